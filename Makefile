@@ -1,0 +1,83 @@
+# The front door. On a fresh Debian 12 with make, each target works as the only command.
+
+JOBS ?= $(shell nproc)
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+CMAKE_FLAGS ?=
+
+.NOTPARALLEL:
+.PHONY: help run test bench asan tsan fuzz format lint docs install check-all clean
+
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+
+run: build-default ## Build, then send an expression through every pass and print it
+	build/default/bin/weft demo
+
+test: build-default ## Build, then run all tests
+	ctest --preset default -j $(JOBS)
+
+bench: build-bench build/bench/tinygrad.json ## Measure, and compare with tinygrad where it can be installed
+	cd build/bench && for program in bin/bench_*; do $$program || exit; done
+
+asan: build-asan ## Run all tests under AddressSanitizer and UBSan (built by clang)
+	ctest --preset asan -j $(JOBS)
+
+tsan: build-tsan ## Run all tests under ThreadSanitizer (built by clang)
+	ctest --preset tsan -j $(JOBS)
+
+fuzz: build-fuzz ## Run each fuzzer for FUZZ_SECONDS (60)
+	scripts/fuzz.sh $(FUZZ_SECONDS)
+
+format: deps-check ## Format the sources in place
+	scripts/format.sh
+
+lint: deps-check build-asan ## Check formatting, layers, and the core with clang-tidy
+	scripts/format.sh --check
+	scripts/check_layers.sh
+	scripts/lint.sh build/asan
+
+docs: build-default ## Regenerate the worked example of docs/architecture.md
+	scripts/update_docs.sh build/default/bin/weft
+
+install: build-release ## Install into PREFIX (/usr/local)
+	cmake --install build/release --prefix $(PREFIX)
+
+check-all: deps-check deps-chroot test lint asan tsan build-minimal build-clang ## Everything that is too long for CI
+	ctest --preset minimal -j $(JOBS)
+	ctest --preset clang -j $(JOBS)
+	WEFT_FULL=1 ctest --preset default -j $(JOBS)
+	scripts/check_install.sh build/default
+	$(MAKE) fuzz FUZZ_SECONDS=300
+	scripts/check_chroot.sh
+
+clean: ## Remove everything that was built
+	rm -rf build
+
+# build-PRESET installs what that preset needs, configures it once and builds it.
+
+deps-%:
+	@scripts/install_deps.sh $*
+
+build-%: build/%/build.ninja
+	cmake --build --preset $*
+
+build/%/build.ninja: CMakePresets.json | deps-build
+	cmake --preset $* $(CMAKE_FLAGS)
+
+build/bench/build.ninja: | deps-bench
+build/asan/build.ninja build/tsan/build.ninja build/fuzz/build.ninja build/clang/build.ninja: | deps-clang
+
+# What the benchmarks read: real index expressions, and how tinygrad simplifies them.
+
+build/bench/corpus.weft: bench/make_corpus.py | build-bench
+	python3 $< $@
+
+venv = build/bench/venv
+build/bench/tinygrad.json: build/bench/corpus.weft bench/tinygrad_corpus.py bench/requirements.txt
+	@python3 -m venv $(venv) && $(venv)/bin/pip install -q -r bench/requirements.txt || \
+	  { echo "tinygrad cannot be installed here: weft is measured alone"; exit 0; }; \
+	echo "tinygrad simplifies the corpus: this takes minutes"; \
+	$(venv)/bin/python bench/tinygrad_corpus.py $< $@
+
+.PRECIOUS: build/%/build.ninja

@@ -1,0 +1,44 @@
+# Compiler settings for everything below this project, and the function that declares a layer.
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ${BUILD_SHARED_LIBS})
+set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+
+find_program(CCACHE ccache)
+if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic)
+if(WEFT_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(WEFT_SANITIZE)
+  add_compile_options(
+    -fsanitize=${WEFT_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${WEFT_SANITIZE})
+endif()
+
+# weft_layer(NAME SOURCES file... [LIBRARIES target...])
+#
+# Compiles the folder src/NAME and adds its objects to the library. LIBRARIES are private: no
+# public header may include theirs.
+function(weft_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;LIBRARIES")
+  if(NOT layer_SOURCES)  # provisional
+    return()
+  endif()
+  add_library(weft_${name} OBJECT ${layer_SOURCES})
+  target_include_directories(weft_${name}
+    PRIVATE $<TARGET_PROPERTY:weft,INTERFACE_INCLUDE_DIRECTORIES>)
+  target_link_libraries(weft_${name} PRIVATE fmt::fmt ${layer_LIBRARIES})
+  target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
+  target_link_libraries(weft PRIVATE ${layer_LIBRARIES})
+endfunction()

@@ -1,0 +1,43 @@
+# What `cmake --install` puts where: headers, library, tool, CMake package, pkg-config file.
+
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/weft)
+
+# A static libweft hands its own dependencies on to whoever links it.
+get_target_property(library_type weft TYPE)
+set(WEFT_STATIC OFF)
+set(WEFT_PC_REQUIRES "Requires.private")
+if(library_type STREQUAL "STATIC_LIBRARY")
+  set(WEFT_STATIC ON)
+  set(WEFT_PC_REQUIRES "Requires")
+endif()
+set(WEFT_PC_PACKAGES "fmt")
+if(WEFT_Z3)
+  string(APPEND WEFT_PC_PACKAGES " z3")
+endif()
+
+if(BUILD_SHARED_LIBS)
+  file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+  set_target_properties(weft_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
+endif()
+
+install(TARGETS weft EXPORT weft)
+if(TARGET weft_cli)  # provisional
+install(TARGETS weft_cli)
+endif()
+install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT weft NAMESPACE weft:: DESTINATION ${package_dir} FILE weftTargets.cmake)
+
+configure_package_config_file(cmake/weftConfig.cmake.in weftConfig.cmake
+  INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(weftConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES
+  ${PROJECT_BINARY_DIR}/weftConfig.cmake
+  ${PROJECT_BINARY_DIR}/weftConfigVersion.cmake
+  cmake/FindZ3.cmake
+  DESTINATION ${package_dir})
+
+file(RELATIVE_PATH WEFT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+configure_file(cmake/weft.pc.in weft.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

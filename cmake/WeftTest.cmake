@@ -1,0 +1,63 @@
+# Functions that declare tests. Every test runs with the verifier on (SPEC=1).
+
+include(GoogleTest)
+
+add_custom_target(fuzz COMMENT "All fuzzers")
+
+# weft_gtest(NAME SOURCES file...)
+#
+# A GoogleTest program; each of its cases becomes one ctest labelled NAME.
+function(weft_gtest name)
+  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "SOURCES")
+  if(NOT test_SOURCES)  # provisional
+    return()
+  endif()
+  add_executable(${name} ${test_SOURCES})
+  target_link_libraries(${name} PRIVATE weft fmt::fmt GTest::gtest_main)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
+    PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1)
+endfunction()
+
+# weft_script_test(NAME command...)
+#
+# One ctest that passes when the command exits with 0.
+function(weft_script_test name)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT SPEC=1)
+endfunction()
+
+# weft_fuzz_target(NAME)
+#
+# Compiles NAME.cpp, which defines LLVMFuzzerTestOneInput, into fuzz_NAME. Under the fuzz preset
+# that is a fuzzer; elsewhere a ctest that replays the inputs kept in corpus/NAME.
+function(weft_fuzz_target name)
+  add_executable(fuzz_${name} ${name}.cpp)
+  target_link_libraries(fuzz_${name} PRIVATE weft)
+  add_dependencies(fuzz fuzz_${name})
+  if(WEFT_SANITIZE MATCHES fuzzer)
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  else()
+    target_sources(fuzz_${name} PRIVATE replay.cpp)
+    weft_script_test(fuzz.${name} fuzz_${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
+  endif()
+endfunction()
+
+# weft_readme_test(README)
+#
+# Compiles the first ```cpp block of README, runs it and compares what it prints with the first
+# ```text block.
+function(weft_readme_test readme)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})
+  file(READ ${readme} markdown)
+  foreach(language cpp text)
+    string(REGEX MATCH "\n```${language}\n([^`]*)\n```" block "${markdown}")
+    if(NOT block)
+      message(FATAL_ERROR "${readme} has no ```${language} block")
+    endif()
+    file(GENERATE OUTPUT readme_example.${language} CONTENT "${CMAKE_MATCH_1}\n")
+  endforeach()
+  add_executable(readme_example ${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp)
+  target_link_libraries(readme_example PRIVATE weft)
+  weft_script_test(readme.example sh -c
+    "$<TARGET_FILE:readme_example> | diff -u ${CMAKE_CURRENT_BINARY_DIR}/readme_example.text -")
+endfunction()

@@ -1,0 +1,30 @@
+// The pipeline: the order of the passes, and the one gate that runs each.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include <weft/dev/rewrite/rewriter.h>
+#include <weft/dev/rules/spec.h>
+
+namespace weft {
+
+struct Pass {
+  std::string_view name;
+  const RuleSet& (*rules)();
+  Level after;  // what the result must conform to
+  std::string_view meaning;
+};
+
+// In order. pipeline.cpp is the only file that knows it.
+std::span<const Pass> all_passes();
+const Pass* find_pass(std::string_view name);
+
+// Rewrites; then prints (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1).
+std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
+                          RewriteTrace* trace = nullptr);
+std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, RewriteTrace* trace = nullptr);
+
+}  // namespace weft

@@ -1,0 +1,224 @@
+// Args: the constant fields of a node that are not sources. One struct per kind, and its fields
+// listed once; hashing, comparing, printing and parsing all follow from that list.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <tuple>
+
+#include <weft/dev/base/interned.h>
+#include <weft/dev/ir/op.h>
+
+namespace weft {
+
+// Keeps nodes apart that hash-consing would merge. Structural hashes renumber it.
+struct UniqueId {
+  std::uint64_t value = 0;
+  friend bool operator==(UniqueId, UniqueId) = default;
+};
+UniqueId fresh_id();  // one that no other caller in this process gets
+
+enum class LoopKind : std::uint8_t {
+  Loop,
+  Reduce,
+  Thread,
+  Global,
+  Local,
+  Warp,
+  Lane,
+  Upcast,
+  Vector,
+  Unroll,
+};
+enum class Space : std::uint8_t { Global, Shared, Scratch, Register };
+enum class Access : std::uint8_t { Read, Write, ReadWrite };
+enum class Scope : std::uint8_t { Warp, Group, Team, Device };
+
+// The names that the text form uses, in order.
+std::span<const std::string_view> enum_names(LoopKind);
+std::span<const std::string_view> enum_names(Space);
+std::span<const std::string_view> enum_names(Access);
+std::span<const std::string_view> enum_names(Scope);
+
+template <class Struct, class T>
+struct Field {
+  std::string_view name;
+  T Struct::*member;
+};
+
+struct NoArg {
+  static constexpr auto fields() { return std::tuple{}; }
+};
+
+struct ConstArg {
+  std::uint64_t bits = 0;  // see value.h
+  static constexpr auto fields() { return std::tuple{Field{"bits", &ConstArg::bits}}; }
+};
+
+struct VariableArg {
+  Symbol name;
+  UniqueId id;
+  std::int64_t lo = 0, hi = 0;
+  static constexpr auto fields() {
+    return std::tuple{Field{"name", &VariableArg::name}, Field{"id", &VariableArg::id},
+                      Field{"lo", &VariableArg::lo}, Field{"hi", &VariableArg::hi}};
+  }
+};
+
+struct IdArg {
+  UniqueId id;
+  static constexpr auto fields() { return std::tuple{Field{"id", &IdArg::id}}; }
+};
+
+struct RangeArg {
+  UniqueId id;
+  LoopKind kind = LoopKind::Loop;
+  static constexpr auto fields() {
+    return std::tuple{Field{"id", &RangeArg::id}, Field{"kind", &RangeArg::kind}};
+  }
+};
+
+struct SpecialArg {
+  LoopKind kind = LoopKind::Global;  // which level of the launch grid
+  std::int32_t axis = 0;
+  static constexpr auto fields() {
+    return std::tuple{Field{"kind", &SpecialArg::kind}, Field{"axis", &SpecialArg::axis}};
+  }
+};
+
+struct BufferArg {
+  UniqueId id;
+  Space space = Space::Global;
+  std::int32_t align = 0;    // bytes; 0 is the dtype's own
+  std::int32_t swizzle = 0;  // log2 of the rows over which banks are rotated; 0 is none
+  Symbol device;
+  static constexpr auto fields() {
+    return std::tuple{Field{"id", &BufferArg::id}, Field{"space", &BufferArg::space},
+                      Field{"align", &BufferArg::align}, Field{"swizzle", &BufferArg::swizzle},
+                      Field{"device", &BufferArg::device}};
+  }
+};
+
+struct ParamArg {
+  std::int32_t slot = 0;
+  Access access = Access::Read;
+  std::int32_t alias = 0;  // params of one class may overlap; 0 overlaps nothing
+  static constexpr auto fields() {
+    return std::tuple{Field{"slot", &ParamArg::slot}, Field{"access", &ParamArg::access},
+                      Field{"alias", &ParamArg::alias}};
+  }
+};
+
+struct AxesArg {
+  IntList axes;
+  static constexpr auto fields() { return std::tuple{Field{"axes", &AxesArg::axes}}; }
+};
+
+struct ReduceArg {
+  Op op = Op::Add;
+  IntList axes;
+  static constexpr auto fields() {
+    return std::tuple{Field{"op", &ReduceArg::op}, Field{"axes", &ReduceArg::axes}};
+  }
+};
+
+struct PositionArg {
+  std::int32_t at = 0;
+  static constexpr auto fields() { return std::tuple{Field{"at", &PositionArg::at}}; }
+};
+
+struct DeviceArg {
+  Symbol device;
+  static constexpr auto fields() { return std::tuple{Field{"device", &DeviceArg::device}}; }
+};
+
+struct ShardArg {
+  std::int32_t axis = 0;
+  Symbol devices;  // names with commas between
+  static constexpr auto fields() {
+    return std::tuple{Field{"axis", &ShardArg::axis}, Field{"devices", &ShardArg::devices}};
+  }
+};
+
+struct CallArg {
+  UniqueId id;
+  Symbol name;
+  static constexpr auto fields() {
+    return std::tuple{Field{"id", &CallArg::id}, Field{"name", &CallArg::name}};
+  }
+};
+
+struct CustomArg {
+  Symbol code;
+  static constexpr auto fields() { return std::tuple{Field{"code", &CustomArg::code}}; }
+};
+
+struct NameArg {
+  Symbol name;
+  static constexpr auto fields() { return std::tuple{Field{"name", &NameArg::name}}; }
+};
+
+struct StoreArg {
+  bool combine = false;  // put `place op value` instead of value
+  Op op = Op::Add;
+  static constexpr auto fields() {
+    return std::tuple{Field{"combine", &StoreArg::combine}, Field{"op", &StoreArg::op}};
+  }
+};
+
+struct StageArg {
+  UniqueId id;
+  Space space = Space::Global;
+  IntList layout;  // order of the dimensions, outermost first; empty is as given
+  static constexpr auto fields() {
+    return std::tuple{Field{"id", &StageArg::id}, Field{"space", &StageArg::space},
+                      Field{"layout", &StageArg::layout}};
+  }
+};
+
+struct ScopeArg {
+  Scope scope = Scope::Group;
+  static constexpr auto fields() { return std::tuple{Field{"scope", &ScopeArg::scope}}; }
+};
+
+// Calls f with a value-initialised struct of the type: the bridge from table to template.
+template <class F>
+decltype(auto) with_arg_type(ArgType type, F&& f) {
+  switch (type) {
+    case ArgType::NoArg: break;
+    case ArgType::ConstArg: return f(ConstArg{});
+    case ArgType::VariableArg: return f(VariableArg{});
+    case ArgType::IdArg: return f(IdArg{});
+    case ArgType::RangeArg: return f(RangeArg{});
+    case ArgType::SpecialArg: return f(SpecialArg{});
+    case ArgType::BufferArg: return f(BufferArg{});
+    case ArgType::ParamArg: return f(ParamArg{});
+    case ArgType::AxesArg: return f(AxesArg{});
+    case ArgType::ReduceArg: return f(ReduceArg{});
+    case ArgType::PositionArg: return f(PositionArg{});
+    case ArgType::DeviceArg: return f(DeviceArg{});
+    case ArgType::ShardArg: return f(ShardArg{});
+    case ArgType::CallArg: return f(CallArg{});
+    case ArgType::CustomArg: return f(CustomArg{});
+    case ArgType::NameArg: return f(NameArg{});
+    case ArgType::StoreArg: return f(StoreArg{});
+    case ArgType::StageArg: return f(StageArg{});
+    case ArgType::ScopeArg: return f(ScopeArg{});
+  }
+  return f(NoArg{});
+}
+
+// Calls f(field, value) for each field of the arg.
+template <class Arg, class F>
+void for_each_field(Arg& arg, F&& f) {
+  std::apply([&](const auto&... field) { (f(field.name, arg.*field.member), ...); },
+             std::remove_cv_t<Arg>::fields());
+}
+
+// What the interner needs of an arg it holds as bytes.
+std::size_t arg_size(ArgType type);
+std::uint64_t arg_hash(ArgType type, const void* arg, bool with_ids);
+bool arg_equal(ArgType type, const void* a, const void* b);
+
+}  // namespace weft

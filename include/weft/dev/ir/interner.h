@@ -1,0 +1,103 @@
+// Interners: where nodes live.
+//
+// SharedGraph   the tensor graph: used by all threads, nodes are counted and freed with their
+//               last handle. One per process: shared_graph().
+// Arena         one compilation: used by one thread, nothing is counted, everything is freed at
+//               once. Several times faster, and its ids are dense.
+//
+// A node's sources live in the same interner as the node. The functions that build nodes use
+// Interner::current(): the shared graph unless an InternerScope names another.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <weft/dev/ir/node.h>
+
+namespace weft {
+
+// Everything that makes a node what it is. `arg` points to the struct of the op's ArgType.
+struct NodeFields {
+  Op op;
+  DType dtype;
+  NodeList src;
+  const void* arg = nullptr;
+};
+
+// Where a node comes from: outside its identity, so it never keeps equal nodes apart.
+struct Origin {
+  Symbol file;
+  std::int32_t line = 0;
+  Symbol name;
+};
+
+class Interner {
+ public:
+  explicit Interner(bool counted) : counted_(counted) {}
+  Interner(const Interner&) = delete;
+  Interner& operator=(const Interner&) = delete;
+  virtual ~Interner() = default;
+
+  // The node with these fields. In a counted interner the caller owns one count of it.
+  // Throws user_error where shapes do not fit.
+  virtual const Node* intern(const NodeFields& fields) = 0;
+  virtual void release(const Node* node) = 0;  // gives a count back
+  virtual std::size_t size() const = 0;        // live nodes
+  virtual std::size_t bytes() const = 0;       // held by nodes and tables
+
+  void annotate(const Node* node, const Origin& origin);
+  std::optional<Origin> origin(const Node* node) const;
+
+  bool counted() const { return counted_; }
+  static Interner& current();
+
+ protected:
+  void forget_origin(const Node* node);
+  void forget_origins();
+
+ private:
+  const bool counted_;
+  mutable std::mutex origins_mutex_;
+  std::unordered_map<const Node*, Origin> origins_;
+};
+
+Interner& shared_graph();
+
+class Arena final : public Interner {
+ public:
+  Arena();
+  ~Arena() override;
+  const Node* intern(const NodeFields& fields) override;
+  void release(const Node*) override {}
+  std::size_t size() const override { return count_; }
+  std::size_t bytes() const override;
+  void reset();  // frees all nodes and keeps the memory for the next compilation
+
+ private:
+  struct Chunk;
+  std::byte* allocate(std::size_t bytes);
+
+  std::unique_ptr<class NodeTable> table_;
+  std::vector<Chunk> chunks_;
+  std::size_t chunk_ = 0;       // the one in use
+  std::byte* next_ = nullptr;   // free space in it
+  std::byte* end_ = nullptr;
+  std::uint32_t count_ = 0;
+};
+
+// Makes an interner the current one of this thread.
+class InternerScope {
+ public:
+  explicit InternerScope(Interner& interner);
+  ~InternerScope();
+  InternerScope(const InternerScope&) = delete;
+  InternerScope& operator=(const InternerScope&) = delete;
+
+ private:
+  Interner* previous_;
+};
+
+}  // namespace weft

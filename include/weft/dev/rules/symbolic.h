@@ -1,0 +1,27 @@
+// Integer algebra: what makes index arithmetic as small as a person would write it.
+//
+// Each set is one subject and can be used alone. Floats take part only where the result is the
+// same for every value, NaN, infinities and -0 included.
+#pragma once
+
+#include <weft/dev/rewrite/rewriter.h>
+
+namespace weft {
+
+const RuleSet& fold_rules();     // constants, identities, values that bounds pin down
+const RuleSet& order_rules();    // one order for commuting operands, constants last
+const RuleSet& sum_rules();      // sums of products: like terms, distribution, quotient + remainder
+const RuleSet& divmod_rules();   // floor division and remainder of sums
+const RuleSet& compare_rules();  // comparisons, and conditions made of them
+const RuleSet& select_rules();   // WHERE
+const RuleSet& gate_rules();     // indices under the validity that guards them
+
+const RuleSet& symbolic();       // all of the above: expands, so that everything can cancel
+const RuleSet& factor_rules();   // contracts what is left: a*4 + b*4 -> (a + b)*4, a + b*-1 -> a - b
+const RuleSet& width_rules();    // i32, u32 or i64 for every index, whichever its bounds allow
+
+// symbolic() to the end, then factor_rules().
+UOp simplify(const UOp& root);
+std::vector<UOp> simplify(const std::vector<UOp>& roots);
+
+}  // namespace weft

@@ -1,0 +1,37 @@
+// Settings: every switch, from the environment or from a scope in the program.
+//
+//   SPEC=1 ./program                       for a whole run
+//   Context quiet{{"DEBUG", "0"}};         for this thread until the end of the scope
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+struct SettingInfo {
+  std::string_view name, fallback, meaning;
+};
+const std::vector<SettingInfo>& all_settings();
+
+// The value in force for this thread: the innermost Context, else the environment, else the
+// fallback. Throws for a name that is not in the table.
+std::string setting(std::string_view name);
+std::int64_t setting_int(std::string_view name);  // throws where the value is not an integer
+
+class Context {
+ public:
+  Context(std::initializer_list<std::pair<std::string_view, std::string_view>> values);
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+ private:
+  std::size_t count_;
+};
+
+}  // namespace weft

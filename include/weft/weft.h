@@ -1,0 +1,7 @@
+// Everything a program needs.
+#pragma once
+
+#include <weft/dtype.h>
+#include <weft/error.h>
+#include <weft/settings.h>
+#include <weft/version.h>

@@ -1,0 +1,38 @@
+#!/bin/sh
+# Installs a build into an empty prefix and uses it from there as others would: with CMake's
+# find_package, with pkg-config, and as a tool. Usage: check_install.sh BUILD_DIR
+set -eu
+build=$(cd "$1" && pwd)
+cd "$(dirname "$0")/../tests/consumer"
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+prefix=$scratch/prefix
+
+cmake --install "$build" --prefix "$prefix" > "$scratch/log"
+version=$("$prefix/bin/weft" --version)
+
+expect_version() {
+  printed=$("$2")
+  if [ "$printed" != "$version" ]; then
+    echo "the consumer built with $1 printed '$printed', not '$version'"
+    exit 1
+  fi
+}
+
+cmake -S . -B "$scratch/build" -G Ninja -DCMAKE_PREFIX_PATH="$prefix" > "$scratch/log"
+cmake --build "$scratch/build"
+expect_version find_package "$scratch/build/consumer"
+
+LD_LIBRARY_PATH=$prefix/lib
+PKG_CONFIG_PATH=$prefix/lib/pkgconfig
+export LD_LIBRARY_PATH PKG_CONFIG_PATH
+# shellcheck disable=SC2046
+g++ -std=c++20 main.cpp $(pkg-config --cflags --libs weft) -o "$scratch/consumer"
+expect_version pkg-config "$scratch/consumer"
+
+cd "$prefix/include"
+find weft -name '*.h' | while read -r header; do
+  echo "#include <$header>" | g++ -std=c++20 -I. -fsyntax-only -x c++ - ||
+    { echo "$header does not compile alone"; exit 1; }
+done
+echo "weft $version installs and is usable from its prefix"

@@ -1,0 +1,67 @@
+#!/bin/sh
+# Checks every #include of the library: a folder may include itself and lower-numbered folders,
+# never a sibling of equal number. Usage: check_layers.sh [ROOT]
+set -eu
+cd "${1:-$(dirname "$0")/..}"
+
+# number, folder, and the stable headers (include/weft/*.h) that belong to it
+layers='
+ 0 base      error.h settings.h version.h
+ 1 ir        dtype.h
+ 2 rewrite
+ 2 device
+ 3 rules
+ 3 cost
+ 3 validate
+ 4 grad
+ 4 schedule
+ 4 codegen
+ 5 render
+ 5 isa
+ 6 compile
+ 6 backends
+ 7 engine
+ 8 tensor
+ 9 nn
+ 9 onnx
+10 umbrella  weft.h'
+
+find include/weft src -type f ! -name CMakeLists.txt | sort | LAYERS="$layers" xargs awk '
+  function folder_of(path, part) {  # of src/F/..., include/weft/dev/F/... or include/weft/HEADER
+    split(path, part, "/")
+    if (part[1] == "src") return part[2]
+    return part[3] == "dev" ? part[4] : owner[part[3]]
+  }
+  function report(message) {
+    print FILENAME ":" FNR ": " message
+    bad = 1
+  }
+  BEGIN {
+    count = split(ENVIRON["LAYERS"], line, "\n")
+    for (i = 1; i <= count; i++) {
+      fields = split(line[i], field, " ")
+      if (fields) number[field[2]] = field[1]
+      for (j = 3; j <= fields; j++) owner[field[j]] = field[2]
+    }
+  }
+  FNR == 1 {
+    folder = folder_of(FILENAME)
+    if (!(folder in number)) report("this file belongs to no layer")
+  }
+  /^[ \t]*#[ \t]*include[ \t]*[<"]/ {
+    header = $0
+    sub(/^[^<"]*[<"]/, "", header)
+    sub(/[>"].*/, "", header)
+    if ($0 ~ /"/) {
+      if (header ~ /\// || FILENAME ~ /^include/)
+        report("quotes are for private headers beside the source: \"" header "\"")
+    } else if (header ~ /^weft\//) {
+      other = folder_of("include/" header)
+      if (!(other in number))
+        report("<" header "> belongs to no layer")
+      else if (other != folder && number[other] + 0 >= number[folder] + 0)
+        report(folder " (" number[folder] ") may not include " other " (" number[other] ")")
+    }
+  }
+  END { exit bad }
+'

@@ -1,0 +1,7 @@
+#!/bin/sh
+# Runs clang-tidy over the core, with the compile commands of a build by clang.
+# Usage: lint.sh BUILD_DIR
+set -eu
+cd "$(dirname "$0")/.."
+find src/ir src/rewrite src/rules -name '*.cpp' |
+  xargs -P "$(nproc)" -n 1 clang-tidy-19 -p "$1" --quiet

@@ -1,0 +1,62 @@
+#include <weft/settings.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+
+#include <fmt/core.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+struct Override {
+  std::string name, value;
+};
+thread_local std::vector<Override> overrides;
+
+const SettingInfo& find_setting(std::string_view name) {
+  const auto& table = all_settings();
+  const auto found = std::ranges::find(table, name, &SettingInfo::name);
+  if (found == table.end()) user_error(fmt::format("there is no setting {}", name));
+  return *found;
+}
+
+}  // namespace
+
+const std::vector<SettingInfo>& all_settings() {
+  static const std::vector<SettingInfo> table{
+      {"DEBUG", "0", "4: print the IR after every pass"},
+      {"DUMP", "", "print the IR after this pass only"},
+      {"SPEC", "0", "1: verify the IR after every pass"},
+      {"VALIDATE", "0", "1: prove with Z3 that every index is inside its buffer"},
+  };
+  return table;
+}
+
+std::string setting(std::string_view name) {
+  const SettingInfo& info = find_setting(name);
+  for (auto it = overrides.rbegin(); it != overrides.rend(); ++it)
+    if (it->name == name) return it->value;
+  const char* value = std::getenv(std::string(name).c_str());
+  return value != nullptr ? value : std::string(info.fallback);
+}
+
+std::int64_t setting_int(std::string_view name) {
+  const std::string text = setting(name);
+  std::int64_t value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size())
+    user_error(fmt::format("{}={}: expected an integer", name, text));
+  return value;
+}
+
+Context::Context(std::initializer_list<std::pair<std::string_view, std::string_view>> values)
+    : count_(values.size()) {
+  for (const auto& [name, value] : values) find_setting(name);
+  for (const auto& [name, value] : values) overrides.push_back({std::string(name), std::string(value)});
+}
+
+Context::~Context() { overrides.resize(overrides.size() - count_); }
+
+}  // namespace weft

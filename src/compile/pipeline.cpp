@@ -1,0 +1,60 @@
+#include <weft/dev/compile/pipeline.h>
+
+#include <algorithm>
+#include <cstdio>
+
+#include <weft/dev/ir/text.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/dev/validate/bounds.h>
+#include <weft/settings.h>
+
+namespace weft {
+namespace {
+
+constexpr Pass passes[] = {
+    {"symbolic", symbolic, Level::Any, "integer algebra: everything that can cancel does"},
+    // After symbolic: it undoes, in fewer ops, what symbolic expands.
+    {"factor", factor_rules, Level::Any, "common factors and subtractions, in fewer ops"},
+    // Last: the algebra above is about integers without width.
+    {"width", width_rules, Level::Any, "i32, u32 or i64 for every index, as its bounds allow"},
+};
+
+void dump(std::string_view pass, NodeList before, NodeList after) {
+  if (setting_int("DEBUG") < 4 && setting("DUMP") != pass) return;
+  const bool same = std::ranges::equal(before, after);
+  const std::string text = same ? "// " + std::string(pass) + " (unchanged)\n"
+                                : print_graph(pass, after, {.renumber = true});
+  std::fputs(text.c_str(), stderr);
+}
+
+std::vector<const Node*> nodes_of(const std::vector<UOp>& roots) {
+  std::vector<const Node*> nodes;
+  for (const UOp& root : roots) nodes.push_back(root.node());
+  return nodes;
+}
+
+}  // namespace
+
+std::span<const Pass> all_passes() { return passes; }
+
+const Pass* find_pass(std::string_view name) {
+  const auto found = std::ranges::find(passes, name, &Pass::name);
+  return found == std::end(passes) ? nullptr : found;
+}
+
+std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots, RewriteTrace* trace) {
+  std::vector<UOp> result = rewrite(roots, pass.rules(), {.pass = pass.name, .trace = trace});
+  const std::vector<const Node*> nodes = nodes_of(result);
+  dump(pass.name, nodes_of(roots), nodes);
+  if (setting_int("SPEC") != 0) verify(nodes, pass.after, pass.name);
+  if (setting_int("VALIDATE") != 0) validate_indices(nodes, pass.name);
+  return result;
+}
+
+std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, RewriteTrace* trace) {
+  std::vector<UOp> result = roots;
+  for (const Pass& pass : passes) result = run_pass(pass, result, trace);
+  return result;
+}
+
+}  // namespace weft

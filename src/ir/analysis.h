@@ -1,0 +1,19 @@
+// What is computed once for every new node: bounds and shape. (Hash and ranges: analysis.cpp.)
+#pragma once
+
+#include "node_table.h"
+
+namespace weft {
+
+struct BoundsResult {
+  Interval interval;
+  bool exact;  // the op's mathematical result always lies in the dtype
+};
+
+Interval dtype_interval(DType dtype);  // all values of an integer or bool dtype
+BoundsResult compute_bounds(const NodeFields& fields);
+
+// The shape of the node to be; null for a scalar. Counted interners: the caller owns one count.
+const Node* compute_shape(const NodeFields& fields, Interner& interner);
+
+}  // namespace weft

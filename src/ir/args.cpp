@@ -1,0 +1,76 @@
+#include <weft/dev/ir/args.h>
+
+#include <array>
+#include <atomic>
+#include <type_traits>
+
+#include <weft/dev/base/hash.h>
+
+namespace weft {
+namespace {
+
+constexpr std::array<std::string_view, 10> loop_kinds{
+    "loop", "reduce", "thread", "global", "local", "warp", "lane", "upcast", "vector", "unroll"};
+constexpr std::array<std::string_view, 4> spaces{"global", "shared", "scratch", "register"};
+constexpr std::array<std::string_view, 3> accesses{"read", "write", "readwrite"};
+constexpr std::array<std::string_view, 4> scopes{"warp", "group", "team", "device"};
+
+std::uint64_t field_hash(Symbol value) { return value.hash(); }
+std::uint64_t field_hash(IntList value) { return value.hash(); }
+std::uint64_t field_hash(UniqueId value) { return value.value; }
+template <class T>
+  requires std::is_integral_v<T> || std::is_enum_v<T>
+std::uint64_t field_hash(T value) {
+  return static_cast<std::uint64_t>(value);
+}
+
+}  // namespace
+
+std::span<const std::string_view> enum_names(LoopKind) { return loop_kinds; }
+std::span<const std::string_view> enum_names(Space) { return spaces; }
+std::span<const std::string_view> enum_names(Access) { return accesses; }
+std::span<const std::string_view> enum_names(Scope) { return scopes; }
+
+UniqueId fresh_id() {
+  static std::atomic<std::uint64_t> next{1};
+  return {next.fetch_add(1, std::memory_order_relaxed)};
+}
+
+std::size_t arg_size(ArgType type) {
+  if (type == ArgType::NoArg) return 0;
+  return with_arg_type(type, [](auto arg) {
+    using Arg = decltype(arg);
+    static_assert(std::is_trivially_destructible_v<Arg> && alignof(Arg) <= alignof(void*));
+    return sizeof(Arg);
+  });
+}
+
+std::uint64_t arg_hash(ArgType type, const void* arg, bool with_ids) {
+  if (type == ArgType::NoArg) return 0;
+  return with_arg_type(type, [&](auto sample) {
+    std::uint64_t state = 0;
+    for_each_field(*static_cast<const decltype(sample)*>(arg),
+                   [&](std::string_view, const auto& value) {
+                     if constexpr (std::is_same_v<std::decay_t<decltype(value)>, UniqueId>)
+                       if (!with_ids) return;
+                     state = hash_mix(state, field_hash(value));
+                   });
+    return state;
+  });
+}
+
+bool arg_equal(ArgType type, const void* a, const void* b) {
+  if (type == ArgType::NoArg) return true;
+  return with_arg_type(type, [&](auto sample) {
+    using Arg = decltype(sample);
+    return std::apply(
+        [&](const auto&... field) {
+          const Arg& x = *static_cast<const Arg*>(a);
+          const Arg& y = *static_cast<const Arg*>(b);
+          return ((x.*field.member == y.*field.member) && ...);
+        },
+        Arg::fields());
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,249 @@
+// The smallest and largest value of an integer node, from those of its sources.
+
+#include <algorithm>
+#include <limits>
+
+#include <weft/dev/ir/value.h>
+
+#include "analysis.h"
+
+namespace weft {
+
+Interval dtype_interval(DType dtype) {
+  if (dtype.is_bool()) return {0, 1};
+  const int bits = dtype.bits();
+  if (dtype.is_unsigned()) return {0, (Wide{1} << bits) - 1};
+  return {-(Wide{1} << (bits - 1)), (Wide{1} << (bits - 1)) - 1};
+}
+
+namespace {
+
+Interval hull(Interval a, Interval b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+
+Wide floor_div(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+Wide floor_mod(Wide a, Wide b) { return a - b * floor_div(a, b); }
+Wide trunc_div(Wide a, Wide b) { return a / b; }
+
+using Binary = Wide (*)(Wide, Wide);
+
+// Saturates where u64 times u64 leaves the wide type; so far out, only the magnitude matters.
+Wide times(Wide a, Wide b) {
+  Wide product;
+  if (!__builtin_mul_overflow(a, b, &product)) return product;
+  return std::numeric_limits<Wide>::max() / 2;
+}
+
+// Of an operation monotone in each operand, whatever the direction.
+Interval corners(Interval a, Interval b, Binary f) {
+  const Wide v[] = {f(a.lo, b.lo), f(a.lo, b.hi), f(a.hi, b.lo), f(a.hi, b.hi)};
+  return {*std::ranges::min_element(v), *std::ranges::max_element(v)};
+}
+
+// Splits the divisor where its sign changes: each part is monotone, and division by 0 gives
+// `by_zero`.
+template <class Part>
+Interval by_divisor_sign(Interval divisor, Interval by_zero, Part part) {
+  const Interval negative{divisor.lo, std::min<Wide>(divisor.hi, -1)};
+  const Interval positive{std::max<Wide>(divisor.lo, 1), divisor.hi};
+  Interval result{1, 0};
+  const auto join = [&](Interval i) { result = result.lo > result.hi ? i : hull(result, i); };
+  if (negative.lo <= negative.hi) join(part(negative));
+  if (divisor.contains(0)) join(by_zero);
+  if (positive.lo <= positive.hi) join(part(positive));
+  return result;
+}
+
+Interval divide(Interval a, Interval b, Binary quotient) {
+  return by_divisor_sign(b, {0, 0}, [&](Interval d) { return corners(a, d, quotient); });
+}
+
+Interval floor_remainder(Interval a, Interval b) {
+  return by_divisor_sign(b, a, [&](Interval d) -> Interval {
+    if (d.is_point() && floor_div(a.lo, d.lo) == floor_div(a.hi, d.lo))
+      return {floor_mod(a.lo, d.lo), floor_mod(a.hi, d.lo)};
+    if (d.lo > 0) return {a.lo >= 0 && a.hi < d.lo ? a.lo : 0,
+                          a.lo >= 0 ? std::min(a.hi, d.hi - 1) : d.hi - 1};
+    return {a.hi <= 0 ? std::max(a.lo, d.lo + 1) : d.lo + 1, 0};
+  });
+}
+
+// The remainder takes the dividend's sign.
+Interval trunc_remainder(Interval a, Interval b) {
+  return by_divisor_sign(b, a, [&](Interval d) -> Interval {
+    const Wide most = std::max(d.lo < 0 ? -d.lo : d.lo, d.hi < 0 ? -d.hi : d.hi) - 1;
+    return {a.lo >= 0 ? 0 : std::max(a.lo, -most), a.hi <= 0 ? 0 : std::min(a.hi, most)};
+  });
+}
+
+Interval shift_left(Interval a, Interval by, int bits) {
+  const auto shifted = [](Wide x, Wide s) { return x * (Wide{1} << s); };
+  if (by.lo < 0 || by.hi >= bits) return hull({0, 0}, corners(a, {0, bits - 1}, shifted));
+  return corners(a, by, shifted);
+}
+
+Interval shift_right(Interval a, Interval by, int bits) {
+  const auto shifted = [](Wide x, Wide s) { return x >> s; };
+  if (by.lo < 0 || by.hi >= bits) return corners(a, {0, 127}, shifted);
+  return corners(a, by, shifted);
+}
+
+// The least 2^k - 1 that is not below the value.
+Wide ones_above(Wide value) {
+  Wide ones = 0;
+  while (ones < value) ones = ones * 2 + 1;
+  return ones;
+}
+
+Interval bit_and(Interval a, Interval b, Interval all) {
+  if (a.lo >= 0 && b.lo >= 0) return {0, std::min(a.hi, b.hi)};
+  if (a.lo >= 0) return {0, a.hi};
+  if (b.lo >= 0) return {0, b.hi};
+  return all;
+}
+
+Interval bit_or(Interval a, Interval b, Interval all) {
+  if (a.lo < 0 || b.lo < 0) return all;
+  return {std::max(a.lo, b.lo), ones_above(std::max(a.hi, b.hi))};
+}
+
+Interval bit_xor(Interval a, Interval b, Interval all) {
+  if (a.lo < 0 || b.lo < 0) return all;
+  return {0, ones_above(std::max(a.hi, b.hi))};
+}
+
+Interval compare(Op op, const Node* x, const Node* y) {
+  if (x->dtype().is_float()) return {0, 1};
+  const Interval a = x->bounds(), b = y->bounds();
+  const bool apart = a.hi < b.lo || b.hi < a.lo;
+  const bool same = a.is_point() && a == b;
+  if (op == Op::CmpLt) return {a.hi < b.lo, a.lo < b.hi};
+  if (op == Op::CmpNe) return {apart, !same};
+  return {same, !apart};
+}
+
+Interval bool_binary(Op op, Interval a, Interval b, Interval all) {
+  switch (op) {
+    case Op::Add:
+    case Op::Max:
+    case Op::Or: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+    case Op::Mul:
+    case Op::And: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+    default:  // SUB and XOR
+      if (!a.is_point() || !b.is_point()) return all;
+      return {a.lo != b.lo, a.lo != b.lo};
+  }
+}
+
+// Sizes may be symbolic; a range that may be empty contributes its identity.
+Interval reduce_bounds(const NodeFields& f, Interval all) {
+  const Interval body = f.src[0]->bounds();
+  Interval trips{1, 1};
+  for (const Node* range : f.src.subspan(1)) {
+    if (range->op() != Op::Range) return all;
+    const Interval size = range->src(0)->bounds();
+    trips = corners(trips, {std::max<Wide>(size.lo, 0), std::max<Wide>(size.hi, 0)}, times);
+    if (trips.hi > std::numeric_limits<std::int64_t>::max()) return all;
+  }
+  const auto& arg = *static_cast<const ReduceArg*>(f.arg);
+  if (!arg.axes.empty() || f.dtype.is_bool()) return all;
+  if (arg.op == Op::Max) return trips.lo > 0 ? body : all;
+  if (arg.op == Op::Add) return corners(body, trips, times);
+  return all;
+}
+
+Interval const_bounds(const NodeFields& f) {
+  const Bits bits = static_cast<const ConstArg*>(f.arg)->bits;
+  const Wide value = f.dtype.kind() == Kind::U64 ? Wide{bits} : Wide{static_cast<std::int64_t>(bits)};
+  return {value, value};
+}
+
+Interval cast_bounds(const Node* from, DType to, Interval all) {
+  if (from->dtype().is_float() || !(from->dtype().is_int() || from->dtype().is_bool())) return all;
+  const Interval a = from->bounds();
+  if (to.is_bool()) return {!a.contains(0), !(a.is_point() && a.lo == 0)};
+  return all.lo <= a.lo && a.hi <= all.hi ? a : all;
+}
+
+// The mathematical result, before it is wrapped into the dtype. `all` where nothing is known.
+Interval mathematical(const NodeFields& f, Interval all) {
+  const auto src = [&](std::size_t i) { return f.src[i]->bounds(); };
+  switch (f.op) {
+    case Op::Const: return const_bounds(f);
+    case Op::Variable: {
+      const auto& arg = *static_cast<const VariableArg*>(f.arg);
+      return {arg.lo, arg.hi};
+    }
+    case Op::Range:
+    case Op::Special: return {0, std::max<Wide>(src(0).hi - 1, 0)};
+    case Op::Neg: return {-src(0).hi, -src(0).lo};
+    case Op::Add: return {src(0).lo + src(1).lo, src(0).hi + src(1).hi};
+    case Op::Sub: return {src(0).lo - src(1).hi, src(0).hi - src(1).lo};
+    case Op::Mul: return corners(src(0), src(1), times);
+    case Op::MulAcc: {
+      const Interval product = corners(src(0), src(1), times);
+      return {product.lo + src(2).lo, product.hi + src(2).hi};
+    }
+    case Op::Max: return {std::max(src(0).lo, src(1).lo), std::max(src(0).hi, src(1).hi)};
+    case Op::FloorDiv: return divide(src(0), src(1), floor_div);
+    case Op::CDiv: return divide(src(0), src(1), trunc_div);
+    case Op::FloorMod: return floor_remainder(src(0), src(1));
+    case Op::CMod: return trunc_remainder(src(0), src(1));
+    case Op::Shl: return shift_left(src(0), src(1), f.dtype.bits());
+    case Op::Shr: return shift_right(src(0), src(1), f.dtype.bits());
+    case Op::And: return bit_and(src(0), src(1), all);
+    case Op::Or: return bit_or(src(0), src(1), all);
+    case Op::Xor: return bit_xor(src(0), src(1), all);
+    case Op::CmpLt:
+    case Op::CmpNe:
+    case Op::CmpEq: return compare(f.op, f.src[0], f.src[1]);
+    case Op::Where:
+      if (src(0).is_point()) return src(0).lo != 0 ? src(1) : src(2);
+      return hull(src(1), src(2));
+    case Op::Cast: return cast_bounds(f.src[0], f.dtype, all);
+    case Op::Reduce: return reduce_bounds(f, all);
+    case Op::Pad: return hull(src(0), {0, 0});
+    case Op::Load: return hull(src(0), f.src.size() > 1 ? src(1) : Interval{0, 0});
+    case Op::Stack: {
+      Interval result = src(0);
+      for (std::size_t i = 1; i < f.src.size(); ++i) result = hull(result, src(i));
+      return result;
+    }
+    case Op::Splat:
+    case Op::Lane:
+    case Op::Bind:
+    case Op::After:
+    case Op::Index:
+    case Op::Copy:
+    case Op::Contiguous:
+    case Op::Detach:
+    case Op::Remat:
+    case Op::Stage:
+    case Op::Shuffle:
+    case Op::Trunc:
+    case Op::Reshape:
+    case Op::Permute:
+    case Op::Expand:
+    case Op::Shrink:
+    case Op::Flip: return src(0);
+    default: return all;
+  }
+}
+
+bool is_bool_arithmetic(const NodeFields& f) {
+  return f.dtype.is_bool() && f.src.size() == 2 && f.src[0]->dtype().is_bool() &&
+         info(f.op).cls == OpClass::Binary && !has(f.op, OpFlag::Compare);
+}
+
+}  // namespace
+
+BoundsResult compute_bounds(const NodeFields& f) {
+  const Interval all = dtype_interval(f.dtype);
+  if (is_bool_arithmetic(f))
+    return {bool_binary(f.op, f.src[0]->bounds(), f.src[1]->bounds(), all), true};
+  if (f.op == Op::Neg && f.dtype.is_bool()) return {f.src[0]->bounds(), true};
+  const Interval result = mathematical(f, all);
+  if (all.lo <= result.lo && result.hi <= all.hi) return {result, true};
+  return {all, false};
+}
+
+}  // namespace weft

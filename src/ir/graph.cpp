@@ -1,0 +1,188 @@
+#include <weft/dev/ir/graph.h>
+
+#include <array>
+
+#include <weft/dev/base/hash.h>
+
+namespace weft {
+
+std::vector<const Node*> toposort(NodeList roots) {
+  std::vector<const Node*> order;
+  NodeMap<bool> seen;
+  struct Frame {
+    const Node* node;
+    std::uint32_t next;
+  };
+  std::vector<Frame> stack;
+  for (const Node* root : roots) {
+    if (seen.insert(root, true)) stack.push_back({root, 0});
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      if (top.next == top.node->size()) {
+        order.push_back(top.node);
+        stack.pop_back();
+      } else if (const Node* source = top.node->src(top.next++); seen.insert(source, true)) {
+        stack.push_back({source, 0});
+      }
+    }
+  }
+  return order;
+}
+
+std::vector<const Node*> toposort(const Node* root) { return toposort(NodeList(&root, 1)); }
+
+std::vector<const Node*> forward_slice(NodeList roots, const Node* on) {
+  std::vector<const Node*> result;
+  NodeMap<bool> inside;
+  for (const Node* node : toposort(roots)) {
+    bool depends = node == on;
+    for (const Node* source : node->src()) depends = depends || inside.contains(source);
+    if (!depends) continue;
+    inside.set(node, true);
+    result.push_back(node);
+  }
+  return result;
+}
+
+bool depends_on(const Node* root, const Node* on) {
+  const auto slice = forward_slice(NodeList(&root, 1), on);
+  return !slice.empty() && slice.back() == root;
+}
+
+const Node* with_sources(Interner& interner, const Node* node, NodeList src) {
+  return interner.intern({node->op(), node->dtype(), src, node->arg_bytes()});
+}
+
+UOp with_sources(const UOp& node, const std::vector<UOp>& src) {
+  std::vector<const Node*> nodes;
+  for (const UOp& source : src) nodes.push_back(source.node());
+  return UOp::adopt(make_node(Interner::current(), node->op(), nodes, node->dtype(), node->arg_bytes()));
+}
+
+namespace {
+
+// Rebuilds nodes in order; `made` owns the results so that counted nodes stay alive meanwhile.
+class Rebuilder {
+ public:
+  explicit Rebuilder(Interner& to) : to_(to) {}
+
+  const Node* result(const Node* node) const { return made_[*places_.find(node)].node(); }
+  void put(const Node* node, UOp result) {
+    places_.set(node, static_cast<std::uint32_t>(made_.size()));
+    made_.push_back(std::move(result));
+  }
+  void rebuild(const Node* node) {
+    sources_.clear();
+    for (const Node* source : node->src()) sources_.push_back(result(source));
+    put(node, UOp::adopt(with_sources(to_, node, sources_)));
+  }
+
+ private:
+  Interner& to_;
+  NodeMap<std::uint32_t> places_;
+  std::vector<UOp> made_;
+  std::vector<const Node*> sources_;
+};
+
+}  // namespace
+
+UOp substitute(const UOp& root, const Substitution& by) {
+  Rebuilder rebuilder(Interner::current());
+  for (const Node* node : toposort(root.node())) {
+    if (const auto found = by.find(node); found != by.end()) rebuilder.put(node, found->second);
+    else rebuilder.rebuild(node);
+  }
+  return UOp(rebuilder.result(root.node()));
+}
+
+std::vector<UOp> import_graph(NodeList roots, Interner& from, Interner& to) {
+  Rebuilder rebuilder(to);
+  for (const Node* node : toposort(roots)) {
+    rebuilder.rebuild(node);
+    if (const auto origin = from.origin(node)) to.annotate(rebuilder.result(node), *origin);
+  }
+  std::vector<UOp> results;
+  for (const Node* root : roots) results.emplace_back(rebuilder.result(root));
+  return results;
+}
+
+namespace {
+
+struct IdNumbering {
+  std::unordered_map<std::uint64_t, std::uint64_t> numbers;
+  std::uint64_t operator()(UniqueId id) {
+    return numbers.emplace(id.value, numbers.size()).first->second;
+  }
+};
+
+std::uint64_t id_number(const Node* node, IdNumbering& numbering) {
+  std::uint64_t number = 0;
+  with_arg_type(info(node->op()).arg, [&](auto sample) {
+    using Arg = decltype(sample);
+    if constexpr (std::tuple_size_v<decltype(Arg::fields())> > 0)
+      for_each_field(node->arg<Arg>(), [&](std::string_view, const auto& value) {
+        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, UniqueId>)
+          number = numbering(value) + 1;
+      });
+  });
+  return number;
+}
+
+}  // namespace
+
+StructuralHash structural_hash(NodeList roots) {
+  // Two independent lanes over (structure, id numbers, positions of the sources).
+  NodeMap<std::uint64_t> position;
+  IdNumbering numbering;
+  StructuralHash hash{0x243F6A8885A308D3u, 0x13198A2E03707344u};
+  const auto mix = [&](std::uint64_t value) {
+    hash.high = hash_mix(hash.high, value);
+    hash.low = hash_mix(hash.low ^ 0xA4093822299F31D0u, value * 0xD1342543DE82EF95u + 1);
+  };
+  std::uint64_t count = 0;
+  for (const Node* node : toposort(roots)) {
+    position.set(node, count++);
+    mix(node->hash());
+    if (has(node->op(), OpFlag::Unique)) mix(id_number(node, numbering));
+    for (const Node* source : node->src()) mix(*position.find(source));
+  }
+  for (const Node* root : roots) mix(*position.find(root));
+  return hash;
+}
+
+namespace {
+
+bool reads_leaf(Op op) { return info(op).cls == OpClass::Leaf && op != Op::Const; }
+
+std::optional<Bits> node_value(const Node* node, const NodeMap<Bits>& values) {
+  const auto value = [&](std::size_t i) { return *values.find(node->src(i)); };
+  switch (node->op()) {
+    case Op::Const: return node->arg<ConstArg>().bits;
+    case Op::Bind:
+    case Op::After: return value(0);
+    case Op::Cast: return convert(value(0), node->src(0)->dtype(), node->dtype());
+    case Op::Bitcast: return reinterpret(value(0), node->src(0)->dtype(), node->dtype());
+    default: break;
+  }
+  if (!is_elementwise(node->op())) return std::nullopt;
+  std::array<Bits, 3> operands{};
+  for (std::size_t i = 0; i < node->size(); ++i) operands[i] = value(i);
+  const DType dtype = node->src(node->op() == Op::Where ? 1 : 0)->dtype();
+  return evaluate(node->op(), dtype, std::span(operands).first(node->size()));
+}
+
+}  // namespace
+
+std::optional<Bits> evaluate(const Node* root, const Assignment& leaves) {
+  NodeMap<Bits> values;
+  for (const Node* node : toposort(root)) {
+    std::optional<Bits> value;
+    if (const auto leaf = leaves.find(node); leaf != leaves.end()) value = leaf->second;
+    else if (!reads_leaf(node->op())) value = node_value(node, values);
+    if (!value) return std::nullopt;
+    values.set(node, *value);
+  }
+  return *values.find(root);
+}
+
+}  // namespace weft

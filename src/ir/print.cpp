@@ -1,0 +1,198 @@
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+
+#include <fmt/format.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
+
+namespace weft {
+namespace {
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') out += {'\\', c};
+    else if (c == '\n') out += "\\n";
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else out += c;
+  }
+  return out + "\"";
+}
+
+// The shortest decimal that reads back as the same bits; the bits themselves where none does.
+std::string float_text(Bits bits, DType dtype) {
+  const double value = double_from_bits(bits, dtype);
+  const auto reads_back = [&](const std::string& text) {
+    return bits_from_double(std::strtod(text.c_str(), nullptr), dtype) == bits;
+  };
+  if (dtype.kind() == Kind::F32)
+    if (const auto text = fmt::format("{}", static_cast<float>(value)); reads_back(text)) return text;
+  if (const auto text = fmt::format("{}", value); reads_back(text)) return text;
+  return fmt::format("bits({:#x})", bits);
+}
+
+std::string const_text(const Node* node) {
+  const Bits bits = node->arg<ConstArg>().bits;
+  const DType dtype = node->dtype().scalar();
+  if (dtype.is_bool()) return bits != 0 ? "true" : "false";
+  if (dtype.is_float()) return float_text(bits, dtype);
+  if (dtype.is_unsigned()) return fmt::format("{}", bits);
+  return fmt::format("{}", static_cast<std::int64_t>(bits));
+}
+
+class Printer {
+ public:
+  explicit Printer(const PrintOptions& options) : options_(options) {}
+
+  std::string graph(std::string_view name, NodeList roots) {
+    fmt::format_to(back(), "graph {} {{\n", name);
+    std::uint32_t count = 0;
+    for (const Node* node : toposort(roots)) {
+      numbers_.set(node, count++);
+      line(node);
+    }
+    out_ += "  return";
+    for (std::size_t i = 0; i < roots.size(); ++i) reference(i, roots[i]);
+    return out_ + "\n}\n";
+  }
+
+ private:
+  std::back_insert_iterator<std::string> back() { return std::back_inserter(out_); }
+
+  void line(const Node* node) {
+    fmt::format_to(back(), "  %{} = {}", *numbers_.find(node), info(node->op()).name);
+    if (node->is_const()) out_ += " " + const_text(node);
+    for (std::size_t i = 0; i < node->size(); ++i) reference(i, node->src(i));
+    if (!node->is_const()) fields(node);
+    if (!node->dtype().is_void()) out_ += " : " + node->dtype().str();
+    out_ += "\n";
+  }
+
+  void reference(std::size_t position, const Node* node) {
+    fmt::format_to(back(), "{} %{}", position == 0 ? "" : ",", *numbers_.find(node));
+  }
+
+  void fields(const Node* node) {
+    with_arg_type(info(node->op()).arg, [&](auto sample) {
+      using Arg = decltype(sample);
+      if constexpr (!std::is_same_v<Arg, NoArg>) {
+        std::string_view before = " {";
+        for_each_field(node->arg<Arg>(), [&](std::string_view name, const auto& value) {
+          fmt::format_to(back(), "{}{} = {}", before, name, text(value));
+          before = ", ";
+        });
+        out_ += "}";
+      }
+    });
+  }
+
+  std::string text(UniqueId id) {
+    if (!options_.renumber) return fmt::format("{}", id.value);
+    return fmt::format("{}", ids_.emplace(id.value, ids_.size()).first->second);
+  }
+  std::string text(Symbol value) { return quoted(value.get()); }
+  std::string text(IntList list) { return fmt::format("[{}]", fmt::join(list.get(), ", ")); }
+  std::string text(Op op) { return std::string(info(op).name); }
+  template <class T>
+  std::string text(T value) {
+    if constexpr (std::is_enum_v<T>)
+      return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
+    else return fmt::format("{}", value);
+  }
+
+  PrintOptions options_;
+  NodeMap<std::uint32_t> numbers_;
+  std::unordered_map<std::uint64_t, std::uint64_t> ids_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string print_graph(std::string_view name, NodeList roots, const PrintOptions& options) {
+  return Printer(options).graph(name, roots);
+}
+
+std::string print_graph(const Graph& graph, const PrintOptions& options) {
+  std::vector<const Node*> roots;
+  for (const UOp& root : graph.roots) roots.push_back(root.node());
+  return print_graph(graph.name, roots, options);
+}
+
+namespace {
+
+struct Infix {
+  Op op;
+  std::string_view symbol;
+  int level;  // binds tighter the higher it is
+};
+constexpr Infix infixes[] = {
+    {Op::Or, "|", 1},   {Op::Xor, "^", 2},   {Op::And, "&", 3},      {Op::CmpNe, "!=", 4},
+    {Op::CmpEq, "==", 4}, {Op::CmpLt, "<", 5}, {Op::Shl, "<<", 6},     {Op::Shr, ">>", 6},
+    {Op::Add, "+", 7},  {Op::Sub, "-", 7},   {Op::Mul, "*", 8},      {Op::Div, "/", 8},
+    {Op::Mod, "%", 8},  {Op::FloorDiv, "//", 8}, {Op::FloorMod, "%", 8},
+};
+constexpr int tightest = 9;
+
+const Infix* infix_of(Op op) {
+  for (const Infix& infix : infixes)
+    if (infix.op == op) return &infix;
+  return nullptr;
+}
+
+// Messages want the gist: an expression is cut off at this depth.
+constexpr int deepest = 24;
+
+std::string expression(const Node* node, int level, int depth);
+
+std::string leaf_text(const Node* node) {
+  switch (node->op()) {
+    case Op::Const: return const_text(node);
+    case Op::Range: return fmt::format("r{}", node->arg<RangeArg>().id.value);
+    case Op::Variable: return node->arg<VariableArg>().name.get();
+    case Op::Param: return fmt::format("p{}", node->arg<ParamArg>().slot);
+    case Op::Buffer: return fmt::format("b{}", node->arg<BufferArg>().id.value);
+    default: return {};
+  }
+}
+
+std::string call_text(const Node* node, int depth) {
+  std::string out(info(node->op()).name);
+  if (info(node->op()).dtype == DTypeRule::Given) out += "<" + node->dtype().str() + ">";
+  out += "(";
+  for (std::size_t i = 0; i < node->size(); ++i)
+    out += (i == 0 ? "" : ", ") + expression(node->src(i), 0, depth + 1);
+  return out + ")";
+}
+
+std::string infix_text(const Node* node, const Infix& infix, int level, int depth) {
+  const Node *a = node->src(0), *b = node->src(1);
+  std::string out;
+  if (node->op() == Op::CmpNe && a->dtype().is_bool() && b->is_const_int(1)) {
+    out = a->op() == Op::CmpLt ? fmt::format("{} >= {}", expression(a->src(0), 6, depth + 1),
+                                             expression(a->src(1), 6, depth + 1))
+                               : "!" + expression(a, tightest, depth + 1);
+  } else if (node->op() == Op::Add && b->is_const() && b->dtype().is_int() && b->lo() < 0 &&
+             b->lo() != std::numeric_limits<std::int64_t>::min()) {
+    out = fmt::format("{} - {}", expression(a, infix.level, depth + 1), -b->lo());
+  } else {
+    const std::string_view space = infix.level >= 8 ? "" : " ";
+    out = fmt::format("{}{}{}{}{}", expression(a, infix.level, depth + 1), space, infix.symbol, space,
+                      expression(b, infix.level + 1, depth + 1));
+  }
+  return infix.level < level ? "(" + out + ")" : out;
+}
+
+std::string expression(const Node* node, int level, int depth) {
+  if (depth > deepest) return "...";
+  if (std::string leaf = leaf_text(node); !leaf.empty()) return leaf;
+  if (const Infix* infix = infix_of(node->op())) return infix_text(node, *infix, level, depth);
+  return call_text(node, depth);
+}
+
+}  // namespace
+
+std::string expression_text(const Node* node) { return expression(node, 0, 0); }
+
+}  // namespace weft

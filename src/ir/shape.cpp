@@ -1,0 +1,214 @@
+// The shape of a node, from its sources: null for a scalar, else a TUPLE of sizes.
+//
+// A scalar fits every shape, so constants need no EXPAND. Sizes are integer nodes; two sizes are
+// equal when they are the same node.
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <weft/dev/ir/text.h>
+#include <weft/error.h>
+
+#include "analysis.h"
+
+namespace weft {
+namespace {
+
+// Sizes under construction, each owned (counted interners) until released.
+class Sizes {
+ public:
+  explicit Sizes(Interner& interner) : interner_(interner) {}
+  Sizes(const Sizes&) = delete;
+  Sizes& operator=(const Sizes&) = delete;
+  ~Sizes() {
+    for (const Node* node : owned_) interner_.release(node);
+  }
+
+  void push(const Node* size) { list_.push_back(size); }
+  void push(Op op, const Node* a, const Node* b) { list_.push_back(combine(op, a, b)); }
+  void push_one() { list_.push_back(constant(1)); }
+
+  const Node* finish() { return interner_.intern({Op::Tuple, dtypes::void_, list_}); }
+
+  const Node* constant(std::int64_t value) {
+    const ConstArg arg{static_cast<std::uint64_t>(value)};
+    return own(interner_.intern({Op::Const, dtypes::index, {}, &arg}));
+  }
+
+  // Folds constants; anything harder is for the rules.
+  const Node* combine(Op op, const Node* a, const Node* b) {
+    if (b->is_const_int(0)) return a;
+    if (a->is_const() && b->is_const()) return constant(op == Op::Add ? a->lo() + b->lo() : a->lo() - b->lo());
+    const Node* sources[] = {a, b};
+    return own(interner_.intern({op, dtypes::index, sources}));
+  }
+
+ private:
+  const Node* own(const Node* node) {
+    owned_.push_back(node);
+    return node;
+  }
+  Interner& interner_;
+  std::vector<const Node*> list_, owned_;
+};
+
+std::string shape_text(NodeList dims) {
+  std::string text = "(";
+  for (const Node* size : dims) text += (text.size() > 1 ? ", " : "") + expression_text(size);
+  return text + ")";
+}
+
+[[noreturn]] void shape_error(const NodeFields& f, const std::string& what) {
+  user_error(fmt::format("{}: {}", info(f.op).name, what));
+}
+
+bool is_size(const Node* node) { return node->dtype().is_int() && node->dtype().lanes() == 1; }
+
+NodeList dims_of(const NodeFields& f, std::size_t i) {
+  const Node* tuple = f.src[i];
+  if (tuple->op() != Op::Tuple || !std::ranges::all_of(tuple->src(), is_size))
+    shape_error(f, fmt::format("source {} is not a tuple of sizes", i));
+  return tuple->src();
+}
+
+void want_rank(const NodeFields& f, NodeList dims, std::size_t rank) {
+  if (dims.size() != rank)
+    shape_error(f, fmt::format("{} sizes for a tensor of shape {}", dims.size(),
+                               shape_text(f.src[0]->dims())));
+}
+
+const Node* agreeing_shape(const NodeFields& f) {
+  const Node* shape = nullptr;
+  for (const Node* source : f.src) {
+    if (source->shape() == nullptr || source->shape() == shape) continue;
+    if (shape != nullptr)
+      shape_error(f, fmt::format("shapes {} and {} differ", shape_text(shape->src()),
+                                 shape_text(source->dims())));
+    shape = source->shape();
+  }
+  return shape;
+}
+
+// The number of elements, where all sizes are constant and it fits in 64 bits.
+std::optional<std::int64_t> element_count(NodeList dims) {
+  std::int64_t count = 1;
+  for (const Node* size : dims)
+    if (!size->is_const() || __builtin_mul_overflow(count, size->lo(), &count)) return std::nullopt;
+  return count;
+}
+
+void check_reshape(const NodeFields& f) {
+  const NodeList from = f.src[0]->dims(), to = dims_of(f, 1);
+  const auto before = element_count(from), after = element_count(to);
+  if (before && after && *before != *after)
+    shape_error(f, fmt::format("shape {} has {} elements, {} has {}", shape_text(from), *before,
+                               shape_text(to), *after));
+}
+
+void check_expand(const NodeFields& f) {
+  const NodeList from = f.src[0]->dims(), to = dims_of(f, 1);
+  want_rank(f, to, from.size());
+  for (std::size_t i = 0; i < to.size(); ++i)
+    if (from[i] != to[i] && !from[i]->is_const_int(1))
+      shape_error(f, fmt::format("axis {} of shape {} cannot become {}", i, shape_text(from),
+                                 expression_text(to[i])));
+}
+
+void check_axes(const NodeFields& f, const std::vector<std::int64_t>& axes) {
+  const auto rank = static_cast<std::int64_t>(f.src[0]->dims().size());
+  std::vector<bool> seen(static_cast<std::size_t>(rank));
+  for (std::int64_t axis : axes) {
+    if (axis < 0 || axis >= rank || seen[static_cast<std::size_t>(axis)])
+      shape_error(f, fmt::format("axis {} is repeated or not an axis of shape {}", axis,
+                                 shape_text(f.src[0]->dims())));
+    seen[static_cast<std::size_t>(axis)] = true;
+  }
+}
+
+const Node* permuted(const NodeFields& f, Sizes& sizes) {
+  const auto& axes = static_cast<const AxesArg*>(f.arg)->axes.get();
+  check_axes(f, axes);
+  want_rank(f, f.src[0]->dims(), axes.size());
+  for (std::int64_t axis : axes) sizes.push(f.src[0]->dims()[static_cast<std::size_t>(axis)]);
+  return sizes.finish();
+}
+
+const Node* padded(const NodeFields& f, Sizes& sizes) {
+  const NodeList dims = f.src[0]->dims(), before = dims_of(f, 1), after = dims_of(f, 2);
+  want_rank(f, before, dims.size());
+  want_rank(f, after, dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (before[i]->hi() < 0 || after[i]->hi() < 0)
+      shape_error(f, fmt::format("negative padding on axis {}: shrink instead", i));
+    sizes.push(Op::Add, sizes.combine(Op::Add, dims[i], before[i]), after[i]);
+  }
+  return sizes.finish();
+}
+
+const Node* shrunk(const NodeFields& f) {
+  const NodeList dims = f.src[0]->dims(), start = dims_of(f, 1), size = dims_of(f, 2);
+  want_rank(f, start, dims.size());
+  want_rank(f, size, dims.size());
+  for (std::size_t i = 0; i < dims.size(); ++i)
+    if (start[i]->hi() < 0 || start[i]->bounds().lo + size[i]->bounds().lo > dims[i]->bounds().hi)
+      shape_error(f, fmt::format("axis {}: {} elements from {} are not inside {}", i,
+                                 expression_text(size[i]), expression_text(start[i]),
+                                 expression_text(dims[i])));
+  return f.src[2];
+}
+
+const Node* reduced(const NodeFields& f, Sizes& sizes) {
+  const auto& axes = static_cast<const ReduceArg*>(f.arg)->axes.get();
+  const NodeList dims = f.src[0]->dims();
+  check_axes(f, axes);
+  if (axes.empty()) return nullptr;
+  for (std::size_t i = 0; i < dims.size(); ++i) {
+    if (std::ranges::find(axes, static_cast<std::int64_t>(i)) != axes.end()) sizes.push_one();
+    else sizes.push(dims[i]);
+  }
+  return sizes.finish();
+}
+
+}  // namespace
+
+const Node* compute_shape(const NodeFields& f, Interner& interner) {
+  const auto keep = [&](const Node* shape) {
+    if (interner.counted() && shape != nullptr)
+      return interner.intern({shape->op(), shape->dtype(), shape->src()});
+    return shape;
+  };
+  Sizes sizes(interner);
+  const auto& op = info(f.op);
+  if (op.cls == OpClass::Unary || op.cls == OpClass::Binary || op.cls == OpClass::Ternary)
+    return keep(agreeing_shape(f));
+  switch (f.op) {
+    case Op::Buffer:
+    case Op::Param:
+      if (f.src.empty()) return nullptr;
+      if (!std::ranges::all_of(f.src, is_size)) shape_error(f, "a dimension is not an integer");
+      for (const Node* size : f.src) sizes.push(size);
+      return sizes.finish();
+    case Op::Reshape: check_reshape(f); return keep(f.src[1]);
+    case Op::Expand: check_expand(f); return keep(f.src[1]);
+    case Op::Permute: return permuted(f, sizes);
+    case Op::Pad: return padded(f, sizes);
+    case Op::Shrink: return keep(shrunk(f));
+    case Op::Flip:
+      check_axes(f, static_cast<const AxesArg*>(f.arg)->axes.get());
+      return keep(f.src[0]->shape());
+    case Op::Reduce: {
+      const Node* shape = reduced(f, sizes);
+      return shape != nullptr ? shape : keep(f.src[0]->shape());
+    }
+    case Op::GetTuple: {
+      const auto at = static_cast<std::size_t>(static_cast<const PositionArg*>(f.arg)->at);
+      return f.src[0]->op() == Op::Tuple && at < f.src[0]->size()
+                 ? keep(f.src[0]->src(at)->shape()) : nullptr;
+    }
+    case Op::Index: return nullptr;
+    default:
+      return f.src.empty() || op.dtype != DTypeRule::First ? nullptr : keep(f.src[0]->shape());
+  }
+}
+
+}  // namespace weft

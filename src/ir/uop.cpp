@@ -1,0 +1,168 @@
+#include <weft/dev/ir/uop.h>
+
+#include <fmt/core.h>
+#include <weft/error.h>
+
+namespace weft {
+
+UOp UOp::adopt(const Node* node) {
+  UOp result;
+  result.node_ = node;
+  return result;
+}
+
+namespace {
+
+void check_arity(Op op, std::size_t count) {
+  const Arity arity = info(op).arity;
+  if (arity.exact ? count != arity.least : count < arity.least)
+    user_error(fmt::format("{}: {} sources, but it takes {}{}", info(op).name, count,
+                           arity.exact ? "" : "at least ", arity.least));
+}
+
+void want_same(Op op, const Node* a, const Node* b) {
+  if (a->dtype() != b->dtype())
+    user_error(fmt::format("{}: dtypes {} and {} differ", info(op).name, a->dtype().str(),
+                           b->dtype().str()));
+}
+
+}  // namespace
+
+DType infer_dtype(Op op, NodeList src, DType given) {
+  check_arity(op, src.size());
+  switch (info(op).dtype) {
+    case DTypeRule::Given: return given;
+    case DTypeRule::Void: return dtypes::void_;
+    case DTypeRule::First: return src[0]->dtype();
+    case DTypeRule::Lane: return src[0]->dtype().scalar();
+    case DTypeRule::Stack:
+      for (const Node* source : src) want_same(op, src[0], source);
+      return src[0]->dtype().vec(static_cast<std::uint32_t>(src.size()));
+    case DTypeRule::Same:
+      for (const Node* source : src) want_same(op, src[0], source);
+      return src[0]->dtype();
+    case DTypeRule::Bool:
+      want_same(op, src[0], src[1]);
+      return dtypes::bool_.vec(src[0]->dtype().lanes());
+    case DTypeRule::Where:
+      want_same(op, src[1], src[2]);
+      if (!src[0]->dtype().is_bool())
+        user_error(fmt::format("where: the condition is {}, not bool", src[0]->dtype().str()));
+      return src[1]->dtype();
+  }
+  internal_error("an op without a dtype rule");
+}
+
+const Node* make_node(Interner& interner, Op op, NodeList src, DType given, const void* arg) {
+  return interner.intern({op, infer_dtype(op, src, given), src, arg});
+}
+
+const Node* make_const(Interner& interner, DType dtype, Bits bits) {
+  const ConstArg arg{bits};
+  return interner.intern({Op::Const, dtype, {}, &arg});
+}
+
+UOp const_bits(DType dtype, Bits bits) {
+  return UOp::adopt(make_const(Interner::current(), dtype, bits));
+}
+
+UOp const_int(std::int64_t value, DType dtype) {
+  return const_bits(dtype, bits_from_int(value, dtype.scalar()));
+}
+
+UOp const_float(double value, DType dtype) {
+  return const_bits(dtype, bits_from_double(value, dtype.scalar()));
+}
+
+UOp const_bool(bool value) { return const_bits(dtypes::bool_, value ? 1 : 0); }
+
+UOp range(const UOp& size, std::uint64_t id, LoopKind kind) {
+  return make(Op::Range, {size}, dtypes::void_, RangeArg{{id}, kind});
+}
+
+UOp range(std::int64_t size, std::uint64_t id, LoopKind kind) {
+  return range(const_int(size), id, kind);
+}
+
+UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype) {
+  if (lo > hi) user_error(fmt::format("variable {}: the bounds {} and {} hold nothing", name, lo, hi));
+  return make(Op::Variable, {}, dtype, VariableArg{Symbol(std::string(name)), fresh_id(), lo, hi});
+}
+
+UOp tuple(const std::vector<UOp>& members) { return make(Op::Tuple, members); }
+
+UOp sizes(std::initializer_list<std::int64_t> values) {
+  std::vector<UOp> members;
+  for (std::int64_t value : values) members.push_back(const_int(value));
+  return tuple(members);
+}
+
+namespace {
+
+// Not through make(): these are the hot ones, and need no list.
+UOp binary(Op op, const UOp& a, const UOp& b) {
+  const Node* src[] = {a.node(), b.node()};
+  return UOp::adopt(make_node(Interner::current(), op, src));
+}
+
+}  // namespace
+
+UOp operator+(const UOp& a, const UOp& b) { return binary(Op::Add, a, b); }
+UOp operator-(const UOp& a, const UOp& b) { return binary(Op::Sub, a, b); }
+UOp operator*(const UOp& a, const UOp& b) { return binary(Op::Mul, a, b); }
+UOp operator/(const UOp& a, const UOp& b) {
+  return binary(a->dtype().is_float() ? Op::Div : Op::FloorDiv, a, b);
+}
+UOp operator%(const UOp& a, const UOp& b) {
+  return binary(a->dtype().is_float() ? Op::Mod : Op::FloorMod, a, b);
+}
+UOp operator<(const UOp& a, const UOp& b) { return binary(Op::CmpLt, a, b); }
+UOp operator>(const UOp& a, const UOp& b) { return b < a; }
+UOp operator<=(const UOp& a, const UOp& b) { return !(b < a); }
+UOp operator>=(const UOp& a, const UOp& b) { return !(a < b); }
+UOp operator!=(const UOp& a, const UOp& b) { return binary(Op::CmpNe, a, b); }
+UOp operator==(const UOp& a, const UOp& b) { return binary(Op::CmpEq, a, b); }
+UOp operator&(const UOp& a, const UOp& b) { return binary(Op::And, a, b); }
+UOp operator|(const UOp& a, const UOp& b) { return binary(Op::Or, a, b); }
+UOp operator^(const UOp& a, const UOp& b) { return binary(Op::Xor, a, b); }
+UOp operator-(const UOp& a) { return make(Op::Neg, {a}); }
+UOp operator!(const UOp& a) { return a != const_int(1, a->dtype()); }
+
+#define WEFT_LITERAL_OPERATOR(symbol)                                                              \
+  UOp operator symbol(const UOp& a, std::int64_t b) { return a symbol const_int(b, a->dtype()); } \
+  UOp operator symbol(std::int64_t a, const UOp& b) { return const_int(a, b->dtype()) symbol b; }
+WEFT_LITERAL_OPERATOR(+)
+WEFT_LITERAL_OPERATOR(-)
+WEFT_LITERAL_OPERATOR(*)
+WEFT_LITERAL_OPERATOR(/)
+WEFT_LITERAL_OPERATOR(%)
+WEFT_LITERAL_OPERATOR(<)
+WEFT_LITERAL_OPERATOR(>)
+WEFT_LITERAL_OPERATOR(<=)
+WEFT_LITERAL_OPERATOR(>=)
+WEFT_LITERAL_OPERATOR(!=)
+WEFT_LITERAL_OPERATOR(==)
+WEFT_LITERAL_OPERATOR(&)
+WEFT_LITERAL_OPERATOR(|)
+WEFT_LITERAL_OPERATOR(^)
+#undef WEFT_LITERAL_OPERATOR
+
+UOp max(const UOp& a, const UOp& b) { return binary(Op::Max, a, b); }
+
+UOp min(const UOp& a, const UOp& b) {
+  return a->dtype().is_float() ? -max(-a, -b) : where(a < b, a, b);
+}
+
+UOp where(const UOp& condition, const UOp& yes, const UOp& no) {
+  return make(Op::Where, {condition, yes, no});
+}
+
+UOp cast(const UOp& value, DType dtype) {
+  return value->dtype() == dtype ? value : make(Op::Cast, {value}, dtype);
+}
+
+UOp bitcast(const UOp& value, DType dtype) {
+  return value->dtype() == dtype ? value : make(Op::Bitcast, {value}, dtype);
+}
+
+}  // namespace weft

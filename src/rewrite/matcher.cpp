@@ -1,0 +1,200 @@
+#include "matcher.h"
+
+#include <limits>
+
+namespace weft {
+namespace {
+
+bool is_literal(const Node* node, std::int64_t literal) {
+  if (!node->is_const()) return false;
+  const DType dtype = node->dtype().scalar();
+  const Bits bits = node->arg<ConstArg>().bits;
+  if (dtype.is_float()) return double_from_bits(bits, dtype) == static_cast<double>(literal) &&
+                               bits == bits_from_int(literal, dtype);  // not -0 for 0
+  return bits == static_cast<Bits>(literal) || (dtype.is_bool() && literal != 0 && bits != 0);
+}
+
+Wide const_value(const Node* node) { return node->bounds().lo; }
+
+Wide floor_quotient(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
+
+// The arithmetic of guards and folds, on numbers without width. False where it has no result.
+bool apply_number(Op op, Wide a, Wide b, Wide& result) {
+  switch (op) {
+    case Op::Add: return !__builtin_add_overflow(a, b, &result);
+    case Op::Sub: return !__builtin_sub_overflow(a, b, &result);
+    case Op::Mul: return !__builtin_mul_overflow(a, b, &result);
+    case Op::FloorDiv: result = b == 0 ? 0 : floor_quotient(a, b); return b != 0;
+    case Op::FloorMod: result = b == 0 ? 0 : a - b * floor_quotient(a, b); return b != 0;
+    case Op::Max: result = a > b ? a : b; return true;
+    case Op::CmpLt: result = a < b; return true;
+    case Op::CmpEq: result = a == b; return true;
+    case Op::CmpNe: result = a != b; return true;
+    case Op::And: result = a & b; return true;
+    case Op::Or: result = a | b; return true;
+    case Op::Xor: result = a ^ b; return true;
+    default: return false;
+  }
+}
+
+constexpr int stack_size = 32;
+
+struct Numbers {
+  Wide stack[stack_size];
+  int size = 0;
+
+  void push(Wide value) { stack[size++] = value; }
+  Wide pop() { return stack[--size]; }
+  bool step(const Build& build, const Node* const* registers) {
+    switch (build.act) {
+      case Build::Do::Number: push(build.data); return true;
+      case Build::Do::Value: push(const_value(registers[build.a])); return true;
+      case Build::Do::Lo: push(registers[build.a]->bounds().lo); return true;
+      case Build::Do::Hi: push(registers[build.a]->bounds().hi); return true;
+      case Build::Do::Apply: {
+        const Wide b = pop(), a = pop();
+        Wide result = 0;
+        const bool defined = apply_number(static_cast<Op>(build.b), a, b, result);
+        push(result);
+        return defined;
+      }
+      default: return false;
+    }
+  }
+};
+
+// Null where the number does not fit: a fold never changes a value by wrapping it.
+const Node* folded(Wide value, DType dtype, Interner& interner) {
+  if (dtype.is_bool()) return make_const(interner, dtype, value != 0 ? 1 : 0);
+  if (!dtype.is_int()) return nullptr;
+  const int bits = dtype.bits();
+  const Wide least = dtype.is_unsigned() ? 0 : -(Wide{1} << (bits - 1));
+  const Wide most = (Wide{1} << (dtype.is_unsigned() ? bits : bits - 1)) - 1;
+  if (value < least || value > most) return nullptr;
+  return make_const(interner, dtype, static_cast<Bits>(value));
+}
+
+}  // namespace
+
+const Node* Match::node(const Pat& pattern) const {
+  for (const auto& [tree, reg] : rule_->registers)
+    if (tree == pattern.get()) return registers_[reg];
+  return nullptr;
+}
+
+Matcher::Matcher(const std::vector<Rule>& rules) {
+  for (const Rule& rule : rules)
+    for (CompiledRule& program : compile_rule(rule, sets_)) programs_.push_back(std::move(program));
+  buckets_.resize(op_count * columns);
+  for (int root = 0; root < op_count; ++root)
+    for (int first = 0; first < columns; ++first) {
+      Bucket& bucket = buckets_[static_cast<std::size_t>(root * columns + first)];
+      bucket.first = static_cast<std::uint32_t>(order_.size());
+      for (std::size_t i = 0; i < programs_.size(); ++i) {
+        const CompiledRule& program = programs_[i];
+        const bool first_fits = first == op_count ? program.first == all_ops()
+                                                  : program.first.contains(static_cast<Op>(first));
+        if (program.root.contains(static_cast<Op>(root)) && first_fits)
+          order_.push_back(static_cast<std::uint16_t>(i));
+      }
+      bucket.last = static_cast<std::uint32_t>(order_.size());
+    }
+}
+
+bool Matcher::matches(const CompiledRule& rule, const Node** r) const {
+  for (const Step& step : rule.steps) {
+    switch (step.act) {
+      case Step::Do::IsOp:
+        if (r[step.a]->op() != static_cast<Op>(step.b)) return false;
+        break;
+      case Step::Do::IsOneOf:
+        if (!sets_[static_cast<std::size_t>(step.data)].contains(r[step.a]->op())) return false;
+        break;
+      case Step::Do::HasSources:
+        if (r[step.a]->size() != step.b) return false;
+        break;
+      case Step::Do::HasAtLeast:
+        if (r[step.a]->size() < step.b) return false;
+        break;
+      case Step::Do::Source: r[step.c] = r[step.a]->src(step.b); break;
+      case Step::Do::HasKind:
+        if (((static_cast<std::uint64_t>(step.data) >> static_cast<int>(r[step.a]->dtype().kind())) & 1) == 0)
+          return false;
+        break;
+      case Step::Do::IsConst:
+        if (!r[step.a]->is_const()) return false;
+        break;
+      case Step::Do::IsLiteral:
+        if (!is_literal(r[step.a], step.data)) return false;
+        break;
+      case Step::Do::IsSame:
+        if (r[step.a] != r[step.b]) return false;
+        break;
+      case Step::Do::IsExact:
+        if (!r[step.a]->is_exact()) return false;
+        break;
+    }
+  }
+  return true;
+}
+
+const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
+  if (rule.rule->function != nullptr) return rule.rule->function(match).node();
+  const Node* stack[stack_size];
+  int size = 0;
+  Numbers numbers;
+  for (const Build& step : rule.build) {
+    const Node* const* r = match.registers_;
+    switch (step.act) {
+      case Build::Do::Load: stack[size++] = r[step.a]; break;
+      case Build::Do::Literal: {
+        const DType dtype = r[step.a]->dtype();
+        stack[size++] = make_const(*match.interner_, dtype, bits_from_int(step.data, dtype.scalar()));
+        break;
+      }
+      case Build::Do::Fold:
+        stack[size] = folded(numbers.pop(), r[step.a]->dtype(), *match.interner_);
+        if (stack[size++] == nullptr) return nullptr;
+        break;
+      case Build::Do::Make:
+        size -= step.a;
+        stack[size] = make_node(*match.interner_, static_cast<Op>(step.b),
+                                NodeList(stack + size, step.a));
+        ++size;
+        break;
+      default:
+        if (!numbers.step(step, r)) return nullptr;
+    }
+  }
+  return stack[0];
+}
+
+RuleSet::Result Matcher::apply(const Node* node, Interner& interner, const void* context) const {
+  const int first = node->size() == 0 ? op_count : static_cast<int>(node->src(0)->op());
+  const Bucket& bucket = buckets_[static_cast<std::size_t>(static_cast<int>(node->op()) * columns + first)];
+  if (bucket.first == bucket.last) return {};
+  Match match;
+  match.registers_[0] = node;
+  match.interner_ = &interner;
+  match.context_ = context;
+  for (std::uint32_t i = bucket.first; i != bucket.last; ++i) {
+    const CompiledRule& rule = programs_[order_[i]];
+    if (!matches(rule, match.registers_)) continue;
+    match.rule_ = &rule;
+    if (!rule.guard.empty()) {
+      Numbers numbers;
+      bool holds = true;
+      for (const Build& step : rule.guard) holds = holds && numbers.step(step, match.registers_);
+      if (!holds || numbers.pop() == 0) continue;
+    }
+    const auto test = rule.rule->guard.test;
+    if (test != nullptr && !test(match)) continue;
+    const Node* result = build(rule, match);
+    // A scalar is no replacement for a tensor of that value.
+    if (result != nullptr && result != node && result->shape() == node->shape())
+      return {result, rule.rule};
+  }
+  return {};
+}
+
+}  // namespace weft

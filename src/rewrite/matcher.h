@@ -1,0 +1,28 @@
+// Runs compiled rules on a node.
+#pragma once
+
+#include "compile.h"
+
+namespace weft {
+
+class Matcher {
+ public:
+  explicit Matcher(const std::vector<Rule>& rules);
+  RuleSet::Result apply(const Node* node, Interner& interner, const void* context) const;
+
+ private:
+  bool matches(const CompiledRule& rule, const Node** registers) const;
+  const Node* build(const CompiledRule& rule, Match& match) const;
+
+  // The programs worth trying for a node: by its op and, one more for leaves, its first source's.
+  static constexpr int columns = op_count + 1;
+  struct Bucket {
+    std::uint32_t first = 0, last = 0;
+  };
+  std::vector<CompiledRule> programs_;
+  std::vector<OpSet> sets_;
+  std::vector<Bucket> buckets_;         // op_count rows
+  std::vector<std::uint16_t> order_;    // program indices, bucket after bucket
+};
+
+}  // namespace weft

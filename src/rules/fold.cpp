@@ -1,0 +1,148 @@
+// Constants, identities, and integers of which the bounds leave one value.
+
+#include <array>
+
+#include <weft/dev/rules/symbolic.h>
+
+namespace weft {
+namespace {
+
+// Ops whose result the table only bounds (EXP2 and the like) stay: a device's own decomposition
+// decides their bits, and folds then.
+UOp fold_constants(const Match& m) {
+  const Node* root = m.root();
+  std::array<Bits, 3> operands{};
+  for (std::size_t i = 0; i < root->size(); ++i) {
+    if (!root->src(i)->is_const()) return {};
+    operands[i] = root->src(i)->arg<ConstArg>().bits;
+  }
+  const DType from = root->src(root->op() == Op::Where ? 1 : 0)->dtype().scalar();
+  if (root->op() == Op::Cast)
+    return const_bits(root->dtype(), convert(operands[0], from, root->dtype().scalar()));
+  if (root->op() == Op::Bitcast && root->dtype().lanes() == root->src(0)->dtype().lanes())
+    return const_bits(root->dtype(), reinterpret(operands[0], from, root->dtype().scalar()));
+  const auto value = evaluate(root->op(), from, std::span(operands).first(root->size()));
+  return value ? const_bits(root->dtype(), *value) : UOp();
+}
+
+UOp pinned_value(const Match& m) {
+  const Node* root = m.root();
+  if (root->lo() != root->hi()) return {};
+  return const_bits(root->dtype(), static_cast<Bits>(root->lo()));
+}
+
+UOp drop_cast(const Match& m) {
+  return m.root()->dtype() == m.root()->src(0)->dtype() ? UOp(m.root()->src(0)) : UOp();
+}
+
+// Whether every value of `from` is one of `to`.
+bool holds_all(DType from, DType to) {
+  if (from.is_bool()) return !to.is_void();
+  if (from.is_int() && to.is_int()) {
+    if (from.is_unsigned() == to.is_unsigned()) return from.bits() <= to.bits();
+    return from.is_unsigned() && from.bits() < to.bits();
+  }
+  if (from.is_float() && to.is_float()) return promote(from, to) == to && !from.is_weak();
+  return false;
+}
+
+bool fits(const Node* node, DType dtype) {
+  if (holds_all(node->dtype().scalar(), dtype)) return true;
+  if (!node->dtype().is_int() || !dtype.is_int()) return false;
+  const Interval b = node->bounds();
+  const int bits = dtype.bits();
+  const Wide least = dtype.is_unsigned() ? 0 : -(Wide{1} << (bits - 1));
+  const Wide most = (Wide{1} << (dtype.is_unsigned() ? bits : bits - 1)) - 1;
+  return least <= b.lo && b.hi <= most;
+}
+
+// cast(cast(x)): the inner one is dropped where it keeps every value of x.
+UOp merge_casts(const Match& m) {
+  const Node* inner = m.root()->src(0);
+  const Node* x = inner->src(0);
+  return fits(x, inner->dtype().scalar()) ? cast(UOp(x), m.root()->dtype()) : UOp();
+}
+
+UOp merge_bitcasts(const Match& m) { return bitcast(UOp(m.root()->src(0)->src(0)), m.root()->dtype()); }
+
+bool never_zero(const Node* node) { return node->bounds().lo > 0 || node->bounds().hi < 0; }
+
+}  // namespace
+
+const RuleSet& fold_rules() {
+  static const Pat x = any("x"), y = any("y"), i = ints("i"), b = bools("b");
+  static const Pat s = of_kinds("s", signed_kinds);
+  static const OpSet elementwise = OpSet::where(is_elementwise);
+  static const OpSet pinned = OpSet::where([](Op op) {
+    return is_elementwise(op) || op == Op::Range || op == Op::Special || op == Op::Variable;
+  });
+  static const KindSet integral = int_kinds | KindSet{Kind::Bool};
+  // clang-format off
+  static const RuleSet rules{"fold", {
+    rule(node(elementwise),                        fold_constants),
+    rule(with_kinds(node(pinned), integral),       pinned_value),
+
+    // Subtraction is addition: one form to reason about. (factor_rules turns it back.)
+    rule(s - y,                                    s + y * -1),
+    rule(-s,                                       s * -1),
+    rule(with_kinds(x - 0, float_kinds),           x),
+    rule(node(Op::Neg, {node(Op::Neg, {x})}),      x),
+
+    rule(i + 0,                                    i),
+    rule(x * 1,                                    x),
+    rule(i * 0,                                    0),
+    rule(node(Op::Div, {x, 1}),                    x),
+    rule(node(Op::Pow, {x, 1}),                    x),
+    rule(node(Op::Pow, {x, 0}),                    1),
+    rule(node(Op::Pow, {x, 2}),                    x * x),
+    rule(i / 1,                                    i),
+    rule(i % 1,                                    0),
+    rule(s / -1,                                   s * -1),
+    rule(0 / i,                                    0),
+    rule(0 % i,                                    0),
+    rule(i / i,                                    1, when([](const Match& m) { return never_zero(m.root()->src(0)); })),
+    rule(i % i,                                    0),
+    rule((i % y) % y,                              i % y),
+    rule(node(Op::CDiv, {i, 1}),                   i),
+    rule(node(Op::CMod, {i, 1}),                   0),
+    rule(node({Op::Shl, Op::Shr}, {x, 0}),         [](const Match& m) { return UOp(m.root()->src(0)); }),
+    rule(node(Op::Trunc, {i}),                     i),
+    rule(node(Op::Trunc, {node(Op::Trunc, {x})}),  node(Op::Trunc, {x})),
+
+    rule(i & 0,                                    0),
+    rule(i & -1,                                   i),
+    rule(i | 0,                                    i),
+    rule(i | -1,                                   -1),
+    rule(x ^ 0,                                    x),
+    rule(x ^ x,                                    0),
+    rule((x ^ y) ^ y,                              x),
+    rule(x & x,                                    x),
+    rule(x | x,                                    x),
+    rule(max(x, x),                                x),
+    rule(max(i, y),                                i, when(lo(i) >= hi(y))),
+
+    // A bool's arithmetic is logic.
+    rule(b + y,                                    b | y),
+    rule(b * y,                                    b & y),
+    rule(max(b, y),                                b | y),
+    rule(b & 0,                                    0),
+    rule(b & 1,                                    b),
+    rule(b | 0,                                    b),
+    rule(b | 1,                                    1),
+    rule(b != 0,                                   b),
+    rule(b == 1,                                   b),
+    rule(b == 0,                                   !b),
+    rule(!(!b),                                    b),
+    rule(b & !b,                                   0),
+    rule(b | !b,                                   1),
+    rule(b ^ 1,                                    !b),
+
+    rule(node({Op::Cast, Op::Bitcast}),                   drop_cast),
+    rule(node(Op::Cast, {node(Op::Cast, {x})}),           merge_casts),
+    rule(node(Op::Bitcast, {node(Op::Bitcast, {x})}),     merge_bitcasts),
+  }};
+  // clang-format on
+  return rules;
+}
+
+}  // namespace weft

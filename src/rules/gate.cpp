@@ -1,0 +1,58 @@
+// Indices under their validity. INDEX(buffer, valid, i ...) is read only where `valid` holds, so
+// the indices may be anything elsewhere: each is simplified under that assumption, and each
+// clause of the condition under the others.
+
+#include <weft/dev/rules/symbolic.h>
+
+#include "assume.h"
+
+namespace weft {
+namespace {
+
+std::vector<const Node*> clauses_of(const Node* condition) {
+  std::vector<const Node*> clauses;
+  for (; condition->op() == Op::And; condition = condition->src(0)) clauses.push_back(condition->src(1));
+  clauses.push_back(condition);
+  return {clauses.rbegin(), clauses.rend()};
+}
+
+UOp under(const Node* value, const std::vector<const Node*>& conditions) {
+  const Assumptions assumptions(conditions);
+  if (assumptions.facts.empty()) return UOp(value);
+  return rewrite(UOp(value), symbolic(), {.pass = "gate", .context = &assumptions});
+}
+
+// One clause after the other, each under those still standing: never two that justify each other.
+UOp tightened(std::vector<const Node*> clauses) {
+  for (std::size_t i = 0; i < clauses.size() && clauses.size() > 1;) {
+    std::vector<const Node*> others = clauses;
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+    const Node* now = under(clauses[i], others).node();
+    if (now->is_const_int(0)) return UOp(now);
+    if (now->is_const_int(1)) clauses = std::move(others);
+    else clauses[i++] = now;
+  }
+  UOp result(clauses[0]);
+  for (std::size_t i = 1; i < clauses.size(); ++i) result = result & UOp(clauses[i]);
+  return result;
+}
+
+UOp simplify_gate(const Match& m) {
+  const Node* root = m.root();
+  if (root->src(1)->is_const() || root->src(1)->chain() > longest_sum) return {};
+  std::vector<UOp> src{UOp(root->src(0)), tightened(clauses_of(root->src(1)))};
+  const auto conditions = clauses_of(src[1].node());
+  for (const Node* index : root->src().subspan(2)) src.push_back(under(index, conditions));
+  return make(Op::Index, src);
+}
+
+}  // namespace
+
+const RuleSet& gate_rules() {
+  static const RuleSet rules{"gate", {
+    rule(node(Op::Index), simplify_gate),
+  }};
+  return rules;
+}
+
+}  // namespace weft

@@ -1,0 +1,75 @@
+// WHERE: conditions that are settled, nested or repeated.
+
+#include <weft/dev/rules/symbolic.h>
+
+namespace weft {
+namespace {
+
+bool is_const_select(const Node* node) {
+  return node->op() == Op::Where && node->src(1)->is_const() && node->src(2)->is_const();
+}
+
+// op(where(c, k1, k2), k3) with constants k: the op moves into the branches, and folds there.
+UOp into_branches(const Match& m) {
+  const Node* root = m.root();
+  const Node *a = root->src(0), *b = root->src(1);
+  const bool left = is_const_select(a);
+  if (!(left && b->is_const()) && !(a->is_const() && is_const_select(b))) return {};
+  const Node* select = left ? a : b;
+  const auto branch = [&](std::size_t i) {
+    const UOp value(select->src(i)), other(left ? b : a);
+    return left ? make(root->op(), {value, other}) : make(root->op(), {other, value});
+  };
+  return where(UOp(select->src(0)), branch(1), branch(2));
+}
+
+// op(where(c, a, b), where(c, d, e)), where one pair of branches is constant: nothing is added.
+UOp join_branches(const Match& m) {
+  const Node* root = m.root();
+  const Node *a = root->src(0), *b = root->src(1);
+  if (a->op() != Op::Where || b->op() != Op::Where || a->src(0) != b->src(0)) return {};
+  const auto constant = [&](std::size_t i) { return a->src(i)->is_const() && b->src(i)->is_const(); };
+  if (!constant(1) && !constant(2)) return {};
+  const auto branch = [&](std::size_t i) {
+    return make(root->op(), {UOp(a->src(i)), UOp(b->src(i))});
+  };
+  return where(UOp(a->src(0)), branch(1), branch(2));
+}
+
+UOp cast_branches(const Match& m) {
+  const Node* select = m.root()->src(0);
+  if (!is_const_select(select)) return {};
+  const DType to = m.root()->dtype();
+  return where(UOp(select->src(0)), cast(UOp(select->src(1)), to), cast(UOp(select->src(2)), to));
+}
+
+}  // namespace
+
+const RuleSet& select_rules() {
+  static const Pat a = any("a"), b = any("b"), x = any("x");
+  static const Pat p = bools("p"), q = bools("q"), i = ints("i"), j = ints("j");
+  static const Pat c = int_const("c");
+  static const OpSet binary = OpSet::where([](Op op) { return info(op).cls == OpClass::Binary; });
+  // clang-format off
+  static const RuleSet rules{"select", {
+    rule(where(1, a, b),                      a),
+    rule(where(0, a, b),                      b),
+    rule(where(p, a, a),                      a),
+    rule(where(!p, a, b),                     where(p, b, a)),
+    rule(where(p, 1, 0),                      p,                 when([](const Match& m) { return m.root()->dtype().is_bool(); })),
+    rule(where(p, 0, 1),                      !p,                when([](const Match& m) { return m.root()->dtype().is_bool(); })),
+    rule(where(p, where(p, a, x), b),         where(p, a, b)),
+    rule(where(p, a, where(p, x, b)),         where(p, a, b)),
+    rule(where(p, where(q, a, b), b),         where(p & q, a, b)),
+    rule(where(p, a, where(q, a, b)),         where(p | q, a, b)),
+    rule(where(i < j, j, i),                  max(i, j)),
+    rule(where(c < i, i, c),                  max(i, c)),
+    rule(node(binary),                        into_branches),
+    rule(node(binary),                        join_branches),
+    rule(node(Op::Cast, {node(Op::Where)}),   cast_branches),
+  }};
+  // clang-format on
+  return rules;
+}
+
+}  // namespace weft
