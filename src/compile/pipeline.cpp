@@ -11,12 +11,16 @@
 namespace weft {
 namespace {
 
+// A pass that is one rule set, to its fixed point.
+template <const RuleSet& (*rules)()>
+std::vector<UOp> fixed_point(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  return rewrite(roots, rules(), options);
+}
+
 constexpr Pass passes[] = {
-    {"symbolic", symbolic, Level::Any, "integer algebra: everything that can cancel does"},
-    // After symbolic: it undoes, in fewer ops, what symbolic expands.
-    {"factor", factor_rules, Level::Any, "common factors and subtractions, in fewer ops"},
+    {"simplify", simplify, Level::Any, "integer algebra: index arithmetic in few ops"},
     // Last: the algebra above is about integers without width.
-    {"width", width_rules, Level::Any, "i32, u32 or i64 for every index, as its bounds allow"},
+    {"width", fixed_point<width_rules>, Level::Any, "i32, u32 or i64 for every index, by its bounds"},
 };
 
 void dump(std::string_view pass, NodeList before, NodeList after) {
@@ -43,7 +47,7 @@ const Pass* find_pass(std::string_view name) {
 }
 
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots, RewriteTrace* trace) {
-  std::vector<UOp> result = rewrite(roots, pass.rules(), {.pass = pass.name, .trace = trace});
+  std::vector<UOp> result = pass.run(roots, {.pass = pass.name, .trace = trace});
   const std::vector<const Node*> nodes = nodes_of(result);
   dump(pass.name, nodes_of(roots), nodes);
   if (setting_int("SPEC") != 0) verify(nodes, pass.after, pass.name);

@@ -181,7 +181,7 @@ std::string infix_text(const Node* node, const Infix& infix, int level, int dept
     out = fmt::format("{}{}{}{}{}", expression(a, infix.level, depth + 1), space, infix.symbol, space,
                       expression(b, infix.level + 1, depth + 1));
   }
-  return infix.level < level ? "(" + out + ")" : out;
+  return infix.level < level ? fmt::format("({})", out) : out;
 }
 
 std::string expression(const Node* node, int level, int depth) {

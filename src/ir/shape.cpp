@@ -53,9 +53,10 @@ class Sizes {
 };
 
 std::string shape_text(NodeList dims) {
-  std::string text = "(";
-  for (const Node* size : dims) text += (text.size() > 1 ? ", " : "") + expression_text(size);
-  return text + ")";
+  std::string text;
+  for (const Node* size : dims)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", expression_text(size));
+  return fmt::format("({})", text);
 }
 
 [[noreturn]] void shape_error(const NodeFields& f, const std::string& what) {

@@ -139,7 +139,7 @@ class RightCompiler {
       nodes(source, kind, out);
     }
     out.push_back({Build::Do::Make, static_cast<std::uint8_t>(pattern->src.size()),
-                   static_cast<std::uint8_t>(pattern->op)});
+                   static_cast<std::uint8_t>(pattern->op), pattern->exact});
   }
 
   void numbers(const Pat& pattern, std::vector<Build>& out) const {
@@ -197,10 +197,14 @@ OpSet possible(const Pat& pattern) {
 
 CompiledRule compile_order(const Rule& rule, std::vector<OpSet>& sets,
                            const std::vector<const Tree*>& swapped) {
-  CompiledRule out{&rule, {}, {}, {}, {}, possible(rule.left), all_ops()};
+  CompiledRule out;
+  out.rule = &rule;
+  out.root = possible(rule.left);
+  out.first = all_ops();
   if (!rule.left->src.empty()) {
     const bool swap = std::ranges::find(swapped, rule.left.get()) != swapped.end();
     out.first = possible(rule.left->src[swap ? 1 : 0]);
+    out.first_matters = true;
   }
   LeftCompiler(out, sets, swapped).run(rule.left);
   const RightCompiler right(out);

@@ -33,7 +33,7 @@ struct Build {
     Load,     // push register a
     Literal,  // push the constant `data`, of register a's dtype (or of the lanes' bool)
     Fold,     // push the number on top as a constant of register a's dtype
-    Make,     // pop a nodes, push op b of them
+    Make,     // pop a nodes, push op b of them; with `data` no match where that could wrap
     // Numbers, for guards and folds:
     Number,   // push `data`
     Value,    // push the constant in register a
@@ -47,11 +47,12 @@ struct Build {
 };
 
 struct CompiledRule {
-  const Rule* rule;
+  const Rule* rule = nullptr;
   std::vector<Step> steps;
   std::vector<Build> build, guard;
   std::vector<std::pair<const Pat::Tree*, std::uint8_t>> registers;
   OpSet root, first;  // what the root and its first source can be
+  bool first_matters = false;
 };
 
 // One program for each order in which the left side's commuting ops can be read.

@@ -85,20 +85,25 @@ const Node* Match::node(const Pat& pattern) const {
 Matcher::Matcher(const std::vector<Rule>& rules) {
   for (const Rule& rule : rules)
     for (CompiledRule& program : compile_rule(rule, sets_)) programs_.push_back(std::move(program));
-  buckets_.resize(op_count * columns);
-  for (int root = 0; root < op_count; ++root)
-    for (int first = 0; first < columns; ++first) {
-      Bucket& bucket = buckets_[static_cast<std::size_t>(root * columns + first)];
-      bucket.first = static_cast<std::uint32_t>(order_.size());
-      for (std::size_t i = 0; i < programs_.size(); ++i) {
-        const CompiledRule& program = programs_[i];
-        const bool first_fits = first == op_count ? program.first == all_ops()
-                                                  : program.first.contains(static_cast<Op>(first));
-        if (program.root.contains(static_cast<Op>(root)) && first_fits)
-          order_.push_back(static_cast<std::uint16_t>(i));
-      }
-      bucket.last = static_cast<std::uint32_t>(order_.size());
+  std::vector<std::vector<std::uint16_t>> lists(op_count * columns);
+  for (std::size_t i = 0; i < programs_.size(); ++i)
+    for (int root = 0; root < op_count; ++root) {
+      if (!programs_[i].root.contains(static_cast<Op>(root))) continue;
+      for (int first = 0; first < columns; ++first)
+        if (first_can_be(programs_[i], first))
+          lists[static_cast<std::size_t>(root * columns + first)].push_back(static_cast<std::uint16_t>(i));
     }
+  for (const auto& list : lists) {
+    const auto first = static_cast<std::uint32_t>(order_.size());
+    order_.insert(order_.end(), list.begin(), list.end());
+    buckets_.push_back({first, static_cast<std::uint32_t>(order_.size())});
+  }
+}
+
+// Column op_count stands for a node without sources.
+bool Matcher::first_can_be(const CompiledRule& program, int column) {
+  if (column == op_count) return !program.first_matters;
+  return program.first.contains(static_cast<Op>(column));
 }
 
 bool Matcher::matches(const CompiledRule& rule, const Node** r) const {
@@ -160,6 +165,7 @@ const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
         size -= step.a;
         stack[size] = make_node(*match.interner_, static_cast<Op>(step.b),
                                 NodeList(stack + size, step.a));
+        if (step.data != 0 && !stack[size]->is_exact()) return nullptr;
         ++size;
         break;
       default:

@@ -11,6 +11,7 @@ class Matcher {
   RuleSet::Result apply(const Node* node, Interner& interner, const void* context) const;
 
  private:
+  static bool first_can_be(const CompiledRule& program, int column);
   bool matches(const CompiledRule& rule, const Node** registers) const;
   const Node* build(const CompiledRule& rule, Match& match) const;
 

@@ -57,17 +57,18 @@ std::optional<Comparison> Comparison::of_difference(const Node* condition) {
     if (term.factor == std::numeric_limits<std::int64_t>::min()) return std::nullopt;
     add_term(result.sum, term.node, -term.factor, overflow);
   }
-  std::erase_if(result.sum.terms, [](const Term& term) { return term.factor == 0; });
+  result.sum.terms.remove_if([](const Term& term) { return term.factor == 0; });
   return overflow ? std::nullopt : std::optional(std::move(result));
 }
 
 UOp Comparison::build(DType dtype) const {
-  if (upper) return sum.build(dtype) < const_int(limit, dtype);
-  return const_int(limit - 1, dtype) < sum.build(dtype);
+  const UOp x = sum.build_exact(dtype), c = exact_const(upper ? limit : limit - 1, dtype);
+  if (x.is_null() || c.is_null()) return {};
+  return upper ? x < c : c < x;
 }
 
 Assumptions::Assumptions(const std::vector<const Node*>& conditions) {
-  constexpr Wide far = std::numeric_limits<std::int64_t>::max();
+  constexpr Wide far = Wide{1} << 64;
   for (const Node* condition : conditions) {
     auto comparison = Comparison::of(condition);
     if (!comparison) continue;
@@ -92,10 +93,33 @@ Interval scaled(Interval interval, Wide factor) {
                      : Interval{interval.hi * factor, interval.lo * factor};
 }
 
-Interval term_bounds(const Term& term) { return scaled(term.node->bounds(), term.factor); }
+// Quotients and remainders within a sum are looked into this deep.
+constexpr int deepest = 4;
+
+Interval bounds_within(const Sum& sum, const Assumptions* assumptions, int depth);
+
+Interval meet(Interval a, Interval b) { return {std::max(a.lo, b.lo), std::min(a.hi, b.hi)}; }
+
+// What is assumed of a sum is known of its quotient and remainder too.
+Interval node_bounds(const Node* node, const Assumptions* assumptions, int depth) {
+  const Interval known = node->bounds();
+  const bool quotient = node->op() == Op::FloorDiv;
+  if (assumptions == nullptr || depth == deepest || !(quotient || node->op() == Op::FloorMod) ||
+      !node->src(1)->is_const() || node->src(1)->lo() <= 0)
+    return known;
+  const auto sum = Sum::of(node->src(0));
+  if (!sum) return known;
+  const Wide c = node->src(1)->lo();
+  const Interval x = bounds_within(*sum, assumptions, depth + 1);
+  const auto floored = [&](Wide a) { return a / c - (a % c != 0 && a < 0); };
+  const Interval quotients{floored(x.lo), floored(x.hi)};
+  if (quotient) return meet(known, quotients);
+  if (quotients.lo != quotients.hi) return known;
+  return meet(known, {x.lo - c * quotients.lo, x.hi - c * quotients.lo});
+}
 
 // The number m for which m * fact's terms all stand among `terms`; 0 where there is none.
-std::int64_t multiple_of(const Sum& fact, const std::vector<Term>& terms) {
+std::int64_t multiple_of(const Sum& fact, const TermList& terms) {
   std::int64_t multiple = 0;
   for (const Term& part : fact.terms) {
     const auto found =
@@ -110,10 +134,15 @@ std::int64_t multiple_of(const Sum& fact, const std::vector<Term>& terms) {
 
 }  // namespace
 
-Interval bounds_of(const Sum& sum, const Assumptions* assumptions) {
+namespace {
+
+Interval bounds_within(const Sum& sum, const Assumptions* assumptions, int depth) {
+  const auto term_bounds = [&](const Term& term) {
+    return scaled(node_bounds(term.node, assumptions, depth), term.factor);
+  };
   Interval result{sum.constant, sum.constant};
   const auto add = [&](Interval i) { result = {result.lo + i.lo, result.hi + i.hi}; };
-  std::vector<Term> rest = sum.terms;
+  TermList rest = sum.terms;
   if (assumptions != nullptr) {
     for (const auto& fact : assumptions->facts) {
       const std::int64_t multiple = multiple_of(fact.sum, rest);
@@ -122,13 +151,37 @@ Interval bounds_of(const Sum& sum, const Assumptions* assumptions) {
       for (const Term& part : fact.sum.terms) {
         const Interval i = term_bounds(part);
         own = {own.lo + i.lo, own.hi + i.hi};
-        std::erase_if(rest, [&](const Term& term) { return term.node == part.node; });
+        rest.remove_if([&](const Term& term) { return term.node == part.node; });
       }
-      add(scaled({std::max(own.lo, fact.interval.lo), std::min(own.hi, fact.interval.hi)}, multiple));
+      add(scaled(meet(own, fact.interval), multiple));
     }
   }
   for (const Term& term : rest) add(term_bounds(term));
   return result;
+}
+
+}  // namespace
+
+bool Assumptions::pin(Sum& sum) const {
+  bool changed = false;
+  for (const Fact& fact : facts) {
+    const std::int64_t multiple = multiple_of(fact.sum, sum.terms);
+    if (multiple == 0) continue;
+    const Interval value = meet(bounds_within(fact.sum, nullptr, 0), fact.interval);
+    std::int64_t pinned = 0;
+    if (!value.is_point() ||
+        __builtin_mul_overflow(static_cast<std::int64_t>(value.lo), multiple, &pinned) ||
+        __builtin_add_overflow(sum.constant, pinned, &sum.constant))
+      continue;
+    for (const Term& part : fact.sum.terms)
+      sum.terms.remove_if([&](const Term& term) { return term.node == part.node; });
+    changed = true;
+  }
+  return changed;
+}
+
+Interval bounds_of(const Sum& sum, const Assumptions* assumptions) {
+  return bounds_within(sum, assumptions, 0);
 }
 
 }  // namespace weft

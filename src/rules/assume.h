@@ -16,7 +16,7 @@ struct Comparison {
   static std::optional<Comparison> of(const Node* condition);
   // Of any CMPLT between sums: everything is brought to one side.
   static std::optional<Comparison> of_difference(const Node* condition);
-  UOp build(DType dtype) const;
+  UOp build(DType dtype) const;  // null where the sum could wrap
 };
 
 // The conditions that hold together where an expression is used: the context of a rewrite.
@@ -28,6 +28,9 @@ struct Assumptions {
   std::vector<Fact> facts;
 
   explicit Assumptions(const std::vector<const Node*>& conditions);
+
+  // Replaces terms that together can only have one value by that value. Whether there were any.
+  bool pin(Sum& sum) const;
 };
 
 // The values the sum can take, given what is assumed (may be null).

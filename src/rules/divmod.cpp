@@ -3,6 +3,7 @@
 // The sum is split as x = c*Q + R. Then x//c = Q + R//c and x%c = R%c, whatever the signs; the
 // same split for both keeps a quotient and its remainder recognisable to sum_rules.
 
+#include <algorithm>
 #include <numeric>
 
 #include <weft/dev/rules/symbolic.h>
@@ -11,8 +12,6 @@
 
 namespace weft {
 namespace {
-
-constexpr std::int64_t far = std::int64_t{1} << 62;
 
 struct Division {
   Sum quotient;   // Q
@@ -26,7 +25,7 @@ Division divide(const Sum& sum, std::int64_t c) {
     result.quotient.terms.push_back({term.node, term.factor / c});
     if (term.factor % c != 0) result.remainder.terms.push_back({term.node, term.factor % c});
   }
-  std::erase_if(result.quotient.terms, [](const Term& term) { return term.factor == 0; });
+  result.quotient.terms.remove_if([](const Term& term) { return term.factor == 0; });
   result.quotient.constant = floor_div(sum.constant, c);
   result.remainder.constant = floor_mod(sum.constant, c);
   return result;
@@ -61,6 +60,14 @@ std::optional<Division> centred(const Division& division, const Assumptions* ass
     if (bucket(result.remainder, c, assumptions)) return result;
   }
   return std::nullopt;
+}
+
+// That, or the same for the sum spelled out: a scaled sum may hide multiples of c.
+std::optional<Division> within_one_bucket(const Sum& sum, const Division& division,
+                                          const Assumptions* assumptions) {
+  if (auto result = centred(division, assumptions)) return result;
+  const auto spread = sum.spread();
+  return spread ? centred(divide(*spread, division.divisor), assumptions) : std::nullopt;
 }
 
 // f divides c, and R = f*D + r where r stays within one bucket of f.
@@ -99,8 +106,21 @@ std::optional<Nesting> nested(const Division& division, const Assumptions* assum
   return best;
 }
 
-UOp plus(const Sum& sum, const UOp& rest) {
-  return is_zero(sum) ? rest : sum.build(rest->dtype()) + rest;
+// sum + rest * factor, null where rest is.
+UOp plus(const Sum& sum, const UOp& rest, std::int64_t factor = 1) {
+  if (rest.is_null()) return rest;
+  const UOp scaled = factor == 1 ? rest : rest * factor;
+  return is_zero(sum) ? scaled : sum.build(rest->dtype()) + scaled;
+}
+
+// sum // by or sum % by; null where the sum, written out, could wrap.
+UOp divided(Op op, const Sum& sum, const UOp& by) {
+  const UOp x = sum.build_exact(by->dtype());
+  return x.is_null() ? x : make(op, {x, by});
+}
+UOp divided(Op op, const Sum& sum, std::int64_t by, DType dtype) {
+  const UOp divisor = exact_const(by, dtype);
+  return divisor.is_null() ? divisor : divided(op, sum, divisor);
 }
 
 struct Operands {
@@ -117,6 +137,33 @@ std::optional<Operands> operands_of(const Match& m) {
   return Operands{std::move(*sum), root->src(1)->lo(), m.context<Assumptions>()};
 }
 
+// (x//a + rest) // c is (x + a*rest) // (a*c): fewer ops where the terms of the rest stand in x.
+UOp merge_quotients(const Match& m) {
+  const auto operands = operands_of(m);
+  if (!operands) return {};
+  const auto& [sum, c, assumptions] = *operands;
+  const auto inner = std::ranges::find_if(sum.terms, [](const Term& term) {
+    return term.factor == 1 && term.node->op() == Op::FloorDiv && term.node->src(1)->is_const() &&
+           term.node->src(1)->lo() > 0;
+  });
+  if (inner == sum.terms.end()) return {};
+  const std::int64_t a = inner->node->src(1)->lo();
+  auto x = Sum::of(inner->node->src(0));
+  std::int64_t divisor = 0, scaled = 0;
+  if (!x || __builtin_mul_overflow(a, c, &divisor) ||
+      __builtin_mul_overflow(a, sum.constant, &scaled) ||
+      __builtin_add_overflow(x->constant, scaled, &x->constant))
+    return {};
+  for (const Term& term : sum.terms) {
+    if (&term == &*inner) continue;
+    const auto known = std::ranges::find(x->terms, term.node, &Term::node);
+    if (known == x->terms.end() || __builtin_mul_overflow(a, term.factor, &scaled) ||
+        __builtin_add_overflow(known->factor, scaled, &known->factor))
+      return {};
+  }
+  return divided(Op::FloorDiv, *x, divisor, m.root()->dtype());
+}
+
 UOp divide_sum(const Match& m) {
   const DType dtype = m.root()->dtype();
   const auto x = operands_of(m);
@@ -124,30 +171,15 @@ UOp divide_sum(const Match& m) {
   const std::int64_t c = x->divisor;
   if (const auto whole = bucket(x->sum, c, x->assumptions)) return const_int(*whole, dtype);
   Division division = divide(x->sum, c);
-  if (auto fits = centred(division, x->assumptions)) {
+  if (auto fits = within_one_bucket(x->sum, division, x->assumptions)) {
     fits->quotient.constant += *bucket(fits->remainder, c, x->assumptions);
     return fits->quotient.build(dtype);
   }
   if (!is_zero(division.quotient))
-    return plus(division.quotient, division.remainder.build(dtype) / c);
+    return plus(division.quotient, divided(Op::FloorDiv, division.remainder, c, dtype));
   if (const auto nest = nested(division, x->assumptions))
-    return nest->outer.build(dtype) / (c / nest->factor);
+    return divided(Op::FloorDiv, nest->outer, c / nest->factor, dtype);
   return {};
-}
-
-// In a remainder by c, a term f*(t % d) is f*t where c divides f*d.
-bool drop_inner_remainders(Sum& sum, std::int64_t c) {
-  bool changed = false;
-  for (Term& term : sum.terms) {
-    std::int64_t whole = 0;
-    const Node* node = term.node;
-    if (node->op() != Op::FloorMod || !node->src(1)->is_const() || !node->src(0)->is_exact() ||
-        __builtin_mul_overflow(term.factor, node->src(1)->lo(), &whole) || whole == 0 || whole % c != 0)
-      continue;
-    term.node = node->src(0);
-    changed = true;
-  }
-  return changed;
 }
 
 UOp remainder_of_sum(const Match& m) {
@@ -159,19 +191,85 @@ UOp remainder_of_sum(const Match& m) {
     x->sum.constant -= *whole * c;
     return x->sum.build(dtype);
   }
-  if (drop_inner_remainders(x->sum, c)) return x->sum.build(dtype) % c;
+  if (Sum sum = x->sum; sum.drop_remainders(c))
+    if (const UOp result = divided(Op::FloorMod, sum, c, dtype); !result.is_null()) return result;
   Division division = divide(x->sum, c);
-  if (auto fits = centred(division, x->assumptions)) {
+  if (auto fits = within_one_bucket(x->sum, division, x->assumptions)) {
     fits->remainder.constant -= *bucket(fits->remainder, c, x->assumptions) * c;
     return fits->remainder.build(dtype);
   }
-  if (!is_zero(division.quotient)) return division.remainder.build(dtype) % c;
+  if (!is_zero(division.quotient)) return divided(Op::FloorMod, division.remainder, c, dtype);
   if (const auto nest = nested(division, x->assumptions))
-    return plus(nest->inner, nest->outer.build(dtype) % (c / nest->factor) * nest->factor);
+    return plus(nest->inner, divided(Op::FloorMod, nest->outer, c / nest->factor, dtype), nest->factor);
   return {};
 }
 
+// node / n where n stands among the factors of a product; null where it does not.
+UOp without_factor(const Node* product, const Node* n) {
+  if (product == n) return const_int(1, n->dtype());
+  if (product->op() != Op::Mul || !product->is_exact() || product->chain() > longest_sum) return {};
+  if (product->src(1) == n) return UOp(product->src(0));
+  const UOp rest = without_factor(product->src(0), n);
+  return rest.is_null() ? rest : rest * UOp(product->src(1));
+}
+
+// By n > 0 that is no constant: terms with the factor n come out, and so does what all of n's
+// terms have in common.
+UOp divide_by_symbol(const Match& m) {
+  const Node* root = m.root();
+  const Node* n = root->src(1);
+  const bool quotient = root->op() == Op::FloorDiv;
+  if (n->is_const() || !n->dtype().is_int() || n->bounds().lo <= 0) return {};
+  const auto x = Sum::of(root->src(0)), divisor = Sum::of(n);
+  if (!x || !divisor) return {};
+  UOp whole;
+  Sum rest;
+  rest.constant = x->constant;
+  for (const Term& term : x->terms) {
+    const UOp part = without_factor(term.node, n);
+    if (part.is_null()) rest.terms.push_back(term);
+    else whole = whole.is_null() ? part * term.factor : whole + part * term.factor;
+  }
+  if (!whole.is_null()) {
+    const UOp remaining = divided(root->op(), rest, UOp(n));
+    return !quotient || remaining.is_null() ? remaining : whole + remaining;
+  }
+  std::int64_t common = divisor->constant;
+  for (const Term& term : divisor->terms) common = std::gcd(common, term.factor);
+  if (common <= 1) return {};
+  const auto nest = nest_by(*x, common, m.context<Assumptions>());
+  if (!nest) return {};
+  Sum reduced = divisor->divided(common);
+  reduced.constant = divisor->constant / common;
+  const UOp by = reduced.build_exact(root->dtype());
+  if (by.is_null()) return by;
+  const UOp outer = divided(root->op(), nest->outer, by);
+  return quotient ? outer : plus(nest->inner, outer, common);
+}
+
+// What a condition leaves only one value for.
+UOp assumed_value(const Match& m) {
+  const auto* assumptions = m.context<Assumptions>();
+  if (assumptions == nullptr) return {};
+  const Interval b = bounds_of({{{m.root(), 1}}, 0}, assumptions);
+  return b.is_point() ? const_int(static_cast<std::int64_t>(b.lo), m.root()->dtype()) : UOp();
+}
+
+UOp assumed_sum(const Match& m) {
+  const auto* assumptions = m.context<Assumptions>();
+  if (assumptions == nullptr) return {};
+  auto sum = Sum::of(m.root());
+  return sum && assumptions->pin(*sum) ? sum->build(m.root()->dtype()) : UOp();
+}
+
 }  // namespace
+
+const RuleSet& merge_rules() {
+  static const RuleSet rules{"merge", {
+    rule(node(Op::FloorDiv), merge_quotients),
+  }};
+  return rules;
+}
 
 const RuleSet& divmod_rules() {
   static const Pat x = ints("x"), y = ints("y"), n = ints("n");
@@ -180,23 +278,22 @@ const RuleSet& divmod_rules() {
   // clang-format off
   static const RuleSet rules{"divmod", {
     // A negative divisor turns its dividend around.
-    rule(exact(x / c),                      (x * -1) / fold(c * -1),          when(c < 0 && lo(x) > -far)),
-    rule(exact(x % c),                      ((x * -1) % fold(c * -1)) * -1,   when(c < 0 && lo(x) > -far)),
+    rule(exact(x / c),                      exact(x * -1) / fold(c * -1),          when(c < 0)),
+    rule(exact(x % c),                      exact(x * -1) % fold(c * -1) * -1,     when(c < 0)),
 
     rule(exact((x / c) / d),                x / fold(c * d),                  when(c > 0 && d > 0)),
-    rule(exact((x / c + a) / d),            (x + fold(a * c)) / fold(c * d),  when(c > 0 && d > 0)),
+ rule(exact((x / c + a) / d),            exact(x + fold(a * c)) / fold(c * d),  when(c > 0 && d > 0)),
     rule((x % c) / d,                       (x / d) % fold(c / d),            when(c > 0 && d > 0 && c % d == 0)),
     rule((x % y) / y,                       0,                                when(lo(y) > 0)),
 
     rule(r % n,                             r),
     rule(r / n,                             0),
-    rule(exact((x * n) / n),                x,                                when(lo(n) > 0)),
-    rule(exact((x * n) % n),                0,                                when(lo(n) > 0)),
-    rule(exact((x * n + y) / n),            x + y / n,                        when(lo(n) > 0)),
-    rule(exact((x * n + y) % n),            y % n,                            when(lo(n) > 0)),
 
+    rule(node({Op::FloorDiv, Op::FloorMod, Op::Range}), assumed_value),
+    rule(with_kinds(node(Op::Add), int_kinds), assumed_sum),
     rule(node(Op::FloorDiv),                divide_sum),
     rule(node(Op::FloorMod),                remainder_of_sum),
+    rule(node({Op::FloorDiv, Op::FloorMod}), divide_by_symbol),
 
     // Rounding does not matter where nothing is negative.
     rule(node(Op::CDiv, {x, y}),            x / y,                            when(lo(x) >= 0 && lo(y) >= 0)),

@@ -24,7 +24,7 @@ UOp gather_factor(const Match& m) {
     const UOp inside = same ? a + b : last.factor < 0 ? a - b : b - a;
     const UOp joined = factor == 1 ? inside : inside * factor;
     sum->terms.pop_back();
-    sum->terms.erase(sum->terms.begin() + static_cast<std::ptrdiff_t>(i));
+    sum->terms.erase(&sum->terms[i]);
     if (sum->terms.empty()) return sum->constant == 0 ? joined : joined + sum->constant;
     const std::int64_t constant = std::exchange(sum->constant, 0);
     const UOp result = sum->build(root->dtype()) + joined;

@@ -37,8 +37,16 @@ UOp tightened(std::vector<const Node*> clauses) {
   return result;
 }
 
+// Where nothing is read, any index will do.
+UOp nowhere(const Node* root) {
+  std::vector<UOp> src{UOp(root->src(0)), UOp(root->src(1))};
+  for (const Node* index : root->src().subspan(2)) src.push_back(const_int(0, index->dtype()));
+  return make(Op::Index, src);
+}
+
 UOp simplify_gate(const Match& m) {
   const Node* root = m.root();
+  if (root->src(1)->is_const_int(0)) return nowhere(root);
   if (root->src(1)->is_const() || root->src(1)->chain() > longest_sum) return {};
   std::vector<UOp> src{UOp(root->src(0)), tightened(clauses_of(root->src(1)))};
   const auto conditions = clauses_of(src[1].node());

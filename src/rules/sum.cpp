@@ -14,6 +14,11 @@ Term term_of(const Node* node) {
   return {node, 1};
 }
 
+UOp exact_const(std::int64_t value, DType dtype) {
+  const Bits bits = bits_from_int(value, dtype.scalar());
+  return static_cast<std::int64_t>(bits) == value ? const_bits(dtype, bits) : UOp();
+}
+
 namespace {
 
 bool add_term(Sum& sum, const Node* node) {
@@ -47,6 +52,87 @@ UOp Sum::build(DType dtype) const {
   }
   if (result.is_null()) return const_int(constant, dtype);
   return constant == 0 ? result : result + constant;
+}
+
+UOp Sum::build_exact(DType dtype) const {
+  const auto fits = [&](std::int64_t value) { return !exact_const(value, dtype).is_null(); };
+  if (!fits(constant) || !std::ranges::all_of(terms, fits, &Term::factor)) return {};
+  const UOp result = build(dtype);
+  return Sum::of(result.node()) ? result : UOp();
+}
+
+bool Sum::drop_remainders(std::int64_t modulus) {
+  bool changed = false;
+  for (Term& term : terms) {
+    const Node* node = term.node;
+    if (term.factor != 1 || node->op() != Op::FloorMod || !node->src(1)->is_const() ||
+        !node->src(0)->is_exact() || node->src(1)->lo() == 0 || node->src(1)->lo() % modulus != 0)
+      continue;
+    term.node = node->src(0);
+    changed = true;
+  }
+  return changed;
+}
+
+namespace {
+
+// Adds factor * node modulo `modulus`, which is small enough for products of what it leaves.
+void add_modulo(Sum& sum, const Node* node, std::int64_t factor, std::int64_t modulus) {
+  if (node->op() == Op::FloorMod && node->src(1)->is_const() && node->src(1)->lo() > 0 &&
+      floor_mod(node->src(1)->lo(), modulus) * factor % modulus == 0)
+    node = node->src(0);
+  const auto parts = Sum::of(node);
+  if (!parts || (parts->terms.size() == 1 && parts->terms[0].node == node)) {
+    const auto known = std::ranges::find(sum.terms, node, &Term::node);
+    if (known == sum.terms.end()) sum.terms.push_back({node, factor});
+    else known->factor = (known->factor + factor) % modulus;
+    return;
+  }
+  sum.constant = (sum.constant + floor_mod(parts->constant, modulus) * factor) % modulus;
+  for (const Term& part : parts->terms)
+    if (const std::int64_t f = floor_mod(part.factor, modulus) * factor % modulus; f != 0)
+      add_modulo(sum, part.node, f, modulus);
+}
+
+}  // namespace
+
+bool is_congruent(const Node* a, const Node* b, std::int64_t modulus) {
+  if (modulus >= std::int64_t{1} << 31) return false;
+  Sum difference;
+  add_modulo(difference, a, 1, modulus);
+  add_modulo(difference, b, modulus - 1, modulus);
+  return difference.constant == 0 &&
+         std::ranges::all_of(difference.terms, [](const Term& term) { return term.factor == 0; });
+}
+
+std::optional<Sum> Sum::spread() const {
+  Sum result;
+  result.constant = constant;
+  bool changed = false;
+  const auto add = [&](const Term& term) {
+    const auto known = std::ranges::find(result.terms, term.node, &Term::node);
+    if (known != result.terms.end())
+      return !__builtin_add_overflow(known->factor, term.factor, &known->factor);
+    result.terms.push_back(term);
+    return true;
+  };
+  for (const Term& term : terms) {
+    const auto inner = term.node->op() == Op::Add ? Sum::of(term.node) : std::nullopt;
+    if (!inner) {
+      if (!add(term)) return std::nullopt;
+      continue;
+    }
+    changed = true;
+    std::int64_t scaled = 0;
+    if (__builtin_mul_overflow(inner->constant, term.factor, &scaled) ||
+        __builtin_add_overflow(result.constant, scaled, &result.constant))
+      return std::nullopt;
+    for (const Term& part : inner->terms) {
+      if (__builtin_mul_overflow(part.factor, term.factor, &scaled)) return std::nullopt;
+      if (!add({part.node, scaled})) return std::nullopt;
+    }
+  }
+  return changed ? std::optional(std::move(result)) : std::nullopt;
 }
 
 Sum Sum::divided(std::int64_t divisor) const {

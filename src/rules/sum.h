@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include <weft/dev/base/inline_vector.h>
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
@@ -13,22 +14,37 @@ struct Term {
   std::int64_t factor;
 };
 
+using TermList = InlineVector<Term, 8>;
+
 // Looks at sums of at most this many terms, so that a rule's work is bounded.
 inline constexpr int longest_sum = 64;
 
 struct Sum {
-  std::vector<Term> terms;  // in the order of the expression
+  TermList terms;  // in the order of the expression
   std::int64_t constant = 0;
 
   // Nothing where the sum is too long, may wrap, or a factor does not fit in 64 bits.
   static std::optional<Sum> of(const Node* node);
   UOp build(DType dtype) const;
+  // Null where that could wrap: what is divided or compared must not.
+  UOp build_exact(DType dtype) const;
+  // With terms that are sums themselves, (a + b)*c, as their parts a*c + b*c; nothing where there
+  // are none, or a factor does not fit.
+  std::optional<Sum> spread() const;
+  // Modulo `modulus`, a term t % d is t where the modulus divides d. Whether any was.
+  bool drop_remainders(std::int64_t modulus);
   // The terms whose factor the divisor divides, each divided by it; the constant is left out.
   Sum divided(std::int64_t divisor) const;
 };
 
+// Whether a - b is a multiple of the modulus because of its factors. (Wrapping sums are opaque.)
+bool is_congruent(const Node* a, const Node* b, std::int64_t modulus);
+
 std::int64_t floor_div(std::int64_t a, std::int64_t b);
 std::int64_t floor_mod(std::int64_t a, std::int64_t b);
+
+// The constant; null where it is no value of the dtype.
+UOp exact_const(std::int64_t value, DType dtype);
 
 // x*c as (x, c); anything else as (itself, 1).
 Term term_of(const Node* node);

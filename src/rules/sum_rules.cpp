@@ -1,5 +1,8 @@
 // Sums of products: like terms meet, constants distribute, quotients join their remainders.
 
+#include <algorithm>
+#include <numeric>
+
 #include <weft/dev/rules/symbolic.h>
 
 #include "sum.h"
@@ -11,64 +14,153 @@ bool is_const_op(const Node* node, Op op) {
   return node->op() == op && node->src(1)->is_const() && node->src(1)->lo() > 0;
 }
 
-// Whether q is base // divisor, as the rules for division leave it: (x//a + k) // d has become
-// (x + a*k) // (a*d).
-bool is_quotient(const Node* q, const Node* base, std::int64_t divisor) {
-  if (!is_const_op(q, Op::FloorDiv)) return false;
-  if (q->src(0) == base && q->src(1)->lo() == divisor) return true;
-  std::int64_t offset = 0;
-  if (base->op() == Op::Add && base->src(1)->is_const()) {
-    offset = base->src(1)->lo();
-    base = base->src(0);
-  }
-  if (!is_const_op(base, Op::FloorDiv)) return false;
-  const std::int64_t inner = base->src(1)->lo();
-  std::int64_t whole = 0, shift = 0;
-  if (__builtin_mul_overflow(inner, divisor, &whole) || __builtin_mul_overflow(inner, offset, &shift))
-    return false;
-  if (q->src(1)->lo() != whole) return false;
-  const Node* numerator = q->src(0);
-  if (shift == 0) return numerator == base->src(0);
-  return numerator->op() == Op::Add && numerator->src(0) == base->src(0) &&
-         numerator->src(1)->is_const_int(shift);
+// For a quotient q = n // c and a remainder base % d: the x with q = x // d that is congruent to
+// base modulo d. Null where there is none. It need not be base itself: a remainder keeps less of
+// it, and (y//a + rest) // d may have become (y + a*rest) // (a*d).
+UOp dividend(const Node* q, const Node* base, std::int64_t d) {
+  if (!is_const_op(q, Op::FloorDiv) || q->src(1)->lo() % d != 0) return {};
+  const Node* n = q->src(0);
+  const std::int64_t c = q->src(1)->lo(), a = c / d;
+  if (a == 1) return n == base || is_congruent(n, base, d) ? UOp(n) : UOp();
+  auto rest = Sum::of(base);
+  if (!rest) return {};
+  const auto inner = std::ranges::find_if(rest->terms, [&](const Term& term) {
+    return term.factor == 1 && is_const_op(term.node, Op::FloorDiv) && term.node->src(1)->lo() == a;
+  });
+  if (inner == rest->terms.end()) return {};
+  const UOp y(inner->node->src(0));
+  rest->terms.erase(inner);
+  const UOp others = rest->build_exact(y->dtype());
+  if (others.is_null()) return {};
+  const UOp scaled = others * a, whole = y + scaled;
+  if (!scaled->is_exact() || !whole->is_exact()) return {};
+  return is_congruent(n, whole.node(), c) ? UOp(n) / a : UOp();
 }
 
-// m*(b % d) + m*d*(b // d) is m*b, and m*(b % d) + m*d*((b // d) % e) is m*(b % (d*e)).
+// d*((b//d + rest) % e) + b%d is (b + d*rest) % (d*e).
+UOp widened(const Node* quotient, const Node* base, std::int64_t divisor) {
+  std::int64_t wider = 0;
+  if (!is_const_op(quotient, Op::FloorMod) ||
+      __builtin_mul_overflow(divisor, quotient->src(1)->lo(), &wider))
+    return {};
+  auto inner = Sum::of(quotient->src(0));
+  if (!inner) return {};
+  for (std::size_t i = 0; i < inner->terms.size(); ++i) {
+    if (inner->terms[i].factor != 1) continue;
+    const UOp x = dividend(inner->terms[i].node, base, divisor);
+    if (x.is_null()) continue;
+    inner->terms.erase(&inner->terms[i]);
+    const UOp rest = inner->build_exact(base->dtype()), by = exact_const(wider, base->dtype());
+    if (rest.is_null() || by.is_null()) return {};
+    const UOp scaled = rest * divisor, sum = x + scaled;
+    return scaled->is_exact() && sum->is_exact() ? sum % by : UOp();
+  }
+  return {};
+}
+
+// m*(b % d) + m*d*(b // d) is m*b.
 UOp recombined(const Term& remainder, const Term& quotient) {
   if (!is_const_op(remainder.node, Op::FloorMod)) return {};
   const Node* base = remainder.node->src(0);
   const std::int64_t divisor = remainder.node->src(1)->lo();
-  std::int64_t scale = 0, wider = 0;
+  std::int64_t scale = 0;
   if (__builtin_mul_overflow(remainder.factor, divisor, &scale) || scale != quotient.factor) return {};
-  if (is_quotient(quotient.node, base, divisor)) return UOp(base) * remainder.factor;
-  if (!is_const_op(quotient.node, Op::FloorMod) ||
-      !is_quotient(quotient.node->src(0), base, divisor) ||
-      __builtin_mul_overflow(divisor, quotient.node->src(1)->lo(), &wider))
-    return {};
-  return UOp(base) % wider * remainder.factor;
+  if (const UOp x = dividend(quotient.node, base, divisor); !x.is_null()) return x * remainder.factor;
+  const UOp x = widened(quotient.node, base, divisor);
+  return x.is_null() ? x : x * remainder.factor;
+}
+
+// A term of a sum, or of a sum that is itself scaled: (a + b)*c has the parts a*c and b*c.
+struct Part {
+  Term term;
+  std::size_t owner;  // which of the sum's terms it is part of
+};
+using PartList = InlineVector<Part, 12>;
+
+PartList terms_as_parts(const Sum& sum) {
+  PartList parts;
+  for (std::size_t i = 0; i < sum.terms.size(); ++i) parts.push_back({sum.terms[i], i});
+  return parts;
+}
+
+PartList all_parts(const Sum& sum) {
+  PartList parts;
+  for (std::size_t i = 0; i < sum.terms.size(); ++i) {
+    const Term& term = sum.terms[i];
+    const auto inner = term.node->op() == Op::Add ? Sum::of(term.node) : std::nullopt;
+    if (!inner) {
+      parts.push_back({term, i});
+      continue;
+    }
+    for (const Term& part : inner->terms) {
+      std::int64_t factor = 0;
+      if (!__builtin_mul_overflow(part.factor, term.factor, &factor))
+        parts.push_back({{part.node, factor}, i});
+    }
+  }
+  return parts;
+}
+
+// The sum without the parts a and b: terms they came from are spelled out.
+UOp without(const Sum& sum, const PartList& parts, const Part& a, const Part& b,
+            DType dtype) {
+  Sum rest;
+  rest.constant = sum.constant;
+  for (std::size_t i = 0; i < sum.terms.size(); ++i) {
+    if (i != a.owner && i != b.owner) {
+      rest.terms.push_back(sum.terms[i]);
+      continue;
+    }
+    for (const Part& part : parts)
+      if (part.owner == i && &part != &a && &part != &b) rest.terms.push_back(part.term);
+    if (const auto inner = Sum::of(sum.terms[i].node); inner && sum.terms[i].node->op() == Op::Add)
+      rest.constant += inner->constant * sum.terms[i].factor;
+  }
+  return rest.build(dtype);
 }
 
 // The last term of a sum with any other: pairs further left were met at a smaller sum.
-UOp recombine(const Match& m) {
+UOp recombine(const Match& m, PartList (*parts_of)(const Sum&)) {
   const Node* root = m.root();
-  const auto may_join = [](const Node* node) {
-    return node->op() == Op::FloorMod || node->op() == Op::FloorDiv;
+  if (root->src(1)->is_const()) return {};
+  const auto splits = [](const Part& part) {
+    return part.term.node->op() == Op::FloorMod || part.term.node->op() == Op::FloorDiv;
   };
-  const Node* last_term = root->src(1)->is_const() ? nullptr : term_of(root->src(1)).node;
-  if (last_term == nullptr || !may_join(last_term)) return {};
-  auto sum = Sum::of(root);
+  const Term last_term = term_of(root->src(1));
+  if (!splits({last_term, 0}) && last_term.node->op() != Op::Add) return {};
+  const auto sum = Sum::of(root);
   if (!sum) return {};
-  const Term last = sum->terms.back();
-  for (std::size_t i = 0; i + 1 < sum->terms.size(); ++i) {
-    const Term& other = sum->terms[i];
-    if (!may_join(other.node)) continue;
-    UOp joined = recombined(last, other);
-    if (joined.is_null()) joined = recombined(other, last);
-    if (joined.is_null()) continue;
-    sum->terms.pop_back();
-    sum->terms.erase(sum->terms.begin() + static_cast<std::ptrdiff_t>(i));
-    if (sum->terms.empty() && sum->constant == 0) return joined;
-    return sum->build(root->dtype()) + joined;
+  const PartList parts = parts_of(*sum);
+  const std::size_t last = sum->terms.size() - 1;
+  for (const Part& b : parts) {
+    if (b.owner != last || !splits(b)) continue;
+    for (const Part& a : parts) {
+      if (a.owner == last || !splits(a)) continue;
+      UOp joined = recombined(a.term, b.term);
+      if (joined.is_null()) joined = recombined(b.term, a.term);
+      if (!joined.is_null()) return without(*sum, parts, a, b, root->dtype()) + joined;
+    }
+  }
+  return {};
+}
+
+UOp recombine_terms(const Match& m) { return recombine(m, terms_as_parts); }
+UOp recombine_parts(const Match& m) { return recombine(m, all_parts); }
+
+// (g*s)*y is (s*y)*g: a product's constant stands outside, where division sees it.
+UOp pull_factor(const Match& m) {
+  const Node* root = m.root();
+  if (root->src(0)->is_const() || root->src(1)->is_const()) return {};
+  for (std::size_t i : {0, 1}) {
+    auto sum = Sum::of(root->src(i));
+    if (!sum || sum->terms.size() + (sum->constant != 0) < 2) continue;
+    std::int64_t common = sum->constant;
+    for (const Term& term : sum->terms) common = std::gcd(common, term.factor);
+    if (common <= 1) continue;
+    Sum reduced = sum->divided(common);
+    reduced.constant = sum->constant / common;
+    const UOp rest = reduced.build(root->dtype()), other(root->src(1 - i));
+    return (i == 0 ? rest * other : other * rest) * common;
   }
   return {};
 }
@@ -87,10 +179,17 @@ const RuleSet& sum_rules() {
     rule(ordered(ordered(y + x) + x*c),        y + x * fold(c + 1)),
     rule(ordered(ordered(y + x*c) + x*d),      y + x * fold(c + d)),
     rule((x + c) * d,                  x*d + fold(c * d)),
-    rule((x + y) * c,                  x*c + y*c),
-    rule(with_kinds(node(Op::Add), int_kinds), recombine),
+    rule(with_kinds(node(Op::Mul), int_kinds), pull_factor),
+    rule(with_kinds(node(Op::Add), int_kinds), recombine_terms),
   }};
   // clang-format on
+  return rules;
+}
+
+const RuleSet& spread_rules() {
+  static const RuleSet rules{"spread", {
+    rule(with_kinds(node(Op::Add), int_kinds), recombine_parts),
+  }};
   return rules;
 }
 

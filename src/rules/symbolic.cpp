@@ -1,5 +1,9 @@
 #include <weft/dev/rules/symbolic.h>
 
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
+
 namespace weft {
 
 const RuleSet& symbolic() {
@@ -9,8 +13,39 @@ const RuleSet& symbolic() {
   return rules;
 }
 
-std::vector<UOp> simplify(const std::vector<UOp>& roots) {
-  return rewrite(rewrite(roots, symbolic()), factor_rules());
+namespace {
+
+const RuleSet& spread_symbolic() {
+  static const RuleSet rules{"spread_symbolic", {&symbolic(), &spread_rules(), &merge_rules()}};
+  return rules;
+}
+
+bool same(const std::vector<UOp>& a, const std::vector<UOp>& b) {
+  return std::ranges::equal(a, b, [](const UOp& x, const UOp& y) { return x.is(y); });
+}
+
+std::size_t op_count_of(const std::vector<UOp>& roots) {
+  std::vector<const Node*> nodes;
+  for (const UOp& root : roots) nodes.push_back(root.node());
+  return static_cast<std::size_t>(std::ranges::count_if(
+      toposort(nodes), [](const Node* node) { return is_elementwise(node->op()); }));
+}
+
+}  // namespace
+
+std::vector<UOp> simplify(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto run = [&](const std::vector<UOp>& in, const RuleSet& rules) {
+    return rewrite(in, rules, options);
+  };
+  const std::vector<UOp> whole = run(roots, symbolic());
+  const std::vector<UOp> result = run(whole, factor_rules());
+  static const RuleSet only{"spread", {&spread_rules(), &merge_rules()}};
+  const std::vector<UOp> spread = run(whole, only);
+  if (same(spread, whole)) return result;
+  // Spreading a scaled sum lets a remainder meet its quotient, but may part it from equal sums
+  // elsewhere: which is smaller is seen at the end.
+  const std::vector<UOp> other = run(run(spread, spread_symbolic()), factor_rules());
+  return op_count_of(other) < op_count_of(result) ? other : result;
 }
 
 UOp simplify(const UOp& root) { return simplify(std::vector<UOp>{root})[0]; }

@@ -13,7 +13,7 @@ namespace weft {
 
 struct Pass {
   std::string_view name;
-  const RuleSet& (*rules)();
+  std::vector<UOp> (*run)(const std::vector<UOp>&, const RewriteOptions&);
   Level after;  // what the result must conform to
   std::string_view meaning;
 };

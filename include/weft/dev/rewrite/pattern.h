@@ -107,7 +107,8 @@ Pat node(const OpSet& ops, std::vector<Pat> src);
 Pat with_more(const Pat& pattern);
 Pat ordered(const Pat& pattern);  // its op only, not those inside
 Pat with_kinds(const Pat& pattern, KindSet kinds);
-// The same pattern where no op in it may wrap: needed wherever order or division is involved.
+// The same pattern where no op in it may wrap: needed wherever order or division is involved. On
+// the right side too: no match where an op that is built could wrap.
 Pat exact(const Pat& pattern);
 
 Pat operator+(const Pat& a, const Pat& b);

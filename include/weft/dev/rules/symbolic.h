@@ -16,12 +16,14 @@ const RuleSet& compare_rules();  // comparisons, and conditions made of them
 const RuleSet& select_rules();   // WHERE
 const RuleSet& gate_rules();     // indices under the validity that guards them
 
-const RuleSet& symbolic();       // all of the above: expands, so that everything can cancel
+const RuleSet& symbolic();       // all of the above
+const RuleSet& spread_rules();   // (a + b)*c + ... as a*c + b*c + ..., where parts then join
 const RuleSet& factor_rules();   // contracts what is left: a*4 + b*4 -> (a + b)*4, a + b*-1 -> a - b
+const RuleSet& merge_rules();
 const RuleSet& width_rules();    // i32, u32 or i64 for every index, whichever its bounds allow
 
-// symbolic() to the end, then factor_rules().
+// symbolic(), then factor_rules(); with spread_rules() as well where that ends in fewer ops.
 UOp simplify(const UOp& root);
-std::vector<UOp> simplify(const std::vector<UOp>& roots);
+std::vector<UOp> simplify(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 }  // namespace weft

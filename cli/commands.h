@@ -1,0 +1,29 @@
+// The subcommands. They know nothing of the command line: main.cpp fills in their options.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft::cli {
+
+// IR text in, passes, IR text out.
+struct OptOptions {
+  std::vector<std::string> passes;  // empty: the whole pipeline
+  std::string file = "-";
+  bool trace = false, renumber = false, validate = false;
+};
+void run_opt(const OptOptions& options);
+
+// One expression followed through every pass.
+void run_demo();
+
+// What there is, by kind.
+struct Listing {
+  const char* name;
+  const char* what;
+  void (*print)();
+};
+std::span<const Listing> listings();
+
+}  // namespace weft::cli

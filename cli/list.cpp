@@ -1,0 +1,46 @@
+#include <fmt/core.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/settings.h>
+
+#include "commands.h"
+
+namespace weft::cli {
+namespace {
+
+void list_ops() {
+  for (int i = 0; i < op_count; ++i) {
+    const OpInfo& op = info(static_cast<Op>(i));
+    fmt::print("{:<12} {}{}  {}\n", op.name, op.arity.least, op.arity.exact ? " " : "+", op.meaning);
+  }
+}
+
+void list_passes() {
+  for (const Pass& pass : all_passes()) fmt::print("{:<12} {}\n", pass.name, pass.meaning);
+}
+
+void list_settings() {
+  for (const SettingInfo& setting : all_settings())
+    fmt::print("{:<12} {:<4} {}\n", setting.name,
+               setting.fallback.empty() ? "\"\"" : setting.fallback, setting.meaning);
+}
+
+void list_rules() {
+  for (const RuleSet* rules : {&symbolic(), &factor_rules(), &spread_rules(), &width_rules()}) {
+    fmt::print("{}\n", rules->name());
+    for (const Rule& rule : rules->rules()) fmt::print("  {}\n", rule.str());
+  }
+}
+
+constexpr Listing table[] = {
+    {"ops", "The op table: name, number of sources, meaning", list_ops},
+    {"passes", "The pipeline, in order", list_passes},
+    {"settings", "The environment variables, with their defaults", list_settings},
+    {"rules", "The rewrite rules, with their source lines", list_rules},
+};
+
+}  // namespace
+
+std::span<const Listing> listings() { return table; }
+
+}  // namespace weft::cli
