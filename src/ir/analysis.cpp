@@ -12,6 +12,7 @@ std::uint64_t structural_hash_of(const NodeKey& key) {
   const NodeFields& f = key.fields;
   std::uint64_t h = hash_mix(static_cast<std::uint64_t>(f.op) << 8 | f.src.size(),
                              static_cast<std::uint64_t>(f.dtype.kind()) << 32 | f.dtype.lanes());
+  if (f.dtype.kind() == Kind::Fragment) h = hash_mix(h, hash_text(f.dtype.fragment_name()));
   for (const Node* source : f.src) h = hash_mix(h, source->hash());
   if (key.arg_type != ArgType::NoArg) h = hash_mix(h, arg_hash(key.arg_type, f.arg, false));
   return h;

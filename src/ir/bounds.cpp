@@ -112,7 +112,7 @@ Interval bit_xor(Interval a, Interval b, Interval all) {
 }
 
 Interval compare(Op op, const Node* x, const Node* y) {
-  if (x->dtype().is_float()) return {0, 1};
+  if (!x->dtype().is_int() && !x->dtype().is_bool()) return {0, 1};
   const Interval a = x->bounds(), b = y->bounds();
   const bool apart = a.hi < b.lo || b.hi < a.lo;
   const bool same = a.is_point() && a == b;
@@ -171,7 +171,7 @@ Interval mathematical(const NodeFields& f, Interval all) {
     case Op::Const: return const_bounds(f);
     case Op::Variable: {
       const auto& arg = *static_cast<const VariableArg*>(f.arg);
-      return {arg.lo, arg.hi};
+      return arg.lo <= arg.hi ? Interval{arg.lo, arg.hi} : all;
     }
     case Op::Range:
     case Op::Special: return {0, std::max<Wide>(src(0).hi - 1, 0)};

@@ -1,32 +1,46 @@
 #include <weft/dev/ir/graph.h>
 
 #include <array>
+#include <map>
 
 #include <weft/dev/base/hash.h>
 
 namespace weft {
 
-std::vector<const Node*> toposort(NodeList roots) {
+namespace {
+
+// In the order of toposort(); nothing below a node where is_leaf(node).
+template <class IsLeaf>
+std::vector<const Node*> postorder(NodeList roots, IsLeaf is_leaf) {
   std::vector<const Node*> order;
   NodeMap<bool> seen;
   struct Frame {
     const Node* node;
-    std::uint32_t next;
+    std::uint32_t next, size;
   };
   std::vector<Frame> stack;
+  const auto visit = [&](const Node* node) {
+    if (seen.insert(node, true)) stack.push_back({node, 0, is_leaf(node) ? 0 : node->size()});
+  };
   for (const Node* root : roots) {
-    if (seen.insert(root, true)) stack.push_back({root, 0});
+    visit(root);
     while (!stack.empty()) {
       Frame& top = stack.back();
-      if (top.next == top.node->size()) {
+      if (top.next < top.size) {
+        visit(top.node->src(top.next++));
+      } else {
         order.push_back(top.node);
         stack.pop_back();
-      } else if (const Node* source = top.node->src(top.next++); seen.insert(source, true)) {
-        stack.push_back({source, 0});
       }
     }
   }
   return order;
+}
+
+}  // namespace
+
+std::vector<const Node*> toposort(NodeList roots) {
+  return postorder(roots, [](const Node*) { return false; });
 }
 
 std::vector<const Node*> toposort(const Node* root) { return toposort(NodeList(&root, 1)); }
@@ -88,7 +102,9 @@ class Rebuilder {
 
 UOp substitute(const UOp& root, const Substitution& by) {
   Rebuilder rebuilder(Interner::current());
-  for (const Node* node : toposort(root.node())) {
+  const Node* start = root.node();
+  const auto is_replaced = [&](const Node* node) { return by.contains(node); };
+  for (const Node* node : postorder(NodeList(&start, 1), is_replaced)) {
     if (const auto found = by.find(node); found != by.end()) rebuilder.put(node, found->second);
     else rebuilder.rebuild(node);
   }
@@ -108,10 +124,11 @@ std::vector<UOp> import_graph(NodeList roots, Interner& from, Interner& to) {
 
 namespace {
 
+// The ids of each op are its own: whether a BUFFER happens to have the id of a RANGE means nothing.
 struct IdNumbering {
-  std::unordered_map<std::uint64_t, std::uint64_t> numbers;
-  std::uint64_t operator()(UniqueId id) {
-    return numbers.emplace(id.value, numbers.size()).first->second;
+  std::map<std::pair<Op, std::uint64_t>, std::uint64_t> numbers;
+  std::uint64_t operator()(Op op, UniqueId id) {
+    return numbers.emplace(std::pair(op, id.value), numbers.size()).first->second;
   }
 };
 
@@ -122,7 +139,7 @@ std::uint64_t id_number(const Node* node, IdNumbering& numbering) {
     if constexpr (std::tuple_size_v<decltype(Arg::fields())> > 0)
       for_each_field(node->arg<Arg>(), [&](std::string_view, const auto& value) {
         if constexpr (std::is_same_v<std::decay_t<decltype(value)>, UniqueId>)
-          number = numbering(value) + 1;
+          number = numbering(node->op(), value) + 1;
       });
   });
   return number;

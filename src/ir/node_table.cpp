@@ -32,29 +32,27 @@ void NodeTable::place(const Node* node) {
   const auto address = reinterpret_cast<std::uint64_t>(node);
   if ((address & ~address_mask) != 0) internal_error("a node lies above 2^48");
   std::size_t i = node->key_ & mask_;
-  while (slots_[i] != 0) i = (i + 1) & mask_;
+  while ((slots_[i] & address_mask) != 0) i = (i + 1) & mask_;
+  if (slots_[i] == tombstone) --erased_;
   slots_[i] = address | tag_of(node->key_);
 }
 
-void NodeTable::grow() {
-  std::vector<std::uint64_t> old(slots_.size() * 2);
+// Doubles the table, or only clears it of tombstones where they are what fills it.
+void NodeTable::rebuild() {
+  std::vector<std::uint64_t> old(used_ * 2 > slots_.size() ? slots_.size() * 2 : slots_.size());
   old.swap(slots_);
   mask_ = slots_.size() - 1;
+  erased_ = 0;
   for (std::uint64_t slot : old)
-    if (slot != 0) place(reinterpret_cast<const Node*>(slot & address_mask));
+    if ((slot & address_mask) != 0) place(reinterpret_cast<const Node*>(slot & address_mask));
 }
 
 void NodeTable::erase(const Node* node) {
-  std::size_t hole = node->key_ & mask_;
-  while (node_at(hole) != node) hole = (hole + 1) & mask_;
-  // Close the gap: move back whatever was pushed past it.
-  for (std::size_t i = (hole + 1) & mask_; slots_[i] != 0; i = (i + 1) & mask_) {
-    const std::size_t home = node_at(i)->key_ & mask_;
-    if (((i - home) & mask_) < ((i - hole) & mask_)) continue;
-    slots_[hole] = slots_[i];
-    hole = i;
-  }
-  slots_[hole] = 0;
+  std::size_t i = node->key_ & mask_;
+  while (node_at(i) != node) i = (i + 1) & mask_;
+  const bool last = slots_[(i + 1) & mask_] == 0;
+  slots_[i] = last ? 0 : tombstone;
+  erased_ += !last;
   --used_;
 }
 
@@ -63,7 +61,7 @@ void NodeTable::clear() {
   if (slots_.size() > 1024 && slots_.size() > used_ * 16) slots_.resize(slots_.size() / 2);
   mask_ = slots_.size() - 1;
   std::ranges::fill(slots_, 0);
-  used_ = 0;
+  used_ = erased_ = 0;
 }
 
 }  // namespace weft

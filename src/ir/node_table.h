@@ -19,8 +19,8 @@ struct NodeKey {
   std::uint64_t hash;
 };
 
-// A slot holds a node's address in its low 48 bits and 16 bits of its hash above, so that probing
-// past other nodes does not touch their memory.
+// A slot holds a node's address in its low 48 bits and 16 bits of its hash above, so that neither
+// probing past other nodes nor erasing one touches their memory. Erasing leaves a tombstone.
 class NodeTable {
  public:
   explicit NodeTable(std::size_t capacity = 1024) : slots_(capacity), mask_(capacity - 1) {}
@@ -30,13 +30,13 @@ class NodeTable {
   const Node* find(const NodeKey& key, Accept&& accept) const {
     const std::uint64_t tag = tag_of(static_cast<std::uint32_t>(key.hash));
     for (std::size_t i = key.hash & mask_; slots_[i] != 0; i = (i + 1) & mask_)
-      if ((slots_[i] & ~address_mask) == tag)
+      if ((slots_[i] & ~address_mask) == tag && slots_[i] != tombstone)
         if (const Node* node = node_at(i); key.matches(*node) && accept(node)) return node;
     return nullptr;
   }
 
   void insert(const Node* node) {
-    if ((used_ + 1) * 4 > slots_.size() * 3) grow();
+    if ((used_ + erased_ + 1) * 4 > slots_.size() * 3) rebuild();
     place(node);
     ++used_;
   }
@@ -48,17 +48,18 @@ class NodeTable {
 
  private:
   static constexpr std::uint64_t address_mask = (std::uint64_t{1} << 48) - 1;
+  static constexpr std::uint64_t tombstone = ~address_mask;
   // Bits of the key that the position seldom uses.
   static std::uint64_t tag_of(std::uint32_t key) { return std::uint64_t{key >> 16} << 48; }
   const Node* node_at(std::size_t i) const {
     return reinterpret_cast<const Node*>(slots_[i] & address_mask);
   }
   void place(const Node* node);
-  void grow();
+  void rebuild();
 
   std::vector<std::uint64_t> slots_;
   std::size_t mask_;
-  std::size_t used_ = 0;
+  std::size_t used_ = 0, erased_ = 0;
 };
 
 // What a node's memory needs, and filling it: shared by the interners.

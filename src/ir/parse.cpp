@@ -1,6 +1,4 @@
 #include <charconv>
-#include <cstdlib>
-#include <limits>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
@@ -17,9 +15,13 @@ class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
 
-  [[noreturn]] void fail(const std::string& what) const {
+  // Where the token last read begins.
+  std::size_t token() const { return start_; }
+
+  [[noreturn]] void fail(const std::string& what) const { fail(start_, what); }
+  [[noreturn]] void fail(std::size_t at, const std::string& what) const {
     std::size_t line = 1, column = 1;
-    for (char c : text_.substr(0, start_)) {
+    for (char c : text_.substr(0, at)) {
       column = c == '\n' ? 1 : column + 1;
       line += c == '\n';
     }
@@ -153,6 +155,7 @@ class Parser {
       in_.fail(fmt::format("expected the definition of %{}", nodes_.size()));
     in_.expect("=");
     const std::string_view name = in_.word();
+    const std::size_t at = in_.token();
     const auto op = parse_op(name);
     if (!op) in_.fail(fmt::format("there is no op '{}'", name));
     if (*op == Op::Const) {
@@ -166,28 +169,33 @@ class Parser {
     }
     with_arg_type(info(*op).arg, [&](auto arg) {
       fields(arg);
-      finish(*op, src, arg);
+      finish(at, *op, src, arg);
     });
   }
 
+  // `at` is where errors about the node as a whole are reported.
   template <class Arg>
-  void finish(Op op, const std::vector<UOp>& src, const Arg& arg) {
-    const DType stated = in_.accept(":") ? dtype() : dtypes::void_;
+  void finish(std::size_t at, Op op, const std::vector<UOp>& src, const Arg& arg) {
+    const bool is_stated = in_.accept(":");
+    const DType stated = is_stated ? dtype() : dtypes::void_;
     UOp made;
     try {
       made = make(op, src, stated, arg);
     } catch (const Error& error) {
-      in_.fail(error.what());
+      in_.fail(at, error.what());
     }
     if (made->dtype() != stated)
-      in_.fail(fmt::format("the dtype is {}, not {}", made->dtype().str(), stated.str()));
+      in_.fail(is_stated ? in_.token() : at,
+               fmt::format("the dtype is {}, not {}", made->dtype().str(), stated.str()));
     nodes_.push_back(std::move(made));
   }
 
   DType dtype() {
-    const auto text = in_.take([](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-             c == '<' || c == '>';
+    bool in_name = false;  // of a fragment, which may hold almost anything
+    const auto text = in_.take([&in_name](char c) {
+      if (c == '<' || c == '>') in_name = c == '<';
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '<' || c == '>' ||
+             (in_name && c > ' ');
     });
     const auto parsed = parse_dtype(text);
     if (!parsed || parsed->lanes() > most_lanes) in_.fail(fmt::format("'{}' is not a dtype", text));
@@ -197,46 +205,54 @@ class Parser {
   // The value is read before its dtype is known.
   UOp constant() {
     if (in_.accept("bits(")) {
-      const std::string text(in_.number());
+      const std::string_view text = in_.number();
+      const std::size_t at = in_.token();
       in_.expect(")");
-      char* end = nullptr;
-      const Bits bits = std::strtoull(text.c_str(), &end, 16);
       in_.expect(":");
       const DType type = dtype();
-      if (*end != '\0' || !type.is_float() || (type.bits() < 64 && bits >> type.bits() != 0))
-        in_.fail(fmt::format("bits({}) is not a value of {}", text, type.str()));
-      return const_bits(type, bits);
+      const auto bits = float_bits(text, type);
+      if (!bits) in_.fail(at, fmt::format("bits({}) is not a value of {}", text, type.str()));
+      return const_bits(type, *bits);
     }
-    const std::string text(in_.number());
+    const std::string_view text = in_.number();
+    const std::size_t at = in_.token();
     in_.expect(":");
     const DType type = dtype();
     const auto bits = literal(text, type.scalar());
-    if (!bits) in_.fail(fmt::format("'{}' is not a value of {}", text, type.str()));
+    if (!bits) in_.fail(at, fmt::format("'{}' is not a value of {}", text, type.str()));
     return const_bits(type, *bits);
   }
 
-  static std::optional<Bits> literal(const std::string& text, DType type) {
+  // All of the text, or nothing.
+  template <class T, class... Format>
+  static std::optional<T> read_number(std::string_view text, Format... format) {
+    T value{};
+    const char* last = text.data() + text.size();
+    const auto [end, error] = std::from_chars(text.data(), last, value, format...);
+    return error == std::errc() && end == last ? std::optional(value) : std::nullopt;
+  }
+
+  static std::optional<Bits> float_bits(std::string_view text, DType type) {
+    if (!text.starts_with("0x") || !type.is_float()) return std::nullopt;
+    const auto bits = read_number<Bits>(text.substr(2), 16);
+    return bits && (type.bits() == 64 || *bits >> type.bits() == 0) ? bits : std::nullopt;
+  }
+
+  static std::optional<Bits> literal(std::string_view text, DType type) {
     if (type.is_bool()) {
       if (text == "true" || text == "false") return text == "true";
       return std::nullopt;
     }
-    const char* last = text.data() + text.size();
     if (type.is_float()) {
-      char* end = nullptr;
-      const double value = std::strtod(text.c_str(), &end);
-      return end == last ? std::optional(bits_from_double(value, type)) : std::nullopt;
+      const auto value = read_number<double>(text);
+      return value ? std::optional(bits_from_double(*value, type)) : std::nullopt;
     }
     if (!type.is_int()) return std::nullopt;
-    std::int64_t value = 0;
-    if (type.kind() == Kind::U64) {
-      std::uint64_t wide = 0;
-      const auto [end, error] = std::from_chars(text.data(), last, wide);
-      return error == std::errc() && end == last ? std::optional(wide) : std::nullopt;
-    }
-    const auto [end, error] = std::from_chars(text.data(), last, value);
-    if (error != std::errc() || end != last) return std::nullopt;
-    const Bits bits = bits_from_int(value, type);
-    return static_cast<std::int64_t>(bits) == value ? std::optional(bits) : std::nullopt;
+    if (type.kind() == Kind::U64) return read_number<std::uint64_t>(text);
+    const auto value = read_number<std::int64_t>(text);
+    if (!value) return std::nullopt;
+    const Bits bits = bits_from_int(*value, type);
+    return static_cast<std::int64_t>(bits) == *value ? std::optional(bits) : std::nullopt;
   }
 
   template <class Arg>

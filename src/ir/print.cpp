@@ -1,6 +1,7 @@
-#include <cmath>
-#include <cstdlib>
+#include <charconv>
 #include <iterator>
+#include <limits>
+#include <map>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
@@ -25,7 +26,9 @@ std::string quoted(const std::string& text) {
 std::string float_text(Bits bits, DType dtype) {
   const double value = double_from_bits(bits, dtype);
   const auto reads_back = [&](const std::string& text) {
-    return bits_from_double(std::strtod(text.c_str(), nullptr), dtype) == bits;
+    double read = 0;
+    std::from_chars(text.data(), text.data() + text.size(), read);
+    return bits_from_double(read, dtype) == bits;
   };
   if (dtype.kind() == Kind::F32)
     if (const auto text = fmt::format("{}", static_cast<float>(value)); reads_back(text)) return text;
@@ -62,6 +65,7 @@ class Printer {
   std::back_insert_iterator<std::string> back() { return std::back_inserter(out_); }
 
   void line(const Node* node) {
+    op_ = node->op();
     fmt::format_to(back(), "  %{} = {}", *numbers_.find(node), info(node->op()).name);
     if (node->is_const()) out_ += " " + const_text(node);
     for (std::size_t i = 0; i < node->size(); ++i) reference(i, node->src(i));
@@ -90,7 +94,7 @@ class Printer {
 
   std::string text(UniqueId id) {
     if (!options_.renumber) return fmt::format("{}", id.value);
-    return fmt::format("{}", ids_.emplace(id.value, ids_.size()).first->second);
+    return fmt::format("{}", ids_.emplace(std::pair(op_, id.value), ids_.size()).first->second);
   }
   std::string text(Symbol value) { return quoted(value.get()); }
   std::string text(IntList list) { return fmt::format("[{}]", fmt::join(list.get(), ", ")); }
@@ -104,7 +108,8 @@ class Printer {
 
   PrintOptions options_;
   NodeMap<std::uint32_t> numbers_;
-  std::unordered_map<std::uint64_t, std::uint64_t> ids_;
+  std::map<std::pair<Op, std::uint64_t>, std::uint64_t> ids_;  // those of an op are its own
+  Op op_{};  // of the line being written
   std::string out_;
 };
 
@@ -141,10 +146,8 @@ const Infix* infix_of(Op op) {
   return nullptr;
 }
 
-// Messages want the gist: an expression is cut off at this depth.
-constexpr int deepest = 24;
-
-std::string expression(const Node* node, int level, int depth);
+// Messages want the gist: an expression is cut off at this depth, and after so many nodes.
+constexpr int deepest = 24, longest = 256;
 
 std::string leaf_text(const Node* node) {
   switch (node->op()) {
@@ -157,42 +160,49 @@ std::string leaf_text(const Node* node) {
   }
 }
 
-std::string call_text(const Node* node, int depth) {
-  std::string out(info(node->op()).name);
-  if (info(node->op()).dtype == DTypeRule::Given) out += "<" + node->dtype().str() + ">";
-  out += "(";
-  for (std::size_t i = 0; i < node->size(); ++i)
-    out += (i == 0 ? "" : ", ") + expression(node->src(i), 0, depth + 1);
-  return out + ")";
-}
-
-std::string infix_text(const Node* node, const Infix& infix, int level, int depth) {
-  const Node *a = node->src(0), *b = node->src(1);
-  std::string out;
-  if (node->op() == Op::CmpNe && a->dtype().is_bool() && b->is_const_int(1)) {
-    out = a->op() == Op::CmpLt ? fmt::format("{} >= {}", expression(a->src(0), 6, depth + 1),
-                                             expression(a->src(1), 6, depth + 1))
-                               : "!" + expression(a, tightest, depth + 1);
-  } else if (node->op() == Op::Add && b->is_const() && b->dtype().is_int() && b->lo() < 0 &&
-             b->lo() != std::numeric_limits<std::int64_t>::min()) {
-    out = fmt::format("{} - {}", expression(a, infix.level, depth + 1), -b->lo());
-  } else {
-    const std::string_view space = infix.level >= 8 ? "" : " ";
-    out = fmt::format("{}{}{}{}{}", expression(a, infix.level, depth + 1), space, infix.symbol, space,
-                      expression(b, infix.level + 1, depth + 1));
+class ExpressionPrinter {
+ public:
+  // In parentheses where its operator binds looser than `level`.
+  std::string text(const Node* node, int level, int depth) {
+    if (depth > deepest || ++count_ > longest) return "...";
+    if (std::string leaf = leaf_text(node); !leaf.empty()) return leaf;
+    if (const Infix* infix = infix_of(node->op())) return infix_text(node, *infix, level, depth);
+    return call_text(node, depth);
   }
-  return infix.level < level ? fmt::format("({})", out) : out;
-}
 
-std::string expression(const Node* node, int level, int depth) {
-  if (depth > deepest) return "...";
-  if (std::string leaf = leaf_text(node); !leaf.empty()) return leaf;
-  if (const Infix* infix = infix_of(node->op())) return infix_text(node, *infix, level, depth);
-  return call_text(node, depth);
-}
+ private:
+  std::string call_text(const Node* node, int depth) {
+    std::string out(info(node->op()).name);
+    if (info(node->op()).dtype == DTypeRule::Given) out += fmt::format("<{}>", node->dtype().str());
+    out += "(";
+    for (std::size_t i = 0; i < node->size() && count_ <= longest; ++i)
+      out += fmt::format("{}{}", i == 0 ? "" : ", ", text(node->src(i), 0, depth + 1));
+    return out + ")";
+  }
+
+  std::string infix_text(const Node* node, const Infix& infix, int level, int depth) {
+    const Node *a = node->src(0), *b = node->src(1);
+    std::string out;
+    if (node->op() == Op::CmpNe && a->dtype().is_bool() && b->is_const_int(1)) {
+      out = a->op() == Op::CmpLt
+                ? fmt::format("{} >= {}", text(a->src(0), 6, depth + 1), text(a->src(1), 6, depth + 1))
+                : "!" + text(a, tightest, depth + 1);
+    } else if (node->op() == Op::Add && b->is_const() && b->dtype().is_int() &&
+               b->bounds().hi < 0 && b->lo() != std::numeric_limits<std::int64_t>::min()) {
+      out = fmt::format("{} - {}", text(a, infix.level, depth + 1), -b->lo());
+    } else {
+      const std::string_view space = infix.level >= 8 ? "" : " ";
+      out = fmt::format("{}{}{}{}{}", text(a, infix.level, depth + 1), space, infix.symbol, space,
+                        text(b, infix.level + 1, depth + 1));
+    }
+    return infix.level < level ? fmt::format("({})", out) : out;
+  }
+
+  int count_ = 0;
+};
 
 }  // namespace
 
-std::string expression_text(const Node* node) { return expression(node, 0, 0); }
+std::string expression_text(const Node* node) { return ExpressionPrinter().text(node, 0, 0); }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// The shape of a node, from its sources: null for a scalar, else a TUPLE of sizes.
+// The shape of a node, from its sources: null for a scalar, else a TUPLE of sizes, at least one.
 //
 // A scalar fits every shape, so constants need no EXPAND. Sizes are integer nodes; two sizes are
 // equal when they are the same node.
@@ -25,7 +25,6 @@ class Sizes {
   }
 
   void push(const Node* size) { list_.push_back(size); }
-  void push(Op op, const Node* a, const Node* b) { list_.push_back(combine(op, a, b)); }
   void push_one() { list_.push_back(constant(1)); }
 
   const Node* finish() { return interner_.intern({Op::Tuple, dtypes::void_, list_}); }
@@ -36,14 +35,20 @@ class Sizes {
   }
 
   // Folds constants; anything harder is for the rules.
-  const Node* combine(Op op, const Node* a, const Node* b) {
+  const Node* sum(const Node* a, const Node* b) {
     if (b->is_const_int(0)) return a;
-    if (a->is_const() && b->is_const()) return constant(op == Op::Add ? a->lo() + b->lo() : a->lo() - b->lo());
-    const Node* sources[] = {a, b};
-    return own(interner_.intern({op, dtypes::index, sources}));
+    std::int64_t total;
+    if (a->is_const() && b->is_const() && !__builtin_add_overflow(a->lo(), b->lo(), &total))
+      return constant(total);
+    const Node* sources[] = {as_index(a), as_index(b)};
+    return own(interner_.intern({Op::Add, dtypes::index, sources}));
   }
 
  private:
+  const Node* as_index(const Node* size) {
+    if (size->dtype().is_index()) return size;
+    return own(interner_.intern({Op::Cast, dtypes::index, NodeList(&size, 1)}));
+  }
   const Node* own(const Node* node) {
     owned_.push_back(node);
     return node;
@@ -70,6 +75,12 @@ NodeList dims_of(const NodeFields& f, std::size_t i) {
   if (tuple->op() != Op::Tuple || !std::ranges::all_of(tuple->src(), is_size))
     shape_error(f, fmt::format("source {} is not a tuple of sizes", i));
   return tuple->src();
+}
+
+void want_no_negative(const NodeFields& f, NodeList dims) {
+  for (const Node* size : dims)
+    if (size->bounds().hi < 0)
+      shape_error(f, fmt::format("the shape {} has a negative size", shape_text(dims)));
 }
 
 void want_rank(const NodeFields& f, NodeList dims, std::size_t rank) {
@@ -100,6 +111,7 @@ std::optional<std::int64_t> element_count(NodeList dims) {
 
 void check_reshape(const NodeFields& f) {
   const NodeList from = f.src[0]->dims(), to = dims_of(f, 1);
+  want_no_negative(f, to);
   const auto before = element_count(from), after = element_count(to);
   if (before && after && *before != *after)
     shape_error(f, fmt::format("shape {} has {} elements, {} has {}", shape_text(from), *before,
@@ -109,6 +121,7 @@ void check_reshape(const NodeFields& f) {
 void check_expand(const NodeFields& f) {
   const NodeList from = f.src[0]->dims(), to = dims_of(f, 1);
   want_rank(f, to, from.size());
+  want_no_negative(f, to);
   for (std::size_t i = 0; i < to.size(); ++i)
     if (from[i] != to[i] && !from[i]->is_const_int(1))
       shape_error(f, fmt::format("axis {} of shape {} cannot become {}", i, shape_text(from),
@@ -139,9 +152,9 @@ const Node* padded(const NodeFields& f, Sizes& sizes) {
   want_rank(f, before, dims.size());
   want_rank(f, after, dims.size());
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (before[i]->hi() < 0 || after[i]->hi() < 0)
+    if (before[i]->bounds().hi < 0 || after[i]->bounds().hi < 0)
       shape_error(f, fmt::format("negative padding on axis {}: shrink instead", i));
-    sizes.push(Op::Add, sizes.combine(Op::Add, dims[i], before[i]), after[i]);
+    sizes.push(sizes.sum(sizes.sum(dims[i], before[i]), after[i]));
   }
   return sizes.finish();
 }
@@ -150,8 +163,10 @@ const Node* shrunk(const NodeFields& f) {
   const NodeList dims = f.src[0]->dims(), start = dims_of(f, 1), size = dims_of(f, 2);
   want_rank(f, start, dims.size());
   want_rank(f, size, dims.size());
+  want_no_negative(f, size);
   for (std::size_t i = 0; i < dims.size(); ++i)
-    if (start[i]->hi() < 0 || start[i]->bounds().lo + size[i]->bounds().lo > dims[i]->bounds().hi)
+    if (start[i]->bounds().hi < 0 ||
+        start[i]->bounds().lo + size[i]->bounds().lo > dims[i]->bounds().hi)
       shape_error(f, fmt::format("axis {}: {} elements from {} are not inside {}", i,
                                  expression_text(size[i]), expression_text(start[i]),
                                  expression_text(dims[i])));
@@ -170,9 +185,7 @@ const Node* reduced(const NodeFields& f, Sizes& sizes) {
   return sizes.finish();
 }
 
-}  // namespace
-
-const Node* compute_shape(const NodeFields& f, Interner& interner) {
+const Node* shape_of(const NodeFields& f, Interner& interner) {
   const auto keep = [&](const Node* shape) {
     if (interner.counted() && shape != nullptr)
       return interner.intern({shape->op(), shape->dtype(), shape->src()});
@@ -187,6 +200,7 @@ const Node* compute_shape(const NodeFields& f, Interner& interner) {
     case Op::Param:
       if (f.src.empty()) return nullptr;
       if (!std::ranges::all_of(f.src, is_size)) shape_error(f, "a dimension is not an integer");
+      want_no_negative(f, f.src);
       for (const Node* size : f.src) sizes.push(size);
       return sizes.finish();
     case Op::Reshape: check_reshape(f); return keep(f.src[1]);
@@ -210,6 +224,15 @@ const Node* compute_shape(const NodeFields& f, Interner& interner) {
     default:
       return f.src.empty() || op.dtype != DTypeRule::First ? nullptr : keep(f.src[0]->shape());
   }
+}
+
+}  // namespace
+
+const Node* compute_shape(const NodeFields& f, Interner& interner) {
+  const Node* shape = shape_of(f, interner);
+  if (shape == nullptr || shape->size() > 0) return shape;
+  interner.release(shape);
+  return nullptr;
 }
 
 }  // namespace weft

@@ -39,6 +39,7 @@ class SharedGraph final : public Interner {
   const Node* find(Shard& shard, const NodeKey& key) { return shard.table.find(key, revive); }
   void enter(Shard& shard, Node* node);
   void destroy(const Node* node, std::vector<const Node*>& dead);
+  void destroy_all(std::vector<const Node*>& dead);
   void drop_parts(const Node* node, std::vector<const Node*>& dead);
 
   std::array<Shard, shard_count> shards_;
@@ -89,11 +90,7 @@ const Node* SharedGraph::intern(const NodeFields& fields) {
   std::vector<const Node*> dead;
   drop_parts(node, dead);
   std::free(node);
-  while (!dead.empty()) {
-    const Node* next = dead.back();
-    dead.pop_back();
-    destroy(next, dead);
-  }
+  destroy_all(dead);
   return found;
 }
 
@@ -110,10 +107,14 @@ void SharedGraph::enter(Shard& shard, Node* node) {
 
 void SharedGraph::release(const Node* node) {
   if (node->count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  thread_local std::vector<const Node*> dead;  // iterative: chains may be very long
-  const std::size_t base = dead.size();
-  dead.push_back(node);
-  while (dead.size() > base) {
+  std::vector<const Node*> dead;  // not thread_local: a static object's handle outlives those
+  destroy(node, dead);
+  destroy_all(dead);
+}
+
+// Iterative: chains may be very long.
+void SharedGraph::destroy_all(std::vector<const Node*>& dead) {
+  while (!dead.empty()) {
     const Node* next = dead.back();
     dead.pop_back();
     destroy(next, dead);

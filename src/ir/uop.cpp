@@ -37,6 +37,8 @@ DType infer_dtype(Op op, NodeList src, DType given) {
     case DTypeRule::Lane: return src[0]->dtype().scalar();
     case DTypeRule::Stack:
       for (const Node* source : src) want_same(op, src[0], source);
+      if (src[0]->dtype().bits() == 0 || src[0]->dtype().lanes() != 1)
+        user_error(fmt::format("stack: {} is not the dtype of a lane", src[0]->dtype().str()));
       return src[0]->dtype().vec(static_cast<std::uint32_t>(src.size()));
     case DTypeRule::Same:
       for (const Node* source : src) want_same(op, src[0], source);

@@ -1,6 +1,6 @@
 #include "matcher.h"
 
-#include <limits>
+#include <algorithm>
 
 namespace weft {
 namespace {
@@ -11,6 +11,7 @@ bool is_literal(const Node* node, std::int64_t literal) {
   const Bits bits = node->arg<ConstArg>().bits;
   if (dtype.is_float()) return double_from_bits(bits, dtype) == static_cast<double>(literal) &&
                                bits == bits_from_int(literal, dtype);  // not -0 for 0
+  if (literal < 0) return bits == bits_from_int(literal, dtype);  // -1 is all ones
   return bits == static_cast<Bits>(literal) || (dtype.is_bool() && literal != 0 && bits != 0);
 }
 
@@ -35,6 +36,13 @@ bool apply_number(Op op, Wide a, Wide b, Wide& result) {
     case Op::Xor: result = a ^ b; return true;
     default: return false;
   }
+}
+
+// A scalar is no replacement for a tensor of that value. Sizes may be written differently.
+bool same_shape(const Node* a, const Node* b) {
+  return a->shape() == b->shape() ||
+         std::ranges::equal(a->dims(), b->dims(),
+                            [](const Node* x, const Node* y) { return x->bounds() == y->bounds(); });
 }
 
 constexpr int stack_size = 32;
@@ -196,9 +204,7 @@ RuleSet::Result Matcher::apply(const Node* node, Interner& interner, const void*
     const auto test = rule.rule->guard.test;
     if (test != nullptr && !test(match)) continue;
     const Node* result = build(rule, match);
-    // A scalar is no replacement for a tensor of that value.
-    if (result != nullptr && result != node && result->shape() == node->shape())
-      return {result, rule.rule};
+    if (result != nullptr && result != node && same_shape(result, node)) return {result, rule.rule};
   }
   return {};
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include "assume.h"
@@ -30,8 +31,6 @@ Division divide(const Sum& sum, std::int64_t c) {
   result.remainder.constant = floor_mod(sum.constant, c);
   return result;
 }
-
-bool is_zero(const Sum& sum) { return sum.terms.empty() && sum.constant == 0; }
 
 // The n with c*n <= sum < c*(n+1) for all values, where there is one.
 std::optional<std::int64_t> bucket(const Sum& sum, std::int64_t c, const Assumptions* assumptions) {
@@ -106,13 +105,6 @@ std::optional<Nesting> nested(const Division& division, const Assumptions* assum
   return best;
 }
 
-// sum + rest * factor, null where rest is.
-UOp plus(const Sum& sum, const UOp& rest, std::int64_t factor = 1) {
-  if (rest.is_null()) return rest;
-  const UOp scaled = factor == 1 ? rest : rest * factor;
-  return is_zero(sum) ? scaled : sum.build(rest->dtype()) + scaled;
-}
-
 // sum // by or sum % by; null where the sum, written out, could wrap.
 UOp divided(Op op, const Sum& sum, const UOp& by) {
   const UOp x = sum.build_exact(by->dtype());
@@ -149,16 +141,16 @@ UOp merge_quotients(const Match& m) {
   if (inner == sum.terms.end()) return {};
   const std::int64_t a = inner->node->src(1)->lo();
   auto x = Sum::of(inner->node->src(0));
-  std::int64_t divisor = 0, scaled = 0;
+  std::int64_t divisor = 0, product = 0;
   if (!x || __builtin_mul_overflow(a, c, &divisor) ||
-      __builtin_mul_overflow(a, sum.constant, &scaled) ||
-      __builtin_add_overflow(x->constant, scaled, &x->constant))
+      __builtin_mul_overflow(a, sum.constant, &product) ||
+      __builtin_add_overflow(x->constant, product, &x->constant))
     return {};
   for (const Term& term : sum.terms) {
     if (&term == &*inner) continue;
     const auto known = std::ranges::find(x->terms, term.node, &Term::node);
-    if (known == x->terms.end() || __builtin_mul_overflow(a, term.factor, &scaled) ||
-        __builtin_add_overflow(known->factor, scaled, &known->factor))
+    if (known == x->terms.end() || __builtin_mul_overflow(a, term.factor, &product) ||
+        __builtin_add_overflow(known->factor, product, &known->factor))
       return {};
   }
   return divided(Op::FloorDiv, *x, divisor, m.root()->dtype());
@@ -175,10 +167,30 @@ UOp divide_sum(const Match& m) {
     fits->quotient.constant += *bucket(fits->remainder, c, x->assumptions);
     return fits->quotient.build(dtype);
   }
-  if (!is_zero(division.quotient))
+  if (!division.quotient.is_zero())
     return plus(division.quotient, divided(Op::FloorDiv, division.remainder, c, dtype));
   if (const auto nest = nested(division, x->assumptions))
     return divided(Op::FloorDiv, nest->outer, c / nest->factor, dtype);
+  return {};
+}
+
+// x % c, where x differs by a constant, modulo c, from a sum that the condition keeps within one
+// bucket: that sum less its bucket. (Not where the sum is made of this very remainder.)
+UOp assumed_remainder(const Node* root, std::int64_t c, const Assumptions* assumptions) {
+  if (assumptions == nullptr) return {};
+  const Node* x = root->src(0);
+  for (const auto& fact : assumptions->facts) {
+    const UOp known = fact.sum.build_exact(x->dtype());
+    const auto offset =
+        known.is_null() ? std::nullopt : constant_difference(x, known.node(), c);
+    if (!offset) continue;
+    Sum sum = fact.sum;
+    sum.constant = *offset;
+    const auto whole = bucket(sum, c, assumptions);
+    if (!whole || depends_on(known.node(), root)) continue;
+    sum.constant -= *whole * c;
+    return sum.build(x->dtype());
+  }
   return {};
 }
 
@@ -191,6 +203,8 @@ UOp remainder_of_sum(const Match& m) {
     x->sum.constant -= *whole * c;
     return x->sum.build(dtype);
   }
+  if (const UOp known = assumed_remainder(m.root(), c, x->assumptions); !known.is_null())
+    return known;
   if (Sum sum = x->sum; sum.drop_remainders(c))
     if (const UOp result = divided(Op::FloorMod, sum, c, dtype); !result.is_null()) return result;
   Division division = divide(x->sum, c);
@@ -198,7 +212,7 @@ UOp remainder_of_sum(const Match& m) {
     fits->remainder.constant -= *bucket(fits->remainder, c, x->assumptions) * c;
     return fits->remainder.build(dtype);
   }
-  if (!is_zero(division.quotient)) return divided(Op::FloorMod, division.remainder, c, dtype);
+  if (!division.quotient.is_zero()) return divided(Op::FloorMod, division.remainder, c, dtype);
   if (const auto nest = nested(division, x->assumptions))
     return plus(nest->inner, divided(Op::FloorMod, nest->outer, c / nest->factor, dtype), nest->factor);
   return {};
@@ -228,7 +242,7 @@ UOp divide_by_symbol(const Match& m) {
   for (const Term& term : x->terms) {
     const UOp part = without_factor(term.node, n);
     if (part.is_null()) rest.terms.push_back(term);
-    else whole = whole.is_null() ? part * term.factor : whole + part * term.factor;
+    else whole = whole.is_null() ? scaled(part, term.factor) : whole + scaled(part, term.factor);
   }
   if (!whole.is_null()) {
     const UOp remaining = divided(root->op(), rest, UOp(n));

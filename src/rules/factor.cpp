@@ -41,7 +41,7 @@ const RuleSet& factor_rules() {
   // clang-format off
   static const RuleSet rules{"factor", {
     rule(with_kinds(node(Op::Add), int_kinds),    gather_factor),
-    rule(s*-1 + t,                                t - s),
+    rule(-s + t,                                  t - s),
     rule((s - t) + u,                             (s + u) - t,       when([](const Match& m) { return m.root()->src(1)->op() != Op::Const; })),
     rule(s*-1,                                    -s),
   }};

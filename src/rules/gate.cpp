@@ -2,6 +2,9 @@
 // the indices may be anything elsewhere: each is simplified under that assumption, and each
 // clause of the condition under the others.
 
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include "assume.h"
@@ -16,9 +19,14 @@ std::vector<const Node*> clauses_of(const Node* condition) {
   return {clauses.rbegin(), clauses.rend()};
 }
 
+// A read inside the value happens wherever its own condition holds, so it must not assume ours.
+bool reads_memory(const Node* value) {
+  return std::ranges::any_of(toposort(value), [](const Node* n) { return n->op() == Op::Index; });
+}
+
 UOp under(const Node* value, const std::vector<const Node*>& conditions) {
   const Assumptions assumptions(conditions);
-  if (assumptions.facts.empty()) return UOp(value);
+  if (assumptions.facts.empty() || reads_memory(value)) return UOp(value);
   return rewrite(UOp(value), symbolic(), {.pass = "gate", .context = &assumptions});
 }
 

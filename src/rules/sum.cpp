@@ -96,13 +96,22 @@ void add_modulo(Sum& sum, const Node* node, std::int64_t factor, std::int64_t mo
 
 }  // namespace
 
-bool is_congruent(const Node* a, const Node* b, std::int64_t modulus) {
-  if (modulus >= std::int64_t{1} << 31) return false;
+std::optional<std::int64_t> constant_difference(const Node* a, const Node* b,
+                                                std::int64_t modulus) {
+  if (modulus >= std::int64_t{1} << 31) return std::nullopt;
   Sum difference;
   add_modulo(difference, a, 1, modulus);
   add_modulo(difference, b, modulus - 1, modulus);
-  return difference.constant == 0 &&
-         std::ranges::all_of(difference.terms, [](const Term& term) { return term.factor == 0; });
+  for (const Term& term : difference.terms)
+    if (term.factor != 0) return std::nullopt;
+  return difference.constant;
+}
+
+UOp scaled(const UOp& x, std::int64_t factor) { return factor == 1 ? x : x * factor; }
+
+UOp plus(const Sum& sum, const UOp& x, std::int64_t factor) {
+  if (x.is_null()) return x;
+  return sum.is_zero() ? scaled(x, factor) : sum.build(x->dtype()) + scaled(x, factor);
 }
 
 std::optional<Sum> Sum::spread() const {

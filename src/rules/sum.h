@@ -25,6 +25,7 @@ struct Sum {
 
   // Nothing where the sum is too long, may wrap, or a factor does not fit in 64 bits.
   static std::optional<Sum> of(const Node* node);
+  bool is_zero() const { return terms.empty() && constant == 0; }
   UOp build(DType dtype) const;
   // Null where that could wrap: what is divided or compared must not.
   UOp build_exact(DType dtype) const;
@@ -37,8 +38,13 @@ struct Sum {
   Sum divided(std::int64_t divisor) const;
 };
 
-// Whether a - b is a multiple of the modulus because of its factors. (Wrapping sums are opaque.)
-bool is_congruent(const Node* a, const Node* b, std::int64_t modulus);
+// x * factor; and sum + x * factor, null where x is.
+UOp scaled(const UOp& x, std::int64_t factor);
+UOp plus(const Sum& sum, const UOp& x, std::int64_t factor = 1);
+
+// (a - b) modulo `modulus`, where factors and inner remainders show that it is one constant.
+// (Sums that may wrap are opaque.)
+std::optional<std::int64_t> constant_difference(const Node* a, const Node* b, std::int64_t modulus);
 
 std::int64_t floor_div(std::int64_t a, std::int64_t b);
 std::int64_t floor_mod(std::int64_t a, std::int64_t b);

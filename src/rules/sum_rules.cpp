@@ -21,7 +21,7 @@ UOp dividend(const Node* q, const Node* base, std::int64_t d) {
   if (!is_const_op(q, Op::FloorDiv) || q->src(1)->lo() % d != 0) return {};
   const Node* n = q->src(0);
   const std::int64_t c = q->src(1)->lo(), a = c / d;
-  if (a == 1) return n == base || is_congruent(n, base, d) ? UOp(n) : UOp();
+  if (a == 1) return n == base || constant_difference(n, base, d) == 0 ? UOp(n) : UOp();
   auto rest = Sum::of(base);
   if (!rest) return {};
   const auto inner = std::ranges::find_if(rest->terms, [&](const Term& term) {
@@ -32,9 +32,9 @@ UOp dividend(const Node* q, const Node* base, std::int64_t d) {
   rest->terms.erase(inner);
   const UOp others = rest->build_exact(y->dtype());
   if (others.is_null()) return {};
-  const UOp scaled = others * a, whole = y + scaled;
-  if (!scaled->is_exact() || !whole->is_exact()) return {};
-  return is_congruent(n, whole.node(), c) ? UOp(n) / a : UOp();
+  const UOp product = scaled(others, a), whole = y + product;
+  if (!product->is_exact() || !whole->is_exact()) return {};
+  return constant_difference(n, whole.node(), c) == 0 ? UOp(n) / a : UOp();
 }
 
 // d*((b//d + rest) % e) + b%d is (b + d*rest) % (d*e).
@@ -52,8 +52,9 @@ UOp widened(const Node* quotient, const Node* base, std::int64_t divisor) {
     inner->terms.erase(&inner->terms[i]);
     const UOp rest = inner->build_exact(base->dtype()), by = exact_const(wider, base->dtype());
     if (rest.is_null() || by.is_null()) return {};
-    const UOp scaled = rest * divisor, sum = x + scaled;
-    return scaled->is_exact() && sum->is_exact() ? sum % by : UOp();
+    if (inner->is_zero()) return x % by;
+    const UOp product = scaled(rest, divisor), sum = x + product;
+    return product->is_exact() && sum->is_exact() ? sum % by : UOp();
   }
   return {};
 }
@@ -65,9 +66,10 @@ UOp recombined(const Term& remainder, const Term& quotient) {
   const std::int64_t divisor = remainder.node->src(1)->lo();
   std::int64_t scale = 0;
   if (__builtin_mul_overflow(remainder.factor, divisor, &scale) || scale != quotient.factor) return {};
-  if (const UOp x = dividend(quotient.node, base, divisor); !x.is_null()) return x * remainder.factor;
+  if (const UOp x = dividend(quotient.node, base, divisor); !x.is_null())
+    return scaled(x, remainder.factor);
   const UOp x = widened(quotient.node, base, divisor);
-  return x.is_null() ? x : x * remainder.factor;
+  return x.is_null() ? x : scaled(x, remainder.factor);
 }
 
 // A term of a sum, or of a sum that is itself scaled: (a + b)*c has the parts a*c and b*c.
@@ -102,8 +104,7 @@ PartList all_parts(const Sum& sum) {
 }
 
 // The sum without the parts a and b: terms they came from are spelled out.
-UOp without(const Sum& sum, const PartList& parts, const Part& a, const Part& b,
-            DType dtype) {
+Sum without(const Sum& sum, const PartList& parts, const Part& a, const Part& b) {
   Sum rest;
   rest.constant = sum.constant;
   for (std::size_t i = 0; i < sum.terms.size(); ++i) {
@@ -116,7 +117,7 @@ UOp without(const Sum& sum, const PartList& parts, const Part& a, const Part& b,
     if (const auto inner = Sum::of(sum.terms[i].node); inner && sum.terms[i].node->op() == Op::Add)
       rest.constant += inner->constant * sum.terms[i].factor;
   }
-  return rest.build(dtype);
+  return rest;
 }
 
 // The last term of a sum with any other: pairs further left were met at a smaller sum.
@@ -138,7 +139,7 @@ UOp recombine(const Match& m, PartList (*parts_of)(const Sum&)) {
       if (a.owner == last || !splits(a)) continue;
       UOp joined = recombined(a.term, b.term);
       if (joined.is_null()) joined = recombined(b.term, a.term);
-      if (!joined.is_null()) return without(*sum, parts, a, b, root->dtype()) + joined;
+      if (!joined.is_null()) return plus(without(*sum, parts, a, b), joined);
     }
   }
   return {};

@@ -92,7 +92,7 @@ struct BufferArg {
   Space space = Space::Global;
   std::int32_t align = 0;    // bytes; 0 is the dtype's own
   std::int32_t swizzle = 0;  // log2 of the rows over which banks are rotated; 0 is none
-  Symbol device;
+  Symbol device = {};
   static constexpr auto fields() {
     return std::tuple{Field{"id", &BufferArg::id}, Field{"space", &BufferArg::space},
                       Field{"align", &BufferArg::align}, Field{"swizzle", &BufferArg::swizzle},

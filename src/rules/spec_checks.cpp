@@ -1,0 +1,323 @@
+// The checks: for each thing that can be wrong, the ops it concerns and what to say.
+
+#include "spec_checks.h"
+
+#include <algorithm>
+#include <set>
+
+namespace weft {
+namespace {
+
+using enum Op;
+using Around = const Surroundings&;
+
+constexpr OpSet reductions{Reduce, AllReduce};
+constexpr OpSet combining{Add, Mul, Max};
+// What has memory of its own, so that places in it can be named.
+constexpr OpSet storages{Buffer, Param, Stage,      Call,      Custom, GetTuple,
+                         Copy,   Shard, Contiguous, AllReduce, Remat};
+// REMAT and CALL have ids too, but only to keep equal nodes apart: different ones may share one.
+constexpr OpSet identified{Variable, Counter, Range, Buffer, Stage};
+// What takes a place in memory as such, wherever it stands among the sources.
+constexpr OpSet place_takers{AsyncCopy, Custom, Sink, Tuple};
+
+OpSet with_flag(std::uint16_t flag) {
+  return OpSet::where([flag](Op op) { return has(op, flag); });
+}
+
+// The sources from a position on; none where there are fewer.
+NodeList rest(const Node* node, std::size_t from) {
+  return node->src().subspan(std::min<std::size_t>(from, node->size()));
+}
+
+bool is_int(const Node* node) { return node->dtype().is_int(); }
+bool is_bool(const Node* node) { return node->dtype().is_bool(); }
+bool is_number(const Node* node) { return node->dtype().bits() > 0; }
+bool is_scalar(const Node* node) { return node->dtype().lanes() == 1; }
+bool is_scalar_int(const Node* node) { return is_int(node) && is_scalar(node); }
+bool is_scalar_bool(const Node* node) { return is_bool(node) && is_scalar(node); }
+bool is_fragment(const Node* node) { return node->dtype().kind() == Kind::Fragment; }
+
+template <class Predicate>
+bool all(NodeList nodes, Predicate holds) {
+  return std::ranges::all_of(nodes, holds);
+}
+
+// The storage that a chain of AFTER is about.
+const Node* storage_of(const Node* node) {
+  while (node->op() == After) node = node->src(0);
+  return node;
+}
+
+// A stage has a dimension for each range it is computed over. Calls do not say what they return.
+std::optional<std::size_t> rank_of(const Node* place) {
+  const Node* storage = storage_of(place);
+  if (storage->op() == Stage) return storage->size() - 1;
+  if (storage->shape() == nullptr && OpSet{Call, Custom, GetTuple}.contains(storage->op()))
+    return std::nullopt;
+  return storage->dims().size();
+}
+
+// Whether the INDEX names a place of a PARAM with just this access.
+bool is_param_with(Access access, const Node* index) {
+  if (index->op() != Index) return false;
+  const Node* storage = storage_of(index->src(0));
+  return storage->op() == Param && storage->arg<ParamArg>().access == access;
+}
+
+bool is_canonical(const Node* node) {
+  const DType dtype = node->dtype().scalar();
+  const Bits bits = node->arg<ConstArg>().bits;
+  if (!is_number(node)) return false;
+  if (dtype.is_bool()) return bits <= 1;
+  if (dtype.is_int()) return bits == bits_from_int(static_cast<std::int64_t>(bits), dtype);
+  return dtype.bits() == 64 || bits >> dtype.bits() == 0;
+}
+
+bool holds_its_bounds(const Node* node) {
+  const auto& arg = node->arg<VariableArg>();
+  if (!is_scalar_int(node) || arg.lo > arg.hi) return false;
+  if (node->dtype().is_unsigned() && arg.lo < 0) return false;
+  const auto fits = [&](std::int64_t bound) {
+    return static_cast<std::int64_t>(bits_from_int(bound, node->dtype())) == bound;
+  };
+  return fits(arg.lo) && fits(arg.hi);
+}
+
+bool keeps_lanes(const Node* node) {
+  return all(node->src(), [&](auto s) { return s->dtype().lanes() == node->dtype().lanes(); });
+}
+
+bool closes_ranges_once(const Node* node) {
+  std::set<const Node*> seen;
+  return all(rest(node, 1), [&](auto s) { return s->op() == Range && seen.insert(s).second; });
+}
+
+bool is_one_permutation(const Node* stage) {
+  std::vector<std::int64_t> layout = stage->arg<StageArg>().layout.get();
+  if (layout.empty()) return true;
+  std::ranges::sort(layout);
+  for (std::size_t i = 0; i < layout.size(); ++i)
+    if (layout[i] != static_cast<std::int64_t>(i)) return false;
+  return layout.size() == stage->size() - 1;
+}
+
+bool is_well_placed(const Node* buffer) {
+  const auto& arg = buffer->arg<BufferArg>();
+  return arg.swizzle >= 0 && arg.align >= 0 && (arg.align & (arg.align - 1)) == 0;
+}
+
+bool indexes_every_dimension(const Node* index) {
+  const auto rank = rank_of(index->src(0));
+  return all(rest(index, 2), is_scalar_int) && (!rank || *rank == index->size() - 2);
+}
+
+// An INDEX has its buffer's dtype and would pass for a value.
+bool loads_what_it_uses(const Node* node) {
+  if (place_takers.contains(node->op())) return true;
+  const bool takes_first = OpSet{Load, Store}.contains(node->op());
+  return all(rest(node, takes_first ? 1 : 0), [](auto s) { return s->op() != Index; });
+}
+
+// So would the buffer itself; in the tensor graph it does.
+bool indexes_what_it_loads(const Node* node) {
+  if (place_takers.contains(node->op())) return true;
+  const bool takes_first = OpSet{Index, After, GetTuple}.contains(node->op());
+  return all(rest(node, takes_first ? 1 : 0),
+             [](auto s) { return !OpSet{Buffer, Param, Stage}.contains(storage_of(s)->op()); });
+}
+
+// An effect may be a loop or a barrier with the LOAD inside.
+bool has_readers_last(const Node* store, Around around) {
+  return all(rest(store, 2), [&](auto s) { return s->op() == Load || around.has_effect(s); });
+}
+
+bool is_async_copy(const Node* node) { return node->op() == AsyncCopy; }
+
+bool copies_place_to_place(const Node* copy) {
+  return all(copy->src(),
+             [&](auto s) { return s->op() == Index && s->dtype() == copy->src(0)->dtype(); });
+}
+
+bool is_lane(std::int32_t at, const Node* vector) {
+  return at >= 0 && static_cast<std::uint32_t>(at) < vector->dtype().lanes();
+}
+
+bool is_axis(std::int32_t axis, const Node* tensor) {
+  return axis >= 0 && static_cast<std::size_t>(axis) < tensor->dims().size();
+}
+
+// What hands a tuple through keeps its members as they are.
+bool is_member(const Node* get) {
+  static const OpSet keeping{Reduce, Stage, Call, After, Copy, Contiguous, Detach, Remat};
+  const std::int32_t at = get->arg<PositionArg>().at;
+  const Node* list = get->src(0);
+  while (keeping.contains(list->op())) list = list->src(0);
+  if (list->op() != Tuple) return at >= 0 && OpSet{Custom, Sink}.contains(list->op());
+  const auto member = static_cast<std::size_t>(at);
+  return at >= 0 && member < list->size() && list->src(member)->dtype() == get->dtype();
+}
+
+bool may_hold(const Node* variable, const Node* value) {
+  const Interval room = variable->bounds(), values = value->bounds();
+  return variable->op() == Variable && is_scalar_int(value) && values.lo <= room.hi &&
+         room.lo <= values.hi;
+}
+
+bool never(const Node*) { return false; }
+
+std::vector<Check> all_checks() {
+  const OpSet every_op = OpSet::where([](Op) { return true; });
+  const OpSet elementwise = OpSet::where(is_elementwise);
+  const OpSet movement = OpSet::where([](Op op) { return info(op).cls == OpClass::Movement; });
+  // clang-format off
+  return {
+    // Values.
+    {Level::Any, {Const}, is_canonical, "the bits are not a value of the dtype"},
+    {Level::Any, {Variable}, holds_its_bounds,
+     "not a scalar integer with lo <= hi inside its dtype"},
+    {Level::Any, {Counter}, is_scalar_int, "not a scalar integer"},
+    {Level::Any, elementwise, [](auto n) { return is_number(n) && all(n->src(), is_number); },
+     "an operand or the result is not a number"},
+    {Level::Any, elementwise, keeps_lanes, "the operands and the result differ in lanes"},
+    {Level::Any, with_flag(OpFlag::Int), [](auto n) { return is_int(n->src(0)); },
+     "the operands are not integers"},
+    {Level::Any, with_flag(OpFlag::Float), [](auto n) { return n->src(0)->dtype().is_float(); },
+     "the operands are not floats"},
+    {Level::Any, with_flag(OpFlag::Bits),
+     [](auto n) { return is_int(n->src(0)) || is_bool(n->src(0)); },
+     "the operands are neither integers nor bools"},
+    {Level::Any, {Threefry}, [](auto n) { return n->dtype().kind() == Kind::U64; },
+     "the operands are not u64"},
+    {Level::Any, {Bitcast}, [](auto n) { return n->dtype().bits() == n->src(0)->dtype().bits(); },
+     "the widths differ"},
+
+    // Loops.
+    {Level::Any, {Range, Special}, [](auto n) { return is_scalar_int(n->src(0)); },
+     "the size is not a scalar integer"},
+    {Level::Any, {Range, Special}, [](auto n) { return n->src(0)->ranges().empty(); },
+     "the size changes with a range"},
+    {Level::Any, {Special}, [](const Node* n) { return n->arg<SpecialArg>().axis >= 0; },
+     "the axis is negative"},
+    {Level::Any, with_flag(OpFlag::Closes), closes_ranges_once,
+     "what it closes are not RANGEs, each once"},
+    {Level::Any, {End}, [](auto n, Around a) { return a.has_effect(n->src(0)); },
+     "what it repeats has no effect"},
+    {Level::Any, reductions,
+     [](auto n) { return !n->dtype().is_void() || n->src(0)->op() == Tuple; },
+     "reduces neither values nor a tuple of them"},
+    {Level::Any, reductions,
+     [](const Node* n) { return combining.contains(n->arg<ReduceArg>().op); },
+     "combines by an op other than add, mul and max"},
+    {Level::Any, {Reduce},
+     [](const Node* n) { return n->arg<ReduceArg>().axes.empty() == (n->size() > 1); },
+     "reduces over both axes and ranges, or over neither"},
+    {Level::Any, identified, [](auto n, Around a) { return a.is_first_of_its_name(n); },
+     "another node of this op has the same id"},
+
+    // Memory.
+    {Level::Any, {Buffer, Param}, [](auto n) { return !n->dtype().is_void(); }, "holds nothing"},
+    {Level::Any, {Buffer, Param}, [](auto n) { return n->ranges().empty(); },
+     "a dimension changes with a range"},
+    {Level::Any, {Buffer}, is_well_placed,
+     "the alignment is not a power of two, or the swizzle is negative"},
+    {Level::Any, {Param}, [](const Node* n) { return n->arg<ParamArg>().slot >= 0; },
+     "the slot is negative"},
+    {Level::Any, {Stage}, is_one_permutation, "the layout is not a permutation of the ranges"},
+    {Level::Any, {Index}, [](auto n) { return storages.contains(storage_of(n->src(0))->op()); },
+     "source 0 is not a buffer, param, stage or other storage"},
+    {Level::Any, {Index}, [](auto n) { return is_scalar_bool(n->src(1)); },
+     "the validity is not a scalar bool"},
+    {Level::Any, {Index}, indexes_every_dimension, "not one scalar integer for each dimension"},
+    {Level::Any, every_op, loads_what_it_uses,
+     "a source is a place (INDEX) where a value should be"},
+    {Level::Any, {Load, Store}, [](auto n) { return n->src(0)->op() == Index; },
+     "source 0 is not an INDEX"},
+    {Level::Any, {Load}, [](auto n) { return !is_param_with(Access::Write, n->src(0)); },
+     "reads a param that may only be written"},
+    {Level::Any, {Load},
+     [](auto n) { return n->size() == 1 || (n->size() == 2 && n->src(1)->dtype() == n->dtype()); },
+     "what stands for invalid places is not one value of the dtype"},
+    {Level::Any, {Store}, [](auto n) { return !is_param_with(Access::Read, n->src(0)); },
+     "writes a param that may only be read"},
+    {Level::Any, {Store}, [](auto n) { return n->src(1)->dtype() == n->src(0)->dtype(); },
+     "the value is not of the buffer's dtype"},
+    {Level::Any, {Store}, [](const Node* n) { return combining.contains(n->arg<StoreArg>().op); },
+     "combines by an op other than add, mul and max"},
+    {Level::Any, {Store}, has_readers_last, "an earlier reader is neither a LOAD nor an effect"},
+    {Level::Any, {After}, [](auto n, Around a) { return a.have_effects(rest(n, 1)); },
+     "what it comes after has no effect"},
+    {Level::Any, {AsyncCopy}, copies_place_to_place, "the sources are not INDEXes of one dtype"},
+    {Level::Any, {Wait}, [](auto n) { return all(n->src(), is_async_copy); },
+     "waits for what is not an ASYNC_COPY"},
+    {Level::Any, {Wait}, [](const Node* n) { return n->arg<PositionArg>().at >= 0; },
+     "waits for a negative number"},
+
+    // Control.
+    {Level::Any, {Barrier}, [](auto n, Around a) { return a.have_effects(n->src()); },
+     "what it waits for has no effect"},
+    {Level::Any, {If}, [](auto n) { return is_scalar_bool(n->src(0)); },
+     "the condition is not a scalar bool"},
+    {Level::Any, {EndIf}, [](auto n) { return n->src(0)->op() == If; }, "source 0 is not an IF"},
+
+    // The tensor graph around them.
+    {Level::Any, {GetTuple}, is_member, "there is no member of this dtype at the position"},
+    {Level::Any, {Bind}, [](auto n) { return may_hold(n->src(0), n->src(1)); },
+     "does not bind a variable to an integer inside its bounds"},
+    {Level::Any, {Shard}, [](const Node* n) { return is_axis(n->arg<ShardArg>().axis, n->src(0)); },
+     "the axis is outside the shape"},
+
+    // Vectors, lanes and fragments.
+    {Level::Any, {Stack}, [](auto n) { return all(n->src(), is_scalar); },
+     "a source is not a scalar"},
+    {Level::Any, {Splat}, [](auto n) { return n->src(0)->dtype() == n->dtype().scalar(); },
+     "does not repeat a scalar of its own dtype"},
+    {Level::Any, {Lane}, [](const Node* n) { return is_lane(n->arg<PositionArg>().at, n->src(0)); },
+     "the vector has no such lane"},
+    {Level::Any, {Stack, Splat, Lane, Shuffle}, is_number, "the lanes are not numbers"},
+    {Level::Any, {Shuffle}, [](auto n) { return is_scalar_int(n->src(1)); },
+     "the lane is not a scalar integer"},
+    {Level::Any, {Mma}, [](auto n) { return is_fragment(n) && all(n->src(), is_fragment); },
+     "a source or the result is not a fragment"},
+
+    // What a level leaves out.
+    {Level::Tensor, {Range, Special, End, Stage, Barrier, If, EndIf, AsyncCopy, Wait}, never,
+     "belongs to kernels"},
+    {Level::Tensor, every_op, [](auto n) { return is_scalar(n) && !is_fragment(n); },
+     "vectors and fragments belong to kernels"},
+    {Level::Tensor, {Stack, Splat, Lane, Shuffle}, never,
+     "vectors and fragments belong to kernels"},
+    {Level::Kernel, movement, never, "in a kernel, movement is arithmetic on indices"},
+    {Level::Kernel, {Copy, Shard, AllReduce, Contiguous, Detach, Remat, Bind, Call, Counter}, never,
+     "belongs to the tensor graph"},
+    {Level::Kernel, {Reduce}, [](const Node* n) { return n->arg<ReduceArg>().axes.empty(); },
+     "a kernel reduces over ranges, not axes"},
+    {Level::Program, {Reduce, Stage}, never, "should have been lowered"},
+    {Level::Program, every_op, [](auto n) { return !n->dtype().is_weak(); },
+     "the width of the dtype is still open"},
+
+    // What makes a kernel one.
+    {Level::Kernel, every_op, [](auto n, Around a) { return (n->op() == Sink) == a.is_root(n); },
+     "a kernel is what lies below one SINK"},
+    {Level::Kernel, {Sink}, [](auto, Around a) { return a.has_one_root(); }, "not the only root"},
+    {Level::Kernel, {Sink}, [](auto n) { return n->ranges().empty(); }, "a range is still open"},
+    {Level::Kernel, {Range}, [](auto n, Around a) { return a.closed(n) == 1; },
+     "not closed by exactly one END, REDUCE or STAGE"},
+    {Level::Kernel, {If}, [](auto n, Around a) { return a.closed(n) == 1; },
+     "not ended by exactly one ENDIF"},
+    {Level::Kernel, {Param, Special}, [](auto n, Around a) { return a.is_first_of_its_name(n); },
+     "another node of this op has the same place"},
+    {Level::Kernel, every_op, indexes_what_it_loads,
+     "a source is a buffer where a value should be"},
+  };
+  // clang-format on
+}
+
+}  // namespace
+
+const std::vector<Check>& spec_checks() {
+  static const std::vector<Check> checks = all_checks();
+  return checks;
+}
+
+}  // namespace weft

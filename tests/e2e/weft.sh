@@ -1,0 +1,62 @@
+#!/bin/sh
+# The command line as a user meets it. Usage: weft.sh PATH_TO_WEFT
+set -eu
+weft=$1
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+failures=0
+
+# expect NAME STATUS PATTERN command...: the exit status, and a line of its output.
+expect() {
+  name=$1 status=$2 pattern=$3
+  shift 3
+  got=0
+  "$@" >"$dir/out" 2>&1 || got=$?
+  if [ "$got" -ne "$status" ] || ! grep -q -e "$pattern" "$dir/out"; then
+    echo "FAILED $name: exit $got (expected $status), looking for '$pattern' in:"
+    cat "$dir/out"
+    failures=$((failures + 1))
+  fi
+}
+
+cat >"$dir/flat.weft" <<'GRAPH'
+graph flat {
+  %0 = const 64 : index
+  %1 = range %0 {id = 0, kind = loop} : index
+  %2 = const 8 : index
+  %3 = floordiv %1, %2 : index
+  %4 = mul %3, %2 : index
+  %5 = floormod %1, %2 : index
+  %6 = add %4, %5 : index
+  return %6
+}
+GRAPH
+printf 'graph bad {\n  %%0 = cosnt 1 : index\n  return %%0\n}\n' >"$dir/bad.weft"
+
+expect version 0 '^[0-9][0-9.]*$' "$weft" --version
+expect help 0 'opt' "$weft" --help
+expect "help of a subcommand" 0 '--pass' "$weft" opt --help
+expect "no subcommand" 2 'subcommand' "$weft"
+expect "unknown flag" 2 'not expected' "$weft" opt --no-such-flag
+expect "unknown pass" 1 "no pass 'polish'" "$weft" opt --pass polish "$dir/flat.weft"
+expect "missing file" 1 'cannot open' "$weft" opt "$dir/nowhere.weft"
+expect "syntax error" 1 "bad.weft:2:8: there is no op 'cosnt'" "$weft" opt "$dir/bad.weft"
+expect "one pass" 0 'return %1' "$weft" opt --pass simplify "$dir/flat.weft"
+expect "whole pipeline" 0 'range %0 {id = 0, kind = loop} : i32' "$weft" opt "$dir/flat.weft"
+expect "standard input" 0 'return %1' sh -c "'$weft' opt --pass simplify - <'$dir/flat.weft'"
+expect trace 0 'by .*sum' "$weft" opt --trace --pass simplify "$dir/flat.weft"
+expect "dump of one pass" 0 '^graph simplify' env DUMP=simplify "$weft" opt "$dir/flat.weft"
+expect "dump of all passes" 0 '^graph width' env DEBUG=4 "$weft" opt "$dir/flat.weft"
+expect "setting that is no number" 1 'DEBUG=high' env DEBUG=high "$weft" opt "$dir/flat.weft"
+expect ops 0 '^floordiv .*floor(a / b)' "$weft" list ops
+expect passes 0 '^simplify' "$weft" list passes
+expect settings 0 '^VALIDATE' "$weft" list settings
+expect rules 0 'divmod.cpp:' "$weft" list rules
+expect demo 0 'after simplify' "$weft" demo
+
+# What a pass prints is its input again: printing and parsing agree.
+"$weft" opt --pass simplify "$dir/flat.weft" >"$dir/once.weft"
+"$weft" opt --pass simplify "$dir/once.weft" >"$dir/twice.weft"
+cmp "$dir/once.weft" "$dir/twice.weft" || failures=$((failures + 1))
+
+[ "$failures" -eq 0 ]

@@ -1,0 +1,362 @@
+// Random graphs over every op, each node with sources, dtype and arg that are legal for it.
+// Constants include NaNs with payloads, -0, infinities and the ends of the integers; strings need
+// escapes. What they compute makes no sense, and levels of the pipeline are mixed.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+class RandomGraph {
+ public:
+  // A graph follows from its seed and the compiler. Everything lands in Interner::current().
+  explicit RandomGraph(std::uint64_t seed) : random_(seed) {}
+
+  // One root or more of a graph with about so many nodes, and more that the ops need.
+  std::vector<UOp> roots(int nodes) {
+    for (int i = 0; i < nodes; ++i) node(static_cast<Op>(index(op_count)));
+    std::vector<UOp> result{pool_.back()};
+    while (one_in(2)) result.push_back(pick(pool_));
+    return result;
+  }
+
+  UOp node(Op op) {
+    UOp made = build(op);
+    pool_.push_back(made);
+    return made;
+  }
+
+ private:
+  std::size_t index(std::size_t size) { return static_cast<std::size_t>(random_() % size); }
+  std::int64_t between(std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(hi - lo + 1));
+  }
+  bool one_in(int n) { return between(1, n) == 1; }
+  template <class T>
+  T pick(const std::vector<T>& list) {
+    return list[index(list.size())];
+  }
+  template <class Enum>
+  Enum any_of(Enum) {
+    return static_cast<Enum>(index(enum_names(Enum{}).size()));
+  }
+
+  // Dtypes.
+  static std::vector<DType> ints() {
+    using namespace dtypes;
+    return {dtypes::index, i8, i16, i32, i64, u8, u16, u32, u64};
+  }
+  static std::vector<DType> floats() {
+    using namespace dtypes;
+    return {weak, f8e4m3, f8e5m2, f16, bf16, f32, f64};
+  }
+  static std::vector<DType> numbers(std::uint16_t flags = 0) {
+    const bool all = (flags & (OpFlag::Int | OpFlag::Float | OpFlag::Bits)) == 0;
+    std::vector<DType> result;
+    if (all || (flags & OpFlag::Bits) != 0) result.push_back(dtypes::bool_);
+    if (all || (flags & (OpFlag::Int | OpFlag::Bits)) != 0)
+      for (DType dtype : ints()) result.push_back(dtype);
+    if (all || (flags & OpFlag::Float) != 0)
+      for (DType dtype : floats()) result.push_back(dtype);
+    return result;
+  }
+  std::uint32_t some_lanes() {
+    return one_in(4) ? pick(std::vector<std::uint32_t>{2, 3, 4, 16}) : 1;
+  }
+
+  // Args.
+  Symbol symbol() {
+    static const std::vector<std::string> names{"",
+                                                "cpu",
+                                                "cuda:1",
+                                                "a \"quoted\" \\ word",
+                                                "two\nlines\t",
+                                                std::string("\0\x01\x7f", 3),
+                                                "// no comment",
+                                                "{ id = 3 } %0 : f32",
+                                                "na\xc3\xafve",
+                                                "\xff\xfe"};
+    return Symbol(pick(names));
+  }
+  UniqueId id() {
+    return {one_in(8) ? pick(std::vector<std::uint64_t>{~std::uint64_t{0}, std::uint64_t{1} << 63})
+                      : index(6)};
+  }
+  IntList subset(std::size_t rank) {
+    std::vector<std::int64_t> axes;
+    for (std::size_t axis = 0; axis < rank; ++axis)
+      if (one_in(2)) axes.push_back(static_cast<std::int64_t>(axis));
+    return IntList(axes);
+  }
+  IntList permutation(std::size_t rank) {
+    std::vector<std::int64_t> axes(rank);
+    std::iota(axes.begin(), axes.end(), 0);
+    std::shuffle(axes.begin(), axes.end(), random_);
+    return IntList(axes);
+  }
+
+  // Values. One of the pool that the test accepts; null where there is none.
+  template <class Accept>
+  UOp find(Accept accept) {
+    if (pool_.empty()) return {};
+    const std::size_t first = index(pool_.size());
+    for (std::size_t i = 0; i < pool_.size(); ++i)
+      if (const UOp& node = pool_[(first + i) % pool_.size()]; accept(*node)) return node;
+    return {};
+  }
+  UOp constant(DType dtype) {
+    const DType lane = dtype.scalar();
+    if (lane.is_bool()) return const_bits(dtype, index(2));
+    const int bits = lane.bits();
+    const Bits all = ~Bits{0} >> (64 - bits), sign = Bits{1} << (bits - 1);
+    const Bits raw =
+        pick(std::vector<Bits>{0, 1, sign, all, all >> 1, lowest_bits(lane), highest_bits(lane),
+                               bits_from_int(1, lane), random_(), random_()});
+    return const_bits(dtype, lane.is_float() ? raw & all : convert(raw, dtypes::u64, lane));
+  }
+  UOp scalar(DType dtype) {
+    UOp found = find([&](const Node& n) { return n.dtype() == dtype && n.shape() == nullptr; });
+    return found.is_null() || one_in(4) ? constant(dtype) : found;
+  }
+  // Of the shape, if any is given, or none; what has one gives it.
+  UOp value(DType dtype, const Node*& shape) {
+    UOp found = find([&](const Node& n) {
+      return n.dtype() == dtype && (shape == nullptr || n.shape() == nullptr || n.shape() == shape);
+    });
+    if (found.is_null() || one_in(4)) return constant(dtype);
+    if (found->shape() != nullptr) shape = found->shape();
+    return found;
+  }
+  UOp value(DType dtype) {
+    const Node* any = nullptr;
+    return value(dtype, any);
+  }
+  UOp value() { return value(pick(numbers()).vec(some_lanes())); }
+  UOp anything() { return pool_.empty() ? value() : pick(pool_); }
+  UOp of(Op op) {
+    UOp found = find([&](const Node& n) { return n.op() == op; });
+    return found.is_null() || one_in(4) ? node(op) : found;
+  }
+  UOp tensor() {
+    UOp found = find([](const Node& n) { return n.shape() != nullptr; });
+    if (!found.is_null() && !one_in(4)) return found;
+    return make(Op::Param, {size(), size()}, pick(numbers()), ParamArg{3});
+  }
+  UOp place() { return of(Op::Index); }
+  UOp size() {
+    if (one_in(5)) return make(Op::Variable, {}, dtypes::index, VariableArg{symbol(), id(), 1, 7});
+    return const_int(between(1, 4));
+  }
+  std::vector<UOp> dims_of(const UOp& node) {
+    std::vector<UOp> dims;
+    for (const Node* size : node->dims()) dims.emplace_back(size);
+    return dims;
+  }
+  template <class Make>
+  std::vector<UOp> list(std::int64_t least, std::int64_t most, Make make) {
+    std::vector<UOp> result;
+    for (std::int64_t i = between(least, most); i > 0; --i) result.push_back(make());
+    return result;
+  }
+  template <class Make>
+  std::vector<UOp> list_after(std::vector<UOp> first, std::int64_t most, Make make) {
+    for (UOp& next : list(0, most, make)) first.push_back(std::move(next));
+    return first;
+  }
+
+  UOp build(Op op) {
+    switch (info(op).cls) {
+      case OpClass::Leaf: return leaf(op);
+      case OpClass::Unary:
+      case OpClass::Binary:
+      case OpClass::Ternary: return elementwise(op);
+      case OpClass::Movement: return movement(op);
+      case OpClass::Reduce: return reduce(op);
+      case OpClass::Graph: return graph(op);
+      case OpClass::Memory: return memory(op);
+      case OpClass::Control: return control(op);
+      case OpClass::Vector: return vector(op);
+    }
+    return {};
+  }
+
+  UOp leaf(Op op) {
+    const auto dims = [&] { return list(0, 3, [&] { return size(); }); };
+    switch (op) {
+      case Op::Const: return constant(pick(numbers()).vec(some_lanes()));
+      case Op::Variable: {
+        const std::int64_t lo = between(-3, 4);
+        return make(op, {}, pick(ints()), VariableArg{symbol(), id(), lo, lo + between(0, 9)});
+      }
+      case Op::Counter: return make(op, {}, dtypes::u64, IdArg{id()});
+      case Op::Range: return make(op, {size()}, {}, RangeArg{id(), any_of(LoopKind{})});
+      case Op::Special:
+        return make(op, {size()}, {}, SpecialArg{any_of(LoopKind{}), std::int32_t(index(3))});
+      case Op::Buffer:
+        return make(op, dims(), pick(numbers()),
+                    BufferArg{id(), any_of(Space{}), std::int32_t(index(65)),
+                              std::int32_t(index(4)), symbol()});
+      default:
+        return make(op, dims(), pick(numbers()),
+                    ParamArg{std::int32_t(index(9)), any_of(Access{}), std::int32_t(index(2))});
+    }
+  }
+
+  UOp elementwise(Op op) {
+    std::vector<DType> allowed = numbers(info(op).flags);
+    if (op == Op::Threefry) allowed = {dtypes::u64};
+    const DType dtype = pick(allowed).vec(some_lanes());
+    if (op == Op::Cast) return make(op, {value(dtype)}, pick(numbers()).vec(dtype.lanes()));
+    if (op == Op::Bitcast) {
+      std::erase_if(allowed, [&](DType other) { return other.bits() != dtype.bits(); });
+      return make(op, {value(dtype)}, pick(allowed).vec(dtype.lanes()));
+    }
+    const Node* shape = nullptr;
+    std::vector<UOp> src;
+    for (int i = 0; i < info(op).arity.least; ++i)
+      src.push_back(
+          value(op == Op::Where && i == 0 ? dtypes::bool_.vec(dtype.lanes()) : dtype, shape));
+    return make(op, src);
+  }
+
+  UOp movement(Op op) {
+    const UOp a = tensor();
+    std::vector<UOp> dims = dims_of(a), before, after;
+    switch (op) {
+      case Op::Reshape:
+        std::shuffle(dims.begin(), dims.end(), random_);
+        if (one_in(2)) dims.push_back(const_int(1));
+        return make(op, {a, tuple(dims)});
+      case Op::Expand:
+        for (UOp& size : dims)
+          if (size->is_const_int(1)) size = this->size();
+        return make(op, {a, tuple(dims)});
+      case Op::Pad:
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+          before.push_back(const_int(between(0, 2)));
+          after.push_back(const_int(between(0, 2)));
+        }
+        return make(op, {a, tuple(before), tuple(after)});
+      case Op::Shrink:
+        for (UOp& size : dims) {
+          before.push_back(const_int(size->is_const() ? between(0, size->lo()) : 0));
+          if (size->is_const()) size = const_int(between(0, size->lo() - before.back()->lo()));
+        }
+        return make(op, {a, tuple(before), tuple(dims)});
+      default:
+        return make(op, {a}, {},
+                    AxesArg{op == Op::Flip ? subset(dims.size()) : permutation(dims.size())});
+    }
+  }
+
+  UOp reduce(Op op) {
+    const Op by = pick(std::vector<Op>{Op::Add, Op::Mul, Op::Max});
+    if (op == Op::AllReduce) return make(op, {value()}, {}, ReduceArg{by, {}});
+    if (one_in(2)) {
+      const UOp a = tensor();
+      return make(op, {a}, {}, ReduceArg{by, subset(a->dims().size())});
+    }
+    return make(op, list_after({value()}, 2, [&] { return of(Op::Range); }), {}, ReduceArg{by, {}});
+  }
+
+  UOp graph(Op op) {
+    const auto some = [&](std::int64_t least) {
+      return list(least, 4, [&] { return anything(); });
+    };
+    switch (op) {
+      case Op::Tuple: return make(op, one_in(3) ? list(1, 3, [&] { return size(); }) : some(0));
+      case Op::GetTuple: {
+        const UOp members = tuple(some(1));
+        const std::size_t at = index(members->size());
+        return make(op, {members}, members->src(at)->dtype(), PositionArg{std::int32_t(at)});
+      }
+      case Op::Bind: {
+        const UOp variable = of(Op::Variable);
+        return make(op, {variable, constant(variable->dtype())});
+      }
+      case Op::Copy: return make(op, {value()}, {}, DeviceArg{symbol()});
+      case Op::Shard: return make(op, {tensor()}, {}, ShardArg{0, symbol()});
+      case Op::Remat: return make(op, {value()}, {}, IdArg{id()});
+      case Op::Call: {
+        const UOp body = value();
+        return make(op, list_after({body}, 3, [&] { return value(); }), body->dtype(),
+                    CallArg{id(), symbol()});
+      }
+      case Op::After:
+        return make(op, list_after({of(Op::Buffer)}, 2, [&] { return of(Op::Store); }));
+      case Op::Custom:
+        return make(op, some(0), one_in(2) ? DType{} : pick(numbers()), CustomArg{symbol()});
+      case Op::Sink: return make(op, some(0), {}, NameArg{symbol()});
+      default: return make(op, {value()});  // CONTIGUOUS, DETACH
+    }
+  }
+
+  UOp memory(Op op) {
+    switch (op) {
+      case Op::Index: {
+        const UOp buffer = make(Op::Buffer, {size(), size()}, pick(numbers()), BufferArg{id()});
+        return make(op,
+                    {buffer, scalar(dtypes::bool_), scalar(dtypes::index), scalar(dtypes::index)});
+      }
+      case Op::Load: {
+        const UOp from = place();
+        return one_in(2) ? make(op, {from}) : make(op, {from, scalar(from->dtype())});
+      }
+      case Op::Store: {
+        const UOp to = place();
+        const StoreArg arg{one_in(2), pick(std::vector<Op>{Op::Add, Op::Mul, Op::Max})};
+        return make(op, list_after({to, scalar(to->dtype())}, 2, [&] { return of(Op::Load); }), {},
+                    arg);
+      }
+      case Op::Stage:
+        return make(op, list_after({value()}, 2, [&] { return of(Op::Range); }), {},
+                    StageArg{id(), any_of(Space{}), permutation(index(3))});
+      case Op::AsyncCopy: return make(op, {place(), place()});
+      default:
+        return make(op, list_after({of(Op::AsyncCopy)}, 2, [&] { return of(Op::AsyncCopy); }), {},
+                    PositionArg{2});
+    }
+  }
+
+  UOp control(Op op) {
+    switch (op) {
+      case Op::End: return make(op, list_after({of(Op::Store)}, 2, [&] { return of(Op::Range); }));
+      case Op::Barrier:
+        return make(op, list(0, 3, [&] { return of(Op::Store); }), {}, ScopeArg{any_of(Scope{})});
+      case Op::If: return make(op, {scalar(dtypes::bool_)});
+      default: return make(op, {of(Op::If)});
+    }
+  }
+
+  UOp vector(Op op) {
+    static const std::vector<DType> fragments{DType::fragment("m16n8k16.f32"),
+                                              DType::fragment("tile-0:{a,b}//%x=;")};
+    const DType lane = pick(numbers());
+    switch (op) {
+      case Op::Stack: return make(op, list(2, 8, [&] { return scalar(lane); }));
+      case Op::Splat: return make(op, {scalar(lane)}, lane.vec(std::uint32_t(between(2, 8))));
+      case Op::Lane: {
+        const UOp from = value(lane.vec(4));
+        return make(op, {from}, {}, PositionArg{std::int32_t(index(4))});
+      }
+      case Op::Shuffle: return make(op, {scalar(lane), scalar(dtypes::i32)});
+      default: {
+        const DType fragment = pick(fragments);
+        const auto operand = [&] { return make(Op::Custom, {}, fragment, CustomArg{symbol()}); };
+        return make(op, {operand(), operand(), operand()}, fragment, NameArg{symbol()});
+      }
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::vector<UOp> pool_;
+};
+
+}  // namespace weft

@@ -1,0 +1,227 @@
+// Text tests of passes: a graph, a pass, and what the pass makes of it.
+//
+//   weft_text_tests [--update] FILE|DIR ...
+//
+// A directory stands for the .weft files below it (a fuzzer's corpus is left out). A file holds
+// cases with `// ---` between them; each is
+//
+//   // What this is about, in as many lines as it takes.
+//   // pass: divmod
+//   graph name { ... }
+//   // expect
+//   graph name { ... }
+//
+// The pass is one of the pipeline, `all` for the whole pipeline, or one of the rule sets below. The
+// result has to be the expected graph; how its nodes are numbered makes no difference. --update
+// writes what came out in place of what was expected. Exits with 1 where a case fails.
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/ir/text.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+struct NamedRules {
+  std::string_view name;
+  const RuleSet& (*rules)();
+};
+constexpr NamedRules rule_sets[] = {
+    {"fold", fold_rules},       {"order", order_rules},     {"sum", sum_rules},
+    {"divmod", divmod_rules},   {"compare", compare_rules}, {"select", select_rules},
+    {"gate", gate_rules},       {"symbolic", symbolic},     {"spread", spread_rules},
+    {"merge", merge_rules},     {"factor", factor_rules},   {"width", width_rules},
+};
+
+using Lines = std::vector<std::string>;
+
+struct Case {
+  std::string pass;
+  std::size_t line = 0;                 // of `// pass:`, from 0
+  std::size_t before = 0, expect = 0;   // the first line of the graph, the line `// expect`
+  std::size_t end = 0;                  // the line after the expected graph
+};
+
+[[noreturn]] void fail(std::size_t line, const std::string& what) {
+  throw Error(fmt::format("{}: {}", line + 1, what));
+}
+
+// The lines of the file from `first`, with empty ones before them: messages then count from its top.
+std::string text_of(const Lines& lines, std::size_t first, std::size_t last) {
+  std::string text(first, '\n');
+  for (std::size_t i = first; i < last; ++i) text += lines[i] + '\n';
+  return text;
+}
+
+std::vector<Case> cases_of(const Lines& lines) {
+  constexpr std::string_view pass = "// pass:";
+  std::vector<Case> cases;
+  for (std::size_t begin = 0; begin < lines.size();) {
+    std::size_t end = begin;
+    Case found;
+    for (; end < lines.size() && lines[end] != "// ---"; ++end) {
+      if (lines[end].starts_with(pass)) {
+        found.pass = lines[end].substr(lines[end].find_first_not_of(' ', pass.size()));
+        found.line = end;
+        found.before = end + 1;
+      } else if (lines[end] == "// expect") {
+        found.expect = end;
+      }
+    }
+    if (found.pass.empty()) fail(begin, "a case without `// pass: NAME`");
+    if (found.expect < found.before) fail(found.line, "no `// expect` after the graph");
+    found.end = end;
+    cases.push_back(found);
+    begin = end + 1;
+  }
+  return cases;
+}
+
+Graph parse_one(const Lines& lines, std::size_t first, std::size_t last) {
+  std::vector<Graph> graphs = parse_graphs(text_of(lines, first, last));
+  if (graphs.size() != 1) fail(first, fmt::format("{} graphs in place of one", graphs.size()));
+  return std::move(graphs[0]);
+}
+
+std::vector<UOp> run(const std::string& name, const std::vector<UOp>& roots) {
+  if (name == "all") return run_pipeline(roots);
+  if (const Pass* pass = find_pass(name)) return run_pass(*pass, roots);
+  const auto set = std::ranges::find(rule_sets, name, &NamedRules::name);
+  if (set == std::end(rule_sets)) user_error(fmt::format("there is no pass '{}'", name));
+  return rewrite(roots, set->rules());
+}
+
+bool same(const std::vector<UOp>& a, const std::vector<UOp>& b) {
+  return std::ranges::equal(a, b, [](const UOp& left, const UOp& right) { return left.is(right); });
+}
+
+Lines split(const std::string& text) {
+  Lines lines;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    lines.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+// Both texts line by line: - for what only was expected, + for what only came out.
+std::string line_difference(const Lines& expected, const Lines& got) {
+  std::vector<std::vector<int>> common(expected.size() + 1, std::vector<int>(got.size() + 1));
+  for (std::size_t i = expected.size(); i-- > 0;)
+    for (std::size_t j = got.size(); j-- > 0;)
+      common[i][j] = expected[i] == got[j] ? common[i + 1][j + 1] + 1
+                                           : std::max(common[i + 1][j], common[i][j + 1]);
+  std::string out;
+  std::size_t i = 0, j = 0;
+  while (i < expected.size() || j < got.size()) {
+    if (i < expected.size() && j < got.size() && expected[i] == got[j]) {
+      out += "    " + got[j++] + "\n";
+      ++i;
+    } else if (j == got.size() || (i < expected.size() && common[i + 1][j] >= common[i][j + 1])) {
+      out += "  - " + expected[i++] + "\n";
+    } else {
+      out += "  + " + got[j++] + "\n";
+    }
+  }
+  return out;
+}
+
+struct Result {
+  std::string failure;  // empty where the case passed
+  Lines got;            // the graph that came out
+};
+
+Result run_case(const Lines& lines, const Case& test) {
+  Arena arena;
+  const InternerScope scope(arena);
+  Result result;
+  const Graph before = parse_one(lines, test.before, test.expect);
+  const Graph after{before.name, run(test.pass, before.roots)};
+  result.got = split(print_graph(after));
+  const Graph expected = parse_one(lines, test.expect + 1, test.end);
+  if (!same(expected.roots, after.roots))
+    result.failure = fmt::format("{}: not what {} was expected to make\n{}", test.line + 1, test.pass,
+                                 line_difference(split(print_graph({before.name, expected.roots})), result.got));
+  return result;
+}
+
+struct Counts {
+  int passed = 0, failed = 0;
+};
+
+void run_file(const std::string& file, bool update, Counts& counts) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) throw Error("cannot be opened");
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const Lines lines = split(text);
+  const std::vector<Case> cases = cases_of(lines);
+  if (cases.empty()) fail(0, "no case");
+  Lines updated;
+  std::size_t copied = 0;
+  for (const Case& test : cases) {
+    Result result;
+    try {
+      result = run_case(lines, test);
+    } catch (const Error& error) {
+      result.failure = fmt::format("{}: {}\n", test.line + 1, error.what());
+    }
+    const bool replace = update && !result.failure.empty() && !result.got.empty();
+    updated.insert(updated.end(), lines.begin() + static_cast<std::ptrdiff_t>(copied),
+                   lines.begin() + static_cast<std::ptrdiff_t>(test.expect + 1));
+    copied = replace ? test.end : test.expect + 1;
+    if (replace) updated.insert(updated.end(), result.got.begin(), result.got.end());
+    if (result.failure.empty() || replace) {
+      ++counts.passed;
+      continue;
+    }
+    ++counts.failed;
+    fmt::print("{}:{}\n", file, result.failure);
+  }
+  updated.insert(updated.end(), lines.begin() + static_cast<std::ptrdiff_t>(copied), lines.end());
+  if (updated != lines) std::ofstream(file, std::ios::binary) << fmt::format("{}\n", fmt::join(updated, "\n"));
+}
+
+std::vector<std::string> files_below(const std::string& path) {
+  namespace fs = std::filesystem;
+  if (!fs::is_directory(path)) return {path};
+  std::vector<std::string> files;
+  for (auto at = fs::recursive_directory_iterator(path); at != fs::recursive_directory_iterator(); ++at) {
+    if (at->is_directory() && at->path().filename() == "corpus") at.disable_recursion_pending();
+    else if (at->path().extension() == ".weft") files.push_back(at->path().string());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
+int run_all(const std::vector<std::string>& arguments) {
+  const bool update = !arguments.empty() && arguments[0] == "--update";
+  Counts counts;
+  for (std::size_t i = update ? 1 : 0; i < arguments.size(); ++i)
+    for (const std::string& file : files_below(arguments[i])) {
+      try {
+        run_file(file, update, counts);
+      } catch (const Error& error) {
+        ++counts.failed;
+        fmt::print("{}:{}\n", file, error.what());
+      }
+    }
+  fmt::print("{} passed, {} failed\n", counts.passed, counts.failed);
+  return counts.failed == 0 && counts.passed > 0 ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace weft
+
+int main(int argc, char** argv) { return weft::run_all({argv + 1, argv + argc}); }
