@@ -39,9 +39,6 @@ int chain_of(const NodeFields& fields) {
   return left->op() == fields.op ? std::min(left->chain() + 1, 255) : 1;
 }
 
-// The dtype whose values bounds speak of.
-bool has_bounds(DType dtype) { return dtype.is_int() || dtype.is_bool(); }
-
 class RangeUnion {
  public:
   explicit RangeUnion(Interner& interner) : interner_(interner) {}

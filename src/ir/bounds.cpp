@@ -112,7 +112,7 @@ Interval bit_xor(Interval a, Interval b, Interval all) {
 }
 
 Interval compare(Op op, const Node* x, const Node* y) {
-  if (!x->dtype().is_int() && !x->dtype().is_bool()) return {0, 1};
+  if (!has_bounds(x->dtype())) return {0, 1};
   const Interval a = x->bounds(), b = y->bounds();
   const bool apart = a.hi < b.lo || b.hi < a.lo;
   const bool same = a.is_point() && a == b;
@@ -121,13 +121,16 @@ Interval compare(Op op, const Node* x, const Node* y) {
   return {same, !apart};
 }
 
+Interval either(Interval a, Interval b) { return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)}; }
+Interval both(Interval a, Interval b) { return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)}; }
+
 Interval bool_binary(Op op, Interval a, Interval b, Interval all) {
   switch (op) {
     case Op::Add:
     case Op::Max:
-    case Op::Or: return {std::max(a.lo, b.lo), std::max(a.hi, b.hi)};
+    case Op::Or: return either(a, b);
     case Op::Mul:
-    case Op::And: return {std::min(a.lo, b.lo), std::min(a.hi, b.hi)};
+    case Op::And: return both(a, b);
     default:  // SUB and XOR
       if (!a.is_point() || !b.is_point()) return all;
       return {a.lo != b.lo, a.lo != b.lo};
@@ -139,7 +142,7 @@ Interval reduce_bounds(const NodeFields& f, Interval all) {
   const Interval body = f.src[0]->bounds();
   Interval trips{1, 1};
   for (const Node* range : f.src.subspan(1)) {
-    if (range->op() != Op::Range) return all;
+    if (range->op() != Op::Range || !has_bounds(range->dtype())) return all;
     const Interval size = range->src(0)->bounds();
     trips = corners(trips, {std::max<Wide>(size.lo, 0), std::max<Wide>(size.hi, 0)}, times);
     if (trips.hi > std::numeric_limits<std::int64_t>::max()) return all;
@@ -158,7 +161,7 @@ Interval const_bounds(const NodeFields& f) {
 }
 
 Interval cast_bounds(const Node* from, DType to, Interval all) {
-  if (from->dtype().is_float() || !(from->dtype().is_int() || from->dtype().is_bool())) return all;
+  if (!has_bounds(from->dtype())) return all;
   const Interval a = from->bounds();
   if (to.is_bool()) return {!a.contains(0), !(a.is_point() && a.lo == 0)};
   return all.lo <= a.lo && a.hi <= all.hi ? a : all;
@@ -166,7 +169,9 @@ Interval cast_bounds(const Node* from, DType to, Interval all) {
 
 // The mathematical result, before it is wrapped into the dtype. `all` where nothing is known.
 Interval mathematical(const NodeFields& f, Interval all) {
-  const auto src = [&](std::size_t i) { return f.src[i]->bounds(); };
+  const auto src = [&](std::size_t i) {
+    return has_bounds(f.src[i]->dtype()) ? f.src[i]->bounds() : all;
+  };
   switch (f.op) {
     case Op::Const: return const_bounds(f);
     case Op::Variable: {
@@ -180,6 +185,7 @@ Interval mathematical(const NodeFields& f, Interval all) {
     case Op::Sub: return {src(0).lo - src(1).hi, src(0).hi - src(1).lo};
     case Op::Mul: return corners(src(0), src(1), times);
     case Op::MulAcc: {
+      if (f.dtype.is_bool()) return either(both(src(0), src(1)), src(2));
       const Interval product = corners(src(0), src(1), times);
       return {product.lo + src(2).lo, product.hi + src(2).hi};
     }

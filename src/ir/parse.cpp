@@ -38,6 +38,11 @@ class Scanner {
     position_ += token.size();
     return true;
   }
+  // Whether "%3 =" comes next: after an op without sources, no source but the next node.
+  bool at_definition() const {
+    Scanner ahead = *this;
+    return ahead.accept("%") && !ahead.digits().empty() && ahead.accept("=");
+  }
   void expect(std::string_view token) {
     if (!accept(token)) fail(fmt::format("expected '{}'", token));
   }
@@ -55,6 +60,9 @@ class Scanner {
     });
     if (word.empty()) fail("expected a name");
     return word;
+  }
+  std::string_view digits() {
+    return take([](char c) { return c >= '0' && c <= '9'; });
   }
   std::string_view number() {
     const auto number = take([](char c) {
@@ -163,7 +171,7 @@ class Parser {
       return;
     }
     std::vector<UOp> src;
-    if (in_.accept("%")) {
+    if (!in_.at_definition() && in_.accept("%")) {
       src.push_back(numbered());
       while (in_.accept(",")) src.push_back(reference());
     }

@@ -141,9 +141,11 @@ void check_axes(const NodeFields& f, const std::vector<std::int64_t>& axes) {
 
 const Node* permuted(const NodeFields& f, Sizes& sizes) {
   const auto& axes = static_cast<const AxesArg*>(f.arg)->axes.get();
+  const NodeList dims = f.src[0]->dims();
   check_axes(f, axes);
-  want_rank(f, f.src[0]->dims(), axes.size());
-  for (std::int64_t axis : axes) sizes.push(f.src[0]->dims()[static_cast<std::size_t>(axis)]);
+  if (axes.size() != dims.size())
+    shape_error(f, fmt::format("{} axes for a tensor of shape {}", axes.size(), shape_text(dims)));
+  for (std::int64_t axis : axes) sizes.push(dims[static_cast<std::size_t>(axis)]);
   return sizes.finish();
 }
 

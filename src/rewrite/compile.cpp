@@ -210,6 +210,8 @@ CompiledRule compile_order(const Rule& rule, std::vector<OpSet>& sets,
   const RightCompiler right(out);
   if (rule.right) right.nodes(*rule.right, 0, out.build);
   if (rule.guard.condition) right.numbers(*rule.guard.condition, out.guard);
+  if (out.build.size() > Build::most || out.guard.size() > Build::most)
+    rule_error(rule, "the right side or the guard is too long");
   return out;
 }
 

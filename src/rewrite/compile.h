@@ -44,6 +44,8 @@ struct Build {
   Do act;
   std::uint8_t a = 0, b = 0;
   std::int64_t data = 0;
+
+  static constexpr int most = 32;  // steps of a program, so that no stack can be deeper
 };
 
 struct CompiledRule {

@@ -45,10 +45,8 @@ bool same_shape(const Node* a, const Node* b) {
                             [](const Node* x, const Node* y) { return x->bounds() == y->bounds(); });
 }
 
-constexpr int stack_size = 32;
-
 struct Numbers {
-  Wide stack[stack_size];
+  Wide stack[Build::most]{};
   int size = 0;
 
   void push(Wide value) { stack[size++] = value; }
@@ -93,13 +91,13 @@ const Node* Match::node(const Pat& pattern) const {
 Matcher::Matcher(const std::vector<Rule>& rules) {
   for (const Rule& rule : rules)
     for (CompiledRule& program : compile_rule(rule, sets_)) programs_.push_back(std::move(program));
-  std::vector<std::vector<std::uint16_t>> lists(op_count * columns);
+  std::vector<std::vector<std::uint16_t>> lists(std::size_t{op_count} * columns);
   for (std::size_t i = 0; i < programs_.size(); ++i)
     for (int root = 0; root < op_count; ++root) {
       if (!programs_[i].root.contains(static_cast<Op>(root))) continue;
       for (int first = 0; first < columns; ++first)
         if (first_can_be(programs_[i], first))
-          lists[static_cast<std::size_t>(root * columns + first)].push_back(static_cast<std::uint16_t>(i));
+          lists[place(root, first)].push_back(static_cast<std::uint16_t>(i));
     }
   for (const auto& list : lists) {
     const auto first = static_cast<std::uint32_t>(order_.size());
@@ -153,7 +151,7 @@ bool Matcher::matches(const CompiledRule& rule, const Node** r) const {
 
 const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
   if (rule.rule->function != nullptr) return rule.rule->function(match).node();
-  const Node* stack[stack_size];
+  const Node* stack[Build::most]{};
   int size = 0;
   Numbers numbers;
   for (const Build& step : rule.build) {
@@ -185,7 +183,7 @@ const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
 
 RuleSet::Result Matcher::apply(const Node* node, Interner& interner, const void* context) const {
   const int first = node->size() == 0 ? op_count : static_cast<int>(node->src(0)->op());
-  const Bucket& bucket = buckets_[static_cast<std::size_t>(static_cast<int>(node->op()) * columns + first)];
+  const Bucket& bucket = buckets_[place(static_cast<int>(node->op()), first)];
   if (bucket.first == bucket.last) return {};
   Match match;
   match.registers_[0] = node;

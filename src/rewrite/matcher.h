@@ -17,6 +17,9 @@ class Matcher {
 
   // The programs worth trying for a node: by its op and, one more for leaves, its first source's.
   static constexpr int columns = op_count + 1;
+  static std::size_t place(int root, int first) {
+    return static_cast<std::size_t>(root) * columns + static_cast<std::size_t>(first);
+  }
   struct Bucket {
     std::uint32_t first = 0, last = 0;
   };

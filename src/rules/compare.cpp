@@ -81,6 +81,19 @@ bool undivide(Comparison& c) {
   return true;
 }
 
+// a - b < limit as a < b + limit.
+UOp on_two_sides(const Comparison& c, DType dtype) {
+  Sum left, right;
+  right.constant = c.limit;
+  for (const Term& term : c.sum.terms) {
+    if (term.factor < -far) return {};
+    if (term.factor > 0) left.terms.push_back(term);
+    else right.terms.push_back({term.node, -term.factor});
+  }
+  const UOp a = left.build_exact(dtype), b = right.build_exact(dtype);
+  return a.is_null() || b.is_null() ? UOp() : a < b;
+}
+
 UOp compare_sums(const Match& m) {
   const Node* root = m.root();
   const auto* assumptions = m.context<Assumptions>();
@@ -92,7 +105,11 @@ UOp compare_sums(const Match& m) {
   if (two_sides) {
     // Worth it only where terms cancel; otherwise both sides stay as they were written.
     const auto left = Sum::of(root->src(0)), right = Sum::of(root->src(1));
-    if (comparison->sum.terms.size() == left->terms.size() + right->terms.size()) return {};
+    if (comparison->sum.terms.size() == left->terms.size() + right->terms.size()) {
+      if (!divide_out(*comparison, assumptions)) return {};
+      while (divide_out(*comparison, assumptions)) {}
+      return on_two_sides(*comparison, root->src(0)->dtype());
+    }
     changed = true;
   }
   changed = lead_with_positive(*comparison) || changed;
@@ -162,17 +179,22 @@ UOp join_comparisons(const Match& m) {
 
 const RuleSet& compare_rules() {
   static const Pat x = ints("x"), y = ints("y"), c = int_const("c"), d = int_const("d");
-  static const Pat less = node(Op::CmpLt);
+  static const Pat less = node(Op::CmpLt), n = ints("n"), r = node(Op::Range, {n});
   static const OpSet equality{Op::CmpNe, Op::CmpEq};
   // clang-format off
   static const RuleSet rules{"compare", {
     rule(x < x,                            0),
     rule(x != x,                           0),
     rule(x == x,                           1),
+    rule(r < n,                            1),
     rule(node(Op::CmpLt, {x, y}),          compare_sums),
     rule(!less,                            negate_comparison),
     rule(x + c != d,                       x != fold(d - c)),
     rule(x + c == d,                       x == fold(d - c)),
+    rule(x + c != x,                       1,                   when(c != 0)),
+    rule(x + c == x,                       0,                   when(c != 0)),
+    rule(x + y * -1 != 0,                  x != y),
+    rule(x + y * -1 == 0,                  x == y),
     rule(exact(x*c) != d,                  1,                   when(c != 0 && d % c != 0)),
     rule(exact(x*c) == d,                  0,                   when(c != 0 && d % c != 0)),
     rule(exact(x*c) != d,                  x != fold(d / c),    when(c != 0 && d % c == 0)),

@@ -38,12 +38,22 @@ UOp gather_factor(const Match& m) {
 const RuleSet& factor_rules() {
   static const Pat s = of_kinds("s", signed_kinds), t = of_kinds("t", signed_kinds);
   static const Pat u = of_kinds("u", signed_kinds), c = int_const("c");
+  static const Pat d = int_const("d"), e = int_const("e");
+  const auto natural = [](const Pat& least) {
+    return when(d > 0 && (least < 0 || least + d * e >= 0));
+  };
   // clang-format off
   static const RuleSet rules{"factor", {
     rule(with_kinds(node(Op::Add), int_kinds),    gather_factor),
     rule(-s + t,                                  t - s),
     rule((s - t) + u,                             (s + u) - t,       when([](const Match& m) { return m.root()->src(1)->op() != Op::Const; })),
     rule(s*-1,                                    -s),
+
+    // One constant in place of two, before and after a division; but no dividend turns negative.
+    rule(exact((s + c) / d) + e,                  exact(s + fold(c + d*e)) / d,      natural(lo(s) + c)),
+    rule(exact((c - s) / d) + e,                  exact(fold(c + d*e) - s) / d,      natural(c - hi(s))),
+    rule(ordered((t + exact((s + c) / d)) + e),   t + exact(s + fold(c + d*e)) / d,  natural(lo(s) + c)),
+    rule(ordered((t + exact((c - s) / d)) + e),   t + exact(fold(c + d*e) - s) / d,  natural(c - hi(s))),
   }};
   // clang-format on
   return rules;

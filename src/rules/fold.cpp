@@ -56,11 +56,14 @@ bool fits(const Node* node, DType dtype) {
   return least <= b.lo && b.hi <= most;
 }
 
-// cast(cast(x)): the inner one is dropped where it keeps every value of x.
+// cast(cast(x)): the inner one is dropped where it keeps every value of x, or at least those bits
+// that the outer one keeps.
 UOp merge_casts(const Match& m) {
   const Node* inner = m.root()->src(0);
   const Node* x = inner->src(0);
-  return fits(x, inner->dtype().scalar()) ? cast(UOp(x), m.root()->dtype()) : UOp();
+  const DType through = inner->dtype().scalar(), to = m.root()->dtype().scalar();
+  const bool keeps_bits = x->dtype().is_int() && through.is_int() && to.is_int() && to.bits() <= through.bits();
+  return keeps_bits || fits(x, through) ? cast(UOp(x), m.root()->dtype()) : UOp();
 }
 
 UOp merge_bitcasts(const Match& m) { return bitcast(UOp(m.root()->src(0)->src(0)), m.root()->dtype()); }
@@ -71,6 +74,7 @@ bool never_zero(const Node* node) { return node->bounds().lo > 0 || node->bounds
 
 const RuleSet& fold_rules() {
   static const Pat x = any("x"), y = any("y"), i = ints("i"), b = bools("b");
+  static const Pat c = int_const("c");
   static const Pat s = of_kinds("s", signed_kinds);
   static const OpSet elementwise = OpSet::where(is_elementwise);
   static const OpSet pinned = OpSet::where([](Op op) {
@@ -82,35 +86,34 @@ const RuleSet& fold_rules() {
     rule(node(elementwise),                        fold_constants),
     rule(with_kinds(node(pinned), integral),       pinned_value),
 
-    // Subtraction is addition: one form to reason about. (factor_rules turns it back.)
+    // Subtraction is addition: one form to reason about. (factor_rules turns it back.) What is
+    // unsigned has no -1.
+    rule(x - 0,                                    x),
     rule(s - y,                                    s + y * -1),
     rule(-s,                                       s * -1),
-    rule(with_kinds(x - 0, float_kinds),           x),
+    rule(i - i,                                    0),
+    rule((i + y) - y,                              i),
+    rule((i - y) + y,                              i),
     rule(node(Op::Neg, {node(Op::Neg, {x})}),      x),
 
     rule(i + 0,                                    i),
     rule(x * 1,                                    x),
-    rule(i * 0,                                    0),
     rule(node(Op::Div, {x, 1}),                    x),
     rule(node(Op::Pow, {x, 1}),                    x),
     rule(node(Op::Pow, {x, 0}),                    1),
     rule(node(Op::Pow, {x, 2}),                    x * x),
     rule(i / 1,                                    i),
-    rule(i % 1,                                    0),
     rule(s / -1,                                   s * -1),
-    rule(0 / i,                                    0),
-    rule(0 % i,                                    0),
     rule(i / i,                                    1, when([](const Match& m) { return never_zero(m.root()->src(0)); })),
     rule(i % i,                                    0),
     rule((i % y) % y,                              i % y),
     rule(node(Op::CDiv, {i, 1}),                   i),
-    rule(node(Op::CMod, {i, 1}),                   0),
     rule(node({Op::Shl, Op::Shr}, {x, 0}),         [](const Match& m) { return UOp(m.root()->src(0)); }),
     rule(node(Op::Trunc, {i}),                     i),
     rule(node(Op::Trunc, {node(Op::Trunc, {x})}),  node(Op::Trunc, {x})),
 
-    rule(i & 0,                                    0),
     rule(i & -1,                                   i),
+    rule(i & c,                                    i, when(lo(i) >= 0 && hi(i) <= c && (c & (c + 1)) == 0)),
     rule(i | 0,                                    i),
     rule(i | -1,                                   -1),
     rule(x ^ 0,                                    x),
@@ -125,10 +128,8 @@ const RuleSet& fold_rules() {
     rule(b + y,                                    b | y),
     rule(b * y,                                    b & y),
     rule(max(b, y),                                b | y),
-    rule(b & 0,                                    0),
     rule(b & 1,                                    b),
     rule(b | 0,                                    b),
-    rule(b | 1,                                    1),
     rule(b != 0,                                   b),
     rule(b == 1,                                   b),
     rule(b == 0,                                   !b),
@@ -136,6 +137,7 @@ const RuleSet& fold_rules() {
     rule(b & !b,                                   0),
     rule(b | !b,                                   1),
     rule(b ^ 1,                                    !b),
+    rule(b < y,                                    (!b) & y),
 
     rule(node({Op::Cast, Op::Bitcast}),                   drop_cast),
     rule(node(Op::Cast, {node(Op::Cast, {x})}),           merge_casts),

@@ -48,7 +48,7 @@ UOp cast_branches(const Match& m) {
 const RuleSet& select_rules() {
   static const Pat a = any("a"), b = any("b"), x = any("x");
   static const Pat p = bools("p"), q = bools("q"), i = ints("i"), j = ints("j");
-  static const Pat c = int_const("c");
+  static const Pat c = int_const("c"), least = where(i < j, i, j);
   static const OpSet binary = OpSet::where([](Op op) { return info(op).cls == OpClass::Binary; });
   // clang-format off
   static const RuleSet rules{"select", {
@@ -60,10 +60,12 @@ const RuleSet& select_rules() {
     rule(where(p, 0, 1),                      !p,                when([](const Match& m) { return m.root()->dtype().is_bool(); })),
     rule(where(p, where(p, a, x), b),         where(p, a, b)),
     rule(where(p, a, where(p, x, b)),         where(p, a, b)),
+    rule(where(least < j, least, j),          least),
     rule(where(p, where(q, a, b), b),         where(p & q, a, b)),
     rule(where(p, a, where(q, a, b)),         where(p | q, a, b)),
     rule(where(i < j, j, i),                  max(i, j)),
     rule(where(c < i, i, c),                  max(i, c)),
+    rule(where(i < j, i, j),                  i,                 when(hi(i) <= lo(j))),
     rule(node(binary),                        into_branches),
     rule(node(binary),                        join_branches),
     rule(node(Op::Cast, {node(Op::Where)}),   cast_branches),

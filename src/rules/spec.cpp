@@ -126,8 +126,8 @@ std::vector<Finding> findings_of(NodeList roots, Level level, NodeList order) {
       findings.push_back({i, fmt::format("%{} {}", i, *what)});
   if (!findings.empty()) return findings;  // the checks rely on the sources that ops must have
 
-  std::vector<const Node*> own;
-  for (std::size_t i : numbers) own.push_back(order[i]);
+  std::vector<const Node*> own(numbers.size());
+  std::ranges::transform(numbers, own.begin(), [&](std::size_t i) { return order[i]; });
   const Surroundings around(roots, own);
   for (std::size_t i : numbers)
     for (const Check* check : checks_by_op()[static_cast<std::size_t>(order[i]->op())]) {

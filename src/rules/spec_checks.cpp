@@ -268,13 +268,11 @@ std::vector<Check> all_checks() {
      "the axis is outside the shape"},
 
     // Vectors, lanes and fragments.
-    {Level::Any, {Stack}, [](auto n) { return all(n->src(), is_scalar); },
-     "a source is not a scalar"},
     {Level::Any, {Splat}, [](auto n) { return n->src(0)->dtype() == n->dtype().scalar(); },
      "does not repeat a scalar of its own dtype"},
     {Level::Any, {Lane}, [](const Node* n) { return is_lane(n->arg<PositionArg>().at, n->src(0)); },
      "the vector has no such lane"},
-    {Level::Any, {Stack, Splat, Lane, Shuffle}, is_number, "the lanes are not numbers"},
+    {Level::Any, {Splat, Lane, Shuffle}, is_number, "the lanes are not numbers"},
     {Level::Any, {Shuffle}, [](auto n) { return is_scalar_int(n->src(1)); },
      "the lane is not a scalar integer"},
     {Level::Any, {Mma}, [](auto n) { return is_fragment(n) && all(n->src(), is_fragment); },

@@ -148,6 +148,36 @@ UOp recombine(const Match& m, PartList (*parts_of)(const Sum&)) {
 UOp recombine_terms(const Match& m) { return recombine(m, terms_as_parts); }
 UOp recombine_parts(const Match& m) { return recombine(m, all_parts); }
 
+// Its ops, where it is written out; those within its terms that are sums count too.
+std::size_t op_count(const Sum& sum) {
+  std::size_t count = sum.terms.size() + (sum.constant != 0) - 1;
+  for (const Term& term : sum.terms) {
+    count += term.factor != 1;
+    for (const Node* node = term.node; node->op() == Op::Add; node = node->src(0))
+      count += 1 + (node->src(1)->op() == Op::Mul);
+  }
+  return count;
+}
+
+// (a + b)*c + a*d is a*(c + d) + b*c, where that is shorter.
+UOp open_sum(const Match& m) {
+  const Node* root = m.root();
+  bool holds_sum = term_of(root->src(1)).node->op() == Op::Add;
+  for (const Node* node = root->src(0); !holds_sum; node = node->src(0)) {
+    holds_sum = term_of(node->op() == Op::Add ? node->src(1) : node).node->op() == Op::Add;
+    if (node->op() != Op::Add) break;
+  }
+  if (!holds_sum) return {};
+  const auto sum = Sum::of(root);
+  auto open = sum ? sum->spread() : std::nullopt;
+  if (!open) return {};
+  Sum result;
+  result.constant = open->constant;
+  for (const Term& term : open->terms)
+    if (term.factor != 0) result.terms.push_back(term);
+  return result.terms.empty() || op_count(result) < op_count(*sum) ? result.build(root->dtype()) : UOp();
+}
+
 // (g*s)*y is (s*y)*g: a product's constant stands outside, where division sees it.
 UOp pull_factor(const Match& m) {
   const Node* root = m.root();
@@ -180,6 +210,9 @@ const RuleSet& sum_rules() {
     rule(ordered(ordered(y + x) + x*c),        y + x * fold(c + 1)),
     rule(ordered(ordered(y + x*c) + x*d),      y + x * fold(c + d)),
     rule((x + c) * d,                  x*d + fold(c * d)),
+    rule(x / y * y + x % y,            x),
+    rule(x / c * d + x,                x % c,               when(c + d == 0)),
+    rule(with_kinds(node(Op::Add), int_kinds), open_sum),
     rule(with_kinds(node(Op::Mul), int_kinds), pull_factor),
     rule(with_kinds(node(Op::Add), int_kinds), recombine_terms),
   }};

@@ -20,6 +20,12 @@ const RuleSet& spread_symbolic() {
   return rules;
 }
 
+// In the one order as well: what is simplified again then stays as it is.
+const RuleSet& contracting() {
+  static const RuleSet rules{"factor", {&factor_rules(), &order_rules()}};
+  return rules;
+}
+
 bool same(const std::vector<UOp>& a, const std::vector<UOp>& b) {
   return std::ranges::equal(a, b, [](const UOp& x, const UOp& y) { return x.is(y); });
 }
@@ -38,13 +44,13 @@ std::vector<UOp> simplify(const std::vector<UOp>& roots, const RewriteOptions& o
     return rewrite(in, rules, options);
   };
   const std::vector<UOp> whole = run(roots, symbolic());
-  const std::vector<UOp> result = run(whole, factor_rules());
+  const std::vector<UOp> result = run(whole, contracting());
   static const RuleSet only{"spread", {&spread_rules(), &merge_rules()}};
   const std::vector<UOp> spread = run(whole, only);
   if (same(spread, whole)) return result;
   // Spreading a scaled sum lets a remainder meet its quotient, but may part it from equal sums
   // elsewhere: which is smaller is seen at the end.
-  const std::vector<UOp> other = run(run(spread, spread_symbolic()), factor_rules());
+  const std::vector<UOp> other = run(run(spread, spread_symbolic()), contracting());
   return op_count_of(other) < op_count_of(result) ? other : result;
 }
 

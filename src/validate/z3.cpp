@@ -128,19 +128,14 @@ z3::expr masked(const Term& t, const z3::expr& value, Wide mask) {
   return result;
 }
 
-// Where one of the operands is a constant.
-std::optional<std::size_t> mask_of(const Node* node) {
-  for (const std::size_t i : {1, 0})
-    if (node->src(i)->bounds().is_point()) return i;
-  return std::nullopt;
-}
+bool is_point(const Node* node) { return node->bounds().is_point(); }
 
-// AND with a constant; the other two follow from it.
+// AND, where one operand is constant; the other two ops follow from it.
 z3::expr bitwise(const Term& t) {
-  const std::size_t at = *mask_of(t.node);
+  const std::size_t at = is_point(t.node->src(1)) ? 1 : 0;
   const z3::expr& value = t[1 - at];
   const Wide mask = t.bounds(at).lo;
-  const z3::expr both = mask >= 0 ? masked(t, value, mask) : value - masked(t, value, -mask - 1);
+  z3::expr both = mask >= 0 ? masked(t, value, mask) : value - masked(t, value, -mask - 1);
   if (t.node->op() == Op::And) return both;
   return value + t.number(mask) - (t.node->op() == Op::Or ? both : 2 * both);
 }
@@ -239,21 +234,34 @@ Formula formula_of(const Node* node) {
   if (src.empty() || !std::ranges::all_of(src, is_scalar_value)) return nullptr;
   const auto op = static_cast<std::size_t>(node->op());
   const Formula formula = is_bool(src.back()) ? of_bools[op] : of_ints[op];
-  return formula == bitwise && !mask_of(node) ? nullptr : formula;
+  return formula == bitwise && std::ranges::none_of(src, is_point) ? nullptr : formula;
 }
+
+// What is to be translated for the roots, operands first: not what lies below unknown values.
+std::vector<const Node*> nodes_for(NodeList roots) {
+  const std::vector<const Node*> order = toposort(roots);
+  std::vector<const Node*> nodes;
+  NodeMap<bool> needed;
+  for (const Node* root : roots) needed.set(root, true);
+  for (std::size_t i = order.size(); i-- > 0;) {
+    const Node* node = order[i];
+    if (!needed.contains(node)) continue;
+    nodes.push_back(node);
+    if (!is_loop(node) && formula_of(node) == nullptr) continue;
+    for (const Node* operand : operands(node)) needed.set(operand, true);
+  }
+  std::ranges::reverse(nodes);
+  return nodes;
+}
+
+// Z3 is recursive: it overflowed a stack of 8 MB on an expression 20,000 operations deep.
+constexpr std::size_t most_nodes = 10'000;
 
 class Translation {
  public:
-  // Of the roots, which are scalar integers and bools, and all that they are made of.
-  Translation(z3::context& z3, NodeList roots) : z3_(z3), facts_(z3) {
-    const std::vector<const Node*> order = toposort(roots);
-    NodeMap<bool> needed;
-    for (const Node* root : roots) needed.set(root, true);
-    for (std::size_t i = order.size(); i-- > 0;)
-      if (needed.contains(order[i]) && (is_loop(order[i]) || formula_of(order[i]) != nullptr))
-        for (const Node* source : operands(order[i])) needed.set(source, true);
-    for (const Node* node : order)
-      if (needed.contains(node)) put(node, translated(node));
+  // Of scalar integers and bools, operands before what is made of them.
+  Translation(z3::context& z3, NodeList nodes) : z3_(z3), facts_(z3) {
+    for (const Node* node : nodes) put(node, translated(node));
   }
 
   const z3::expr& operator[](const Node* node) const { return made_[*places_.find(node)]; }
@@ -298,7 +306,7 @@ class Translation {
 
   z3::expr leaf(const Node* node) {
     leaves_.push_back(node);
-    const z3::expr value = fresh(node);
+    z3::expr value = fresh(node);
     if (!is_loop(node)) return between(value, node->bounds());
     facts_.push_back(value >= 0);
     facts_.push_back(value < (*this)[node->src(0)]);
@@ -307,7 +315,7 @@ class Translation {
 
   z3::expr unknown(const Node* node) {
     if (inexact_ == nullptr) inexact_ = node;
-    const z3::expr value = fresh(node);
+    z3::expr value = fresh(node);
     return is_bool(node) ? value : between(value, node->bounds());
   }
 
@@ -340,19 +348,25 @@ z3::expr formula_for(const Claim& claim, const Translation& translation) {
   return a >= 0 && a < translation[claim.b];
 }
 
-Proof solved(const Claim& claim, NodeList roots, unsigned timeout_ms) {
+Proof solved(const Claim& claim, NodeList nodes, unsigned timeout_ms) {
   z3::context z3;
-  const Translation translation(z3, roots);
-  z3::solver solver(z3);
+  const Translation translation(z3, nodes);
+  // Not the default one, which chooses by the kind of problem: it hung on products of variables, and
+  // past its time.
+  z3::solver solver(z3, z3::solver::simple());
   z3::params params(z3);
   params.set("timeout", timeout_ms);
+  params.set("ctrl_c", false);  // a handler for all threads
   solver.set(params);
   solver.add(translation.facts());
   if (claim.given != nullptr) solver.add(translation[claim.given]);
   solver.add(!formula_for(claim, translation));
   const z3::check_result result = solver.check();
   if (result == z3::unsat) return {Verdict::Proved, ""};
-  if (result == z3::unknown) return {Verdict::Unknown, "Z3 gave up: " + solver.reason_unknown()};
+  if (result == z3::unknown) {
+    const std::string reason = solver.reason_unknown();
+    return {Verdict::Unknown, "Z3 gave up: " + (reason == "canceled" ? "timeout" : reason)};
+  }
   if (const Node* node = translation.inexact())
     return {Verdict::Unknown, "nothing but its bounds is known of " + expression_text(node)};
   const std::string values = translation.values_in(solver.get_model());
@@ -369,8 +383,11 @@ Proof decide(const Claim& claim, unsigned timeout_ms) {
     if (node != nullptr) roots.push_back(node);
   for (const Node* root : roots)
     if (!is_scalar_value(root)) return {Verdict::Unknown, root->dtype().str() + " is not a scalar"};
+  const std::vector<const Node*> nodes = nodes_for(roots);
+  if (nodes.size() > most_nodes)
+    return {Verdict::Unknown, fmt::format("{} operations are too many", nodes.size())};
   try {
-    return solved(claim, roots, timeout_ms);
+    return solved(claim, nodes, timeout_ms);
   } catch (const z3::exception& error) {
     return {Verdict::Unknown, fmt::format("Z3: {}", error.msg())};
   }

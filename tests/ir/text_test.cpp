@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/spec.h>
 
 #include "../support/random_graph.h"
 
@@ -187,6 +188,12 @@ TEST(Parse, ReadsSeveralGraphsWithSeveralRoots) {
   EXPECT_TRUE(parse_graphs(" // nothing\n").empty());
 }
 
+TEST(Parse, TellsASourceFromTheNextNode) {
+  const UOp nothing = tuple({}), one = const_int(1);
+  EXPECT_TRUE(parse_node(print(tuple({nothing, one}))).is(tuple({nothing, one})));
+  EXPECT_TRUE(parse_node("graph g { %0 = tuple %1 = tuple %0 return %1 }").is(tuple({nothing})));
+}
+
 TEST(Parse, ReadsNumbersAsWritten) {
   const struct {
     std::string_view text;
@@ -206,14 +213,25 @@ TEST(Parse, ReadsNumbersAsWritten) {
         << text;
 }
 
+TEST(RandomGraph, IsLegal) {
+  for (std::uint64_t seed = 1; seed <= 1000; ++seed) {
+    Arena arena;
+    const InternerScope scope(arena);
+    const std::vector<const Node*> nodes = nodes_of(RandomGraph(seed).roots(60));
+    const std::vector<std::string> violations = spec_violations(nodes, Level::Any);
+    ASSERT_TRUE(violations.empty()) << "seed " << seed << ": " << violations[0] << "\n"
+                                    << print_graph("g", nodes);
+  }
+}
+
 // What the text form promises, for every op, dtype and arg.
 TEST(Text, ParsesBackToTheSameNodes) {
   std::set<Op> seen;
-  for (std::uint64_t seed = 1; seed <= 300; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 600; ++seed) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Arena arena, other;
     const InternerScope scope(arena);
-    const std::vector<UOp> roots = RandomGraph(seed).roots(60);
+    const std::vector<UOp> roots = RandomGraph(seed).roots(static_cast<int>(seed % 60) + 5);
     const std::vector<const Node*> nodes = nodes_of(roots);
     for (const Node* node : toposort(nodes)) seen.insert(node->op());
 

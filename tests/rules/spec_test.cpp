@@ -240,8 +240,6 @@ constexpr Case illegal_graphs[] = {
       %21 = bind %12, %20 : index)"},
   {"shard: the axis is outside the shape",
    R"(%20 = shard %9 {axis = 1, devices = "A,B"} : f32)"},
-  {"stack: a source is not a scalar",
-   "%20 = stack %17, %17 : f32x2"},
   {"splat: does not repeat a scalar of its own dtype",
    "%20 = splat %2 : f16x4"},
   {"splat: does not repeat a scalar of its own dtype",
@@ -438,6 +436,9 @@ TEST_F(SpecOfBrokenNodes, DTypes) {
   const Node* choice[] = {i_.node(), f_.node(), f_.node()};
   EXPECT_EQ(violations_of({Op::Where, dtypes::f32, choice}),
             "%2 where: the condition is i32, not bool");
+  const Node* vectors[] = {make_const(arena_, dtypes::f32.vec(4), 0)};
+  EXPECT_EQ(violations_of({Op::Stack, dtypes::f32, vectors}),
+            "%1 stack: f32x4 is not the dtype of a lane");
 }
 
 TEST_F(SpecOfBrokenNodes, Constants) {

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <random>
 #include <type_traits>
 #include <vector>
@@ -35,6 +36,29 @@ class RandomExpression {
     UOp made = one_in(8) && !conditions_.empty() ? pick(conditions_) : new_condition(depth);
     conditions_.push_back(made);
     return made;
+  }
+
+  // A float that comes from the leaves by way of zeros of both signs, infinities and NaN.
+  UOp real(DType dtype, int depth = 3) {
+    const auto sub = [&] { return real(dtype, depth - 1); };
+    const auto number = [&] { return const_float(pick(reals), dtype); };
+    const auto either = [&] { return one_in(3) ? number() : sub(); };
+    const auto of = [&](Op op) { return one_in(2) ? make(op, {sub(), either()}) : make(op, {either(), sub()}); };
+    if (depth <= 0) return one_in(4) ? cast(pick(leaves_), dtype) : where(bound(1), number(), number());
+    return choose({
+        {4, [&] { return of(Op::Add); }},
+        {4, [&] { return of(Op::Sub); }},
+        {5, [&] { return of(Op::Mul); }},
+        {3, [&] { return of(Op::Div); }},
+        {3, [&] { return of(Op::Max); }},
+        {1, [&] { return of(Op::Mod); }},
+        {3, [&] { return -sub(); }},
+        {2, [&] { return make(one_in(2) ? Op::Trunc : Op::Sqrt, {sub()}); }},
+        {3, [&] { return make(Op::Where, {make(pick(comparisons), {sub(), either()}), sub(), either()}); }},
+        {2, [&] { return make(Op::Where, {condition(1), sub(), either()}); }},
+        {2, [&] { return cast(real(dtype == dtypes::f16 ? dtypes::f32 : dtypes::f16, depth - 1), dtype); }},
+        {1, [&] { return cast(cast(sub(), dtypes::i32), dtype); }},
+    });
   }
 
   // INDEX(buffer, condition, integers): the condition bounds what the indices are made of.
@@ -255,6 +279,11 @@ class RandomExpression {
     });
   }
 
+  static constexpr double reals[] = {0.0, -0.0, 1, -1, 2, 0.5, -3.25, 65504, 1e-7,
+                                     std::numeric_limits<double>::infinity(),
+                                     -std::numeric_limits<double>::infinity(),
+                                     std::numeric_limits<double>::quiet_NaN()};
+  static constexpr Op comparisons[] = {Op::CmpLt, Op::CmpEq, Op::CmpNe};
   static constexpr Op logic[] = {Op::Add, Op::Mul, Op::Max, Op::Sub, Op::CmpLt, Op::CmpEq, Op::CmpNe};
 
   std::mt19937_64 random_;

@@ -1,4 +1,4 @@
-// Random graphs over every op, each node with sources, dtype and arg that are legal for it.
+// Random graphs over every op, each legal in the eyes of the verifier (Level::Any).
 // Constants include NaNs with payloads, -0, infinities and the ends of the integers; strings need
 // escapes. What they compute makes no sense, and levels of the pipeline are mixed.
 #pragma once
@@ -17,7 +17,8 @@ namespace weft {
 class RandomGraph {
  public:
   // A graph follows from its seed and the compiler. Everything lands in Interner::current().
-  explicit RandomGraph(std::uint64_t seed) : random_(seed) {}
+  explicit RandomGraph(std::uint64_t seed)
+      : random_(seed), next_id_(seed % 4 == 0 ? ~std::uint64_t{0} - 10'000 : 0) {}
 
   // One root or more of a graph with about so many nodes, and more that the ops need.
   std::vector<UOp> roots(int nodes) {
@@ -85,13 +86,10 @@ class RandomGraph {
                                                 "\xff\xfe"};
     return Symbol(pick(names));
   }
-  UniqueId id() {
-    return {one_in(8) ? pick(std::vector<std::uint64_t>{~std::uint64_t{0}, std::uint64_t{1} << 63})
-                      : index(6)};
-  }
-  IntList subset(std::size_t rank) {
-    std::vector<std::int64_t> axes;
-    for (std::size_t axis = 0; axis < rank; ++axis)
+  UniqueId id() { return {next_id_ += 1 + index(2)}; }
+  IntList subset(std::size_t rank, std::size_t least = 0) {
+    std::vector<std::int64_t> axes(least);  // of axis 0
+    for (std::size_t axis = least; axis < rank; ++axis)
       if (one_in(2)) axes.push_back(static_cast<std::int64_t>(axis));
     return IntList(axes);
   }
@@ -121,14 +119,17 @@ class RandomGraph {
                                bits_from_int(1, lane), random_(), random_()});
     return const_bits(dtype, lane.is_float() ? raw & all : convert(raw, dtypes::u64, lane));
   }
+  static bool is_value(const Node& node) { return node.op() != Op::Index; }
   UOp scalar(DType dtype) {
-    UOp found = find([&](const Node& n) { return n.dtype() == dtype && n.shape() == nullptr; });
+    UOp found = find(
+        [&](const Node& n) { return is_value(n) && n.dtype() == dtype && n.shape() == nullptr; });
     return found.is_null() || one_in(4) ? constant(dtype) : found;
   }
   // Of the shape, if any is given, or none; what has one gives it.
   UOp value(DType dtype, const Node*& shape) {
     UOp found = find([&](const Node& n) {
-      return n.dtype() == dtype && (shape == nullptr || n.shape() == nullptr || n.shape() == shape);
+      return is_value(n) && n.dtype() == dtype &&
+             (shape == nullptr || n.shape() == nullptr || n.shape() == shape);
     });
     if (found.is_null() || one_in(4)) return constant(dtype);
     if (found->shape() != nullptr) shape = found->shape();
@@ -150,6 +151,11 @@ class RandomGraph {
     return make(Op::Param, {size(), size()}, pick(numbers()), ParamArg{3});
   }
   UOp place() { return of(Op::Index); }
+  UOp place_in(const UOp& buffer) {
+    std::vector<UOp> src{buffer, scalar(dtypes::bool_)};
+    for (std::size_t i = 0; i < buffer->dims().size(); ++i) src.push_back(scalar(dtypes::index));
+    return make(Op::Index, src);
+  }
   UOp size() {
     if (one_in(5)) return make(Op::Variable, {}, dtypes::index, VariableArg{symbol(), id(), 1, 7});
     return const_int(between(1, 4));
@@ -169,6 +175,15 @@ class RandomGraph {
   std::vector<UOp> list_after(std::vector<UOp> first, std::int64_t most, Make make) {
     for (UOp& next : list(0, most, make)) first.push_back(std::move(next));
     return first;
+  }
+
+  // The node, and ranges to close.
+  std::vector<UOp> over_ranges(const UOp& node, std::int64_t least) {
+    std::vector<UOp> src{node};
+    for (const UOp& range : list(least, 2, [&] { return of(Op::Range); }))
+      if (std::ranges::none_of(src, [&](const UOp& other) { return other.is(range); }))
+        src.push_back(range);
+    return src;
   }
 
   UOp build(Op op) {
@@ -192,8 +207,9 @@ class RandomGraph {
     switch (op) {
       case Op::Const: return constant(pick(numbers()).vec(some_lanes()));
       case Op::Variable: {
-        const std::int64_t lo = between(-3, 4);
-        return make(op, {}, pick(ints()), VariableArg{symbol(), id(), lo, lo + between(0, 9)});
+        const DType dtype = pick(ints());
+        const std::int64_t lo = dtype.is_unsigned() ? between(0, 4) : between(-3, 4);
+        return make(op, {}, dtype, VariableArg{symbol(), id(), lo, lo + between(0, 9)});
       }
       case Op::Counter: return make(op, {}, dtypes::u64, IdArg{id()});
       case Op::Range: return make(op, {size()}, {}, RangeArg{id(), any_of(LoopKind{})});
@@ -201,7 +217,7 @@ class RandomGraph {
         return make(op, {size()}, {}, SpecialArg{any_of(LoopKind{}), std::int32_t(index(3))});
       case Op::Buffer:
         return make(op, dims(), pick(numbers()),
-                    BufferArg{id(), any_of(Space{}), std::int32_t(index(65)),
+                    BufferArg{id(), any_of(Space{}), one_in(2) ? 0 : 1 << index(8),
                               std::int32_t(index(4)), symbol()});
       default:
         return make(op, dims(), pick(numbers()),
@@ -261,9 +277,9 @@ class RandomGraph {
     if (op == Op::AllReduce) return make(op, {value()}, {}, ReduceArg{by, {}});
     if (one_in(2)) {
       const UOp a = tensor();
-      return make(op, {a}, {}, ReduceArg{by, subset(a->dims().size())});
+      return make(op, {a}, {}, ReduceArg{by, subset(a->dims().size(), 1)});
     }
-    return make(op, list_after({value()}, 2, [&] { return of(Op::Range); }), {}, ReduceArg{by, {}});
+    return make(op, over_ranges(value(), 1), {}, ReduceArg{by, {}});
   }
 
   UOp graph(Op op) {
@@ -279,7 +295,7 @@ class RandomGraph {
       }
       case Op::Bind: {
         const UOp variable = of(Op::Variable);
-        return make(op, {variable, constant(variable->dtype())});
+        return make(op, {variable, const_int(variable->lo(), variable->dtype())});
       }
       case Op::Copy: return make(op, {value()}, {}, DeviceArg{symbol()});
       case Op::Shard: return make(op, {tensor()}, {}, ShardArg{0, symbol()});
@@ -300,11 +316,7 @@ class RandomGraph {
 
   UOp memory(Op op) {
     switch (op) {
-      case Op::Index: {
-        const UOp buffer = make(Op::Buffer, {size(), size()}, pick(numbers()), BufferArg{id()});
-        return make(op,
-                    {buffer, scalar(dtypes::bool_), scalar(dtypes::index), scalar(dtypes::index)});
-      }
+      case Op::Index: return place_in(one_in(2) ? of(Op::Buffer) : of(Op::After));
       case Op::Load: {
         const UOp from = place();
         return one_in(2) ? make(op, {from}) : make(op, {from, scalar(from->dtype())});
@@ -315,10 +327,15 @@ class RandomGraph {
         return make(op, list_after({to, scalar(to->dtype())}, 2, [&] { return of(Op::Load); }), {},
                     arg);
       }
-      case Op::Stage:
-        return make(op, list_after({value()}, 2, [&] { return of(Op::Range); }), {},
-                    StageArg{id(), any_of(Space{}), permutation(index(3))});
-      case Op::AsyncCopy: return make(op, {place(), place()});
+      case Op::Stage: {
+        const std::vector<UOp> src = over_ranges(value(), 0);
+        const IntList layout = one_in(2) ? IntList() : permutation(src.size() - 1);
+        return make(op, src, {}, StageArg{id(), any_of(Space{}), layout});
+      }
+      case Op::AsyncCopy: {
+        const UOp to = place();
+        return make(op, {to, place_in(make(Op::Buffer, {size()}, to->dtype(), BufferArg{id()}))});
+      }
       default:
         return make(op, list_after({of(Op::AsyncCopy)}, 2, [&] { return of(Op::AsyncCopy); }), {},
                     PositionArg{2});
@@ -327,7 +344,7 @@ class RandomGraph {
 
   UOp control(Op op) {
     switch (op) {
-      case Op::End: return make(op, list_after({of(Op::Store)}, 2, [&] { return of(Op::Range); }));
+      case Op::End: return make(op, over_ranges(of(Op::Store), 0));
       case Op::Barrier:
         return make(op, list(0, 3, [&] { return of(Op::Store); }), {}, ScopeArg{any_of(Scope{})});
       case Op::If: return make(op, {scalar(dtypes::bool_)});
@@ -356,6 +373,7 @@ class RandomGraph {
   }
 
   std::mt19937_64 random_;
+  std::uint64_t next_id_;
   std::vector<UOp> pool_;
 };
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <random>
@@ -181,5 +183,44 @@ class Values {
   Mode mode_ = Mode::Every;
   std::mt19937_64 random_;
 };
+
+// Two NaNs are one value: arithmetic makes its own.
+inline bool same_value(Bits a, Bits b, DType dtype) {
+  if (a == b) return true;
+  return dtype.is_float() && std::isnan(double_from_bits(a, dtype)) && std::isnan(double_from_bits(b, dtype));
+}
+
+inline std::string value_text(Bits bits, DType dtype) {
+  if (dtype.is_float()) return fmt::format("{}", double_from_bits(bits, dtype));
+  return fmt::format("{}", static_cast<std::int64_t>(bits));
+}
+
+// How `after` differs from `before` under some assignment; empty where it never does. Of INDEX nodes
+// the conditions have to agree everywhere and the indices wherever the condition holds. Bounds are
+// checked by the way.
+inline std::string difference(const UOp& before, const UOp& after, int most_assignments = 500) {
+  const bool gated = before->op() == Op::Index;
+  std::vector<UOp> roots;
+  for (const UOp& root : {before, after}) {
+    if (!gated) roots.push_back(root);
+    else for (const Node* source : root->src().subspan(1)) roots.emplace_back(source);
+  }
+  const std::size_t count = roots.size() / 2;
+  Values values(roots);
+  std::string found;
+  values.for_each(1, most_assignments, [&](const std::vector<Bits>& results) {
+    // The nodes of an index say nothing where they are not used.
+    if (const Node* node = gated ? nullptr : values.out_of_bounds())
+      found = fmt::format("{} is {}, outside its bounds {}..{}", expression_text(node),
+                          value_text(values.value_of(node), node->dtype()), node->lo(), node->hi());
+    const std::size_t used = gated && results[0] == 0 ? 1 : count;
+    for (std::size_t i = 0; i < used && found.empty(); ++i)
+      if (const DType dtype = roots[i]->dtype(); !same_value(results[i], results[count + i], dtype))
+        found = fmt::format("{} became {}", value_text(results[i], dtype), value_text(results[count + i], dtype));
+    if (!found.empty()) found += " under " + values.assignment();
+    return found.empty();
+  });
+  return found;
+}
 
 }  // namespace weft
