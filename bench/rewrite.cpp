@@ -37,8 +37,7 @@ UOp as_one(const std::vector<UOp>& roots) {
 
 Result measure(const Graph& graph, Interner& from, Arena& arena) {
   Result result;
-  std::vector<const Node*> nodes;
-  for (const UOp& root : graph.roots) nodes.push_back(root.node());
+  const std::vector<const Node*> nodes = nodes_of(graph.roots);
   const InternerScope scope(arena);
   UOp root, simple;
   // Fresh tables each time: an arena that was reset holds no node, and memos live for one rewrite.

@@ -26,7 +26,8 @@ void list_settings() {
 }
 
 void list_rules() {
-  for (const RuleSet* rules : {&symbolic(), &factor_rules(), &spread_rules(), &width_rules()}) {
+  for (const RuleSet* rules : all_rule_sets()) {
+    if (rules == &symbolic()) continue;  // it is those above it
     fmt::print("{}\n", rules->name());
     for (const Rule& rule : rules->rules()) fmt::print("  {}\n", rule.str());
   }

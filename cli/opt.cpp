@@ -1,8 +1,9 @@
+#include <cstdio>
 #include <fstream>
 #include <iostream>
 #include <iterator>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/validate/bounds.h>
@@ -29,23 +30,24 @@ class TraceToStderr final : public RewriteTrace {
   }
 };
 
-std::vector<const Pass*> chosen_passes(const std::vector<std::string>& names) {
-  std::vector<const Pass*> passes;
-  for (const std::string& name : names) {
-    const Pass* pass = find_pass(name);
-    if (pass == nullptr)
-      user_error(fmt::format("there is no pass '{}'; `weft list passes` names them", name));
-    passes.push_back(pass);
+// Text comes from outside: passes are only given legal graphs.
+std::vector<Graph> parse_legal(const std::string& text, const std::string& file) {
+  const std::string name = file == "-" ? "<stdin>" : file;
+  std::vector<Graph> graphs;
+  try {
+    graphs = parse_graphs(text);
+  } catch (const Error& error) {
+    user_error(fmt::format("{}:{}", name, error.what()));
   }
-  if (names.empty())
-    for (const Pass& pass : all_passes()) passes.push_back(&pass);
-  return passes;
+  for (const Graph& graph : graphs)
+    if (const auto findings = spec_violations(nodes_of(graph.roots), Level::Any); !findings.empty())
+      user_error(fmt::format("{}: graph {} is not legal:\n  {}", name, graph.name,
+                             fmt::join(findings, "\n  ")));
+  return graphs;
 }
 
 void report_proofs(const Graph& graph) {
-  std::vector<const Node*> roots;
-  for (const UOp& root : graph.roots) roots.push_back(root.node());
-  for (const IndexProof& proof : prove_indices(roots)) {
+  for (const IndexProof& proof : prove_indices(nodes_of(graph.roots))) {
     const char* verdict = proof.proof.verdict == Verdict::Proved    ? "inside"
                           : proof.proof.verdict == Verdict::Refuted ? "OUTSIDE"
                                                                     : "unknown";
@@ -57,23 +59,18 @@ void report_proofs(const Graph& graph) {
 }  // namespace
 
 void run_opt(const OptOptions& options) {
-  const auto passes = chosen_passes(options.passes);
+  const std::vector<std::string> passes =
+      options.passes.empty() ? std::vector<std::string>{"all"} : options.passes;
   Arena arena;
   const InternerScope scope(arena);
   TraceToStderr trace;
-  std::vector<Graph> graphs;
-  const std::string text = read_all(options.file);
-  try {
-    graphs = parse_graphs(text);
-  } catch (const Error& error) {
-    user_error(fmt::format("{}:{}", options.file == "-" ? "<stdin>" : options.file, error.what()));
-  }
-  for (Graph& graph : graphs) {
-    for (const Pass* pass : passes)
-      graph.roots = run_pass(*pass, graph.roots, options.trace ? &trace : nullptr);
+  for (Graph& graph : parse_legal(read_all(options.file), options.file)) {
+    for (const std::string& pass : passes)
+      graph.roots = run_named(pass, graph.roots, options.trace ? &trace : nullptr);
     if (options.validate) report_proofs(graph);
     fmt::print("{}", print_graph(graph, {.renumber = options.renumber}));
   }
+  if (std::fflush(stdout) != 0) user_error("the output cannot be written");
 }
 
 }  // namespace weft::cli

@@ -1,7 +1,7 @@
 // Settings: every switch, from the environment or from a scope in the program.
 //
 //   SPEC=1 ./program                       for a whole run
-//   Context quiet{{"DEBUG", "0"}};         for this thread until the end of the scope
+//   Context loud{{"DEBUG", 4}};             for this thread until the end of the scope
 #pragma once
 
 #include <cstdint>
@@ -23,9 +23,18 @@ const std::vector<SettingInfo>& all_settings();
 std::string setting(std::string_view name);
 std::int64_t setting_int(std::string_view name);  // throws where the value is not an integer
 
+// A setting's value, as a number or as text.
+struct SettingValue {
+  SettingValue(std::int64_t number) : text(std::to_string(number)) {}  // NOLINT: reads as a value
+  SettingValue(int number) : text(std::to_string(number)) {}           // NOLINT
+  SettingValue(std::string_view value) : text(value) {}                // NOLINT
+  SettingValue(const char* value) : text(value) {}                     // NOLINT
+  std::string text;
+};
+
 class Context {
  public:
-  Context(std::initializer_list<std::pair<std::string_view, std::string_view>> values);
+  Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

@@ -39,7 +39,7 @@ std::string setting(std::string_view name) {
   for (auto it = overrides.rbegin(); it != overrides.rend(); ++it)
     if (it->name == name) return it->value;
   const char* value = std::getenv(std::string(name).c_str());
-  return value != nullptr ? value : std::string(info.fallback);
+  return value != nullptr && *value != '\0' ? value : std::string(info.fallback);
 }
 
 std::int64_t setting_int(std::string_view name) {
@@ -51,10 +51,10 @@ std::int64_t setting_int(std::string_view name) {
   return value;
 }
 
-Context::Context(std::initializer_list<std::pair<std::string_view, std::string_view>> values)
+Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values)
     : count_(values.size()) {
   for (const auto& [name, value] : values) find_setting(name);
-  for (const auto& [name, value] : values) overrides.push_back({std::string(name), std::string(value)});
+  for (const auto& [name, value] : values) overrides.push_back({std::string(name), value.text});
 }
 
 Context::~Context() { overrides.resize(overrides.size() - count_); }

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdio>
 
+#include <fmt/core.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/validate/bounds.h>
+#include <weft/error.h>
 #include <weft/settings.h>
 
 namespace weft {
@@ -31,12 +33,6 @@ void dump(std::string_view pass, NodeList before, NodeList after) {
   std::fputs(text.c_str(), stderr);
 }
 
-std::vector<const Node*> nodes_of(const std::vector<UOp>& roots) {
-  std::vector<const Node*> nodes;
-  for (const UOp& root : roots) nodes.push_back(root.node());
-  return nodes;
-}
-
 }  // namespace
 
 std::span<const Pass> all_passes() { return passes; }
@@ -53,6 +49,15 @@ std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots, Rewri
   if (setting_int("SPEC") != 0) verify(nodes, pass.after, pass.name);
   if (setting_int("VALIDATE") != 0) validate_indices(nodes, pass.name);
   return result;
+}
+
+std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
+                           RewriteTrace* trace) {
+  if (name == "all") return run_pipeline(roots, trace);
+  if (const Pass* pass = find_pass(name)) return run_pass(*pass, roots, trace);
+  if (const RuleSet* rules = find_rule_set(name)) return rewrite(roots, *rules, {.trace = trace});
+  user_error(fmt::format(
+      "there is no pass or rule set '{}'; `weft list passes` and `weft list rules` name them", name));
 }
 
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, RewriteTrace* trace) {

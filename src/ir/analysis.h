@@ -11,7 +11,6 @@ struct BoundsResult {
 };
 
 inline bool has_bounds(DType dtype) { return dtype.is_int() || dtype.is_bool(); }
-Interval dtype_interval(DType dtype);  // all values of such a dtype
 BoundsResult compute_bounds(const NodeFields& fields);
 
 // The shape of the node to be; null for a scalar. Counted interners: the caller owns one count.

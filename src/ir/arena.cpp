@@ -39,16 +39,17 @@ const Node* Arena::intern(const NodeFields& fields) {
   const NodeKey key(fields);
   if (const Node* found = table_->find(key, [](const Node*) { return true; })) return found;
   for (const Node* source : fields.src)
-    if (source->is_counted() || source->id() >= count_)
+    if (!owns(source))
       internal_error(fmt::format("a source of {} is from another interner", info(fields.op).name));
   Node* node = Analysis::construct(allocate(Analysis::node_bytes(fields.src.size(), key.arg_type)), key, *this);
-  node->id_ = count_++;
+  node->id_ = static_cast<std::uint32_t>(nodes_.size());
+  nodes_.push_back(node);
   table_->insert(node);
   return node;
 }
 
 std::size_t Arena::bytes() const {
-  std::size_t total = table_->bytes();
+  std::size_t total = table_->bytes() + nodes_.capacity() * sizeof(Node*);
   for (std::size_t i = 0; i < chunk_; ++i) total += chunks_[i].size;
   if (next_ != nullptr) total += static_cast<std::size_t>(next_ - chunks_[chunk_].memory.get());
   return total;
@@ -59,7 +60,7 @@ void Arena::reset() {
   chunk_ = 0;
   next_ = chunks_.empty() ? nullptr : chunks_[0].memory.get();
   end_ = chunks_.empty() ? nullptr : next_ + chunks_[0].size;
-  count_ = 0;
+  nodes_.clear();
   forget_origins();
 }
 

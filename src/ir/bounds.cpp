@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include <weft/dev/ir/value.h>
 
@@ -20,8 +21,6 @@ namespace {
 
 Interval hull(Interval a, Interval b) { return {std::min(a.lo, b.lo), std::max(a.hi, b.hi)}; }
 
-Wide floor_div(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-Wide floor_mod(Wide a, Wide b) { return a - b * floor_div(a, b); }
 Wide trunc_div(Wide a, Wide b) { return a / b; }
 
 using Binary = Wide (*)(Wide, Wide);
@@ -138,20 +137,20 @@ Interval bool_binary(Op op, Interval a, Interval b, Interval all) {
 }
 
 // Sizes may be symbolic; a range that may be empty contributes its identity.
-Interval reduce_bounds(const NodeFields& f, Interval all) {
+std::optional<Interval> reduce_bounds(const NodeFields& f) {
   const Interval body = f.src[0]->bounds();
   Interval trips{1, 1};
   for (const Node* range : f.src.subspan(1)) {
-    if (range->op() != Op::Range || !has_bounds(range->dtype())) return all;
+    if (range->op() != Op::Range || !has_bounds(range->dtype())) return std::nullopt;
     const Interval size = range->src(0)->bounds();
     trips = corners(trips, {std::max<Wide>(size.lo, 0), std::max<Wide>(size.hi, 0)}, times);
-    if (trips.hi > std::numeric_limits<std::int64_t>::max()) return all;
+    if (trips.hi > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
   }
   const auto& arg = *static_cast<const ReduceArg*>(f.arg);
-  if (!arg.axes.empty() || f.dtype.is_bool()) return all;
-  if (arg.op == Op::Max) return trips.lo > 0 ? body : all;
+  if (!arg.axes.empty() || f.dtype.is_bool()) return std::nullopt;
+  if (arg.op == Op::Max) return trips.lo > 0 ? std::optional(body) : std::nullopt;
   if (arg.op == Op::Add) return corners(body, trips, times);
-  return all;
+  return std::nullopt;
 }
 
 Interval const_bounds(const NodeFields& f) {
@@ -167,8 +166,8 @@ Interval cast_bounds(const Node* from, DType to, Interval all) {
   return all.lo <= a.lo && a.hi <= all.hi ? a : all;
 }
 
-// The mathematical result, before it is wrapped into the dtype. `all` where nothing is known.
-Interval mathematical(const NodeFields& f, Interval all) {
+// The mathematical result, before it is wrapped into the dtype. Nothing where it is not known.
+std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
   const auto src = [&](std::size_t i) {
     return has_bounds(f.src[i]->dtype()) ? f.src[i]->bounds() : all;
   };
@@ -179,17 +178,17 @@ Interval mathematical(const NodeFields& f, Interval all) {
       return arg.lo <= arg.hi ? Interval{arg.lo, arg.hi} : all;
     }
     case Op::Range:
-    case Op::Special: return {0, std::max<Wide>(src(0).hi - 1, 0)};
-    case Op::Neg: return {-src(0).hi, -src(0).lo};
-    case Op::Add: return {src(0).lo + src(1).lo, src(0).hi + src(1).hi};
-    case Op::Sub: return {src(0).lo - src(1).hi, src(0).hi - src(1).lo};
+    case Op::Special: return Interval{0, std::max<Wide>(src(0).hi - 1, 0)};
+    case Op::Neg: return Interval{-src(0).hi, -src(0).lo};
+    case Op::Add: return Interval{src(0).lo + src(1).lo, src(0).hi + src(1).hi};
+    case Op::Sub: return Interval{src(0).lo - src(1).hi, src(0).hi - src(1).lo};
     case Op::Mul: return corners(src(0), src(1), times);
     case Op::MulAcc: {
       if (f.dtype.is_bool()) return either(both(src(0), src(1)), src(2));
       const Interval product = corners(src(0), src(1), times);
-      return {product.lo + src(2).lo, product.hi + src(2).hi};
+      return Interval{product.lo + src(2).lo, product.hi + src(2).hi};
     }
-    case Op::Max: return {std::max(src(0).lo, src(1).lo), std::max(src(0).hi, src(1).hi)};
+    case Op::Max: return Interval{std::max(src(0).lo, src(1).lo), std::max(src(0).hi, src(1).hi)};
     case Op::FloorDiv: return divide(src(0), src(1), floor_div);
     case Op::CDiv: return divide(src(0), src(1), trunc_div);
     case Op::FloorMod: return floor_remainder(src(0), src(1));
@@ -205,8 +204,7 @@ Interval mathematical(const NodeFields& f, Interval all) {
     case Op::Where:
       if (src(0).is_point()) return src(0).lo != 0 ? src(1) : src(2);
       return hull(src(1), src(2));
-    case Op::Cast: return cast_bounds(f.src[0], f.dtype, all);
-    case Op::Reduce: return reduce_bounds(f, all);
+    case Op::Reduce: return reduce_bounds(f);
     case Op::Pad: return hull(src(0), {0, 0});
     case Op::Load: return hull(src(0), f.src.size() > 1 ? src(1) : Interval{0, 0});
     case Op::Stack: {
@@ -231,7 +229,11 @@ Interval mathematical(const NodeFields& f, Interval all) {
     case Op::Expand:
     case Op::Shrink:
     case Op::Flip: return src(0);
-    default: return all;
+    case Op::Cast: return cast_bounds(f.src[0], f.dtype, all);
+    case Op::Buffer:
+    case Op::Param:
+    case Op::Bitcast: return all;  // nothing is computed, so nothing can wrap
+    default: return std::nullopt;
   }
 }
 
@@ -247,8 +249,8 @@ BoundsResult compute_bounds(const NodeFields& f) {
   if (is_bool_arithmetic(f))
     return {bool_binary(f.op, f.src[0]->bounds(), f.src[1]->bounds(), all), true};
   if (f.op == Op::Neg && f.dtype.is_bool()) return {f.src[0]->bounds(), true};
-  const Interval result = mathematical(f, all);
-  if (all.lo <= result.lo && result.hi <= all.hi) return {result, true};
+  const std::optional<Interval> result = mathematical(f, all);
+  if (result && all.lo <= result->lo && result->hi <= all.hi) return {*result, true};
   return {all, false};
 }
 

@@ -68,9 +68,8 @@ const Node* with_sources(Interner& interner, const Node* node, NodeList src) {
 }
 
 UOp with_sources(const UOp& node, const std::vector<UOp>& src) {
-  std::vector<const Node*> nodes;
-  for (const UOp& source : src) nodes.push_back(source.node());
-  return UOp::adopt(make_node(Interner::current(), node->op(), nodes, node->dtype(), node->arg_bytes()));
+  return UOp::adopt(make_node(Interner::current(), node->op(), nodes_of(src), node->dtype(),
+                              node->arg_bytes()));
 }
 
 namespace {
@@ -132,35 +131,41 @@ struct IdNumbering {
   }
 };
 
-std::uint64_t id_number(const Node* node, IdNumbering& numbering) {
-  std::uint64_t number = 0;
-  with_arg_type(info(node->op()).arg, [&](auto sample) {
-    using Arg = decltype(sample);
-    if constexpr (std::tuple_size_v<decltype(Arg::fields())> > 0)
-      for_each_field(node->arg<Arg>(), [&](std::string_view, const auto& value) {
-        if constexpr (std::is_same_v<std::decay_t<decltype(value)>, UniqueId>)
-          number = numbering(node->op(), value) + 1;
-      });
-  });
-  return number;
-}
-
 }  // namespace
 
 StructuralHash structural_hash(NodeList roots) {
-  // Two independent lanes over (structure, id numbers, positions of the sources).
+  // Two lanes with different multipliers, each fed everything: the cached hashes of nodes have 64
+  // bits, and what collides there must not collide here.
   NodeMap<std::uint64_t> position;
   IdNumbering numbering;
   StructuralHash hash{0x243F6A8885A308D3u, 0x13198A2E03707344u};
   const auto mix = [&](std::uint64_t value) {
     hash.high = hash_mix(hash.high, value);
-    hash.low = hash_mix(hash.low ^ 0xA4093822299F31D0u, value * 0xD1342543DE82EF95u + 1);
+    hash.low = (hash.low ^ (value + 0xA4093822299F31D0u)) * 0xD1342543DE82EF95u;
+    hash.low ^= hash.low >> 32;
+  };
+  const auto mix_text = [&](std::string_view text) {
+    mix(text.size());
+    for (char c : text) mix(static_cast<unsigned char>(c));
   };
   std::uint64_t count = 0;
   for (const Node* node : toposort(roots)) {
     position.set(node, count++);
-    mix(node->hash());
-    if (has(node->op(), OpFlag::Unique)) mix(id_number(node, numbering));
+    mix(static_cast<std::uint64_t>(node->op()) << 32 | node->size());
+    mix_text(node->dtype().str());
+    with_arg_type(info(node->op()).arg, [&](auto sample) {
+      using Arg = decltype(sample);
+      if constexpr (!std::is_same_v<Arg, NoArg>)
+        for_each_field(node->arg<Arg>(), [&](std::string_view, const auto& value) {
+          using T = std::decay_t<decltype(value)>;
+          if constexpr (std::is_same_v<T, UniqueId>) mix(numbering(node->op(), value));
+          else if constexpr (std::is_same_v<T, Symbol>) mix_text(value.get());
+          else if constexpr (std::is_same_v<T, IntList>) {
+            mix(value.get().size());
+            for (std::int64_t element : value.get()) mix(static_cast<std::uint64_t>(element));
+          } else mix(static_cast<std::uint64_t>(value));
+        });
+    });
     for (const Node* source : node->src()) mix(*position.find(source));
   }
   for (const Node* root : roots) mix(*position.find(root));

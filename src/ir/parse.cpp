@@ -278,7 +278,10 @@ class Parser {
     }
   }
 
-  void read(UniqueId& id) { id.value = in_.integer<std::uint64_t>(); }
+  void read(UniqueId& id) {
+    id.value = in_.integer<std::uint64_t>();
+    reserve_id(id);
+  }
   void read(Symbol& symbol) { symbol = Symbol(in_.string()); }
   void read(bool& value) {
     value = in_.accept("true");

@@ -120,9 +120,7 @@ std::string print_graph(std::string_view name, NodeList roots, const PrintOption
 }
 
 std::string print_graph(const Graph& graph, const PrintOptions& options) {
-  std::vector<const Node*> roots;
-  for (const UOp& root : graph.roots) roots.push_back(root.node());
-  return print_graph(graph.name, roots, options);
+  return print_graph(graph.name, nodes_of(graph.roots), options);
 }
 
 namespace {

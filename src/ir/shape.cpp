@@ -34,12 +34,14 @@ class Sizes {
     return own(interner_.intern({Op::Const, dtypes::index, {}, &arg}));
   }
 
-  // Folds constants; anything harder is for the rules.
+  // Folds constants, also into a sum that ends in one; anything harder is for the rules.
   const Node* sum(const Node* a, const Node* b) {
     if (b->is_const_int(0)) return a;
     std::int64_t total;
     if (a->is_const() && b->is_const() && !__builtin_add_overflow(a->lo(), b->lo(), &total))
       return constant(total);
+    if (a->op() == Op::Add && a->src(1)->is_const() && b->is_const())
+      return sum(a->src(0), sum(a->src(1), b));
     const Node* sources[] = {as_index(a), as_index(b)};
     return own(interner_.intern({Op::Add, dtypes::index, sources}));
   }
@@ -89,14 +91,22 @@ void want_rank(const NodeFields& f, NodeList dims, std::size_t rank) {
                                shape_text(f.src[0]->dims())));
 }
 
+// Symbolic sizes may be written in several ways: only what cannot be equal differs.
+bool can_agree(NodeList a, NodeList b) {
+  return std::ranges::equal(a, b, [](const Node* x, const Node* y) {
+    const Interval i = x->bounds(), j = y->bounds();
+    return x == y || (i.lo <= j.hi && j.lo <= i.hi);
+  });
+}
+
 const Node* agreeing_shape(const NodeFields& f) {
   const Node* shape = nullptr;
   for (const Node* source : f.src) {
     if (source->shape() == nullptr || source->shape() == shape) continue;
-    if (shape != nullptr)
+    if (shape == nullptr) shape = source->shape();
+    else if (!can_agree(shape->src(), source->dims()))
       shape_error(f, fmt::format("shapes {} and {} differ", shape_text(shape->src()),
                                  shape_text(source->dims())));
-    shape = source->shape();
   }
   return shape;
 }

@@ -1,5 +1,7 @@
 #include <weft/dev/ir/uop.h>
 
+#include <algorithm>
+
 #include <fmt/core.h>
 #include <weft/error.h>
 
@@ -20,6 +22,18 @@ void check_arity(Op op, std::size_t count) {
                            arity.exact ? "" : "at least ", arity.least));
 }
 
+// What the table allows the operands to be.
+void check_operands(Op op, NodeList src) {
+  if (!has(op, OpFlag::Int | OpFlag::Float | OpFlag::Bits)) return;
+  for (const Node* source : src) {
+    const DType dtype = source->dtype();
+    if ((has(op, OpFlag::Int) && dtype.is_int()) || (has(op, OpFlag::Float) && dtype.is_float()) ||
+        (has(op, OpFlag::Bits) && (dtype.is_int() || dtype.is_bool())))
+      continue;
+    user_error(fmt::format("{}: not for {}", info(op).name, dtype.str()));
+  }
+}
+
 void want_same(Op op, const Node* a, const Node* b) {
   if (a->dtype() != b->dtype())
     user_error(fmt::format("{}: dtypes {} and {} differ", info(op).name, a->dtype().str(),
@@ -30,6 +44,7 @@ void want_same(Op op, const Node* a, const Node* b) {
 
 DType infer_dtype(Op op, NodeList src, DType given) {
   check_arity(op, src.size());
+  check_operands(op, src);
   switch (info(op).dtype) {
     case DTypeRule::Given: return given;
     case DTypeRule::Void: return dtypes::void_;
@@ -55,12 +70,27 @@ DType infer_dtype(Op op, NodeList src, DType given) {
   internal_error("an op without a dtype rule");
 }
 
+std::vector<const Node*> nodes_of(std::span<const UOp> uops) {
+  std::vector<const Node*> nodes;
+  nodes.reserve(uops.size());
+  for (const UOp& uop : uops) nodes.push_back(uop.node());
+  return nodes;
+}
+
+UOp make_uop(Op op, std::span<const UOp> src, DType given, ArgType type, const void* arg) {
+  if (type != info(op).arg) user_error(fmt::format("{}: the arg is not the op's own struct", info(op).name));
+  const auto nodes = nodes_of(src);
+  if (std::ranges::find(nodes, nullptr) != nodes.end())
+    user_error(fmt::format("{}: a source is a null handle", info(op).name));
+  return UOp::adopt(make_node(Interner::current(), op, nodes, given, arg));
+}
+
 const Node* make_node(Interner& interner, Op op, NodeList src, DType given, const void* arg) {
   return interner.intern({op, infer_dtype(op, src, given), src, arg});
 }
 
 const Node* make_const(Interner& interner, DType dtype, Bits bits) {
-  const ConstArg arg{bits};
+  const ConstArg arg{canonical_bits(bits, dtype)};
   return interner.intern({Op::Const, dtype, {}, &arg});
 }
 
@@ -87,6 +117,9 @@ UOp range(std::int64_t size, std::uint64_t id, LoopKind kind) {
 }
 
 UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype) {
+  if (dtype.is_int() && !(dtype_interval(dtype).contains(lo) && dtype_interval(dtype).contains(hi)))
+    user_error(fmt::format("variable {}: the bounds {} and {} are not values of {}", name, lo, hi,
+                           dtype.str()));
   if (lo > hi) user_error(fmt::format("variable {}: the bounds {} and {} hold nothing", name, lo, hi));
   return make(Op::Variable, {}, dtype, VariableArg{Symbol(std::string(name)), fresh_id(), lo, hi});
 }
@@ -120,34 +153,29 @@ UOp operator%(const UOp& a, const UOp& b) {
 }
 UOp operator<(const UOp& a, const UOp& b) { return binary(Op::CmpLt, a, b); }
 UOp operator>(const UOp& a, const UOp& b) { return b < a; }
-UOp operator<=(const UOp& a, const UOp& b) { return !(b < a); }
-UOp operator>=(const UOp& a, const UOp& b) { return !(a < b); }
+UOp operator<=(const UOp& a, const UOp& b) {
+  return a->dtype().is_float() ? (a < b) | (a == b) : !(b < a);  // NaN <= NaN is false
+}
+UOp operator>=(const UOp& a, const UOp& b) { return b <= a; }
 UOp operator!=(const UOp& a, const UOp& b) { return binary(Op::CmpNe, a, b); }
 UOp operator==(const UOp& a, const UOp& b) { return binary(Op::CmpEq, a, b); }
 UOp operator&(const UOp& a, const UOp& b) { return binary(Op::And, a, b); }
 UOp operator|(const UOp& a, const UOp& b) { return binary(Op::Or, a, b); }
 UOp operator^(const UOp& a, const UOp& b) { return binary(Op::Xor, a, b); }
 UOp operator-(const UOp& a) { return make(Op::Neg, {a}); }
-UOp operator!(const UOp& a) { return a != const_int(1, a->dtype()); }
+UOp operator!(const UOp& a) {
+  if (!a->dtype().is_bool()) user_error(fmt::format("!: the operand is {}, not bool", a->dtype().str()));
+  return a != const_int(1, a->dtype());
+}
 
-#define WEFT_LITERAL_OPERATOR(symbol)                                                              \
-  UOp operator symbol(const UOp& a, std::int64_t b) { return a symbol const_int(b, a->dtype()); } \
-  UOp operator symbol(std::int64_t a, const UOp& b) { return const_int(a, b->dtype()) symbol b; }
-WEFT_LITERAL_OPERATOR(+)
-WEFT_LITERAL_OPERATOR(-)
-WEFT_LITERAL_OPERATOR(*)
-WEFT_LITERAL_OPERATOR(/)
-WEFT_LITERAL_OPERATOR(%)
-WEFT_LITERAL_OPERATOR(<)
-WEFT_LITERAL_OPERATOR(>)
-WEFT_LITERAL_OPERATOR(<=)
-WEFT_LITERAL_OPERATOR(>=)
-WEFT_LITERAL_OPERATOR(!=)
-WEFT_LITERAL_OPERATOR(==)
-WEFT_LITERAL_OPERATOR(&)
-WEFT_LITERAL_OPERATOR(|)
-WEFT_LITERAL_OPERATOR(^)
-#undef WEFT_LITERAL_OPERATOR
+UOp literal_like(std::int64_t value, const UOp& other) { return const_int(value, other->dtype()); }
+
+UOp literal_like(double value, const UOp& other) {
+  if (!other->dtype().is_float())
+    user_error(fmt::format("the literal {} meets a value of {}, which cannot hold it: cast first", value,
+                           other->dtype().str()));
+  return const_float(value, other->dtype());
+}
 
 UOp max(const UOp& a, const UOp& b) { return binary(Op::Max, a, b); }
 

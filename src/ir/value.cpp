@@ -108,6 +108,13 @@ void require_number(const char* what, DType dtype) {
 
 }  // namespace
 
+Bits canonical_bits(Bits bits, DType dtype) {
+  const int width = dtype.bits();
+  if (width == 64) return bits;
+  if (dtype.is_int() || dtype.is_bool()) return convert(bits, dtypes::i64, dtype.scalar());
+  return bits & ((Bits{1} << width) - 1);
+}
+
 Bits bits_from_int(std::int64_t value, DType dtype) {
   return convert(static_cast<Bits>(value), dtypes::i64, dtype);
 }

@@ -17,16 +17,14 @@ bool is_literal(const Node* node, std::int64_t literal) {
 
 Wide const_value(const Node* node) { return node->bounds().lo; }
 
-Wide floor_quotient(Wide a, Wide b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); }
-
 // The arithmetic of guards and folds, on numbers without width. False where it has no result.
 bool apply_number(Op op, Wide a, Wide b, Wide& result) {
   switch (op) {
     case Op::Add: return !__builtin_add_overflow(a, b, &result);
     case Op::Sub: return !__builtin_sub_overflow(a, b, &result);
     case Op::Mul: return !__builtin_mul_overflow(a, b, &result);
-    case Op::FloorDiv: result = b == 0 ? 0 : floor_quotient(a, b); return b != 0;
-    case Op::FloorMod: result = b == 0 ? 0 : a - b * floor_quotient(a, b); return b != 0;
+    case Op::FloorDiv: result = b == 0 ? 0 : floor_div(a, b); return b != 0;
+    case Op::FloorMod: result = b == 0 ? 0 : floor_mod(a, b); return b != 0;
     case Op::Max: result = a > b ? a : b; return true;
     case Op::CmpLt: result = a < b; return true;
     case Op::CmpEq: result = a == b; return true;
@@ -73,10 +71,7 @@ struct Numbers {
 const Node* folded(Wide value, DType dtype, Interner& interner) {
   if (dtype.is_bool()) return make_const(interner, dtype, value != 0 ? 1 : 0);
   if (!dtype.is_int()) return nullptr;
-  const int bits = dtype.bits();
-  const Wide least = dtype.is_unsigned() ? 0 : -(Wide{1} << (bits - 1));
-  const Wide most = (Wide{1} << (dtype.is_unsigned() ? bits : bits - 1)) - 1;
-  if (value < least || value > most) return nullptr;
+  if (!dtype_interval(dtype).contains(value)) return nullptr;
   return make_const(interner, dtype, static_cast<Bits>(value));
 }
 

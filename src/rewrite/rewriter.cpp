@@ -31,6 +31,7 @@ class Rewriter {
 
   const Node* once(const Node* root) {
     for (const Node* node : toposort(root)) {
+      if (final_.contains(node)) continue;  // of an earlier root
       const Node* now = rebuilt(node);
       const Node* after = apply(now);
       final_.set(node, after != nullptr ? after : now);
@@ -178,15 +179,13 @@ class Rewriter {
 template <class Run>
 std::vector<UOp> in_arena(const std::vector<UOp>& roots, Run run) {
   std::vector<UOp> results;
-  if (roots.empty() || !roots[0]->is_counted()) {
+  if (std::ranges::none_of(roots, [](const UOp& root) { return root->is_counted(); })) {
     for (const UOp& root : roots) results.emplace_back(run(root.node(), Interner::current()));
     return results;
   }
   Arena arena;
+  const std::vector<UOp> copies = import_graph(nodes_of(roots), shared_graph(), arena);
   std::vector<const Node*> nodes;
-  for (const UOp& root : roots) nodes.push_back(root.node());
-  std::vector<UOp> copies = import_graph(nodes, shared_graph(), arena);
-  nodes.clear();
   {
     const InternerScope scope(arena);
     for (const UOp& copy : copies) nodes.push_back(run(copy.node(), arena));

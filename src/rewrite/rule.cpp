@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <weft/error.h>
+
 #include "matcher.h"
 
 namespace weft {
@@ -34,6 +36,8 @@ RuleSet::RuleSet(std::string_view name, std::initializer_list<const RuleSet*> pa
 RuleSet::~RuleSet() = default;
 
 RuleSet::Result RuleSet::apply(const Node* node, Interner& interner, const void* context) const {
+  // Functions return handles: in a counted interner the result would be gone already.
+  if (interner.counted()) internal_error(name_ + ": rules apply in arenas only");
   return matcher_->apply(node, interner, context);
 }
 

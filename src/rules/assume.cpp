@@ -111,8 +111,7 @@ Interval node_bounds(const Node* node, const Assumptions* assumptions, int depth
   if (!sum) return known;
   const Wide c = node->src(1)->lo();
   const Interval x = bounds_within(*sum, assumptions, depth + 1);
-  const auto floored = [&](Wide a) { return a / c - (a % c != 0 && a < 0); };
-  const Interval quotients{floored(x.lo), floored(x.hi)};
+  const Interval quotients{floor_div(x.lo, c), floor_div(x.hi, c)};
   if (quotient) return meet(known, quotients);
   if (quotients.lo != quotients.hi) return known;
   return meet(known, {x.lo - c * quotients.lo, x.hi - c * quotients.lo});

@@ -25,6 +25,9 @@ std::optional<bool> decided(const Comparison& c, const Assumptions* assumptions)
 
 constexpr std::int64_t far = std::int64_t{1} << 62;
 
+// A constant in all lanes of the condition.
+UOp truth(const Node* condition, bool value) { return const_bits(condition->dtype(), value ? 1 : 0); }
+
 // -sum < limit is sum >= 1 - limit.
 bool lead_with_positive(Comparison& c) {
   if (c.sum.terms.empty() || c.sum.terms[0].factor > 0) return false;
@@ -99,7 +102,7 @@ UOp compare_sums(const Match& m) {
   const auto* assumptions = m.context<Assumptions>();
   auto comparison = Comparison::of_difference(root);
   if (!comparison || comparison->limit < -far || comparison->limit > far) return {};
-  if (const auto result = decided(*comparison, assumptions)) return const_bool(*result);
+  if (const auto result = decided(*comparison, assumptions)) return truth(root, *result);
   const bool two_sides = !root->src(0)->is_const() && !root->src(1)->is_const();
   bool changed = false;
   if (two_sides) {
@@ -118,7 +121,7 @@ UOp compare_sums(const Match& m) {
   const Node* side = root->src(0)->is_const() ? root->src(1) : root->src(0);
   const bool has_constant = side->op() == Op::Add && side->src(1)->is_const();
   if (!changed && !has_constant) return {};
-  if (sum.terms.empty()) return const_bool((0 < comparison->limit) == comparison->upper);
+  if (sum.terms.empty()) return truth(root, (0 < comparison->limit) == comparison->upper);
   return comparison->build(root->src(0)->dtype());
 }
 
@@ -149,8 +152,8 @@ UOp joined(Op op, const Node* first, const Node* second) {
   }
   const auto& upper = a->upper ? *a : *b;
   const auto& lower = a->upper ? *b : *a;
-  if (conjunction && upper.limit <= lower.limit) return const_bool(false);
-  if (!conjunction && upper.limit >= lower.limit) return const_bool(true);
+  if (conjunction && upper.limit <= lower.limit) return truth(first, false);
+  if (!conjunction && upper.limit >= lower.limit) return truth(first, true);
   return {};
 }
 

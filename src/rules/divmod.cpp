@@ -35,9 +35,9 @@ Division divide(const Sum& sum, std::int64_t c) {
 // The n with c*n <= sum < c*(n+1) for all values, where there is one.
 std::optional<std::int64_t> bucket(const Sum& sum, std::int64_t c, const Assumptions* assumptions) {
   const Interval b = bounds_of(sum, assumptions);
-  const auto quotient = [&](Wide a) { return a / c - (a % c != 0 && a < 0); };
-  if (quotient(b.lo) != quotient(b.hi)) return std::nullopt;
-  return static_cast<std::int64_t>(quotient(b.lo));
+  const Wide first = floor_div(b.lo, Wide{c});
+  if (first != floor_div(b.hi, Wide{c})) return std::nullopt;
+  return static_cast<std::int64_t>(first);
 }
 
 // R with some factors f replaced by f - c (f + c), if that keeps R within one bucket; Q gains

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
 namespace weft {
@@ -31,6 +32,17 @@ UOp pinned_value(const Match& m) {
   return const_bits(root->dtype(), static_cast<Bits>(root->lo()));
 }
 
+// A loop of one trip has become its only value: nothing is left to close.
+UOp drop_single_trips(const Match& m) {
+  const Node* root = m.root();
+  std::vector<UOp> src{UOp(root->src(0))};
+  for (const Node* range : root->src().subspan(1))
+    if (!range->is_const()) src.emplace_back(range);
+  if (src.size() == root->size()) return {};
+  const bool only_body = src.size() == 1 && root->op() != Op::Stage && src[0]->dtype() == root->dtype();
+  return only_body ? src[0] : with_sources(UOp(root), src);
+}
+
 UOp drop_cast(const Match& m) {
   return m.root()->dtype() == m.root()->src(0)->dtype() ? UOp(m.root()->src(0)) : UOp();
 }
@@ -49,11 +61,8 @@ bool holds_all(DType from, DType to) {
 bool fits(const Node* node, DType dtype) {
   if (holds_all(node->dtype().scalar(), dtype)) return true;
   if (!node->dtype().is_int() || !dtype.is_int()) return false;
-  const Interval b = node->bounds();
-  const int bits = dtype.bits();
-  const Wide least = dtype.is_unsigned() ? 0 : -(Wide{1} << (bits - 1));
-  const Wide most = (Wide{1} << (dtype.is_unsigned() ? bits : bits - 1)) - 1;
-  return least <= b.lo && b.hi <= most;
+  const Interval b = node->bounds(), all = dtype_interval(dtype);
+  return all.lo <= b.lo && b.hi <= all.hi;
 }
 
 // cast(cast(x)): the inner one is dropped where it keeps every value of x, or at least those bits
@@ -78,13 +87,15 @@ const RuleSet& fold_rules() {
   static const Pat s = of_kinds("s", signed_kinds);
   static const OpSet elementwise = OpSet::where(is_elementwise);
   static const OpSet pinned = OpSet::where([](Op op) {
-    return is_elementwise(op) || op == Op::Range || op == Op::Special || op == Op::Variable;
+    return is_elementwise(op) || op == Op::Variable;
   });
   static const KindSet integral = int_kinds | KindSet{Kind::Bool};
   // clang-format off
   static const RuleSet rules{"fold", {
     rule(node(elementwise),                        fold_constants),
     rule(with_kinds(node(pinned), integral),       pinned_value),
+    rule(node({Op::Range, Op::Special}, {1}),      0),
+    rule(node(OpSet{Op::Reduce, Op::End, Op::Stage}), drop_single_trips),
 
     // Subtraction is addition: one form to reason about. (factor_rules turns it back.) What is
     // unsigned has no -1.

@@ -3,6 +3,8 @@
 // A chain of one op leans left, its operands rise by comes_before(), its constant stands last.
 // Floats keep the order they were written in: only their pairs commute, not their chains.
 
+#include <algorithm>
+
 #include <weft/dev/rules/symbolic.h>
 
 #include "sum.h"
@@ -38,6 +40,30 @@ bool last_is_unsorted(const Match& m) {
   return root->chain() <= longest_sum && before(c, b, root->op());
 }
 
+void collect(const Node* chain, Op op, std::vector<const Node*>& operands) {
+  const std::size_t first = operands.size();
+  for (; chain->op() == op; chain = chain->src(0)) operands.push_back(chain->src(1));
+  operands.push_back(chain);
+  std::reverse(operands.begin() + static_cast<std::ptrdiff_t>(first), operands.end());
+}
+
+// x op (y op z): one sorted chain. Where it would be longer than rules look, both stay as they are.
+UOp merge_chains(const Match& m) {
+  const Node* root = m.root();
+  const Op op = root->op();
+  const Node *a = root->src(0), *b = root->src(1);
+  if (b->op() != op || (a->op() == op ? a->chain() + 1 : 1) + b->chain() + 1 > longest_sum) return {};
+  std::vector<const Node*> operands;
+  collect(a, op, operands);
+  collect(b, op, operands);
+  std::ranges::stable_sort(operands, [&](const Node* x, const Node* y) {
+    return x->is_const() || y->is_const() ? !x->is_const() && y->is_const() : before(x, y, op);
+  });
+  UOp result(operands[0]);
+  for (std::size_t i = 1; i < operands.size(); ++i) result = make(op, {result, UOp(operands[i])});
+  return result;
+}
+
 std::vector<Rule> rules_for(Op op, KindSet kinds) {
   const auto of = [&](const Pat& a, const Pat& b) {
     return with_kinds(ordered(node(op, {a, b})), kinds);
@@ -45,7 +71,7 @@ std::vector<Rule> rules_for(Op op, KindSet kinds) {
   static const Pat c = any_const("c"), d = any_const("d");
   return {
       rule(of(x(), y()), node(op, {y(), x()}), when(pair_is_unsorted)),
-      rule(of(x(), of(y(), z())), node(op, {node(op, {x(), y()}), z()})),
+      rule(of(x(), of(y(), z())), merge_chains),
       rule(of(of(x(), y()), z()), node(op, {node(op, {x(), z()}), y()}), when(last_is_unsorted)),
       rule(of(of(x(), c), d), node(op, {x(), fold(node(op, {c, d}))})),
   };

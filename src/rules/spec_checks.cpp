@@ -11,6 +11,7 @@ namespace {
 using enum Op;
 using Around = const Surroundings&;
 
+constexpr OpSet closers{End, Reduce, Stage};
 constexpr OpSet reductions{Reduce, AllReduce};
 constexpr OpSet combining{Add, Mul, Max};
 // What has memory of its own, so that places in it can be named.
@@ -20,10 +21,6 @@ constexpr OpSet storages{Buffer, Param, Stage,      Call,      Custom, GetTuple,
 constexpr OpSet identified{Variable, Counter, Range, Buffer, Stage};
 // What takes a place in memory as such, wherever it stands among the sources.
 constexpr OpSet place_takers{AsyncCopy, Custom, Sink, Tuple};
-
-OpSet with_flag(std::uint16_t flag) {
-  return OpSet::where([flag](Op op) { return has(op, flag); });
-}
 
 // The sources from a position on; none where there are fewer.
 NodeList rest(const Node* node, std::size_t from) {
@@ -66,22 +63,15 @@ bool is_param_with(Access access, const Node* index) {
 }
 
 bool is_canonical(const Node* node) {
-  const DType dtype = node->dtype().scalar();
   const Bits bits = node->arg<ConstArg>().bits;
-  if (!is_number(node)) return false;
-  if (dtype.is_bool()) return bits <= 1;
-  if (dtype.is_int()) return bits == bits_from_int(static_cast<std::int64_t>(bits), dtype);
-  return dtype.bits() == 64 || bits >> dtype.bits() == 0;
+  return is_number(node) && bits == canonical_bits(bits, node->dtype());
 }
 
 bool holds_its_bounds(const Node* node) {
   const auto& arg = node->arg<VariableArg>();
   if (!is_scalar_int(node) || arg.lo > arg.hi) return false;
-  if (node->dtype().is_unsigned() && arg.lo < 0) return false;
-  const auto fits = [&](std::int64_t bound) {
-    return static_cast<std::int64_t>(bits_from_int(bound, node->dtype())) == bound;
-  };
-  return fits(arg.lo) && fits(arg.hi);
+  const Interval all = dtype_interval(node->dtype());
+  return all.contains(arg.lo) && all.contains(arg.hi);
 }
 
 bool keeps_lanes(const Node* node) {
@@ -180,13 +170,6 @@ std::vector<Check> all_checks() {
     {Level::Any, elementwise, [](auto n) { return is_number(n) && all(n->src(), is_number); },
      "an operand or the result is not a number"},
     {Level::Any, elementwise, keeps_lanes, "the operands and the result differ in lanes"},
-    {Level::Any, with_flag(OpFlag::Int), [](auto n) { return is_int(n->src(0)); },
-     "the operands are not integers"},
-    {Level::Any, with_flag(OpFlag::Float), [](auto n) { return n->src(0)->dtype().is_float(); },
-     "the operands are not floats"},
-    {Level::Any, with_flag(OpFlag::Bits),
-     [](auto n) { return is_int(n->src(0)) || is_bool(n->src(0)); },
-     "the operands are neither integers nor bools"},
     {Level::Any, {Threefry}, [](auto n) { return n->dtype().kind() == Kind::U64; },
      "the operands are not u64"},
     {Level::Any, {Bitcast}, [](auto n) { return n->dtype().bits() == n->src(0)->dtype().bits(); },
@@ -199,7 +182,7 @@ std::vector<Check> all_checks() {
      "the size changes with a range"},
     {Level::Any, {Special}, [](const Node* n) { return n->arg<SpecialArg>().axis >= 0; },
      "the axis is negative"},
-    {Level::Any, with_flag(OpFlag::Closes), closes_ranges_once,
+    {Level::Any, closers, closes_ranges_once,
      "what it closes are not RANGEs, each once"},
     {Level::Any, {End}, [](auto n, Around a) { return a.has_effect(n->src(0)); },
      "what it repeats has no effect"},

@@ -4,11 +4,6 @@
 
 namespace weft {
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b) {
-  return a / b - (a % b != 0 && (a < 0) != (b < 0));
-}
-std::int64_t floor_mod(std::int64_t a, std::int64_t b) { return a - b * floor_div(a, b); }
-
 Term term_of(const Node* node) {
   if (node->op() == Op::Mul && node->src(1)->is_const()) return {node->src(0), node->src(1)->lo()};
   return {node, 1};
@@ -76,12 +71,14 @@ bool Sum::drop_remainders(std::int64_t modulus) {
 
 namespace {
 
-// Adds factor * node modulo `modulus`, which is small enough for products of what it leaves.
-void add_modulo(Sum& sum, const Node* node, std::int64_t factor, std::int64_t modulus) {
+// Adds factor * node modulo `modulus`, which is small enough for products of what it leaves. Looks
+// inside `steps` nodes at most: sums and remainders may be nested deeply, and share parts.
+void add_modulo(Sum& sum, const Node* node, std::int64_t factor, std::int64_t modulus, int& steps) {
   if (node->op() == Op::FloorMod && node->src(1)->is_const() && node->src(1)->lo() > 0 &&
       floor_mod(node->src(1)->lo(), modulus) * factor % modulus == 0)
     node = node->src(0);
-  const auto parts = Sum::of(node);
+  const auto parts = steps > 0 ? Sum::of(node) : std::nullopt;
+  --steps;
   if (!parts || (parts->terms.size() == 1 && parts->terms[0].node == node)) {
     const auto known = std::ranges::find(sum.terms, node, &Term::node);
     if (known == sum.terms.end()) sum.terms.push_back({node, factor});
@@ -91,7 +88,7 @@ void add_modulo(Sum& sum, const Node* node, std::int64_t factor, std::int64_t mo
   sum.constant = (sum.constant + floor_mod(parts->constant, modulus) * factor) % modulus;
   for (const Term& part : parts->terms)
     if (const std::int64_t f = floor_mod(part.factor, modulus) * factor % modulus; f != 0)
-      add_modulo(sum, part.node, f, modulus);
+      add_modulo(sum, part.node, f, modulus, steps);
 }
 
 }  // namespace
@@ -100,8 +97,9 @@ std::optional<std::int64_t> constant_difference(const Node* a, const Node* b,
                                                 std::int64_t modulus) {
   if (modulus >= std::int64_t{1} << 31) return std::nullopt;
   Sum difference;
-  add_modulo(difference, a, 1, modulus);
-  add_modulo(difference, b, modulus - 1, modulus);
+  int steps = 2 * longest_sum;
+  add_modulo(difference, a, 1, modulus, steps);
+  add_modulo(difference, b, modulus - 1, modulus, steps);
   for (const Term& term : difference.terms)
     if (term.factor != 0) return std::nullopt;
   return difference.constant;

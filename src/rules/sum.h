@@ -46,9 +46,6 @@ UOp plus(const Sum& sum, const UOp& x, std::int64_t factor = 1);
 // (Sums that may wrap are opaque.)
 std::optional<std::int64_t> constant_difference(const Node* a, const Node* b, std::int64_t modulus);
 
-std::int64_t floor_div(std::int64_t a, std::int64_t b);
-std::int64_t floor_mod(std::int64_t a, std::int64_t b);
-
 // The constant; null where it is no value of the dtype.
 UOp exact_const(std::int64_t value, DType dtype);
 

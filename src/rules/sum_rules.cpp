@@ -153,6 +153,7 @@ std::size_t op_count(const Sum& sum) {
   std::size_t count = sum.terms.size() + (sum.constant != 0) - 1;
   for (const Term& term : sum.terms) {
     count += term.factor != 1;
+    if (term.node->chain() > longest_sum) continue;
     for (const Node* node = term.node; node->op() == Op::Add; node = node->src(0))
       count += 1 + (node->src(1)->op() == Op::Mul);
   }
@@ -162,6 +163,7 @@ std::size_t op_count(const Sum& sum) {
 // (a + b)*c + a*d is a*(c + d) + b*c, where that is shorter.
 UOp open_sum(const Match& m) {
   const Node* root = m.root();
+  if (root->chain() > longest_sum) return {};
   bool holds_sum = term_of(root->src(1)).node->op() == Op::Add;
   for (const Node* node = root->src(0); !holds_sum; node = node->src(0)) {
     holds_sum = term_of(node->op() == Op::Add ? node->src(1) : node).node->op() == Op::Add;

@@ -13,6 +13,20 @@ const RuleSet& symbolic() {
   return rules;
 }
 
+std::span<const RuleSet* const> all_rule_sets() {
+  static const RuleSet* const sets[] = {
+      &fold_rules(),   &order_rules(), &sum_rules(),    &divmod_rules(), &compare_rules(),
+      &select_rules(), &gate_rules(),  &symbolic(),     &spread_rules(), &merge_rules(),
+      &factor_rules(), &width_rules()};
+  return sets;
+}
+
+const RuleSet* find_rule_set(std::string_view name) {
+  const auto sets = all_rule_sets();
+  const auto found = std::ranges::find(sets, name, [](const RuleSet* set) { return set->name(); });
+  return found == sets.end() ? nullptr : *found;
+}
+
 namespace {
 
 const RuleSet& spread_symbolic() {
@@ -31,10 +45,8 @@ bool same(const std::vector<UOp>& a, const std::vector<UOp>& b) {
 }
 
 std::size_t op_count_of(const std::vector<UOp>& roots) {
-  std::vector<const Node*> nodes;
-  for (const UOp& root : roots) nodes.push_back(root.node());
   return static_cast<std::size_t>(std::ranges::count_if(
-      toposort(nodes), [](const Node* node) { return is_elementwise(node->op()); }));
+      toposort(nodes_of(roots)), [](const Node* node) { return is_elementwise(node->op()); }));
 }
 
 }  // namespace

@@ -28,6 +28,12 @@ const Node* narrow(const Node* node) {
 
 UOp to_index(const UOp& value) { return cast(value, dtypes::index.vec(value->dtype().lanes())); }
 
+// An integer in another width; a constant at once.
+UOp in_width(const Node* value, DType to) {
+  if (value->is_const()) return const_bits(to, value->arg<ConstArg>().bits);
+  return cast(UOp(value), to);
+}
+
 UOp narrow_leaf(const Match& m) {
   const Node* root = m.root();
   const DType to = width_for(root->bounds()).vec(root->dtype().lanes());
@@ -59,7 +65,7 @@ UOp narrow_op(const Match& m) {
   std::vector<UOp> src;
   if (first == 1) src.push_back(UOp(root->src(0)));
   for (std::size_t i = first; i < root->size(); ++i)
-    src.push_back(cast(UOp(narrow(root->src(i))), to));
+    src.push_back(in_width(narrow(root->src(i)), to));
   const UOp result = make(root->op(), src);
   return compares ? result : to_index(result);
 }
@@ -67,6 +73,23 @@ UOp narrow_op(const Match& m) {
 UOp drop_index_cast(const Match& m) {
   const Node* inner = narrow(m.root()->src(0));
   return inner != nullptr ? cast(UOp(inner), m.root()->dtype()) : UOp();
+}
+
+// Ops whose dtype is that of source 0: what they hold or hand on becomes narrow with them, as far
+// as its values allow.
+UOp narrow_holder(const Match& m) {
+  const Node* root = m.root();
+  std::vector<UOp> src;
+  for (const Node* source : root->src()) src.emplace_back(narrow(source) != nullptr ? narrow(source) : source);
+  if (narrow(root->src(0)) == nullptr) return {};
+  const Interval a = root->bounds(), b = root->src(0)->bounds();
+  const DType to = width_for({std::min(a.lo, b.lo), std::max(a.hi, b.hi)});
+  src[0] = cast(src[0], to.vec(root->src(0)->dtype().lanes()));
+  if (root->op() == Op::Bind) src[1] = cast(src[1], src[0]->dtype());
+  if (root->op() == Op::Stack)
+    for (UOp& lane : src) lane = cast(lane, to);
+  return to_index(root->op() == Op::Splat ? make(Op::Splat, src, to.vec(root->dtype().lanes()))
+                                          : with_sources(UOp(root), src));
 }
 
 // Everything else takes integers of any width as they are.
@@ -86,7 +109,9 @@ UOp take_narrow(const Match& m) {
 
 const RuleSet& width_rules() {
   static const OpSet leaves{Op::Const, Op::Variable};
-  static const OpSet takers{Op::Index, Op::Tuple, Op::Sink, Op::Buffer, Op::Param};
+  static const OpSet holders{Op::Bind, Op::Reduce, Op::After, Op::Stack, Op::Splat, Op::Lane, Op::Stage,
+                             Op::Shuffle, Op::Trunc};
+  static const OpSet takers = OpSet::where([](Op op) { return !is_elementwise(op) && !leaves.contains(op); });
   static const OpSet ops = OpSet::where([](Op op) {
     const OpClass c = info(op).cls;
     return c == OpClass::Binary || c == OpClass::Ternary || op == Op::Neg;
@@ -96,6 +121,7 @@ const RuleSet& width_rules() {
     rule(with_kinds(node({Op::Range, Op::Special}), {Kind::Index}), narrow_range),
     rule(node(Op::Cast), drop_index_cast),
     rule(node(ops), narrow_op),
+    rule(with_kinds(node(holders), {Kind::Index}), narrow_holder),
     rule(node(takers), take_narrow),
   }};
   return rules;

@@ -106,6 +106,7 @@ std::vector<IndexProof> prove_indices(NodeList roots, unsigned timeout_ms) {
 }
 
 void validate_indices(NodeList roots, std::string_view pass, bool strict) {
+  if (!can_prove()) user_error("VALIDATE=1 needs a build with Z3 (WEFT_Z3=ON)");
   std::string bad;
   for (const auto& [index, proof] : prove_indices(roots)) {
     if (proof.verdict == Verdict::Refuted || (strict && proof.verdict == Verdict::Unknown))

@@ -31,11 +31,6 @@ z3::expr number(z3::context& z3, Wide value) {
 
 Wide power_of_two(int exponent) { return Wide{1} << exponent; }
 
-Interval interval_of(DType dtype) {
-  if (dtype.is_unsigned()) return {0, power_of_two(dtype.bits()) - 1};
-  return {-power_of_two(dtype.bits() - 1), power_of_two(dtype.bits() - 1) - 1};
-}
-
 // The integer of the dtype that is equal modulo 2^bits.
 z3::expr wrap(const z3::expr& value, DType dtype) {
   const z3::expr modulus = number(value.ctx(), power_of_two(dtype.bits()));
@@ -144,7 +139,7 @@ z3::expr converted(const Term& t) {
   const DType from = t.node->src(0)->dtype(), to = t.node->dtype();
   if (from.is_bool()) return to.is_bool() ? t[0] : z3::ite(t[0], t.number(1), t.number(0));
   if (to.is_bool()) return t[0] != 0;
-  const Interval values = t.bounds(0), room = interval_of(to);
+  const Interval values = t.bounds(0), room = dtype_interval(to);
   return room.lo <= values.lo && values.hi <= room.hi ? t[0] : wrap(t[0], to);
 }
 

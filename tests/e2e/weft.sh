@@ -38,10 +38,14 @@ expect help 0 'opt' "$weft" --help
 expect "help of a subcommand" 0 '--pass' "$weft" opt --help
 expect "no subcommand" 2 'subcommand' "$weft"
 expect "unknown flag" 2 'not expected' "$weft" opt --no-such-flag
-expect "unknown pass" 1 "no pass 'polish'" "$weft" opt --pass polish "$dir/flat.weft"
+expect "unknown pass" 1 "no pass or rule set 'polish'" "$weft" opt --pass polish "$dir/flat.weft"
 expect "missing file" 1 'cannot open' "$weft" opt "$dir/nowhere.weft"
 expect "syntax error" 1 "bad.weft:2:8: there is no op 'cosnt'" "$weft" opt "$dir/bad.weft"
 expect "one pass" 0 'return %1' "$weft" opt --pass simplify "$dir/flat.weft"
+expect "one rule set" 0 'return %1' "$weft" opt --pass sum "$dir/flat.weft"
+printf 'graph odd {\n  %%0 = const 1 : index\n  %%1 = range %%0 {id = 0, kind = loop} : index\n  %%2 = range %%1 {id = 0, kind = loop} : index\n  return %%2\n}\n' >"$dir/odd.weft"
+expect "illegal graph" 1 'graph odd is not legal' "$weft" opt "$dir/odd.weft"
+expect "output that is full" 1 'cannot be written' sh -c "'$weft' opt '$dir/flat.weft' >/dev/full"
 expect "whole pipeline" 0 'range %0 {id = 0, kind = loop} : i32' "$weft" opt "$dir/flat.weft"
 expect "standard input" 0 'return %1' sh -c "'$weft' opt --pass simplify - <'$dir/flat.weft'"
 expect trace 0 'by .*sum' "$weft" opt --trace --pass simplify "$dir/flat.weft"

@@ -23,12 +23,6 @@ void check(bool holds, std::string_view what) {
   std::abort();
 }
 
-std::vector<const Node*> nodes_of(const std::vector<UOp>& uops) {
-  std::vector<const Node*> nodes;
-  for (const UOp& uop : uops) nodes.push_back(uop.node());
-  return nodes;
-}
-
 void print_and_parse(const std::vector<const Node*>& roots) {
   const std::string text = print_graph("g", roots);
   check(nodes_of(parse_graphs(text).at(0).roots) == roots, "another graph in the same arena");
@@ -43,9 +37,7 @@ void print_and_parse(const std::vector<const Node*>& roots) {
 }
 
 void try_simplify(const Graph& graph) {
-  bool legal = spec_violations(nodes_of(graph.roots), Level::Any).empty();
-  for (const Node* node : toposort(nodes_of(graph.roots)))  // KNOWN
-    if ((node->op() == Op::Range || node->op() == Op::Variable) && node->lo() == node->hi()) legal = false;
+  const bool legal = spec_violations(nodes_of(graph.roots), Level::Any).empty();
   try {
     const std::vector<UOp> simple = simplify(graph.roots);
     print_and_parse(nodes_of(simple));

@@ -88,9 +88,8 @@ TEST(Ranges, OfRandomGraphsAreThoseOfTheSources) {
     SCOPED_TRACE(fmt::format("seed {}", seed));
     Arena arena;
     const InternerScope scope(arena);
-    std::vector<const Node*> roots;
-    for (const UOp& root : RandomGraph(seed).roots(80)) roots.push_back(root.node());
-    for (const Node* node : toposort(roots)) {
+    const std::vector<UOp> roots = RandomGraph(seed).roots(80);
+    for (const Node* node : toposort(nodes_of(roots))) {
       std::set<const Node*> expected;
       for (const Node* source : node->src())
         expected.insert(source->ranges().begin(), source->ranges().end());

@@ -13,11 +13,7 @@
 namespace weft {
 namespace {
 
-std::vector<const Node*> nodes_of(const std::vector<UOp>& uops) {
-  std::vector<const Node*> nodes;
-  for (const UOp& uop : uops) nodes.push_back(uop.node());
-  return nodes;
-}
+std::vector<const Node*> list(const std::vector<UOp>& uops) { return nodes_of(uops); }
 
 StructuralHash hash_of(const UOp& root) { return structural_hash(std::vector{root.node()}); }
 
@@ -54,7 +50,7 @@ TEST(Toposort, PutsSourcesFirstInTheirOrder) {
 
 TEST(Toposort, TakesSeveralRootsAndEachNodeOnce) {
   const UOp a = const_int(1), b = const_int(2), sum = a + b;
-  EXPECT_EQ(toposort(nodes_of({b, sum, b, a, sum})), nodes_of({b, a, sum}));
+  EXPECT_EQ(toposort(list({b, sum, b, a, sum})), list({b, a, sum}));
   EXPECT_TRUE(toposort(NodeList()).empty());
 }
 
@@ -76,9 +72,9 @@ TEST(Toposort, OfRandomGraphsIsCompleteAndOrdered) {
 
 TEST(ForwardSlice, IsWhatDependsOnANode) {
   const UOp a = range(4, 0), b = range(8, 1), x = a + 1, y = b + 1, sum = x * y, other = y * 2;
-  EXPECT_EQ(forward_slice(nodes_of({sum, other}), a.node()), nodes_of({a, x, sum}));
-  EXPECT_EQ(forward_slice(nodes_of({sum, other}), y.node()), nodes_of({y, sum, other}));
-  EXPECT_TRUE(forward_slice(nodes_of({other}), a.node()).empty());
+  EXPECT_EQ(forward_slice(list({sum, other}), a.node()), list({a, x, sum}));
+  EXPECT_EQ(forward_slice(list({sum, other}), y.node()), list({y, sum, other}));
+  EXPECT_TRUE(forward_slice(list({other}), a.node()).empty());
   EXPECT_TRUE(depends_on(sum.node(), a.node()));
   EXPECT_TRUE(depends_on(sum.node(), sum.node()));
   EXPECT_FALSE(depends_on(other.node(), a.node()));
@@ -211,11 +207,11 @@ TEST(StructuralHash, DiffersWithAnythingElse) {
 
 TEST(StructuralHash, CountsTheRootsInOrder) {
   const UOp a = const_int(1), b = const_int(2);
-  const StructuralHash both = structural_hash(nodes_of({a, b}));
-  EXPECT_EQ(both, structural_hash(nodes_of({a, b})));
-  EXPECT_NE(both, structural_hash(nodes_of({b, a})));
-  EXPECT_NE(both, structural_hash(nodes_of({a, b, b})));
-  EXPECT_NE(structural_hash(nodes_of({a})), structural_hash(nodes_of({a, a})));
+  const StructuralHash both = structural_hash(list({a, b}));
+  EXPECT_EQ(both, structural_hash(list({a, b})));
+  EXPECT_NE(both, structural_hash(list({b, a})));
+  EXPECT_NE(both, structural_hash(list({a, b, b})));
+  EXPECT_NE(structural_hash(list({a})), structural_hash(list({a, a})));
 }
 
 TEST(Evaluate, ComputesUnderAnAssignment) {

@@ -109,6 +109,11 @@ TEST(Interner, EqualNodesAreOneAndDifferentNodesAreNot) {
 
 TEST(Interner, UniqueIdsKeepNodesApart) {
   EXPECT_NE(fresh_id(), fresh_id());
+  const UniqueId far{fresh_id().value + 1000};
+  reserve_id(far);
+  EXPECT_GT(fresh_id().value, far.value);
+  reserve_id({~std::uint64_t{0} - 1});  // too far to be met: counting goes on where it was
+  EXPECT_LT(fresh_id().value, far.value + 10);
   in_both([] { EXPECT_FALSE(Variable("n", 0, 9).is(Variable("n", 0, 9))); });
 }
 
@@ -137,10 +142,11 @@ TEST(Interner, TakesNodesWithAMillionSources) {
 TEST(Interner, RefusesSourcesOfAnother) {
   const UOp shared = const_int(4711);
   Arena arena, other;
-  UOp far;
+  UOp first, far;
   {
     const InternerScope scope(arena);
-    for (int i = 0; i < 10; ++i) far = const_int(i);
+    first = const_int(0);
+    for (int i = 1; i < 10; ++i) far = const_int(i);
     EXPECT_EQ(message_of([&] { -shared; }),
               "internal error: a source of neg is from another interner");
     EXPECT_EQ(arena.size(), 10u);
@@ -149,6 +155,12 @@ TEST(Interner, RefusesSourcesOfAnother) {
             "internal error: a source of add is from another interner");
   const InternerScope scope(other);
   EXPECT_EQ(message_of([&] { -far; }), "internal error: a source of neg is from another interner");
+  const UOp own = const_int(5);  // with the id that `first` has in its arena
+  ASSERT_EQ(own->id(), first->id());
+  EXPECT_EQ(message_of([&] { own + first; }),
+            "internal error: a source of add is from another interner");
+  EXPECT_TRUE(other.owns(own.node()));
+  EXPECT_FALSE(other.owns(first.node()));
 }
 
 // What builds nodes of every kind, with shapes and sets of ranges.

@@ -14,12 +14,6 @@
 namespace weft {
 namespace {
 
-std::vector<const Node*> nodes_of(const std::vector<UOp>& uops) {
-  std::vector<const Node*> nodes;
-  for (const UOp& uop : uops) nodes.push_back(uop.node());
-  return nodes;
-}
-
 std::string print(const UOp& root) { return print_graph("g", std::vector{root.node()}); }
 
 // One node at least with each struct of args.h.

@@ -114,9 +114,7 @@ TEST(Threads, WorkInArenasOfTheirOwn) {
       arena.reset();
       const InternerScope scope(arena);
       const std::vector<UOp> roots = RandomGraph(seed_of(round)).roots(60);
-      std::vector<const Node*> nodes;
-      for (const UOp& root : roots) nodes.push_back(root.node());
-      const std::string text = print_graph("g", nodes);
+      const std::string text = print_graph("g", nodes_of(roots));
       ASSERT_EQ(parse_graphs(text)[0].roots.size(), roots.size());
       const UOp simple = simplify(expression(round));
       // Out to where the others are, and back.

@@ -25,6 +25,9 @@ int cases(int sample, int full) { return std::getenv("WEFT_FULL") != nullptr ? f
 using Transform = UOp (*)(const UOp&);
 using MakeExpression = UOp (*)(std::uint64_t seed);
 
+// Ends soon also where the rules would not.
+UOp simplified(const UOp& root) { return simplify(std::vector{root}, {.budget = 50'000})[0]; }
+
 // What is wrong with what the transform makes of the expression; empty where nothing is.
 std::string wrong(const UOp& before, Transform transform) {
   try {
@@ -83,17 +86,17 @@ UOp random_float(std::uint64_t seed) {
   return RandomExpression(seed, dtypes::i8).real(seed % 3 == 0 ? dtypes::f16 : dtypes::f32);
 }
 
-TEST(SymbolicProperty, IndicesKeepTheirValue) { check_all(cases(8'000, 100'000), simplify, random_index); }
+TEST(SymbolicProperty, IndicesKeepTheirValue) { check_all(cases(8'000, 100'000), simplified, random_index); }
 
 TEST(SymbolicProperty, FixedWidthsKeepTheirValue) {
-  check_all(cases(6'000, 60'000), simplify, random_fixed_width);
+  check_all(cases(6'000, 60'000), simplified, random_fixed_width);
 }
 
 TEST(SymbolicProperty, GatedIndicesKeepTheirValue) {
-  check_all(cases(5'000, 40'000), simplify, random_gated_index);
+  check_all(cases(5'000, 40'000), simplified, random_gated_index);
 }
 
-TEST(SymbolicProperty, FloatsKeepTheirValue) { check_all(cases(2'000, 20'000), simplify, random_float); }
+TEST(SymbolicProperty, FloatsKeepTheirValue) { check_all(cases(2'000, 20'000), simplified, random_float); }
 
 TEST(SymbolicProperty, WidthsKeepValues) {
   const Transform widths = [](const UOp& root) { return rewrite(root, width_rules()); };

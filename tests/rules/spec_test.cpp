@@ -95,12 +95,6 @@ constexpr Case illegal_values[] = {
    "%20 = cast %17 : f16"},
   {"where: the operands and the result differ in lanes",
    "%20 = where %1, %17, %17 : f32x4"},
-  {"floordiv: the operands are not integers",
-   "%20 = floordiv %2, %2 : f32"},
-  {"sqrt: the operands are not floats",
-   "%20 = sqrt %10 : i32"},
-  {"and: the operands are neither integers nor bools",
-   "%20 = and %2, %2 : f32"},
   {"threefry: the operands are not u64",
    "%20 = threefry %10, %10 : i32"},
   {"bitcast: the widths differ",
@@ -433,6 +427,7 @@ TEST_F(SpecOfBrokenNodes, DTypes) {
             "%1 add: the dtype is f64, but f32 follows from the sources");
   EXPECT_EQ(violations_of({Op::CmpLt, dtypes::bool_.vec(4), same}),
             "%1 cmplt: the dtype is boolx4, but bool follows from the sources");
+  EXPECT_EQ(violations_of({Op::FloorDiv, dtypes::f32, same}), "%1 floordiv: not for f32");
   const Node* choice[] = {i_.node(), f_.node(), f_.node()};
   EXPECT_EQ(violations_of({Op::Where, dtypes::f32, choice}),
             "%2 where: the condition is i32, not bool");
@@ -455,16 +450,19 @@ TEST_F(SpecOfBrokenNodes, Constants) {
       {dtypes::f8e4m3, 0xff, 0x100},
       {dtypes::f32.vec(2), 0xffffffff, ~Bits{0}},
   };
+  const auto violations_of_const = [this](DType dtype, Bits bits) {
+    const ConstArg arg{bits};
+    return violations_of({Op::Const, dtype, {}, &arg});
+  };
+  const std::string finding = "%0 const: the bits are not a value of the dtype";
   for (const auto& c : cases) {
-    EXPECT_EQ(violations(const_bits(c.dtype, c.good), Level::Any), "");
-    EXPECT_EQ(violations(const_bits(c.dtype, c.bad), Level::Any),
-              "%0 const: the bits are not a value of the dtype");
+    EXPECT_EQ(violations_of_const(c.dtype, c.good), "");
+    EXPECT_EQ(violations_of_const(c.dtype, c.bad), finding);
   }
   for (const DType dtype : {dtypes::i64, dtypes::u64, dtypes::index, dtypes::f64, dtypes::weak})
-    EXPECT_EQ(violations(const_bits(dtype, ~Bits{0}), Level::Any), "");
+    EXPECT_EQ(violations_of_const(dtype, ~Bits{0}), "");
   for (const DType dtype : {dtypes::void_, DType::fragment("a")})
-    EXPECT_EQ(violations(const_bits(dtype, 0), Level::Any),
-              "%0 const: the bits are not a value of the dtype");
+    EXPECT_EQ(violations_of_const(dtype, 0), finding);
 }
 
 // The other checks need the sources that an op must have, so they wait.
@@ -475,7 +473,7 @@ TEST_F(SpecOfBrokenNodes, WrongCountsComeFirst) {
             "%0 after: 0 sources, but it takes at least 1");
 }
 
-UOp param(int slot, Access access, std::vector<UOp> dims) {
+UOp param(int slot, Access access, const std::vector<UOp>& dims) {
   return make(Op::Param, dims, dtypes::f32, ParamArg{slot, access, 0});
 }
 UOp place(const UOp& buffer, const UOp& valid, std::vector<UOp> indices) {
@@ -486,7 +484,7 @@ UOp load(const UOp& place) { return make(Op::Load, {place}); }
 UOp store(const UOp& place, const UOp& value) {
   return make(Op::Store, {place, value}, dtypes::void_, StoreArg{});
 }
-UOp reduce(Op op, std::vector<UOp> src) {
+UOp reduce(Op op, const std::vector<UOp>& src) {
   return make(Op::Reduce, src, dtypes::void_, ReduceArg{op, {}});
 }
 UOp kernel(const std::vector<UOp>& effects) {

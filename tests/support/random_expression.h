@@ -249,7 +249,8 @@ class RandomExpression {
   // One comparison of a sum with a constant.
   UOp bound(int depth) {
     const UOp x = one_in(2) ? sum(depth) : term(depth);
-    const UOp limit = literal(number() + number());
+    const auto wrapped = static_cast<std::uint64_t>(number()) + static_cast<std::uint64_t>(number());
+    const UOp limit = literal(static_cast<std::int64_t>(wrapped));
     return choose({{3, [&] { return x < limit; }}, {2, [&] { return x >= limit; }}, {1, [&] { return limit < x; }}});
   }
 

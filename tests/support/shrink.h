@@ -39,13 +39,14 @@ inline std::vector<UOp> simpler(const Node* node) {
 
 }  // namespace shrinking
 
-// Replaces nodes by simpler ones for as long as `fails` still holds.
+// Replaces nodes by simpler ones for as long as `fails` still holds, and patience does.
 template <class Fails>
-UOp shrink(UOp root, Fails fails) {
+UOp shrink(UOp root, Fails fails, int tries = 3000) {
   for (bool smaller = true; smaller;) {
     smaller = false;
     const auto take = [&](const UOp& candidate) {
-      if (shrinking::size_of(candidate) >= shrinking::size_of(root) || !fails(candidate)) return false;
+      if (shrinking::size_of(candidate) >= shrinking::size_of(root) || --tries < 0 || !fails(candidate))
+        return false;
       root = candidate;
       return smaller = true;
     };

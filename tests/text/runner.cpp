@@ -33,17 +33,6 @@
 namespace weft {
 namespace {
 
-struct NamedRules {
-  std::string_view name;
-  const RuleSet& (*rules)();
-};
-constexpr NamedRules rule_sets[] = {
-    {"fold", fold_rules},       {"order", order_rules},     {"sum", sum_rules},
-    {"divmod", divmod_rules},   {"compare", compare_rules}, {"select", select_rules},
-    {"gate", gate_rules},       {"symbolic", symbolic},     {"spread", spread_rules},
-    {"merge", merge_rules},     {"factor", factor_rules},   {"width", width_rules},
-};
-
 using Lines = std::vector<std::string>;
 
 struct Case {
@@ -94,14 +83,6 @@ Graph parse_one(const Lines& lines, std::size_t first, std::size_t last) {
   return std::move(graphs[0]);
 }
 
-std::vector<UOp> run(const std::string& name, const std::vector<UOp>& roots) {
-  if (name == "all") return run_pipeline(roots);
-  if (const Pass* pass = find_pass(name)) return run_pass(*pass, roots);
-  const auto set = std::ranges::find(rule_sets, name, &NamedRules::name);
-  if (set == std::end(rule_sets)) user_error(fmt::format("there is no pass '{}'", name));
-  return rewrite(roots, set->rules());
-}
-
 bool same(const std::vector<UOp>& a, const std::vector<UOp>& b) {
   return std::ranges::equal(a, b, [](const UOp& left, const UOp& right) { return left.is(right); });
 }
@@ -148,7 +129,7 @@ Result run_case(const Lines& lines, const Case& test) {
   const InternerScope scope(arena);
   Result result;
   const Graph before = parse_one(lines, test.before, test.expect);
-  const Graph after{before.name, run(test.pass, before.roots)};
+  const Graph after{before.name, run_named(test.pass, before.roots)};
   result.got = split(print_graph(after));
   const Graph expected = parse_one(lines, test.expect + 1, test.end);
   if (!same(expected.roots, after.roots))

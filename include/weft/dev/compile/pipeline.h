@@ -25,6 +25,9 @@ const Pass* find_pass(std::string_view name);
 // Rewrites; then prints (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1).
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           RewriteTrace* trace = nullptr);
+// A pass of the pipeline, a rule set to its fixed point, or `all` for the whole pipeline.
+std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
+                           RewriteTrace* trace = nullptr);
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, RewriteTrace* trace = nullptr);
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 
 #include <weft/dev/base/interned.h>
 #include <weft/dev/ir/op.h>
@@ -17,7 +18,8 @@ struct UniqueId {
   std::uint64_t value = 0;
   friend bool operator==(UniqueId, UniqueId) = default;
 };
-UniqueId fresh_id();  // one that no other caller in this process gets
+UniqueId fresh_id();  // one that nobody in this process has, or has reserved
+void reserve_id(UniqueId id);  // an id from outside, such as a text's
 
 enum class LoopKind : std::uint8_t {
   Loop,
@@ -186,27 +188,20 @@ struct ScopeArg {
 template <class F>
 decltype(auto) with_arg_type(ArgType type, F&& f) {
   switch (type) {
-    case ArgType::NoArg: break;
-    case ArgType::ConstArg: return f(ConstArg{});
-    case ArgType::VariableArg: return f(VariableArg{});
-    case ArgType::IdArg: return f(IdArg{});
-    case ArgType::RangeArg: return f(RangeArg{});
-    case ArgType::SpecialArg: return f(SpecialArg{});
-    case ArgType::BufferArg: return f(BufferArg{});
-    case ArgType::ParamArg: return f(ParamArg{});
-    case ArgType::AxesArg: return f(AxesArg{});
-    case ArgType::ReduceArg: return f(ReduceArg{});
-    case ArgType::PositionArg: return f(PositionArg{});
-    case ArgType::DeviceArg: return f(DeviceArg{});
-    case ArgType::ShardArg: return f(ShardArg{});
-    case ArgType::CallArg: return f(CallArg{});
-    case ArgType::CustomArg: return f(CustomArg{});
-    case ArgType::NameArg: return f(NameArg{});
-    case ArgType::StoreArg: return f(StoreArg{});
-    case ArgType::StageArg: return f(StageArg{});
-    case ArgType::ScopeArg: return f(ScopeArg{});
+#define X(name) \
+  case ArgType::name: return f(name{});
+    WEFT_ARG_TYPES(X)
+#undef X
   }
   return f(NoArg{});
+}
+
+template <class Arg>
+constexpr ArgType arg_type_of() {
+#define X(name) \
+  if constexpr (std::is_same_v<Arg, name>) return ArgType::name;
+  WEFT_ARG_TYPES(X)
+#undef X
 }
 
 // Calls f(field, value) for each field of the arg.

@@ -72,8 +72,11 @@ class Arena final : public Interner {
   ~Arena() override;
   const Node* intern(const NodeFields& fields) override;
   void release(const Node*) override {}
-  std::size_t size() const override { return count_; }
+  std::size_t size() const override { return nodes_.size(); }
   std::size_t bytes() const override;
+  bool owns(const Node* node) const {
+    return node->id() < nodes_.size() && nodes_[node->id()] == node;
+  }
   void reset();  // frees all nodes and keeps the memory for the next compilation
 
  private:
@@ -81,11 +84,11 @@ class Arena final : public Interner {
   std::byte* allocate(std::size_t bytes);
 
   std::unique_ptr<class NodeTable> table_;
+  std::vector<const Node*> nodes_;  // by id
   std::vector<Chunk> chunks_;
   std::size_t chunk_ = 0;       // the one in use
   std::byte* next_ = nullptr;   // free space in it
   std::byte* end_ = nullptr;
-  std::uint32_t count_ = 0;
 };
 
 // Makes an interner the current one of this thread.

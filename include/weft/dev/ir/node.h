@@ -26,6 +26,18 @@ struct Interval {
   friend bool operator==(const Interval&, const Interval&) = default;
 };
 
+Interval dtype_interval(DType dtype);  // all values of an integer or bool dtype
+
+// Rounding toward minus infinity; b is not 0.
+template <class T>
+constexpr T floor_div(T a, T b) {
+  return a / b - (a % b != 0 && (a < 0) != (b < 0));
+}
+template <class T>
+constexpr T floor_mod(T a, T b) {
+  return a - b * floor_div(a, b);
+}
+
 class Node {
  public:
   Op op() const { return op_; }

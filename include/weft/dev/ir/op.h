@@ -52,27 +52,16 @@ inline constexpr std::uint16_t Effect = 64;  // runs for what it does
 inline constexpr std::uint16_t Int = 128, Float = 256, Bits = 512;  // operand dtypes allowed
 }  // namespace OpFlag
 
-// The struct in args.h that holds the constant fields of a node.
+// The structs in args.h that hold the constant fields of a node, one of them for each op.
+#define WEFT_ARG_TYPES(X)                                                                   \
+  X(NoArg) X(ConstArg) X(VariableArg) X(IdArg) X(RangeArg) X(SpecialArg) X(BufferArg)       \
+  X(ParamArg) X(AxesArg) X(ReduceArg) X(PositionArg) X(DeviceArg) X(ShardArg) X(CallArg)    \
+  X(CustomArg) X(NameArg) X(StoreArg) X(StageArg) X(ScopeArg)
+
 enum class ArgType : std::uint8_t {
-  NoArg,
-  ConstArg,
-  VariableArg,
-  IdArg,
-  RangeArg,
-  SpecialArg,
-  BufferArg,
-  ParamArg,
-  AxesArg,
-  ReduceArg,
-  PositionArg,
-  DeviceArg,
-  ShardArg,
-  CallArg,
-  CustomArg,
-  NameArg,
-  StoreArg,
-  StageArg,
-  ScopeArg,
+#define X(name) name,
+  WEFT_ARG_TYPES(X)
+#undef X
 };
 
 struct Arity {

@@ -6,7 +6,9 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -60,17 +62,19 @@ DType infer_dtype(Op op, NodeList src, DType given);
 const Node* make_node(Interner& interner, Op op, NodeList src, DType given = dtypes::void_,
                       const void* arg = nullptr);
 
+// The nodes behind the handles, which keep them alive.
+std::vector<const Node*> nodes_of(std::span<const UOp> uops);
+
+// make(Op::Range, {size}, dtypes::void_, RangeArg{...}): the arg has to be the op's own struct.
+UOp make_uop(Op op, std::span<const UOp> src, DType given, ArgType type, const void* arg);
+
 template <class Arg = NoArg>
 UOp make(Op op, std::initializer_list<UOp> src, DType given = dtypes::void_, const Arg& arg = {}) {
-  std::vector<const Node*> nodes;
-  for (const UOp& source : src) nodes.push_back(source.node());
-  return UOp::adopt(make_node(Interner::current(), op, nodes, given, &arg));
+  return make_uop(op, src, given, arg_type_of<Arg>(), &arg);
 }
 template <class Arg = NoArg>
 UOp make(Op op, const std::vector<UOp>& src, DType given = dtypes::void_, const Arg& arg = {}) {
-  std::vector<const Node*> nodes;
-  for (const UOp& source : src) nodes.push_back(source.node());
-  return UOp::adopt(make_node(Interner::current(), op, nodes, given, &arg));
+  return make_uop(op, src, given, arg_type_of<Arg>(), &arg);
 }
 
 // Leaves.
@@ -88,10 +92,23 @@ UOp sizes(std::initializer_list<std::int64_t> values);  // a shape
 
 // Algebra. On integers `/` and `%` are FLOORDIV and FLOORMOD; on floats DIV and MOD. A literal
 // takes the dtype of the other operand.
-#define WEFT_OPERATOR(symbol)                         \
-  UOp operator symbol(const UOp& a, const UOp& b);    \
-  UOp operator symbol(const UOp& a, std::int64_t b);  \
-  UOp operator symbol(std::int64_t a, const UOp& b);
+UOp literal_like(std::int64_t value, const UOp& other);
+UOp literal_like(double value, const UOp& other);  // not for integers, which it would round
+template <class T>
+concept Literal = std::is_arithmetic_v<T>;
+template <Literal T>
+using LiteralValue = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
+
+#define WEFT_OPERATOR(symbol)                                             \
+  UOp operator symbol(const UOp& a, const UOp& b);                        \
+  template <Literal T>                                                    \
+  UOp operator symbol(const UOp& a, T b) {                                \
+    return a symbol literal_like(static_cast<LiteralValue<T>>(b), a);     \
+  }                                                                       \
+  template <Literal T>                                                    \
+  UOp operator symbol(T a, const UOp& b) {                                \
+    return literal_like(static_cast<LiteralValue<T>>(a), b) symbol b;     \
+  }
 WEFT_OPERATOR(+)
 WEFT_OPERATOR(-)
 WEFT_OPERATOR(*)
@@ -99,7 +116,7 @@ WEFT_OPERATOR(/)
 WEFT_OPERATOR(%)
 WEFT_OPERATOR(<)
 WEFT_OPERATOR(>)
-WEFT_OPERATOR(<=)  // a <= b is !(b < a): integers only
+WEFT_OPERATOR(<=)
 WEFT_OPERATOR(>=)
 WEFT_OPERATOR(!=)
 WEFT_OPERATOR(==)
@@ -108,7 +125,7 @@ WEFT_OPERATOR(|)
 WEFT_OPERATOR(^)
 #undef WEFT_OPERATOR
 UOp operator-(const UOp& a);
-UOp operator!(const UOp& a);  // of a bool: a != true
+UOp operator!(const UOp& a);  // of a bool
 UOp max(const UOp& a, const UOp& b);
 UOp min(const UOp& a, const UOp& b);  // -max(-a, -b) for floats; by WHERE for integers
 UOp where(const UOp& condition, const UOp& yes, const UOp& no);

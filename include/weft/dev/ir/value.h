@@ -26,6 +26,8 @@ Bits convert(Bits bits, DType from, DType to, Overflow fp8 = Overflow::Saturate)
 Bits reinterpret(Bits bits, DType from, DType to);
 
 // The casts from and to i64 and f64.
+// The bits as a value of the dtype holds them: integers wrapped, floats cut to their width.
+Bits canonical_bits(Bits bits, DType dtype);
 Bits bits_from_int(std::int64_t value, DType dtype);  // wraps ints
 Bits bits_from_double(double value, DType dtype, Overflow fp8 = Overflow::Saturate);
 double double_from_bits(Bits bits, DType dtype);     // exact for floats; nearest for wide ints
