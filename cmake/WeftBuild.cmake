@@ -32,9 +32,6 @@ endif()
 # public header may include theirs.
 function(weft_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;LIBRARIES")
-  if(NOT layer_SOURCES)  # provisional
-    return()
-  endif()
   add_library(weft_${name} OBJECT ${layer_SOURCES})
   target_include_directories(weft_${name}
     PRIVATE $<TARGET_PROPERTY:weft,INTERFACE_INCLUDE_DIRECTORIES>)

@@ -23,9 +23,7 @@ if(BUILD_SHARED_LIBS)
 endif()
 
 install(TARGETS weft EXPORT weft)
-if(TARGET weft_cli)  # provisional
 install(TARGETS weft_cli)
-endif()
 install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT weft NAMESPACE weft:: DESTINATION ${package_dir} FILE weftTargets.cmake)
 

@@ -140,7 +140,9 @@ Interval bool_binary(Op op, Interval a, Interval b, Interval all) {
 std::optional<Interval> reduce_bounds(const NodeFields& f) {
   const Interval body = f.src[0]->bounds();
   Interval trips{1, 1};
-  for (const Node* range : f.src.subspan(1)) {
+  for (const Node* source : f.src.subspan(1)) {
+    // A range whose width is being chosen stands under a CAST for a moment.
+    const Node* range = source->op() == Op::Cast ? source->src(0) : source;
     if (range->op() != Op::Range || !has_bounds(range->dtype())) return std::nullopt;
     const Interval size = range->src(0)->bounds();
     trips = corners(trips, {std::max<Wide>(size.lo, 0), std::max<Wide>(size.hi, 0)}, times);

