@@ -88,16 +88,18 @@ void arenas(Report& report) {
     });
   for (std::thread& worker : workers) worker.join();
   report.row("arenas, two threads at once, each", (rates[0] + rates[1]) / 2, "M nodes/s", "goal 5");
-  report.row("two threads against one, per thread", (rates[0] + rates[1]) / 2 / alone, "x", "goal 1");
+  report.row("two threads against one, per thread", (rates[0] + rates[1]) / 2 / alone, "x",
+             "goal 1");
 
   std::size_t sources = 0;
   const std::size_t count = distinct(nodes);
   std::ranges::sort(nodes);
   nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
   for (const Node* node : nodes) sources += node->size();
-  report.row("arena, memory of a node without its sources",
-             static_cast<double>(arena.bytes() - sources * sizeof(Node*)) / static_cast<double>(count),
-             "bytes", "goal 96");
+  report.row(
+      "arena, memory of a node without its sources",
+      static_cast<double>(arena.bytes() - sources * sizeof(Node*)) / static_cast<double>(count),
+      "bytes", "goal 96");
 
   const double seconds = best_seconds(5, [&] { build(steps, arena, nodes); });
   report.row("arena, finding nodes that are there",
@@ -124,7 +126,8 @@ void shared(Report& report) {
   report.row("shared graph, one thread, 1 M live, released", alone, "M nodes/s");
   double rates[2];
   std::thread workers[2];
-  for (std::uint32_t i = 0; i < 2; ++i) workers[i] = std::thread([&, i] { rates[i] = churn(4 + i); });
+  for (std::uint32_t i = 0; i < 2; ++i)
+    workers[i] = std::thread([&, i] { rates[i] = churn(4 + i); });
   for (std::thread& worker : workers) worker.join();
   report.row("shared graph, two threads, together", rates[0] + rates[1], "M nodes/s");
   report.row("shared graph, memory of a node with its sources",

@@ -54,7 +54,8 @@ class Report {
     if (out == nullptr) return;
     fmt::print(out, "{{\"benchmark\": \"{}\", \"rows\": [", title_);
     for (std::size_t i = 0; i < rows_.size(); ++i)
-      fmt::print(out, "{}\n  {{\"name\": \"{}\", \"value\": {}, \"unit\": \"{}\", \"goal\": \"{}\"}}",
+      fmt::print(out,
+                 "{}\n  {{\"name\": \"{}\", \"value\": {}, \"unit\": \"{}\", \"goal\": \"{}\"}}",
                  i == 0 ? "" : ",", rows_[i].name, rows_[i].value, rows_[i].unit, rows_[i].goal);
     fmt::print(out, "\n]}}\n");
     std::fclose(out);

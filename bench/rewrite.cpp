@@ -7,10 +7,10 @@
 #include <iterator>
 #include <map>
 
-#include <nlohmann/json.hpp>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
+#include <nlohmann/json.hpp>
 
 #include "report.h"
 

@@ -11,7 +11,8 @@ namespace {
 void list_ops() {
   for (int i = 0; i < op_count; ++i) {
     const OpInfo& op = info(static_cast<Op>(i));
-    fmt::print("{:<12} {}{}  {}\n", op.name, op.arity.least, op.arity.exact ? " " : "+", op.meaning);
+    fmt::print("{:<12} {}{}  {}\n", op.name, op.arity.least, op.arity.exact ? " " : "+",
+               op.meaning);
   }
 }
 

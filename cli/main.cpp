@@ -15,7 +15,9 @@ namespace {
 
 void add_opt(CLI::App& app, OptOptions& options) {
   CLI::App* command = app.add_subcommand("opt", "Run passes on IR text and print the result");
-  command->add_option("--pass", options.passes, "A pass or rule set to run, again for more; all by default")
+  command
+      ->add_option("--pass", options.passes,
+                   "A pass or rule set to run, again for more; all by default")
       ->allow_extra_args(false);
   command->add_flag("--trace", options.trace, "Report every rule applied, on stderr");
   command->add_flag("--renumber", options.renumber, "Count unique ids from 0");

@@ -22,7 +22,8 @@ std::vector<UOp> fixed_point(const std::vector<UOp>& roots, const RewriteOptions
 constexpr Pass passes[] = {
     {"simplify", simplify, Level::Any, "integer algebra: index arithmetic in few ops"},
     // Last: the algebra above is about integers without width.
-    {"width", fixed_point<width_rules>, Level::Any, "i32, u32 or i64 for every index, by its bounds"},
+    {"width", fixed_point<width_rules>, Level::Any,
+     "i32, u32 or i64 for every index, by its bounds"},
 };
 
 void dump(std::string_view pass, NodeList before, NodeList after) {
@@ -57,7 +58,8 @@ std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
   if (const Pass* pass = find_pass(name)) return run_pass(*pass, roots, trace);
   if (const RuleSet* rules = find_rule_set(name)) return rewrite(roots, *rules, {.trace = trace});
   user_error(fmt::format(
-      "there is no pass or rule set '{}'; `weft list passes` and `weft list rules` name them", name));
+      "there is no pass or rule set '{}'; `weft list passes` and `weft list rules` name them",
+      name));
 }
 
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, RewriteTrace* trace) {

@@ -67,7 +67,8 @@ class RangeUnion {
 
 // The set that all sources share, where one does for all: the common case, without a new node.
 // Returns false where the sources differ.
-bool common_ranges(const NodeFields& fields, const Node*& set, const Node* (*ranges_of)(const Node*)) {
+bool common_ranges(const NodeFields& fields, const Node*& set,
+                   const Node* (*ranges_of)(const Node*)) {
   set = nullptr;
   for (const Node* source : fields.src) {
     const Node* ranges = ranges_of(source);
@@ -119,9 +120,8 @@ Node* Analysis::construct(void* memory, const NodeKey& key, Interner& interner) 
 
   if (f.op == Op::Range || is_range_set(f)) {
     node->ranges_ = node;
-  } else if (const Node* set;
-             !has(f.op, OpFlag::Closes) &&
-             common_ranges(f, set, [](const Node* n) { return n->ranges_; })) {
+  } else if (const Node * set; !has(f.op, OpFlag::Closes) &&
+                               common_ranges(f, set, [](const Node* n) { return n->ranges_; })) {
     node->ranges_ = keep(set);
   } else {
     RangeUnion ranges(interner);

@@ -41,7 +41,8 @@ const Node* Arena::intern(const NodeFields& fields) {
   for (const Node* source : fields.src)
     if (!owns(source))
       internal_error(fmt::format("a source of {} is from another interner", info(fields.op).name));
-  Node* node = Analysis::construct(allocate(Analysis::node_bytes(fields.src.size(), key.arg_type)), key, *this);
+  Node* node = Analysis::construct(allocate(Analysis::node_bytes(fields.src.size(), key.arg_type)),
+                                   key, *this);
   node->id_ = static_cast<std::uint32_t>(nodes_.size());
   nodes_.push_back(node);
   table_->insert(node);

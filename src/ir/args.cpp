@@ -40,7 +40,8 @@ UniqueId fresh_id() { return {next_id.fetch_add(1, std::memory_order_relaxed)}; 
 void reserve_id(UniqueId id) {
   if (id.value >> 63 != 0) return;  // counting never gets there, unless it were sent there
   std::uint64_t next = next_id.load(std::memory_order_relaxed);
-  while (next <= id.value && !next_id.compare_exchange_weak(next, id.value + 1)) {}
+  while (next <= id.value && !next_id.compare_exchange_weak(next, id.value + 1)) {
+  }
 }
 
 std::size_t arg_size(ArgType type) {

@@ -60,8 +60,8 @@ Interval floor_remainder(Interval a, Interval b) {
   return by_divisor_sign(b, a, [&](Interval d) -> Interval {
     if (d.is_point() && floor_div(a.lo, d.lo) == floor_div(a.hi, d.lo))
       return {floor_mod(a.lo, d.lo), floor_mod(a.hi, d.lo)};
-    if (d.lo > 0) return {a.lo >= 0 && a.hi < d.lo ? a.lo : 0,
-                          a.lo >= 0 ? std::min(a.hi, d.hi - 1) : d.hi - 1};
+    if (d.lo > 0)
+      return {a.lo >= 0 && a.hi < d.lo ? a.lo : 0, a.lo >= 0 ? std::min(a.hi, d.hi - 1) : d.hi - 1};
     return {a.hi <= 0 ? std::max(a.lo, d.lo + 1) : d.lo + 1, 0};
   });
 }
@@ -157,7 +157,8 @@ std::optional<Interval> reduce_bounds(const NodeFields& f) {
 
 Interval const_bounds(const NodeFields& f) {
   const Bits bits = static_cast<const ConstArg*>(f.arg)->bits;
-  const Wide value = f.dtype.kind() == Kind::U64 ? Wide{bits} : Wide{static_cast<std::int64_t>(bits)};
+  const Wide value =
+      f.dtype.kind() == Kind::U64 ? Wide{bits} : Wide{static_cast<std::int64_t>(bits)};
   return {value, value};
 }
 

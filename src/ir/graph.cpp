@@ -68,8 +68,8 @@ const Node* with_sources(Interner& interner, const Node* node, NodeList src) {
 }
 
 UOp with_sources(const UOp& node, const std::vector<UOp>& src) {
-  return UOp::adopt(make_node(Interner::current(), node->op(), nodes_of(src), node->dtype(),
-                              node->arg_bytes()));
+  return UOp::adopt(
+      make_node(Interner::current(), node->op(), nodes_of(src), node->dtype(), node->arg_bytes()));
 }
 
 namespace {
@@ -104,8 +104,10 @@ UOp substitute(const UOp& root, const Substitution& by) {
   const Node* start = root.node();
   const auto is_replaced = [&](const Node* node) { return by.contains(node); };
   for (const Node* node : postorder(NodeList(&start, 1), is_replaced)) {
-    if (const auto found = by.find(node); found != by.end()) rebuilder.put(node, found->second);
-    else rebuilder.rebuild(node);
+    if (const auto found = by.find(node); found != by.end())
+      rebuilder.put(node, found->second);
+    else
+      rebuilder.rebuild(node);
   }
   return UOp(rebuilder.result(root.node()));
 }
@@ -158,12 +160,15 @@ StructuralHash structural_hash(NodeList roots) {
       if constexpr (!std::is_same_v<Arg, NoArg>)
         for_each_field(node->arg<Arg>(), [&](std::string_view, const auto& value) {
           using T = std::decay_t<decltype(value)>;
-          if constexpr (std::is_same_v<T, UniqueId>) mix(numbering(node->op(), value));
-          else if constexpr (std::is_same_v<T, Symbol>) mix_text(value.get());
+          if constexpr (std::is_same_v<T, UniqueId>)
+            mix(numbering(node->op(), value));
+          else if constexpr (std::is_same_v<T, Symbol>)
+            mix_text(value.get());
           else if constexpr (std::is_same_v<T, IntList>) {
             mix(value.get().size());
             for (std::int64_t element : value.get()) mix(static_cast<std::uint64_t>(element));
-          } else mix(static_cast<std::uint64_t>(value));
+          } else
+            mix(static_cast<std::uint64_t>(value));
         });
     });
     for (const Node* source : node->src()) mix(*position.find(source));
@@ -199,8 +204,10 @@ std::optional<Bits> evaluate(const Node* root, const Assignment& leaves) {
   NodeMap<Bits> values;
   for (const Node* node : toposort(root)) {
     std::optional<Bits> value;
-    if (const auto leaf = leaves.find(node); leaf != leaves.end()) value = leaf->second;
-    else if (!reads_leaf(node->op())) value = node_value(node, values);
+    if (const auto leaf = leaves.find(node); leaf != leaves.end())
+      value = leaf->second;
+    else if (!reads_leaf(node->op()))
+      value = node_value(node, values);
     if (!value) return std::nullopt;
     values.set(node, *value);
   }

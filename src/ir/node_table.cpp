@@ -9,9 +9,9 @@ namespace weft {
 namespace {
 
 std::uint64_t identity_hash(const NodeFields& fields, ArgType arg_type) {
-  std::uint64_t h = hash_mix(static_cast<std::uint64_t>(fields.op) << 8 | fields.src.size(),
-                             static_cast<std::uint64_t>(fields.dtype.kind()) << 32 |
-                                 fields.dtype.lanes());
+  std::uint64_t h =
+      hash_mix(static_cast<std::uint64_t>(fields.op) << 8 | fields.src.size(),
+               static_cast<std::uint64_t>(fields.dtype.kind()) << 32 | fields.dtype.lanes());
   for (const Node* source : fields.src) h = hash_mix(h, reinterpret_cast<std::uintptr_t>(source));
   if (arg_type != ArgType::NoArg) h = hash_mix(h, arg_hash(arg_type, fields.arg, true));
   return h ^ (h >> 32);

@@ -13,8 +13,15 @@ constexpr Arity arity(Arity a) { return a; }
 
 constexpr OpInfo table[] = {
 #define OP(name, text, cls, sources, flags, identity, dtype, arg, meaning) \
-  {text,  meaning,            OpClass::cls,     arity(sources), \
-   flags, Identity::identity, DTypeRule::dtype, ArgType::arg},
+  {                                                                        \
+      text,                                                                \
+      meaning,                                                             \
+      OpClass::cls,                                                        \
+      arity(sources),                                                      \
+      flags,                                                               \
+      Identity::identity,                                                  \
+      DTypeRule::dtype,                                                    \
+      ArgType::arg},
 #include <weft/dev/ir/ops.def>
 };
 

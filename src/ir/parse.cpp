@@ -55,8 +55,8 @@ class Scanner {
   }
   std::string_view word() {
     const auto word = take([](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-             c == '.';
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '_' || c == '.';
     });
     if (word.empty()) fail("expected a name");
     return word;
@@ -96,10 +96,12 @@ class Scanner {
   void skip_space() {
     while (position_ < text_.size()) {
       const char c = text_[position_];
-      if (c == ' ' || c == '\t' || c == '\n' || c == '\r') ++position_;
+      if (c == ' ' || c == '\t' || c == '\n' || c == '\r')
+        ++position_;
       else if (text_.substr(position_).starts_with("//"))
         position_ = std::min(text_.find('\n', position_), text_.size());
-      else break;
+      else
+        break;
     }
     start_ = position_;
   }
@@ -236,6 +238,7 @@ class Parser {
   static std::optional<T> read_number(std::string_view text, Format... format) {
     T value{};
     const char* last = text.data() + text.size();
+    // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): `last` is the end
     const auto [end, error] = std::from_chars(text.data(), last, value, format...);
     return error == std::errc() && end == last ? std::optional(value) : std::nullopt;
   }

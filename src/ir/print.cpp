@@ -13,11 +13,14 @@ namespace {
 std::string quoted(const std::string& text) {
   std::string out = "\"";
   for (char c : text) {
-    if (c == '"' || c == '\\') out += {'\\', c};
-    else if (c == '\n') out += "\\n";
+    if (c == '"' || c == '\\')
+      out += {'\\', c};
+    else if (c == '\n')
+      out += "\\n";
     else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
       out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else out += c;
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -31,7 +34,8 @@ std::string float_text(Bits bits, DType dtype) {
     return bits_from_double(read, dtype) == bits;
   };
   if (dtype.kind() == Kind::F32)
-    if (const auto text = fmt::format("{}", static_cast<float>(value)); reads_back(text)) return text;
+    if (const auto text = fmt::format("{}", static_cast<float>(value)); reads_back(text))
+      return text;
   if (const auto text = fmt::format("{}", value); reads_back(text)) return text;
   return fmt::format("bits({:#x})", bits);
 }
@@ -103,13 +107,14 @@ class Printer {
   std::string text(T value) {
     if constexpr (std::is_enum_v<T>)
       return std::string(enum_names(value)[static_cast<std::size_t>(value)]);
-    else return fmt::format("{}", value);
+    else
+      return fmt::format("{}", value);
   }
 
   PrintOptions options_;
   NodeMap<std::uint32_t> numbers_;
   std::map<std::pair<Op, std::uint64_t>, std::uint64_t> ids_;  // those of an op are its own
-  Op op_{};  // of the line being written
+  Op op_{};                                                    // of the line being written
   std::string out_;
 };
 
@@ -131,10 +136,10 @@ struct Infix {
   int level;  // binds tighter the higher it is
 };
 constexpr Infix infixes[] = {
-    {Op::Or, "|", 1},   {Op::Xor, "^", 2},   {Op::And, "&", 3},      {Op::CmpNe, "!=", 4},
-    {Op::CmpEq, "==", 4}, {Op::CmpLt, "<", 5}, {Op::Shl, "<<", 6},     {Op::Shr, ">>", 6},
-    {Op::Add, "+", 7},  {Op::Sub, "-", 7},   {Op::Mul, "*", 8},      {Op::Div, "/", 8},
-    {Op::Mod, "%", 8},  {Op::FloorDiv, "//", 8}, {Op::FloorMod, "%", 8},
+    {Op::Or, "|", 1},     {Op::Xor, "^", 2},       {Op::And, "&", 3},      {Op::CmpNe, "!=", 4},
+    {Op::CmpEq, "==", 4}, {Op::CmpLt, "<", 5},     {Op::Shl, "<<", 6},     {Op::Shr, ">>", 6},
+    {Op::Add, "+", 7},    {Op::Sub, "-", 7},       {Op::Mul, "*", 8},      {Op::Div, "/", 8},
+    {Op::Mod, "%", 8},    {Op::FloorDiv, "//", 8}, {Op::FloorMod, "%", 8},
 };
 constexpr int tightest = 9;
 
@@ -182,9 +187,9 @@ class ExpressionPrinter {
     const Node *a = node->src(0), *b = node->src(1);
     std::string out;
     if (node->op() == Op::CmpNe && a->dtype().is_bool() && b->is_const_int(1)) {
-      out = a->op() == Op::CmpLt
-                ? fmt::format("{} >= {}", text(a->src(0), 6, depth + 1), text(a->src(1), 6, depth + 1))
-                : "!" + text(a, tightest, depth + 1);
+      out = a->op() == Op::CmpLt ? fmt::format("{} >= {}", text(a->src(0), 6, depth + 1),
+                                               text(a->src(1), 6, depth + 1))
+                                 : "!" + text(a, tightest, depth + 1);
     } else if (node->op() == Op::Add && b->is_const() && b->dtype().is_int() &&
                b->bounds().hi < 0 && b->lo() != std::numeric_limits<std::int64_t>::min()) {
       out = fmt::format("{} - {}", text(a, infix.level, depth + 1), -b->lo());

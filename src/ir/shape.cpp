@@ -103,7 +103,8 @@ const Node* agreeing_shape(const NodeFields& f) {
   const Node* shape = nullptr;
   for (const Node* source : f.src) {
     if (source->shape() == nullptr || source->shape() == shape) continue;
-    if (shape == nullptr) shape = source->shape();
+    if (shape == nullptr)
+      shape = source->shape();
     else if (!can_agree(shape->src(), source->dims()))
       shape_error(f, fmt::format("shapes {} and {} differ", shape_text(shape->src()),
                                  shape_text(source->dims())));
@@ -191,8 +192,10 @@ const Node* reduced(const NodeFields& f, Sizes& sizes) {
   check_axes(f, axes);
   if (axes.empty()) return nullptr;
   for (std::size_t i = 0; i < dims.size(); ++i) {
-    if (std::ranges::find(axes, static_cast<std::int64_t>(i)) != axes.end()) sizes.push_one();
-    else sizes.push(dims[i]);
+    if (std::ranges::find(axes, static_cast<std::int64_t>(i)) != axes.end())
+      sizes.push_one();
+    else
+      sizes.push(dims[i]);
   }
   return sizes.finish();
 }
@@ -229,8 +232,8 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
     }
     case Op::GetTuple: {
       const auto at = static_cast<std::size_t>(static_cast<const PositionArg*>(f.arg)->at);
-      return f.src[0]->op() == Op::Tuple && at < f.src[0]->size()
-                 ? keep(f.src[0]->src(at)->shape()) : nullptr;
+      return f.src[0]->op() == Op::Tuple && at < f.src[0]->size() ? keep(f.src[0]->src(at)->shape())
+                                                                  : nullptr;
     }
     case Op::Index: return nullptr;
     default:

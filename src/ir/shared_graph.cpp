@@ -157,8 +157,8 @@ std::size_t SharedGraph::bytes() const {
   std::size_t total = 0;
   for (const Shard& shard : shards_) {
     const std::lock_guard lock(shard.mutex);
-    total += shard.table.bytes() + shard.node_bytes +
-             shard.free_ids.capacity() * sizeof(std::uint32_t);
+    total +=
+        shard.table.bytes() + shard.node_bytes + shard.free_ids.capacity() * sizeof(std::uint32_t);
   }
   return total;
 }

@@ -78,7 +78,8 @@ std::vector<const Node*> nodes_of(std::span<const UOp> uops) {
 }
 
 UOp make_uop(Op op, std::span<const UOp> src, DType given, ArgType type, const void* arg) {
-  if (type != info(op).arg) user_error(fmt::format("{}: the arg is not the op's own struct", info(op).name));
+  if (type != info(op).arg)
+    user_error(fmt::format("{}: the arg is not the op's own struct", info(op).name));
   const auto nodes = nodes_of(src);
   if (std::ranges::find(nodes, nullptr) != nodes.end())
     user_error(fmt::format("{}: a source is a null handle", info(op).name));
@@ -120,7 +121,8 @@ UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtyp
   if (dtype.is_int() && !(dtype_interval(dtype).contains(lo) && dtype_interval(dtype).contains(hi)))
     user_error(fmt::format("variable {}: the bounds {} and {} are not values of {}", name, lo, hi,
                            dtype.str()));
-  if (lo > hi) user_error(fmt::format("variable {}: the bounds {} and {} hold nothing", name, lo, hi));
+  if (lo > hi)
+    user_error(fmt::format("variable {}: the bounds {} and {} hold nothing", name, lo, hi));
   return make(Op::Variable, {}, dtype, VariableArg{Symbol(std::string(name)), fresh_id(), lo, hi});
 }
 
@@ -164,7 +166,8 @@ UOp operator|(const UOp& a, const UOp& b) { return binary(Op::Or, a, b); }
 UOp operator^(const UOp& a, const UOp& b) { return binary(Op::Xor, a, b); }
 UOp operator-(const UOp& a) { return make(Op::Neg, {a}); }
 UOp operator!(const UOp& a) {
-  if (!a->dtype().is_bool()) user_error(fmt::format("!: the operand is {}, not bool", a->dtype().str()));
+  if (!a->dtype().is_bool())
+    user_error(fmt::format("!: the operand is {}, not bool", a->dtype().str()));
   return a != const_int(1, a->dtype());
 }
 
@@ -172,8 +175,8 @@ UOp literal_like(std::int64_t value, const UOp& other) { return const_int(value,
 
 UOp literal_like(double value, const UOp& other) {
   if (!other->dtype().is_float())
-    user_error(fmt::format("the literal {} meets a value of {}, which cannot hold it: cast first", value,
-                           other->dtype().str()));
+    user_error(fmt::format("the literal {} meets a value of {}, which cannot hold it: cast first",
+                           value, other->dtype().str()));
   return const_float(value, other->dtype());
 }
 

@@ -88,14 +88,17 @@ class LeftCompiler {
     }
     if (tree.any_sources) return;
     const auto count = static_cast<std::uint8_t>(tree.src.size());
-    if (tree.more) emit({Step::Do::HasAtLeast, reg, count});
-    else if (!fixed_arity(tree, count)) emit({Step::Do::HasSources, reg, count});
+    if (tree.more)
+      emit({Step::Do::HasAtLeast, reg, count});
+    else if (!fixed_arity(tree, count))
+      emit({Step::Do::HasSources, reg, count});
   }
 
   static bool fixed_arity(const Tree& tree, std::uint8_t count) {
     for (int i = 0; i < op_count; ++i) {
       const Op op = static_cast<Op>(i);
-      if (tree.ops.contains(op) && !(info(op).arity.exact && info(op).arity.least == count)) return false;
+      if (tree.ops.contains(op) && !(info(op).arity.exact && info(op).arity.least == count))
+        return false;
     }
     return true;
   }
@@ -134,8 +137,7 @@ class RightCompiler {
     const std::uint8_t operand = dtype_source(pattern).value_or(like);
     for (std::size_t i = 0; i < pattern->src.size(); ++i) {
       const Pat& source = pattern->src[i];
-      const std::uint8_t kind =
-          is_where && i == 0 ? dtype_source(source).value_or(like) : operand;
+      const std::uint8_t kind = is_where && i == 0 ? dtype_source(source).value_or(like) : operand;
       nodes(source, kind, out);
     }
     out.push_back({Build::Do::Make, static_cast<std::uint8_t>(pattern->src.size()),

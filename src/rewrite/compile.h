@@ -35,11 +35,11 @@ struct Build {
     Fold,     // push the number on top as a constant of register a's dtype
     Make,     // pop a nodes, push op b of them; with `data` no match where that could wrap
     // Numbers, for guards and folds:
-    Number,   // push `data`
-    Value,    // push the constant in register a
-    Lo,       // push the least value of register a
+    Number,  // push `data`
+    Value,   // push the constant in register a
+    Lo,      // push the least value of register a
     Hi,
-    Apply,    // pop two numbers, push op b of them
+    Apply,  // pop two numbers, push op b of them
   };
   Do act;
   std::uint8_t a = 0, b = 0;

@@ -9,8 +9,9 @@ bool is_literal(const Node* node, std::int64_t literal) {
   if (!node->is_const()) return false;
   const DType dtype = node->dtype().scalar();
   const Bits bits = node->arg<ConstArg>().bits;
-  if (dtype.is_float()) return double_from_bits(bits, dtype) == static_cast<double>(literal) &&
-                               bits == bits_from_int(literal, dtype);  // not -0 for 0
+  if (dtype.is_float())
+    return double_from_bits(bits, dtype) == static_cast<double>(literal) &&
+           bits == bits_from_int(literal, dtype);                 // not -0 for 0
   if (literal < 0) return bits == bits_from_int(literal, dtype);  // -1 is all ones
   return bits == static_cast<Bits>(literal) || (dtype.is_bool() && literal != 0 && bits != 0);
 }
@@ -39,8 +40,9 @@ bool apply_number(Op op, Wide a, Wide b, Wide& result) {
 // A scalar is no replacement for a tensor of that value. Sizes may be written differently.
 bool same_shape(const Node* a, const Node* b) {
   return a->shape() == b->shape() ||
-         std::ranges::equal(a->dims(), b->dims(),
-                            [](const Node* x, const Node* y) { return x->bounds() == y->bounds(); });
+         std::ranges::equal(a->dims(), b->dims(), [](const Node* x, const Node* y) {
+           return x->bounds() == y->bounds();
+         });
 }
 
 struct Numbers {
@@ -124,7 +126,9 @@ bool Matcher::matches(const CompiledRule& rule, const Node** r) const {
         break;
       case Step::Do::Source: r[step.c] = r[step.a]->src(step.b); break;
       case Step::Do::HasKind:
-        if (((static_cast<std::uint64_t>(step.data) >> static_cast<int>(r[step.a]->dtype().kind())) & 1) == 0)
+        if (((static_cast<std::uint64_t>(step.data) >>
+              static_cast<int>(r[step.a]->dtype().kind())) &
+             1) == 0)
           return false;
         break;
       case Step::Do::IsConst:
@@ -155,7 +159,8 @@ const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
       case Build::Do::Load: stack[size++] = r[step.a]; break;
       case Build::Do::Literal: {
         const DType dtype = r[step.a]->dtype();
-        stack[size++] = make_const(*match.interner_, dtype, bits_from_int(step.data, dtype.scalar()));
+        stack[size++] =
+            make_const(*match.interner_, dtype, bits_from_int(step.data, dtype.scalar()));
         break;
       }
       case Build::Do::Fold:
@@ -164,8 +169,8 @@ const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
         break;
       case Build::Do::Make:
         size -= step.a;
-        stack[size] = make_node(*match.interner_, static_cast<Op>(step.b),
-                                NodeList(stack + size, step.a));
+        stack[size] =
+            make_node(*match.interner_, static_cast<Op>(step.b), NodeList(stack + size, step.a));
         if (step.data != 0 && !stack[size]->is_exact()) return nullptr;
         ++size;
         break;

@@ -25,8 +25,8 @@ class Matcher {
   };
   std::vector<CompiledRule> programs_;
   std::vector<OpSet> sets_;
-  std::vector<Bucket> buckets_;         // op_count rows
-  std::vector<std::uint16_t> order_;    // program indices, bucket after bucket
+  std::vector<Bucket> buckets_;       // op_count rows
+  std::vector<std::uint16_t> order_;  // program indices, bucket after bucket
 };
 
 }  // namespace weft

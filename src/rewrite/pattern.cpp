@@ -138,7 +138,8 @@ std::string text(const Pat& pattern, bool inner) {
   if (tree.form == Form::Literal) return fmt::format("{}", tree.literal);
   const std::string_view symbol = infix(tree.op);
   if (tree.form == Form::Ops && tree.src.size() == 2 && !symbol.empty()) {
-    const std::string out = fmt::format("{}{}{}", text(tree.src[0], true), symbol, text(tree.src[1], true));
+    const std::string out =
+        fmt::format("{}{}{}", text(tree.src[0], true), symbol, text(tree.src[1], true));
     return inner ? "(" + out + ")" : out;
   }
   std::string out = tree.form == Form::Fold    ? "fold"

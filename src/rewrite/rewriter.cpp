@@ -53,8 +53,10 @@ class Rewriter {
   // as part of its own result.
   void visit(const Node* node) {
     const Node* const* known = final_.find(node);
-    if (known == nullptr) stack_.push_back({node, Stage::Enter});
-    else if (*known == nullptr) cycle(node);
+    if (known == nullptr)
+      stack_.push_back({node, Stage::Enter});
+    else if (*known == nullptr)
+      cycle(node);
   }
 
   void open(const Node* node) { final_.set(node, nullptr); }
@@ -162,8 +164,8 @@ class Rewriter {
     for (const Rule* rule : loop)
       if (const std::string name = rule->str(); std::ranges::find(names, name) == names.end())
         names.push_back(name);
-    internal_error(fmt::format("{}: the rules do not come to an end {}:\n  {}", options_.pass, where,
-                               fmt::join(names, "\n  ")));
+    internal_error(fmt::format("{}: the rules do not come to an end {}:\n  {}", options_.pass,
+                               where, fmt::join(names, "\n  ")));
   }
 
   const RuleSet& rules_;

@@ -75,14 +75,15 @@ Assumptions::Assumptions(const std::vector<const Node*>& conditions) {
     const Wide limit = comparison->limit;
     const Interval interval = comparison->upper ? Interval{-far, limit - 1} : Interval{limit, far};
     const auto same = std::ranges::find_if(facts, [&](const Fact& fact) {
-      return std::ranges::equal(fact.sum.terms, comparison->sum.terms,
-                                [](const Term& a, const Term& b) {
-                                  return a.node == b.node && a.factor == b.factor;
-                                });
+      return std::ranges::equal(
+          fact.sum.terms, comparison->sum.terms,
+          [](const Term& a, const Term& b) { return a.node == b.node && a.factor == b.factor; });
     });
-    if (same == facts.end()) facts.push_back({std::move(comparison->sum), interval});
-    else same->interval = {std::max(same->interval.lo, interval.lo),
-                           std::min(same->interval.hi, interval.hi)};
+    if (same == facts.end())
+      facts.push_back({std::move(comparison->sum), interval});
+    else
+      same->interval = {std::max(same->interval.lo, interval.lo),
+                        std::min(same->interval.hi, interval.hi)};
   }
 }
 

@@ -26,7 +26,9 @@ std::optional<bool> decided(const Comparison& c, const Assumptions* assumptions)
 constexpr std::int64_t far = std::int64_t{1} << 62;
 
 // A constant in all lanes of the condition.
-UOp truth(const Node* condition, bool value) { return const_bits(condition->dtype(), value ? 1 : 0); }
+UOp truth(const Node* condition, bool value) {
+  return const_bits(condition->dtype(), value ? 1 : 0);
+}
 
 // -sum < limit is sum >= 1 - limit.
 bool lead_with_positive(Comparison& c) {
@@ -71,7 +73,8 @@ bool divide_out(Comparison& c, const Assumptions* assumptions) {
 bool undivide(Comparison& c) {
   if (c.sum.terms.size() != 1 || c.sum.terms[0].factor != 1) return false;
   const Node* quotient = c.sum.terms[0].node;
-  if (quotient->op() != Op::FloorDiv || !quotient->src(1)->is_const() || quotient->src(1)->lo() <= 0)
+  if (quotient->op() != Op::FloorDiv || !quotient->src(1)->is_const() ||
+      quotient->src(1)->lo() <= 0)
     return false;
   auto numerator = Sum::of(quotient->src(0));
   std::int64_t limit = 0;
@@ -90,8 +93,10 @@ UOp on_two_sides(const Comparison& c, DType dtype) {
   right.constant = c.limit;
   for (const Term& term : c.sum.terms) {
     if (term.factor < -far) return {};
-    if (term.factor > 0) left.terms.push_back(term);
-    else right.terms.push_back({term.node, -term.factor});
+    if (term.factor > 0)
+      left.terms.push_back(term);
+    else
+      right.terms.push_back({term.node, -term.factor});
   }
   const UOp a = left.build_exact(dtype), b = right.build_exact(dtype);
   return a.is_null() || b.is_null() ? UOp() : a < b;
@@ -108,10 +113,11 @@ UOp compare_sums(const Match& m) {
   if (two_sides) {
     // Worth it only where terms cancel; otherwise both sides stay as they were written.
     const auto left = Sum::of(root->src(0)), right = Sum::of(root->src(1));
+    if (!left || !right) return {};
     if (comparison->sum.terms.size() == left->terms.size() + right->terms.size()) {
-      if (!divide_out(*comparison, assumptions)) return {};
-      while (divide_out(*comparison, assumptions)) {}
-      return on_two_sides(*comparison, root->src(0)->dtype());
+      bool smaller = false;
+      while (divide_out(*comparison, assumptions)) smaller = true;
+      return smaller ? on_two_sides(*comparison, root->src(0)->dtype()) : UOp();
     }
     changed = true;
   }
@@ -183,7 +189,6 @@ UOp join_comparisons(const Match& m) {
 const RuleSet& compare_rules() {
   static const Pat x = ints("x"), y = ints("y"), c = int_const("c"), d = int_const("d");
   static const Pat less = node(Op::CmpLt), n = ints("n"), r = node(Op::Range, {n});
-  static const OpSet equality{Op::CmpNe, Op::CmpEq};
   // clang-format off
   static const RuleSet rules{"compare", {
     rule(x < x,                            0),

@@ -40,8 +40,8 @@ std::optional<std::int64_t> bucket(const Sum& sum, std::int64_t c, const Assumpt
   return static_cast<std::int64_t>(first);
 }
 
-// R with some factors f replaced by f - c (f + c), if that keeps R within one bucket; Q gains
-// what R lost. Each factor takes the nearer to 0; a lone term, or a tie, tries both.
+// R with some factors f replaced by f - c (f + c), if that keeps R within one bucket, and then moved
+// into [0, c); Q gains what R lost. Each factor takes the nearer to 0; a lone term, or a tie, tries both.
 std::optional<Division> centred(const Division& division, const Assumptions* assumptions) {
   const std::int64_t c = division.divisor;
   const std::size_t count = division.remainder.terms.size();
@@ -56,7 +56,11 @@ std::optional<Division> centred(const Division& division, const Assumptions* ass
         result.quotient.terms.push_back({result.remainder.terms[i].node, moved});
       factor = chosen;
     }
-    if (bucket(result.remainder, c, assumptions)) return result;
+    if (const auto whole = bucket(result.remainder, c, assumptions)) {
+      result.quotient.constant += *whole;
+      result.remainder.constant -= *whole * c;
+      return result;
+    }
   }
   return std::nullopt;
 }
@@ -76,11 +80,14 @@ struct Nesting {
   Sum inner;  // r less the bucket: within [0, f)
 };
 
-std::optional<Nesting> nest_by(const Sum& sum, std::int64_t factor, const Assumptions* assumptions) {
+std::optional<Nesting> nest_by(const Sum& sum, std::int64_t factor,
+                               const Assumptions* assumptions) {
   Nesting result{factor, {}, {}};
   for (const Term& term : sum.terms) {
-    if (term.factor % factor == 0) result.outer.terms.push_back({term.node, term.factor / factor});
-    else result.inner.terms.push_back(term);
+    if (term.factor % factor == 0)
+      result.outer.terms.push_back({term.node, term.factor / factor});
+    else
+      result.inner.terms.push_back(term);
   }
   result.inner.constant = sum.constant;
   if (result.outer.terms.empty()) return std::nullopt;
@@ -163,10 +170,8 @@ UOp divide_sum(const Match& m) {
   const std::int64_t c = x->divisor;
   if (const auto whole = bucket(x->sum, c, x->assumptions)) return const_int(*whole, dtype);
   Division division = divide(x->sum, c);
-  if (auto fits = within_one_bucket(x->sum, division, x->assumptions)) {
-    fits->quotient.constant += *bucket(fits->remainder, c, x->assumptions);
+  if (const auto fits = within_one_bucket(x->sum, division, x->assumptions))
     return fits->quotient.build(dtype);
-  }
   if (!division.quotient.is_zero())
     return plus(division.quotient, divided(Op::FloorDiv, division.remainder, c, dtype));
   if (const auto nest = nested(division, x->assumptions))
@@ -181,8 +186,7 @@ UOp assumed_remainder(const Node* root, std::int64_t c, const Assumptions* assum
   const Node* x = root->src(0);
   for (const auto& fact : assumptions->facts) {
     const UOp known = fact.sum.build_exact(x->dtype());
-    const auto offset =
-        known.is_null() ? std::nullopt : constant_difference(x, known.node(), c);
+    const auto offset = known.is_null() ? std::nullopt : constant_difference(x, known.node(), c);
     if (!offset) continue;
     Sum sum = fact.sum;
     sum.constant = *offset;
@@ -208,13 +212,12 @@ UOp remainder_of_sum(const Match& m) {
   if (Sum sum = x->sum; sum.drop_remainders(c))
     if (const UOp result = divided(Op::FloorMod, sum, c, dtype); !result.is_null()) return result;
   Division division = divide(x->sum, c);
-  if (auto fits = within_one_bucket(x->sum, division, x->assumptions)) {
-    fits->remainder.constant -= *bucket(fits->remainder, c, x->assumptions) * c;
+  if (const auto fits = within_one_bucket(x->sum, division, x->assumptions))
     return fits->remainder.build(dtype);
-  }
   if (!division.quotient.is_zero()) return divided(Op::FloorMod, division.remainder, c, dtype);
   if (const auto nest = nested(division, x->assumptions))
-    return plus(nest->inner, divided(Op::FloorMod, nest->outer, c / nest->factor, dtype), nest->factor);
+    return plus(nest->inner, divided(Op::FloorMod, nest->outer, c / nest->factor, dtype),
+                nest->factor);
   return {};
 }
 
@@ -241,8 +244,10 @@ UOp divide_by_symbol(const Match& m) {
   rest.constant = x->constant;
   for (const Term& term : x->terms) {
     const UOp part = without_factor(term.node, n);
-    if (part.is_null()) rest.terms.push_back(term);
-    else whole = whole.is_null() ? scaled(part, term.factor) : whole + scaled(part, term.factor);
+    if (part.is_null())
+      rest.terms.push_back(term);
+    else
+      whole = whole.is_null() ? scaled(part, term.factor) : whole + scaled(part, term.factor);
   }
   if (!whole.is_null()) {
     const UOp remaining = divided(root->op(), rest, UOp(n));
@@ -255,7 +260,7 @@ UOp divide_by_symbol(const Match& m) {
   if (!nest) return {};
   Sum reduced = divisor->divided(common);
   reduced.constant = divisor->constant / common;
-  const UOp by = reduced.build_exact(root->dtype());
+  UOp by = reduced.build_exact(root->dtype());
   if (by.is_null()) return by;
   const UOp outer = divided(root->op(), nest->outer, by);
   return quotient ? outer : plus(nest->inner, outer, common);
@@ -279,9 +284,10 @@ UOp assumed_sum(const Match& m) {
 }  // namespace
 
 const RuleSet& merge_rules() {
-  static const RuleSet rules{"merge", {
-    rule(node(Op::FloorDiv), merge_quotients),
-  }};
+  static const RuleSet rules{"merge",
+                             {
+                                 rule(node(Op::FloorDiv), merge_quotients),
+                             }};
   return rules;
 }
 

@@ -39,7 +39,8 @@ UOp drop_single_trips(const Match& m) {
   for (const Node* range : root->src().subspan(1))
     if (!range->is_const()) src.emplace_back(range);
   if (src.size() == root->size()) return {};
-  const bool only_body = src.size() == 1 && root->op() != Op::Stage && src[0]->dtype() == root->dtype();
+  const bool only_body =
+      src.size() == 1 && root->op() != Op::Stage && src[0]->dtype() == root->dtype();
   return only_body ? src[0] : with_sources(UOp(root), src);
 }
 
@@ -71,11 +72,14 @@ UOp merge_casts(const Match& m) {
   const Node* inner = m.root()->src(0);
   const Node* x = inner->src(0);
   const DType through = inner->dtype().scalar(), to = m.root()->dtype().scalar();
-  const bool keeps_bits = x->dtype().is_int() && through.is_int() && to.is_int() && to.bits() <= through.bits();
+  const bool keeps_bits =
+      x->dtype().is_int() && through.is_int() && to.is_int() && to.bits() <= through.bits();
   return keeps_bits || fits(x, through) ? cast(UOp(x), m.root()->dtype()) : UOp();
 }
 
-UOp merge_bitcasts(const Match& m) { return bitcast(UOp(m.root()->src(0)->src(0)), m.root()->dtype()); }
+UOp merge_bitcasts(const Match& m) {
+  return bitcast(UOp(m.root()->src(0)->src(0)), m.root()->dtype());
+}
 
 bool never_zero(const Node* node) { return node->bounds().lo > 0 || node->bounds().hi < 0; }
 
@@ -86,9 +90,8 @@ const RuleSet& fold_rules() {
   static const Pat c = int_const("c");
   static const Pat s = of_kinds("s", signed_kinds);
   static const OpSet elementwise = OpSet::where(is_elementwise);
-  static const OpSet pinned = OpSet::where([](Op op) {
-    return is_elementwise(op) || op == Op::Variable;
-  });
+  static const OpSet pinned =
+      OpSet::where([](Op op) { return is_elementwise(op) || op == Op::Variable; });
   static const KindSet integral = int_kinds | KindSet{Kind::Bool};
   // clang-format off
   static const RuleSet rules{"fold", {

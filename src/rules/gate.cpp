@@ -14,7 +14,8 @@ namespace {
 
 std::vector<const Node*> clauses_of(const Node* condition) {
   std::vector<const Node*> clauses;
-  for (; condition->op() == Op::And; condition = condition->src(0)) clauses.push_back(condition->src(1));
+  for (; condition->op() == Op::And; condition = condition->src(0))
+    clauses.push_back(condition->src(1));
   clauses.push_back(condition);
   return {clauses.rbegin(), clauses.rend()};
 }
@@ -37,8 +38,10 @@ UOp tightened(std::vector<const Node*> clauses) {
     others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
     const Node* now = under(clauses[i], others).node();
     if (now->is_const_int(0)) return UOp(now);
-    if (now->is_const_int(1)) clauses = std::move(others);
-    else clauses[i++] = now;
+    if (now->is_const_int(1))
+      clauses = std::move(others);
+    else
+      clauses[i++] = now;
   }
   UOp result(clauses[0]);
   for (std::size_t i = 1; i < clauses.size(); ++i) result = result & UOp(clauses[i]);
@@ -65,9 +68,10 @@ UOp simplify_gate(const Match& m) {
 }  // namespace
 
 const RuleSet& gate_rules() {
-  static const RuleSet rules{"gate", {
-    rule(node(Op::Index), simplify_gate),
-  }};
+  static const RuleSet rules{"gate",
+                             {
+                                 rule(node(Op::Index), simplify_gate),
+                             }};
   return rules;
 }
 

@@ -19,9 +19,18 @@ bool before(const Node* a, const Node* b, Op op) {
   return comes_before(sort_key(a, op), sort_key(b, op));
 }
 
-const Pat& x() { static const Pat p = any("x"); return p; }
-const Pat& y() { static const Pat p = any("y"); return p; }
-const Pat& z() { static const Pat p = any("z"); return p; }
+const Pat& x() {
+  static const Pat p = any("x");
+  return p;
+}
+const Pat& y() {
+  static const Pat p = any("y");
+  return p;
+}
+const Pat& z() {
+  static const Pat p = any("z");
+  return p;
+}
 
 // x op y with y before x, neither constant nor a chain.
 bool pair_is_unsorted(const Match& m) {
@@ -52,11 +61,12 @@ UOp merge_chains(const Match& m) {
   const Node* root = m.root();
   const Op op = root->op();
   const Node *a = root->src(0), *b = root->src(1);
-  if (b->op() != op || (a->op() == op ? a->chain() + 1 : 1) + b->chain() + 1 > longest_sum) return {};
+  if (b->op() != op || (a->op() == op ? a->chain() + 1 : 1) + b->chain() + 1 > longest_sum)
+    return {};
   std::vector<const Node*> operands;
   collect(a, op, operands);
   collect(b, op, operands);
-  std::ranges::stable_sort(operands, [&](const Node* x, const Node* y) {
+  std::ranges::sort(operands, [&](const Node* x, const Node* y) {
     return x->is_const() || y->is_const() ? !x->is_const() && y->is_const() : before(x, y, op);
   });
   UOp result(operands[0]);
@@ -78,9 +88,7 @@ std::vector<Rule> rules_for(Op op, KindSet kinds) {
 }
 
 // Comparisons: a constant comes last where the op commutes.
-bool left_is_const(const Match& m) {
-  return m.node(x())->is_const() && !m.node(y())->is_const();
-}
+bool left_is_const(const Match& m) { return m.node(x())->is_const() && !m.node(y())->is_const(); }
 
 }  // namespace
 
@@ -90,7 +98,8 @@ const RuleSet& order_rules() {
     const auto append = [&](std::vector<Rule> more) {
       all.insert(all.end(), more.begin(), more.end());
     };
-    for (Op op : {Op::Add, Op::Mul, Op::Max, Op::And, Op::Or, Op::Xor}) append(rules_for(op, int_kinds));
+    for (Op op : {Op::Add, Op::Mul, Op::Max, Op::And, Op::Or, Op::Xor})
+      append(rules_for(op, int_kinds));
     for (Op op : {Op::And, Op::Or, Op::Xor}) append(rules_for(op, {Kind::Bool}));
     for (Op op : {Op::And, Op::Or}) {
       const auto of = [&](const Pat& a, const Pat& b) { return ordered(node(op, {a, b})); };

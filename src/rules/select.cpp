@@ -28,7 +28,9 @@ UOp join_branches(const Match& m) {
   const Node* root = m.root();
   const Node *a = root->src(0), *b = root->src(1);
   if (a->op() != Op::Where || b->op() != Op::Where || a->src(0) != b->src(0)) return {};
-  const auto constant = [&](std::size_t i) { return a->src(i)->is_const() && b->src(i)->is_const(); };
+  const auto constant = [&](std::size_t i) {
+    return a->src(i)->is_const() && b->src(i)->is_const();
+  };
   if (!constant(1) && !constant(2)) return {};
   const auto branch = [&](std::size_t i) {
     return make(root->op(), {UOp(a->src(i)), UOp(b->src(i))});
@@ -48,7 +50,7 @@ UOp cast_branches(const Match& m) {
 const RuleSet& select_rules() {
   static const Pat a = any("a"), b = any("b"), x = any("x");
   static const Pat p = bools("p"), q = bools("q"), i = ints("i"), j = ints("j");
-  static const Pat c = int_const("c"), least = where(i < j, i, j);
+  static const Pat least = where(i < j, i, j);
   static const OpSet binary = OpSet::where([](Op op) { return info(op).cls == OpClass::Binary; });
   // clang-format off
   static const RuleSet rules{"select", {
@@ -64,7 +66,6 @@ const RuleSet& select_rules() {
     rule(where(p, where(q, a, b), b),         where(p & q, a, b)),
     rule(where(p, a, where(q, a, b)),         where(p | q, a, b)),
     rule(where(i < j, j, i),                  max(i, j)),
-    rule(where(c < i, i, c),                  max(i, c)),
     rule(where(i < j, i, j),                  i,                 when(hi(i) <= lo(j))),
     rule(node(binary),                        into_branches),
     rule(node(binary),                        join_branches),

@@ -81,8 +81,10 @@ void add_modulo(Sum& sum, const Node* node, std::int64_t factor, std::int64_t mo
   --steps;
   if (!parts || (parts->terms.size() == 1 && parts->terms[0].node == node)) {
     const auto known = std::ranges::find(sum.terms, node, &Term::node);
-    if (known == sum.terms.end()) sum.terms.push_back({node, factor});
-    else known->factor = (known->factor + factor) % modulus;
+    if (known == sum.terms.end())
+      sum.terms.push_back({node, factor});
+    else
+      known->factor = (known->factor + factor) % modulus;
     return;
   }
   sum.constant = (sum.constant + floor_mod(parts->constant, modulus) * factor) % modulus;

@@ -65,7 +65,8 @@ UOp recombined(const Term& remainder, const Term& quotient) {
   const Node* base = remainder.node->src(0);
   const std::int64_t divisor = remainder.node->src(1)->lo();
   std::int64_t scale = 0;
-  if (__builtin_mul_overflow(remainder.factor, divisor, &scale) || scale != quotient.factor) return {};
+  if (__builtin_mul_overflow(remainder.factor, divisor, &scale) || scale != quotient.factor)
+    return {};
   if (const UOp x = dividend(quotient.node, base, divisor); !x.is_null())
     return scaled(x, remainder.factor);
   const UOp x = widened(quotient.node, base, divisor);
@@ -177,7 +178,8 @@ UOp open_sum(const Match& m) {
   result.constant = open->constant;
   for (const Term& term : open->terms)
     if (term.factor != 0) result.terms.push_back(term);
-  return result.terms.empty() || op_count(result) < op_count(*sum) ? result.build(root->dtype()) : UOp();
+  return result.terms.empty() || op_count(result) < op_count(*sum) ? result.build(root->dtype())
+                                                                   : UOp();
 }
 
 // (g*s)*y is (s*y)*g: a product's constant stands outside, where division sees it.
@@ -223,9 +225,10 @@ const RuleSet& sum_rules() {
 }
 
 const RuleSet& spread_rules() {
-  static const RuleSet rules{"spread", {
-    rule(with_kinds(node(Op::Add), int_kinds), recombine_parts),
-  }};
+  static const RuleSet rules{"spread",
+                             {
+                                 rule(with_kinds(node(Op::Add), int_kinds), recombine_parts),
+                             }};
   return rules;
 }
 

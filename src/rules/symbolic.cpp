@@ -14,10 +14,10 @@ const RuleSet& symbolic() {
 }
 
 std::span<const RuleSet* const> all_rule_sets() {
-  static const RuleSet* const sets[] = {
-      &fold_rules(),   &order_rules(), &sum_rules(),    &divmod_rules(), &compare_rules(),
-      &select_rules(), &gate_rules(),  &symbolic(),     &spread_rules(), &merge_rules(),
-      &factor_rules(), &width_rules()};
+  static const RuleSet* const sets[] = {&fold_rules(),   &order_rules(),   &sum_rules(),
+                                        &divmod_rules(), &compare_rules(), &select_rules(),
+                                        &gate_rules(),   &symbolic(),      &spread_rules(),
+                                        &merge_rules(),  &factor_rules(),  &width_rules()};
   return sets;
 }
 
@@ -56,13 +56,13 @@ std::vector<UOp> simplify(const std::vector<UOp>& roots, const RewriteOptions& o
     return rewrite(in, rules, options);
   };
   const std::vector<UOp> whole = run(roots, symbolic());
-  const std::vector<UOp> result = run(whole, contracting());
+  std::vector<UOp> result = run(whole, contracting());
   static const RuleSet only{"spread", {&spread_rules(), &merge_rules()}};
   const std::vector<UOp> spread = run(whole, only);
   if (same(spread, whole)) return result;
   // Spreading a scaled sum lets a remainder meet its quotient, but may part it from equal sums
   // elsewhere: which is smaller is seen at the end.
-  const std::vector<UOp> other = run(run(spread, spread_symbolic()), contracting());
+  std::vector<UOp> other = run(run(spread, spread_symbolic()), contracting());
   return op_count_of(other) < op_count_of(result) ? other : result;
 }
 

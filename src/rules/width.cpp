@@ -23,7 +23,7 @@ bool is_index(const Node* node) { return node->dtype().is_index(); }
 // The integer below CAST(..., index); null where there is none.
 const Node* narrow(const Node* node) {
   return node->op() == Op::Cast && is_index(node) && node->src(0)->dtype().is_int() ? node->src(0)
-                                                                                   : nullptr;
+                                                                                    : nullptr;
 }
 
 UOp to_index(const UOp& value) { return cast(value, dtypes::index.vec(value->dtype().lanes())); }
@@ -80,7 +80,8 @@ UOp drop_index_cast(const Match& m) {
 UOp narrow_holder(const Match& m) {
   const Node* root = m.root();
   std::vector<UOp> src;
-  for (const Node* source : root->src()) src.emplace_back(narrow(source) != nullptr ? narrow(source) : source);
+  for (const Node* source : root->src())
+    src.emplace_back(narrow(source) != nullptr ? narrow(source) : source);
   if (narrow(root->src(0)) == nullptr) return {};
   const Interval a = root->bounds(), b = root->src(0)->bounds();
   const DType to = width_for({std::min(a.lo, b.lo), std::max(a.hi, b.hi)});
@@ -109,21 +110,24 @@ UOp take_narrow(const Match& m) {
 
 const RuleSet& width_rules() {
   static const OpSet leaves{Op::Const, Op::Variable};
-  static const OpSet holders{Op::Bind, Op::Reduce, Op::After, Op::Stack, Op::Splat, Op::Lane, Op::Stage,
-                             Op::Shuffle, Op::Trunc};
-  static const OpSet takers = OpSet::where([](Op op) { return !is_elementwise(op) && !leaves.contains(op); });
+  static const OpSet holders{Op::Bind, Op::Reduce, Op::After,   Op::Stack, Op::Splat,
+                             Op::Lane, Op::Stage,  Op::Shuffle, Op::Trunc};
+  static const OpSet takers =
+      OpSet::where([](Op op) { return !is_elementwise(op) && !leaves.contains(op); });
   static const OpSet ops = OpSet::where([](Op op) {
     const OpClass c = info(op).cls;
     return c == OpClass::Binary || c == OpClass::Ternary || op == Op::Neg;
   });
-  static const RuleSet rules{"width", {
-    rule(with_kinds(node(leaves), {Kind::Index}), narrow_leaf),
-    rule(with_kinds(node({Op::Range, Op::Special}), {Kind::Index}), narrow_range),
-    rule(node(Op::Cast), drop_index_cast),
-    rule(node(ops), narrow_op),
-    rule(with_kinds(node(holders), {Kind::Index}), narrow_holder),
-    rule(node(takers), take_narrow),
-  }};
+  static const RuleSet rules{
+      "width",
+      {
+          rule(with_kinds(node(leaves), {Kind::Index}), narrow_leaf),
+          rule(with_kinds(node({Op::Range, Op::Special}), {Kind::Index}), narrow_range),
+          rule(node(Op::Cast), drop_index_cast),
+          rule(node(ops), narrow_op),
+          rule(with_kinds(node(holders), {Kind::Index}), narrow_holder),
+          rule(node(takers), take_narrow),
+      }};
   return rules;
 }
 

@@ -91,8 +91,6 @@ TEST(Make, RefusesWhatTheTableDoesNotAllow) {
        "variable n: the bounds 0 and 128 are not values of i8"},
       {[&] { return Variable("n", -1, 1, u64); },
        "variable n: the bounds -1 and 1 are not values of u64"},
-      {[&] { return Variable("n", 0, 1, f32); },
-       "variable n: the bounds 0 and 1 are not values of f32"},
   };
   for (const auto& [make, error] : cases) EXPECT_EQ(error_of(make), error);
 }

@@ -35,16 +35,20 @@ class Instance {
     if (const auto known = made_.find(pattern.get()); known != made_.end())
       return known->second->dtype() == wanted ? known->second : UOp();
     UOp made;
-    if (pattern->form == Form::Ops) made = with_op(pattern, wanted);
-    else if (pattern->form == Form::Literal) made = const_int(pattern->literal, wanted);
-    else made = pattern->constant ? constant(wanted) : value(wanted);
+    if (pattern->form == Form::Ops)
+      made = with_op(pattern, wanted);
+    else if (pattern->form == Form::Literal)
+      made = const_int(pattern->literal, wanted);
+    else
+      made = pattern->constant ? constant(wanted) : value(wanted);
     if (!made.is_null()) made_.emplace(pattern.get(), made);
     return made;
   }
 
   UOp constant(DType dtype) {
     if (dtype.is_bool()) return const_bool(one_in(2));
-    static constexpr std::int64_t numbers[] = {-8, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 15, 24, 100, 127};
+    static constexpr std::int64_t numbers[] = {-8, -4, -3, -2, -1, 0,  1,  2,   3,  4,
+                                               5,  6,  7,  8,  12, 15, 24, 100, 127};
     return const_int(numbers[random_() % std::size(numbers)], dtype);
   }
 
@@ -95,8 +99,9 @@ class Instance {
   }
 
   DType other_dtype(Op op, DType wanted) {
-    static constexpr DType all[] = {dtypes::i8,  dtypes::u8,  dtypes::i32,   dtypes::u32, dtypes::i64,
-                                    dtypes::f16, dtypes::f32, dtypes::index, dtypes::bool_};
+    static constexpr DType all[] = {dtypes::i8,  dtypes::u8,    dtypes::i32,
+                                    dtypes::u32, dtypes::i64,   dtypes::f16,
+                                    dtypes::f32, dtypes::index, dtypes::bool_};
     for (;;) {
       const DType other = all[random_() % std::size(all)];
       if (op == Op::Cast || other.bits() == wanted.bits()) return other;
@@ -113,7 +118,8 @@ class Instance {
 // Devices decompose these: they have no value to compare.
 bool has_value(const UOp& root) {
   static constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Pow};
-  return std::ranges::none_of(toposort(root.node()), [](const Node* node) { return bounded.contains(node->op()); });
+  return std::ranges::none_of(toposort(root.node()),
+                              [](const Node* node) { return bounded.contains(node->op()); });
 }
 
 // A left side that is no more than "any ADD" says nothing to fill in; its function looks further.
@@ -121,8 +127,9 @@ bool is_algebraic(const Rule& rule) { return !rule.left->any_sources; }
 
 // How often the rule applied to instances of its left side, each time to the same value.
 int try_rule(const Rule& rule, int wanted) {
-  static constexpr DType dtypes_tried[] = {dtypes::index, dtypes::i8,  dtypes::u8,  dtypes::i32, dtypes::u32,
-                                           dtypes::u64,   dtypes::i64, dtypes::f32, dtypes::f16};
+  static constexpr DType dtypes_tried[] = {dtypes::index, dtypes::i8,  dtypes::u8,
+                                           dtypes::i32,   dtypes::u32, dtypes::u64,
+                                           dtypes::i64,   dtypes::f32, dtypes::f16};
   const RuleSet only("only", {rule});
   int hits = 0;
   Arena arena;
@@ -138,8 +145,10 @@ int try_rule(const Rule& rule, int wanted) {
     if (!has_value(before)) continue;
     const UOp after(result.node);
     if (const std::string wrong = difference(before, after, 200); !wrong.empty()) {
-      ADD_FAILURE() << rule.str() << "\nseed " << seed << "\nbefore " << expression_text(before.node())
-                    << "\nafter  " << expression_text(after.node()) << "\n" << wrong;
+      ADD_FAILURE() << rule.str() << "\nseed " << seed << "\nbefore "
+                    << expression_text(before.node()) << "\nafter  "
+                    << expression_text(after.node()) << "\n"
+                    << wrong;
       return hits;
     }
   }
@@ -156,11 +165,14 @@ TEST_P(RuleProperty, EveryRuleKeepsValues) {
   }
 }
 
-std::string name_of(const testing::TestParamInfo<const RuleSet& (*)()>& info) { return info.param().name(); }
+std::string name_of(const testing::TestParamInfo<const RuleSet& (*)()>& info) {
+  return info.param().name();
+}
 
 INSTANTIATE_TEST_SUITE_P(Sets, RuleProperty,
-                         testing::Values(&fold_rules, &order_rules, &sum_rules, &divmod_rules, &compare_rules,
-                                         &select_rules, &factor_rules, &spread_rules, &merge_rules),
+                         testing::Values(&fold_rules, &order_rules, &sum_rules, &divmod_rules,
+                                         &compare_rules, &select_rules, &factor_rules,
+                                         &spread_rules, &merge_rules),
                          name_of);
 
 // Rules that look at a whole sum or condition: random expressions meet them.
@@ -173,7 +185,9 @@ class Hits : public RewriteTrace {
   int of(const Rule& rule) const { return counts_[index_of(rule)]; }
 
  private:
-  std::size_t index_of(const Rule& rule) const { return static_cast<std::size_t>(&rule - rules_.rules().data()); }
+  std::size_t index_of(const Rule& rule) const {
+    return static_cast<std::size_t>(&rule - rules_.rules().data());
+  }
 
   const RuleSet& rules_;
   std::vector<int> counts_;
@@ -186,12 +200,15 @@ TEST(RuleProperty, RandomExpressionsMeetTheFunctions) {
   for (std::uint64_t seed = first_seed; seed < first_seed + 4000; ++seed) {
     arena.reset();
     RandomExpression random(seed);
-    const UOp root = seed % 4 == 0 ? random.gated_index() : seed % 4 == 1 ? random.condition() : random.integer();
+    const UOp root = seed % 4 == 0   ? random.gated_index()
+                     : seed % 4 == 1 ? random.condition()
+                                     : random.integer();
     rewrite(root, symbolic(), {.trace = &hits});
   }
   std::vector<std::string> never;
   for (const Rule& rule : symbolic().rules())
-    if (hits.of(rule) == 0 && !is_algebraic(rule) && try_rule(rule, 1) == 0) never.push_back(rule.str());
+    if (hits.of(rule) == 0 && !is_algebraic(rule) && try_rule(rule, 1) == 0)
+      never.push_back(rule.str());
   // Two apply only where a condition is known, to what stands within an INDEX; one to loops, which
   // these expressions do not close (tests/text/loops.weft).
   EXPECT_LE(never.size(), 3u) << fmt::format("{}", fmt::join(never, "\n"));

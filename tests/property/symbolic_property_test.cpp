@@ -49,7 +49,8 @@ void report(std::uint64_t seed, const UOp& expression, Transform transform) {
     after = error.what();
   }
   ADD_FAILURE() << "seed " << seed << "\nbefore " << expression_text(small.node()) << "\nafter  "
-                << after << "\n" << wrong(small, transform) << "\n"
+                << after << "\n"
+                << wrong(small, transform) << "\n"
                 << print_graph("before", std::vector{small.node()});
 }
 
@@ -84,18 +85,24 @@ UOp random_gated_index(std::uint64_t seed) { return RandomExpression(seed).gated
 
 // Values at the ends of i32 and u32.
 UOp random_wide_index(std::uint64_t seed) {
-  static constexpr std::int64_t ends[] = {INT32_MIN - 1L, INT32_MIN, -3, -1, 0, 1, 2, 5, INT32_MAX, INT32_MAX + 1L,
-                                          UINT32_MAX, UINT32_MAX + 1L};
-  static constexpr Op ops[] = {Op::Add, Op::Sub, Op::Mul, Op::Max, Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod};
+  static constexpr std::int64_t ends[] = {
+      INT32_MIN - 1L, INT32_MIN,      -3, -1, 0, 1, 2, 5, INT32_MAX, INT32_MAX + 1L,
+      UINT32_MAX,     UINT32_MAX + 1L};
+  static constexpr Op ops[] = {Op::Add,      Op::Sub,      Op::Mul,  Op::Max,
+                               Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod};
   std::mt19937_64 random(seed);
   const auto end = [&] { return ends[random() % std::size(ends)]; };
   std::vector<UOp> values;
   for (std::uint64_t id = 0; id < 3; ++id) {
     const auto [lo, hi] = std::minmax({end(), end()});
-    values.push_back(make(Op::Variable, {}, dtypes::index, VariableArg{Symbol(std::string("v")), {id}, lo, hi}));
+    values.push_back(
+        make(Op::Variable, {}, dtypes::index, VariableArg{Symbol(std::string("v")), {id}, lo, hi}));
   }
-  const auto value = [&] { return random() % 4 == 0 ? const_int(end()) : values[random() % values.size()]; };
-  for (int i = 0; i < 4; ++i) values.push_back(make(ops[random() % std::size(ops)], {value(), value()}));
+  const auto value = [&] {
+    return random() % 4 == 0 ? const_int(end()) : values[random() % values.size()];
+  };
+  for (int i = 0; i < 4; ++i)
+    values.push_back(make(ops[random() % std::size(ops)], {value(), value()}));
   const UOp condition = make(random() % 2 == 0 ? Op::CmpLt : Op::CmpEq, {value(), value()});
   return random() % 2 == 0 ? condition : make(Op::Where, {condition, value(), value()});
 }
@@ -104,7 +111,9 @@ UOp random_float(std::uint64_t seed) {
   return RandomExpression(seed, dtypes::i8).real(seed % 3 == 0 ? dtypes::f16 : dtypes::f32);
 }
 
-TEST(SymbolicProperty, IndicesKeepTheirValue) { check_all(cases(8'000, 100'000), simplified, random_index); }
+TEST(SymbolicProperty, IndicesKeepTheirValue) {
+  check_all(cases(8'000, 100'000), simplified, random_index);
+}
 
 TEST(SymbolicProperty, FixedWidthsKeepTheirValue) {
   check_all(cases(6'000, 60'000), simplified, random_fixed_width);
@@ -114,13 +123,17 @@ TEST(SymbolicProperty, GatedIndicesKeepTheirValue) {
   check_all(cases(5'000, 40'000), simplified, random_gated_index);
 }
 
-TEST(SymbolicProperty, FloatsKeepTheirValue) { check_all(cases(2'000, 20'000), simplified, random_float); }
+TEST(SymbolicProperty, FloatsKeepTheirValue) {
+  check_all(cases(2'000, 20'000), simplified, random_float);
+}
 
 TEST(SymbolicProperty, WidthsKeepValues) {
   const Transform widths = [](const UOp& root) { return rewrite(root, width_rules()); };
   check_all(cases(2'000, 20'000), widths, random_index);
   check_all(cases(2'000, 20'000), widths, random_wide_index);
-  check_all(cases(2'000, 20'000), [](const UOp& root) { return rewrite(simplify(root), width_rules()); }, random_gated_index);
+  check_all(
+      cases(2'000, 20'000), [](const UOp& root) { return rewrite(simplify(root), width_rules()); },
+      random_gated_index);
 }
 
 // symbolic() ends where none of its rules applies. What factor_rules() makes of that can now and then
@@ -147,11 +160,14 @@ TEST(SymbolicProperty, SimplifyingAgainChangesLittle) {
 bool is_provable(const UOp& before, const UOp& after) {
   static constexpr OpSet bits{Op::And, Op::Or, Op::Xor, Op::Shl, Op::Shr};
   const auto known = toposort(before.node());
-  const auto has_bits = [](const Node* node) { return bits.contains(node->op()) && node->dtype().is_int(); };
+  const auto has_bits = [](const Node* node) {
+    return bits.contains(node->op()) && node->dtype().is_int();
+  };
   const auto is_new_loop = [&](const Node* node) {
     return node->op() == Op::Range && std::ranges::find(known, node) == known.end();
   };
-  return std::ranges::none_of(known, has_bits) && std::ranges::none_of(toposort(after.node()), is_new_loop);
+  return std::ranges::none_of(known, has_bits) &&
+         std::ranges::none_of(toposort(after.node()), is_new_loop);
 }
 
 // The proofs are about all values, where the tests above try some.
@@ -165,12 +181,14 @@ TEST(SymbolicProperty, SmallOnesAreProvedEqual) {
   for (std::uint64_t seed = first_seed; tried < count; ++seed) {
     arena.reset();
     RandomExpression random(seed);
-    const UOp before = seed % 4 == 0 ? random.condition(2) : random.integer(2), after = simplify(before);
+    const UOp before = seed % 4 == 0 ? random.condition(2) : random.integer(2),
+              after = simplify(before);
     if (!is_provable(before, after)) continue;
     ++tried;
     const Proof proof = prove_equal(before.node(), after.node(), 1000);
-    const std::string texts = fmt::format("seed {}: {} and {}: {}\n", seed, expression_text(before.node()),
-                                          expression_text(after.node()), proof.reason);
+    const std::string texts =
+        fmt::format("seed {}: {} and {}: {}\n", seed, expression_text(before.node()),
+                    expression_text(after.node()), proof.reason);
     EXPECT_NE(proof.verdict, Verdict::Refuted) << texts;
     if (proof.verdict == Verdict::Unknown) unknown += texts;
   }

@@ -18,7 +18,9 @@ const Pat x = any("x"), y = any("y"), z = any("z"), c = int_const("c"), d = int_
 
 class Pattern : public testing::Test {
  protected:
-  static UOp leaf(std::string_view name, DType dtype = index) { return Variable(name, 0, 9, dtype); }
+  static UOp leaf(std::string_view name, DType dtype = index) {
+    return Variable(name, 0, 9, dtype);
+  }
   static UOp full(std::string_view name, DType dtype) {
     return Variable(name, static_cast<std::int64_t>(lowest_bits(dtype)),
                     static_cast<std::int64_t>(highest_bits(dtype)), dtype);
@@ -49,8 +51,8 @@ TEST_F(Pattern, WildcardsTakeTheirKinds) {
     Pat wildcard;
     std::vector<DType> taken;
   };
-  const std::vector<DType> all{bool_, index, i8,         i64,          u8,        u64, f16,
-                               f32,   weak,  i32.vec(4), bool_.vec(4), f32.vec(4)};
+  const std::vector<DType> all{bool_, index, i8,   i64,        u8,           u64,
+                               f16,   f32,   weak, i32.vec(4), bool_.vec(4), f32.vec(4)};
   const Row rows[] = {
       {any("x"), all},
       {ints("x"), {index, i8, i64, u8, u64, i32.vec(4)}},
@@ -63,7 +65,8 @@ TEST_F(Pattern, WildcardsTakeTheirKinds) {
   };
   for (const Row& row : rows)
     for (const DType dtype : all)
-      EXPECT_EQ(takes(row.wildcard, leaf("v", dtype)), std::ranges::find(row.taken, dtype) != row.taken.end())
+      EXPECT_EQ(takes(row.wildcard, leaf("v", dtype)),
+                std::ranges::find(row.taken, dtype) != row.taken.end())
           << "row " << &row - rows << " and " << dtype.str();
 }
 
@@ -84,25 +87,37 @@ TEST_F(Pattern, LiteralsTakeTheDtypeOfTheConstant) {
     bool same;
   };
   const Row rows[] = {
-      {0, const_int(0), true},           {0, const_int(0, u8), true},
-      {3, const_int(3, i32.vec(4)), true}, {1, const_int(2, i32), false},
-      {-1, const_int(-1, i8), true},     {-1, const_int(127, i8), false},
-      {-1, const_int(255, u8), true},    {-1, const_int(-1, u64), true},
-      {0, const_bool(false), true},      {0, const_bool(true), false},
-      {1, const_bool(true), true},       {1, const_bool(false), false},
-      {0, const_float(0, f32), true},    {0, const_float(-0.0, f32), false},
-      {0, const_float(-0.0, f16), false}, {0, const_float(-0.0, weak), false},
-      {1, const_float(1, f16), true},    {1, const_float(1.5, f32), false},
-      {2, const_float(2, weak), true},   {-2, const_float(-2, f32.vec(2)), true},
+      {0, const_int(0), true},
+      {0, const_int(0, u8), true},
+      {3, const_int(3, i32.vec(4)), true},
+      {1, const_int(2, i32), false},
+      {-1, const_int(-1, i8), true},
+      {-1, const_int(127, i8), false},
+      {-1, const_int(255, u8), true},
+      {-1, const_int(-1, u64), true},
+      {0, const_bool(false), true},
+      {0, const_bool(true), false},
+      {1, const_bool(true), true},
+      {1, const_bool(false), false},
+      {0, const_float(0, f32), true},
+      {0, const_float(-0.0, f32), false},
+      {0, const_float(-0.0, f16), false},
+      {0, const_float(-0.0, weak), false},
+      {1, const_float(1, f16), true},
+      {1, const_float(1.5, f32), false},
+      {2, const_float(2, weak), true},
+      {-2, const_float(-2, f32.vec(2)), true},
       {0, a, false},
   };
   for (const Row& row : rows)
     EXPECT_EQ(takes(Pat(row.literal), row.value), row.same)
-        << row.literal << " and " << expression_text(row.value.node()) << " : " << row.value->dtype().str();
+        << row.literal << " and " << expression_text(row.value.node()) << " : "
+        << row.value->dtype().str();
 }
 
 TEST_F(Pattern, AnOpSetTakesItsOps) {
-  const Pat shift = node({Op::Shl, Op::Shr}, {x, y}), elementwise = node(OpSet::where(is_elementwise));
+  const Pat shift = node({Op::Shl, Op::Shr}, {x, y}),
+            elementwise = node(OpSet::where(is_elementwise));
   EXPECT_TRUE(matches(shift, make(Op::Shl, {a, b})));
   EXPECT_TRUE(matches(shift, make(Op::Shr, {a, b})));
   EXPECT_FALSE(matches(shift, a + b));
@@ -185,12 +200,15 @@ TEST_F(Pattern, GuardsSeeConstantsAndBounds) {
   };
   // Of five*6 + n, which is x*c + y.
   const Row rows[] = {
-      {when(c == 6), true},          {when(c != 6), false},        {when(c > 5 && c < 7), true},
-      {when(c < 6 || c >= 6), true}, {when(c <= 5), false},        {when(c % 4 == 2), true},
-      {when(c / -4 == -2), true},    {when(lo(x) == 0), true},     {when(hi(x) == 5), true},
-      {when(lo(y) == 3), true},      {when(hi(y) > hi(x)), true},  {when(hi(x) * c < lo(y)), false},
-      {when(c - 7 == -1), true},     {when(max(c, hi(y)) == 8), true}, {when((c ^ 3) == 5), true},
-      {when(c / 0 == 0), false},     {when(c % 0 == c), false},
+      {when(c == 6), true},         {when(c != 6), false},
+      {when(c > 5 && c < 7), true}, {when(c < 6 || c >= 6), true},
+      {when(c <= 5), false},        {when(c % 4 == 2), true},
+      {when(c / -4 == -2), true},   {when(lo(x) == 0), true},
+      {when(hi(x) == 5), true},     {when(lo(y) == 3), true},
+      {when(hi(y) > hi(x)), true},  {when(hi(x) * c < lo(y)), false},
+      {when(c - 7 == -1), true},    {when(max(c, hi(y)) == 8), true},
+      {when((c ^ 3) == 5), true},   {when(c / 0 == 0), false},
+      {when(c % 0 == c), false},
   };
   for (const Row& row : rows)
     EXPECT_EQ(once(rule(x * c + y, y, row.guard), five * 6 + n), row.holds ? "n" : "-")
@@ -267,7 +285,8 @@ TEST_F(Pattern, LiteralsOnTheRightTakeTheDtypeAroundThem) {
   // A comparison's operands have a dtype of their own, and so have the branches of a WHERE.
   EXPECT_TRUE(made(rule(!(x < y), y < x + 1), !(v < w)).is(w < v + 1));
   EXPECT_TRUE(made(rule(x * y, where(x < 3, 1, y)), v * w).is(where(v < 3, const_int(1, i8), w)));
-  EXPECT_TRUE(made(rule(where(x, y, z), where(!x, 0, y)), where(v < w, f, f + f)).is(where(!(v < w), const_float(0, f32), f)));
+  EXPECT_TRUE(made(rule(where(x, y, z), where(!x, 0, y)), where(v < w, f, f + f))
+                  .is(where(!(v < w), const_float(0, f32), f)));
 }
 
 TEST_F(Pattern, RulesPrint) {
@@ -284,7 +303,8 @@ TEST_F(Pattern, RulesPrint) {
   EXPECT_EQ(text(rule(where(!x, y, max(z, y)), -y)), "where(x != 1, y, max(z, y)) -> neg(y)");
   const Rule here = rule(x, y);
   EXPECT_EQ(here.line, __LINE__ - 1);
-  EXPECT_TRUE(here.str().ends_with("(pattern_test.cpp:" + std::to_string(here.line) + ")")) << here.str();
+  EXPECT_TRUE(here.str().ends_with("(pattern_test.cpp:" + std::to_string(here.line) + ")"))
+      << here.str();
 }
 
 // A rule that makes no sense is found when its set is made, and named.

@@ -100,7 +100,8 @@ TEST_F(Rewriter, ASharedNodeIsRewrittenOnce) {
     EXPECT_EQ(log.lines, std::vector<std::string>{"once: a*1 -> a (x*1 -> x)"});
   }
   Log log;
-  const std::vector<UOp> results = rewrite(std::vector<UOp>{a * 1, (a * 1) / 2}, rules, {.trace = &log});
+  const std::vector<UOp> results =
+      rewrite(std::vector<UOp>{a * 1, (a * 1) / 2}, rules, {.trace = &log});
   EXPECT_EQ(text(results[0]), "a");
   EXPECT_EQ(text(results[1]), "a//2");
   EXPECT_EQ(log.lines.size(), 1u) << "the memo serves all roots";
@@ -109,7 +110,8 @@ TEST_F(Rewriter, ASharedNodeIsRewrittenOnce) {
 TEST_F(Rewriter, OnceDoesNotLookIntoResults) {
   const RuleSet grow("grow", {rule(x * c, (x * c) * 3)});
   EXPECT_EQ(text(rewrite_once(a * 2, grow)), "a*2*3");
-  EXPECT_EQ(text(rewrite_once((a * 2) / 5 * 2, grow)), "a*2*3//5*2*3") << "each node of the input once";
+  EXPECT_EQ(text(rewrite_once((a * 2) / 5 * 2, grow)), "a*2*3//5*2*3")
+      << "each node of the input once";
   const RuleSet chain("chain", {rule(x + 1, x + 2), rule(x + 2, x + 3)});
   EXPECT_EQ(text(rewrite_once(a + 1, chain)), "a + 2");
   EXPECT_EQ(text(rewrite(a + 1, chain)), "a + 3");
@@ -127,7 +129,8 @@ TEST_F(Rewriter, FunctionsSeeTheContext) {
 }
 
 TEST_F(Rewriter, ATraceHearsEveryApplicationInOrder) {
-  const RuleSet rules("fold", {rule(x * 1, x), rule(x + x, x * 2), rule((x * c) * d, x * fold(c * d))});
+  const RuleSet rules("fold",
+                      {rule(x * 1, x), rule(x + x, x * 2), rule((x * c) * d, x * fold(c * d))});
   Log log;
   rewrite((a * 1 + a) * 3, rules, {.trace = &log});
   rewrite(b * 1, rules, {.pass = "named", .trace = &log});
@@ -167,7 +170,8 @@ TEST_F(Rewriter, AResultAroundItselfIsNamed) {
 TEST_F(Rewriter, GrowthMeetsTheBudget) {
   const RuleSet rules("growth", {rule(-x, -(x + 1)), rule(x / 1, x)});
   const std::string error = error_of(-(a / 1), rules, {.budget = 1000});
-  EXPECT_TRUE(contains(error, "growth: the rules do not come to an end after 1000 applications")) << error;
+  EXPECT_TRUE(contains(error, "growth: the rules do not come to an end after 1000 applications"))
+      << error;
   EXPECT_TRUE(contains(error, "neg(x) -> neg(x + 1)")) << error;
   EXPECT_FALSE(contains(error, "x/1 -> x")) << "used once, long ago: " << error;
 }
@@ -265,7 +269,9 @@ TEST_F(Rewriter, OriginsFollow) {
     const auto origin = arena_.origin(node.node());
     return origin ? origin->line : 0;
   };
-  const auto annotate = [&](const UOp& node, int line) { arena_.annotate(node.node(), {Symbol("model.cpp"), line, Symbol("")}); };
+  const auto annotate = [&](const UOp& node, int line) {
+    arena_.annotate(node.node(), {Symbol("model.cpp"), line, Symbol("")});
+  };
   const RuleSet rules("origins", {rule(x + x, x * 2), rule(x * 1, x)});
   const UOp sum = a + a, difference = sum - b, own = a * 2 * 1;
   annotate(sum, 10);

@@ -33,7 +33,9 @@ void check(std::initializer_list<Row> rows) {
 class Symbolic : public testing::Test {
  protected:
   static UOp op(Op op, const UOp& x, const UOp& y) { return make(op, {x, y}); }
-  static UOp op(Op op, const UOp& x, std::int64_t y) { return make(op, {x, const_int(y, x->dtype())}); }
+  static UOp op(Op op, const UOp& x, std::int64_t y) {
+    return make(op, {x, const_int(y, x->dtype())});
+  }
   static UOp real(const UOp& x) { return cast(x, f32); }
 
   Arena arena_;
@@ -471,7 +473,9 @@ TEST_F(Symbolic, Floats) {
 // INDEX reads only where its condition holds, so its indices are simplified under it.
 TEST_F(Symbolic, GatedIndices) {
   const UOp buffer = make(Op::Param, {const_int(4096)}, f32, ParamArg{});
-  const auto at = [&](const UOp& valid, const UOp& index) { return make(Op::Index, {buffer, valid, index}); };
+  const auto at = [&](const UOp& valid, const UOp& index) {
+    return make(Op::Index, {buffer, valid, index});
+  };
   check({
       {at(yes, r0 * 8 + r1), "index(p0, true, r0*8 + r1)"},
       {at(no, r0 * 8 + r1), "index(p0, false, 0)"},
@@ -481,8 +485,10 @@ TEST_F(Symbolic, GatedIndices) {
       {at(r0 >= 8, r0 / 8), "index(p0, 7 < r0, 1)"},
       {at(r0 >= 8, (r0 - 8) % 8), "index(p0, 7 < r0, r0 - 8)"},
       {at((r1 >= 4) & (r0 < 12), (r0 + r1 - 4) / 15), "index(p0, r0 < 12 & 3 < r1, 0)"},
-      {at((r0 + r1 >= 1) & (r0 + r1 < 9), (r0 + r1 - 1) % 8), "index(p0, 0 < r0 + r1 & r0 + r1 < 9, r0 + r1 - 1)"},
-      {at((r0 + r1 >= 1) & (r0 + r1 < 9), (r2 * 8 + r0 + r1 - 1) / 8), "index(p0, 0 < r0 + r1 & r0 + r1 < 9, r2)"},
+      {at((r0 + r1 >= 1) & (r0 + r1 < 9), (r0 + r1 - 1) % 8),
+       "index(p0, 0 < r0 + r1 & r0 + r1 < 9, r0 + r1 - 1)"},
+      {at((r0 + r1 >= 1) & (r0 + r1 < 9), (r2 * 8 + r0 + r1 - 1) / 8),
+       "index(p0, 0 < r0 + r1 & r0 + r1 < 9, r2)"},
       {at((r0 < 8) & (r0 < 10), r0), "index(p0, r0 < 8, r0)"},
       {at((r0 < 8) & (r0 * 8 + r1 < 64), r1), "index(p0, r0 < 8, r1)"},
       {at((r0 < 3) & (r0 > 5), r0), "index(p0, false, 0)"},

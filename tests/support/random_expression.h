@@ -43,8 +43,11 @@ class RandomExpression {
     const auto sub = [&] { return real(dtype, depth - 1); };
     const auto number = [&] { return const_float(pick(reals), dtype); };
     const auto either = [&] { return one_in(3) ? number() : sub(); };
-    const auto of = [&](Op op) { return one_in(2) ? make(op, {sub(), either()}) : make(op, {either(), sub()}); };
-    if (depth <= 0) return one_in(4) ? cast(pick(leaves_), dtype) : where(bound(1), number(), number());
+    const auto of = [&](Op op) {
+      return one_in(2) ? make(op, {sub(), either()}) : make(op, {either(), sub()});
+    };
+    if (depth <= 0)
+      return one_in(4) ? cast(pick(leaves_), dtype) : where(bound(1), number(), number());
     return choose({
         {4, [&] { return of(Op::Add); }},
         {4, [&] { return of(Op::Sub); }},
@@ -54,9 +57,15 @@ class RandomExpression {
         {1, [&] { return of(Op::Mod); }},
         {3, [&] { return -sub(); }},
         {2, [&] { return make(one_in(2) ? Op::Trunc : Op::Sqrt, {sub()}); }},
-        {3, [&] { return make(Op::Where, {make(pick(comparisons), {sub(), either()}), sub(), either()}); }},
+        {3,
+         [&] {
+           return make(Op::Where, {make(pick(comparisons), {sub(), either()}), sub(), either()});
+         }},
         {2, [&] { return make(Op::Where, {condition(1), sub(), either()}); }},
-        {2, [&] { return cast(real(dtype == dtypes::f16 ? dtypes::f32 : dtypes::f16, depth - 1), dtype); }},
+        {2,
+         [&] {
+           return cast(real(dtype == dtypes::f16 ? dtypes::f32 : dtypes::f16, depth - 1), dtype);
+         }},
         {1, [&] { return cast(cast(sub(), dtypes::i32), dtype); }},
     });
   }
@@ -95,7 +104,8 @@ class RandomExpression {
   UOp literal(std::int64_t value) const { return const_int(value, dtype_); }
 
   UOp new_leaf(int i) {
-    static constexpr std::int64_t lengths[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 16, 28, 32, 64, 100};
+    static constexpr std::int64_t lengths[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,
+                                               10, 12, 14, 16, 28, 32, 64, 100};
     const auto id = static_cast<std::uint64_t>(i);
     const auto variable = [&](std::int64_t lo, std::int64_t hi) {
       return make(Op::Variable, {}, dtype_,
@@ -110,26 +120,35 @@ class RandomExpression {
         {is_index() ? 10 : 3, [&] { return range(literal(pick(lengths)), id); }},
         {3, bounded},
         {is_index() ? 1 : 4, [&] { return variable(least, most); }},
-        {1, [&] { return make(Op::Special, {literal(pick(lengths))}, dtype_, SpecialArg{LoopKind::Global, i}); }},
+        {1,
+         [&] {
+           return make(Op::Special, {literal(pick(lengths))}, dtype_,
+                       SpecialArg{LoopKind::Global, i});
+         }},
     };
     // A loop over a symbolic size, or a part of one.
     if (is_index())
-      choices.push_back({3, [&] {
-        const UOp size = make(Op::Variable, {}, dtype_, VariableArg{Symbol("n"), {id + 10}, between(0, 1), between(1, 12)});
-        const UOp whole = one_in(2) ? size : one_in(2) ? size * pick(factors) : size * 4 / 2;
-        sizes_.push_back(size);
-        sizes_.push_back(whole);
-        return range(whole, id);
-      }});
+      choices.push_back(
+          {3, [&] {
+             const UOp size =
+                 make(Op::Variable, {}, dtype_,
+                      VariableArg{Symbol("n"), {id + 10}, between(0, 1), between(1, 12)});
+             const UOp whole = one_in(2) ? size : one_in(2) ? size * pick(factors) : size * 4 / 2;
+             sizes_.push_back(size);
+             sizes_.push_back(whole);
+             return range(whole, id);
+           }});
     return choose(choices);
   }
 
   std::int64_t lowest() const { return static_cast<std::int64_t>(lowest_bits(dtype_)); }
   std::int64_t highest() const {
-    return dtype_.kind() == Kind::U64 ? std::int64_t{1} << 62 : static_cast<std::int64_t>(highest_bits(dtype_));
+    return dtype_.kind() == Kind::U64 ? std::int64_t{1} << 62
+                                      : static_cast<std::int64_t>(highest_bits(dtype_));
   }
 
-  static constexpr std::int64_t factors[] = {2, 2, 3, 4, 4, 5, 6, 7, 8, 8, 9, 10, 12, 14, 16, 28, 32, 64, 100};
+  static constexpr std::int64_t factors[] = {2, 2,  3,  4,  4,  5,  6,  7,  8,  8,
+                                             9, 10, 12, 14, 16, 28, 32, 64, 100};
 
   std::int64_t number() {
     if (one_in(3)) return between(-4, 8);
@@ -138,7 +157,9 @@ class RandomExpression {
     const std::int64_t value = pick(factors);
     return one_in(5) ? -value : value;
   }
-  std::int64_t divisor() { return one_in(20) ? number() : one_in(20) ? -pick(factors) : pick(factors); }
+  std::int64_t divisor() {
+    return one_in(20) ? number() : one_in(20) ? -pick(factors) : pick(factors);
+  }
 
   UOp constant() { return literal(number()); }
   UOp term(int depth) { return depth <= 1 || one_in(2) ? pick(leaves_) : integer(depth - 2); }
@@ -196,7 +217,8 @@ class RandomExpression {
   }
 
   UOp roundtrip(int depth) {
-    static constexpr DType others[] = {dtypes::i8, dtypes::u8, dtypes::i16, dtypes::i32, dtypes::u32, dtypes::i64};
+    static constexpr DType others[] = {dtypes::i8,  dtypes::u8,  dtypes::i16,
+                                       dtypes::i32, dtypes::u32, dtypes::i64};
     if (one_in(3)) return cast(condition(depth - 1), dtype_);
     const UOp value = integer(depth - 1);
     return cast(cast(value, pick(others)), dtype_);
@@ -214,7 +236,9 @@ class RandomExpression {
     // Within braces, unlike in an argument list, the order of evaluation is defined.
     const auto sub = [this, depth] { return integer(depth - 1); };
     const auto both = [sub](Op op) { return make(op, {sub(), sub()}); };
-    const auto half = [this, sub](Op op) { return make(op, {sub(), one_in(2) ? constant() : sub()}); };
+    const auto half = [this, sub](Op op) {
+      return make(op, {sub(), one_in(2) ? constant() : sub()});
+    };
     return choose({
         {24, [&] { return sum(depth); }},
         {12, [&] { return make(Op::FloorDiv, {sum(depth), literal(divisor())}); }},
@@ -227,7 +251,10 @@ class RandomExpression {
         {4, [&] { return both(Op::Add); }},
         {4, [&] { return both(Op::Sub); }},
         {5, [&] { return both(Op::Mul); }},
-        {5, [&] { return make(Op::Where, {condition(depth - 1), sub(), one_in(3) ? constant() : sub()}); }},
+        {5,
+         [&] {
+           return make(Op::Where, {condition(depth - 1), sub(), one_in(3) ? constant() : sub()});
+         }},
         {3, [&] { return both(Op::Max); }},
         {2, [&] { return limited(depth); }},
         {2, [&] { return half(Op::Max); }},
@@ -238,8 +265,10 @@ class RandomExpression {
         {2, [&] { return half(Op::And); }},
         {2, [&] { return half(Op::Or); }},
         {2, [&] { return half(Op::Xor); }},
-        {1, [&] { return make(Op::Shl, {sub(), one_in(8) ? constant() : literal(between(0, 4))}); }},
-        {1, [&] { return make(Op::Shr, {sub(), one_in(8) ? constant() : literal(between(0, 4))}); }},
+        {1,
+         [&] { return make(Op::Shl, {sub(), one_in(8) ? constant() : literal(between(0, 4))}); }},
+        {1,
+         [&] { return make(Op::Shr, {sub(), one_in(8) ? constant() : literal(between(0, 4))}); }},
         {2, [&] { return -sub(); }},
         {1, [&] { return make(Op::Trunc, {sub()}); }},
         {2, [&] { return roundtrip(depth); }},
@@ -249,9 +278,12 @@ class RandomExpression {
   // One comparison of a sum with a constant.
   UOp bound(int depth) {
     const UOp x = one_in(2) ? sum(depth) : term(depth);
-    const auto wrapped = static_cast<std::uint64_t>(number()) + static_cast<std::uint64_t>(number());
+    const auto wrapped =
+        static_cast<std::uint64_t>(number()) + static_cast<std::uint64_t>(number());
     const UOp limit = literal(static_cast<std::int64_t>(wrapped));
-    return choose({{3, [&] { return x < limit; }}, {2, [&] { return x >= limit; }}, {1, [&] { return limit < x; }}});
+    return choose({{3, [&] { return x < limit; }},
+                   {2, [&] { return x >= limit; }},
+                   {1, [&] { return limit < x; }}});
   }
 
   UOp new_condition(int depth) {
@@ -280,12 +312,21 @@ class RandomExpression {
     });
   }
 
-  static constexpr double reals[] = {0.0, -0.0, 1, -1, 2, 0.5, -3.25, 65504, 1e-7,
+  static constexpr double reals[] = {0.0,
+                                     -0.0,
+                                     1,
+                                     -1,
+                                     2,
+                                     0.5,
+                                     -3.25,
+                                     65504,
+                                     1e-7,
                                      std::numeric_limits<double>::infinity(),
                                      -std::numeric_limits<double>::infinity(),
                                      std::numeric_limits<double>::quiet_NaN()};
   static constexpr Op comparisons[] = {Op::CmpLt, Op::CmpEq, Op::CmpNe};
-  static constexpr Op logic[] = {Op::Add, Op::Mul, Op::Max, Op::Sub, Op::CmpLt, Op::CmpEq, Op::CmpNe};
+  static constexpr Op logic[] = {Op::Add,   Op::Mul,   Op::Max,  Op::Sub,
+                                 Op::CmpLt, Op::CmpEq, Op::CmpNe};
 
   std::mt19937_64 random_;
   DType dtype_;

@@ -179,10 +179,12 @@ class RandomGraph {
 
   // The node, and ranges to close.
   std::vector<UOp> over_ranges(const UOp& node, std::int64_t least) {
-    std::vector<UOp> src{node};
+    std::vector<UOp> ranges;
     for (const UOp& range : list(least, 2, [&] { return of(Op::Range); }))
-      if (std::ranges::none_of(src, [&](const UOp& other) { return other.is(range); }))
-        src.push_back(range);
+      if (std::ranges::none_of(ranges, [&](const UOp& other) { return other.is(range); }))
+        ranges.push_back(range);
+    std::vector<UOp> src{node};
+    src.insert(src.end(), ranges.begin(), ranges.end());
     return src;
   }
 

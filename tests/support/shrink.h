@@ -32,7 +32,8 @@ inline std::vector<UOp> simpler(const Node* node) {
   for (std::int64_t value : {0, 1, 2}) result.push_back(const_int(value, dtype));
   if (node->is_const()) {
     const std::int64_t value = node->lo();
-    for (std::int64_t smaller : {value / 2, value / 3, value - 1, value + 1}) result.push_back(const_int(smaller, dtype));
+    for (std::int64_t smaller : {value / 2, value / 3, value - 1, value + 1})
+      result.push_back(const_int(smaller, dtype));
   }
   return result;
 }
@@ -45,7 +46,8 @@ UOp shrink(UOp root, Fails fails, int tries = 3000) {
   for (bool smaller = true; smaller;) {
     smaller = false;
     const auto take = [&](const UOp& candidate) {
-      if (shrinking::size_of(candidate) >= shrinking::size_of(root) || --tries < 0 || !fails(candidate))
+      if (shrinking::size_of(candidate) >= shrinking::size_of(root) || --tries < 0 ||
+          !fails(candidate))
         return false;
       root = candidate;
       return smaller = true;

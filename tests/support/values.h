@@ -37,7 +37,9 @@ class Values {
     const bool all = size_of_domain(most) <= static_cast<std::uint64_t>(most);
     odometer_.clear();
     for (int i = 0; i < most; ++i) {
-      mode_ = all ? Mode::Every : i < std::min(most / 4, 1 << leaves_.size()) ? Mode::Ends : Mode::Random;
+      mode_ = all                                           ? Mode::Every
+              : i < std::min(most / 4, 1 << leaves_.size()) ? Mode::Ends
+                                                            : Mode::Random;
       ends_ = i;
       if (run()) {
         for (std::size_t r = 0; r < roots_.size(); ++r) results_[r] = values_[roots_[r]];
@@ -52,7 +54,8 @@ class Values {
   std::string assignment() const {
     std::vector<std::string> parts;
     for (const auto& [key, value] : chosen_)
-      parts.push_back(fmt::format("{}={}", expression_text(leaves_.at(key)), static_cast<std::int64_t>(value)));
+      parts.push_back(
+          fmt::format("{}={}", expression_text(leaves_.at(key)), static_cast<std::int64_t>(value)));
     return fmt::format("{}", fmt::join(parts, " "));
   }
 
@@ -114,10 +117,14 @@ class Values {
     choices_ = 0;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const Step& step = steps_[i];
-      if (!step.leaf) values_[i] = compute(step);
-      else if (const auto known = chosen_.find(*step.leaf); known != chosen_.end()) values_[i] = known->second;
-      else if (const auto value = choose(step)) chosen_[*step.leaf] = values_[i] = *value;
-      else return false;
+      if (!step.leaf)
+        values_[i] = compute(step);
+      else if (const auto known = chosen_.find(*step.leaf); known != chosen_.end())
+        values_[i] = known->second;
+      else if (const auto value = choose(step))
+        chosen_[*step.leaf] = values_[i] = *value;
+      else
+        return false;
     }
     return true;
   }
@@ -127,7 +134,8 @@ class Values {
     const auto value = [&](std::size_t i) { return values_[step.src[i]]; };
     if (node->is_const()) return node->arg<ConstArg>().bits;
     if (node->op() == Op::Cast) return convert(value(0), node->src(0)->dtype(), node->dtype());
-    if (node->op() == Op::Bitcast) return reinterpret(value(0), node->src(0)->dtype(), node->dtype());
+    if (node->op() == Op::Bitcast)
+      return reinterpret(value(0), node->src(0)->dtype(), node->dtype());
     const std::array<Bits, 3> operands{value(0), value(1), value(2)};
     const DType dtype = node->src(node->op() == Op::Where ? 1 : 0)->dtype();
     return evaluate(node->op(), dtype, std::span(operands).first(node->size())).value();
@@ -163,7 +171,8 @@ class Values {
   // domain may be another.
   bool advance() {
     odometer_.resize(choices_);
-    while (!odometer_.empty() && ++odometer_.back().at >= odometer_.back().count) odometer_.pop_back();
+    while (!odometer_.empty() && ++odometer_.back().at >= odometer_.back().count)
+      odometer_.pop_back();
     return !odometer_.empty();
   }
 
@@ -187,7 +196,8 @@ class Values {
 // Two NaNs are one value: arithmetic makes its own.
 inline bool same_value(Bits a, Bits b, DType dtype) {
   if (a == b) return true;
-  return dtype.is_float() && std::isnan(double_from_bits(a, dtype)) && std::isnan(double_from_bits(b, dtype));
+  return dtype.is_float() && std::isnan(double_from_bits(a, dtype)) &&
+         std::isnan(double_from_bits(b, dtype));
 }
 
 inline std::string value_text(Bits bits, DType dtype) {
@@ -202,8 +212,10 @@ inline std::string difference(const UOp& before, const UOp& after, int most_assi
   const bool gated = before->op() == Op::Index;
   std::vector<UOp> roots;
   for (const UOp& root : {before, after}) {
-    if (!gated) roots.push_back(root);
-    else for (const Node* source : root->src().subspan(1)) roots.emplace_back(source);
+    if (!gated)
+      roots.push_back(root);
+    else
+      for (const Node* source : root->src().subspan(1)) roots.emplace_back(source);
   }
   const std::size_t count = roots.size() / 2;
   Values values(roots);
@@ -216,7 +228,8 @@ inline std::string difference(const UOp& before, const UOp& after, int most_assi
     const std::size_t used = gated && results[0] == 0 ? 1 : count;
     for (std::size_t i = 0; i < used && found.empty(); ++i)
       if (const DType dtype = roots[i]->dtype(); !same_value(results[i], results[count + i], dtype))
-        found = fmt::format("{} became {}", value_text(results[i], dtype), value_text(results[count + i], dtype));
+        found = fmt::format("{} became {}", value_text(results[i], dtype),
+                            value_text(results[count + i], dtype));
     if (!found.empty()) found += " under " + values.assignment();
     return found.empty();
   });

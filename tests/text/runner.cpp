@@ -37,9 +37,9 @@ using Lines = std::vector<std::string>;
 
 struct Case {
   std::string pass;
-  std::size_t line = 0;                 // of `// pass:`, from 0
-  std::size_t before = 0, expect = 0;   // the first line of the graph, the line `// expect`
-  std::size_t end = 0;                  // the line after the expected graph
+  std::size_t line = 0;                // of `// pass:`, from 0
+  std::size_t before = 0, expect = 0;  // the first line of the graph, the line `// expect`
+  std::size_t end = 0;                 // the line after the expected graph
 };
 
 [[noreturn]] void fail(std::size_t line, const std::string& what) {
@@ -133,8 +133,9 @@ Result run_case(const Lines& lines, const Case& test) {
   result.got = split(print_graph(after));
   const Graph expected = parse_one(lines, test.expect + 1, test.end);
   if (!same(expected.roots, after.roots))
-    result.failure = fmt::format("{}: not what {} was expected to make\n{}", test.line + 1, test.pass,
-                                 line_difference(split(print_graph({before.name, expected.roots})), result.got));
+    result.failure =
+        fmt::format("{}: not what {} was expected to make\n{}", test.line + 1, test.pass,
+                    line_difference(split(print_graph({before.name, expected.roots})), result.got));
   return result;
 }
 
@@ -171,16 +172,20 @@ void run_file(const std::string& file, bool update, Counts& counts) {
     fmt::print("{}:{}\n", file, result.failure);
   }
   updated.insert(updated.end(), lines.begin() + static_cast<std::ptrdiff_t>(copied), lines.end());
-  if (updated != lines) std::ofstream(file, std::ios::binary) << fmt::format("{}\n", fmt::join(updated, "\n"));
+  if (updated != lines)
+    std::ofstream(file, std::ios::binary) << fmt::format("{}\n", fmt::join(updated, "\n"));
 }
 
 std::vector<std::string> files_below(const std::string& path) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(path)) return {path};
   std::vector<std::string> files;
-  for (auto at = fs::recursive_directory_iterator(path); at != fs::recursive_directory_iterator(); ++at) {
-    if (at->is_directory() && at->path().filename() == "corpus") at.disable_recursion_pending();
-    else if (at->path().extension() == ".weft") files.push_back(at->path().string());
+  for (auto at = fs::recursive_directory_iterator(path); at != fs::recursive_directory_iterator();
+       ++at) {
+    if (at->is_directory() && at->path().filename() == "corpus")
+      at.disable_recursion_pending();
+    else if (at->path().extension() == ".weft")
+      files.push_back(at->path().string());
   }
   std::ranges::sort(files);
   return files;

@@ -40,8 +40,10 @@ class InlineVector {
   void push_back(const T& value) {
     const T copy = value;  // it may be an element of this vector
     if (spilled_.empty() && size_ == N) spilled_.assign(inline_, inline_ + N);
-    if (!spilled_.empty()) spilled_.push_back(copy);
-    else inline_[size_] = copy;
+    if (!spilled_.empty())
+      spilled_.push_back(copy);
+    else
+      inline_[size_] = copy;
     ++size_;
   }
   void pop_back() { truncate(size_ - 1); }

@@ -18,7 +18,7 @@ struct UniqueId {
   std::uint64_t value = 0;
   friend bool operator==(UniqueId, UniqueId) = default;
 };
-UniqueId fresh_id();  // one that nobody in this process has, or has reserved
+UniqueId fresh_id();           // one that nobody in this process has, or has reserved
 void reserve_id(UniqueId id);  // an id from outside, such as a text's
 
 enum class LoopKind : std::uint8_t {
@@ -46,7 +46,7 @@ std::span<const std::string_view> enum_names(Scope);
 template <class Struct, class T>
 struct Field {
   std::string_view name;
-  T Struct::*member;
+  T Struct::* member;
 };
 
 struct NoArg {

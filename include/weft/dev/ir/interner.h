@@ -86,8 +86,8 @@ class Arena final : public Interner {
   std::unique_ptr<class NodeTable> table_;
   std::vector<const Node*> nodes_;  // by id
   std::vector<Chunk> chunks_;
-  std::size_t chunk_ = 0;       // the one in use
-  std::byte* next_ = nullptr;   // free space in it
+  std::size_t chunk_ = 0;      // the one in use
+  std::byte* next_ = nullptr;  // free space in it
   std::byte* end_ = nullptr;
 };
 

@@ -95,7 +95,7 @@ class Node {
   std::uint64_t hash_;
   std::int64_t lo_, hi_;
   const Node* shape_;
-  const Node* ranges_;  // null, one RANGE, or a TUPLE of them
+  const Node* ranges_;                        // null, one RANGE, or a TUPLE of them
   mutable std::atomic<std::uint32_t> count_;  // handles and parents; counted interners only
   std::uint32_t id_;
   std::uint32_t key_;  // low bits of the identity hash

@@ -99,15 +99,15 @@ concept Literal = std::is_arithmetic_v<T>;
 template <Literal T>
 using LiteralValue = std::conditional_t<std::is_floating_point_v<T>, double, std::int64_t>;
 
-#define WEFT_OPERATOR(symbol)                                             \
-  UOp operator symbol(const UOp& a, const UOp& b);                        \
-  template <Literal T>                                                    \
-  UOp operator symbol(const UOp& a, T b) {                                \
-    return a symbol literal_like(static_cast<LiteralValue<T>>(b), a);     \
-  }                                                                       \
-  template <Literal T>                                                    \
-  UOp operator symbol(T a, const UOp& b) {                                \
-    return literal_like(static_cast<LiteralValue<T>>(a), b) symbol b;     \
+#define WEFT_OPERATOR(symbol)                                         \
+  UOp operator symbol(const UOp& a, const UOp& b);                    \
+  template <Literal T>                                                \
+  UOp operator symbol(const UOp& a, T b) {                            \
+    return a symbol literal_like(static_cast<LiteralValue<T>>(b), a); \
+  }                                                                   \
+  template <Literal T>                                                \
+  UOp operator symbol(T a, const UOp& b) {                            \
+    return literal_like(static_cast<LiteralValue<T>>(a), b) symbol b; \
   }
 WEFT_OPERATOR(+)
 WEFT_OPERATOR(-)

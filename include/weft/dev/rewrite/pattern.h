@@ -40,10 +40,12 @@ class KindSet {
   friend constexpr bool operator==(KindSet, KindSet) = default;
 
  private:
-  static constexpr std::uint32_t bit(Kind kind) { return std::uint32_t{1} << static_cast<int>(kind); }
+  static constexpr std::uint32_t bit(Kind kind) {
+    return std::uint32_t{1} << static_cast<int>(kind);
+  }
   std::uint32_t bits_ = 0;
 };
-inline constexpr KindSet int_kinds{Kind::Index, Kind::I8, Kind::I16, Kind::I32, Kind::I64,
+inline constexpr KindSet int_kinds{Kind::Index, Kind::I8,  Kind::I16, Kind::I32, Kind::I64,
                                    Kind::U8,    Kind::U16, Kind::U32, Kind::U64};
 inline constexpr KindSet signed_kinds{Kind::Index, Kind::I8, Kind::I16, Kind::I32, Kind::I64};
 inline constexpr KindSet float_kinds{Kind::Weak, Kind::F8E4M3, Kind::F8E5M2, Kind::F16,
@@ -52,8 +54,9 @@ inline constexpr KindSet float_kinds{Kind::Weak, Kind::F8E4M3, Kind::F8E5M2, Kin
 class Pat {
  public:
   struct Tree;
-  Pat(int literal) : Pat(static_cast<std::int64_t>(literal)) {}  // NOLINT: literals read as they are
-  Pat(std::int64_t literal);                                     // NOLINT
+  Pat(int literal)
+      : Pat(static_cast<std::int64_t>(literal)) {}  // NOLINT: literals read as they are
+  Pat(std::int64_t literal);                        // NOLINT
   explicit Pat(std::shared_ptr<const Tree> tree) : tree_(std::move(tree)) {}
 
   const Tree& operator*() const { return *tree_; }
@@ -77,21 +80,21 @@ struct Pat::Tree {
   std::string name;
   KindSet kinds = KindSet::all();
   bool constant = false;
-  bool exact = false;       // the matched op must not wrap
-  bool more = false;        // further sources are allowed
-  bool ordered = false;     // an op that commutes is matched as written
-  bool any_sources = false; // the sources are not looked at
-  bool upper = false;       // Bound: the largest
+  bool exact = false;        // the matched op must not wrap
+  bool more = false;         // further sources are allowed
+  bool ordered = false;      // an op that commutes is matched as written
+  bool any_sources = false;  // the sources are not looked at
+  bool upper = false;        // Bound: the largest
   std::int64_t literal = 0;
   OpSet ops;
-  Op op = Op::Add;          // the first of ops: what a right side makes
+  Op op = Op::Add;  // the first of ops: what a right side makes
   std::vector<Pat> src;
 };
 
 // Wildcards. The name is for printing.
 Pat any(std::string_view name);
-Pat ints(std::string_view name);       // integers incl. index, not bool
-Pat indices(std::string_view name);    // the index dtype only
+Pat ints(std::string_view name);     // integers incl. index, not bool
+Pat indices(std::string_view name);  // the index dtype only
 Pat bools(std::string_view name);
 Pat floats(std::string_view name);
 Pat of_kinds(std::string_view name, KindSet kinds);

@@ -18,11 +18,11 @@ const RuleSet& compare_rules();  // comparisons, and conditions made of them
 const RuleSet& select_rules();   // WHERE
 const RuleSet& gate_rules();     // indices under the validity that guards them
 
-const RuleSet& symbolic();       // all of the above
-const RuleSet& spread_rules();   // (a + b)*c + ... as a*c + b*c + ..., where parts then join
-const RuleSet& factor_rules();   // contracts what is left: a*4 + b*4 -> (a + b)*4, a + b*-1 -> a - b
+const RuleSet& symbolic();      // all of the above
+const RuleSet& spread_rules();  // (a + b)*c + ... as a*c + b*c + ..., where parts then join
+const RuleSet& factor_rules();  // contracts what is left: a*4 + b*4 -> (a + b)*4, a + b*-1 -> a - b
 const RuleSet& merge_rules();
-const RuleSet& width_rules();    // i32, u32 or i64 for every index, whichever its bounds allow
+const RuleSet& width_rules();  // i32, u32 or i64 for every index, whichever its bounds allow
 
 // Every set by its name, for tools and tests.
 std::span<const RuleSet* const> all_rule_sets();
