@@ -25,11 +25,12 @@ Wide trunc_div(Wide a, Wide b) { return a / b; }
 
 using Binary = Wide (*)(Wide, Wide);
 
-// Saturates where u64 times u64 leaves the wide type; so far out, only the magnitude matters.
+// Saturates where u64 times u64 nears the end of the wide type, so that a sum with it still fits;
+// so far out, only the magnitude matters.
 Wide times(Wide a, Wide b) {
+  constexpr Wide most = std::numeric_limits<Wide>::max() / 2;
   Wide product;
-  if (!__builtin_mul_overflow(a, b, &product)) return product;
-  return std::numeric_limits<Wide>::max() / 2;
+  return __builtin_mul_overflow(a, b, &product) ? most : std::min(product, most);
 }
 
 // Of an operation monotone in each operand, whatever the direction.

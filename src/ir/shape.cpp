@@ -92,11 +92,9 @@ void want_rank(const NodeFields& f, NodeList dims, std::size_t rank) {
 }
 
 // Symbolic sizes may be written in several ways: only what cannot be equal differs.
-bool can_agree(NodeList a, NodeList b) {
-  return std::ranges::equal(a, b, [](const Node* x, const Node* y) {
-    const Interval i = x->bounds(), j = y->bounds();
-    return x == y || (i.lo <= j.hi && j.lo <= i.hi);
-  });
+bool can_agree(const Node* x, const Node* y) {
+  const Interval i = x->bounds(), j = y->bounds();
+  return x == y || (i.lo <= j.hi && j.lo <= i.hi);
 }
 
 const Node* agreeing_shape(const NodeFields& f) {
@@ -105,7 +103,7 @@ const Node* agreeing_shape(const NodeFields& f) {
     if (source->shape() == nullptr || source->shape() == shape) continue;
     if (shape == nullptr)
       shape = source->shape();
-    else if (!can_agree(shape->src(), source->dims()))
+    else if (!std::ranges::equal(shape->src(), source->dims(), can_agree))
       shape_error(f, fmt::format("shapes {} and {} differ", shape_text(shape->src()),
                                  shape_text(source->dims())));
   }
@@ -134,7 +132,7 @@ void check_expand(const NodeFields& f) {
   want_rank(f, to, from.size());
   want_no_negative(f, to);
   for (std::size_t i = 0; i < to.size(); ++i)
-    if (from[i] != to[i] && !from[i]->is_const_int(1))
+    if (!can_agree(from[i], to[i]) && !from[i]->bounds().contains(1))
       shape_error(f, fmt::format("axis {} of shape {} cannot become {}", i, shape_text(from),
                                  expression_text(to[i])));
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <numeric>
 
 #include <weft/dev/rules/symbolic.h>
 
@@ -60,10 +59,10 @@ bool divide_out(Comparison& c, std::int64_t g, const Assumptions* assumptions) {
 
 bool divide_out(Comparison& c, const Assumptions* assumptions) {
   std::int64_t common = 0;
-  for (const Term& term : c.sum.terms) common = std::gcd(common, term.factor);
+  for (const Term& term : c.sum.terms) common = common_factor(common, term.factor);
   if (common > 1) return divide_out(c, common, assumptions);
   for (const Term& term : c.sum.terms) {
-    const std::int64_t g = std::gcd(term.factor, c.limit);
+    const std::int64_t g = common_factor(term.factor, c.limit);
     if (g > 1 && divide_out(c, g, assumptions)) return true;
   }
   return false;

@@ -4,7 +4,6 @@
 // same split for both keeps a quotient and its remainder recognisable to sum_rules.
 
 #include <algorithm>
-#include <numeric>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
@@ -32,6 +31,11 @@ Division divide(const Sum& sum, std::int64_t c) {
   return result;
 }
 
+// sum - n*c, modulo 2^64: what is built from it wraps to the same value.
+void subtract(Sum& sum, std::int64_t n, std::int64_t c) {
+  sum.constant = static_cast<std::int64_t>(Bits(sum.constant) - Bits(n) * Bits(c));
+}
+
 // The n with c*n <= sum < c*(n+1) for all values, where there is one.
 std::optional<std::int64_t> bucket(const Sum& sum, std::int64_t c, const Assumptions* assumptions) {
   const Interval b = bounds_of(sum, assumptions);
@@ -49,8 +53,8 @@ std::optional<Division> centred(const Division& division, const Assumptions* ass
     Division result = division;
     for (std::size_t i = 0; i < count; ++i) {
       std::int64_t& factor = result.remainder.terms[i].factor;
-      const std::int64_t low = floor_mod(factor, c), nearer = low * 2 > c ? low - c : low;
-      const bool open = count == 1 || low * 2 == c;
+      const std::int64_t low = floor_mod(factor, c), nearer = low > c - low ? low - c : low;
+      const bool open = count == 1 || low == c - low;
       const std::int64_t chosen = open ? (attempt == 0 ? low : low - c) : nearer;
       if (const std::int64_t moved = (factor - chosen) / c; moved != 0)
         result.quotient.terms.push_back({result.remainder.terms[i].node, moved});
@@ -58,7 +62,7 @@ std::optional<Division> centred(const Division& division, const Assumptions* ass
     }
     if (const auto whole = bucket(result.remainder, c, assumptions)) {
       result.quotient.constant += *whole;
-      result.remainder.constant -= *whole * c;
+      subtract(result.remainder, *whole, c);
       return result;
     }
   }
@@ -94,18 +98,18 @@ std::optional<Nesting> nest_by(const Sum& sum, std::int64_t factor,
   const auto inner = bucket(result.inner, factor, assumptions);
   if (!inner) return std::nullopt;
   result.outer.constant = *inner;
-  result.inner.constant -= *inner * factor;
+  subtract(result.inner, *inner, factor);
   return result;
 }
 
 std::optional<Nesting> nested(const Division& division, const Assumptions* assumptions) {
   const std::int64_t c = division.divisor;
   std::int64_t common = c;
-  for (const Term& term : division.remainder.terms) common = std::gcd(common, term.factor);
+  for (const Term& term : division.remainder.terms) common = common_factor(common, term.factor);
   if (common > 1) return nest_by(division.remainder, common, assumptions);
   std::optional<Nesting> best;
   for (const Term& term : division.remainder.terms) {
-    const std::int64_t factor = std::gcd(term.factor, c);
+    const std::int64_t factor = common_factor(term.factor, c);
     if (factor <= 1 || factor == c || (best && best->factor >= factor)) continue;
     if (auto found = nest_by(division.remainder, factor, assumptions)) best = std::move(found);
   }
@@ -192,7 +196,7 @@ UOp assumed_remainder(const Node* root, std::int64_t c, const Assumptions* assum
     sum.constant = *offset;
     const auto whole = bucket(sum, c, assumptions);
     if (!whole || depends_on(known.node(), root)) continue;
-    sum.constant -= *whole * c;
+    subtract(sum, *whole, c);
     return sum.build(x->dtype());
   }
   return {};
@@ -204,7 +208,7 @@ UOp remainder_of_sum(const Match& m) {
   if (!x) return {};
   const std::int64_t c = x->divisor;
   if (const auto whole = bucket(x->sum, c, x->assumptions)) {
-    x->sum.constant -= *whole * c;
+    subtract(x->sum, *whole, c);
     return x->sum.build(dtype);
   }
   if (const UOp known = assumed_remainder(m.root(), c, x->assumptions); !known.is_null())
@@ -254,7 +258,7 @@ UOp divide_by_symbol(const Match& m) {
     return !quotient || remaining.is_null() ? remaining : whole + remaining;
   }
   std::int64_t common = divisor->constant;
-  for (const Term& term : divisor->terms) common = std::gcd(common, term.factor);
+  for (const Term& term : divisor->terms) common = common_factor(common, term.factor);
   if (common <= 1) return {};
   const auto nest = nest_by(*x, common, m.context<Assumptions>());
   if (!nest) return {};

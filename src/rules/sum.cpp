@@ -1,12 +1,19 @@
 #include "sum.h"
 
 #include <algorithm>
+#include <numeric>
 
 namespace weft {
 
 Term term_of(const Node* node) {
   if (node->op() == Op::Mul && node->src(1)->is_const()) return {node->src(0), node->src(1)->lo()};
   return {node, 1};
+}
+
+std::int64_t common_factor(std::int64_t a, std::int64_t b) {
+  const auto magnitude = [](std::int64_t x) { return x < 0 ? 0 - Bits(x) : Bits(x); };
+  const Bits factor = std::gcd(magnitude(a), magnitude(b));
+  return static_cast<std::int64_t>(factor == Bits{1} << 63 ? factor / 2 : factor);
 }
 
 UOp exact_const(std::int64_t value, DType dtype) {

@@ -49,6 +49,9 @@ std::optional<std::int64_t> constant_difference(const Node* a, const Node* b, st
 // The constant; null where it is no value of the dtype.
 UOp exact_const(std::int64_t value, DType dtype);
 
+// The greatest that divides both; positive unless both are 0. (2^62 in place of 2^63.)
+std::int64_t common_factor(std::int64_t a, std::int64_t b);
+
 // x*c as (x, c); anything else as (itself, 1).
 Term term_of(const Node* node);
 

@@ -1,7 +1,6 @@
 // Sums of products: like terms meet, constants distribute, quotients join their remainders.
 
 #include <algorithm>
-#include <numeric>
 
 #include <weft/dev/rules/symbolic.h>
 
@@ -190,7 +189,7 @@ UOp pull_factor(const Match& m) {
     auto sum = Sum::of(root->src(i));
     if (!sum || sum->terms.size() + (sum->constant != 0) < 2) continue;
     std::int64_t common = sum->constant;
-    for (const Term& term : sum->terms) common = std::gcd(common, term.factor);
+    for (const Term& term : sum->terms) common = common_factor(common, term.factor);
     if (common <= 1) continue;
     Sum reduced = sum->divided(common);
     reduced.constant = sum->constant / common;

@@ -257,6 +257,7 @@ TEST(Bounds, FollowWhatOpsPassOn) {
   const UOp v = make(Op::Variable, {}, i8, VariableArg{Symbol("v"), {1}, 2, 9});
   const UOp w = make(Op::Variable, {}, i8, VariableArg{Symbol("w"), {2}, -3, 4});
   const UOp size = const_int(4), x = make(Op::Reshape, {v, tuple({})});
+  const UOp big = const_bits(u64, ~Bits{0});
   const Interval all{-128, 127};
   const auto variable = [](DType dtype, std::int64_t lo, std::int64_t hi) {
     return make(Op::Variable, {}, dtype, VariableArg{Symbol("u"), {3}, lo, hi});
@@ -294,6 +295,10 @@ TEST(Bounds, FollowWhatOpsPassOn) {
       {"cast of a float", cast(const_float(3, f32), i8), all},
       {"bitcast", bitcast(v, u8), {0, 255}},
       {"u64 beyond i64", const_bits(u64, ~Bits{0}), {~Bits{0}, ~Bits{0}}},
+      {"product of u64 that leaves 128 bits", make(Op::MulAcc, {big, big, big}), {0, ~Bits{0}}},
+      {"product of u64 that nearly does",
+       make(Op::MulAcc, {big, const_bits(u64, Bits{1} << 63), big}),
+       {0, ~Bits{0}}},
       {"u64 anything", make(Op::Custom, {}, u64, CustomArg{}), {0, ~Bits{0}}},
       {"comparison of floats", const_float(1, f32) < const_float(2, f32), {0, 1}},
       {"where on a known condition", where(const_bool(false), v, w), {-3, 4}},

@@ -162,6 +162,8 @@ TEST(Shape, OfSizesThatMayBeEqualAgrees) {
   EXPECT_EQ(shape_of(param({n, const_int(6)}) + x), "n, 6");
   EXPECT_EQ(shape_of(x + param({n * 2 - n, const_int(6)})), "4, 6");
   EXPECT_EQ(shape_of(x + param({const_int(4, dtypes::i32), const_int(6)})), "4, 6");
+  EXPECT_EQ(shape_of(expand(param({n}), sizes({9}))), "9");
+  EXPECT_EQ(shape_of(expand(param({variable(0, 1)}), sizes({9}))), "9");
 }
 
 template <class Make>
@@ -211,7 +213,8 @@ TEST(Shape, ErrorsNameTheOpAndTheShapes) {
 
       {[&] { return expand(x, sizes({4})); }, "expand: 1 sizes for a tensor of shape (4, 6)"},
       {[&] { return expand(x, sizes({8, 6})); }, "expand: axis 0 of shape (4, 6) cannot become 8"},
-      {[&] { return expand(s, sizes({9, 6})); }, "expand: axis 0 of shape (n, 6) cannot become 9"},
+      {[&] { return expand(param({variable(2, 5)}), sizes({9})); },
+       "expand: axis 0 of shape (n) cannot become 9"},
       {[&] { return expand(param({1}), sizes({-1})); },
        "expand: the shape (-1) has a negative size"},
 

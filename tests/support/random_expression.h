@@ -47,7 +47,8 @@ class RandomExpression {
       return one_in(2) ? make(op, {sub(), either()}) : make(op, {either(), sub()});
     };
     if (depth <= 0)
-      return one_in(4) ? cast(pick(leaves_), dtype) : where(bound(1), number(), number());
+      return one_in(4) ? cast(pick(leaves_), dtype)
+                       : make(Op::Where, {bound(1), number(), number()});
     return choose({
         {4, [&] { return of(Op::Add); }},
         {4, [&] { return of(Op::Sub); }},
@@ -189,13 +190,17 @@ class RandomExpression {
     return one_in(2) ? outer : outer % pick(factors);
   }
 
+  static std::int64_t times(std::int64_t a, std::int64_t b) {
+    return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) * static_cast<std::uint64_t>(b));
+  }
+
   // A quotient beside its remainder, as undoing a split leaves them.
   UOp rejoined(int depth) {
     const std::int64_t c = divisor(), scale = one_in(2) ? 1 : pick(factors);
     const UOp x = one_in(2) ? sum(depth) : integer(depth - 1);
-    const UOp y = one_in(4) ? x + c * between(-1, 2) : x;
+    const UOp y = one_in(4) ? x + times(c, between(-1, 2)) : x;
     const UOp quotient = one_in(3) ? y / c % pick(factors) : y / c;
-    const UOp high = quotient * (one_in(6) ? number() : c * scale), low = x % c * scale;
+    const UOp high = quotient * (one_in(6) ? number() : times(c, scale)), low = x % c * scale;
     if (one_in(3)) {
       const UOp other = term(depth);
       return high + other * pick(factors) + low;

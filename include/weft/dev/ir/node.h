@@ -35,7 +35,8 @@ constexpr T floor_div(T a, T b) {
 }
 template <class T>
 constexpr T floor_mod(T a, T b) {
-  return a - b * floor_div(a, b);
+  const T rest = a % b;
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
 class Node {
