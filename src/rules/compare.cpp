@@ -32,10 +32,9 @@ UOp truth(const Node* condition, bool value) {
 // -sum < limit is sum >= 1 - limit.
 bool lead_with_positive(Comparison& c) {
   if (c.sum.terms.empty() || c.sum.terms[0].factor > 0) return false;
-  for (Term& term : c.sum.terms) {
-    if (term.factor < -far) return false;
-    term.factor = -term.factor;
-  }
+  const auto is_far = [](const Term& term) { return term.factor < -far; };
+  if (std::ranges::any_of(c.sum.terms, is_far)) return false;
+  for (Term& term : c.sum.terms) term.factor = -term.factor;
   c.limit = 1 - c.limit;
   c.upper = !c.upper;
   return true;

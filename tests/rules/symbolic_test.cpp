@@ -434,6 +434,23 @@ TEST_F(Symbolic, WrappingIntegersKeepWhatTheyLose) {
   });
 }
 
+// Where a smaller form would wrap on the way, the larger one stays.
+TEST_F(Symbolic, NothingWrapsOnTheWay) {
+  const UOp huge = Variable("h", INT64_MIN, INT64_MAX), s = Variable("s", -5, 0, i8);
+  const UOp bit = range(2, 5);
+  check({
+      {huge % 5 * 3 % 5, "h%5*3%5"},
+      {(huge / 2 + 2) / 2, "h//4 + 1"},
+      {(huge / 2 + 3) / 2, "(h//2 + 3)//2"},
+      {(r1 - 1) / (INT64_MAX - 1), "(r1 - 1)//9223372036854775806"},
+      {bit * -INT64_MAX + r2 < r2 * 2, "r2 + r5*-9223372036854775807 < r2*2"},
+      {s * 5 / 16 / 8, "s*5//16//8"},
+      {v / 64 / 2, "v//64//2"},
+      {v / 2 % 64 * 2 + v % 2, "v%2 + v//2%64*2"},
+      {v / 2 % 32 * 2 + v % 2, "v%64"},
+  });
+}
+
 TEST_F(Symbolic, Floats) {
   const UOp x = real(a), y = real(b);
   const std::string_view same = "cast<f32>(a)";
@@ -493,6 +510,7 @@ TEST_F(Symbolic, GatedIndices) {
       {at((r0 < 8) & (r0 * 8 + r1 < 64), r1), "index(p0, r0 < 8, r1)"},
       {at((r0 < 3) & (r0 > 5), r0), "index(p0, false, 0)"},
       {at(r0 < 4, where(r0 < 6, r1, r2)), "index(p0, r0 < 4, r1)"},
+      {at(r1 >= 4, ((r2 + r1) * 2 + r1) / 3), "index(p0, 3 < r1, (r1 + (r1 + r2)*2)//3)"},
       {at(p & q, where(p, r0, r2)), "index(p0, a < 3 & r1 < 4, r0)"},
       {at((r3 / 7 >= 1) & (r3 / 7 < 3), (r3 - 7) / 7), "index(p0, 6 < r3 & r3 < 21, r3//7 - 1)"},
   });

@@ -21,7 +21,8 @@ class RandomExpression {
   // Leaves and integers are of `dtype`. Everything lands in Interner::current().
   explicit RandomExpression(std::uint64_t seed, DType dtype = dtypes::index)
       : random_(seed), dtype_(dtype) {
-    const int count = between(1, 4);
+    is_extreme_ = one_in(8);
+    const auto count = static_cast<int>(between(1, 4));
     for (int i = 0; i < count; ++i) leaves_.push_back(new_leaf(i));
     integers_ = leaves_;
   }
@@ -74,10 +75,16 @@ class RandomExpression {
   // INDEX(buffer, condition, integers): the condition bounds what the indices are made of.
   UOp gated_index() {
     const UOp buffer = make(Op::Param, {const_int(1 << 20)}, dtypes::f32, ParamArg{});
-    UOp valid = bound(2);
-    for (int i = between(0, 3); i > 0; --i) valid = valid & (one_in(4) ? condition(2) : bound(2));
+    const UOp position = sum(2);
+    const std::int64_t step = pick(factors);
+    const auto clause = [&] {
+      return one_in(4) ? condition(2) : one_in(2) ? bound(2) : inside(position, step);
+    };
+    UOp valid = clause();
+    for (int i = between(0, 3); i > 0; --i) valid = valid & clause();
     std::vector<UOp> src{buffer, valid};
-    for (int i = between(1, 2); i > 0; --i) src.push_back(integer(3));
+    for (int i = between(1, 2); i > 0; --i)
+      src.push_back(one_in(2) ? integer(3) : part(position + between(-step, step), step));
     return make(Op::Index, src);
   }
 
@@ -153,8 +160,9 @@ class RandomExpression {
 
   std::int64_t number() {
     if (one_in(3)) return between(-4, 8);
-    if (one_in(24)) return one_in(2) ? lowest() + between(0, 2) : highest() - between(0, 2);
-    if (one_in(24)) return std::int64_t{1} << between(0, dtype_.bits() - 2);
+    const int rare = is_extreme_ ? 4 : 24;
+    if (one_in(rare)) return one_in(2) ? lowest() + between(0, 2) : highest() - between(0, 2);
+    if (one_in(rare)) return std::int64_t{1} << between(0, dtype_.bits() - 2);
     const std::int64_t value = pick(factors);
     return one_in(5) ? -value : value;
   }
@@ -280,6 +288,16 @@ class RandomExpression {
     });
   }
 
+  UOp part(const UOp& position, std::int64_t step) {
+    return one_in(3) ? position : one_in(2) ? position / step : position % step;
+  }
+
+  // What holds of a place inside a window, or of one that a stride meets.
+  UOp inside(const UOp& position, std::int64_t step) {
+    const UOp x = part(position, step), limit = literal(between(-2, step));
+    return one_in(4) ? x == limit : one_in(2) ? x < limit : x >= limit;
+  }
+
   // One comparison of a sum with a constant.
   UOp bound(int depth) {
     const UOp x = one_in(2) ? sum(depth) : term(depth);
@@ -335,6 +353,7 @@ class RandomExpression {
 
   std::mt19937_64 random_;
   DType dtype_;
+  bool is_extreme_ = false;  // numbers at the ends of the dtype are no rarity
   std::vector<UOp> leaves_, sizes_, integers_, conditions_;
 };
 
