@@ -53,14 +53,12 @@ inline constexpr std::uint16_t Int = 128, Float = 256, Bits = 512;  // operand d
 }  // namespace OpFlag
 
 // The structs in args.h that hold the constant fields of a node, one of them for each op.
-#define WEFT_ARG_TYPES(X)                                                                   \
-  X(NoArg)                                                                                  \
-  X(ConstArg)                                                                               \
-  X(VariableArg)                                                                            \
-  X(IdArg)                                                                                  \
-  X(RangeArg) X(SpecialArg) X(BufferArg) X(ParamArg) X(AxesArg) X(ReduceArg) X(PositionArg) \
-      X(DeviceArg) X(ShardArg) X(CallArg) X(CustomArg) X(NameArg) X(StoreArg) X(StageArg)   \
-          X(ScopeArg)
+// clang-format off
+#define WEFT_ARG_TYPES(X)                                                                \
+  X(NoArg) X(ConstArg) X(VariableArg) X(IdArg) X(RangeArg) X(SpecialArg) X(BufferArg)    \
+  X(ParamArg) X(AxesArg) X(ReduceArg) X(PositionArg) X(DeviceArg) X(ShardArg) X(CallArg) \
+  X(CustomArg) X(NameArg) X(StoreArg) X(StageArg) X(ScopeArg)
+// clang-format on
 
 enum class ArgType : std::uint8_t {
 #define X(name) name,
