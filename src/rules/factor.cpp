@@ -52,8 +52,10 @@ const RuleSet& factor_rules() {
     // One constant in place of two, before and after a division; but no dividend turns negative.
     rule(exact((s + c) / d) + e,                  exact(s + fold(c + d*e)) / d,      natural(lo(s) + c)),
     rule(exact((c - s) / d) + e,                  exact(fold(c + d*e) - s) / d,      natural(c - hi(s))),
+    rule(exact(-s / d) + e,                       exact(fold(d*e) - s) / d,          when(d > 0)),
     rule(ordered((t + exact((s + c) / d)) + e),   t + exact(s + fold(c + d*e)) / d,  natural(lo(s) + c)),
     rule(ordered((t + exact((c - s) / d)) + e),   t + exact(fold(c + d*e) - s) / d,  natural(c - hi(s))),
+    rule(ordered((t + exact(-s / d)) + e),        t + exact(fold(d*e) - s) / d,      when(d > 0)),
   }};
   // clang-format on
   return rules;
