@@ -1,6 +1,7 @@
 #include "analysis.h"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #include <weft/dev/base/hash.h>

@@ -26,7 +26,7 @@ class SharedGraph final : public Interner {
   static constexpr int shard_bits = 6, shard_count = 1 << shard_bits;
   struct alignas(64) Shard {
     mutable std::mutex mutex;
-    NodeTable table;
+    NodeTable table{shard_bits};
     std::vector<std::uint32_t> free_ids;
     std::uint32_t next_id = 0;
     std::size_t node_bytes = 0;
