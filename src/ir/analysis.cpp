@@ -4,7 +4,9 @@
 #include <cstring>
 #include <new>
 
+#include <fmt/core.h>
 #include <weft/dev/base/hash.h>
+#include <weft/error.h>
 
 namespace weft {
 namespace {
@@ -95,7 +97,10 @@ Node* Analysis::construct(void* memory, const NodeKey& key, Interner& interner) 
     return part;
   };
 
-  const Node* shape = compute_shape(f, interner);  // first: the only one that throws
+  // First what may throw.
+  if (!info(f.op).arity.admits(f.src.size()))
+    internal_error(fmt::format("{} with {} sources", info(f.op).name, f.src.size()));
+  const Node* shape = compute_shape(f, interner);
   Node* node = new (memory) Node;
   node->op_ = f.op;
   node->dtype_ = f.dtype;

@@ -97,9 +97,9 @@ bool can_agree(const Node* x, const Node* y) {
   return x == y || (i.lo <= j.hi && j.lo <= i.hi);
 }
 
-const Node* agreeing_shape(const NodeFields& f) {
+const Node* agreeing_shape(const NodeFields& f, NodeList sources) {
   const Node* shape = nullptr;
-  for (const Node* source : f.src) {
+  for (const Node* source : sources) {
     if (source->shape() == nullptr || source->shape() == shape) continue;
     if (shape == nullptr)
       shape = source->shape();
@@ -207,7 +207,7 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
   Sizes sizes(interner);
   const auto& op = info(f.op);
   if (op.cls == OpClass::Unary || op.cls == OpClass::Binary || op.cls == OpClass::Ternary)
-    return keep(agreeing_shape(f));
+    return keep(agreeing_shape(f, f.src));
   switch (f.op) {
     case Op::Buffer:
     case Op::Param:
@@ -233,7 +233,12 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
       return f.src[0]->op() == Op::Tuple && at < f.src[0]->size() ? keep(f.src[0]->src(at)->shape())
                                                                   : nullptr;
     }
-    case Op::Index: return nullptr;
+    case Op::Stage:  // a dimension for each range
+      if (f.src.size() == 1) return nullptr;
+      for (const Node* range : f.src.subspan(1))
+        sizes.push(range->op() == Op::Range ? range->src(0) : range);
+      return sizes.finish();
+    case Op::Index: return keep(agreeing_shape(f, f.src.subspan(1)));  // a gather's
     default:
       return f.src.empty() || op.dtype != DTypeRule::First ? nullptr : keep(f.src[0]->shape());
   }

@@ -17,7 +17,7 @@ namespace {
 
 void check_arity(Op op, std::size_t count) {
   const Arity arity = info(op).arity;
-  if (arity.exact ? count != arity.least : count < arity.least)
+  if (!arity.admits(count))
     user_error(fmt::format("{}: {} sources, but it takes {}{}", info(op).name, count,
                            arity.exact ? "" : "at least ", arity.least));
 }
@@ -40,6 +40,20 @@ void want_same(Op op, const Node* a, const Node* b) {
                            b->dtype().str()));
 }
 
+// A place has the lanes of its indices, which a single index or condition serves all.
+DType place_dtype(Op op, NodeList src) {
+  std::uint32_t lanes = 1;
+  for (const Node* source : src.subspan(1)) lanes = std::max(lanes, source->dtype().lanes());
+  if (lanes == 1) return src[0]->dtype();
+  for (const Node* source : src.subspan(1))
+    if (const std::uint32_t own = source->dtype().lanes(); own != 1 && own != lanes)
+      user_error(fmt::format("{}: indices of {} and {} lanes", info(op).name, own, lanes));
+  if (src[0]->dtype().lanes() != 1)
+    user_error(fmt::format("{}: a buffer of {} takes one index for each dimension, not {} lanes",
+                           info(op).name, src[0]->dtype().str(), lanes));
+  return src[0]->dtype().vec(lanes);
+}
+
 }  // namespace
 
 DType infer_dtype(Op op, NodeList src, DType given) {
@@ -50,6 +64,7 @@ DType infer_dtype(Op op, NodeList src, DType given) {
     case DTypeRule::Void: return dtypes::void_;
     case DTypeRule::First: return src[0]->dtype();
     case DTypeRule::Lane: return src[0]->dtype().scalar();
+    case DTypeRule::Place: return place_dtype(op, src);
     case DTypeRule::Stack:
       for (const Node* source : src) want_same(op, src[0], source);
       if (src[0]->dtype().bits() == 0 || src[0]->dtype().lanes() != 1)

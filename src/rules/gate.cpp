@@ -58,8 +58,10 @@ UOp nowhere(const Node* root) {
 UOp simplify_gate(const Match& m) {
   const Node* root = m.root();
   if (root->src(1)->is_const_int(0)) return nowhere(root);
-  if (root->src(1)->is_const() || root->src(1)->chain() > longest_sum) return {};
-  std::vector<UOp> src{UOp(root->src(0)), tightened(clauses_of(root->src(1)))};
+  const Node* valid = root->src(1);
+  if (valid->is_const() || valid->chain() > longest_sum) return {};
+  if (valid->dtype().lanes() > 1) return {};  // what holds in one lane says nothing of the others
+  std::vector<UOp> src{UOp(root->src(0)), tightened(clauses_of(valid))};
   const auto conditions = clauses_of(src[1].node());
   for (const Node* index : root->src().subspan(2)) src.push_back(under(index, conditions));
   return make(Op::Index, src);

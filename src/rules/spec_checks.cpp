@@ -22,10 +22,7 @@ constexpr OpSet identified{Variable, Counter, Range, Buffer, Stage};
 // What takes a place in memory as such, wherever it stands among the sources.
 constexpr OpSet place_takers{AsyncCopy, Custom, Sink, Tuple};
 
-// The sources from a position on; none where there are fewer.
-NodeList rest(const Node* node, std::size_t from) {
-  return node->src().subspan(std::min<std::size_t>(from, node->size()));
-}
+NodeList rest(const Node* node, std::size_t from) { return node->src().subspan(from); }
 
 bool is_int(const Node* node) { return node->dtype().is_int(); }
 bool is_bool(const Node* node) { return node->dtype().is_bool(); }
@@ -46,10 +43,9 @@ const Node* storage_of(const Node* node) {
   return node;
 }
 
-// A stage has a dimension for each range it is computed over. Calls do not say what they return.
+// Calls do not say what they return.
 std::optional<std::size_t> rank_of(const Node* place) {
   const Node* storage = storage_of(place);
-  if (storage->op() == Stage) return storage->size() - 1;
   if (storage->shape() == nullptr && OpSet{Call, Custom, GetTuple}.contains(storage->op()))
     return std::nullopt;
   return storage->dims().size();
@@ -99,7 +95,7 @@ bool is_well_placed(const Node* buffer) {
 
 bool indexes_every_dimension(const Node* index) {
   const auto rank = rank_of(index->src(0));
-  return all(rest(index, 2), is_scalar_int) && (!rank || *rank == index->size() - 2);
+  return all(rest(index, 2), is_int) && (!rank || *rank == index->size() - 2);
 }
 
 // An INDEX has its buffer's dtype and would pass for a value.
@@ -209,9 +205,9 @@ std::vector<Check> all_checks() {
     {Level::Any, {Stage}, is_one_permutation, "the layout is not a permutation of the ranges"},
     {Level::Any, {Index}, [](auto n) { return storages.contains(storage_of(n->src(0))->op()); },
      "source 0 is not a buffer, param, stage or other storage"},
-    {Level::Any, {Index}, [](auto n) { return is_scalar_bool(n->src(1)); },
-     "the validity is not a scalar bool"},
-    {Level::Any, {Index}, indexes_every_dimension, "not one scalar integer for each dimension"},
+    {Level::Any, {Index}, [](auto n) { return is_bool(n->src(1)); },
+     "the validity is not a bool"},
+    {Level::Any, {Index}, indexes_every_dimension, "not one integer for each dimension"},
     {Level::Any, every_op, loads_what_it_uses,
      "a source is a place (INDEX) where a value should be"},
     {Level::Any, {Load, Store}, [](auto n) { return n->src(0)->op() == Index; },

@@ -36,14 +36,6 @@ const Node* storage_of(const Node* place) {
   return place;
 }
 
-// A stage has a dimension for each range it is computed over.
-std::vector<const Node*> dimensions_of(const Node* storage) {
-  if (storage->op() != Op::Stage) return {storage->dims().begin(), storage->dims().end()};
-  std::vector<const Node*> sizes;
-  for (const Node* range : storage->src().subspan(1)) sizes.push_back(range->src(0));
-  return sizes;
-}
-
 std::string place_text(const Node* index) {
   std::string text = expression_text(storage_of(index->src(0))) + "[";
   for (std::size_t i = 2; i < index->size(); ++i)
@@ -67,7 +59,7 @@ Proof prove_inside(const Node* index, const Node* size, const Node* valid, unsig
 
 // The least certain of what is found for all lanes and dimensions; a refutation is certain.
 Proof prove_index(const Node* index, unsigned timeout_ms) {
-  const std::vector<const Node*> sizes = dimensions_of(storage_of(index->src(0)));
+  const NodeList sizes = storage_of(index->src(0))->dims();
   if (sizes.size() != index->size() - 2) return unknown("the dimensions are not known");
   Proof result{Verdict::Proved, ""};
   for (std::uint32_t at = 0; at < lanes_of(index->src().subspan(1)); ++at)

@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <limits>
+#include <map>
+#include <random>
 #include <set>
 #include <thread>
 
@@ -122,6 +124,57 @@ TEST(Interner, GivesLiveNodesDifferentIds) {
     const std::vector<UOp> nodes = different_nodes();
     std::set<std::uint32_t> ids;
     for (const UOp& node : nodes) EXPECT_TRUE(ids.insert(node->id()).second);
+  });
+}
+
+// Its table keeps what has one newest source together as far as there is room.
+TEST(Interner, FindsAHundredThousandUsersOfOneNode) {
+  in_both([] {
+    constexpr int count = 100'000;
+    std::vector<UOp> constants, users;
+    for (int i = 0; i < count; ++i) constants.push_back(const_int(2'000'000 + i));
+    const UOp hub = range(4, 0);
+    for (const UOp& constant : constants) users.push_back(hub + constant);
+    for (std::size_t i = 0; i < count; i += 2) users[i] = UOp();
+    for (std::size_t i = 0; i < count; ++i) {
+      const UOp again = hub + constants[i];
+      if (i % 2 == 0)
+        users[i] = again;
+      else
+        ASSERT_TRUE(again.is(users[i])) << i;
+    }
+  });
+}
+
+// Against a plain set: what is alive is found, whatever has come and gone between.
+TEST(SharedGraph, FindsWhatIsAliveAmongWhatComesAndGoes) {
+  std::mt19937 random(7);
+  std::map<std::pair<int, int>, UOp> alive;
+  const UOp sources[] = {range(2, 0), range(3, 1), range(5, 2), range(7, 3)};
+  for (int step = 0; step < 200'000; ++step) {
+    const std::pair key(static_cast<int>(random() % 4), static_cast<int>(random() % 500));
+    const auto found = alive.find(key);
+    if (found != alive.end() && random() % 2 == 0) {
+      alive.erase(found);
+      continue;
+    }
+    const UOp node = sources[key.first] * const_int(3'000'000 + key.second);
+    if (found == alive.end())
+      alive.emplace(key, node);
+    else
+      ASSERT_TRUE(node.is(found->second)) << step;
+  }
+}
+
+TEST(Interner, RefusesAWrongNumberOfSources) {
+  in_both([] {
+    Interner& interner = Interner::current();
+    const UOp f = const_float(1.5, dtypes::f32);
+    const Node* src[] = {f.node(), f.node(), f.node()};
+    EXPECT_EQ(message_of([&] { interner.intern({Op::Sqrt, f32, src}); }),
+              "internal error: sqrt with 3 sources");
+    EXPECT_EQ(message_of([&] { interner.intern({Op::Add, f32, {}}); }),
+              "internal error: add with 0 sources");
   });
 }
 

@@ -58,6 +58,8 @@ TEST(Shape, FollowsFromTheSources) {
             s = param({n, const_int(6)});
   const UOp f = const_float(2, dtypes::f32), r = range(4, 0), pair = tuple({x, f});
   const UOp place = make(Op::Index, {x, const_bool(true), r, r});
+  const UOp rows = make(Op::Buffer, {const_int(7)}, dtypes::i32, BufferArg{});
+  const UOp stage = make(Op::Stage, {f, r, range(n, 1)}, {}, StageArg{});
   const struct {
     UOp node;
     std::string_view shape;
@@ -130,7 +132,14 @@ TEST(Shape, FollowsFromTheSources) {
       {get(pair, -1), "scalar"},
       {get(x, 0), "scalar"},
 
-      // In a kernel there are places and values.
+      // Indices that are tensors gather.
+      {make(Op::Load, {make(Op::Index, {x, const_bool(true), rows, const_int(2)})}), "7"},
+      {make(Op::Load, {make(Op::Index, {x, rows < 4, rows, rows})}), "7"},
+
+      // In a kernel there are places and values, and a stage has a dimension for each range.
+      {stage, "4, n"},
+      {make(Op::After, {stage, make(Op::Store, {place, f}, {}, StoreArg{})}), "4, n"},
+      {make(Op::Stage, {f}, {}, StageArg{}), "scalar"},
       {place, "scalar"},
       {make(Op::Load, {place}), "scalar"},
       {make(Op::Store, {place, f}, {}, StoreArg{}), "scalar"},

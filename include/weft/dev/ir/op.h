@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -39,6 +40,7 @@ enum class DTypeRule : std::uint8_t {
   Where,  // that of sources 1 and 2, which agree; source 0 is bool
   Stack,  // the sources' scalar dtype, a lane each
   Lane,   // the scalar dtype of the source
+  Place,  // that of the first source, with the lanes of the others
   Void,
 };
 
@@ -69,6 +71,7 @@ enum class ArgType : std::uint8_t {
 struct Arity {
   std::uint8_t least;
   bool exact;
+  bool admits(std::size_t sources) const { return exact ? sources == least : sources >= least; }
 };
 
 struct OpInfo {
