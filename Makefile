@@ -19,6 +19,7 @@ test: build-default ## Build, then run all tests
 
 bench: build-bench build/bench/tinygrad.json ## Measure, and compare with tinygrad where it can be installed
 	cd build/bench && for program in bin/bench_*; do $$program || exit; done
+	scripts/time_build.sh
 
 asan: build-asan ## Run all tests under AddressSanitizer and UBSan (built by clang)
 	ctest --preset asan -j $(JOBS)
@@ -54,12 +55,13 @@ check-all: deps-check deps-chroot test lint asan tsan build-minimal build-clang 
 clean: ## Remove everything that was built
 	rm -rf build
 
-# build-PRESET installs what that preset needs, configures it once and builds it.
+# build-PRESET installs what that preset needs, configures it and builds it.
 
 deps-%:
 	@scripts/install_deps.sh $*
 
 build-%: build/%/build.ninja
+	$(if $(CMAKE_FLAGS),cmake --preset $* $(CMAKE_FLAGS))
 	cmake --build --preset $*
 
 build/%/build.ninja: CMakePresets.json | deps-build
