@@ -44,7 +44,7 @@ docs: build-default ## Regenerate the worked example of docs/architecture.md
 install: build-release ## Install into PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)
 
-check-all: deps-check deps-chroot test lint asan tsan build-minimal build-clang ## Everything that is too long for CI
+check-all: deps-check deps-chroot test lint asan tsan build-minimal build-clang build-release ## Everything that is too long for CI
 	ctest --preset minimal -j $(JOBS)
 	ctest --preset clang -j $(JOBS)
 	WEFT_FULL=1 ctest --preset default -j $(JOBS)

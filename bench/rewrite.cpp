@@ -64,6 +64,25 @@ std::map<std::string, Result> best_of_passes(const std::vector<Graph>& graphs, I
   return best;
 }
 
+// What trying the rules costs where none matches: on the nodes of results, each by itself.
+void failing_matches(Report& report, const std::vector<Graph>& graphs, Interner& from) {
+  Arena arena;
+  const InternerScope scope(arena);
+  std::vector<UOp> results;
+  for (const Graph& graph : graphs)
+    results.push_back(simplify(as_one(import_graph(nodes_of(graph.roots), from, arena))));
+  std::vector<const Node*> nodes = toposort(nodes_of(results));
+  const RuleSet& rules = fold_rules();  // patterns only: no functions that look further
+  std::erase_if(nodes, [&](const Node* node) { return rules.apply(node, arena).node != nullptr; });
+  std::size_t matched = 0;
+  const double seconds = best_seconds(5, [&] {
+    for (const Node* node : nodes) matched += rules.apply(node, arena).node != nullptr;
+  });
+  if (matched != 0) fmt::print("  ({} nodes matched after all)\n", matched);
+  report.row(fmt::format("none of {} rules matches, each node", rules.rules().size()),
+             seconds / static_cast<double>(nodes.size()) * 1e9, "ns");
+}
+
 void beside_tinygrad(Report& report, const std::map<std::string, Result>& ours, double seconds) {
   std::ifstream file("tinygrad.json");
   if (!file) {
@@ -114,6 +133,7 @@ void run(Report& report, const std::string& corpus) {
   report.row("simplify, all", total.simplify, "s");
   report.row("operations left", static_cast<double>(total.ops), "");
   beside_tinygrad(report, ours, total.simplify);
+  failing_matches(report, graphs, parsed);
 }
 
 }  // namespace
