@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
 
@@ -34,10 +35,15 @@ void list_rules() {
   }
 }
 
+void list_devices() {
+  for (const DeviceKind& kind : device_kinds()) fmt::print("{:<12} {}\n", kind.name, kind.meaning);
+}
+
 constexpr Listing table[] = {
     {"ops", "The op table: name, number of sources, meaning", list_ops},
     {"passes", "The pipeline, in order", list_passes},
     {"settings", "The environment variables, with their defaults", list_settings},
+    {"devices", "The devices that kernels can run on", list_devices},
     {"rules", "The rewrite rules, with their source lines", list_rules},
 };
 

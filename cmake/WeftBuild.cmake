@@ -39,3 +39,26 @@ function(weft_layer name)
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
   target_link_libraries(weft PRIVATE ${layer_LIBRARIES})
 endfunction()
+
+# weft_backend(NAME SOURCES file... [LIBRARIES target...])
+#
+# The layer src/backends/NAME, which defines `void weft::add_NAME()`: that adds its devices.
+function(weft_backend name)
+  weft_layer(${name} ${ARGN})
+  set_property(GLOBAL APPEND PROPERTY weft_backends ${name})
+endfunction()
+
+# Generates add_backends(), which calls them all.
+function(weft_write_registry)
+  get_property(backends GLOBAL PROPERTY weft_backends)
+  set(declarations "")
+  set(calls "")
+  foreach(name IN LISTS backends)
+    string(APPEND declarations "void add_${name}();\n")
+    string(APPEND calls "  add_${name}();\n")
+  endforeach()
+  set(registry ${PROJECT_BINARY_DIR}/src/add_backends.cpp)
+  file(GENERATE OUTPUT ${registry} CONTENT
+    "namespace weft {\n\n${declarations}void add_backends();\n\nvoid add_backends() {\n${calls}}\n\n}  // namespace weft\n")
+  target_sources(weft PRIVATE ${registry})
+endfunction()

@@ -55,6 +55,7 @@ expect "setting that is no number" 1 'DEBUG=high' env DEBUG=high "$weft" opt "$d
 expect ops 0 '^floordiv .*floor(a / b)' "$weft" list ops
 expect passes 0 '^simplify' "$weft" list passes
 expect settings 0 '^VALIDATE' "$weft" list settings
+expect devices 0 '^INTERP' "$weft" list devices
 expect rules 0 'divmod.cpp:' "$weft" list rules
 expect demo 0 'after simplify' "$weft" demo
 

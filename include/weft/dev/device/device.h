@@ -1,0 +1,85 @@
+// A device: memory, a compiler of kernels, and programs that run. A device outside the library
+// implements these three and registers itself by name.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+// Memory of the device. What a handle is, only the device knows; it is never null.
+class Allocator {
+ public:
+  virtual ~Allocator() = default;
+
+  // Aligned for every dtype and vector. Throws where there is not that much.
+  virtual void* allocate(std::size_t bytes) = 0;
+  virtual void release(void* memory, std::size_t bytes) = 0;
+
+  virtual void copy_in(void* to, std::size_t offset, std::span<const std::byte> from) = 0;
+  virtual void copy_out(std::span<std::byte> to, const void* from, std::size_t offset) = 0;
+
+  // Whether handles are addresses that the program itself can reach.
+  virtual bool uses_addresses() const = 0;
+};
+
+// One argument of a launch: a part of a buffer.
+struct Argument {
+  void* memory;
+  std::size_t offset, bytes;
+};
+
+// A kernel that is loaded: may be run from any thread, by one at a time.
+class Program {
+ public:
+  virtual ~Program() = default;
+
+  // Arguments by the slots of the kernel's PARAMs, values by the order of Signature::variables.
+  // Returns when what it wrote may be read by later calls to the same device.
+  virtual void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) = 0;
+};
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  virtual std::string_view name() const = 0;  // as it is asked for: "CPU", "CPU:1"
+  virtual Allocator& allocator() = 0;
+
+  // A kernel (a SINK) as source, for people and for compile(). Throws for what it cannot express.
+  virtual std::string render(const Node* kernel) = 0;
+  // Source to code. Depends on nothing but the source and compiler_key(), so that it can be cached.
+  virtual std::string compile(std::string_view source) = 0;
+  virtual std::string compiler_key() const = 0;
+  virtual std::unique_ptr<Program> load(std::string_view code) = 0;
+};
+
+// What a kernel takes, read off its nodes: PARAMs by slot (null where a slot is not used) and
+// variables by their first place in the graph.
+struct Signature {
+  std::vector<const Node*> params;
+  std::vector<const Node*> variables;
+};
+Signature signature_of(const Node* kernel);
+
+// By name, opened when first asked for and kept for the life of the process. "CPU" is "CPU:0".
+Device& find_device(std::string_view name);
+
+struct DeviceKind {
+  std::string name, meaning;
+};
+std::vector<DeviceKind> device_kinds();
+
+// Opens number `index` of a kind of device, as in CPU:index. Throws where there is none.
+using OpenDevice = std::function<std::unique_ptr<Device>(int index)>;
+void add_device(std::string_view kind, std::string_view meaning, OpenDevice open);
+
+}  // namespace weft

@@ -1,0 +1,20 @@
+// What is read off a kernel before it runs.
+
+#include <weft/dev/device/device.h>
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+
+Signature signature_of(const Node* kernel) {
+  Signature signature;
+  for (const Node* node : toposort(kernel)) {
+    if (node->op() == Op::Variable) signature.variables.push_back(node);
+    if (node->op() != Op::Param) continue;
+    const auto slot = static_cast<std::size_t>(node->arg<ParamArg>().slot);
+    if (slot >= signature.params.size()) signature.params.resize(slot + 1);
+    signature.params[slot] = node;
+  }
+  return signature;
+}
+
+}  // namespace weft

@@ -1,0 +1,152 @@
+// Finding devices, adding one, and buffers.
+
+#include <weft/dev/device/buffer.h>
+
+#include <functional>
+
+#include <gtest/gtest.h>
+
+#include <weft/dev/device/host_memory.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+std::string error_of(const std::function<void()>& f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// Memory that the program cannot reach itself, as on a card: handles are not addresses.
+class FarMemory final : public Allocator {
+ public:
+  void* allocate(std::size_t bytes) override {
+    ++live;
+    return new std::vector<std::byte>(bytes);
+  }
+  void release(void* memory, std::size_t) override {
+    --live;
+    delete &bytes_of(memory);
+  }
+  void copy_in(void* to, std::size_t offset, std::span<const std::byte> from) override {
+    std::ranges::copy(from, bytes_of(to).begin() + static_cast<std::ptrdiff_t>(offset));
+  }
+  void copy_out(std::span<std::byte> to, const void* from, std::size_t offset) override {
+    const auto& bytes = *static_cast<const std::vector<std::byte>*>(from);
+    std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+  }
+  bool uses_addresses() const override { return false; }
+
+  int live = 0;
+
+ private:
+  static std::vector<std::byte>& bytes_of(void* memory) {
+    return *static_cast<std::vector<std::byte>*>(memory);
+  }
+};
+
+class Far final : public Device {
+ public:
+  explicit Far(int index) : name_("FAR:" + std::to_string(index)) {}
+  std::string_view name() const override { return name_; }
+  FarMemory& allocator() override { return memory_; }
+  std::string render(const Node*) override { return ""; }
+  std::string compile(std::string_view) override { return ""; }
+  std::string compiler_key() const override { return ""; }
+  std::unique_ptr<Program> load(std::string_view) override { return nullptr; }
+
+ private:
+  std::string name_;
+  FarMemory memory_;
+};
+
+Far& far() {
+  static const bool added = [] {
+    add_device("FAR", "a device of a test", [](int index) -> std::unique_ptr<Device> {
+      if (index > 1) user_error("there are two of FAR");
+      return std::make_unique<Far>(index);
+    });
+    return true;
+  }();
+  static_cast<void>(added);
+  return dynamic_cast<Far&>(find_device("FAR"));
+}
+
+std::vector<std::byte> bytes(std::initializer_list<int> values) {
+  std::vector<std::byte> result;
+  for (int value : values) result.push_back(static_cast<std::byte>(value));
+  return result;
+}
+
+std::vector<std::byte> contents(Buffer& buffer) {
+  std::vector<std::byte> result(buffer.bytes());
+  buffer.copy_out(result);
+  return result;
+}
+
+TEST(Devices, AreFoundByName) {
+  EXPECT_EQ(find_device("INTERP").name(), "INTERP");
+  EXPECT_EQ(&find_device("INTERP:0"), &find_device("INTERP"));
+  EXPECT_NE(&find_device("INTERP:1"), &find_device("INTERP"));
+  EXPECT_EQ(find_device("INTERP:1").name(), "INTERP:1");
+  EXPECT_EQ(far().name(), "FAR:0");
+  EXPECT_EQ(error_of([] { find_device("FAR:2"); }), "there are two of FAR");
+  EXPECT_EQ(error_of([] { find_device("FAR:2"); }), "there are two of FAR");  // and again
+  EXPECT_NE(error_of([] { find_device("TPU"); }).find("there is no device 'TPU'; there are"),
+            std::string::npos);
+  for (const char* name : {"FAR:", "FAR:x", "FAR:-1", "FAR:1x"})
+    EXPECT_NE(error_of([&] { find_device(name); }).find("is not the name of a device"),
+              std::string::npos)
+        << name;
+  EXPECT_EQ(error_of([] { add_device("FAR", "", nullptr); }), "there is a device FAR already");
+}
+
+TEST(Buffers, HoldBytes) {
+  for (Device* device : {&find_device("INTERP"), static_cast<Device*>(&far())}) {
+    Buffer buffer(*device, 4);
+    EXPECT_FALSE(buffer.is_allocated());
+    buffer.copy_in(bytes({1, 2, 3, 4}));
+    buffer.copy_in(bytes({9}), 2);
+    EXPECT_EQ(contents(buffer), bytes({1, 2, 9, 4}));
+    EXPECT_EQ(error_of([&] { buffer.copy_in(bytes({1, 2}), 3); }), "2 bytes at 3 of a buffer of 4");
+    EXPECT_EQ(error_of([&] { buffer.copy_in(bytes({}), 5); }), "0 bytes at 5 of a buffer of 4");
+  }
+  EXPECT_EQ(far().allocator().live, 0);
+}
+
+TEST(Buffers, UseForeignBytesInPlaceWhereTheyCan) {
+  auto near = bytes({1, 2}), away = bytes({1, 2});
+  Buffer here(find_device("INTERP"), near), there(far(), away);
+  here.copy_in(bytes({7}));
+  there.copy_in(bytes({7}));
+  EXPECT_EQ(near, bytes({7, 2}));
+  EXPECT_EQ(away, bytes({1, 2}));
+  EXPECT_EQ(contents(there), bytes({7, 2}));
+}
+
+TEST(Buffers, KeepTheOwnerOfForeignBytes) {
+  auto owner = std::make_shared<std::vector<std::byte>>(bytes({5}));
+  const std::weak_ptr watch = owner;
+  {
+    const std::span<std::byte> span(*owner);
+    const Buffer buffer(find_device("INTERP"), span, std::move(owner));
+    EXPECT_FALSE(watch.expired());
+  }
+  EXPECT_TRUE(watch.expired());
+}
+
+TEST(Buffers, CopyBetweenDevices) {
+  Buffer here(find_device("INTERP"), 3), there(far(), 3), small(far(), 2), none(far(), 0);
+  here.copy_in(bytes({1, 2, 3}));
+  there.copy_from(here);
+  EXPECT_EQ(contents(there), bytes({1, 2, 3}));
+  EXPECT_EQ(error_of([&] { small.copy_from(here); }), "a buffer of 2 bytes cannot take 3");
+  EXPECT_EQ(contents(none), bytes({}));
+}
+
+}  // namespace
+}  // namespace weft
