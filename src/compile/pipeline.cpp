@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/dev/schedule/ranges.h>
 #include <weft/dev/validate/bounds.h>
 #include <weft/error.h>
 #include <weft/settings.h>
@@ -20,6 +21,8 @@ std::vector<UOp> fixed_point(const std::vector<UOp>& roots, const RewriteOptions
 }
 
 constexpr Pass passes[] = {
+    {"ranges", fixed_point<ranges_rules>, Level::Any,
+     "tensors to loops: indices pushed through the graph down to memory"},
     {"simplify", simplify, Level::Any, "integer algebra: index arithmetic in few ops"},
     // Last: the algebra above is about integers without width.
     {"width", fixed_point<width_rules>, Level::Any,

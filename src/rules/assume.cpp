@@ -124,10 +124,10 @@ std::int64_t multiple_of(const Sum& fact, const TermList& terms) {
   for (const Term& part : fact.terms) {
     const auto found =
         std::ranges::find_if(terms, [&](const Term& term) { return term.node == part.node; });
-    if (found == terms.end() || found->factor % part.factor != 0) return 0;
-    const std::int64_t ratio = found->factor / part.factor;
-    if (multiple != 0 && ratio != multiple) return 0;
-    multiple = ratio;
+    if (found == terms.end()) return 0;
+    const auto ratio = exact_quotient(found->factor, part.factor);
+    if (!ratio || (multiple != 0 && *ratio != multiple)) return 0;
+    multiple = *ratio;
   }
   return multiple;
 }

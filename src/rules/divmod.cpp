@@ -183,12 +183,20 @@ UOp divide_sum(const Match& m) {
   return {};
 }
 
+bool is_remainder_by(const Sum& sum, std::int64_t c) {
+  if (sum.terms.size() != 1) return false;
+  const Node* node = sum.terms[0].node;
+  return node->op() == Op::FloorMod && node->src(1)->is_const() && node->src(1)->lo() % c == 0;
+}
+
 // x % c, where x differs by a constant, modulo c, from a sum that the condition keeps within one
-// bucket: that sum less its bucket. (Not where the sum is made of this very remainder.)
+// bucket: that sum less its bucket. (Not where the sum is made of this very remainder, or is
+// one itself: perhaps this one as it was before anything was assumed.)
 UOp assumed_remainder(const Node* root, std::int64_t c, const Assumptions* assumptions) {
   if (assumptions == nullptr) return {};
   const Node* x = root->src(0);
   for (const auto& fact : assumptions->facts) {
+    if (is_remainder_by(fact.sum, c)) continue;
     const UOp known = fact.sum.build_exact(x->dtype());
     const auto offset = known.is_null() ? std::nullopt : constant_difference(x, known.node(), c);
     if (!offset) continue;

@@ -93,6 +93,11 @@ bool is_well_placed(const Node* buffer) {
   return arg.swizzle >= 0 && arg.align >= 0 && (arg.align & (arg.align - 1)) == 0;
 }
 
+bool indexes_storage(const Node* index) {
+  return storages.contains(storage_of(index->src(0))->op());
+}
+constexpr std::string_view not_storage = "source 0 is not a buffer, param, stage or other storage";
+
 bool indexes_every_dimension(const Node* index) {
   const auto rank = rank_of(index->src(0));
   return all(rest(index, 2), is_int) && (!rank || *rank == index->size() - 2);
@@ -203,8 +208,6 @@ std::vector<Check> all_checks() {
     {Level::Any, {Param}, [](const Node* n) { return n->arg<ParamArg>().slot >= 0; },
      "the slot is negative"},
     {Level::Any, {Stage}, is_one_permutation, "the layout is not a permutation of the ranges"},
-    {Level::Any, {Index}, [](auto n) { return storages.contains(storage_of(n->src(0))->op()); },
-     "source 0 is not a buffer, param, stage or other storage"},
     {Level::Any, {Index}, [](auto n) { return is_bool(n->src(1)); },
      "the validity is not a bool"},
     {Level::Any, {Index}, indexes_every_dimension, "not one integer for each dimension"},
@@ -257,7 +260,9 @@ std::vector<Check> all_checks() {
     {Level::Any, {Mma}, [](auto n) { return is_fragment(n) && all(n->src(), is_fragment); },
      "a source or the result is not a fragment"},
 
-    // What a level leaves out.
+    // What a level leaves out. (On the way from tensors to kernels, INDEX is an element of any.)
+    {Level::Tensor, {Index}, indexes_storage, not_storage},
+    {Level::Kernel, {Index}, indexes_storage, not_storage},
     {Level::Tensor, {Range, Special, End, Stage, Barrier, If, EndIf, AsyncCopy, Wait}, never,
      "belongs to kernels"},
     {Level::Tensor, every_op, [](auto n) { return is_scalar(n) && !is_fragment(n); },

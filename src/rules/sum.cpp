@@ -1,6 +1,7 @@
 #include "sum.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 namespace weft {
@@ -16,6 +17,11 @@ std::int64_t common_factor(std::int64_t a, std::int64_t b) {
   return static_cast<std::int64_t>(factor == Bits{1} << 63 ? factor / 2 : factor);
 }
 
+std::optional<std::int64_t> exact_quotient(std::int64_t a, std::int64_t b) {
+  if (b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())) return std::nullopt;
+  return a % b == 0 ? std::optional(a / b) : std::nullopt;
+}
+
 UOp exact_const(std::int64_t value, DType dtype) {
   const Bits bits = bits_from_int(value, dtype.scalar());
   return static_cast<std::int64_t>(bits) == value ? const_bits(dtype, bits) : UOp();
@@ -26,7 +32,7 @@ namespace {
 bool add_term(Sum& sum, const Node* node) {
   if (node->op() == Op::Mul && !node->is_exact()) return false;
   if (node->is_const()) return !__builtin_add_overflow(sum.constant, node->lo(), &sum.constant);
-  sum.terms.push_back(term_of(node));
+  if (const Term term = term_of(node); term.factor != 0) sum.terms.push_back(term);
   return true;
 }
 

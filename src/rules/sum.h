@@ -52,6 +52,9 @@ UOp exact_const(std::int64_t value, DType dtype);
 // The greatest that divides both; positive unless both are 0. (2^62 in place of 2^63.)
 std::int64_t common_factor(std::int64_t a, std::int64_t b);
 
+// a / b where b divides a and the quotient fits.
+std::optional<std::int64_t> exact_quotient(std::int64_t a, std::int64_t b);
+
 // x*c as (x, c); anything else as (itself, 1).
 Term term_of(const Node* node);
 

@@ -155,8 +155,6 @@ constexpr Case illegal_memory[] = {
   {"stage: the layout is not a permutation of the ranges",
    R"(%20 = add %7, %16 : f32
       %21 = stage %20, %3, %4 {id = 0, space = shared, layout = [1, 1]} : f32)"},
-  {"index: source 0 is not a buffer, param, stage or other storage",
-   "%20 = index %14, %1, %3 : f32"},
   {"index: the validity is not a bool",
    "%20 = index %9, %10, %3 : f32"},
   {"index: not one integer for each dimension",
@@ -246,6 +244,8 @@ constexpr Case illegal_graphs[] = {
 };
 
 constexpr Case beyond_tensor[] = {
+  {"index: source 0 is not a buffer, param, stage or other storage",
+   "%20 = index %14, %1, %19 : f32"},
   {"range: belongs to kernels",
    "%20 = tuple %3"},
   {"special: belongs to kernels",
@@ -263,6 +263,14 @@ constexpr Case beyond_tensor[] = {
 };
 
 constexpr Case beyond_kernel[] = {
+  {"mul: a source is a buffer where a value should be\n"
+   "index: source 0 is not a buffer, param, stage or other storage",
+   R"(%20 = index %14, %1, %3 : f32
+      %21 = load %20 : f32
+      %22 = store %6, %21 {combine = false, op = add}
+      %23 = tuple %8, %22
+      %24 = end %23, %3
+      %25 = sink %24 {name = "k"})"},
   {"reshape: in a kernel, movement is arithmetic on indices",
    R"(%20 = const 1 : index
       %21 = tuple %20

@@ -1,0 +1,232 @@
+#include <weft/dev/schedule/ranges.h>
+
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/value.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "reshape.h"
+
+namespace weft {
+
+UOp element(const UOp& tensor, const UOp& valid, const std::vector<UOp>& indices) {
+  std::vector<UOp> src{tensor, valid};
+  src.insert(src.end(), indices.begin(), indices.end());
+  return make(Op::Load, {make(Op::Index, src)});
+}
+
+namespace {
+
+// What a rule sees: LOAD(INDEX(tensor, valid, indices ...)).
+struct Element {
+  explicit Element(const Match& m) : Element(m.root()->src(0)) {}
+  explicit Element(const Node* index) : tensor(index->src(0)), valid(index->src(1)) {
+    for (const Node* node : index->src().subspan(2)) indices.emplace_back(node);
+  }
+
+  // The element of one of the tensor's sources.
+  UOp of(std::size_t source, const std::vector<UOp>& at) const {
+    return element(UOp(tensor->src(source)), valid, at);
+  }
+  // ... at the same indices; a scalar fits every shape, and has none.
+  UOp of(const Node* source) const {
+    return element(UOp(source), valid, source->shape() == nullptr ? std::vector<UOp>{} : indices);
+  }
+  const Node* size(std::size_t axis) const { return tensor->src(0)->dims()[axis]; }
+
+  const Node* tensor;
+  UOp valid;
+  std::vector<UOp> indices;
+};
+
+UOp through_elementwise(const Match& m) {
+  const Element e(m);
+  std::vector<UOp> src;
+  for (const Node* source : e.tensor->src()) src.push_back(e.of(source));
+  return with_sources(UOp(e.tensor), src);
+}
+
+UOp through_leaf(const Match& m) {
+  const Node* leaf = m.root()->src(0)->src(0);
+  return UOp(leaf->op() == Op::Bind ? leaf->src(0) : leaf);
+}
+
+// What says something about a tensor and computes nothing.
+UOp through_note(const Match& m) {
+  const Element e(m);
+  return e.of(0, e.indices);
+}
+
+UOp through_reshape(const Match& m) {
+  const Element e(m);
+  return e.of(0, reshaped_indices(e.tensor->src(0)->dims(), e.tensor->dims(), e.indices));
+}
+
+UOp through_permute(const Match& m) {
+  const Element e(m);
+  std::vector<UOp> at(e.indices.size());
+  const auto& axes = e.tensor->arg<AxesArg>().axes.get();
+  for (std::size_t i = 0; i < axes.size(); ++i)
+    at[static_cast<std::size_t>(axes[i])] = e.indices[i];
+  return e.of(0, at);
+}
+
+// A symbolic size may turn out to be 1.
+UOp through_expand(const Match& m) {
+  const Element e(m);
+  std::vector<UOp> at;
+  for (std::size_t i = 0; i < e.indices.size(); ++i) {
+    const UOp size = size_as_index(e.size(i));
+    const bool same = e.size(i) == e.tensor->dims()[i];
+    at.push_back(same ? e.indices[i] : where(size < 2, const_int(0), e.indices[i]));
+  }
+  return e.of(0, at);
+}
+
+UOp through_pad(const Match& m) {
+  const Element e(m);
+  const NodeList before = e.tensor->src(1)->src();
+  UOp inside = const_bool(true);
+  std::vector<UOp> at;
+  for (std::size_t i = 0; i < e.indices.size(); ++i) {
+    at.push_back(e.indices[i] - size_as_index(before[i]));
+    inside = inside & (at[i] >= 0) & (at[i] < size_as_index(e.size(i)));
+  }
+  const UOp value = element(UOp(e.tensor->src(0)), e.valid & inside, at);
+  return where(inside, value, const_int(0, value->dtype()));
+}
+
+UOp through_shrink(const Match& m) {
+  const Element e(m);
+  const NodeList start = e.tensor->src(1)->src();
+  std::vector<UOp> at;
+  for (std::size_t i = 0; i < e.indices.size(); ++i)
+    at.push_back(e.indices[i] + size_as_index(start[i]));
+  return e.of(0, at);
+}
+
+UOp through_flip(const Match& m) {
+  const Element e(m);
+  std::vector<UOp> at = e.indices;
+  for (std::int64_t axis : e.tensor->arg<AxesArg>().axes.get()) {
+    const auto i = static_cast<std::size_t>(axis);
+    at[i] = size_as_index(e.size(i)) - 1 - at[i];
+  }
+  return e.of(0, at);
+}
+
+// Along axes becomes over ranges, which are new for every set of indices: each is closed once. Over
+// nothing there is nothing to read.
+UOp through_reduce(const Match& m) {
+  const Element e(m);
+  const auto& arg = e.tensor->arg<ReduceArg>();
+  if (arg.axes.empty()) return {};
+  std::vector<UOp> at = e.indices, src{UOp()};
+  for (std::int64_t axis : arg.axes.get()) {
+    const auto i = static_cast<std::size_t>(axis);
+    if (e.size(i)->is_const_int(0))
+      return const_bits(e.tensor->dtype(),
+                        identity_bits(info(arg.op).identity, e.tensor->dtype().scalar()));
+    at[i] = range(size_as_index(e.size(i)), fresh_id().value, LoopKind::Reduce);
+    src.push_back(at[i]);
+  }
+  src[0] = e.of(0, at);
+  return make(Op::Reduce, src, {}, ReduceArg{arg.op, {}});
+}
+
+// A gather: its own indices are tensors.
+UOp through_load(const Match& m) {
+  const Element e(m);
+  const Element inner(e.tensor->src(0));
+  std::vector<UOp> at;
+  for (const UOp& index : inner.indices) at.push_back(cast(e.of(index.node()), dtypes::index));
+  return element(UOp(inner.tensor), e.valid & e.of(inner.valid.node()), at);
+}
+
+std::vector<const Node*> clauses_of(const Node* condition) {
+  std::vector<const Node*> clauses, open{condition};
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node->op() == Op::And)
+      open.insert(open.end(), {node->src(0), node->src(1)});
+    else
+      clauses.push_back(node);
+  }
+  return clauses;
+}
+
+// A LOAD is 0 where it is not valid: no need to say so again.
+UOp without_mask(const Match& m) {
+  const Node* load = m.root()->src(1);
+  const Node* zero = m.root()->src(2);
+  if (load->size() != 1 || !zero->is_const() || zero->arg<ConstArg>().bits != 0) return {};
+  const auto known = clauses_of(load->src(0)->src(1));
+  const bool implied = std::ranges::all_of(clauses_of(m.root()->src(0)), [&](const Node* clause) {
+    return std::ranges::find(known, clause) != known.end();
+  });
+  return implied ? UOp(load) : UOp();
+}
+
+Pat element_of(const OpSet& ops) {
+  return node(Op::Load, {with_more(node(Op::Index, {node(ops)}))});
+}
+
+const RuleSet& push_rules() {
+  static const OpSet notes{Op::Detach, Op::Contiguous, Op::Remat};
+  static const OpSet leaves{Op::Const, Op::Variable, Op::Bind};
+  static const RuleSet rules{
+      "push",
+      {
+          rule(element_of(OpSet::where(is_elementwise)), through_elementwise),
+          rule(element_of(leaves), through_leaf),
+          rule(element_of(notes), through_note),
+          rule(element_of({Op::Reshape}), through_reshape),
+          rule(element_of({Op::Permute}), through_permute),
+          rule(element_of({Op::Expand}), through_expand),
+          rule(element_of({Op::Pad}), through_pad),
+          rule(element_of({Op::Shrink}), through_shrink),
+          rule(element_of({Op::Flip}), through_flip),
+          rule(element_of({Op::Reduce}), through_reduce),
+          rule(element_of({Op::Load}), through_load),
+          rule(node(Op::Where, {any("c"), node(Op::Load), any_const("zero")}), without_mask),
+      }};
+  return rules;
+}
+
+}  // namespace
+
+const RuleSet& ranges_rules() {
+  static const RuleSet rules{"ranges", {&push_rules(), &symbolic()}};
+  return rules;
+}
+
+UOp make_kernel(std::string_view name, const std::vector<Output>& outputs) {
+  struct Loops {
+    const Node* shape;
+    std::vector<UOp> ranges, stores;
+  };
+  std::vector<Loops> nests;
+  for (const auto& [storage, value] : outputs) {
+    auto nest = std::ranges::find(nests, storage->shape(), &Loops::shape);
+    if (nest == nests.end()) {
+      nest = nests.insert(nests.end(), {storage->shape(), {}, {}});
+      for (const Node* size : storage->dims())
+        nest->ranges.push_back(range(size_as_index(size), fresh_id().value));
+    }
+    const bool is_scalar = value->shape() == nullptr;
+    const UOp what =
+        element(value, const_bool(true), is_scalar ? std::vector<UOp>{} : nest->ranges);
+    const UOp where(element(storage, const_bool(true), nest->ranges)->src(0));
+    nest->stores.push_back(make(Op::Store, {where, what}, {}, StoreArg{}));
+  }
+  std::vector<UOp> effects;
+  for (auto& [shape, ranges, stores] : nests) {
+    ranges.insert(ranges.begin(), stores.size() == 1 ? stores[0] : tuple(stores));
+    effects.push_back(make(Op::End, ranges));
+  }
+  return make(Op::Sink, effects, {}, NameArg{Symbol(std::string(name))});
+}
+
+}  // namespace weft

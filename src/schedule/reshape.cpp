@@ -1,0 +1,80 @@
+#include "reshape.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+// A product of sizes, in a form that is equal for equal products.
+class Product {
+ public:
+  void multiply(const Node* size) {
+    if (size->is_const())
+      constant_ *= size->lo();
+    else
+      symbols_.insert(std::ranges::upper_bound(symbols_, size), size);
+  }
+  // The shorter of two unequal ones has to go on to meet the other.
+  bool is_shorter_than(const Product& other) const {
+    if (symbols_.size() != other.symbols_.size()) return symbols_.size() < other.symbols_.size();
+    return constant_ < other.constant_;
+  }
+  friend bool operator==(const Product&, const Product&) = default;
+
+ private:
+  std::int64_t constant_ = 1;
+  std::vector<const Node*> symbols_;
+};
+
+UOp flattened(NodeList sizes, std::span<const UOp> indices) {
+  UOp flat = const_int(0);
+  for (std::size_t i = 0; i < sizes.size(); ++i) flat = flat * size_as_index(sizes[i]) + indices[i];
+  return flat;
+}
+
+// The first axis takes what is left: it needs no remainder.
+std::vector<UOp> unflattened(UOp flat, NodeList sizes) {
+  std::vector<UOp> indices(sizes.size());
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    const UOp size = size_as_index(sizes[i]);
+    indices[i] = i == 0 ? flat : flat % size;
+    flat = flat / size;
+  }
+  return indices;
+}
+
+}  // namespace
+
+UOp size_as_index(const Node* size) {
+  return size->is_const() ? const_int(size->lo()) : cast(UOp(size), dtypes::index);
+}
+
+// Axes are taken in the smallest groups whose products agree, so that an axis that is only carried
+// along keeps its own index, symbolic sizes included.
+std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<UOp>& indices) {
+  std::vector<UOp> result;
+  std::size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    const std::size_t first_from = i, first_to = j;
+    Product source, target;
+    if (i < from.size()) source.multiply(from[i++]);
+    if (j < to.size()) target.multiply(to[j++]);
+    while (source != target && (i < from.size() || j < to.size())) {
+      if (j == to.size() || (i < from.size() && source.is_shorter_than(target)))
+        source.multiply(from[i++]);
+      else
+        target.multiply(to[j++]);
+    }
+    const NodeList sources = from.subspan(first_from, i - first_from);
+    const auto own = std::span(indices).subspan(first_to, j - first_to);
+    if (sources.size() == 1 && own.size() == 1) {
+      result.push_back(own[0]);
+      continue;
+    }
+    const UOp flat = flattened(to.subspan(first_to, j - first_to), own);
+    for (const UOp& index : unflattened(flat, sources)) result.push_back(index);
+  }
+  return result;
+}
+
+}  // namespace weft

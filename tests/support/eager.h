@@ -1,0 +1,203 @@
+// Computes a tensor graph node by node, each into an array of its own: no kernels, no indices that
+// anything else made. What the compiler produces is measured against this.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <numeric>
+#include <vector>
+
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+
+struct Array {
+  std::vector<std::int64_t> sizes;
+  std::vector<Bits> values;  // row-major
+};
+
+class Eager {
+ public:
+  // What a PARAM or BUFFER holds.
+  void set(const UOp& storage, Array array) { known_[storage.node()] = std::move(array); }
+
+  const Array& operator()(const Node* root) {
+    for (const Node* node : toposort(root))
+      if (!known_.contains(node)) known_[node] = compute(node);
+    return known_.at(root);
+  }
+
+ private:
+  using Index = std::vector<std::int64_t>;
+
+  static std::int64_t count(const Index& sizes) {
+    return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
+  }
+  static std::int64_t place(const Index& sizes, const Index& at) {
+    std::int64_t flat = 0;
+    for (std::size_t i = 0; i < sizes.size(); ++i) flat = flat * sizes[i] + at[i];
+    return flat;
+  }
+  // Calls f for every index in row-major order.
+  template <class F>
+  static void for_each(const Index& sizes, F f) {
+    Index at(sizes.size());
+    for (std::int64_t n = count(sizes); n > 0; --n) {
+      f(at);
+      for (std::size_t i = sizes.size(); i-- > 0;) {
+        if (++at[i] < sizes[i]) break;
+        at[i] = 0;
+      }
+    }
+  }
+  // An array whose elements are those of `from` at other indices; f returns false where there are
+  // none.
+  template <class F>
+  static Array moved(const Array& from, Index sizes, F f) {
+    Array result{std::move(sizes), {}};
+    for_each(result.sizes, [&](const Index& at) {
+      Index source = at;
+      const bool exists = f(source);
+      result.values.push_back(
+          exists ? from.values[static_cast<std::size_t>(place(from.sizes, source))] : 0);
+    });
+    return result;
+  }
+
+  Index list(const Node* tuple) {
+    Index values;
+    for (const Node* node : tuple->src())
+      values.push_back(static_cast<std::int64_t>(known_.at(node).values[0]));
+    return values;
+  }
+
+  Array compute(const Node* node) {
+    if (node->is_const()) return {{}, {node->arg<ConstArg>().bits}};
+    if (is_elementwise(node->op())) return elementwise(node);
+    if (node->op() == Op::Tuple || node->op() == Op::Index) return {};
+    if (node->op() == Op::Load) return gather(node->src(0));
+    const Array& a = known_.at(node->src(0));
+    if (node->op() == Op::Reduce) return reduced(node, a);
+    if (node->op() == Op::Reshape) return {list(node->src(1)), a.values};
+    return movement(node, a);
+  }
+
+  Array movement(const Node* node, const Array& a) {
+    const Index& from = a.sizes;
+    const auto axes = [&] { return node->arg<AxesArg>().axes.get(); };
+    switch (node->op()) {
+      case Op::Expand:
+        return moved(a, list(node->src(1)), [&](Index& at) {
+          for (std::size_t i = 0; i < at.size(); ++i) at[i] = from[i] == 1 ? 0 : at[i];
+          return true;
+        });
+      case Op::Permute: {
+        Index sizes;
+        for (std::int64_t axis : axes()) sizes.push_back(from[static_cast<std::size_t>(axis)]);
+        return moved(a, sizes, [&](Index& at) {
+          const Index old = at;
+          for (std::size_t i = 0; i < at.size(); ++i)
+            at[static_cast<std::size_t>(axes()[i])] = old[i];
+          return true;
+        });
+      }
+      case Op::Pad: {
+        const Index before = list(node->src(1)), after = list(node->src(2));
+        Index sizes = from;
+        for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i] += before[i] + after[i];
+        return moved(a, sizes, [&](Index& at) {
+          bool inside = true;
+          for (std::size_t i = 0; i < at.size(); ++i) {
+            at[i] -= before[i];
+            inside = inside && at[i] >= 0 && at[i] < from[i];
+          }
+          return inside;
+        });
+      }
+      case Op::Shrink: {
+        const Index start = list(node->src(1));
+        return moved(a, list(node->src(2)), [&](Index& at) {
+          for (std::size_t i = 0; i < at.size(); ++i) at[i] += start[i];
+          return true;
+        });
+      }
+      case Op::Flip:
+        return moved(a, from, [&](Index& at) {
+          for (std::int64_t axis : axes()) {
+            const auto i = static_cast<std::size_t>(axis);
+            at[i] = from[i] - 1 - at[i];
+          }
+          return true;
+        });
+      default: return a;
+    }
+  }
+
+  Array elementwise(const Node* node) {
+    Array result;
+    std::vector<const Array*> operands;
+    for (const Node* source : node->src()) {
+      operands.push_back(&known_.at(source));
+      if (!operands.back()->sizes.empty()) result.sizes = operands.back()->sizes;
+    }
+    const DType from = node->src(node->op() == Op::Where ? 1 : 0)->dtype();
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count(result.sizes)); ++i) {
+      std::vector<Bits> bits;
+      for (const Array* operand : operands)
+        bits.push_back(operand->values[operand->sizes.empty() ? 0 : i]);
+      if (node->op() == Op::Cast)
+        result.values.push_back(convert(bits[0], from, node->dtype()));
+      else
+        result.values.push_back(evaluate(node->op(), from, bits).value());
+    }
+    return result;
+  }
+
+  // Over the reduced axes in the order that the arg names them.
+  Array reduced(const Node* node, const Array& a) {
+    const auto& arg = node->arg<ReduceArg>();
+    const DType dtype = node->dtype();
+    Array result{a.sizes, {}};
+    Index inner;
+    for (std::int64_t axis : arg.axes.get()) {
+      inner.push_back(a.sizes[static_cast<std::size_t>(axis)]);
+      result.sizes[static_cast<std::size_t>(axis)] = 1;
+    }
+    for_each(result.sizes, [&](Index at) {
+      Bits total = identity_bits(info(arg.op).identity, dtype);
+      for_each(inner, [&](const Index& trip) {
+        for (std::size_t i = 0; i < trip.size(); ++i)
+          at[static_cast<std::size_t>(arg.axes.get()[i])] = trip[i];
+        const Bits bits[] = {total, a.values[static_cast<std::size_t>(place(a.sizes, at))]};
+        total = evaluate(arg.op, dtype, bits).value();
+      });
+      result.values.push_back(total);
+    });
+    return result;
+  }
+
+  Array gather(const Node* index) {
+    const Array& table = known_.at(index->src(0));
+    Array result;
+    for (const Node* source : index->src().subspan(1))
+      if (!known_.at(source).sizes.empty()) result.sizes = known_.at(source).sizes;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count(result.sizes)); ++i) {
+      const auto element = [&](const Node* node) {
+        const Array& array = known_.at(node);
+        return array.values[array.sizes.empty() ? 0 : i];
+      };
+      Index at;
+      for (const Node* source : index->src().subspan(2))
+        at.push_back(static_cast<std::int64_t>(element(source)));
+      const bool valid = element(index->src(1)) != 0;
+      result.values.push_back(valid ? table.values[static_cast<std::size_t>(place(table.sizes, at))]
+                                    : 0);
+    }
+    return result;
+  }
+
+  std::map<const Node*, Array> known_;
+};
+
+}  // namespace weft
