@@ -54,6 +54,9 @@ DType infer_dtype(Op op, NodeList src, DType given) {
       for (const Node* source : src) want_same(op, src[0], source);
       if (src[0]->dtype().bits() == 0 || src[0]->dtype().lanes() != 1)
         user_error(fmt::format("stack: {} is not the dtype of a lane", src[0]->dtype().str()));
+      if (src.size() > DType::most_lanes)
+        user_error(fmt::format("stack: {} sources, but a vector has at most {} lanes", src.size(),
+                               DType::most_lanes));
       return src[0]->dtype().vec(static_cast<std::uint32_t>(src.size()));
     case DTypeRule::Same:
       for (const Node* source : src) want_same(op, src[0], source);

@@ -81,6 +81,8 @@ TEST(Make, RefusesWhatTheTableDoesNotAllow) {
       {[&] { return make(Op::Stack, {v, v}); }, "stack: i32x4 is not the dtype of a lane"},
       {[&] { return make(Op::Stack, {tile}); }, "stack: fragment<tile> is not the dtype of a lane"},
       {[&] { return make(Op::Stack, {tuple({})}); }, "stack: void is not the dtype of a lane"},
+      {[&] { return make(Op::Stack, std::vector<UOp>(4097, i)); },
+       "stack: 4097 sources, but a vector has at most 4096 lanes"},
       {[&] { return make(Op::Range, {i}, {}, IdArg{}); },
        "range: the arg is not the op's own struct"},
       {[&] { return make(Op::Remat, {i}); }, "remat: the arg is not the op's own struct"},
