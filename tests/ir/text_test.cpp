@@ -143,6 +143,40 @@ TEST(Print, EscapesStrings) {
   }
 }
 
+TEST(Print, QuotesGraphNamesThatAreNotWords) {
+  const UOp one = const_int(1);
+  const struct {
+    std::string name, printed;
+  } cases[] = {
+      {"g", "g"},
+      {"layer.2_Q", "layer.2_Q"},
+      {"graph", "graph"},
+      {"return", "return"},
+      {"7", "7"},
+      {"", R"("")"},
+      {" ", R"(" ")"},
+      {"a b", R"("a b")"},
+      {"a{", R"("a{")"},
+      {"//", R"("//")"},
+      {"\"\\", R"("\"\\")"},
+      {std::string("\0\n", 2), R"("\x00\n")"},
+      {"\xc3\xa9\xff", "\"\xc3\xa9\xff\""},
+  };
+  for (const auto& [name, printed] : cases) {
+    const std::string text = print_graph({name, {one}});
+    EXPECT_TRUE(text.starts_with("graph " + printed + " {\n")) << text;
+    const std::vector<Graph> graphs = parse_graphs(text);
+    ASSERT_EQ(graphs.size(), 1u) << text;
+    EXPECT_EQ(graphs[0].name, name);
+    EXPECT_TRUE(graphs[0].roots.at(0).is(one)) << text;
+  }
+}
+
+TEST(Print, WritesTheWidestVector) {
+  const UOp widest = make(Op::Stack, std::vector<UOp>(DType::most_lanes, const_int(1, dtypes::i8)));
+  EXPECT_TRUE(parse_node(print(widest)).is(widest));
+}
+
 TEST(Print, IsTheSameForEqualStructuresWhenRenumbered) {
   const auto build = [](std::uint64_t first, std::uint64_t second, std::uint64_t buffer) {
     const UOp a = range(4, first), b = range(4, second);
