@@ -120,10 +120,23 @@ UOp range(std::int64_t size, std::uint64_t id, LoopKind kind) {
   return range(const_int(size), id, kind);
 }
 
+namespace {
+
+// The bounds of a variable are i64, whatever its dtype.
+Interval variable_values(DType dtype) {
+  const Interval own = dtype_interval(dtype), bounds = dtype_interval(dtypes::i64);
+  return {std::max(own.lo, bounds.lo), std::min(own.hi, bounds.hi)};
+}
+
+}  // namespace
+
 UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype) {
-  if (dtype.is_int() && !(dtype_interval(dtype).contains(lo) && dtype_interval(dtype).contains(hi)))
-    user_error(fmt::format("variable {}: the bounds {} and {} are not values of {}", name, lo, hi,
-                           dtype.str()));
+  const Interval values = variable_values(dtype);
+  if (dtype.is_int() && !(values.contains(lo) && values.contains(hi)))
+    user_error(fmt::format(
+        "variable {}: the bounds {} and {} are not among {} to {}, what variables of {} can hold",
+        name, lo, hi, static_cast<std::int64_t>(values.lo), static_cast<std::int64_t>(values.hi),
+        dtype.str()));
   if (lo > hi)
     user_error(fmt::format("variable {}: the bounds {} and {} hold nothing", name, lo, hi));
   return make(Op::Variable, {}, dtype, VariableArg{Symbol(std::string(name)), fresh_id(), lo, hi});

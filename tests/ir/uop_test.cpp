@@ -90,9 +90,13 @@ TEST(Make, RefusesWhatTheTableDoesNotAllow) {
       {[&] { return !i; }, "!: the operand is i32, not bool"},
       {[&] { return Variable("n", 3, 2); }, "variable n: the bounds 3 and 2 hold nothing"},
       {[&] { return Variable("n", 0, 128, i8); },
-       "variable n: the bounds 0 and 128 are not values of i8"},
+       "variable n: the bounds 0 and 128 are not among -128 to 127, what variables of i8 can hold"},
       {[&] { return Variable("n", -1, 1, u64); },
-       "variable n: the bounds -1 and 1 are not values of u64"},
+       "variable n: the bounds -1 and 1 are not among 0 to 9223372036854775807, what variables of "
+       "u64 can hold"},
+      {[&] { return Variable("n", 0, static_cast<std::int64_t>(1ull << 63), u64); },
+       "variable n: the bounds 0 and -9223372036854775808 are not among 0 to 9223372036854775807, "
+       "what variables of u64 can hold"},
   };
   for (const auto& [make, error] : cases) EXPECT_EQ(error_of(make), error);
 }
