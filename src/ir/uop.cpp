@@ -22,16 +22,18 @@ void check_arity(Op op, std::size_t count) {
                            arity.exact ? "" : "at least ", arity.least));
 }
 
-// What the table allows the operands to be.
+std::string_view allowed_text(Op op) {
+  if (has(op, OpFlag::Int)) return "integers";
+  if (has(op, OpFlag::Float)) return "floats";
+  return has(op, OpFlag::U64) ? "u64" : "integers and bools";
+}
+
 void check_operands(Op op, NodeList src) {
-  if (!has(op, OpFlag::Int | OpFlag::Float | OpFlag::Bits)) return;
-  for (const Node* source : src) {
-    const DType dtype = source->dtype();
-    if ((has(op, OpFlag::Int) && dtype.is_int()) || (has(op, OpFlag::Float) && dtype.is_float()) ||
-        (has(op, OpFlag::Bits) && (dtype.is_int() || dtype.is_bool())))
-      continue;
-    user_error(fmt::format("{}: not for {}", info(op).name, dtype.str()));
-  }
+  if (!has(op, OpFlag::Operands)) return;
+  for (const Node* source : src)
+    if (!allows(op, source->dtype()))
+      user_error(fmt::format("{}: not for {}, only for {}", info(op).name, source->dtype().str(),
+                             allowed_text(op)));
 }
 
 void want_same(Op op, const Node* a, const Node* b) {

@@ -95,8 +95,6 @@ constexpr Case illegal_values[] = {
    "%20 = cast %17 : f16"},
   {"where: the operands and the result differ in lanes",
    "%20 = where %1, %17, %17 : f32x4"},
-  {"threefry: the operands are not u64",
-   "%20 = threefry %10, %10 : i32"},
   {"bitcast: the widths differ",
    "%20 = bitcast %2 : f16"},
 };
@@ -427,7 +425,11 @@ TEST_F(SpecOfBrokenNodes, DTypes) {
             "%1 add: the dtype is f64, but f32 follows from the sources");
   EXPECT_EQ(violations_of({Op::CmpLt, dtypes::bool_.vec(4), same}),
             "%1 cmplt: the dtype is boolx4, but bool follows from the sources");
-  EXPECT_EQ(violations_of({Op::FloorDiv, dtypes::f32, same}), "%1 floordiv: not for f32");
+  EXPECT_EQ(violations_of({Op::FloorDiv, dtypes::f32, same}),
+            "%1 floordiv: not for f32, only for integers");
+  const Node* counters[] = {i_.node(), i_.node()};
+  EXPECT_TRUE(violations_of({Op::Threefry, dtypes::i32, counters})
+                  .starts_with("%1 threefry: not for i32, only for u64"));
   const Node* choice[] = {i_.node(), f_.node(), f_.node()};
   EXPECT_EQ(violations_of({Op::Where, dtypes::f32, choice}),
             "%2 where: the condition is i32, not bool");
