@@ -9,12 +9,13 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/spec.h>
 
+#include "../support/nodes.h"
 #include "../support/random_graph.h"
 
 namespace weft {
 namespace {
 
-std::string print(const UOp& root) { return print_graph("g", std::vector{root.node()}); }
+std::string print(const UOp& root) { return print_graph("g", nodes_of({root})); }
 
 // One node at least with each struct of args.h.
 constexpr std::string_view every_arg = R"(graph every_arg {
@@ -78,7 +79,7 @@ TEST(Print, WritesEveryKindOfArg) {
   std::set<ArgType> args;
   for (const Node* node : toposort(sink.node())) args.insert(info(node->op()).arg);
   EXPECT_EQ(args.size(), std::size_t{static_cast<int>(ArgType::ScopeArg)} + 1);
-  EXPECT_EQ(print_graph("every_arg", std::vector{sink.node()}), every_arg);
+  EXPECT_EQ(print_graph("every_arg", nodes_of({sink})), every_arg);
   EXPECT_TRUE(parse_node(every_arg).is(sink));
 }
 
@@ -184,7 +185,7 @@ TEST(Print, IsTheSameForEqualStructuresWhenRenumbered) {
     return make(Op::Sink, {a + b, a, make(Op::Index, {place, const_bool(true), b})}, {}, NameArg{});
   };
   const auto renumbered = [](const UOp& root) {
-    return print_graph("g", std::vector{root.node()}, {.renumber = true});
+    return print_graph("g", nodes_of({root}), {.renumber = true});
   };
   const std::string text = renumbered(build(12, 3, 40));
   EXPECT_EQ(text, renumbered(build(0, 1, 2)));

@@ -10,6 +10,8 @@
 #include <weft/dev/rules/spec.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
+
 namespace weft {
 namespace {
 
@@ -53,10 +55,7 @@ UOp parsed(std::string_view nodes) {
 std::string violations(NodeList roots, Level level) {
   return fmt::format("{}", fmt::join(spec_violations(roots, level), "\n"));
 }
-std::string violations(const UOp& root, Level level) {
-  const Node* node = root.node();
-  return violations(NodeList(&node, 1), level);
-}
+std::string violations(const UOp& root, Level level) { return violations(nodes_of({root}), level); }
 
 void expect_legal(std::span<const std::string_view> graphs, Level level) {
   for (std::string_view nodes : graphs) {
@@ -563,9 +562,8 @@ TEST(Spec, CalledKernels) {
 }
 
 std::string verify_message(const UOp& root, Level level) {
-  const Node* node = root.node();
   try {
-    verify(NodeList(&node, 1), level, "add_barriers");
+    verify(nodes_of({root}), level, "add_barriers");
   } catch (const Error& error) {
     return error.what();
   }
