@@ -35,16 +35,26 @@ inline constexpr int kind_count = static_cast<int>(Kind::Fragment) + 1;
 // A scalar kind and a number of lanes; for fragments, a name instead of lanes.
 class DType {
  public:
+  // A vector is what registers hold: a limit lets work per lane count as bounded.
+  static constexpr std::uint32_t most_lanes = 4096;
+
   constexpr DType() = default;
-  constexpr explicit DType(Kind kind, std::uint32_t lanes = 1)
-      : kind_(static_cast<std::uint32_t>(kind)), lanes_(lanes) {}
+  constexpr explicit DType(Kind kind) : DType(kind, 1) {
+    if (kind == Kind::Fragment) refuse_unnamed();
+  }
   // The tile with this name, which has no blanks and no angle brackets. Equal names, equal dtypes.
   static DType fragment(std::string_view name);
 
   constexpr Kind kind() const { return static_cast<Kind>(kind_); }
   constexpr std::uint32_t lanes() const { return kind() == Kind::Fragment ? 1 : lanes_; }
   constexpr DType scalar() const { return kind() == Kind::Fragment ? *this : DType(kind()); }
-  constexpr DType vec(std::uint32_t lanes) const { return DType(kind(), lanes); }
+  // 1 to most_lanes lanes of scalar(); of Void and fragments only 1.
+  constexpr DType vec(std::uint32_t lanes) const {
+    if (lanes == 1) return scalar();
+    const bool is_number = !is_void() && kind() != Kind::Fragment;
+    if (lanes == 0 || lanes > most_lanes || !is_number) scalar().refuse_lanes(lanes);
+    return DType(kind(), lanes);
+  }
 
   constexpr bool is_void() const { return kind() == Kind::Void; }
   constexpr bool is_bool() const { return kind() == Kind::Bool; }
@@ -63,8 +73,13 @@ class DType {
   friend constexpr bool operator==(DType, DType) = default;
 
  private:
+  constexpr DType(Kind kind, std::uint32_t lanes)
+      : kind_(static_cast<std::uint32_t>(kind)), lanes_(lanes) {}
+  [[noreturn]] static void refuse_unnamed();
+  [[noreturn]] void refuse_lanes(std::uint32_t lanes) const;
+
   std::uint32_t kind_ : 8 = 0;
-  std::uint32_t lanes_ : 24 = 1;
+  std::uint32_t lanes_ : 24 = 1;  // of a fragment, the number of its name
 };
 static_assert(sizeof(DType) == 4);
 

@@ -28,7 +28,7 @@ constexpr KindInfo kinds[kind_count] = {
 };
 
 constexpr std::string_view fragment_open = "fragment<", fragment_close = ">";
-constexpr std::uint32_t most_lanes = (1u << 24) - 1;
+constexpr std::uint32_t last_name = (1u << 24) - 1;  // that the bits of a DType can number
 
 constexpr int number(Kind kind) { return static_cast<int>(kind); }
 
@@ -39,7 +39,7 @@ class FragmentNames {
     const std::lock_guard lock(mutex_);
     if (const auto found = numbers_.find(name); found != numbers_.end()) return found->second;
     const auto next = static_cast<std::uint32_t>(names_.size());
-    if (next > most_lanes) user_error("fragment: too many names");
+    if (next > last_name) user_error("fragment: too many names");
     numbers_.emplace(names_.emplace_back(name), next);
     return next;
   }
@@ -77,7 +77,7 @@ std::optional<std::uint32_t> parse_lanes(std::string_view text) {
   std::uint32_t lanes = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), lanes);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || text.front() == '0' || lanes < 2 || lanes > most_lanes) return std::nullopt;
+  if (!whole || text.front() == '0' || lanes < 2 || lanes > DType::most_lanes) return std::nullopt;
   return lanes;
 }
 
@@ -134,6 +134,13 @@ DType DType::fragment(std::string_view name) {
   return DType(Kind::Fragment, fragment_names().number(name));
 }
 
+void DType::refuse_unnamed() { user_error("fragment: a tile has a name: use DType::fragment"); }
+
+void DType::refuse_lanes(std::uint32_t lanes) const {
+  if (bits() == 0) user_error(fmt::format("{} lanes of {}, which has no vectors", lanes, str()));
+  user_error(fmt::format("{} lanes of {}, but a vector has 1 to {}", lanes, str(), most_lanes));
+}
+
 int DType::bits() const { return kinds[kind_].bits; }
 
 std::size_t DType::bytes() const { return static_cast<std::size_t>(bits() + 7) / 8 * lanes(); }
@@ -161,7 +168,7 @@ std::optional<DType> parse_dtype(std::string_view text) {
   const auto kind = parse_kind(text.substr(0, x));
   const auto lanes = parse_lanes(text.substr(x + 1));
   if (!kind || *kind == Kind::Void || !lanes) return std::nullopt;
-  return DType(*kind, *lanes);
+  return DType(*kind).vec(*lanes);
 }
 
 DType promote(DType a, DType b) {
@@ -171,7 +178,7 @@ DType promote(DType a, DType b) {
   const Kind kind = join(a.kind(), b.kind());
   if (kind == Kind::Void || kind == Kind::Fragment)
     user_error(fmt::format("promote: no dtype holds both {} and {}", a.str(), b.str()));
-  return DType(kind, a.lanes());
+  return DType(kind).vec(a.lanes());
 }
 
 }  // namespace weft

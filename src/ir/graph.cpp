@@ -3,7 +3,10 @@
 #include <array>
 #include <map>
 
+#include <fmt/core.h>
 #include <weft/dev/base/hash.h>
+#include <weft/dev/ir/text.h>
+#include <weft/error.h>
 
 namespace weft {
 
@@ -97,6 +100,16 @@ class Rebuilder {
   std::vector<const Node*> sources_;
 };
 
+// Users keep their dtypes, so what they use has to.
+void check_replacement(const Node* node, const UOp& by) {
+  if (by.is_null())
+    user_error(fmt::format("substitute: {} by a null handle", expression_text(node)));
+  if (by->dtype() != node->dtype())
+    user_error(fmt::format("substitute: {} is {}, and {} in its place is {}: cast it first",
+                           expression_text(node), node->dtype().str(), expression_text(by.node()),
+                           by->dtype().str()));
+}
+
 }  // namespace
 
 UOp substitute(const UOp& root, const Substitution& by) {
@@ -104,10 +117,12 @@ UOp substitute(const UOp& root, const Substitution& by) {
   const Node* start = root.node();
   const auto is_replaced = [&](const Node* node) { return by.contains(node); };
   for (const Node* node : postorder(NodeList(&start, 1), is_replaced)) {
-    if (const auto found = by.find(node); found != by.end())
+    if (const auto found = by.find(node); found != by.end()) {
+      check_replacement(node, found->second);
       rebuilder.put(node, found->second);
-    else
+    } else {
       rebuilder.rebuild(node);
+    }
   }
   return UOp(rebuilder.result(root.node()));
 }
@@ -185,8 +200,7 @@ std::optional<Bits> node_value(const Node* node, const NodeMap<Bits>& values) {
   const auto value = [&](std::size_t i) { return *values.find(node->src(i)); };
   switch (node->op()) {
     case Op::Const: return node->arg<ConstArg>().bits;
-    case Op::Bind:
-    case Op::After: return value(0);
+    case Op::Bind: return value(0);
     case Op::Cast: return convert(value(0), node->src(0)->dtype(), node->dtype());
     case Op::Bitcast: return reinterpret(value(0), node->src(0)->dtype(), node->dtype());
     default: break;

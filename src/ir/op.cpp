@@ -29,6 +29,13 @@ constexpr OpInfo table[] = {
 
 const OpInfo& info(Op op) { return table[static_cast<int>(op)]; }
 
+bool allows(Op op, DType operand) {
+  return !has(op, Operands) || (has(op, Int) && operand.is_int()) ||
+         (has(op, Float) && operand.is_float()) ||
+         (has(op, Bits) && (operand.is_int() || operand.is_bool())) ||
+         (has(op, U64) && operand.kind() == Kind::U64);
+}
+
 std::optional<Op> parse_op(std::string_view name) {
   for (int i = 0; i < op_count; ++i)
     if (table[i].name == name) return static_cast<Op>(i);

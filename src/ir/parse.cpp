@@ -5,10 +5,10 @@
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
+#include "text_forms.h"
+
 namespace weft {
 namespace {
-
-constexpr std::uint32_t most_lanes = 4096;
 
 // Characters in, tokens out, and where they are.
 class Scanner {
@@ -34,7 +34,10 @@ class Scanner {
   }
   bool accept(std::string_view token) {
     skip_space();
-    if (!text_.substr(position_).starts_with(token)) return false;
+    const std::string_view rest = text_.substr(position_);
+    if (!rest.starts_with(token)) return false;
+    const bool goes_on = rest.size() > token.size() && is_name_char(rest[token.size()]);
+    if (goes_on && is_name_char(token.back())) return false;  // the beginning of a longer word
     position_ += token.size();
     return true;
   }
@@ -54,10 +57,7 @@ class Scanner {
     return text_.substr(start_, position_ - start_);
   }
   std::string_view word() {
-    const auto word = take([](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-             c == '_' || c == '.';
-    });
+    const auto word = take(is_name_char);
     if (word.empty()) fail("expected a name");
     return word;
   }
@@ -71,6 +71,11 @@ class Scanner {
     });
     if (number.empty()) fail("expected a number");
     return number;
+  }
+
+  bool at_string() const {
+    Scanner ahead = *this;
+    return ahead.accept("\"");
   }
 
   template <class T>
@@ -139,7 +144,7 @@ class Parser {
  private:
   Graph graph() {
     in_.expect("graph");
-    Graph graph{std::string(in_.word()), {}};
+    Graph graph{in_.at_string() ? in_.string() : std::string(in_.word()), {}};
     in_.expect("{");
     nodes_.clear();
     while (!in_.accept("return")) node();
@@ -208,7 +213,7 @@ class Parser {
              (in_name && c > ' ');
     });
     const auto parsed = parse_dtype(text);
-    if (!parsed || parsed->lanes() > most_lanes) in_.fail(fmt::format("'{}' is not a dtype", text));
+    if (!parsed) in_.fail(fmt::format("'{}' is not a dtype", text));
     return *parsed;
   }
 

@@ -22,16 +22,18 @@ void check_arity(Op op, std::size_t count) {
                            arity.exact ? "" : "at least ", arity.least));
 }
 
-// What the table allows the operands to be.
+std::string_view allowed_text(Op op) {
+  if (has(op, OpFlag::Int)) return "integers";
+  if (has(op, OpFlag::Float)) return "floats";
+  return has(op, OpFlag::U64) ? "u64" : "integers and bools";
+}
+
 void check_operands(Op op, NodeList src) {
-  if (!has(op, OpFlag::Int | OpFlag::Float | OpFlag::Bits)) return;
-  for (const Node* source : src) {
-    const DType dtype = source->dtype();
-    if ((has(op, OpFlag::Int) && dtype.is_int()) || (has(op, OpFlag::Float) && dtype.is_float()) ||
-        (has(op, OpFlag::Bits) && (dtype.is_int() || dtype.is_bool())))
-      continue;
-    user_error(fmt::format("{}: not for {}", info(op).name, dtype.str()));
-  }
+  if (!has(op, OpFlag::Operands)) return;
+  for (const Node* source : src)
+    if (!allows(op, source->dtype()))
+      user_error(fmt::format("{}: not for {}, only for {}", info(op).name, source->dtype().str(),
+                             allowed_text(op)));
 }
 
 void want_same(Op op, const Node* a, const Node* b) {
@@ -69,6 +71,9 @@ DType infer_dtype(Op op, NodeList src, DType given) {
       for (const Node* source : src) want_same(op, src[0], source);
       if (src[0]->dtype().bits() == 0 || src[0]->dtype().lanes() != 1)
         user_error(fmt::format("stack: {} is not the dtype of a lane", src[0]->dtype().str()));
+      if (src.size() > DType::most_lanes)
+        user_error(fmt::format("stack: {} sources, but a vector has at most {} lanes", src.size(),
+                               DType::most_lanes));
       return src[0]->dtype().vec(static_cast<std::uint32_t>(src.size()));
     case DTypeRule::Same:
       for (const Node* source : src) want_same(op, src[0], source);
@@ -132,10 +137,23 @@ UOp range(std::int64_t size, std::uint64_t id, LoopKind kind) {
   return range(const_int(size), id, kind);
 }
 
+namespace {
+
+// The bounds of a variable are i64, whatever its dtype.
+Interval variable_values(DType dtype) {
+  const Interval own = dtype_interval(dtype), bounds = dtype_interval(dtypes::i64);
+  return {std::max(own.lo, bounds.lo), std::min(own.hi, bounds.hi)};
+}
+
+}  // namespace
+
 UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype) {
-  if (dtype.is_int() && !(dtype_interval(dtype).contains(lo) && dtype_interval(dtype).contains(hi)))
-    user_error(fmt::format("variable {}: the bounds {} and {} are not values of {}", name, lo, hi,
-                           dtype.str()));
+  const Interval values = variable_values(dtype);
+  if (dtype.is_int() && !(values.contains(lo) && values.contains(hi)))
+    user_error(fmt::format(
+        "variable {}: the bounds {} and {} are not among {} to {}, what variables of {} can hold",
+        name, lo, hi, static_cast<std::int64_t>(values.lo), static_cast<std::int64_t>(values.hi),
+        dtype.str()));
   if (lo > hi)
     user_error(fmt::format("variable {}: the bounds {} and {} hold nothing", name, lo, hi));
   return make(Op::Variable, {}, dtype, VariableArg{Symbol(std::string(name)), fresh_id(), lo, hi});

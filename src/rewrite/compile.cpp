@@ -104,7 +104,8 @@ class LeftCompiler {
   }
 
   std::uint8_t fresh() {
-    if (++last_ >= 24) rule_error(*out_.rule, "the left side has too many nodes");
+    if (++last_ >= Match::most_registers)
+      rule_error(*out_.rule, "the left side has too many nodes");
     return last_;
   }
 

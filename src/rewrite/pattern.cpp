@@ -1,6 +1,7 @@
 #include <weft/dev/rewrite/pattern.h>
 
 #include <fmt/core.h>
+#include <weft/dev/ir/text.h>
 
 namespace weft {
 namespace {
@@ -115,31 +116,14 @@ Pat fold(const Pat& expression) { return wrapping(Form::Fold, expression); }
 
 namespace {
 
-std::string_view infix(Op op) {
-  switch (op) {
-    case Op::Add: return " + ";
-    case Op::Sub: return " - ";
-    case Op::Mul: return "*";
-    case Op::FloorDiv: return "/";
-    case Op::FloorMod: return "%";
-    case Op::CmpLt: return " < ";
-    case Op::CmpNe: return " != ";
-    case Op::CmpEq: return " == ";
-    case Op::And: return " & ";
-    case Op::Or: return " | ";
-    case Op::Xor: return " ^ ";
-    default: return {};
-  }
-}
-
 std::string text(const Pat& pattern, bool inner) {
   const Pat::Tree& tree = *pattern;
   if (tree.form == Form::Wildcard) return tree.name;
   if (tree.form == Form::Literal) return fmt::format("{}", tree.literal);
-  const std::string_view symbol = infix(tree.op);
-  if (tree.form == Form::Ops && tree.src.size() == 2 && !symbol.empty()) {
+  const Infix* infix = infix_of(tree.op);
+  if (tree.form == Form::Ops && tree.src.size() == 2 && infix != nullptr) {
     const std::string out =
-        fmt::format("{}{}{}", text(tree.src[0], true), symbol, text(tree.src[1], true));
+        fmt::format("{}{}{}", text(tree.src[0], true), infix->symbol, text(tree.src[1], true));
     return inner ? "(" + out + ")" : out;
   }
   std::string out = tree.form == Form::Fold    ? "fold"

@@ -60,6 +60,7 @@ void run(std::string_view text) {
   for (const Graph& graph : graphs) {
     const std::vector<const Node*> roots = nodes_of(graph.roots);
     print_and_parse(roots);
+    check(parse_graphs(print_graph(graph)).at(0).name == graph.name, "another name");
     for (const Node* root : roots)
       check(expression_text(root).size() < 100'000, "a long expression");
     if (toposort(roots).size() <= small) try_simplify(graph);

@@ -157,8 +157,7 @@ bool is_arithmetic(Op op) {
 bool is_allowed(Op op, DType dtype) {
   if (!is_elementwise(op) || op == Op::Cast || op == Op::Bitcast || op == Op::Threefry)
     return false;
-  if (has(op, OpFlag::Float)) return false;
-  return !dtype.is_bool() || !has(op, OpFlag::Int);
+  return allows(op, dtype);
 }
 
 TEST(Bounds, HoldForAllValuesOfTheOperands) {

@@ -11,6 +11,8 @@
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
+
 namespace weft {
 namespace {
 
@@ -31,7 +33,7 @@ const RuleSet& cdiv_to_floordiv() {
 // Everything that walks graphs. The results are used, so that nothing is left out.
 void use(int length) {
   const UOp deep = chain(length);
-  const auto roots = std::vector{deep.node()};
+  const auto roots = nodes_of({deep});
   const auto order = toposort(deep.node());
   ASSERT_EQ(order.size(), static_cast<std::size_t>(length) + 3);
   ASSERT_EQ(deep->ranges().size(), 2u);
@@ -45,7 +47,7 @@ void use(int length) {
   const UOp moved = substitute(deep, {{a.node(), other}});
   ASSERT_FALSE(depends_on(moved.node(), a.node()));
   ASSERT_TRUE(substitute(moved, {{other.node(), a}}).is(deep));
-  ASSERT_EQ(structural_hash(std::vector{moved.node()}), structural_hash(roots));
+  ASSERT_EQ(structural_hash(nodes_of({moved})), structural_hash(roots));
   ASSERT_EQ(forward_slice(roots, a.node()).size(), order.size() - 2);
 
   ASSERT_TRUE(evaluate(deep.node(), {{a.node(), 5}, {order[1], 9}}));
@@ -70,7 +72,7 @@ TEST(DeepGraph, OfAMillionNodesIsBuiltHashedAndFreed) {
   const std::size_t before = shared_graph().size();
   const auto hash = [] {
     const UOp deep = chain(1'000'000);
-    return structural_hash(std::vector{deep.node()});
+    return structural_hash(nodes_of({deep}));
   };
   const StructuralHash shared = hash();
   EXPECT_EQ(shared_graph().size(), before);

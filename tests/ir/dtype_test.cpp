@@ -47,7 +47,7 @@ TEST(DType, GroupsAreDisjointAndComplete) {
 TEST(DType, PrintsAndParsesBack) {
   std::set<std::string> seen;
   for (DType dtype : numbers)
-    for (DType each : {dtype, dtype.vec(2), dtype.vec(16), dtype.vec((1u << 24) - 1)}) {
+    for (DType each : {dtype, dtype.vec(2), dtype.vec(16), dtype.vec(DType::most_lanes)}) {
       EXPECT_TRUE(seen.insert(each.str()).second) << each.str();
       EXPECT_EQ(parse_dtype(each.str()), each) << each.str();
     }
@@ -77,7 +77,8 @@ TEST(DType, RejectsWhatItWouldNotPrint) {
                            "f32x4x4",
                            "f32x 4",
                            "f32x4 ",
-                           "f32x16777216",
+                           "f32x4097",
+                           "f32x16777217",
                            "f32x99999999999999999999",
                            "x4",
                            "voidx4",
@@ -92,6 +93,33 @@ TEST(DType, RejectsWhatItWouldNotPrint) {
                            "fragment<a>x2",
                            "fragment<\n>"})
     EXPECT_EQ(parse_dtype(text), std::nullopt) << text;
+}
+
+std::string error_of_vec(DType dtype, std::uint32_t lanes) {
+  try {
+    return dtype.vec(lanes).str();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
+TEST(DType, VectorsHaveLanesWithinTheLimit) {
+  EXPECT_EQ(error_of_vec(f32, 0), "0 lanes of f32, but a vector has 1 to 4096");
+  EXPECT_EQ(error_of_vec(f32, 4096), "f32x4096");
+  EXPECT_EQ(error_of_vec(f32, 4097), "4097 lanes of f32, but a vector has 1 to 4096");
+  EXPECT_EQ(error_of_vec(f32.vec(2), 1u << 24),
+            "16777216 lanes of f32, but a vector has 1 to 4096");
+  EXPECT_EQ(f32.vec(8).vec(2), f32.vec(2));
+  EXPECT_EQ(f32.vec(8).vec(1), f32);
+}
+
+TEST(DType, HasNoVectorsOfVoidAndFragments) {
+  const DType tile = DType::fragment("vectorless");
+  EXPECT_EQ(tile.vec(1), tile);
+  EXPECT_EQ(error_of_vec(tile, 4), "4 lanes of fragment<vectorless>, which has no vectors");
+  EXPECT_EQ(void_.vec(1), void_);
+  EXPECT_EQ(error_of_vec(void_, 2), "2 lanes of void, which has no vectors");
+  EXPECT_THROW(DType(Kind::Fragment), Error);
 }
 
 TEST(DType, FragmentsAreEqualByName) {

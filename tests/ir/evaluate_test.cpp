@@ -53,14 +53,6 @@ bool is_nan(Bits bits, DType dtype) {
   return dtype.is_float() && std::isnan(double_from_bits(bits, dtype));
 }
 
-bool allows(Op op, DType dtype) {
-  constexpr int limits = OpFlag::Int | OpFlag::Float | OpFlag::Bits;
-  const int flags = info(op).flags & limits;
-  return flags == 0 || ((flags & OpFlag::Int) != 0 && dtype.is_int()) ||
-         ((flags & OpFlag::Float) != 0 && dtype.is_float()) ||
-         ((flags & OpFlag::Bits) != 0 && (dtype.is_int() || dtype.is_bool()));
-}
-
 // Ops that have a value, in the order of the table.
 std::vector<Op> valued_ops() {
   const OpSet none = {Op::Cast, Op::Bitcast, Op::Exp2, Op::Log2, Op::Sin, Op::Pow, Op::Threefry};

@@ -8,14 +8,13 @@
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
 #include "../support/random_graph.h"
 
 namespace weft {
 namespace {
 
-std::vector<const Node*> list(const std::vector<UOp>& uops) { return nodes_of(uops); }
-
-StructuralHash hash_of(const UOp& root) { return structural_hash(std::vector{root.node()}); }
+StructuralHash hash_of(const UOp& root) { return structural_hash(nodes_of({root})); }
 
 UOp param(std::initializer_list<std::int64_t> dims, DType dtype = dtypes::f32) {
   std::vector<UOp> src;
@@ -50,7 +49,7 @@ TEST(Toposort, PutsSourcesFirstInTheirOrder) {
 
 TEST(Toposort, TakesSeveralRootsAndEachNodeOnce) {
   const UOp a = const_int(1), b = const_int(2), sum = a + b;
-  EXPECT_EQ(toposort(list({b, sum, b, a, sum})), list({b, a, sum}));
+  EXPECT_EQ(toposort(nodes_of({b, sum, b, a, sum})), nodes_of({b, a, sum}));
   EXPECT_TRUE(toposort(NodeList()).empty());
 }
 
@@ -72,9 +71,9 @@ TEST(Toposort, OfRandomGraphsIsCompleteAndOrdered) {
 
 TEST(ForwardSlice, IsWhatDependsOnANode) {
   const UOp a = range(4, 0), b = range(8, 1), x = a + 1, y = b + 1, sum = x * y, other = y * 2;
-  EXPECT_EQ(forward_slice(list({sum, other}), a.node()), list({a, x, sum}));
-  EXPECT_EQ(forward_slice(list({sum, other}), y.node()), list({y, sum, other}));
-  EXPECT_TRUE(forward_slice(list({other}), a.node()).empty());
+  EXPECT_EQ(forward_slice(nodes_of({sum, other}), a.node()), nodes_of({a, x, sum}));
+  EXPECT_EQ(forward_slice(nodes_of({sum, other}), y.node()), nodes_of({y, sum, other}));
+  EXPECT_TRUE(forward_slice(nodes_of({other}), a.node()).empty());
   EXPECT_TRUE(depends_on(sum.node(), a.node()));
   EXPECT_TRUE(depends_on(sum.node(), sum.node()));
   EXPECT_FALSE(depends_on(other.node(), a.node()));
@@ -102,6 +101,26 @@ TEST(Substitute, DoesNotLookIntoOrBelowReplacements) {
   EXPECT_TRUE(substitute(both, {{square.node(), flat}, {small.node(), large}})
                   .is(make(Op::Tuple, {-flat, large})));
   EXPECT_THROW(substitute(both, {{small.node(), large}}), Error);
+}
+
+TEST(Substitute, WantsReplacementsOfTheSameDtype) {
+  const UOp a = range(4, 0), b = range(8, 1), narrow = cast(b, dtypes::i32);
+  const auto error_of = [&](const UOp& root, const Substitution& by) -> std::string {
+    try {
+      return expression_text(substitute(root, by).node());
+    } catch (const Error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_EQ(error_of(a + 1, {{a.node(), narrow}}),
+            "substitute: r0 is index, and cast<i32>(r1) in its place is i32: cast it first");
+  EXPECT_EQ(error_of(a, {{a.node(), narrow}}),
+            "substitute: r0 is index, and cast<i32>(r1) in its place is i32: cast it first");
+  EXPECT_EQ(error_of(a + 1, {{a.node(), UOp()}}), "substitute: r0 by a null handle");
+  // What the root does not have is not asked for.
+  EXPECT_EQ(error_of(a + 1, {{b.node(), narrow}}), "r0 + 1");
+  EXPECT_EQ(error_of(a + 1, {{a.node(), cast(narrow, dtypes::index)}}),
+            "cast<index>(cast<i32>(r1)) + 1");
 }
 
 TEST(Substitute, GivesNewShapesRangesAndBounds) {
@@ -207,11 +226,11 @@ TEST(StructuralHash, DiffersWithAnythingElse) {
 
 TEST(StructuralHash, CountsTheRootsInOrder) {
   const UOp a = const_int(1), b = const_int(2);
-  const StructuralHash both = structural_hash(list({a, b}));
-  EXPECT_EQ(both, structural_hash(list({a, b})));
-  EXPECT_NE(both, structural_hash(list({b, a})));
-  EXPECT_NE(both, structural_hash(list({a, b, b})));
-  EXPECT_NE(structural_hash(list({a})), structural_hash(list({a, a})));
+  const StructuralHash both = structural_hash(nodes_of({a, b}));
+  EXPECT_EQ(both, structural_hash(nodes_of({a, b})));
+  EXPECT_NE(both, structural_hash(nodes_of({b, a})));
+  EXPECT_NE(both, structural_hash(nodes_of({a, b, b})));
+  EXPECT_NE(structural_hash(nodes_of({a})), structural_hash(nodes_of({a, a})));
 }
 
 TEST(Evaluate, ComputesUnderAnAssignment) {
@@ -256,6 +275,7 @@ TEST(Evaluate, GivesNothingWhereThereIsNoValue) {
       make(Op::Reduce, {r, r}, {}, ReduceArg{}),
       tuple({r}),
       make(Op::Custom, {r}, dtypes::index, CustomArg{}),
+      make(Op::After, {r, make(Op::Barrier, {}, {}, ScopeArg{})}),
   };
   for (const UOp& expression : cases)
     EXPECT_EQ(evaluate(expression.node(), leaves), std::nullopt)

@@ -16,6 +16,7 @@
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
 #include "../support/random_graph.h"
 
 namespace weft {
@@ -384,7 +385,7 @@ TEST(Origin, IsOutsideIdentityAndSurvivesImport) {
     EXPECT_EQ(line_of(arena, sum), 13);
   }
   {
-    const UOp copy = import_graph(std::vector{sum.node()}, arena, shared_graph())[0];
+    const UOp copy = import_graph(nodes_of({sum}), arena, shared_graph())[0];
     EXPECT_EQ(line_of(shared_graph(), copy), 13);
     EXPECT_EQ(shared_graph().origin(copy.node())->file, Symbol("model.cpp"));
     EXPECT_EQ(shared_graph().origin(copy.node())->name, Symbol("sum"));

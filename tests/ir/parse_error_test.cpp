@@ -90,7 +90,8 @@ constexpr Case lines[] = {
 
     // Fields.
     {"%0 = counter : u64", "2:14: expected '{'"},
-    {"%0 = counter {ids = 1} : u64", "2:17: expected '='"},
+    {"%0 = counter {ids = 1} : u64", "2:15: expected 'id'"},
+    {"%0 = tuple\n%1 = store %0, %0 {combine = truefalse, op = add}", "3:30: expected 'false'"},
     {"%0 = counter {name = 1} : u64", "2:15: expected 'id'"},
     {"%0 = counter {id = 1, id = 1} : u64", "2:21: expected '}'"},
     {"%0 = counter {id = -1} : u64", "2:20: '-1' is not an integer of the wanted size"},
@@ -134,6 +135,11 @@ TEST(Parse, SaysWhatIsWrongInAFile) {
   constexpr Case files[] = {
       {"%0 = const 1 : index", "1:1: expected 'graph'"},
       {"graph", "1:6: expected a name"},
+      {"graphfoo { %0 = const 1 : index return %0 }", "1:1: expected 'graph'"},
+      {"graph g { %0 = const 1 : index returned %0 }", "1:32: expected '%'"},
+      {"graph g.{ %0 = const 1 : index return0 }", "1:32: expected '%'"},
+      {"graph \"g { return }", "1:7: the string does not end"},
+      {"graph g h {", "1:9: expected '{'"},
       {"graph {}", "1:7: expected a name"},
       {"graph g", "1:8: expected '{'"},
       {"graph g {", "1:10: expected '%'"},

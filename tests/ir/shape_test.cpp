@@ -11,6 +11,8 @@
 #include <weft/dev/ir/uop.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
+
 namespace weft {
 namespace {
 
@@ -145,7 +147,7 @@ TEST(Shape, FollowsFromTheSources) {
       {make(Op::Store, {place, f}, {}, StoreArg{}), "scalar"},
   };
   for (const auto& [node, shape] : cases)
-    EXPECT_EQ(shape_of(node), shape) << print_graph("g", std::vector{node.node()});
+    EXPECT_EQ(shape_of(node), shape) << print_graph("g", nodes_of({node}));
 }
 
 TEST(Shape, IsOneNodeForEqualSizes) {

@@ -9,12 +9,13 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/spec.h>
 
+#include "../support/nodes.h"
 #include "../support/random_graph.h"
 
 namespace weft {
 namespace {
 
-std::string print(const UOp& root) { return print_graph("g", std::vector{root.node()}); }
+std::string print(const UOp& root) { return print_graph("g", nodes_of({root})); }
 
 // One node at least with each struct of args.h.
 constexpr std::string_view every_arg = R"(graph every_arg {
@@ -78,7 +79,7 @@ TEST(Print, WritesEveryKindOfArg) {
   std::set<ArgType> args;
   for (const Node* node : toposort(sink.node())) args.insert(info(node->op()).arg);
   EXPECT_EQ(args.size(), std::size_t{static_cast<int>(ArgType::ScopeArg)} + 1);
-  EXPECT_EQ(print_graph("every_arg", std::vector{sink.node()}), every_arg);
+  EXPECT_EQ(print_graph("every_arg", nodes_of({sink})), every_arg);
   EXPECT_TRUE(parse_node(every_arg).is(sink));
 }
 
@@ -143,6 +144,40 @@ TEST(Print, EscapesStrings) {
   }
 }
 
+TEST(Print, QuotesGraphNamesThatAreNotWords) {
+  const UOp one = const_int(1);
+  const struct {
+    std::string name, printed;
+  } cases[] = {
+      {"g", "g"},
+      {"layer.2_Q", "layer.2_Q"},
+      {"graph", "graph"},
+      {"return", "return"},
+      {"7", "7"},
+      {"", R"("")"},
+      {" ", R"(" ")"},
+      {"a b", R"("a b")"},
+      {"a{", R"("a{")"},
+      {"//", R"("//")"},
+      {"\"\\", R"("\"\\")"},
+      {std::string("\0\n", 2), R"("\x00\n")"},
+      {"\xc3\xa9\xff", "\"\xc3\xa9\xff\""},
+  };
+  for (const auto& [name, printed] : cases) {
+    const std::string text = print_graph({name, {one}});
+    EXPECT_TRUE(text.starts_with("graph " + printed + " {\n")) << text;
+    const std::vector<Graph> graphs = parse_graphs(text);
+    ASSERT_EQ(graphs.size(), 1u) << text;
+    EXPECT_EQ(graphs[0].name, name);
+    EXPECT_TRUE(graphs[0].roots.at(0).is(one)) << text;
+  }
+}
+
+TEST(Print, WritesTheWidestVector) {
+  const UOp widest = make(Op::Stack, std::vector<UOp>(DType::most_lanes, const_int(1, dtypes::i8)));
+  EXPECT_TRUE(parse_node(print(widest)).is(widest));
+}
+
 TEST(Print, IsTheSameForEqualStructuresWhenRenumbered) {
   const auto build = [](std::uint64_t first, std::uint64_t second, std::uint64_t buffer) {
     const UOp a = range(4, first), b = range(4, second);
@@ -150,7 +185,7 @@ TEST(Print, IsTheSameForEqualStructuresWhenRenumbered) {
     return make(Op::Sink, {a + b, a, make(Op::Index, {place, const_bool(true), b})}, {}, NameArg{});
   };
   const auto renumbered = [](const UOp& root) {
-    return print_graph("g", std::vector{root.node()}, {.renumber = true});
+    return print_graph("g", nodes_of({root}), {.renumber = true});
   };
   const std::string text = renumbered(build(12, 3, 40));
   EXPECT_EQ(text, renumbered(build(0, 1, 2)));

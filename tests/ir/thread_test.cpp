@@ -10,6 +10,7 @@
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
 
+#include "../support/nodes.h"
 #include "../support/random_expression.h"
 #include "../support/random_graph.h"
 
@@ -37,7 +38,7 @@ std::uint64_t seed_of(int round) { return static_cast<std::uint64_t>(round % 8 +
 // The same few expressions in all threads, each alive in some and dying in others.
 UOp expression(int round) { return RandomExpression(seed_of(round)).integer(); }
 
-std::string text_of(const UOp& node) { return print_graph("g", std::vector{node.node()}); }
+std::string text_of(const UOp& node) { return print_graph("g", nodes_of({node})); }
 
 TEST(Threads, BuildRewriteAndDestroyInTheSharedGraph) {
   simplify(expression(0));  // leaves behind what rule sets keep
@@ -118,8 +119,7 @@ TEST(Threads, WorkInArenasOfTheirOwn) {
       ASSERT_EQ(parse_graphs(text)[0].roots.size(), roots.size());
       const UOp simple = simplify(expression(round));
       // Out to where the others are, and back.
-      const std::vector<UOp> shared =
-          import_graph(std::vector{simple.node()}, arena, shared_graph());
+      const std::vector<UOp> shared = import_graph(nodes_of({simple}), arena, shared_graph());
       ASSERT_TRUE(import_graph(std::vector{shared[0].node()}, shared_graph(), arena)[0].is(simple));
       if (round < 8) results[thread] += text + text_of(simple);
     }

@@ -77,10 +77,11 @@ TEST(Make, RefusesWhatTheTableDoesNotAllow) {
       {[&] { return i < v; }, "cmplt: dtypes i32 and i32x4 differ"},
       {[&] { return where(b, i, f); }, "where: dtypes i32 and f32 differ"},
       {[&] { return where(i, i, i); }, "where: the condition is i32, not bool"},
-      {[&] { return make(Op::Shl, {f, f}); }, "shl: not for f32"},
-      {[&] { return make(Op::Sqrt, {i}); }, "sqrt: not for i32"},
-      {[&] { return b / b; }, "floordiv: not for bool"},
-      {[&] { return f & f; }, "and: not for f32"},
+      {[&] { return make(Op::Shl, {f, f}); }, "shl: not for f32, only for integers"},
+      {[&] { return make(Op::Sqrt, {i}); }, "sqrt: not for i32, only for floats"},
+      {[&] { return b / b; }, "floordiv: not for bool, only for integers"},
+      {[&] { return f & f; }, "and: not for f32, only for integers and bools"},
+      {[&] { return make(Op::Threefry, {j, j}); }, "threefry: not for i64, only for u64"},
       {[&] { return make(Op::Stack, {i, j}); }, "stack: dtypes i32 and i64 differ"},
       {[&] { return make(Op::Stack, {v, v}); }, "stack: i32x4 is not the dtype of a lane"},
       {[&] { return make(Op::Stack, {tile}); }, "stack: fragment<tile> is not the dtype of a lane"},
@@ -89,6 +90,8 @@ TEST(Make, RefusesWhatTheTableDoesNotAllow) {
        "index: indices of 4 and 8 lanes"},
       {[&] { return make(Op::Index, {v, b, v}); },
        "index: a buffer of i32x4 takes one index for each dimension, not 4 lanes"},
+      {[&] { return make(Op::Stack, std::vector<UOp>(4097, i)); },
+       "stack: 4097 sources, but a vector has at most 4096 lanes"},
       {[&] { return make(Op::Range, {i}, {}, IdArg{}); },
        "range: the arg is not the op's own struct"},
       {[&] { return make(Op::Remat, {i}); }, "remat: the arg is not the op's own struct"},
@@ -96,9 +99,13 @@ TEST(Make, RefusesWhatTheTableDoesNotAllow) {
       {[&] { return !i; }, "!: the operand is i32, not bool"},
       {[&] { return Variable("n", 3, 2); }, "variable n: the bounds 3 and 2 hold nothing"},
       {[&] { return Variable("n", 0, 128, i8); },
-       "variable n: the bounds 0 and 128 are not values of i8"},
+       "variable n: the bounds 0 and 128 are not among -128 to 127, what variables of i8 can hold"},
       {[&] { return Variable("n", -1, 1, u64); },
-       "variable n: the bounds -1 and 1 are not values of u64"},
+       "variable n: the bounds -1 and 1 are not among 0 to 9223372036854775807, what variables of "
+       "u64 can hold"},
+      {[&] { return Variable("n", 0, static_cast<std::int64_t>(1ull << 63), u64); },
+       "variable n: the bounds 0 and -9223372036854775808 are not among 0 to 9223372036854775807, "
+       "what variables of u64 can hold"},
   };
   for (const auto& [make, error] : cases) EXPECT_EQ(error_of(make), error);
 }

@@ -59,13 +59,6 @@ class Instance {
     return one_in(4) ? constant(dtype) : expressions_.integer(1);
   }
 
-  static bool allows(Op op, DType dtype) {
-    if (has(op, OpFlag::Int)) return dtype.is_int();
-    if (has(op, OpFlag::Float)) return dtype.is_float();
-    if (has(op, OpFlag::Bits)) return !dtype.is_float();
-    return true;
-  }
-
   UOp with_op(const Pat& pattern, DType wanted) {
     std::vector<Op> ops;
     for (int i = 0; i < op_count; ++i)

@@ -10,6 +10,7 @@
 #include <weft/dev/validate/bounds.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
 #include "../support/random_expression.h"
 #include "../support/shrink.h"
 #include "../support/values.h"
@@ -51,7 +52,7 @@ void report(std::uint64_t seed, const UOp& expression, Transform transform) {
   ADD_FAILURE() << "seed " << seed << "\nbefore " << expression_text(small.node()) << "\nafter  "
                 << after << "\n"
                 << wrong(small, transform) << "\n"
-                << print_graph("before", std::vector{small.node()});
+                << print_graph("before", nodes_of({small}));
 }
 
 void check_all(int count, Transform transform, MakeExpression make_expression) {

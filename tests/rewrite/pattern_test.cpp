@@ -297,7 +297,7 @@ TEST_F(Pattern, RulesPrint) {
   EXPECT_EQ(text(rule(x * 1, x)), "x*1 -> x");
   EXPECT_EQ(text(rule(x - x, 0)), "x - x -> 0");
   EXPECT_EQ(text(rule((x / c + d) % c, x * fold(c + d), when(c > 0 && lo(x) >= 0))),
-            "((x/c) + d)%c -> x*fold(c + d) when (0 < c) & (0 < (lo(x) + 1))");
+            "((x//c) + d)%c -> x*fold(c + d) when (0 < c) & (0 < (lo(x) + 1))");
   EXPECT_EQ(text(rule(with_more(node(Op::Tuple, {x, y})), mark)), "tuple(x, y...) -> function");
   EXPECT_EQ(text(rule(node(Op::Index), mark)), "index(...) -> function");
   EXPECT_EQ(text(rule(where(!x, y, max(z, y)), -y)), "where(x != 1, y, max(z, y)) -> neg(y)");

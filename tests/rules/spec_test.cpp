@@ -10,6 +10,8 @@
 #include <weft/dev/rules/spec.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
+
 namespace weft {
 namespace {
 
@@ -53,10 +55,7 @@ UOp parsed(std::string_view nodes) {
 std::string violations(NodeList roots, Level level) {
   return fmt::format("{}", fmt::join(spec_violations(roots, level), "\n"));
 }
-std::string violations(const UOp& root, Level level) {
-  const Node* node = root.node();
-  return violations(NodeList(&node, 1), level);
-}
+std::string violations(const UOp& root, Level level) { return violations(nodes_of({root}), level); }
 
 void expect_legal(std::span<const std::string_view> graphs, Level level) {
   for (std::string_view nodes : graphs) {
@@ -95,8 +94,6 @@ constexpr Case illegal_values[] = {
    "%20 = cast %17 : f16"},
   {"where: the operands and the result differ in lanes",
    "%20 = where %1, %17, %17 : f32x4"},
-  {"threefry: the operands are not u64",
-   "%20 = threefry %10, %10 : i32"},
   {"bitcast: the widths differ",
    "%20 = bitcast %2 : f16"},
 };
@@ -433,7 +430,11 @@ TEST_F(SpecOfBrokenNodes, DTypes) {
             "%1 add: the dtype is f64, but f32 follows from the sources");
   EXPECT_EQ(violations_of({Op::CmpLt, dtypes::bool_.vec(4), same}),
             "%1 cmplt: the dtype is boolx4, but bool follows from the sources");
-  EXPECT_EQ(violations_of({Op::FloorDiv, dtypes::f32, same}), "%1 floordiv: not for f32");
+  EXPECT_EQ(violations_of({Op::FloorDiv, dtypes::f32, same}),
+            "%1 floordiv: not for f32, only for integers");
+  const Node* counters[] = {i_.node(), i_.node()};
+  EXPECT_TRUE(violations_of({Op::Threefry, dtypes::i32, counters})
+                  .starts_with("%1 threefry: not for i32, only for u64"));
   const Node* choice[] = {i_.node(), f_.node(), f_.node()};
   EXPECT_EQ(violations_of({Op::Where, dtypes::f32, choice}),
             "%2 where: the condition is i32, not bool");
@@ -559,9 +560,8 @@ TEST(Spec, CalledKernels) {
 }
 
 std::string verify_message(const UOp& root, Level level) {
-  const Node* node = root.node();
   try {
-    verify(NodeList(&node, 1), level, "add_barriers");
+    verify(nodes_of({root}), level, "add_barriers");
   } catch (const Error& error) {
     return error.what();
   }

@@ -58,14 +58,10 @@ class RandomGraph {
     using namespace dtypes;
     return {weak, f8e4m3, f8e5m2, f16, bf16, f32, f64};
   }
-  static std::vector<DType> numbers(std::uint16_t flags = 0) {
-    const bool all = (flags & (OpFlag::Int | OpFlag::Float | OpFlag::Bits)) == 0;
-    std::vector<DType> result;
-    if (all || (flags & OpFlag::Bits) != 0) result.push_back(dtypes::bool_);
-    if (all || (flags & (OpFlag::Int | OpFlag::Bits)) != 0)
-      for (DType dtype : ints()) result.push_back(dtype);
-    if (all || (flags & OpFlag::Float) != 0)
-      for (DType dtype : floats()) result.push_back(dtype);
+  static std::vector<DType> numbers() {
+    std::vector<DType> result{dtypes::bool_};
+    for (DType dtype : ints()) result.push_back(dtype);
+    for (DType dtype : floats()) result.push_back(dtype);
     return result;
   }
   std::uint32_t some_lanes() {
@@ -228,8 +224,8 @@ class RandomGraph {
   }
 
   UOp elementwise(Op op) {
-    std::vector<DType> allowed = numbers(info(op).flags);
-    if (op == Op::Threefry) allowed = {dtypes::u64};
+    std::vector<DType> allowed = numbers();
+    std::erase_if(allowed, [&](DType dtype) { return !allows(op, dtype); });
     const DType dtype = pick(allowed).vec(some_lanes());
     if (op == Op::Cast) return make(op, {value(dtype)}, pick(numbers()).vec(dtype.lanes()));
     if (op == Op::Bitcast) {

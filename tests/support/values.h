@@ -21,9 +21,7 @@ namespace weft {
 class Values {
  public:
   explicit Values(const std::vector<UOp>& roots) {
-    std::vector<const Node*> nodes;
-    for (const UOp& root : roots) nodes.push_back(root.node());
-    for (const Node* node : toposort(nodes)) add(node);
+    for (const Node* node : toposort(nodes_of(roots))) add(node);
     for (const UOp& root : roots) roots_.push_back(places_.at(root.node()));
   }
 

@@ -14,6 +14,8 @@
 #include <weft/dev/validate/bounds.h>
 #include <weft/error.h>
 
+#include "../support/nodes.h"
+
 namespace weft {
 
 static bool operator==(const Proof& a, const Proof& b) {
@@ -391,9 +393,8 @@ TEST_F(Proofs, InManyThreads) {
 // Indices.
 
 std::vector<Proof> prove_indices_of(const UOp& root) {
-  const Node* node = root.node();
   std::vector<Proof> proofs;
-  for (const IndexProof& p : prove_indices(NodeList(&node, 1), patience_ms))
+  for (const IndexProof& p : prove_indices(nodes_of({root}), patience_ms))
     proofs.push_back(p.proof);
   return proofs;
 }
@@ -463,9 +464,8 @@ TEST_F(Proofs, OfUnknownDimensions) {
 }
 
 std::string message_of(const UOp& root, bool strict = false) {
-  const Node* node = root.node();
   try {
-    validate_indices(NodeList(&node, 1), "split", strict);
+    validate_indices(nodes_of({root}), "split", strict);
   } catch (const Error& error) {
     return error.what();
   }

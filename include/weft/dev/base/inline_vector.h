@@ -23,6 +23,20 @@ class InlineVector {
   InlineVector(std::initializer_list<T> values) {
     for (const T& value : values) push_back(value);
   }
+  InlineVector(const InlineVector& other) : size_(other.size_), spilled_(other.spilled_) {
+    take_inline(other);
+  }
+  // What is moved from is empty.
+  InlineVector(InlineVector&& other) noexcept
+      : size_(std::exchange(other.size_, 0)), spilled_(std::move(other.spilled_)) {
+    take_inline(other);
+  }
+  InlineVector& operator=(InlineVector other) noexcept {
+    size_ = other.size_;
+    spilled_ = std::move(other.spilled_);
+    take_inline(other);
+    return *this;
+  }
 
   std::size_t size() const { return size_; }
   bool empty() const { return size_ == 0; }
@@ -59,16 +73,18 @@ class InlineVector {
   }
 
  private:
+  // Only as many as there are: the rest of the array is uninitialised.
+  void take_inline(const InlineVector& other) {
+    if (spilled_.empty()) std::copy_n(other.inline_, size_, inline_);
+  }
   void truncate(std::size_t size) {
     size_ = size;
-    if (spilled_.empty()) return;
-    spilled_.resize(size);
-    if (size == 0) spilled_.clear();
+    if (!spilled_.empty()) spilled_.resize(size);
   }
 
   std::size_t size_ = 0;
   T inline_[N];
-  std::vector<T> spilled_;  // all elements, once there are more than N
+  std::vector<T> spilled_;  // all elements, once there were more than N, until there are none
 };
 
 }  // namespace weft

@@ -1,7 +1,8 @@
 // Immutable values kept once for the life of the process: names, and short lists of integers.
 //
 // A handle is one pointer, so it can live in a node's arg and compares in one instruction. Use it
-// for values of which a program has few distinct ones: nothing is ever freed.
+// for values of which a program has few distinct ones: nothing is ever freed, the code of a CUSTOM
+// node (a whole kernel's source, say) as little as a name.
 #pragma once
 
 #include <cstdint>

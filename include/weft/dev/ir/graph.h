@@ -78,7 +78,8 @@ std::vector<const Node*> forward_slice(NodeList roots, const Node* on);
 bool depends_on(const Node* root, const Node* on);
 
 // Leaves first, each node with replaced sources made anew; `by` may map inner nodes too, whose
-// replacements are not looked into again.
+// replacements are not looked into again. A replacement has the dtype of what it replaces; shapes,
+// ranges and bounds follow anew.
 using Substitution = std::unordered_map<const Node*, UOp>;
 UOp substitute(const UOp& root, const Substitution& by);
 

@@ -7,6 +7,8 @@
 #include <optional>
 #include <string_view>
 
+#include <weft/dtype.h>
+
 namespace weft {
 
 enum class Op : std::uint8_t {
@@ -51,7 +53,9 @@ inline constexpr std::uint16_t Commutes = 1, Associates = 2, Idempotent = 4, Com
 inline constexpr std::uint16_t Unique = 16;  // the arg has an id: equal nodes stay apart
 inline constexpr std::uint16_t Closes = 32;  // the result no longer depends on ranges in src 1 ...
 inline constexpr std::uint16_t Effect = 64;  // runs for what it does
-inline constexpr std::uint16_t Int = 128, Float = 256, Bits = 512;  // operand dtypes allowed
+// Operand dtypes allowed; Bits are integers and bools. All of them where there is no such flag.
+inline constexpr std::uint16_t Int = 128, Float = 256, Bits = 512, U64 = 1024;
+inline constexpr std::uint16_t Operands = Int | Float | Bits | U64;
 }  // namespace OpFlag
 
 // The structs in args.h that hold the constant fields of a node, one of them for each op.
@@ -88,6 +92,7 @@ const OpInfo& info(Op op);
 std::optional<Op> parse_op(std::string_view name);
 
 inline bool has(Op op, std::uint16_t flag) { return (info(op).flags & flag) != 0; }
+bool allows(Op op, DType operand);
 inline bool is_elementwise(Op op) {
   const OpClass c = info(op).cls;
   return c == OpClass::Unary || c == OpClass::Binary || c == OpClass::Ternary;

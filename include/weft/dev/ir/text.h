@@ -8,7 +8,8 @@
 //     return %3
 //   }
 //
-// A file holds any number of graphs; `//` starts a comment. A graph returns one node or more.
+// A file holds any number of graphs; `//` starts a comment. A graph returns one node or more. Its
+// name stands in quotes where it is not made of letters, digits, _ and dots.
 #pragma once
 
 #include <string>
@@ -38,5 +39,13 @@ UOp parse_node(std::string_view text);  // of one graph with one root
 
 // A scalar expression as a person writes it: "r0*64 + r1//2", for messages and reading.
 std::string expression_text(const Node* node);
+
+// How it writes an op between two operands; null for those it writes as calls.
+struct Infix {
+  Op op;
+  std::string_view symbol;  // with its blanks
+  int level;                // binds tighter the higher it is
+};
+const Infix* infix_of(Op op);
 
 }  // namespace weft

@@ -85,7 +85,7 @@ UOp const_float(double value, DType dtype = dtypes::weak);
 UOp const_bool(bool value);
 UOp range(const UOp& size, std::uint64_t id, LoopKind kind = LoopKind::Loop);
 UOp range(std::int64_t size, std::uint64_t id, LoopKind kind = LoopKind::Loop);
-// A symbolic integer; each call makes a new one.
+// A symbolic integer; each call makes a new one. Its bounds are i64: one of u64 ends at 2^63 - 1.
 UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype = dtypes::index);
 UOp tuple(const std::vector<UOp>& members);
 UOp sizes(std::initializer_list<std::int64_t> values);  // a shape

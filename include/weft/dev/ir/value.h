@@ -35,10 +35,10 @@ std::int64_t int_from_bits(Bits bits, DType dtype);  // floats truncate and satu
 
 // The meaning of an elementwise op (ops.def) on scalars of the sources' dtype. `dtype` is that of
 // the operands (for WHERE: of the branches); comparisons return 0 or 1. Floats narrower than f32
-// give what is exact, rounded as by CAST, so fp8 saturates. A NaN that arithmetic gives is the
-// positive quiet one. Nothing comes back for CAST and BITCAST (see above), for ops that are not
-// elementwise, for a dtype that the op does not allow, and for ops whose result is only bounded
-// (EXP2, LOG2, SIN, POW within 2 ulp): a device decomposes those.
+// give what is exact, rounded as by CAST, so fp8 saturates. Of the NaNs that arithmetic may
+// give it is the positive quiet one. Nothing comes back for CAST and BITCAST (see above), for ops
+// that are not elementwise, for a dtype that the op does not allow, and for ops whose result is only
+// bounded (EXP2, LOG2, SIN, POW within 2 ulp): a device decomposes those.
 std::optional<Bits> evaluate(Op op, DType dtype, std::span<const Bits> operands);
 
 // The identity of an op, see the table; not for Identity::None. Zero is +0 in floats, what an empty

@@ -15,6 +15,8 @@ struct CompiledRule;
 // What a named rewrite gets: the matched nodes, and an immutable context.
 class Match {
  public:
+  static constexpr int most_registers = 24;  // one for each node of a left side
+
   const Node* root() const { return registers_[0]; }
   // The node that a Pat of the left side matched. Nodes that are built (operators on UOp, make())
   // land in the interner being rewritten.
@@ -29,7 +31,6 @@ class Match {
 
  private:
   friend class Matcher;
-  static constexpr int most_registers = 24;
   const Node* registers_[most_registers];
   const CompiledRule* rule_ = nullptr;
   Interner* interner_ = nullptr;
