@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
@@ -31,17 +32,21 @@ std::uint32_t lanes_of(NodeList nodes) {
   return most;
 }
 
-const Node* storage_of(const Node* place) {
-  while (place->op() == Op::After) place = place->src(0);
-  return place;
-}
+// The indices into one dimension: below its size, or equal to the only one there is.
+struct Dimension {
+  Claim::Form form;
+  const Node* limit;
+};
 
-// A stage has a dimension for each range it is computed over.
-std::vector<const Node*> dimensions_of(const Node* storage) {
-  if (storage->op() != Op::Stage) return {storage->dims().begin(), storage->dims().end()};
-  std::vector<const Node*> sizes;
-  for (const Node* range : storage->src().subspan(1)) sizes.push_back(range->src(0));
-  return sizes;
+// A stage has a dimension for each range it is computed over, and for each 0 that one has become.
+std::vector<Dimension> dimensions_of(const Node* storage) {
+  const bool staged = storage->op() == Op::Stage;
+  std::vector<Dimension> dimensions;
+  for (const Node* size : staged ? storage->src().subspan(1) : storage->dims())
+    dimensions.push_back(staged && size->is_const() ? Dimension{Claim::Form::Equal, size}
+                         : staged                   ? Dimension{Claim::Form::Inside, size->src(0)}
+                                                    : Dimension{Claim::Form::Inside, size});
+  return dimensions;
 }
 
 std::string place_text(const Node* index) {
@@ -53,27 +58,28 @@ std::string place_text(const Node* index) {
   return text;
 }
 
-Proof prove_inside(const Node* index, const Node* size, const Node* valid, unsigned timeout_ms) {
+Proof prove_inside(const Node* index, Dimension dimension, const Node* valid, unsigned timeout_ms) {
   if (index == nullptr || valid == nullptr) return unknown("a vector whose lanes are not apart");
-  Proof proof = decide({Claim::Form::Inside, index, size, valid}, timeout_ms);
+  Proof proof = decide({dimension.form, index, dimension.limit, valid}, timeout_ms);
+  const bool below = dimension.form == Claim::Form::Inside;
+  const std::string place = expression_text(index),
+                    size = below ? expression_text(dimension.limit) : "1";
   if (proof.verdict == Verdict::Refuted)
-    proof.reason = fmt::format("{} is not in [0, {}) at {}", expression_text(index),
-                               expression_text(size), proof.reason);
+    proof.reason = fmt::format("{} is not in [0, {}) at {}", place, size, proof.reason);
   if (proof.verdict == Verdict::Unknown)
-    proof.reason = fmt::format("{} in [0, {}): {}", expression_text(index), expression_text(size),
-                               proof.reason);
+    proof.reason = fmt::format("{} in [0, {}): {}", place, size, proof.reason);
   return proof;
 }
 
 // The least certain of what is found for all lanes and dimensions; a refutation is certain.
 Proof prove_index(const Node* index, unsigned timeout_ms) {
-  const std::vector<const Node*> sizes = dimensions_of(storage_of(index->src(0)));
-  if (sizes.size() != index->size() - 2) return unknown("the dimensions are not known");
+  const std::vector<Dimension> dimensions = dimensions_of(storage_of(index->src(0)));
+  if (dimensions.size() != index->size() - 2) return unknown("the dimensions are not known");
   Proof result{Verdict::Proved, ""};
   for (std::uint32_t at = 0; at < lanes_of(index->src().subspan(1)); ++at)
-    for (std::size_t i = 0; i < sizes.size(); ++i) {
-      Proof proof =
-          prove_inside(lane(index->src(i + 2), at), sizes[i], lane(index->src(1), at), timeout_ms);
+    for (std::size_t i = 0; i < dimensions.size(); ++i) {
+      Proof proof = prove_inside(lane(index->src(i + 2), at), dimensions[i],
+                                 lane(index->src(1), at), timeout_ms);
       if (proof.verdict == Verdict::Refuted) return proof;
       if (proof.verdict == Verdict::Unknown) result = std::move(proof);
     }
