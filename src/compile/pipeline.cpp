@@ -13,17 +13,10 @@
 namespace weft {
 namespace {
 
-// A pass that is one rule set, to its fixed point.
-template <const RuleSet& (*rules)()>
-std::vector<UOp> fixed_point(const std::vector<UOp>& roots, const RewriteOptions& options) {
-  return rewrite(roots, rules(), options);
-}
-
 constexpr Pass passes[] = {
     {"simplify", simplify, Level::Any, "integer algebra: index arithmetic in few ops"},
     // Last: the algebra above is about integers without width.
-    {"width", fixed_point<width_rules>, Level::Any,
-     "i32, u32 or i64 for every index, by its bounds"},
+    {"width", width, Level::Any, "i32, u32 or i64 for every index, by its bounds"},
 };
 
 void dump(std::string_view pass, NodeList before, NodeList after) {
