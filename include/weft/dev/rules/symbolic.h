@@ -28,7 +28,8 @@ const RuleSet& width_rules();   // i32, u32 or i64 for every index, whichever it
 std::span<const RuleSet* const> all_rule_sets();
 const RuleSet* find_rule_set(std::string_view name);
 
-// symbolic(), then factor_rules(); with spread_rules() as well where that ends in fewer ops.
+// symbolic(), then factor_rules(); with spread_rules() and merge_rules() as well where that ends in
+// fewer ops. The trace hears of what led to the result, not of the attempt given up.
 UOp simplify(const UOp& root);
 std::vector<UOp> simplify(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
