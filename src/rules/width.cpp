@@ -52,7 +52,7 @@ UOp narrow_cast(const Match& m) {
   const Node *root = m.root(), *from = root->src(0);
   if (const Node* inner = narrow(from)) return cast(UOp(inner), root->dtype());
   if (!is_index(root) || is_index(from) || narrow(root) != nullptr) return {};
-  return to_index(in_width(from, width_for(root->bounds())));
+  return to_index(cast(UOp(from), width_for(root->bounds()).vec(root->dtype().lanes())));
 }
 
 // An op on indices becomes the same op in the one width that holds its result and what it is

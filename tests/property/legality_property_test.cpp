@@ -63,7 +63,8 @@ std::string wrong(const std::vector<UOp>& roots) {
     for (const std::string& finding :
          {illegal("drawing", roots), illegal("simplify", simple), illegal("width", narrow),
           illegal("width alone", direct), remaining_index(narrow), remaining_index(direct),
-          other_value("simplify", roots, simple), other_value("width", roots, narrow)})
+          other_value("simplify", roots, simple), other_value("width", roots, narrow),
+          other_value("width alone", roots, direct)})
       if (!finding.empty()) return finding;
   } catch (const Error& error) {
     return error.what();
