@@ -1,9 +1,11 @@
 #include <weft/dev/compile/pipeline.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 
 #include <fmt/core.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/ranges.h>
@@ -14,20 +16,36 @@
 namespace weft {
 namespace {
 
-// A pass that is one rule set, to its fixed point.
-template <const RuleSet& (*rules)()>
-std::vector<UOp> fixed_point(const std::vector<UOp>& roots, const RewriteOptions& options) {
-  return rewrite(roots, rules(), options);
-}
-
 constexpr Pass passes[] = {
-    {"ranges", fixed_point<ranges_rules>, Level::Any,
+    {"ranges", ranges, Level::Any,
      "tensors to loops: indices pushed through the graph down to memory"},
     {"simplify", simplify, Level::Any, "integer algebra: index arithmetic in few ops"},
     // Last: the algebra above is about integers without width.
-    {"width", fixed_point<width_rules>, Level::Any,
-     "i32, u32 or i64 for every index, by its bounds"},
+    {"width", width, Level::Any, "i32, u32 or i64 for every index, by its bounds"},
 };
+
+// Whether SKIP, a list with commas, names the pass. A name that no pass has would skip nothing.
+bool is_skipped(const Pass& pass) {
+  const std::string list = setting("SKIP");
+  bool skipped = false;
+  for (std::string_view rest = list; !rest.empty();) {
+    const std::string_view name = rest.substr(0, rest.find(','));
+    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
+    if (find_pass(name) == nullptr)
+      user_error(fmt::format("SKIP={}: there is no pass '{}'", list, name));
+    skipped = skipped || name == pass.name;
+  }
+  return skipped;
+}
+
+using Clock = std::chrono::steady_clock;
+
+void report_cost(std::string_view pass, Clock::duration time, NodeList before, NodeList after) {
+  if (setting_int("DEBUG") < 2) return;
+  fmt::print(stderr, "// {}: {:.3f} ms, {} nodes -> {}\n", pass,
+             std::chrono::duration<double, std::milli>(time).count(), toposort(before).size(),
+             toposort(after).size());
+}
 
 void dump(std::string_view pass, NodeList before, NodeList after) {
   if (setting_int("DEBUG") < 4 && setting("DUMP") != pass) return;
@@ -47,8 +65,12 @@ const Pass* find_pass(std::string_view name) {
 }
 
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots, RewriteTrace* trace) {
+  if (is_skipped(pass)) return roots;
+  const Clock::time_point start = Clock::now();
   std::vector<UOp> result = pass.run(roots, {.pass = pass.name, .trace = trace});
+  const Clock::duration time = Clock::now() - start;
   const std::vector<const Node*> nodes = nodes_of(result);
+  report_cost(pass.name, time, nodes_of(roots), nodes);
   dump(pass.name, nodes_of(roots), nodes);
   if (setting_int("SPEC") != 0) verify(nodes, pass.after, pass.name);
   if (setting_int("VALIDATE") != 0) validate_indices(nodes, pass.name);

@@ -233,10 +233,15 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
       return f.src[0]->op() == Op::Tuple && at < f.src[0]->size() ? keep(f.src[0]->src(at)->shape())
                                                                   : nullptr;
     }
-    case Op::Stage:  // a dimension for each range
-      if (f.src.size() == 1) return nullptr;
-      for (const Node* range : f.src.subspan(1))
-        sizes.push(range->op() == Op::Range ? range->src(0) : range);
+    case Op::Stage:  // a dimension for each range, and for each 0 that a range of one trip was
+      for (const Node* source : f.src.subspan(1)) {
+        // A range whose width is being chosen stands under a CAST for a moment.
+        const Node* range = source->op() == Op::Cast ? source->src(0) : source;
+        if (range->op() == Op::Range)
+          sizes.push(range->src(0));
+        else
+          sizes.push_one();
+      }
       return sizes.finish();
     case Op::Index: return keep(agreeing_shape(f, f.src.subspan(1)));  // a gather's
     default:

@@ -314,7 +314,7 @@ const RuleSet& divmod_rules() {
     rule(exact(x % c),                      exact(x * -1) % fold(c * -1) * -1,     when(c < 0)),
 
     rule(exact((x / c) / d),                x / fold(c * d),                  when(c > 0 && d > 0)),
- rule(exact((x / c + a) / d),            exact(x + fold(a * c)) / fold(c * d),  when(c > 0 && d > 0)),
+    rule(exact((x / c + a) / d),            exact(x + fold(a * c)) / fold(c * d), when(c > 0 && d > 0)),
     rule((x % c) / d,                       (x / d) % fold(c / d),            when(c > 0 && d > 0 && c % d == 0)),
     rule((x % y) / y,                       0,                                when(lo(y) > 0)),
 

@@ -3,6 +3,7 @@
 #include <array>
 
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/symbolic.h>
 
 namespace weft {
@@ -32,17 +33,19 @@ UOp pinned_value(const Match& m) {
   return const_bits(root->dtype(), static_cast<Bits>(root->lo()));
 }
 
-// A loop of one trip has become its only value: nothing is left to close.
+// A loop of one trip has become its only value: nothing is left to close. (A STAGE keeps the 0: it
+// has a dimension for each source, and its readers an index.)
 UOp drop_single_trips(const Match& m) {
   const Node* root = m.root();
   std::vector<UOp> src{UOp(root->src(0))};
   for (const Node* range : root->src().subspan(1))
     if (!range->is_const()) src.emplace_back(range);
   if (src.size() == root->size()) return {};
-  const bool only_body =
-      src.size() == 1 && root->op() != Op::Stage && src[0]->dtype() == root->dtype();
+  const bool only_body = src.size() == 1 && src[0]->dtype() == root->dtype();
   return only_body ? src[0] : with_sources(UOp(root), src);
 }
+
+UOp take_member(const Match& m) { return UOp(member_of(m.root())); }
 
 UOp drop_cast(const Match& m) {
   return m.root()->dtype() == m.root()->src(0)->dtype() ? UOp(m.root()->src(0)) : UOp();
@@ -98,7 +101,9 @@ const RuleSet& fold_rules() {
     rule(node(elementwise),                        fold_constants),
     rule(with_kinds(node(pinned), integral),       pinned_value),
     rule(node({Op::Range, Op::Special}, {1}),      0),
-    rule(node(OpSet{Op::Reduce, Op::End, Op::Stage}), drop_single_trips),
+    rule(node({Op::Reduce, Op::End}),              drop_single_trips),
+    rule(node(Op::Bind, {c, y}),                   c),
+    rule(node(Op::GetTuple),                       take_member),
 
     // Subtraction is addition: one form to reason about. (factor_rules turns it back.) What is
     // unsigned has no -1.

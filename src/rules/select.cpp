@@ -9,7 +9,9 @@ bool is_const_select(const Node* node) {
   return node->op() == Op::Where && node->src(1)->is_const() && node->src(2)->is_const();
 }
 
-// op(where(c, k1, k2), k3) with constants k: the op moves into the branches, and folds there.
+// op(where(c, k1, k2), k3) with constants k: the op moves into the branches, and folds there. With
+// other branches it would be computed twice; where one of them is constant, once, but a WHERE that
+// has other users would stay beside the new one, and who uses it cannot be seen from here.
 UOp into_branches(const Match& m) {
   const Node* root = m.root();
   const Node *a = root->src(0), *b = root->src(1);

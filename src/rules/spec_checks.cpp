@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <set>
 
+#include <weft/dev/ir/memory.h>
+
 namespace weft {
 namespace {
 
@@ -15,7 +17,7 @@ constexpr OpSet closers{End, Reduce, Stage};
 constexpr OpSet reductions{Reduce, AllReduce};
 constexpr OpSet combining{Add, Mul, Max};
 // What has memory of its own, so that places in it can be named.
-constexpr OpSet storages{Buffer, Param, Stage,      Call,      Custom, GetTuple,
+constexpr OpSet storages{Buffer, Param, Stage,      Call,      Custom,
                          Copy,   Shard, Contiguous, AllReduce, Remat};
 // REMAT and CALL have ids too, but only to keep equal nodes apart: different ones may share one.
 constexpr OpSet identified{Variable, Counter, Range, Buffer, Stage};
@@ -37,16 +39,10 @@ bool all(NodeList nodes, Predicate holds) {
   return std::ranges::all_of(nodes, holds);
 }
 
-// The storage that a chain of AFTER is about.
-const Node* storage_of(const Node* node) {
-  while (node->op() == After) node = node->src(0);
-  return node;
-}
-
-// Calls do not say what they return.
+// Calls do not say what they return, nor do lists.
 std::optional<std::size_t> rank_of(const Node* place) {
   const Node* storage = storage_of(place);
-  if (storage->shape() == nullptr && OpSet{Call, Custom, GetTuple}.contains(storage->op()))
+  if (OpSet{Call, Custom}.contains(storage->op()) || storage->dtype().is_void())
     return std::nullopt;
   return storage->dims().size();
 }
@@ -74,9 +70,13 @@ bool keeps_lanes(const Node* node) {
   return all(node->src(), [&](auto s) { return s->dtype().lanes() == node->dtype().lanes(); });
 }
 
+// A STAGE keeps its dimension where a loop of one trip has become 0.
 bool closes_ranges_once(const Node* node) {
   std::set<const Node*> seen;
-  return all(rest(node, 1), [&](auto s) { return s->op() == Range && seen.insert(s).second; });
+  return all(rest(node, 1), [&](auto s) {
+    const bool one_trip = node->op() == Stage && is_scalar_int(s) && s->is_const_int(0);
+    return one_trip || (s->op() == Range && seen.insert(s).second);
+  });
 }
 
 bool is_one_permutation(const Node* stage) {
@@ -145,8 +145,9 @@ bool is_member(const Node* get) {
   const Node* list = get->src(0);
   while (keeping.contains(list->op())) list = list->src(0);
   if (list->op() != Tuple) return at >= 0 && OpSet{Custom, Sink}.contains(list->op());
-  const auto member = static_cast<std::size_t>(at);
-  return at >= 0 && member < list->size() && list->src(member)->dtype() == get->dtype();
+  if (at < 0 || static_cast<std::size_t>(at) >= list->size()) return false;
+  const Node* member = list->src(static_cast<std::size_t>(at));
+  return member->dtype() == get->dtype() && member->op() != Index;
 }
 
 bool may_hold(const Node* variable, const Node* value) {
@@ -160,6 +161,10 @@ bool never(const Node*) { return false; }
 std::vector<Check> all_checks() {
   const OpSet every_op = OpSet::where([](Op) { return true; });
   const OpSet elementwise = OpSet::where(is_elementwise);
+  // What lies in memory, or is handed on by what has to know how wide it is. The dtype of an INDEX,
+  // LOAD or STORE is its storage's.
+  const OpSet sized = OpSet::where(
+      [](Op op) { return storages.contains(op) || OpSet{Counter, Detach, Shuffle}.contains(op); });
   const OpSet movement = OpSet::where([](Op op) { return info(op).cls == OpClass::Movement; });
   // clang-format off
   return {
@@ -175,6 +180,9 @@ std::vector<Check> all_checks() {
      "the operands are not u64"},
     {Level::Any, {Bitcast}, [](auto n) { return n->dtype().bits() == n->src(0)->dtype().bits(); },
      "the widths differ"},
+    {Level::Any, {Bitcast},
+     [](auto n) { return !n->dtype().is_index() && !n->src(0)->dtype().is_index(); },
+     "dtype index has no bits: cast it to an integer first"},
 
     // Loops.
     {Level::Any, {Range, Special}, [](auto n) { return is_scalar_int(n->src(0)); },
@@ -243,7 +251,12 @@ std::vector<Check> all_checks() {
     {Level::Any, {EndIf}, [](auto n) { return n->src(0)->op() == If; }, "source 0 is not an IF"},
 
     // The tensor graph around them.
-    {Level::Any, {GetTuple}, is_member, "there is no member of this dtype at the position"},
+    {Level::Any, sized, [](auto n) { return !n->dtype().is_index(); },
+     "dtype index has no width in memory: cast it to an integer first"},
+    {Level::Any, {GetTuple}, is_member, "there is no value of this dtype at the position"},
+    {Level::Any, {GetTuple},
+     [](auto n) { return !n->dtype().is_index() || n->src(0)->op() == Tuple; },
+     "dtype index has no width in a list that is handed on: cast it to an integer first"},
     {Level::Any, {Bind}, [](auto n) { return may_hold(n->src(0), n->src(1)); },
      "does not bind a variable to an integer inside its bounds"},
     {Level::Any, {Shard}, [](const Node* n) { return is_axis(n->arg<ShardArg>().axis, n->src(0)); },

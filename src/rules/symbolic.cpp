@@ -49,21 +49,66 @@ std::size_t op_count_of(const std::vector<UOp>& roots) {
       toposort(nodes_of(roots)), [](const Node* node) { return is_elementwise(node->op()); }));
 }
 
+// What an attempt applied, told only if the attempt is kept. The nodes live as long as their arena.
+class Recorded final : public RewriteTrace {
+ public:
+  void applied(std::string_view pass, const Rule& rule, const Node* before,
+               const Node* after) override {
+    steps_.push_back({pass, &rule, before, after});
+  }
+  void tell(RewriteTrace& listener) const {
+    for (const Step& step : steps_)
+      listener.applied(step.pass, *step.rule, step.before, step.after);
+  }
+
+ private:
+  struct Step {
+    std::string_view pass;
+    const Rule* rule;
+    const Node *before, *after;
+  };
+  std::vector<Step> steps_;
+};
+
+struct Attempt {
+  std::vector<UOp> roots;
+  Recorded trace = {};
+
+  void run(const RuleSet& rules, RewriteOptions options) {
+    if (options.trace != nullptr) options.trace = &trace;
+    roots = rewrite(roots, rules, options);
+  }
+};
+
+// Spreading a scaled sum lets a remainder meet its quotient, but may part it from equal sums
+// elsewhere: which is smaller is seen at the end.
+std::vector<UOp> simplified(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  static const RuleSet only{"spread", {&spread_rules(), &merge_rules()}};
+  const std::vector<UOp> whole = rewrite(roots, symbolic(), options);
+  Attempt joined{whole}, spread{whole};
+  joined.run(contracting(), options);
+  spread.run(only, options);
+  const bool is_other = !same(spread.roots, whole);
+  if (is_other) {
+    spread.run(spread_symbolic(), options);
+    spread.run(contracting(), options);
+  }
+  const bool is_smaller = is_other && op_count_of(spread.roots) < op_count_of(joined.roots);
+  const Attempt& kept = is_smaller ? spread : joined;
+  if (options.trace != nullptr) kept.trace.tell(*options.trace);
+  return kept.roots;
+}
+
 }  // namespace
 
+// All of it in one arena: rewrite() would copy a shared graph in and out for every set of rules.
 std::vector<UOp> simplify(const std::vector<UOp>& roots, const RewriteOptions& options) {
-  const auto run = [&](const std::vector<UOp>& in, const RuleSet& rules) {
-    return rewrite(in, rules, options);
-  };
-  const std::vector<UOp> whole = run(roots, symbolic());
-  std::vector<UOp> result = run(whole, contracting());
-  static const RuleSet only{"spread", {&spread_rules(), &merge_rules()}};
-  const std::vector<UOp> spread = run(whole, only);
-  if (same(spread, whole)) return result;
-  // Spreading a scaled sum lets a remainder meet its quotient, but may part it from equal sums
-  // elsewhere: which is smaller is seen at the end.
-  std::vector<UOp> other = run(run(spread, spread_symbolic()), contracting());
-  return op_count_of(other) < op_count_of(result) ? other : result;
+  if (std::ranges::none_of(roots, [](const UOp& root) { return root->is_counted(); }))
+    return simplified(roots, options);
+  Arena arena;
+  const std::vector<UOp> copies = import_graph(nodes_of(roots), shared_graph(), arena);
+  const InternerScope scope(arena);
+  return import_graph(nodes_of(simplified(copies, options)), arena, shared_graph());
 }
 
 UOp simplify(const UOp& root) { return simplify(std::vector<UOp>{root})[0]; }

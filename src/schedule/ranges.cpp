@@ -202,6 +202,10 @@ const RuleSet& ranges_rules() {
   return rules;
 }
 
+std::vector<UOp> ranges(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  return rewrite(roots, ranges_rules(), options);
+}
+
 UOp make_kernel(std::string_view name, const std::vector<Output>& outputs) {
   struct Loops {
     const Node* shape;

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
@@ -29,11 +30,6 @@ std::uint32_t lanes_of(NodeList nodes) {
   std::uint32_t most = 1;
   for (const Node* node : nodes) most = std::max(most, node->dtype().lanes());
   return most;
-}
-
-const Node* storage_of(const Node* place) {
-  while (place->op() == Op::After) place = place->src(0);
-  return place;
 }
 
 std::string place_text(const Node* index) {

@@ -49,15 +49,18 @@ expect "output that is full" 1 'cannot be written' sh -c "'$weft' opt '$dir/flat
 expect "whole pipeline" 0 'range %0 {id = 0, kind = loop} : i32' "$weft" opt "$dir/flat.weft"
 expect "standard input" 0 'return %1' sh -c "'$weft' opt --pass simplify - <'$dir/flat.weft'"
 expect trace 0 'by .*sum' "$weft" opt --trace --pass simplify "$dir/flat.weft"
-expect "dump of one pass" 0 '^graph simplify' env DUMP=simplify "$weft" opt "$dir/flat.weft"
+expect "dump of one pass" 0 '^graph ranges' env DUMP=ranges "$weft" opt "$dir/flat.weft"
 expect "dump of all passes" 0 '^graph width' env DEBUG=4 "$weft" opt "$dir/flat.weft"
+expect "time of a pass" 0 '^// width: [0-9.]* ms, 7 nodes -> ' env DEBUG=2 SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
+expect "pass left out" 0 'floordiv' env SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
+expect "no such pass to leave out" 1 "there is no pass 'polish'" env SKIP=width,polish "$weft" opt "$dir/flat.weft"
 expect "setting that is no number" 1 'DEBUG=high' env DEBUG=high "$weft" opt "$dir/flat.weft"
 expect ops 0 '^floordiv .*floor(a / b)' "$weft" list ops
 expect passes 0 '^simplify' "$weft" list passes
 expect settings 0 '^VALIDATE' "$weft" list settings
 expect devices 0 '^INTERP' "$weft" list devices
 expect rules 0 'divmod.cpp:' "$weft" list rules
-expect demo 0 'after simplify' "$weft" demo
+expect demo 0 'after ranges' "$weft" demo
 
 # What a pass prints is its input again: printing and parsing agree.
 "$weft" opt --pass simplify "$dir/flat.weft" >"$dir/once.weft"

@@ -202,9 +202,9 @@ TEST(RuleProperty, RandomExpressionsMeetTheFunctions) {
   for (const Rule& rule : symbolic().rules())
     if (hits.of(rule) == 0 && !is_algebraic(rule) && try_rule(rule, 1) == 0)
       never.push_back(rule.str());
-  // Two apply only where a condition is known, to what stands within an INDEX; one to loops, which
-  // these expressions do not close (tests/text/loops.weft).
-  EXPECT_LE(never.size(), 3u) << fmt::format("{}", fmt::join(never, "\n"));
+  // Two apply only where a condition is known, to what stands within an INDEX; one to loops
+  // and one to lists, which these expressions do not have (tests/text/loops.weft).
+  EXPECT_LE(never.size(), 4u) << fmt::format("{}", fmt::join(never, "\n"));
 }
 
 }  // namespace

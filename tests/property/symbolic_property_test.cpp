@@ -156,6 +156,43 @@ TEST(SymbolicProperty, SimplifyingAgainChangesLittle) {
   EXPECT_LE(changed * 1000, count * 5) << "more than 0.5 % of the expressions";
 }
 
+class HearsSpread final : public RewriteTrace {
+ public:
+  void applied(std::string_view pass, const Rule&, const Node*, const Node*) override {
+    heard_ = heard_ || pass == "spread";
+  }
+  bool heard() const { return heard_; }
+
+ private:
+  bool heard_ = false;
+};
+
+// simplify() tries spread_rules() wherever they apply, and tells of it only where it kept that: seldom
+// where all parts of the expression are needed too.
+TEST(SymbolicProperty, TraceHasOnlyWhatWasKept) {
+  const auto ops = [](const std::vector<UOp>& roots) {
+    return std::ranges::count_if(toposort(nodes_of(roots)),
+                                 [](const Node* node) { return is_elementwise(node->op()); });
+  };
+  int kept = 0, given_up = 0;
+  Arena arena;
+  const InternerScope scope(arena);
+  for (std::uint64_t seed = first_seed; seed < first_seed + 3'000; ++seed) {
+    arena.reset();
+    const UOp whole = rewrite(random_index(seed), symbolic());
+    if (rewrite(whole, spread_rules()).is(whole)) continue;
+    std::vector<UOp> roots{whole};
+    if (seed % 2 == 0)
+      for (const Node* part : toposort(whole.node())) roots.emplace_back(part);
+    HearsSpread trace;
+    const auto result = simplify(roots, {.trace = &trace});
+    ++(trace.heard() ? kept : given_up);
+    EXPECT_EQ(trace.heard(), ops(result) < ops(rewrite(roots, factor_rules()))) << "seed " << seed;
+  }
+  EXPECT_GT(kept, 0);
+  EXPECT_GT(given_up, 0);
+}
+
 // What the prover can compare: it takes a loop of another size for another loop, and knows little of
 // bits.
 bool is_provable(const UOp& before, const UOp& after) {

@@ -96,6 +96,10 @@ constexpr Case illegal_values[] = {
    "%20 = where %1, %17, %17 : f32x4"},
   {"bitcast: the widths differ",
    "%20 = bitcast %2 : f16"},
+  {"bitcast: dtype index has no bits: cast it to an integer first",
+   "%20 = bitcast %0 : i64"},
+  {"bitcast: dtype index has no bits: cast it to an integer first",
+   "%20 = bitcast %11 : index"},
 };
 
 constexpr Case illegal_loops[] = {
@@ -145,6 +149,12 @@ constexpr Case illegal_memory[] = {
    R"(%20 = buffer %0 {id = 1, space = shared, align = 24, swizzle = 0, device = ""} : f32)"},
   {"buffer: the alignment is not a power of two, or the swizzle is negative",
    R"(%20 = buffer %0 {id = 1, space = shared, align = 64, swizzle = -1, device = ""} : f32)"},
+  {"buffer: dtype index has no width in memory: cast it to an integer first",
+   R"(%20 = buffer %0 {id = 1, space = global, align = 0, swizzle = 0, device = ""} : index)"},
+  {"stage: dtype index has no width in memory: cast it to an integer first",
+   "%20 = stage %3, %3 {id = 0, space = shared, layout = []} : index"},
+  {"stage: what it closes are not RANGEs, each once",
+   "%20 = stage %7, %3, %3 {id = 0, space = shared, layout = []} : f32"},
   {"param: the slot is negative",
    "%20 = param %0 {slot = -1, access = read, alias = 0} : f32"},
   {"stage: the layout is not a permutation of the ranges",
@@ -211,19 +221,30 @@ constexpr Case illegal_graphs[] = {
    "%20 = if %10"},
   {"endif: source 0 is not an IF",
    "%20 = endif %8"},
-  {"gettuple: there is no member of this dtype at the position",
+  {"gettuple: there is no value of this dtype at the position",
    "%20 = gettuple %13 {at = 1} : index"},
-  {"gettuple: there is no member of this dtype at the position",
+  {"gettuple: there is no value of this dtype at the position",
    "%20 = gettuple %13 {at = -1} : index"},
-  {"gettuple: there is no member of this dtype at the position",
+  {"gettuple: there is no value of this dtype at the position",
    "%20 = gettuple %13 {at = 0} : i32"},
-  {"gettuple: there is no member of this dtype at the position",
+  {"gettuple: there is no value of this dtype at the position",
    "%20 = gettuple %2 {at = 0} : f32"},
   {"bind: does not bind a variable to an integer inside its bounds",
    "%20 = bind %0, %0 : index"},
   {"bind: does not bind a variable to an integer inside its bounds",
    R"(%20 = const 17 : index
       %21 = bind %12, %20 : index)"},
+  {"gettuple: there is no value of this dtype at the position",
+   R"(%20 = tuple %6
+      %21 = gettuple %20 {at = 0} : f32)"},
+  {"gettuple: dtype index has no width in a list that is handed on: cast it to an integer first",
+   R"(%20 = tuple %7, %3
+      %21 = reduce %20, %3 {op = max, axes = []}
+      %22 = gettuple %21 {at = 1} : index)"},
+  {"contiguous: dtype index has no width in memory: cast it to an integer first",
+   "%20 = contiguous %0 : index"},
+  {"shuffle: dtype index has no width in memory: cast it to an integer first",
+   "%20 = shuffle %0, %10 : index"},
   {"shard: the axis is outside the shape",
    R"(%20 = shard %9 {axis = 1, devices = "A,B"} : f32)"},
   {"splat: does not repeat a scalar of its own dtype",
@@ -243,6 +264,10 @@ constexpr Case illegal_graphs[] = {
 constexpr Case beyond_tensor[] = {
   {"index: source 0 is not a buffer, param, stage or other storage",
    "%20 = index %14, %1, %19 : f32"},
+  {"index: source 0 is not a buffer, param, stage or other storage",
+   R"(%20 = tuple %14
+      %21 = gettuple %20 {at = 0} : f32
+      %22 = index %21, %1, %19 : f32)"},
   {"range: belongs to kernels",
    "%20 = tuple %3"},
   {"special: belongs to kernels",
@@ -363,9 +388,23 @@ constexpr std::string_view legal_anywhere[] = {
     %21 = wait %20 {at = 1})",
   "%20 = barrier %8 {scope = group}",
   "%20 = endif %18, %8",
+  R"(%20 = cast %3 : i32
+    %21 = tuple %7, %20
+    %22 = reduce %21, %3 {op = max, axes = []}
+    %23 = gettuple %22 {at = 1} : i32)",
   R"(%20 = tuple %7, %3
-    %21 = reduce %20, %3 {op = max, axes = []}
-    %22 = gettuple %21 {at = 1} : index)",
+    %21 = gettuple %20 {at = 1} : index)",
+  R"(%20 = const 0 : index
+    %21 = stage %7, %20, %3, %20 {id = 0, space = shared, layout = [2, 0, 1]} : f32
+    %22 = index %21, %1, %20, %3, %20 : f32)",
+  R"(%20 = tuple %9, %5
+    %21 = gettuple %20 {at = 1} : f32
+    %22 = index %21, %1, %3 : f32)",
+  R"(%20 = custom {code = "f"}
+    %21 = gettuple %20 {at = 0} : f32
+    %22 = index %21, %1, %3, %3 : f32)",
+  R"(%20 = cast %0 : i32
+    %21 = contiguous %20 : i32)",
   "%20 = bind %12, %19 : index",
   R"(%20 = stack %3, %4 : indexx2
     %21 = index %9, %1, %20 : f32x2

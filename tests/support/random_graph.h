@@ -22,10 +22,15 @@ class RandomGraph {
 
   // One root or more of a graph with about so many nodes, and more that the ops need.
   std::vector<UOp> roots(int nodes) {
-    for (int i = 0; i < nodes; ++i) node(static_cast<Op>(index(op_count)));
-    std::vector<UOp> result{pool_.back()};
+    std::vector<UOp> result{all(nodes).back()};
     while (one_in(2)) result.push_back(pick(pool_));
     return result;
+  }
+
+  // Each node drawn is a root.
+  const std::vector<UOp>& all(int nodes) {
+    for (int i = 0; i < nodes; ++i) node(static_cast<Op>(index(op_count)));
+    return pool_;
   }
 
   UOp node(Op op) {
@@ -62,6 +67,12 @@ class RandomGraph {
     std::vector<DType> result{dtypes::bool_};
     for (DType dtype : ints()) result.push_back(dtype);
     for (DType dtype : floats()) result.push_back(dtype);
+    return result;
+  }
+  // What may lie in memory: every dtype that has a width.
+  static std::vector<DType> stored() {
+    std::vector<DType> result = numbers();
+    std::erase(result, dtypes::index);
     return result;
   }
   std::uint32_t some_lanes() {
@@ -136,6 +147,7 @@ class RandomGraph {
     return value(dtype, any);
   }
   UOp value() { return value(pick(numbers()).vec(some_lanes())); }
+  UOp stored_value() { return value(pick(stored()).vec(some_lanes())); }
   UOp anything() { return pool_.empty() ? value() : pick(pool_); }
   UOp of(Op op) {
     UOp found = find([&](const Node& n) { return n.op() == op; });
@@ -143,13 +155,14 @@ class RandomGraph {
   }
   UOp tensor() {
     UOp found = find([](const Node& n) { return n.shape() != nullptr; });
-    if (!found.is_null() && !one_in(4)) return found;
-    return make(Op::Param, {size(), size()}, pick(numbers()), ParamArg{3});
+    return found.is_null() || one_in(4) ? stored_tensor() : found;
   }
+  UOp stored_tensor() { return make(Op::Param, {size(), size()}, pick(stored()), ParamArg{3}); }
   UOp place() { return of(Op::Index); }
   UOp place_in(const UOp& buffer) {
     std::vector<UOp> src{buffer, scalar(dtypes::bool_)};
-    for (std::size_t i = 0; i < buffer->dims().size(); ++i) src.push_back(scalar(dtypes::index));
+    const std::size_t rank = buffer->op() == Op::Stage ? buffer->size() - 1 : buffer->dims().size();
+    for (std::size_t i = 0; i < rank; ++i) src.push_back(scalar(dtypes::index));
     return make(Op::Index, src);
   }
   UOp size() {
@@ -214,11 +227,11 @@ class RandomGraph {
       case Op::Special:
         return make(op, {size()}, {}, SpecialArg{any_of(LoopKind{}), std::int32_t(index(3))});
       case Op::Buffer:
-        return make(op, dims(), pick(numbers()),
+        return make(op, dims(), pick(stored()),
                     BufferArg{id(), any_of(Space{}), one_in(2) ? 0 : 1 << index(8),
                               std::int32_t(index(4)), symbol()});
       default:
-        return make(op, dims(), pick(numbers()),
+        return make(op, dims(), pick(stored()),
                     ParamArg{std::int32_t(index(9)), any_of(Access{}), std::int32_t(index(2))});
     }
   }
@@ -229,8 +242,10 @@ class RandomGraph {
     const DType dtype = pick(allowed).vec(some_lanes());
     if (op == Op::Cast) return make(op, {value(dtype)}, pick(numbers()).vec(dtype.lanes()));
     if (op == Op::Bitcast) {
-      std::erase_if(allowed, [&](DType other) { return other.bits() != dtype.bits(); });
-      return make(op, {value(dtype)}, pick(allowed).vec(dtype.lanes()));
+      const DType from = dtype.is_index() ? dtypes::i64.vec(dtype.lanes()) : dtype;
+      std::erase_if(allowed,
+                    [&](DType other) { return other.is_index() || other.bits() != from.bits(); });
+      return make(op, {value(from)}, pick(allowed).vec(from.lanes()));
     }
     const Node* shape = nullptr;
     std::vector<UOp> src;
@@ -272,7 +287,7 @@ class RandomGraph {
 
   UOp reduce(Op op) {
     const Op by = pick(std::vector<Op>{Op::Add, Op::Mul, Op::Max});
-    if (op == Op::AllReduce) return make(op, {value()}, {}, ReduceArg{by, {}});
+    if (op == Op::AllReduce) return make(op, {stored_value()}, {}, ReduceArg{by, {}});
     if (one_in(2)) {
       const UOp a = tensor();
       return make(op, {a}, {}, ReduceArg{by, subset(a->dims().size(), 1)});
@@ -287,7 +302,9 @@ class RandomGraph {
     switch (op) {
       case Op::Tuple: return make(op, one_in(3) ? list(1, 3, [&] { return size(); }) : some(0));
       case Op::GetTuple: {
-        const UOp members = tuple(some(1));
+        std::vector<UOp> list = some(1);
+        std::erase_if(list, [](const UOp& member) { return !is_value(*member); });
+        const UOp members = list.empty() ? tuple({value()}) : tuple(list);
         const std::size_t at = index(members->size());
         return make(op, {members}, members->src(at)->dtype(), PositionArg{std::int32_t(at)});
       }
@@ -295,26 +312,26 @@ class RandomGraph {
         const UOp variable = of(Op::Variable);
         return make(op, {variable, const_int(variable->lo(), variable->dtype())});
       }
-      case Op::Copy: return make(op, {value()}, {}, DeviceArg{symbol()});
-      case Op::Shard: return make(op, {tensor()}, {}, ShardArg{0, symbol()});
-      case Op::Remat: return make(op, {value()}, {}, IdArg{id()});
+      case Op::Copy: return make(op, {stored_value()}, {}, DeviceArg{symbol()});
+      case Op::Shard: return make(op, {stored_tensor()}, {}, ShardArg{0, symbol()});
+      case Op::Remat: return make(op, {stored_value()}, {}, IdArg{id()});
       case Op::Call: {
-        const UOp body = value();
+        const UOp body = stored_value();
         return make(op, list_after({body}, 3, [&] { return value(); }), body->dtype(),
                     CallArg{id(), symbol()});
       }
       case Op::After:
         return make(op, list_after({of(Op::Buffer)}, 2, [&] { return of(Op::Store); }));
       case Op::Custom:
-        return make(op, some(0), one_in(2) ? DType{} : pick(numbers()), CustomArg{symbol()});
+        return make(op, some(0), one_in(2) ? DType{} : pick(stored()), CustomArg{symbol()});
       case Op::Sink: return make(op, some(0), {}, NameArg{symbol()});
-      default: return make(op, {value()});  // CONTIGUOUS, DETACH
+      default: return make(op, {stored_value()});  // CONTIGUOUS, DETACH
     }
   }
 
   UOp memory(Op op) {
     switch (op) {
-      case Op::Index: return place_in(one_in(2) ? of(Op::Buffer) : of(Op::After));
+      case Op::Index: return place_in(of(pick(std::vector<Op>{Op::Buffer, Op::After, Op::Stage})));
       case Op::Load: {
         const UOp from = place();
         return one_in(2) ? make(op, {from}) : make(op, {from, scalar(from->dtype())});
@@ -326,7 +343,7 @@ class RandomGraph {
                     arg);
       }
       case Op::Stage: {
-        const std::vector<UOp> src = over_ranges(value(), 0);
+        const std::vector<UOp> src = over_ranges(stored_value(), 0);
         const IntList layout = one_in(2) ? IntList() : permutation(src.size() - 1);
         return make(op, src, {}, StageArg{id(), any_of(Space{}), layout});
       }
@@ -361,7 +378,7 @@ class RandomGraph {
         const UOp from = value(lane.vec(4));
         return make(op, {from}, {}, PositionArg{std::int32_t(index(4))});
       }
-      case Op::Shuffle: return make(op, {scalar(lane), scalar(dtypes::i32)});
+      case Op::Shuffle: return make(op, {scalar(pick(stored())), scalar(dtypes::i32)});
       default: {
         const DType fragment = pick(fragments);
         const auto operand = [&] { return make(Op::Custom, {}, fragment, CustomArg{symbol()}); };

@@ -131,6 +131,7 @@ class Values {
     const Node* node = step.node;
     const auto value = [&](std::size_t i) { return values_[step.src[i]]; };
     if (node->is_const()) return node->arg<ConstArg>().bits;
+    if (node->op() == Op::Bind) return value(0);
     if (node->op() == Op::Cast) return convert(value(0), node->src(0)->dtype(), node->dtype());
     if (node->op() == Op::Bitcast)
       return reinterpret(value(0), node->src(0)->dtype(), node->dtype());

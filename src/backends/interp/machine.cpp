@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include <fmt/core.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
@@ -98,7 +99,9 @@ void Machine::run(const Nest& nest) {
   if (op == Op::Sink) return iterate(nest);
 
   // All trips of the ranges, the first outermost.
-  const NodeList ranges = nest.closer->src().subspan(1);
+  std::vector<const Node*> ranges;
+  for (const Node* range : nest.closer->src().subspan(1))
+    if (range->op() == Op::Range) ranges.push_back(range);
   for (const Node* range : ranges) {
     if (integer(range->src(0)) <= 0) return;
     *values_of(range) = 0;
@@ -198,8 +201,10 @@ void Machine::bind(const Node* node) {
   Storage& storage = storages_[*storage_.find(node)];
   storage.sizes.clear();
   std::size_t bytes = node->dtype().bytes();
-  for (const Node* size : node->dims()) {
-    storage.sizes.push_back(integer(size));
+  const bool staged = node->op() == Op::Stage;
+  for (const Node* source : node->src().subspan(staged ? 1 : 0)) {
+    const Node* size = source->op() == Op::Range ? source->src(0) : source;
+    storage.sizes.push_back(staged && size == source ? 1 : integer(size));
     if (storage.sizes.back() < 0 ||
         __builtin_mul_overflow(bytes, static_cast<std::size_t>(storage.sizes.back()), &bytes))
       internal_error(
@@ -219,8 +224,7 @@ void Machine::bind(const Node* node) {
 
 std::byte* Machine::place_of(const Node* index, std::size_t lane) {
   if (lane_of(index->src(1), lane) == 0) return nullptr;
-  const Node* node = index->src(0);
-  while (node->op() == Op::After) node = node->src(0);
+  const Node* node = storage_of(index->src(0));
   const Storage& storage = storages_[*storage_.find(node)];
   std::int64_t place = 0;
   for (std::size_t i = 0; i < storage.sizes.size(); ++i) {
@@ -272,8 +276,8 @@ void Machine::store(const Node* node) {
 void Machine::fill_stage(const Node* stage) {
   const Storage& storage = storages_[*storage_.find(stage)];
   std::size_t place = 0;
-  for (const Node* range : stage->src().subspan(1))
-    place = place * static_cast<std::size_t>(integer(range->src(0))) + *values_of(range);
+  for (std::size_t i = 0; i < storage.sizes.size(); ++i)
+    place = place * static_cast<std::size_t>(storage.sizes[i]) + *values_of(stage->src(i + 1));
   const DType scalar = stage->dtype().scalar();
   for (std::size_t lane = 0; lane < stage->dtype().lanes(); ++lane)
     write(storage.bytes + place * stage->dtype().bytes() + lane * scalar.bytes(),

@@ -22,7 +22,8 @@ struct Pass {
 std::span<const Pass> all_passes();
 const Pass* find_pass(std::string_view name);
 
-// Rewrites; then prints (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1).
+// Rewrites, unless SKIP names the pass; then prints the time it took (DEBUG=2) and the result
+// (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1).
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           RewriteTrace* trace = nullptr);
 // A pass of the pipeline, a rule set to its fixed point, or `all` for the whole pipeline.

@@ -16,6 +16,7 @@ UOp element(const UOp& tensor, const UOp& valid, const std::vector<UOp>& indices
 // Pushes indices through movement, arithmetic and reductions; with symbolic(), which keeps them
 // small on the way.
 const RuleSet& ranges_rules();
+std::vector<UOp> ranges(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 // A kernel (a SINK) that computes each value and stores it: loops over every element, the ranges of
 // equal shapes shared. Values are still tensors; ranges_rules() open them.
