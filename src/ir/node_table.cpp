@@ -41,48 +41,85 @@ bool NodeKey::matches(const Node& node) const {
          (arg_type == ArgType::NoArg || arg_equal(arg_type, node.arg_bytes(), fields.arg));
 }
 
-Probe NodeTable::probe(const Node* node) const {
-  const std::uint32_t newest = newest_of(node->src(), info(node->op()).arg, node->arg_bytes());
-  return {newest >> id_shift_, node->key_, mask_};
+bool Slots::insert(std::size_t start, std::uint32_t hash, const Node* node) {
+  const auto address = reinterpret_cast<std::uint64_t>(node);
+  if ((address & ~address_mask) != 0) internal_error("a node lies above 2^48");
+  std::size_t i = start & (words_.size() - 1);
+  for (std::size_t tries = block_; tries > 0; --tries, i = next(i)) {
+    if (node_in(words_[i]) != nullptr) continue;
+    taken_ += words_[i] == 0;
+    words_[i] = address | tag_of(hash);
+    return true;
+  }
+  return false;
+}
+
+bool Slots::erase(std::size_t start, const Node* node) {
+  std::size_t i = start & (words_.size() - 1);
+  for (std::size_t tries = block_; tries > 0 && words_[i] != 0; --tries, i = next(i)) {
+    if (node_in(words_[i]) != node) continue;
+    const bool is_last = words_[next(i)] == 0;
+    words_[i] = is_last ? 0 : tombstone;
+    taken_ -= is_last;
+    return true;
+  }
+  return false;
+}
+
+void Slots::clear() {
+  std::ranges::fill(words_, 0);
+  taken_ = 0;
+}
+
+std::size_t NodeTable::home_of(const Node* node) const {
+  return home(newest_of(node->src(), info(node->op()).arg, node->arg_bytes()));
+}
+
+void NodeTable::insert(const Node* node) {
+  if ((std::max(used_, near_.taken()) + 1) * 4 > near_.capacity() * 3 ||
+      (far_.taken() + 1) * 4 > far_.capacity() * 3)
+    rebuild();
+  place(node);
+  ++used_;
 }
 
 void NodeTable::place(const Node* node) {
-  const auto address = reinterpret_cast<std::uint64_t>(node);
-  if ((address & ~address_mask) != 0) internal_error("a node lies above 2^48");
-  Probe p = probe(node);
-  while (node_in(slots_[p.at()]) != nullptr) p.next();
-  if (slots_[p.at()] == tombstone) --erased_;
-  slots_[p.at()] = address | tag_of(node->key_);
+  if (!near_.insert(home_of(node), node->key_, node) && !far_.insert(node->key_, node->key_, node))
+    internal_error("the table of nodes is full");
 }
 
-// Doubles the table, or only clears it of tombstones where they are what fills it.
+// Doubles what is more than half full of nodes, and clears the rest of tombstones.
 void NodeTable::rebuild() {
-  std::vector<std::uint64_t> old(used_ * 2 > slots_.size() ? slots_.size() * 2 : slots_.size());
-  old.swap(slots_);
-  mask_ = slots_.size() - 1;
-  erased_ = 0;
-  for (std::uint64_t slot : old)
-    if (const Node* node = node_in(slot)) place(node);
+  std::vector<const Node*> nodes;
+  nodes.reserve(used_);
+  const auto keep = [&](const Node* node) { nodes.push_back(node); };
+  near_.for_each(keep);
+  const std::size_t near_used = nodes.size();
+  far_.for_each(keep);
+  const auto grown = [](const Slots& slots, std::size_t used) {
+    return used * 2 > slots.capacity() ? slots.capacity() * 2 : slots.capacity();
+  };
+  const std::size_t far_capacity = grown(far_, nodes.size() - near_used);
+  near_ = Slots(grown(near_, nodes.size()), block);
+  far_ = Slots(far_capacity, far_capacity);
+  for (const Node* node : nodes) place(node);
 }
 
 void NodeTable::erase(const Node* node) {
-  Probe p = probe(node);
-  while (node_in(slots_[p.at()]) != node) p.next();
-  // A probe leads on to the next slot, or from the last of a block to its first.
-  const std::size_t i = p.at(), next = (i + 1) & mask_;
-  const bool leads_on =
-      slots_[next] != 0 || (next % Probe::block == 0 && slots_[i - (Probe::block - 1)] != 0);
-  slots_[i] = leads_on ? tombstone : 0;
-  erased_ += leads_on;
+  if (!near_.erase(home_of(node), node)) far_.erase(node->key_, node);
   --used_;
 }
 
 void NodeTable::clear() {
   // A table that one large graph has grown must not slow down a thousand small ones.
-  if (slots_.size() > 1024 && slots_.size() > used_ * 16) slots_.resize(slots_.size() / 2);
-  mask_ = slots_.size() - 1;
-  std::ranges::fill(slots_, 0);
-  used_ = erased_ = 0;
+  for (Slots* slots : {&near_, &far_}) {
+    const std::size_t capacity = slots->capacity();
+    if (capacity > smallest && capacity > used_ * 16)
+      *slots = Slots(capacity / 2, slots == &near_ ? block : capacity / 2);
+    else
+      slots->clear();
+  }
+  used_ = 0;
 }
 
 }  // namespace weft

@@ -63,10 +63,10 @@ class Printer {
   void line(const Node* node) {
     op_ = node->op();
     fmt::format_to(back(), "  %{} = {}", *numbers_.find(node), info(node->op()).name);
-    if (node->is_const()) out_ += " " + const_text(node);
+    if (node->is_const()) fmt::format_to(back(), " {}", const_text(node));
     for (std::size_t i = 0; i < node->size(); ++i) reference(i, node->src(i));
     if (!node->is_const()) fields(node);
-    if (!node->dtype().is_void()) out_ += " : " + node->dtype().str();
+    if (!node->dtype().is_void()) fmt::format_to(back(), " : {}", node->dtype().str());
     out_ += "\n";
   }
 

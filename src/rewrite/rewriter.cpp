@@ -178,40 +178,35 @@ class Rewriter {
   std::uint64_t count_ = 0, budget_ = 0;
 };
 
-template <class Run>
-std::vector<UOp> in_arena(const std::vector<UOp>& roots, Run run) {
-  std::vector<UOp> results;
-  if (std::ranges::none_of(roots, [](const UOp& root) { return root->is_counted(); })) {
-    for (const UOp& root : roots) results.emplace_back(run(root.node(), Interner::current()));
-    return results;
-  }
+}  // namespace
+
+std::vector<UOp> in_arena(const std::vector<UOp>& roots,
+                          const std::function<std::vector<UOp>(const std::vector<UOp>&)>& run) {
+  if (std::ranges::none_of(roots, [](const UOp& root) { return root->is_counted(); }))
+    return run(roots);
   Arena arena;
   const std::vector<UOp> copies = import_graph(nodes_of(roots), shared_graph(), arena);
-  std::vector<const Node*> nodes;
-  {
-    const InternerScope scope(arena);
-    for (const UOp& copy : copies) nodes.push_back(run(copy.node(), arena));
-  }
-  return import_graph(nodes, arena, shared_graph());
+  const InternerScope scope(arena);
+  return import_graph(nodes_of(run(copies)), arena, shared_graph());
 }
-
-}  // namespace
 
 std::vector<UOp> rewrite(const std::vector<UOp>& roots, const RuleSet& rules,
                          const RewriteOptions& options) {
-  std::optional<Rewriter> rewriter;
-  return in_arena(roots, [&](const Node* root, Interner& interner) {
-    if (!rewriter) rewriter.emplace(rules, options, interner);
-    return rewriter->fixed_point(root);
+  return in_arena(roots, [&](const std::vector<UOp>& inside) {
+    Rewriter rewriter(rules, options, Interner::current());
+    std::vector<UOp> results;
+    for (const UOp& root : inside) results.emplace_back(rewriter.fixed_point(root.node()));
+    return results;
   });
 }
 
 std::vector<UOp> rewrite_once(const std::vector<UOp>& roots, const RuleSet& rules,
                               const RewriteOptions& options) {
-  std::optional<Rewriter> rewriter;
-  return in_arena(roots, [&](const Node* root, Interner& interner) {
-    if (!rewriter) rewriter.emplace(rules, options, interner);
-    return rewriter->once(root);
+  return in_arena(roots, [&](const std::vector<UOp>& inside) {
+    Rewriter rewriter(rules, options, Interner::current());
+    std::vector<UOp> results;
+    for (const UOp& root : inside) results.emplace_back(rewriter.once(root.node()));
+    return results;
   });
 }
 

@@ -176,8 +176,6 @@ std::vector<Check> all_checks() {
     {Level::Any, elementwise, [](auto n) { return is_number(n) && all(n->src(), is_number); },
      "an operand or the result is not a number"},
     {Level::Any, elementwise, keeps_lanes, "the operands and the result differ in lanes"},
-    {Level::Any, {Threefry}, [](auto n) { return n->dtype().kind() == Kind::U64; },
-     "the operands are not u64"},
     {Level::Any, {Bitcast}, [](auto n) { return n->dtype().bits() == n->src(0)->dtype().bits(); },
      "the widths differ"},
     {Level::Any, {Bitcast},

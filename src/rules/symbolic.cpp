@@ -101,14 +101,8 @@ std::vector<UOp> simplified(const std::vector<UOp>& roots, const RewriteOptions&
 
 }  // namespace
 
-// All of it in one arena: rewrite() would copy a shared graph in and out for every set of rules.
 std::vector<UOp> simplify(const std::vector<UOp>& roots, const RewriteOptions& options) {
-  if (std::ranges::none_of(roots, [](const UOp& root) { return root->is_counted(); }))
-    return simplified(roots, options);
-  Arena arena;
-  const std::vector<UOp> copies = import_graph(nodes_of(roots), shared_graph(), arena);
-  const InternerScope scope(arena);
-  return import_graph(nodes_of(simplified(copies, options)), arena, shared_graph());
+  return in_arena(roots, [&](const auto& inside) { return simplified(inside, options); });
 }
 
 UOp simplify(const UOp& root) { return simplify(std::vector<UOp>{root})[0]; }

@@ -1,6 +1,8 @@
 // The rewriter: applies a rule set to a graph until nothing matches.
 #pragma once
 
+#include <functional>
+
 #include <weft/dev/rewrite/rule.h>
 
 namespace weft {
@@ -38,5 +40,10 @@ std::vector<UOp> rewrite(const std::vector<UOp>& roots, const RuleSet& rules,
 UOp rewrite_once(const UOp& root, const RuleSet& rules, const RewriteOptions& options = {});
 std::vector<UOp> rewrite_once(const std::vector<UOp>& roots, const RuleSet& rules,
                               const RewriteOptions& options = {});
+
+// Runs a transformation of several steps in one arena: a shared graph is copied in, and the result
+// back, once. Within, the arena is the current interner.
+std::vector<UOp> in_arena(const std::vector<UOp>& roots,
+                          const std::function<std::vector<UOp>(const std::vector<UOp>&)>& run);
 
 }  // namespace weft
