@@ -22,7 +22,8 @@ std::uint64_t identity_hash(const NodeFields& fields, ArgType arg_type) {
 // ids in args.
 std::uint32_t newest_of(NodeList src, ArgType arg_type, const void* arg) {
   std::uint32_t newest = 0;
-  if (src.empty()) std::memcpy(&newest, arg, std::min(sizeof newest, arg_size(arg_type)));
+  if (src.empty() && arg_type != ArgType::NoArg)
+    std::memcpy(&newest, arg, std::min(sizeof newest, arg_size(arg_type)));
   for (const Node* source : src) newest = std::max(newest, source->id());
   return newest;
 }

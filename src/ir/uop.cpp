@@ -140,20 +140,20 @@ UOp range(std::int64_t size, std::uint64_t id, LoopKind kind) {
 namespace {
 
 // The bounds of a variable are i64, whatever its dtype.
-Interval variable_values(DType dtype) {
+void check_bounds(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype) {
   const Interval own = dtype_interval(dtype), bounds = dtype_interval(dtypes::i64);
-  return {std::max(own.lo, bounds.lo), std::min(own.hi, bounds.hi)};
+  const Interval values{std::max(own.lo, bounds.lo), std::min(own.hi, bounds.hi)};
+  if (!values.contains(lo) || !values.contains(hi))
+    user_error(fmt::format(
+        "variable {}: the bounds {} and {} are not among {} to {}, what variables of {} can hold",
+        name, lo, hi, static_cast<std::int64_t>(values.lo), static_cast<std::int64_t>(values.hi),
+        dtype.str()));
 }
 
 }  // namespace
 
 UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype) {
-  const Interval values = variable_values(dtype);
-  if (dtype.is_int() && !(values.contains(lo) && values.contains(hi)))
-    user_error(fmt::format(
-        "variable {}: the bounds {} and {} are not among {} to {}, what variables of {} can hold",
-        name, lo, hi, static_cast<std::int64_t>(values.lo), static_cast<std::int64_t>(values.hi),
-        dtype.str()));
+  if (dtype.is_int()) check_bounds(name, lo, hi, dtype);
   if (lo > hi)
     user_error(fmt::format("variable {}: the bounds {} and {} hold nothing", name, lo, hi));
   return make(Op::Variable, {}, dtype, VariableArg{Symbol(std::string(name)), fresh_id(), lo, hi});

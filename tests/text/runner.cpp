@@ -16,11 +16,13 @@
 // writes what came out in place of what was expected. Exits with 1 where a case fails.
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <optional>
+#include <map>
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -119,6 +121,35 @@ std::string line_difference(const Lines& expected, const Lines& got) {
   return out;
 }
 
+// What the text has between `id = ` and the comma.
+template <class F>
+std::string for_each_id(const std::string& text, F rename) {
+  static const std::regex id("id = ([0-9]+)");
+  std::string out;
+  auto rest = text.begin();
+  for (std::sregex_iterator at(text.begin(), text.end(), id), end; at != end; ++at) {
+    out.append(rest, (*at)[1].first);
+    out += std::to_string(rename(std::stoull((*at)[1])));
+    rest = (*at)[1].second;
+  }
+  return out.append(rest, text.end());
+}
+
+// Ids that the pass has drawn are numbered after those of its input: the same in every run.
+std::string with_steady_ids(const std::string& text, const std::string& input) {
+  std::map<std::uint64_t, std::uint64_t> numbers;
+  std::uint64_t next = 0;
+  for_each_id(input, [&](std::uint64_t id) {
+    next = std::max(next, id + 1);
+    return numbers[id] = id;
+  });
+  return for_each_id(text, [&](std::uint64_t id) {
+    const auto [found, is_new] = numbers.try_emplace(id, next);
+    next += is_new;
+    return found->second;
+  });
+}
+
 struct Result {
   std::string failure;  // empty where the case passed
   Lines got;            // the graph that came out
@@ -129,8 +160,10 @@ Result run_case(const Lines& lines, const Case& test) {
   const InternerScope scope(arena);
   Result result;
   const Graph before = parse_one(lines, test.before, test.expect);
-  const Graph after{before.name, run_named(test.pass, before.roots)};
-  result.got = split(print_graph(after));
+  const std::string input = print_graph(before);
+  const std::string got = print_graph({before.name, run_named(test.pass, before.roots)});
+  result.got = split(with_steady_ids(got, input));
+  const Graph after = parse_one(result.got, 0, result.got.size());
   const Graph expected = parse_one(lines, test.expect + 1, test.end);
   if (!same(expected.roots, after.roots))
     result.failure =

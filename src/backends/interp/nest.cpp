@@ -15,8 +15,7 @@ constexpr OpSet groups{Op::Tuple, Op::Barrier, Op::End};
 // innermost.
 class Homes {
  public:
-  Homes(NodeList order, const NodeMap<std::uint32_t>& number, std::uint32_t root)
-      : number_(number), root_(root) {
+  Homes(NodeList order, const NodeMap<std::uint32_t>& number, std::uint32_t root) : root_(root) {
     for (const Node* node : order)
       if (closers.contains(node->op()))
         for (const Node* range : node->src().subspan(1)) closer_.set(range, *number.find(node));
@@ -48,7 +47,6 @@ class Homes {
     }
   }
 
-  const NodeMap<std::uint32_t>& number_;
   std::uint32_t root_;
   NodeMap<std::uint32_t> closer_;  // of a range
   NodeMap<std::uint32_t> home_;
