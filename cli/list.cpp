@@ -2,6 +2,7 @@
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/dev/schedule/ranges.h>
 #include <weft/settings.h>
 
 #include "commands.h"
@@ -27,12 +28,15 @@ void list_settings() {
                setting.fallback.empty() ? "\"\"" : setting.fallback, setting.meaning);
 }
 
+void list_rules_of(const RuleSet& rules) {
+  fmt::print("{}\n", rules.name());
+  for (const Rule& rule : rules.rules()) fmt::print("  {}\n", rule.str());
+}
+
 void list_rules() {
-  for (const RuleSet* rules : all_rule_sets()) {
-    if (rules == &symbolic()) continue;  // it is those above it
-    fmt::print("{}\n", rules->name());
-    for (const Rule& rule : rules->rules()) fmt::print("  {}\n", rule.str());
-  }
+  list_rules_of(push_rules());
+  for (const RuleSet* rules : all_rule_sets())
+    if (rules != &symbolic()) list_rules_of(*rules);  // which is those above it
 }
 
 void list_devices() {

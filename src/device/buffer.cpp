@@ -8,8 +8,9 @@
 namespace weft {
 
 Buffer::Buffer(Device& device, std::span<std::byte> bytes, std::shared_ptr<const void> owner)
-    : device_(device), bytes_(bytes.size()), foreign_(device.allocator().uses_addresses()) {
-  if (foreign_) {
+    : Buffer(device, bytes.size()) {
+  if (device.allocator().uses_addresses()) {
+    foreign_ = true;
     memory_ = bytes.data();
     owner_ = std::move(owner);
   } else {

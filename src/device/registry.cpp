@@ -32,8 +32,16 @@ Registry& registry() {
   return registry;
 }
 
+thread_local bool is_filling = false;
+
+// With the library's own devices, which are there before any other.
 Registry& filled_registry() {
-  static const bool filled = (add_backends(), true);
+  if (is_filling) return registry();
+  static const bool filled = [] {
+    is_filling = true;
+    add_backends();
+    return is_filling = false, true;
+  }();
   static_cast<void>(filled);
   return registry();
 }
@@ -54,7 +62,7 @@ std::pair<std::string, int> parse_name(std::string_view name) {
 }  // namespace
 
 void add_device(std::string_view kind, std::string_view meaning, OpenDevice open) {
-  Registry& all = registry();
+  Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
   if (!all.kinds.try_emplace(std::string(kind), std::string(meaning), std::move(open)).second)
     user_error(fmt::format("there is a device {} already", kind));

@@ -2,6 +2,7 @@
 
 #include <weft/dev/device/device.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/error.h>
 
 namespace weft {
 
@@ -10,6 +11,7 @@ Signature signature_of(const Node* kernel) {
   for (const Node* node : toposort(kernel)) {
     if (node->op() == Op::Variable) signature.variables.push_back(node);
     if (node->op() != Op::Param) continue;
+    if (node->arg<ParamArg>().slot < 0) internal_error("a kernel has a PARAM of negative slot");
     const auto slot = static_cast<std::size_t>(node->arg<ParamArg>().slot);
     if (slot >= signature.params.size()) signature.params.resize(slot + 1);
     signature.params[slot] = node;

@@ -48,6 +48,19 @@ std::vector<const Node*> toposort(NodeList roots) {
 
 std::vector<const Node*> toposort(const Node* root) { return toposort(NodeList(&root, 1)); }
 
+std::vector<const Node*> clauses_of(const Node* condition) {
+  std::vector<const Node*> clauses, open{condition};
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node->op() == Op::And)
+      open.insert(open.end(), {node->src(1), node->src(0)});
+    else
+      clauses.push_back(node);
+  }
+  return clauses;
+}
+
 std::vector<const Node*> forward_slice(NodeList roots, const Node* on) {
   std::vector<const Node*> result;
   NodeMap<bool> inside;

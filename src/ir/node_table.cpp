@@ -1,7 +1,6 @@
 #include "node_table.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include <weft/dev/base/hash.h>
 #include <weft/error.h>
@@ -18,12 +17,11 @@ std::uint64_t identity_hash(const NodeFields& fields, ArgType arg_type) {
   return h ^ (h >> 32);
 }
 
-// What nodes that are built together have close together: ids of sources, values of constants,
-// ids in args.
+// A number that nodes built together have close together: ids of sources, values of constants.
 std::uint32_t newest_of(NodeList src, ArgType arg_type, const void* arg) {
   std::uint32_t newest = 0;
-  if (src.empty() && arg_type != ArgType::NoArg)
-    std::memcpy(&newest, arg, std::min(sizeof newest, arg_size(arg_type)));
+  if (arg_type == ArgType::ConstArg)
+    newest = static_cast<std::uint32_t>(static_cast<const ConstArg*>(arg)->bits);
   for (const Node* source : src) newest = std::max(newest, source->id());
   return newest;
 }
@@ -72,14 +70,28 @@ void Slots::clear() {
   taken_ = 0;
 }
 
+namespace {
+
+std::vector<const Node*> nodes_in(const Slots& slots) {
+  std::vector<const Node*> nodes;
+  slots.for_each([&](const Node* node) { nodes.push_back(node); });
+  return nodes;
+}
+
+// Twice what is more than half full; otherwise only the tombstones go.
+std::size_t grown(const Slots& slots, std::size_t used) {
+  return used * 2 > slots.capacity() ? slots.capacity() * 2 : slots.capacity();
+}
+
+}  // namespace
+
 std::size_t NodeTable::home_of(const Node* node) const {
   return home(newest_of(node->src(), info(node->op()).arg, node->arg_bytes()));
 }
 
 void NodeTable::insert(const Node* node) {
-  if ((std::max(used_, near_.taken()) + 1) * 4 > near_.capacity() * 3 ||
-      (far_.taken() + 1) * 4 > far_.capacity() * 3)
-    rebuild();
+  if ((std::max(used_, near_.taken()) + 1) * 4 > near_.capacity() * 3) rebuild();
+  if ((far_.taken() + 1) * 4 > far_.capacity() * 3) rebuild_far();
   place(node);
   ++used_;
 }
@@ -89,20 +101,20 @@ void NodeTable::place(const Node* node) {
     internal_error("the table of nodes is full");
 }
 
-// Doubles what is more than half full of nodes, and clears the rest of tombstones.
+void NodeTable::rebuild_far() {
+  const std::vector<const Node*> nodes = nodes_in(far_);
+  const std::size_t capacity = grown(far_, nodes.size());
+  far_ = Slots(capacity, capacity);
+  for (const Node* node : nodes) far_.insert(node->key_, node->key_, node);
+}
+
+// Blocks that have grown, or lost their tombstones, may have room for what is elsewhere.
 void NodeTable::rebuild() {
-  std::vector<const Node*> nodes;
-  nodes.reserve(used_);
-  const auto keep = [&](const Node* node) { nodes.push_back(node); };
-  near_.for_each(keep);
-  const std::size_t near_used = nodes.size();
-  far_.for_each(keep);
-  const auto grown = [](const Slots& slots, std::size_t used) {
-    return used * 2 > slots.capacity() ? slots.capacity() * 2 : slots.capacity();
-  };
-  const std::size_t far_capacity = grown(far_, nodes.size() - near_used);
+  std::vector<const Node*> nodes = nodes_in(near_);
+  const std::vector<const Node*> elsewhere = nodes_in(far_);
+  nodes.insert(nodes.end(), elsewhere.begin(), elsewhere.end());
   near_ = Slots(grown(near_, nodes.size()), block);
-  far_ = Slots(far_capacity, far_capacity);
+  far_.clear();
   for (const Node* node : nodes) place(node);
 }
 

@@ -1,7 +1,6 @@
 // The hash table of an interner: open addressing, a slot is one word.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -17,7 +16,7 @@ struct NodeKey {
   const NodeFields& fields;
   ArgType arg_type;
   std::uint64_t hash;    // of what makes nodes equal
-  std::uint32_t newest;  // the largest id of the sources; what numbers a leaf
+  std::uint32_t newest;  // the largest id of the sources; of a constant its value
 };
 
 // Slots in blocks: a node is in the block that its start lies in, and is looked for all around it.
@@ -106,6 +105,7 @@ class NodeTable {
   std::size_t home_of(const Node* node) const;
   void place(const Node* node);
   void rebuild();
+  void rebuild_far();
 
   int id_shift_;
   Slots near_, far_;

@@ -139,7 +139,7 @@ UOp range(std::int64_t size, std::uint64_t id, LoopKind kind) {
 
 namespace {
 
-// The bounds of a variable are i64, whatever its dtype.
+// The bounds of a variable are values of its dtype, and held as i64.
 void check_bounds(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtype) {
   const Interval own = dtype_interval(dtype), bounds = dtype_interval(dtypes::i64);
   const Interval values{std::max(own.lo, bounds.lo), std::min(own.hi, bounds.hi)};

@@ -195,6 +195,7 @@ std::vector<UOp> rewrite(const std::vector<UOp>& roots, const RuleSet& rules,
   return in_arena(roots, [&](const std::vector<UOp>& inside) {
     Rewriter rewriter(rules, options, Interner::current());
     std::vector<UOp> results;
+    results.reserve(inside.size());
     for (const UOp& root : inside) results.emplace_back(rewriter.fixed_point(root.node()));
     return results;
   });
@@ -205,6 +206,7 @@ std::vector<UOp> rewrite_once(const std::vector<UOp>& roots, const RuleSet& rule
   return in_arena(roots, [&](const std::vector<UOp>& inside) {
     Rewriter rewriter(rules, options, Interner::current());
     std::vector<UOp> results;
+    results.reserve(inside.size());
     for (const UOp& root : inside) results.emplace_back(rewriter.once(root.node()));
     return results;
   });

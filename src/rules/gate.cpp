@@ -12,22 +12,17 @@
 namespace weft {
 namespace {
 
-std::vector<const Node*> clauses_of(const Node* condition) {
-  std::vector<const Node*> clauses;
-  for (; condition->op() == Op::And; condition = condition->src(0))
-    clauses.push_back(condition->src(1));
-  clauses.push_back(condition);
-  return {clauses.rbegin(), clauses.rend()};
-}
-
-// A read inside the value happens wherever its own condition holds, so it must not assume ours.
-bool reads_memory(const Node* value) {
-  return std::ranges::any_of(toposort(value), [](const Node* n) { return n->op() == Op::Index; });
+// A read inside the value happens wherever its own condition holds, so it must not assume ours. Nor
+// must a reduction: it would stand there in two forms, and its loop be closed twice.
+bool assumes_nothing(const Node* value) {
+  return std::ranges::any_of(toposort(value), [](const Node* node) {
+    return node->op() == Op::Index || has(node->op(), OpFlag::Closes);
+  });
 }
 
 UOp under(const Node* value, const std::vector<const Node*>& conditions) {
   const Assumptions assumptions(conditions);
-  if (assumptions.facts.empty() || reads_memory(value)) return UOp(value);
+  if (assumptions.facts.empty() || assumes_nothing(value)) return UOp(value);
   return rewrite(UOp(value), symbolic(), {.pass = "gate", .context = &assumptions});
 }
 
@@ -60,7 +55,8 @@ UOp simplify_gate(const Match& m) {
   if (root->src(1)->is_const_int(0)) return nowhere(root);
   const Node* valid = root->src(1);
   if (valid->is_const() || valid->chain() > longest_sum) return {};
-  if (valid->dtype().lanes() > 1) return {};  // what holds in one lane says nothing of the others
+  // What holds in one lane, or for one element, says nothing of the others.
+  if (valid->dtype().lanes() > 1 || valid->shape() != nullptr) return {};
   std::vector<UOp> src{UOp(root->src(0)), tightened(clauses_of(valid))};
   const auto conditions = clauses_of(src[1].node());
   for (const Node* index : root->src().subspan(2)) src.push_back(under(index, conditions));

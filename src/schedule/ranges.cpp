@@ -2,25 +2,35 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
 #include <weft/dev/ir/value.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
 
 #include "reshape.h"
 
 namespace weft {
 
-UOp element(const UOp& tensor, const UOp& valid, const std::vector<UOp>& indices) {
+UOp place(const UOp& tensor, const UOp& valid, const std::vector<UOp>& indices) {
   std::vector<UOp> src{tensor, valid};
   src.insert(src.end(), indices.begin(), indices.end());
-  return make(Op::Load, {make(Op::Index, src)});
+  return make(Op::Index, src);
+}
+
+UOp element(const UOp& tensor, const UOp& valid, const std::vector<UOp>& indices) {
+  return make(Op::Load, {place(tensor, valid, indices)});
 }
 
 namespace {
 
 // What a rule sees: LOAD(INDEX(tensor, valid, indices ...)).
 struct Element {
-  explicit Element(const Match& m) : Element(m.root()->src(0)) {}
+  explicit Element(const Match& m) : Element(m.root()->src(0)) {
+    if (indices.size() != tensor->dims().size())
+      internal_error(fmt::format("{} indices for {}", indices.size(), expression_text(tensor)));
+  }
   explicit Element(const Node* index) : tensor(index->src(0)), valid(index->src(1)) {
     for (const Node* node : index->src().subspan(2)) indices.emplace_back(node);
   }
@@ -52,8 +62,7 @@ UOp through_leaf(const Match& m) {
   return UOp(leaf->op() == Op::Bind ? leaf->src(0) : leaf);
 }
 
-// What says something about a tensor and computes nothing.
-UOp through_note(const Match& m) {
+UOp through_detach(const Match& m) {
   const Element e(m);
   return e.of(0, e.indices);
 }
@@ -135,26 +144,16 @@ UOp through_reduce(const Match& m) {
   return make(Op::Reduce, src, {}, ReduceArg{arg.op, {}});
 }
 
-// A gather: its own indices are tensors.
+// A gather: its own indices are tensors, and where they are not valid it is what it says, or 0.
 UOp through_load(const Match& m) {
   const Element e(m);
-  const Element inner(e.tensor->src(0));
+  const Element read(e.tensor->src(0));
   std::vector<UOp> at;
-  for (const UOp& index : inner.indices) at.push_back(cast(e.of(index.node()), dtypes::index));
-  return element(UOp(inner.tensor), e.valid & e.of(inner.valid.node()), at);
-}
-
-std::vector<const Node*> clauses_of(const Node* condition) {
-  std::vector<const Node*> clauses, open{condition};
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (node->op() == Op::And)
-      open.insert(open.end(), {node->src(0), node->src(1)});
-    else
-      clauses.push_back(node);
-  }
-  return clauses;
+  for (const UOp& index : read.indices) at.push_back(cast(e.of(index.node()), dtypes::index));
+  const UOp valid = e.of(read.valid.node());
+  const UOp value = element(UOp(read.tensor), e.valid & valid, at);
+  const UOp other = e.tensor->size() > 1 ? e.of(e.tensor->src(1)) : const_int(0, value->dtype());
+  return where(valid, value, other);
 }
 
 // A LOAD is 0 where it is not valid: no need to say so again.
@@ -173,15 +172,16 @@ Pat element_of(const OpSet& ops) {
   return node(Op::Load, {with_more(node(Op::Index, {node(ops)}))});
 }
 
+}  // namespace
+
 const RuleSet& push_rules() {
-  static const OpSet notes{Op::Detach, Op::Contiguous, Op::Remat};
   static const OpSet leaves{Op::Const, Op::Variable, Op::Bind};
   static const RuleSet rules{
       "push",
       {
           rule(element_of(OpSet::where(is_elementwise)), through_elementwise),
           rule(element_of(leaves), through_leaf),
-          rule(element_of(notes), through_note),
+          rule(element_of({Op::Detach}), through_detach),
           rule(element_of({Op::Reshape}), through_reshape),
           rule(element_of({Op::Permute}), through_permute),
           rule(element_of({Op::Expand}), through_expand),
@@ -195,8 +195,6 @@ const RuleSet& push_rules() {
   return rules;
 }
 
-}  // namespace
-
 const RuleSet& ranges_rules() {
   static const RuleSet rules{"ranges", {&push_rules(), &symbolic()}};
   return rules;
@@ -204,33 +202,6 @@ const RuleSet& ranges_rules() {
 
 std::vector<UOp> ranges(const std::vector<UOp>& roots, const RewriteOptions& options) {
   return rewrite(roots, ranges_rules(), options);
-}
-
-UOp make_kernel(std::string_view name, const std::vector<Output>& outputs) {
-  struct Loops {
-    const Node* shape;
-    std::vector<UOp> ranges, stores;
-  };
-  std::vector<Loops> nests;
-  for (const auto& [storage, value] : outputs) {
-    auto nest = std::ranges::find(nests, storage->shape(), &Loops::shape);
-    if (nest == nests.end()) {
-      nest = nests.insert(nests.end(), {storage->shape(), {}, {}});
-      for (const Node* size : storage->dims())
-        nest->ranges.push_back(range(size_as_index(size), fresh_id().value));
-    }
-    const bool is_scalar = value->shape() == nullptr;
-    const UOp what =
-        element(value, const_bool(true), is_scalar ? std::vector<UOp>{} : nest->ranges);
-    const UOp where(element(storage, const_bool(true), nest->ranges)->src(0));
-    nest->stores.push_back(make(Op::Store, {where, what}, {}, StoreArg{}));
-  }
-  std::vector<UOp> effects;
-  for (auto& [shape, ranges, stores] : nests) {
-    ranges.insert(ranges.begin(), stores.size() == 1 ? stores[0] : tuple(stores));
-    effects.push_back(make(Op::End, ranges));
-  }
-  return make(Op::Sink, effects, {}, NameArg{Symbol(std::string(name))});
 }
 
 }  // namespace weft

@@ -9,8 +9,9 @@ namespace {
 class Product {
  public:
   void multiply(const Node* size) {
-    if (size->is_const())
-      constant_ *= size->lo();
+    std::int64_t product = 0;
+    if (size->is_const() && !__builtin_mul_overflow(constant_, size->lo(), &product))
+      constant_ = product;
     else
       symbols_.insert(std::ranges::upper_bound(symbols_, size), size);
   }
@@ -55,6 +56,15 @@ std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<
   std::vector<UOp> result;
   std::size_t i = 0, j = 0;
   while (i < from.size() || j < to.size()) {
+    if (i < from.size() && from[i]->is_const_int(1)) {
+      result.push_back(const_int(0));
+      ++i;
+      continue;
+    }
+    if (j < to.size() && to[j]->is_const_int(1)) {
+      ++j;
+      continue;
+    }
     const std::size_t first_from = i, first_to = j;
     Product source, target;
     if (i < from.size()) source.multiply(from[i++]);

@@ -200,6 +200,18 @@ TEST_F(Interp, CountsTrips) {
   EXPECT_EQ(out.values(), (std::vector<std::int32_t>{24, 0}));
 }
 
+// A store that a loop repeats, and a read of what it stores: both in that loop.
+TEST_F(Interp, KeepsReadersInTheLoopOfTheStore) {
+  Array out(std::vector<float>(3));
+  const UOp r = range(3, 0);
+  const UOp scratch = make(Op::Buffer, {size(1)}, dtypes::f32, BufferArg{{9}, Space::Scratch});
+  const UOp fill = put(place(scratch, {size(0)}), const_float(5, dtypes::f32));
+  const UOp value = load(place(make(Op::After, {scratch, fill}), {size(0)}));
+  const UOp to = place(param(0, Access::Write, {size(3)}), {r});
+  run({over(tuple({fill, put(to, value)}), {r})}, {out.argument()});
+  EXPECT_EQ(out.values(), (std::vector<float>{5, 5, 5}));
+}
+
 // A buffer of the kernel's own, written in one loop and read backwards in the next.
 TEST_F(Interp, OrdersWhatGoesThroughMemory) {
   Array in(std::vector<float>{1, 2, 3, 4}), out(std::vector<float>(4));
@@ -236,6 +248,16 @@ TEST_F(Interp, RunsDeepKernels) {
   run({over(put(place(param(0, Access::Write, {size(1)}, dtypes::i32), {zero}), x), {zero})},
       {out.argument()});
   EXPECT_EQ(out[0], -1);  // all ones
+}
+
+TEST_F(Interp, RefusesWhatItCannotRun) {
+  const UOp i = range(4, 0);
+  const UOp lists = make(Op::Stage, {tuple({i, i}), i}, {}, StageArg{{9}, Space::Scratch, {}});
+  const UOp x = load(place(member(lists, 0, dtypes::i32), {i}));
+  EXPECT_NE(
+      error_of({over(put(place(param(0, Access::Write, {size(4)}, dtypes::i32), {i}), x), {i})}, {})
+          .find("error"),
+      std::string::npos);
 }
 
 TEST_F(Interp, NoticesWhatIsOutsideABuffer) {

@@ -10,7 +10,7 @@
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/ir/text.h>
-#include <weft/dev/schedule/ranges.h>
+#include <weft/dev/schedule/kernel.h>
 #include <weft/error.h>
 
 #include "../support/eager.h"

@@ -76,7 +76,8 @@ class Eager {
     if (node->is_const()) return {{}, {node->arg<ConstArg>().bits}};
     if (is_elementwise(node->op())) return elementwise(node);
     if (node->op() == Op::Tuple || node->op() == Op::Index) return {};
-    if (node->op() == Op::Load) return gather(node->src(0));
+    if (node->op() == Op::Load)
+      return gather(node->src(0), node->size() > 1 ? known_.at(node->src(1)).values[0] : 0);
     const Array& a = known_.at(node->src(0));
     if (node->op() == Op::Reduce) return reduced(node, a);
     if (node->op() == Op::Reshape) return {list(node->src(1)), a.values};
@@ -177,7 +178,7 @@ class Eager {
     return result;
   }
 
-  Array gather(const Node* index) {
+  Array gather(const Node* index, Bits otherwise) {
     const Array& table = known_.at(index->src(0));
     Array result;
     for (const Node* source : index->src().subspan(1))
@@ -192,7 +193,7 @@ class Eager {
         at.push_back(static_cast<std::int64_t>(element(source)));
       const bool valid = element(index->src(1)) != 0;
       result.values.push_back(valid ? table.values[static_cast<std::size_t>(place(table.sizes, at))]
-                                    : 0);
+                                    : otherwise);
     }
     return result;
   }

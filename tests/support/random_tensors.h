@@ -171,7 +171,9 @@ class RandomTensors {
       src[1] = src[1] & (at >= 0) & (at < limit);
       src.push_back(at);
     }
-    return make(Op::Load, {make(Op::Index, src)});
+    const UOp place = make(Op::Index, src);
+    if (one_in(2)) return make(Op::Load, {place});
+    return make(Op::Load, {place, literal_like(below(5), place)});
   }
 
   IntList some_axes(const UOp& x) {

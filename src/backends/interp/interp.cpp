@@ -1,5 +1,7 @@
 // INTERP: the reference device. It runs the unoptimised kernel in the plainest way.
 
+#include <optional>
+
 #include <fmt/core.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/dev/ir/text.h>
@@ -47,7 +49,7 @@ class Interpreter final : public Device {
     const NodeList roots(&kernel, 1);
     verify(roots, Level::Kernel, "scheduling");
     for (const Node* node : toposort(kernel))
-      if (refused.contains(node->op()))
+      if (refused.contains(node->op()) || (node->op() == Op::Stage && node->dtype().is_void()))
         user_error(fmt::format("{} does not run {}", name_, info(node->op()).name));
     return print_graph(kernel->arg<NameArg>().name.get(), roots);
   }

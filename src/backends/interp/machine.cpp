@@ -1,5 +1,6 @@
 #include "machine.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -36,9 +37,15 @@ Bits result_of(const Node* node, std::span<const Bits> operands) {
   internal_error(fmt::format("INTERP: {} of {} has no value", info(node->op()).name, from.str()));
 }
 
-// The nodes that a REDUCE combines, or a GETTUPLE chooses from.
-NodeList members_of(const Node* const& body) {
-  return body->op() == Op::Tuple ? body->src() : NodeList(&body, 1);
+// What a REDUCE combines, or a GETTUPLE chooses from: source 0, or the members of that list.
+NodeList members_of(const Node* user) {
+  const NodeList first = user->src().first(1);
+  return first[0]->op() == Op::Tuple ? first[0]->src() : first;
+}
+
+const Node* without_after(const Node* node) {
+  while (node->op() == Op::After) node = node->src(0);
+  return node;
 }
 
 std::size_t lanes_of(NodeList nodes) {
@@ -48,7 +55,7 @@ std::size_t lanes_of(NodeList nodes) {
 }
 
 std::size_t lanes_of(const Node* node) {
-  return lanes_of(node->op() == Op::Reduce ? members_of(node->src()[0]) : NodeList(&node, 1));
+  return lanes_of(node->op() == Op::Reduce ? members_of(node) : NodeList(&node, 1));
 }
 
 Bits read(const std::byte* from, DType scalar) {
@@ -92,7 +99,7 @@ void Machine::run(const Nest& nest) {
   if (op == Op::Reduce) {
     Bits* result = values_of(nest.closer);
     const Identity identity = info(nest.closer->arg<ReduceArg>().op).identity;
-    for (const Node* member : members_of(nest.closer->src()[0]))
+    for (const Node* member : members_of(nest.closer))
       for (std::size_t lane = 0; lane < member->dtype().lanes(); ++lane)
         *result++ = identity_bits(identity, member->dtype().scalar());
   }
@@ -128,7 +135,7 @@ void Machine::iterate(const Nest& nest) {
 void Machine::reduce(const Node* node) {
   const Op op = node->arg<ReduceArg>().op;
   Bits* result = values_of(node);
-  for (const Node* member : members_of(node->src()[0]))
+  for (const Node* member : members_of(node))
     for (std::size_t lane = 0; lane < member->dtype().lanes(); ++lane, ++result) {
       const Bits operands[] = {*result, values_of(member)[lane]};
       *result = *evaluate(op, member->dtype().scalar(), operands);
@@ -180,10 +187,10 @@ void Machine::move_lanes(const Node* node) {
     case Op::Lane: *to = values_of(node->src(0))[node->arg<PositionArg>().at]; return;
     case Op::GetTuple: {
       const auto at = static_cast<std::size_t>(node->arg<PositionArg>().at);
-      const Node* list = node->src(0);
-      const NodeList members = members_of(list->op() == Op::Reduce ? list->src()[0] : list);
-      const Bits* from = list->op() == Op::Reduce ? values_of(list) + lanes_of(members.first(at))
-                                                  : values_of(members[at]);
+      const Node* list = without_after(node->src(0));
+      const bool reduced = list->op() == Op::Reduce;
+      const Bits* from = reduced ? values_of(list) + lanes_of(members_of(list).first(at))
+                                 : values_of(list->src(at));
       std::copy_n(from, lanes, to);
       return;
     }

@@ -22,6 +22,7 @@ class Homes {
     for (const Node* node : order) home_.set(node, innermost(node));
     for (const Node* node : order | std::views::reverse)
       if (node->op() == Op::End) repeat(node->src(0), *number.find(node));
+    for (const Node* node : order) follow(node, number);
   }
 
   std::uint32_t of(const Node* node) const { return *home_.find(node); }
@@ -45,6 +46,13 @@ class Homes {
       if (groups.contains(node->op()))
         for (const Node* source : node->src()) open.push_back(source);
     }
+  }
+
+  // What is computed from what runs in a loop runs there too, up to the node that closes it.
+  void follow(const Node* node, const NodeMap<std::uint32_t>& number) {
+    const std::uint32_t* own = number.find(node);
+    for (const Node* source : node->src())
+      if (own == nullptr || of(source) != *own) home_.set(node, std::min(of(node), of(source)));
   }
 
   std::uint32_t root_;

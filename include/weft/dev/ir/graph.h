@@ -77,6 +77,9 @@ std::vector<const Node*> toposort(const Node* root);
 std::vector<const Node*> forward_slice(NodeList roots, const Node* on);
 bool depends_on(const Node* root, const Node* on);
 
+// What an AND joins, from left to right; a condition that is none by itself.
+std::vector<const Node*> clauses_of(const Node* condition);
+
 // Leaves first, each node with replaced sources made anew; `by` may map inner nodes too, whose
 // replacements are not looked into again. A replacement has the dtype of what it replaces; shapes,
 // ranges and bounds follow anew.
