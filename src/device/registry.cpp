@@ -64,7 +64,8 @@ std::pair<std::string, int> parse_name(std::string_view name) {
 void add_device(std::string_view kind, std::string_view meaning, OpenDevice open) {
   Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
-  if (!all.kinds.try_emplace(std::string(kind), std::string(meaning), std::move(open)).second)
+  if (!all.kinds.try_emplace(std::string(kind), Entry{std::string(meaning), std::move(open)})
+           .second)
     user_error(fmt::format("there is a device {} already", kind));
 }
 

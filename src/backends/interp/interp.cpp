@@ -1,7 +1,5 @@
 // INTERP: the reference device. It runs the unoptimised kernel in the plainest way.
 
-#include <optional>
-
 #include <fmt/core.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/dev/ir/text.h>
@@ -17,24 +15,27 @@ namespace {
 constexpr OpSet refused{Op::Special,   Op::If,   Op::EndIf,  Op::Shuffle, Op::Mma,
                         Op::AsyncCopy, Op::Wait, Op::Custom, Op::Counter};
 
+UOp parse_in(Arena& arena, std::string_view text) {
+  const InternerScope scope(arena);
+  return parse_node(text);
+}
+
 class KernelProgram final : public Program {
  public:
-  explicit KernelProgram(std::string_view text) {
-    const InternerScope scope(arena_);
-    kernel_ = parse_node(text);
-    signature_ = signature_of(kernel_.node());
-    nests_.emplace(kernel_.node());
-  }
+  explicit KernelProgram(std::string_view text)
+      : kernel_(parse_in(arena_, text)),
+        signature_(signature_of(kernel_.node())),
+        nests_(kernel_.node()) {}
 
   void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) override {
-    Machine(kernel_.node(), *nests_).run(signature_, arguments, values);
+    Machine(kernel_.node(), nests_).run(signature_, arguments, values);
   }
 
  private:
   Arena arena_;
   UOp kernel_;
   Signature signature_;
-  std::optional<Nests> nests_;
+  Nests nests_;
 };
 
 class Interpreter final : public Device {

@@ -37,6 +37,12 @@ Bits result_of(const Node* node, std::span<const Bits> operands) {
   internal_error(fmt::format("INTERP: {} of {} has no value", info(node->op()).name, from.str()));
 }
 
+Bits combined(Op op, DType dtype, Bits a, Bits b) {
+  const Bits operands[] = {a, b};
+  if (const auto bits = evaluate(op, dtype, operands)) return *bits;
+  internal_error(fmt::format("INTERP: {} does not combine {}", info(op).name, dtype.str()));
+}
+
 // What a REDUCE combines, or a GETTUPLE chooses from: source 0, or the members of that list.
 NodeList members_of(const Node* user) {
   const NodeList first = user->src().first(1);
@@ -137,8 +143,7 @@ void Machine::reduce(const Node* node) {
   Bits* result = values_of(node);
   for (const Node* member : members_of(node))
     for (std::size_t lane = 0; lane < member->dtype().lanes(); ++lane, ++result) {
-      const Bits operands[] = {*result, values_of(member)[lane]};
-      *result = *evaluate(op, member->dtype().scalar(), operands);
+      *result = combined(op, member->dtype().scalar(), *result, values_of(member)[lane]);
     }
 }
 
@@ -274,8 +279,9 @@ void Machine::store(const Node* node) {
     std::byte* place = place_of(index, lane);
     if (place == nullptr) continue;
     for (std::size_t i = 0; i < each; ++i, place += scalar.bytes()) {
-      const Bits operands[] = {arg.combine ? read(place, scalar) : 0, lane_of(value, lane + i)};
-      write(place, arg.combine ? *evaluate(arg.op, scalar, operands) : operands[1], scalar);
+      const Bits bits = lane_of(value, lane + i);
+      write(place, arg.combine ? combined(arg.op, scalar, read(place, scalar), bits) : bits,
+            scalar);
     }
   }
 }

@@ -33,7 +33,7 @@ class Machine {
   void store(const Node* node);
   void fill_stage(const Node* stage);
 
-  void bind(const Node* storage);
+  void bind(const Node* node);                               // a PARAM, BUFFER or STAGE
   std::byte* place_of(const Node* index, std::size_t lane);  // null where it is not valid
 
   Bits* values_of(const Node* node) { return &values_[*offset_.find(node)]; }
