@@ -190,26 +190,28 @@ std::vector<UOp> in_arena(const std::vector<UOp>& roots,
   return import_graph(nodes_of(run(copies)), arena, shared_graph());
 }
 
-std::vector<UOp> rewrite(const std::vector<UOp>& roots, const RuleSet& rules,
-                         const RewriteOptions& options) {
+namespace {
+
+std::vector<UOp> each(const std::vector<UOp>& roots, const RuleSet& rules,
+                      const RewriteOptions& options, const Node* (Rewriter::*walk)(const Node*)) {
   return in_arena(roots, [&](const std::vector<UOp>& inside) {
     Rewriter rewriter(rules, options, Interner::current());
     std::vector<UOp> results;
-    results.reserve(inside.size());
-    for (const UOp& root : inside) results.emplace_back(rewriter.fixed_point(root.node()));
+    for (const UOp& root : inside) results.emplace_back((rewriter.*walk)(root.node()));
     return results;
   });
 }
 
+}  // namespace
+
+std::vector<UOp> rewrite(const std::vector<UOp>& roots, const RuleSet& rules,
+                         const RewriteOptions& options) {
+  return each(roots, rules, options, &Rewriter::fixed_point);
+}
+
 std::vector<UOp> rewrite_once(const std::vector<UOp>& roots, const RuleSet& rules,
                               const RewriteOptions& options) {
-  return in_arena(roots, [&](const std::vector<UOp>& inside) {
-    Rewriter rewriter(rules, options, Interner::current());
-    std::vector<UOp> results;
-    results.reserve(inside.size());
-    for (const UOp& root : inside) results.emplace_back(rewriter.once(root.node()));
-    return results;
-  });
+  return each(roots, rules, options, &Rewriter::once);
 }
 
 UOp rewrite(const UOp& root, const RuleSet& rules, const RewriteOptions& options) {

@@ -2,22 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "../support/errors.h"
+
 namespace weft {
 namespace {
 
-template <class F>
-std::string message_of(F raise) {
-  try {
-    raise();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(Error, SaysWhoseFaultItIs) {
-  EXPECT_EQ(message_of([] { user_error("add: shapes differ"); }), "add: shapes differ");
-  EXPECT_EQ(message_of([] { internal_error("pass x"); }), "internal error: pass x");
+  EXPECT_EQ(error_of([] { user_error("add: shapes differ"); }), "add: shapes differ");
+  EXPECT_EQ(error_of([] { internal_error("pass x"); }), "internal error: pass x");
 }
 
 TEST(Error, IsAStandardException) {

@@ -8,6 +8,8 @@
 
 #include <weft/error.h>
 
+#include "../support/errors.h"
+
 namespace weft {
 namespace {
 
@@ -31,15 +33,6 @@ class Environment {
   const char* name_;
   std::optional<std::string> before_;
 };
-
-std::string message_of(void (*f)()) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Settings, TableHasUniqueNamesAndMeanings) {
   const auto& table = all_settings();
@@ -81,8 +74,8 @@ TEST(Settings, ContextsAreOfOneThread) {
 }
 
 TEST(Settings, UnknownNamesThrow) {
-  EXPECT_EQ(message_of([] { setting("DEBUGG"); }), "there is no setting DEBUGG");
-  EXPECT_EQ(message_of([] { const Context context{{"DEBUG", "4"}, {"NO", "1"}}; }),
+  EXPECT_EQ(error_of([] { setting("DEBUGG"); }), "there is no setting DEBUGG");
+  EXPECT_EQ(error_of([] { const Context context{{"DEBUG", "4"}, {"NO", "1"}}; }),
             "there is no setting NO");
   const Environment environment("DEBUG", "1");
   EXPECT_EQ(setting("DEBUG"), "1") << "the failed context left something behind";
@@ -95,7 +88,7 @@ TEST(Settings, IntegersAreChecked) {
   }
   for (std::string_view text : {"", "two", "1x", " 1", "1.0", "99999999999999999999"}) {
     const Context context{{"DEBUG", text}};
-    EXPECT_EQ(message_of([] { setting_int("DEBUG"); }),
+    EXPECT_EQ(error_of([] { setting_int("DEBUG"); }),
               "DEBUG=" + std::string(text) + ": expected an integer");
   }
 }

@@ -9,17 +9,10 @@
 #include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 
+#include "../support/errors.h"
+
 namespace weft {
 namespace {
-
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // Memory that the program cannot reach itself, as on a card: handles are not addresses.
 class FarMemory final : public Allocator {

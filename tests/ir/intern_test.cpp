@@ -16,6 +16,7 @@
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
+#include "../support/errors.h"
 #include "../support/nodes.h"
 #include "../support/random_graph.h"
 
@@ -23,15 +24,6 @@ namespace weft {
 namespace {
 
 constexpr DType f32 = dtypes::f32;
-
-std::string message_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 UOp param(std::initializer_list<std::int64_t> dims) {
   std::vector<UOp> src;
@@ -172,9 +164,9 @@ TEST(Interner, RefusesAWrongNumberOfSources) {
     Interner& interner = Interner::current();
     const UOp f = const_float(1.5, dtypes::f32);
     const Node* src[] = {f.node(), f.node(), f.node()};
-    EXPECT_EQ(message_of([&] { interner.intern({Op::Sqrt, f32, src}); }),
+    EXPECT_EQ(error_of([&] { interner.intern({Op::Sqrt, f32, src}); }),
               "internal error: sqrt with 3 sources");
-    EXPECT_EQ(message_of([&] { interner.intern({Op::Add, f32, {}}); }),
+    EXPECT_EQ(error_of([&] { interner.intern({Op::Add, f32, {}}); }),
               "internal error: add with 0 sources");
   });
 }
@@ -201,17 +193,17 @@ TEST(Interner, RefusesSourcesOfAnother) {
     const InternerScope scope(arena);
     first = const_int(0);
     for (int i = 1; i < 10; ++i) far = const_int(i);
-    EXPECT_EQ(message_of([&] { -shared; }),
+    EXPECT_EQ(error_of([&] { -shared; }),
               "internal error: a source of neg is from another interner");
     EXPECT_EQ(arena.size(), 10u);
   }
-  EXPECT_EQ(message_of([&] { far + shared; }),
+  EXPECT_EQ(error_of([&] { far + shared; }),
             "internal error: a source of add is from another interner");
   const InternerScope scope(other);
-  EXPECT_EQ(message_of([&] { -far; }), "internal error: a source of neg is from another interner");
+  EXPECT_EQ(error_of([&] { -far; }), "internal error: a source of neg is from another interner");
   const UOp own = const_int(5);  // with the id that `first` has in its arena
   ASSERT_EQ(own->id(), first->id());
-  EXPECT_EQ(message_of([&] { own + first; }),
+  EXPECT_EQ(error_of([&] { own + first; }),
             "internal error: a source of add is from another interner");
   EXPECT_TRUE(other.owns(own.node()));
   EXPECT_FALSE(other.owns(first.node()));

@@ -11,6 +11,7 @@
 #include <weft/dev/ir/uop.h>
 #include <weft/error.h>
 
+#include "../support/errors.h"
 #include "../support/nodes.h"
 
 namespace weft {
@@ -175,16 +176,6 @@ TEST(Shape, OfSizesThatMayBeEqualAgrees) {
   EXPECT_EQ(shape_of(x + param({const_int(4, dtypes::i32), const_int(6)})), "4, 6");
   EXPECT_EQ(shape_of(expand(param({n}), sizes({9}))), "9");
   EXPECT_EQ(shape_of(expand(param({variable(0, 1)}), sizes({9}))), "9");
-}
-
-template <class Make>
-std::string error_of(Make make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
 }
 
 TEST(Shape, ErrorsNameTheOpAndTheShapes) {

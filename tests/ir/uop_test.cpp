@@ -13,21 +13,14 @@
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
+#include "../support/errors.h"
+
 namespace weft {
 namespace {
 
 using namespace dtypes;
 
 UOp value(DType dtype) { return make(Op::Custom, {}, dtype, CustomArg{Symbol(dtype.str())}); }
-
-std::string error_of(const std::function<UOp()>& make) {
-  try {
-    make();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Make, InfersTheDtype) {
   const UOp i = value(i32), f = value(f32), v = value(f32.vec(4)), b = value(bool_);
