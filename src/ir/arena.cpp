@@ -62,7 +62,7 @@ void Arena::reset() {
   next_ = chunks_.empty() ? nullptr : chunks_[0].memory.get();
   end_ = chunks_.empty() ? nullptr : next_ + chunks_[0].size;
   nodes_.clear();
-  forget_origins();
+  forget_all_notes();
 }
 
 }  // namespace weft

@@ -16,26 +16,39 @@ InternerScope::InternerScope(Interner& interner) : previous_(current_interner) {
 InternerScope::~InternerScope() { current_interner = previous_; }
 
 void Interner::annotate(const Node* node, const Origin& origin) {
-  const std::lock_guard lock(origins_mutex_);
-  origins_[node] = origin;
+  const std::lock_guard lock(notes_mutex_);
+  notes_[node].origin = origin;
   node->annotated_.store(1, std::memory_order_relaxed);
 }
 
-std::optional<Origin> Interner::origin(const Node* node) const {
-  if (!node->is_annotated()) return std::nullopt;
-  const std::lock_guard lock(origins_mutex_);
-  const auto found = origins_.find(node);
-  return found == origins_.end() ? std::nullopt : std::optional(found->second);
+// What goes is destroyed outside the lock: it may hold nodes with notes of their own.
+void Interner::attach(const Node* node, std::shared_ptr<void> thing) {
+  const std::lock_guard lock(notes_mutex_);
+  notes_[node].thing.swap(thing);
+  node->annotated_.store(1, std::memory_order_relaxed);
 }
 
-void Interner::forget_origin(const Node* node) {
-  const std::lock_guard lock(origins_mutex_);
-  origins_.erase(node);
+Interner::Note Interner::note_of(const Node* node) const {
+  if (!node->is_annotated()) return {};
+  const std::lock_guard lock(notes_mutex_);
+  const auto found = notes_.find(node);
+  return found == notes_.end() ? Note{} : found->second;
 }
 
-void Interner::forget_origins() {
-  const std::lock_guard lock(origins_mutex_);
-  origins_.clear();
+std::optional<Origin> Interner::origin(const Node* node) const { return note_of(node).origin; }
+
+std::shared_ptr<void> Interner::attached(const Node* node) const { return note_of(node).thing; }
+
+void Interner::forget_notes(const Node* node) {
+  Notes::node_type gone;
+  const std::lock_guard lock(notes_mutex_);
+  gone = notes_.extract(node);
+}
+
+void Interner::forget_all_notes() {
+  Notes gone;
+  const std::lock_guard lock(notes_mutex_);
+  gone.swap(notes_);
 }
 
 }  // namespace weft

@@ -385,5 +385,38 @@ TEST(Origin, IsOutsideIdentityAndSurvivesImport) {
   EXPECT_EQ(line_of(shared_graph(), range(4, 0) + 1), -1);  // it died with its node
 }
 
+TEST(Attached, GoesWithItsNodeOrWhenReplaced) {
+  std::weak_ptr<int> first, second;
+  {
+    const UOp node = const_int(123457) + Variable("n", 0, 9);
+    EXPECT_EQ(shared_graph().attached(node.node()), nullptr);
+    const auto one = std::make_shared<int>(1), two = std::make_shared<int>(2);
+    first = one;
+    second = two;
+    shared_graph().attach(node.node(), one);
+    shared_graph().annotate(node.node(), {Symbol("model.cpp"), 7, {}});
+    EXPECT_EQ(shared_graph().attached(node.node()), one);
+    shared_graph().attach(node.node(), two);
+    EXPECT_EQ(shared_graph().attached(node.node()), two);
+    EXPECT_EQ(shared_graph().origin(node.node())->line, 7);
+  }
+  EXPECT_TRUE(first.expired());
+  EXPECT_TRUE(second.expired());
+}
+
+// The note of one node holds the only handle of another that has a note as well.
+TEST(Attached, MayHoldNodesItself) {
+  std::weak_ptr<UOp> inner;
+  {
+    const UOp outer = Variable("outer", 0, 9);
+    UOp held = Variable("held", 0, 9);
+    const auto leaf = std::make_shared<UOp>(Variable("leaf", 0, 9));
+    inner = leaf;
+    shared_graph().attach(held.node(), leaf);
+    shared_graph().attach(outer.node(), std::make_shared<UOp>(std::move(held)));
+  }
+  EXPECT_TRUE(inner.expired());
+}
+
 }  // namespace
 }  // namespace weft

@@ -51,17 +51,29 @@ class Interner {
   void annotate(const Node* node, const Origin& origin);
   std::optional<Origin> origin(const Node* node) const;
 
+  // Hangs something on a node, outside its identity, such as the memory of a BUFFER. It goes with
+  // the node, or when something else (or null) takes its place.
+  void attach(const Node* node, std::shared_ptr<void> thing);
+  std::shared_ptr<void> attached(const Node* node) const;  // null where there is nothing
+
   bool counted() const { return counted_; }
   static Interner& current();
 
  protected:
-  void forget_origin(const Node* node);
-  void forget_origins();
+  void forget_notes(const Node* node);
+  void forget_all_notes();
 
  private:
+  struct Note {
+    std::optional<Origin> origin;
+    std::shared_ptr<void> thing;
+  };
+  using Notes = std::unordered_map<const Node*, Note>;
+  Note note_of(const Node* node) const;
+
   const bool counted_;
-  mutable std::mutex origins_mutex_;
-  std::unordered_map<const Node*, Origin> origins_;
+  mutable std::mutex notes_mutex_;
+  Notes notes_;
 };
 
 Interner& shared_graph();

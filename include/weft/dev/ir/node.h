@@ -105,7 +105,7 @@ class Node {
   Op op_;
   std::uint8_t flags_;
   std::uint8_t chain_;
-  mutable std::atomic<std::uint8_t> annotated_;  // has an Origin in its interner
+  mutable std::atomic<std::uint8_t> annotated_;  // has notes in its interner
 };
 static_assert(sizeof(Node) == 64, "a node's header is one cache line");
 

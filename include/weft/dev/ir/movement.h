@@ -1,0 +1,28 @@
+// Movement and reduction, the tensor graph's ops beside algebra. What would change nothing is left
+// out. Sizes are integer nodes; a scalar has none.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+using Axes = std::vector<std::int64_t>;
+using Sizes = std::vector<UOp>;
+
+Sizes sizes_of(const UOp& tensor);
+Sizes constant_sizes(const std::vector<std::int64_t>& values);
+
+UOp reshape(const UOp& tensor, const Sizes& sizes);
+UOp permute(const UOp& tensor, const Axes& axes);
+UOp expand(const UOp& tensor, const Sizes& sizes);
+UOp pad(const UOp& tensor, const Sizes& before, const Sizes& after);
+UOp shrink(const UOp& tensor, const Sizes& start, const Sizes& sizes);
+UOp flip(const UOp& tensor, const Axes& axes);
+
+// The axes stay, with size 1.
+UOp reduce(Op op, const UOp& tensor, const Axes& axes);
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+#include <weft/dev/ir/movement.h>
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+bool are_sizes_of(const UOp& tensor, const Sizes& sizes) {
+  return std::ranges::equal(tensor->dims(), sizes, {}, {}, &UOp::node);
+}
+
+bool are_zeros(const Sizes& sizes) {
+  return std::ranges::all_of(sizes, [](const UOp& size) { return size->is_const_int(0); });
+}
+
+}  // namespace
+
+Sizes sizes_of(const UOp& tensor) {
+  const NodeList dims = tensor->dims();
+  return Sizes(dims.begin(), dims.end());
+}
+
+Sizes constant_sizes(const std::vector<std::int64_t>& values) {
+  Sizes sizes;
+  for (std::int64_t value : values) sizes.push_back(const_int(value));
+  return sizes;
+}
+
+UOp reshape(const UOp& tensor, const Sizes& sizes) {
+  if (are_sizes_of(tensor, sizes)) return tensor;
+  if (tensor->op() == Op::Reshape) return reshape(tensor.src(0), sizes);
+  return make(Op::Reshape, {tensor, tuple(sizes)});
+}
+
+UOp permute(const UOp& tensor, const Axes& axes) {
+  if (std::ranges::is_sorted(axes) && axes.size() == tensor->dims().size()) return tensor;
+  return make(Op::Permute, {tensor}, {}, AxesArg{IntList(axes)});
+}
+
+UOp expand(const UOp& tensor, const Sizes& sizes) {
+  if (are_sizes_of(tensor, sizes)) return tensor;
+  return make(Op::Expand, {tensor, tuple(sizes)});
+}
+
+UOp pad(const UOp& tensor, const Sizes& before, const Sizes& after) {
+  if (are_zeros(before) && are_zeros(after)) return tensor;
+  return make(Op::Pad, {tensor, tuple(before), tuple(after)});
+}
+
+UOp shrink(const UOp& tensor, const Sizes& start, const Sizes& sizes) {
+  if (are_zeros(start) && are_sizes_of(tensor, sizes)) return tensor;
+  return make(Op::Shrink, {tensor, tuple(start), tuple(sizes)});
+}
+
+UOp flip(const UOp& tensor, const Axes& axes) {
+  if (axes.empty()) return tensor;
+  return make(Op::Flip, {tensor}, {}, AxesArg{IntList(axes)});
+}
+
+UOp reduce(Op op, const UOp& tensor, const Axes& axes) {
+  if (axes.empty()) return tensor;
+  return make(Op::Reduce, {tensor}, {}, ReduceArg{op, IntList(axes)});
+}
+
+}  // namespace weft
