@@ -21,6 +21,7 @@ class RandomTensors {
     return pool_.back();
   }
   const std::vector<UOp>& inputs() const { return inputs_; }
+  const std::vector<UOp>& values() const { return pool_; }  // everything computed on the way
 
  private:
   using Sizes = std::vector<std::int64_t>;
