@@ -14,10 +14,10 @@ const RuleSet& symbolic() {
 }
 
 std::span<const RuleSet* const> all_rule_sets() {
-  static const RuleSet* const sets[] = {&fold_rules(),   &order_rules(),   &sum_rules(),
-                                        &divmod_rules(), &compare_rules(), &select_rules(),
-                                        &gate_rules(),   &symbolic(),      &spread_rules(),
-                                        &merge_rules(),  &factor_rules(),  &width_rules()};
+  static const RuleSet* const sets[] = {
+      &fold_rules(),   &order_rules(),     &sum_rules(),  &divmod_rules(), &compare_rules(),
+      &select_rules(), &gate_rules(),      &symbolic(),   &spread_rules(), &merge_rules(),
+      &factor_rules(), &reduction_rules(), &width_rules()};
   return sets;
 }
 

@@ -71,7 +71,7 @@ const RuleSet& kernel_rules() {
       "computed",
       {rule(with_more(node(Op::Load, {with_more(node(Op::Index, {node(Op::Buffer)}))})),
             through_computed)}};
-  static const RuleSet rules{"kernel", {&computed, &push_rules(), &symbolic()}};
+  static const RuleSet rules{"kernel", {&computed, &ranges_rules()}};
   return rules;
 }
 
