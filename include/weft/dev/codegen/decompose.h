@@ -1,0 +1,17 @@
+// What a target lacks, in terms of what it has.
+//
+// Each set is one subject; a renderer joins those that its target needs. All results are exact as
+// ops.def says, or where that leaves a tolerance the same bits on every device: every step is an op
+// with one result. Vectors are decomposed lane by lane, and stay vectors.
+#pragma once
+
+#include <weft/dev/rewrite/rule.h>
+
+namespace weft {
+
+const RuleSet& threefry_rules();  // THREEFRY, in 32-bit integers
+
+// All of the above. Also for one fixed point with symbolic().
+const RuleSet& decompositions();
+
+}  // namespace weft

@@ -1,0 +1,10 @@
+#include <weft/dev/codegen/decompose.h>
+
+namespace weft {
+
+const RuleSet& decompositions() {
+  static const RuleSet rules{"decompositions", {&threefry_rules()}};
+  return rules;
+}
+
+}  // namespace weft
