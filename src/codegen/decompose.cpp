@@ -3,7 +3,7 @@
 namespace weft {
 
 const RuleSet& decompositions() {
-  static const RuleSet rules{"decompositions", {&threefry_rules()}};
+  static const RuleSet rules{"decompositions", {&threefry_rules(), &divide_rules()}};
   return rules;
 }
 

@@ -10,8 +10,13 @@
 namespace weft {
 
 const RuleSet& threefry_rules();  // THREEFRY, in 32-bit integers
+const RuleSet& divide_rules();    // integer division by constants; rounding down by CDIV
 
 // All of the above. Also for one fixed point with symbolic().
 const RuleSet& decompositions();
+
+// FLOORDIV and FLOORMOD of what is not negative as CDIV and CMOD. Runs last and alone: symbolic()
+// writes it the other way.
+const RuleSet& truncating_rules();
 
 }  // namespace weft
