@@ -3,9 +3,9 @@
 namespace weft {
 
 const RuleSet& decompositions() {
-  static const RuleSet rules{
-      "decompositions",
-      {&narrow_rules(), &narrow_cast_rules(), &threefry_rules(), &divide_rules()}};
+  static const RuleSet rules{"decompositions",
+                             {&transcendental_rules(), &narrow_rules(), &narrow_cast_rules(),
+                              &threefry_rules(), &divide_rules()}};
   return rules;
 }
 
