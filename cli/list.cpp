@@ -1,5 +1,7 @@
 #include <fmt/core.h>
+#include <weft/dev/codegen/decompose.h>
 #include <weft/dev/compile/pipeline.h>
+#include <weft/dev/compile/rule_sets.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/ranges.h>
@@ -36,7 +38,8 @@ void list_rules_of(const RuleSet& rules) {
 void list_rules() {
   list_rules_of(push_rules());
   for (const RuleSet* rules : all_rule_sets())
-    if (rules != &symbolic()) list_rules_of(*rules);  // which is those above it
+    if (rules != &symbolic() && rules != &decompositions())
+      list_rules_of(*rules);  // those above it
 }
 
 void list_devices() {

@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include <fmt/core.h>
+#include <weft/dev/compile/rule_sets.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
