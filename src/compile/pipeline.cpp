@@ -22,13 +22,17 @@ constexpr Pass passes[] = {
      "tensors to loops: indices pushed through the graph down to memory"},
     {"simplify", simplify, Level::Any, Pass::Always,
      "integer algebra: index arithmetic in few ops"},
-    // Before the reductions: a stage is filled where the value it holds is reduced.
     {"stages", stages, Level::Kernel, Pass::Lowering,
      "what is computed once gets memory of its own and a loop that fills it"},
-    {"accumulate", accumulate, Level::Kernel, Pass::Lowering,
-     "reductions to registers and loops, shared where they can be"},
     // Before widths: a flat index may need more bits than those it is made of.
     {"flatten", flatten, Level::Kernel, Pass::Lowering, "one dimension for all memory, row-major"},
+    // Sees by flat indices what is contiguous.
+    {"vectorize", vectorize, Level::Kernel, Pass::Lowering,
+     "loops over what is contiguous, as wide as vector registers"},
+    // Before accumulate: reductions whose bodies are vectors get vectors to add to.
+    {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},
+    {"accumulate", accumulate, Level::Kernel, Pass::Lowering,
+     "reductions to registers and loops, shared where they can be"},
     // After the algebra, which is about integers without width.
     {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
     // Last: needs the widths, and the algebra would undo it.

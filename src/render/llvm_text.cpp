@@ -8,23 +8,24 @@ namespace {
 
 constexpr std::string_view language = "LLVM";
 
-// {t} is the type of the operands, {c} that of a condition, {one} and {zero} are constants.
+// {t} is the type of the operands, {c} that of a condition, {one} and {zero} are constants; {n} says
+// that the op does not wrap, which lets LLVM widen indices.
 // clang-format off
 constexpr Phrase phrases[] = {
     // op          logic                      signed                        unsigned                      real
-    {Op::Neg,    {"-",                       "sub {t} {zero}, {0}",        "sub {t} {zero}, {0}",        "fneg {t} {0}"}},
+    {Op::Neg,    {"-",                       "sub{n} {t} {zero}, {0}",        "sub{n} {t} {zero}, {0}",        "fneg {t} {0}"}},
     {Op::Recip,  {"",                        "",                           "",                           "fdiv {t} {one}, {0}"}},
     {Op::Sqrt,   {"",                        "",                           "",                           "call {t} @llvm.sqrt({t} {0})"}},
     {Op::Trunc,  {"-",                       "-",                          "-",                          "call {t} @llvm.trunc({t} {0})"}},
-    {Op::Add,    {"or {t} {0}, {1}",         "add {t} {0}, {1}",           "add {t} {0}, {1}",           "fadd {t} {0}, {1}"}},
-    {Op::Sub,    {"xor {t} {0}, {1}",        "sub {t} {0}, {1}",           "sub {t} {0}, {1}",           "fsub {t} {0}, {1}"}},
-    {Op::Mul,    {"and {t} {0}, {1}",        "mul {t} {0}, {1}",           "mul {t} {0}, {1}",           "fmul {t} {0}, {1}"}},
+    {Op::Add,    {"or {t} {0}, {1}",         "add{n} {t} {0}, {1}",           "add{n} {t} {0}, {1}",           "fadd {t} {0}, {1}"}},
+    {Op::Sub,    {"xor {t} {0}, {1}",        "sub{n} {t} {0}, {1}",           "sub{n} {t} {0}, {1}",           "fsub {t} {0}, {1}"}},
+    {Op::Mul,    {"and {t} {0}, {1}",        "mul{n} {t} {0}, {1}",           "mul{n} {t} {0}, {1}",           "fmul {t} {0}, {1}"}},
     {Op::Div,    {"",                        "",                           "",                           "fdiv {t} {0}, {1}"}},
     {Op::Mod,    {"",                        "",                           "",                           "frem {t} {0}, {1}"}},
     {Op::Max,    {"or {t} {0}, {1}",         "call {t} @llvm.smax({t} {0}, {t} {1})", "call {t} @llvm.umax({t} {0}, {t} {1})", "call {t} @llvm.maximum({t} {0}, {t} {1})"}},
     {Op::CDiv,   {"",                        "sdiv {t} {0}, {1}",          "udiv {t} {0}, {1}",          ""}},
     {Op::CMod,   {"",                        "srem {t} {0}, {1}",          "urem {t} {0}, {1}",          ""}},
-    {Op::Shl,    {"",                        "shl {t} {0}, {1}",           "shl {t} {0}, {1}",           ""}},
+    {Op::Shl,    {"",                        "shl{n} {t} {0}, {1}",           "shl{n} {t} {0}, {1}",           ""}},
     {Op::Shr,    {"",                        "ashr {t} {0}, {1}",          "lshr {t} {0}, {1}",          ""}},
     {Op::And,    {"and {t} {0}, {1}",        "and {t} {0}, {1}",           "and {t} {0}, {1}",           ""}},
     {Op::Or,     {"or {t} {0}, {1}",         "or {t} {0}, {1}",            "or {t} {0}, {1}",            ""}},
@@ -65,7 +66,7 @@ std::string short_name(DType dtype) {
 }
 
 std::string phrase_text(Op op, DType operand, const std::vector<std::string>& operands,
-                        DType condition) {
+                        DType condition, bool exact) {
   const std::string_view form = form_of(phrase_of(phrases, op, operand, language), operand);
   if (form == "-") return {};
   std::string text[3];
@@ -76,6 +77,9 @@ std::string phrase_text(Op op, DType operand, const std::vector<std::string>& op
   };
   return fmt::format(fmt::runtime(form), text[0], text[1], text[2],
                      fmt::arg("t", llvm_type(operand)), fmt::arg("c", llvm_type(condition)),
+                     fmt::arg("n", !exact                  ? ""
+                                   : operand.is_unsigned() ? " nuw"
+                                                           : " nsw"),
                      fmt::arg("one", number(1)), fmt::arg("zero", number(0)));
 }
 
@@ -124,11 +128,11 @@ std::string llvm_instruction(const Node* node, const std::vector<std::string>& o
     if (llvm_type(from) == llvm_type(to)) return {};
     return fmt::format("bitcast {} {} to {}", llvm_type(from), operands[0], llvm_type(to));
   }
-  return phrase_text(node->op(), from, operands, node->src(0)->dtype());
+  return phrase_text(node->op(), from, operands, node->src(0)->dtype(), node->is_exact());
 }
 
 std::string llvm_combine(Op op, DType dtype, const std::string& a, const std::string& b) {
-  return phrase_text(op, dtype, {a, b}, dtype);
+  return phrase_text(op, dtype, {a, b}, dtype, false);
 }
 
 }  // namespace weft

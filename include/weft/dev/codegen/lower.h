@@ -19,6 +19,14 @@ std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions&
 const RuleSet& flatten_rules();
 std::vector<UOp> flatten(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// A range along which everything is contiguous, or the same, is split into VECTOR ranges as wide as
+// the target's registers and what is left. NOOPT=1 leaves this out.
+std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+// A VECTOR range becomes the vector of its trips, and what changes with it a vector; a REDUCE over it
+// combines the lanes at the end.
+std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // Integer ops are total, those of machines are not: where bounds do not rule it out, division by 0
 // or -1 and shifts by the width are kept from them. Rounding down becomes rounding toward zero.
 const RuleSet& guard_rules();
