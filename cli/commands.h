@@ -10,6 +10,7 @@ namespace weft::cli {
 // IR text in, passes, IR text out.
 struct OptOptions {
   std::vector<std::string> passes;  // empty: the whole pipeline
+  std::string device;               // whose passes; empty: one that takes kernels as scheduled
   std::string file = "-";
   bool trace = false, renumber = false, validate = false;
 };

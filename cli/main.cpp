@@ -19,6 +19,8 @@ void add_opt(CLI::App& app, OptOptions& options) {
       ->add_option("--pass", options.passes,
                    "A pass or rule set to run, again for more; all by default")
       ->allow_extra_args(false);
+  command->add_option("--device", options.device,
+                      "Run the passes that this device asks for; by default those that all do");
   command->add_flag("--trace", options.trace, "Report every rule applied, on stderr");
   command->add_flag("--renumber", options.renumber, "Count unique ids from 0");
   command->add_flag("--validate", options.validate,

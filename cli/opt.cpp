@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/validate/bounds.h>
 #include <weft/error.h>
@@ -64,9 +65,11 @@ void run_opt(const OptOptions& options) {
   Arena arena;
   const InternerScope scope(arena);
   TraceToStderr trace;
+  PassOptions passing;
+  if (!options.device.empty()) passing.target = find_device(options.device).target();
+  if (options.trace) passing.trace = &trace;
   for (Graph& graph : parse_legal(read_all(options.file), options.file)) {
-    for (const std::string& pass : passes)
-      graph.roots = run_named(pass, graph.roots, options.trace ? &trace : nullptr);
+    for (const std::string& pass : passes) graph.roots = run_named(pass, graph.roots, passing);
     if (options.validate) report_proofs(graph);
     fmt::print("{}", print_graph(graph, {.renumber = options.renumber}));
   }

@@ -16,6 +16,10 @@ set(WEFT_PC_PACKAGES "fmt")
 if(WEFT_Z3)
   string(APPEND WEFT_PC_PACKAGES " z3")
 endif()
+set(WEFT_PC_LLVM "")
+if(WEFT_LLVM AND WEFT_STATIC)  # which has no pkg-config file
+  set(WEFT_PC_LLVM " -L${LLVM_LIBRARY_DIRS} -lLLVM-${LLVM_VERSION_MAJOR}")
+endif()
 
 if(BUILD_SHARED_LIBS)
   file(RELATIVE_PATH bin_to_lib /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})

@@ -26,8 +26,10 @@ const SettingInfo& find_setting(std::string_view name) {
 
 const std::vector<SettingInfo>& all_settings() {
   static const std::vector<SettingInfo> table{
+      {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
       {"DEBUG", "0", "2: print the time and size of every pass; 4: the IR after it as well"},
       {"DUMP", "", "print the IR after this pass only"},
+      {"NOOPT", "0", "1: no vectors, the plain loops"},
       {"SPEC", "0", "1: verify the IR after every pass"},
       {"SKIP", "", "leave these passes out: a,b"},
       {"VALIDATE", "0", "1: prove with Z3 that every index is inside its buffer"},

@@ -1,4 +1,5 @@
 #include <weft/dev/codegen/decompose.h>
+#include <weft/dev/rules/symbolic.h>
 
 namespace weft {
 
@@ -7,6 +8,11 @@ const RuleSet& decompositions() {
                              {&transcendental_rules(), &narrow_rules(), &narrow_cast_rules(),
                               &threefry_rules(), &divide_rules()}};
   return rules;
+}
+
+std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  static const RuleSet rules{"decompose", {&decompositions(), &fold_rules()}};
+  return rewrite(roots, rules, options);
 }
 
 }  // namespace weft

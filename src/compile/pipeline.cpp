@@ -5,6 +5,8 @@
 #include <cstdio>
 
 #include <fmt/core.h>
+#include <weft/dev/codegen/decompose.h>
+#include <weft/dev/codegen/lower.h>
 #include <weft/dev/compile/rule_sets.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
@@ -18,11 +20,29 @@ namespace weft {
 namespace {
 
 constexpr Pass passes[] = {
-    {"ranges", ranges, Level::Any,
+    {"ranges", ranges, Level::Any, Pass::Always,
      "tensors to loops: indices pushed through the graph down to memory"},
-    {"simplify", simplify, Level::Any, "integer algebra: index arithmetic in few ops"},
-    // Last: the algebra above is about integers without width.
-    {"width", width, Level::Any, "i32, u32 or i64 for every index, by its bounds"},
+    {"simplify", simplify, Level::Any, Pass::Always,
+     "integer algebra: index arithmetic in few ops"},
+    {"stages", stages, Level::Kernel, Pass::Lowering,
+     "what is computed once gets memory of its own and a loop that fills it"},
+    // Before widths: a flat index may need more bits than those it is made of.
+    {"flatten", flatten, Level::Kernel, Pass::Lowering, "one dimension for all memory, row-major"},
+    // Sees by flat indices what is contiguous.
+    {"vectorize", vectorize, Level::Kernel, Pass::Lowering,
+     "loops over what is contiguous, as wide as vector registers"},
+    // Before accumulate: reductions whose bodies are vectors get vectors to add to.
+    {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},
+    {"accumulate", accumulate, Level::Kernel, Pass::Lowering,
+     "reductions to registers and loops, shared where they can be"},
+    // After the algebra, which is about integers without width.
+    {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
+    // After widths: dividing by multiplication is about integers that have one.
+    {"decompose", decompose, Level::Program, Pass::Lowering,
+     "ops and dtypes that machines lack, in terms of what they have"},
+    // Last: needs the widths, and the algebra would undo it.
+    {"guard", guard, Level::Program, Pass::Lowering,
+     "no division by 0 and no shift by the width, wherever bounds do not exclude them"},
 };
 
 // Whether SKIP, a list with commas, names the pass. A name that no pass has would skip nothing.
@@ -65,10 +85,12 @@ const Pass* find_pass(std::string_view name) {
   return found == std::end(passes) ? nullptr : found;
 }
 
-std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots, RewriteTrace* trace) {
+std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
+                          const PassOptions& options) {
   if (is_skipped(pass)) return roots;
   const Clock::time_point start = Clock::now();
-  std::vector<UOp> result = pass.run(roots, {.pass = pass.name, .trace = trace});
+  std::vector<UOp> result =
+      pass.run(roots, {.pass = pass.name, .context = &options.target, .trace = options.trace});
   const Clock::duration time = Clock::now() - start;
   const std::vector<const Node*> nodes = nodes_of(result);
   report_cost(pass.name, time, nodes_of(roots), nodes);
@@ -79,18 +101,21 @@ std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots, Rewri
 }
 
 std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
-                           RewriteTrace* trace) {
-  if (name == "all") return run_pipeline(roots, trace);
-  if (const Pass* pass = find_pass(name)) return run_pass(*pass, roots, trace);
-  if (const RuleSet* rules = find_rule_set(name)) return rewrite(roots, *rules, {.trace = trace});
+                           const PassOptions& options) {
+  if (name == "all") return run_pipeline(roots, options);
+  if (const Pass* pass = find_pass(name)) return run_pass(*pass, roots, options);
+  if (const RuleSet* rules = find_rule_set(name))
+    return rewrite(roots, *rules, {.trace = options.trace});
   user_error(fmt::format(
       "there is no pass or rule set '{}'; `weft list passes` and `weft list rules` name them",
       name));
 }
 
-std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, RewriteTrace* trace) {
+std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options) {
   std::vector<UOp> result = roots;
-  for (const Pass& pass : passes) result = run_pass(pass, result, trace);
+  for (const Pass& pass : passes)
+    if (pass.when == Pass::Always || options.target.lowered)
+      result = run_pass(pass, result, options);
   return result;
 }
 

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/core.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/settings.h>
 
 namespace weft {
 namespace {
 
-using Key = std::tuple<const Device*, std::uint64_t, std::uint64_t>;
+using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
 struct Programs {
   std::mutex mutex;
@@ -29,7 +31,7 @@ std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device) {
   Arena arena;
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
-  const UOp lowered = run_pass(*find_pass("simplify"), {own})[0];
+  const UOp lowered = run_pipeline({own}, {.target = device.target()})[0];
   const auto variables = signature_of(own.node()).variables;
   for (const Node* variable : signature_of(lowered.node()).variables) {
     const auto at = std::ranges::find(variables, id_of(variable), id_of);
@@ -41,9 +43,15 @@ std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device) {
 
 }  // namespace
 
+std::string compilation_key(Device& device) {
+  std::string key = fmt::format("{} {}", device.name(), device.compiler_key());
+  for (std::string_view name : {"NOOPT", "SKIP"}) key += " " + setting(name);
+  return key;
+}
+
 std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device) {
   const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-  const Key key{&device, hash.high, hash.low};
+  const Key key{compilation_key(device), hash.high, hash.low};
   {
     const std::lock_guard lock(programs().mutex);
     const auto found = programs().loaded.find(key);

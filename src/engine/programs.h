@@ -15,6 +15,9 @@ struct LoadedKernel {
   std::mutex running;  // a program runs for one thread at a time
 };
 
+// What compiling depends on besides the kernel: the device, and the settings in force.
+std::string compilation_key(Device& device);
+
 std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device);
 
 }  // namespace weft

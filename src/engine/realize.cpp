@@ -32,7 +32,7 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved) {
   std::string devices;
   for (const Root& root : resolved.roots) {
     nodes.push_back(root.tensor.node());
-    devices += root.device.get() + ",";
+    devices += compilation_key(find_device(root.device.get())) + ",";
   }
   const StructuralHash hash = structural_hash(nodes);
   const PlanKey key{hash.high, hash.low, devices};

@@ -123,6 +123,11 @@ bool has_readers_last(const Node* store, Around around) {
   return all(rest(store, 2), [&](auto s) { return s->op() == Load || around.has_effect(s); });
 }
 
+// A RANGE stands for the beginning of its trip.
+bool comes_after_effects(const Node* after, Around around) {
+  return all(rest(after, 1), [&](auto s) { return s->op() == Range || around.has_effect(s); });
+}
+
 bool is_async_copy(const Node* node) { return node->op() == AsyncCopy; }
 
 bool copies_place_to_place(const Node* copy) {
@@ -233,8 +238,7 @@ std::vector<Check> all_checks() {
     {Level::Any, {Store}, [](const Node* n) { return combining.contains(n->arg<StoreArg>().op); },
      "combines by an op other than add, mul and max"},
     {Level::Any, {Store}, has_readers_last, "an earlier reader is neither a LOAD nor an effect"},
-    {Level::Any, {After}, [](auto n, Around a) { return a.have_effects(rest(n, 1)); },
-     "what it comes after has no effect"},
+    {Level::Any, {After}, comes_after_effects, "what it comes after has no effect"},
     {Level::Any, {AsyncCopy}, copies_place_to_place, "the sources are not INDEXes of one dtype"},
     {Level::Any, {Wait}, [](auto n) { return all(n->src(), is_async_copy); },
      "waits for what is not an ASYNC_COPY"},

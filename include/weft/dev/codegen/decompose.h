@@ -5,7 +5,9 @@
 // with one result. Vectors are decomposed lane by lane, and stay vectors.
 #pragma once
 
-#include <weft/dev/rewrite/rule.h>
+#include <vector>
+
+#include <weft/dev/rewrite/rewriter.h>
 
 namespace weft {
 
@@ -17,6 +19,7 @@ const RuleSet& divide_rules();          // integer division by constants; roundi
 
 // All of the above. Also for one fixed point with symbolic().
 const RuleSet& decompositions();
+std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 // FLOORDIV and FLOORMOD of what is not negative as CDIV and CMOD. Runs last and alone: symbolic()
 // writes it the other way.

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/dev/device/target.h>
 #include <weft/dev/rewrite/rewriter.h>
 #include <weft/dev/rules/spec.h>
 
@@ -14,7 +15,8 @@ namespace weft {
 struct Pass {
   std::string_view name;
   std::vector<UOp> (*run)(const std::vector<UOp>&, const RewriteOptions&);
-  Level after;  // what the result must conform to
+  Level after;                     // what the result must conform to
+  enum { Always, Lowering } when;  // Lowering: only for targets that ask for it
   std::string_view meaning;
 };
 
@@ -22,13 +24,20 @@ struct Pass {
 std::span<const Pass> all_passes();
 const Pass* find_pass(std::string_view name);
 
+// For whom, and who is told. The rules that lower find the target as their context.
+struct PassOptions {
+  Target target = {};
+  RewriteTrace* trace = nullptr;
+};
+
 // Rewrites, unless SKIP names the pass; then prints the time it took (DEBUG=2) and the result
 // (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1).
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
-                          RewriteTrace* trace = nullptr);
+                          const PassOptions& options = {});
 // A pass of the pipeline, a rule set to its fixed point, or `all` for the whole pipeline.
 std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
-                           RewriteTrace* trace = nullptr);
-std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, RewriteTrace* trace = nullptr);
+                           const PassOptions& options = {});
+// The passes that the target asks for: what its device renders.
+std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options = {});
 
 }  // namespace weft

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/dev/device/target.h>
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
@@ -42,7 +43,8 @@ class Program {
  public:
   virtual ~Program() = default;
 
-  // Arguments by the slots of the kernel's PARAMs, values by the order of Signature::variables.
+  // Arguments by the slots of the kernel's PARAMs, values by the order of Signature::variables:
+  // both of the kernel that was rendered.
   // Returns when what it wrote may be read by later calls to the same device.
   virtual void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) = 0;
 };
@@ -53,8 +55,10 @@ class Device {
 
   virtual std::string_view name() const = 0;  // as it is asked for: "CPU", "CPU:1"
   virtual Allocator& allocator() = 0;
+  // By default kernels are taken as they were scheduled.
+  virtual Target target() const { return {}; }
 
-  // A kernel (a SINK) as source, for people and for compile(). Throws for what it cannot express.
+  // A kernel (a SINK), after the passes that target() asks for, as source, for people and for compile(). Throws for what it cannot express.
   virtual std::string render(const Node* kernel) = 0;
   // Source to code. Depends on nothing but the source and compiler_key(), so that it can be cached.
   virtual std::string compile(std::string_view source) = 0;

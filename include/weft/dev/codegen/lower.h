@@ -1,0 +1,35 @@
+// From a kernel to a program: each pass takes one thing away that machines do not have.
+#pragma once
+
+#include <vector>
+
+#include <weft/dev/rewrite/rewriter.h>
+
+namespace weft {
+
+// STAGE becomes a BUFFER, filled by loops of its own; readers index it AFTER these.
+const RuleSet& stages_rules();
+std::vector<UOp> stages(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+// REDUCE becomes a register that a loop adds to. Reductions over equal ranges that do not depend on
+// one another share the loop. What is narrower than f32 is summed in f32.
+std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+// Memory gets one dimension, row-major; what has none keeps none.
+const RuleSet& flatten_rules();
+std::vector<UOp> flatten(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+// A range along which everything is contiguous, or the same, is split into VECTOR ranges as wide as
+// the target's registers and what is left. NOOPT=1 leaves this out.
+std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+// A VECTOR range becomes the vector of its trips, and what changes with it a vector; a REDUCE over it
+// combines the lanes at the end.
+std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+// Integer ops are total, those of machines are not: where bounds do not rule it out, division by 0
+// or -1 and shifts by the width are kept from them. Rounding down becomes rounding toward zero.
+const RuleSet& guard_rules();
+std::vector<UOp> guard(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+}  // namespace weft

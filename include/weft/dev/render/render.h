@@ -1,0 +1,19 @@
+// Programs as text. A program is a kernel after the passes of a lowering target.
+#pragma once
+
+#include <string>
+
+#include <weft/dev/ir/node.h>
+
+namespace weft {
+
+// What text in C and LLVM IR can say: the elementwise ops and the kinds of scalars.
+OpSet rendered_ops();
+
+// Both define one symbol with C linkage: void kernel(void* const* arguments, const int64_t* values).
+// Arguments are the PARAMs' memory by slot, values the VARIABLEs in the order of signature_of(). They
+// throw for what they cannot express, and where the kernel wants more memory of its own than this.
+std::string render_c(const Node* kernel, std::size_t scratch_bytes);
+std::string render_llvm(const Node* kernel, std::size_t scratch_bytes);
+
+}  // namespace weft

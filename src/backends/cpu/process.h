@@ -1,0 +1,34 @@
+// Running another program.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::cpu {
+
+// A folder of its own for temporary files, gone with this.
+class TemporaryFolder {
+ public:
+  TemporaryFolder();
+  ~TemporaryFolder();
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string read_file(const std::filesystem::path& file);
+void write_file(const std::filesystem::path& file, std::string_view text);
+
+// The first of these programs that is on PATH; empty where none is.
+std::string find_program(const std::vector<std::string>& names);
+
+// Runs the program, without a shell, and returns its standard output. Throws with what it wrote on
+// standard error where it fails.
+std::string run_program(const std::vector<std::string>& command);
+
+}  // namespace weft::cpu

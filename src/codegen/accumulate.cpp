@@ -1,0 +1,178 @@
+// REDUCE to a register and a loop.
+//
+// A traversal and not a rule: whether two reductions may share a loop is a question about the whole
+// graph. Nodes get a level, the most reductions on a way down from them; those of one level cannot
+// depend on one another. The graph is rebuilt level by level, so that when the first of a group is
+// met, everything that the group combines is there.
+
+#include <algorithm>
+#include <map>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+
+namespace weft {
+namespace {
+
+using Group = std::vector<const Node*>;  // reductions that share a loop
+
+NodeList members_of(const Node* reduce) {
+  const NodeList body = reduce->src().first(1);
+  return body[0]->op() == Op::Tuple ? body[0]->src() : body;
+}
+
+// Sums of few bits would lose their small terms.
+DType accumulator_of(Op op, DType dtype) {
+  return op != Op::Max && dtype.is_float() && dtype.bits() < 32 ? dtypes::f32.vec(dtype.lanes())
+                                                                : dtype;
+}
+
+UOp after(const UOp& buffer, const std::vector<UOp>& what) {
+  if (what.empty()) return buffer;
+  std::vector<UOp> src{buffer};
+  src.insert(src.end(), what.begin(), what.end());
+  return make(Op::After, src);
+}
+
+UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
+
+// One value that a loop combines.
+class Accumulator {
+ public:
+  // `around` are the ranges of the loops that it is computed in, anew in each trip.
+  Accumulator(Op op, const UOp& value, const std::vector<UOp>& around,
+              const std::vector<UOp>& loops)
+      : dtype_(value->dtype()) {
+    const DType dtype = accumulator_of(op, dtype_);
+    const Bits identity = identity_bits(info(op).identity, dtype.scalar());
+    buffer_ = make(Op::Buffer, std::vector<UOp>{}, dtype, BufferArg{fresh_id(), Space::Register});
+    std::vector<UOp> before{make(
+        Op::Store, {place(after(buffer_, around)), const_bits(dtype, identity)}, {}, StoreArg{})};
+    before.insert(before.end(), loops.begin(), loops.end());
+    const UOp now = place(after(buffer_, before));
+    const UOp next = make(op, {make(Op::Load, {now}), cast(value, dtype)});
+    update_ = make(Op::Store, {now, next}, {}, StoreArg{});
+  }
+
+  const UOp& update() const { return update_; }
+  UOp result(const UOp& end) const {
+    return cast(make(Op::Load, {place(after(buffer_, {end}))}), dtype_);
+  }
+
+ private:
+  DType dtype_;
+  UOp buffer_, update_;
+};
+
+class Accumulate {
+ public:
+  explicit Accumulate(NodeList roots) : order_(toposort(roots)) {
+    sort_by_level();
+    for (const Node* node : order_)
+      if (node->op() == Op::Reduce && node->size() > 1) join(node);
+    for (const Node* node : order_) rebuild(node);
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  // By what has to be equal: level, the loops around, sizes and kinds.
+  using Key = std::vector<std::uint64_t>;
+
+  void sort_by_level() {
+    std::vector<std::vector<const Node*>> levels;
+    for (const Node* node : order_) {
+      std::uint32_t level = 0;
+      for (const Node* source : node->src()) level = std::max(level, *level_.find(source));
+      level += node->op() == Op::Reduce;
+      level_.set(node, level);
+      if (level == levels.size()) levels.emplace_back();
+      levels[level].push_back(node);
+    }
+    order_.clear();
+    for (const auto& level : levels) order_.insert(order_.end(), level.begin(), level.end());
+  }
+
+  Key key_of(const Node* reduce) const {
+    Key key{*level_.find(reduce)};
+    for (const Node* range : reduce->ranges()) key.push_back(range->id());
+    for (const Node* range : reduce->src().subspan(1)) {
+      key.push_back(std::uint64_t{range->src(0)->id()} << 8 |
+                    static_cast<std::uint64_t>(range->arg<RangeArg>().kind) |
+                    std::uint64_t{1} << 63);
+    }
+    return key;
+  }
+
+  // The ranges of the first stand for those of the others.
+  void join(const Node* reduce) {
+    const auto [found, is_new] =
+        by_key_.try_emplace(key_of(reduce), static_cast<std::uint32_t>(groups_.size()));
+    if (is_new) groups_.emplace_back();
+    Group& group = groups_[found->second];
+    group.push_back(reduce);
+    group_.set(reduce, found->second);
+    for (std::size_t i = 1; i < reduce->size(); ++i) leader_.set(reduce->src(i), group[0]->src(i));
+  }
+
+  void rebuild(const Node* node) {
+    if (made_.contains(node)) return;
+    if (node->op() == Op::Range && leader_.contains(node) && *leader_.find(node) != node) {
+      const Node* leader = *leader_.find(node);
+      rebuild(leader->src(0));
+      rebuild(leader);
+      return made_.set(node, *made_.find(leader));
+    }
+    if (const std::uint32_t* group = group_.find(node)) return reduce(groups_[*group]);
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    UOp result = with_sources(UOp(node), src);
+    if (node->op() == Op::GetTuple && member_of(result.node()) != nullptr)
+      result = UOp(member_of(result.node()));
+    made_.set(node, result.node());
+  }
+
+  void reduce(const Group& group) {
+    std::vector<UOp> loops, around, updates;
+    const Node* first = group[0];
+    for (const Node* range : first->src().subspan(1)) loops.push_back((*this)[range]);
+    for (const Node* range : first->ranges()) around.push_back((*this)[range]);
+    std::vector<Accumulator> accumulators;
+    for (const Node* node : group)
+      for (const Node* member : members_of(node)) {
+        accumulators.emplace_back(node->arg<ReduceArg>().op, (*this)[member], around, loops);
+        updates.push_back(accumulators.back().update());
+      }
+    loops.insert(loops.begin(), updates.size() == 1 ? updates[0] : tuple(updates));
+    const UOp end = make(Op::End, loops);
+    auto next = accumulators.begin();
+    for (const Node* node : group) {
+      std::vector<UOp> results;
+      for (std::size_t i = 0; i < members_of(node).size(); ++i)
+        results.push_back((next++)->result(end));
+      const bool is_list = node->src(0)->op() == Op::Tuple;
+      made_.set(node, is_list ? tuple(results).node() : results[0].node());
+    }
+  }
+
+  std::vector<const Node*> order_;
+  NodeMap<std::uint32_t> level_, group_;
+  NodeMap<const Node*> leader_, made_;  // nodes of an arena, which keeps them
+  std::map<Key, std::uint32_t> by_key_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace
+
+std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions&) {
+  return in_arena(roots, [](const std::vector<UOp>& inside) {
+    const std::vector<const Node*> nodes = nodes_of(inside);
+    const Accumulate accumulated(nodes);
+    std::vector<UOp> results;
+    for (const Node* node : nodes) results.push_back(accumulated[node]);
+    return results;
+  });
+}
+
+}  // namespace weft

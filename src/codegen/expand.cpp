@@ -1,0 +1,196 @@
+// VECTOR ranges to lanes.
+//
+// A traversal and not a rule: what a node becomes depends on which of its sources have lanes. Indices
+// that grow by one from lane to lane are written as a base and the lane numbers, which is how
+// renderers know what is contiguous.
+
+#include <algorithm>
+#include <optional>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+bool is_vector_range(const Node* node) {
+  return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Vector;
+}
+
+std::uint32_t lanes_of(const Node* range) {
+  const Node* size = range->src(0);
+  if (!size->is_const() || size->lo() < 1 || size->lo() > DType::most_lanes)
+    user_error("the size of a VECTOR range is not a constant that fits a register");
+  return static_cast<std::uint32_t>(size->lo());
+}
+
+UOp splat(const UOp& value, std::uint32_t lanes) {
+  if (value->dtype().lanes() == lanes) return value;
+  if (value->dtype().lanes() != 1)
+    user_error("values of different VECTOR ranges meet: one of them has to be a loop");
+  const DType dtype = value->dtype().vec(lanes);
+  return value->is_const() ? const_bits(dtype, value->arg<ConstArg>().bits)
+                           : make(Op::Splat, {value}, dtype);
+}
+
+UOp lane_numbers(std::uint32_t lanes, DType dtype) {
+  std::vector<UOp> numbers;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane) numbers.push_back(const_int(lane, dtype));
+  return make(Op::Stack, numbers);
+}
+
+UOp sum(const UOp& a, const UOp& b) {
+  if (a->is_const_int(0)) return b;
+  return b->is_const_int(0) ? a : a + b;
+}
+
+// An index as base + stride * lane.
+struct Line {
+  UOp base;
+  std::int64_t stride = 0;
+};
+
+class Expand {
+ public:
+  explicit Expand(NodeList roots) {
+    for (const Node* node : toposort(roots)) made_.set(node, expanded(node).node());
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  UOp expanded(const Node* node) {
+    note_line(node);
+    switch (node->op()) {
+      case Op::Range:
+        if (is_vector_range(node)) return lane_numbers(lanes_of(node), node->dtype());
+        return with_sources(UOp(node), sources(node));
+      case Op::End: return end(node);
+      case Op::Reduce: return reduce(node);
+      case Op::Index: return index(node);
+      case Op::Load:
+      case Op::Store: return with_lanes(node, 2);
+      default:
+        return is_elementwise(node->op()) ? with_lanes(node, node->size())
+                                          : with_sources(UOp(node), sources(node));
+    }
+  }
+
+  std::vector<UOp> sources(const Node* node) const {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    return src;
+  }
+
+  // The first `count` sources with as many lanes as any of them.
+  UOp with_lanes(const Node* node, std::size_t count) const {
+    std::vector<UOp> src = sources(node);
+    count = std::min(count, src.size());
+    std::uint32_t lanes = 1;
+    for (std::size_t i = 0; i < count; ++i) lanes = std::max(lanes, src[i]->dtype().lanes());
+    for (std::size_t i = 0; i < count; ++i)
+      if (src[i]->op() != Op::Index) src[i] = splat(src[i], lanes);
+    const bool is_given = info(node->op()).dtype == DTypeRule::Given;
+    return make_uop(node->op(), src, is_given ? node->dtype().vec(lanes) : DType(),
+                    info(node->op()).arg, node->arg_bytes());
+  }
+
+  void note_line(const Node* node) {
+    if (!node->dtype().is_int()) return;
+    if (is_vector_range(node)) return keep(node, {const_int(0, node->dtype()), 1});
+    if (node->op() != Op::Add && node->op() != Op::Mul) return;
+    const auto a = line(node->src(0)), b = line(node->src(1));
+    if (!a || !b || a->stride + b->stride == 0) return;
+    if (node->op() == Op::Add) return keep(node, {sum(a->base, b->base), a->stride + b->stride});
+    const Node* factor = node->src(1);
+    std::int64_t stride = 0;
+    if (!factor->is_const() || __builtin_mul_overflow(a->stride, factor->lo(), &stride)) return;
+    keep(node, {a->base->is_const_int(0) ? a->base : a->base * b->base, stride});
+  }
+  void keep(const Node* node, Line line) {
+    line_.set(node, static_cast<std::uint32_t>(lines_.size()));
+    lines_.push_back(std::move(line));
+  }
+  std::optional<Line> line(const Node* node) const {
+    if (const std::uint32_t* known = line_.find(node)) return lines_[*known];
+    if ((*this)[node]->dtype().lanes() > 1) return std::nullopt;
+    return Line{(*this)[node], 0};
+  }
+
+  UOp index(const Node* node) const {
+    std::vector<UOp> src = sources(node);
+    std::uint32_t lanes = 1;
+    for (std::size_t i = 1; i < src.size(); ++i) lanes = std::max(lanes, src[i]->dtype().lanes());
+    if (lanes == 1) return make(Op::Index, src);
+    if (!src[1]->is_const()) src[1] = splat(src[1], lanes);
+    for (std::size_t i = 2; i < src.size(); ++i) {
+      const auto at = line(node->src(i));
+      const DType dtype = src[i]->dtype().scalar();
+      if (at && at->stride == 1) {
+        const UOp numbers = lane_numbers(lanes, dtype);
+        src[i] = at->base->is_const_int(0) ? numbers : splat(at->base, lanes) + numbers;
+      } else {
+        src[i] = splat(src[i], lanes);
+      }
+    }
+    return make(Op::Index, src);
+  }
+
+  UOp end(const Node* node) const {
+    std::vector<UOp> src{(*this)[node->src(0)]};
+    for (const Node* range : node->src().subspan(1))
+      if (!is_vector_range(range)) src.push_back((*this)[range]);
+    return src.size() == 1 && node->size() > 1 ? src[0] : make(Op::End, src);
+  }
+
+  UOp reduce(const Node* node) const {
+    const auto& arg = node->arg<ReduceArg>();
+    std::vector<UOp> src{(*this)[node->src(0)]};
+    std::uint32_t lanes = 1;
+    for (const Node* range : node->src().subspan(1)) {
+      if (is_vector_range(range))
+        lanes *= lanes_of(range);
+      else
+        src.push_back((*this)[range]);
+    }
+    if (lanes > 1 && src[0]->op() == Op::Tuple)
+      user_error("a REDUCE of a list has no VECTOR range: its lanes would be those of one value");
+    if (lanes > 1) src[0] = splat(src[0], lanes);
+    UOp result = src.size() > 1 || node->size() == 1 ? make(Op::Reduce, src, {}, arg) : src[0];
+    return lanes > 1 ? across_lanes(arg.op, result) : result;
+  }
+
+  // Halves meet until one lane is left.
+  static UOp across_lanes(Op op, const UOp& vector) {
+    std::vector<UOp> parts;
+    for (std::uint32_t lane = 0; lane < vector->dtype().lanes(); ++lane)
+      parts.push_back(make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(lane)}));
+    while (parts.size() > 1) {
+      const std::size_t half = (parts.size() + 1) / 2;
+      for (std::size_t i = half; i < parts.size(); ++i)
+        parts[i - half] = make(op, {parts[i - half], parts[i]});
+      parts.resize(half);
+    }
+    return parts[0];
+  }
+
+  NodeMap<const Node*> made_;  // nodes of an arena, which keeps them
+  NodeMap<std::uint32_t> line_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace
+
+std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions&) {
+  return in_arena(roots, [](const std::vector<UOp>& inside) {
+    const std::vector<const Node*> nodes = nodes_of(inside);
+    const Expand expanded(nodes);
+    std::vector<UOp> results;
+    for (const Node* node : nodes) results.push_back(expanded[node]);
+    return results;
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,83 @@
+// What a machine's integer ops leave open, settled around them.
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+namespace {
+
+bool may_be(const Node* value, Wide what) { return value->bounds().contains(what); }
+
+// A constant like the value, lane for lane.
+UOp constant(std::int64_t value, const UOp& like) { return const_int(value, like->dtype()); }
+
+UOp divide(const Match& m) {
+  const Node* root = m.root();
+  const bool quotient = root->op() == Op::CDiv;
+  const UOp a(root->src(0)), b(root->src(1));
+  const UOp zero = constant(0, b), one = constant(1, b), minus = constant(-1, b);
+  const bool by_zero = may_be(b.node(), 0);
+  const bool may_wrap = !b->dtype().is_unsigned() && may_be(b.node(), -1) &&
+                        a->bounds().lo == dtype_interval(a->dtype().scalar()).lo;
+  if (!by_zero && !may_wrap) return {};
+  UOp divisor = b;
+  if (by_zero) divisor = where(b == zero, one, divisor);
+  if (may_wrap) divisor = where(b == minus, one, divisor);
+  UOp result = make(root->op(), {a, divisor});
+  if (may_wrap) result = where(b == minus, quotient ? -a : zero, result);
+  if (by_zero) result = where(b == zero, quotient ? zero : a, result);
+  return result;
+}
+
+// Truncation went up where the signs differ and something is left.
+UOp floor(const Match& m) {
+  const Node* root = m.root();
+  const UOp a(root->src(0)), b(root->src(1)), zero = constant(0, b);
+  const bool quotient = root->op() == Op::FloorDiv;
+  const UOp truncated = make(Op::CDiv, {a, b}), rest = make(Op::CMod, {a, b});
+  const bool same = a->bounds().lo >= 0 && b->bounds().lo >= 0;
+  if (same) return quotient ? truncated : rest;
+  const UOp went_up = (b != zero) & (rest != zero) & ((a < zero) != (b < zero));
+  return quotient ? truncated - cast(went_up, a->dtype()) : where(went_up, rest + b, rest);
+}
+
+UOp shift(const Match& m) {
+  const Node* root = m.root();
+  const UOp a(root->src(0)), b(root->src(1));
+  const int bits = a->dtype().bits();
+  if (b->bounds().lo >= 0 && b->bounds().hi < bits) return {};
+  const bool keeps_sign = root->op() == Op::Shr && !a->dtype().is_unsigned();
+  const UOp inside = (b >= constant(0, b)) & (b < constant(bits, b));
+  const UOp most = constant(bits - 1, b);
+  const UOp by = where(inside, b, most);
+  const UOp shifted = make(root->op(), {a, by});
+  return keeps_sign ? shifted : where(inside, shifted, constant(0, a));
+}
+
+const RuleSet& split_rules() {
+  static const Pat a = of_kinds("a", int_kinds | KindSet{Kind::Bool}), b = any("b"), c = any("c");
+  static const RuleSet rules{"split",
+                             {
+                                 rule(node({Op::FloorDiv, Op::FloorMod}), floor),
+                                 rule(node(Op::MulAcc, {a, b, c}), a * b + c),
+                             }};
+  return rules;
+}
+
+}  // namespace
+
+const RuleSet& guard_rules() {
+  static const RuleSet rules{"guard",
+                             {
+                                 rule(node({Op::CDiv, Op::CMod}), divide),
+                                 rule(node({Op::Shl, Op::Shr}), shift),
+                             }};
+  return rules;
+}
+
+// Each once: a fixed point would guard what is guarded, since bounds do not see the condition.
+std::vector<UOp> guard(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  return rewrite_once(rewrite_once(roots, split_rules(), options), guard_rules(), options);
+}
+
+}  // namespace weft

@@ -1,0 +1,120 @@
+// A traversal: where a node stands depends on everything around it.
+//
+// Each node belongs to the innermost loop that it changes with, in which it is repeated as an effect,
+// or whose results it uses. Inner loops are closed before outer ones, so that of loops around one
+// node the first to be closed is the innermost. Walking in topological order and adding each node to
+// its loop gives every loop its body in order; a closer stands in the loop around its own.
+
+#include <weft/dev/codegen/linearize.h>
+
+#include <algorithm>
+#include <ranges>
+
+namespace weft {
+namespace {
+
+constexpr OpSet closers{Op::End, Op::Reduce, Op::Stage};
+// What hands effects on, between a STORE and the END that repeats it.
+constexpr OpSet groups{Op::Tuple, Op::Barrier, Op::End};
+
+NodeList loops_of(const Node* closer) {
+  return closers.contains(closer->op()) ? closer->src().subspan(1) : NodeList{};
+}
+
+// Loops are numbered from the innermost; the kernel itself is the last.
+class Loops {
+ public:
+  explicit Loops(const std::vector<const Node*>& order) {
+    for (const Node* node : order)
+      for (const Node* range : loops_of(node) | std::views::reverse) number_.set(range, count_++);
+    for (const Node* node : order) home_.set(node, innermost(node));
+    for (const Node* node : order | std::views::reverse) hand_on(node);
+    for (const Node* node : order) follow(node);
+  }
+
+  std::uint32_t of(const Node* node) const { return *home_.find(node); }
+  std::uint32_t number(const Node* range) const { return *number_.find(range); }
+  std::uint32_t kernel() const { return count_; }
+
+ private:
+  std::uint32_t innermost(const Node* node) const {
+    std::uint32_t least = count_;
+    for (const Node* range : node->ranges())
+      if (const std::uint32_t* number = number_.find(range)) least = std::min(least, *number);
+    return least;
+  }
+
+  void move_in(const Node* node, std::uint32_t loop) {
+    if (loop < of(node)) home_.set(node, loop);
+  }
+
+  // An effect runs in the loops of its END even where it does not change with them.
+  void hand_on(const Node* node) {
+    const bool repeats = node->op() == Op::End && !loops_of(node).empty();
+    if (!repeats && !repeated_.contains(node)) return;
+    const std::uint32_t inside = repeats ? number(loops_of(node).back()) : of(node);
+    for (const Node* effect : node->src().first(repeats ? 1 : node->size())) {
+      move_in(effect, inside);
+      if (groups.contains(effect->op())) repeated_.set(effect, true);
+    }
+  }
+
+  // What uses a loop's results runs there too, up to the node that closes it.
+  void follow(const Node* node) {
+    const NodeList own = loops_of(node);
+    const auto closes = [&](std::uint32_t loop) {
+      return std::ranges::any_of(own, [&](const Node* range) { return number(range) == loop; });
+    };
+    for (const Node* source : node->src())
+      if (!closes(of(source))) move_in(node, of(source));
+  }
+
+  std::uint32_t count_ = 0;
+  NodeMap<std::uint32_t> number_, home_;
+  NodeMap<bool> repeated_;
+};
+
+}  // namespace
+
+std::vector<const Node*> linearize(const Node* kernel) {
+  const std::vector<const Node*> order = toposort(kernel);
+  const Loops loops(order);
+  std::vector<std::vector<const Node*>> bodies(loops.kernel() + 1);
+  for (const Node* node : order)
+    if (node->op() != Op::Range) bodies[loops.of(node)].push_back(node);
+
+  // Bodies are joined from a stack; a closer is met twice, before its loops and after them.
+  std::vector<const Node*> program;
+  struct Frame {
+    const std::vector<const Node*>* body;
+    std::size_t next;
+    const Node* closer;  // whose loop this is; null for the kernel
+    std::size_t inner;   // how many of the closer's loops are open
+  };
+  std::vector<Frame> stack{{&bodies.back(), 0, nullptr, 0}};
+  const auto open = [&](const Node* closer, std::size_t inner) {
+    const Node* range = loops_of(closer)[inner];
+    program.push_back(range);
+    stack.push_back({&bodies[loops.number(range)], 0, closer, inner + 1});
+  };
+  while (!stack.empty()) {
+    Frame& frame = stack.back();
+    if (frame.next < frame.body->size()) {
+      const Node* node = (*frame.body)[frame.next++];
+      if (loops_of(node).empty())
+        program.push_back(node);
+      else
+        open(node, 0);
+    } else if (frame.closer != nullptr && frame.inner < loops_of(frame.closer).size()) {
+      open(frame.closer, frame.inner);
+    } else {
+      const bool closes = frame.closer != nullptr && frame.inner == loops_of(frame.closer).size();
+      if (closes) program.push_back(frame.closer);
+      const std::size_t inner = frame.inner;
+      stack.resize(stack.size() - std::max<std::size_t>(closes ? inner : 1, 1));
+    }
+  }
+  return program;
+}
+
+}  // namespace weft

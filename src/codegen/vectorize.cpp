@@ -1,0 +1,266 @@
+// Which loops become vectors where nobody has chosen a schedule: the range along which all that a
+// nest reads and writes is contiguous, or the same; failing that, such a range of a reduction.
+//
+// A traversal and not a rule: what suits a loop is read off everything inside of it, and outer loops
+// choose before inner ones.
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/settings.h>
+
+#include "slice.h"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t least_bytes = 16;  // narrower vectors are not worth it
+
+// Machines have no vectors of these.
+constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Mod};
+
+// A range of a closer, and how many of its trips become lanes.
+struct Choice {
+  const Node* range = nullptr;
+  std::uint32_t lanes = 0;
+};
+
+// By how much integers grow in each trip, where it is always by as much.
+class Strides {
+ public:
+  Strides(const std::vector<const Node*>& slice, const Node* range) : range_(range) {
+    for (const Node* node : slice)
+      if (const auto stride = compute(node)) strides_.set(node, *stride);
+  }
+  // Of what is in the slice; nothing where it is not constant.
+  std::optional<std::int64_t> of(const Node* node) const {
+    if (const std::int64_t* stride = strides_.find(node)) return *stride;
+    if (changes_with(node, range_)) return std::nullopt;
+    return 0;
+  }
+
+ private:
+  std::optional<std::int64_t> compute(const Node* node) const {
+    if (node == range_) return 1;
+    if (node->op() != Op::Add && node->op() != Op::Mul) return std::nullopt;
+    const auto a = of(node->src(0)), b = of(node->src(1));
+    const Node* factor = node->src(1);
+    std::int64_t stride = 0;
+    if (!a || !b) return std::nullopt;
+    if (node->op() == Op::Add)
+      return __builtin_add_overflow(*a, *b, &stride) ? std::nullopt : std::optional(stride);
+    if (!factor->is_const() || !factor->dtype().is_int()) return std::nullopt;
+    return __builtin_mul_overflow(*a, factor->lo(), &stride) ? std::nullopt : std::optional(stride);
+  }
+
+  const Node* range_;
+  NodeMap<std::int64_t> strides_;
+};
+
+// Whether an element that one trip writes may be read by another: then they stay in order.
+bool may_overlap(const Node* store, const Node* load) {
+  const Node *to = store->src(0), *from = load->src(0);
+  const Node *a = storage_of(to->src(0)), *b = storage_of(from->src(0));
+  if (a == b) return to->src(2) != from->src(2);
+  if (a->op() != Op::Param || b->op() != Op::Param) return false;
+  const std::int32_t alias = a->arg<ParamArg>().alias;
+  return alias != 0 && alias == b->arg<ParamArg>().alias;
+}
+
+// What a loop holds, as lanes see it.
+class Body {
+ public:
+  Body(const Node* root, const Node* range) : slice_(slice_of(root, range)), range_(range) {}
+
+  const std::vector<const Node*>& slice() const { return slice_; }
+
+  // The most bytes that one value has; nothing where some value cannot have lanes.
+  std::optional<std::size_t> element_bytes() const {
+    const Strides strides(slice_, range_);
+    std::size_t bytes = 1;
+    for (const Node* node : slice_) {
+      if (!can_have_lanes(node, strides)) return std::nullopt;
+      const DType dtype = node->dtype();
+      if (!dtype.is_void() && !dtype.is_weak()) bytes = std::max(bytes, dtype.bytes());
+    }
+    return are_independent() ? std::optional(bytes) : std::nullopt;
+  }
+
+ private:
+  bool can_have_lanes(const Node* node, const Strides& strides) const {
+    if (node->dtype().lanes() > 1) return false;
+    switch (node->op()) {
+      case Op::Load:
+      case Op::Tuple: return true;
+      case Op::Range: return node == range_;
+      case Op::Store: return !node->arg<StoreArg>().combine && changes_with(node->src(0), range_);
+      case Op::Index: return node->size() == 3 && strides.of(node->src(2)) == 1;
+      case Op::Reduce: return node->src(0)->op() != Op::Tuple;
+      default: return is_elementwise(node->op()) && !scalar_ops.contains(node->op());
+    }
+  }
+
+  bool are_independent() const {
+    for (const Node* store : slice_)
+      for (const Node* load : slice_)
+        if (store->op() == Op::Store && load->op() == Op::Load && may_overlap(store, load))
+          return false;
+    return true;
+  }
+
+  std::vector<const Node*> slice_;
+  const Node* range_;
+};
+
+// As many lanes as a register has; fewer where that leaves no rest.
+std::uint32_t lanes_for(const Node* size, std::uint32_t lanes, std::uint32_t least) {
+  if (!size->is_const()) return lanes;
+  while (lanes > size->lo() && lanes > 0) lanes /= 2;
+  for (std::uint32_t some = lanes; some >= least && some * 4 >= lanes; some /= 2)
+    if (size->lo() % some == 0) return some;
+  return lanes;
+}
+
+// The trips of a range as blocks of lanes, and what is left of them.
+struct Split {
+  Split(const Node* range, std::uint32_t lanes) {
+    const UOp size(range->src(0)), width = const_int(lanes, size->dtype());
+    const LoopKind kind = range->arg<RangeArg>().kind;
+    const UOp lane = weft::range(width, fresh_id().value, LoopKind::Vector);
+    const UOp blocks = simplify(size / width), done = simplify(blocks * width);
+    const UOp left = simplify(size - done);
+    main.push_back(lane);
+    main_trip = lane;
+    if (!blocks->is_const_int(1)) {
+      main.insert(main.begin(), weft::range(blocks, fresh_id().value, kind));
+      main_trip = main[0] * width + lane;
+    }
+    if (left->is_const_int(0)) return;
+    rest_trip = done;
+    if (left->is_const_int(1)) return;
+    rest.push_back(weft::range(left, fresh_id().value, kind));
+    rest_trip = done + rest[0];
+  }
+
+  std::vector<UOp> main, rest;  // the ranges
+  UOp main_trip, rest_trip;     // what stands for the range; null where nothing is left
+};
+
+class Vectorize {
+ public:
+  Vectorize(NodeList roots, int vector_bytes) : order_(toposort(roots)), bytes_(vector_bytes) {
+    for (const Node* node : order_ | std::views::reverse)
+      if (node->op() == Op::End || node->op() == Op::Reduce) choose(node);
+    for (const Node* node : order_) rebuild(node);
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  void choose(const Node* closer) {
+    if (inside_.contains(closer) || !may_split(closer)) return;
+    for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
+      const Body body(closer->src(0), range);
+      const auto bytes = body.element_bytes();
+      if (!bytes) continue;
+      const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
+      const auto least = static_cast<std::uint32_t>((least_bytes + *bytes - 1) / *bytes);
+      const std::uint32_t lanes = lanes_for(range->src(0), most, least);
+      if (lanes < least || lanes < 2) continue;
+      choices_.set(closer, {range, lanes});
+      for (const Node* node : body.slice()) inside_.set(node, true);
+      return;
+    }
+  }
+
+  // Stores that all change with the loop; values that are no list. Kinds are somebody's choice.
+  static bool may_split(const Node* closer) {
+    const Node* what = closer->src(0);
+    for (const Node* range : closer->src().subspan(1)) {
+      const LoopKind kind = range->arg<RangeArg>().kind;
+      if (kind != LoopKind::Loop && kind != LoopKind::Reduce) return false;
+    }
+    if (closer->op() == Op::Reduce) return what->op() != Op::Tuple;
+    const NodeList effects = what->op() == Op::Tuple ? what->src() : closer->src().first(1);
+    return std::ranges::all_of(effects, [](auto effect) { return effect->op() == Op::Store; });
+  }
+
+  void rebuild(const Node* node) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    UOp result = with_sources(UOp(node), src);
+    if (const Choice* choice = choices_.find(node))
+      result = node->op() == Op::End ? split_loop(result, *choice) : split_sum(result, *choice);
+    made_.set(node, result.node());
+  }
+
+  // The closer's ranges without the one, which its split replaces.
+  static std::vector<UOp> around(const Node* closer, const Node* range) {
+    std::vector<UOp> others;
+    for (const Node* other : closer->src().subspan(1))
+      if (other != range) others.emplace_back(other);
+    return others;
+  }
+
+  static UOp closed(Op op, const UOp& what, const std::vector<UOp>& ranges, const void* arg) {
+    std::vector<const Node*> src{what.node()};
+    for (const UOp& range : ranges) src.push_back(range.node());
+    return src.size() == 1 ? what
+                           : UOp(make_node(Interner::current(), op, src, dtypes::void_, arg));
+  }
+
+  // The loops around go on as they are; inside, one loop after the other.
+  UOp split_loop(const UOp& end, const Choice& choice) const {
+    const UOp range = (*this)[choice.range], effect = end.src(0);
+    const Split split(range.node(), choice.lanes);
+    UOp inner =
+        closed(Op::End, substitute(effect, {{range.node(), split.main_trip}}), split.main, nullptr);
+    if (!split.rest_trip.is_null()) {
+      const UOp rest = substitute(renewed(effect, range.node()), {{range.node(), split.rest_trip}});
+      inner = tuple({inner, closed(Op::End, rest, split.rest, nullptr)});
+    }
+    return closed(Op::End, inner, around(end.node(), range.node()), nullptr);
+  }
+
+  UOp split_sum(const UOp& reduce, const Choice& choice) const {
+    const UOp range = (*this)[choice.range], body = reduce.src(0);
+    const Split split(range.node(), choice.lanes);
+    const auto& arg = reduce->arg<ReduceArg>();
+    UOp sum =
+        closed(Op::Reduce, substitute(body, {{range.node(), split.main_trip}}), split.main, &arg);
+    if (!split.rest_trip.is_null()) {
+      const UOp rest = substitute(renewed(body, range.node()), {{range.node(), split.rest_trip}});
+      sum = make(arg.op, {sum, closed(Op::Reduce, rest, split.rest, &arg)});
+    }
+    return closed(Op::Reduce, sum, around(reduce.node(), range.node()), &arg);
+  }
+
+  std::vector<const Node*> order_;
+  int bytes_;
+  NodeMap<Choice> choices_;
+  NodeMap<bool> inside_;  // what a choice has given lanes
+  NodeMap<const Node*> made_;
+};
+
+}  // namespace
+
+std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto* target = options.context.get<Target>();
+  if (target == nullptr || target->vector_bytes == 0 || setting_int("NOOPT") != 0) return roots;
+  const std::vector<UOp> split = in_arena(roots, [&](const std::vector<UOp>& inside) {
+    const std::vector<const Node*> nodes = nodes_of(inside);
+    const Vectorize vectorized(nodes, target->vector_bytes);
+    std::vector<UOp> results;
+    for (const Node* node : nodes) results.push_back(vectorized[node]);
+    return results;
+  });
+  return simplify(split, {.pass = options.pass, .trace = options.trace});
+}
+
+}  // namespace weft

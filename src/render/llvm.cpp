@@ -1,0 +1,336 @@
+// LLVM IR: an instruction or two for each node, loops as blocks, vectors as they are. Memory of the
+// kernel's own is allocated on entry, where LLVM turns what is small into registers.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/render/render.h>
+
+#include "llvm_text.h"
+
+namespace weft {
+namespace {
+
+// Lanes at `base` and behind it; without a base, from 0 on.
+struct Run {
+  const Node* base;
+};
+
+// The lane numbers 0, 1, 2 ...
+bool counts_lanes(const Node* node) {
+  if (node->op() != Op::Stack) return false;
+  for (std::uint32_t lane = 0; lane < node->size(); ++lane)
+    if (!node->src(lane)->is_const_int(lane)) return false;
+  return true;
+}
+
+// Whether vector indices are neighbours, as they are written for VECTOR loops.
+std::optional<Run> run_of(const Node* index) {
+  if (counts_lanes(index)) return Run{nullptr};
+  if (index->op() != Op::Add) return std::nullopt;
+  for (int side = 0; side < 2; ++side) {
+    const Node *base = index->src(static_cast<std::size_t>(side)),
+               *lanes = index->src(static_cast<std::size_t>(1 - side));
+    if (base->op() == Op::Splat && counts_lanes(lanes)) return Run{base->src(0)};
+  }
+  return std::nullopt;
+}
+
+class LlvmSource {
+ public:
+  LlvmSource(const Node* kernel, std::size_t scratch_bytes)
+      : kernel_(kernel), program_(checked_program(kernel, scratch_bytes)) {}
+
+  std::string text() {
+    load_arguments();
+    for (const Node* node : program_) render(node);
+    if (nowhere_bytes_ > 0)
+      entry_ += fmt::format("  %nowhere = alloca [{} x i8], align 64\n", nowhere_bytes_);
+    return fmt::format(
+        "define void @kernel(ptr %arguments, ptr %values) {{\nentry:\n{}  br label "
+        "%begin\nbegin:\n{}  ret void\n}}\n",
+        entry_, body_);
+  }
+
+ private:
+  void render(const Node* node) {
+    switch (node->op()) {
+      case Op::Sink:
+      case Op::Tuple:
+      case Op::Index:
+      case Op::Param:
+      case Op::Variable: return;
+      case Op::Const: return name(node, llvm_constant(node));
+      case Op::Buffer: return allocate(node);
+      case Op::Range: return open(node);
+      case Op::End: return close(node);
+      case Op::Store: return store(node);
+      case Op::Load: return name(node, load(node));
+      case Op::After:
+        if (const std::uint32_t* known = text_.find(node->src(0))) text_.set(node, *known);
+        return;
+      case Op::Stack: return stack(node);
+      case Op::Splat: return name(node, splat(text_of(node->src(0)), node->dtype()));
+      case Op::Lane:
+        return name(node, add("extractelement {} {}, i32 {}", llvm_type(node->src(0)->dtype()),
+                              text_of(node->src(0)), node->arg<PositionArg>().at));
+      default: return apply(node);
+    }
+  }
+
+  void name(const Node* node, std::string text) {
+    text_.set(node, static_cast<std::uint32_t>(texts_.size()));
+    texts_.push_back(std::move(text));
+  }
+  const std::string& text_of(const Node* node) const { return texts_[*text_.find(node)]; }
+
+  void line(std::string_view text) { body_ += fmt::format("  {}\n", text); }
+  std::string fresh() { return fmt::format("%v{}", values_++); }
+
+  // An instruction with a result, which is returned.
+  std::string define(std::string_view instruction) {
+    const std::string result = fresh();
+    line(fmt::format("{} = {}", result, instruction));
+    return result;
+  }
+  template <class... T>
+  std::string add(fmt::format_string<T...> format, T&&... parts) {
+    return define(fmt::format(format, std::forward<T>(parts)...));
+  }
+
+  void label(const std::string& block) {
+    body_ += block + ":\n";
+    block_ = block;
+  }
+
+  void load_arguments() {
+    const Signature signature = signature_of(kernel_);
+    for (const Node* param : signature.params) {
+      if (param == nullptr) continue;
+      const int slot = param->arg<ParamArg>().slot;
+      entry_ += fmt::format(
+          "  %at{0} = getelementptr ptr, ptr %arguments, i64 {0}\n  %p{0} = load ptr, ptr %at{0}\n",
+          slot);
+      name(param, fmt::format("%p{}", slot));
+    }
+    for (std::size_t i = 0; i < signature.variables.size(); ++i) {
+      const Node* variable = signature.variables[i];
+      entry_ += fmt::format(
+          "  %value{0} = getelementptr i64, ptr %values, i64 {0}\n"
+          "  %wide{0} = load i64, ptr %value{0}\n",
+          i);
+      const bool is_wide = variable->dtype().bits() == 64;
+      if (!is_wide)
+        entry_ +=
+            fmt::format("  %n{0} = trunc i64 %wide{0} to {1}\n", i, llvm_type(variable->dtype()));
+      name(variable, fmt::format("%{}{}", is_wide ? "wide" : "n", i));
+    }
+  }
+
+  void allocate(const Node* node) {
+    const std::string buffer = fmt::format("%b{}", buffers_++);
+    entry_ += fmt::format("  {} = alloca [{} x {}], align 64\n", buffer, elements_of(node),
+                          llvm_memory_type(node->dtype()));
+    name(node, buffer);
+  }
+
+  // The test is at the bottom; a loop that may have no trips has one before it as well.
+  void open(const Node* range) {
+    const std::string loop = fmt::format("loop{}", loops_++), type = llvm_type(range->dtype());
+    const std::string& size = text_of(range->src(0));
+    if (range->src(0)->bounds().lo < 1) {
+      const std::string some = add("icmp sgt {} {}, 0", type, size);
+      line(fmt::format("br i1 {}, label %{}, label %{}.end", some, loop, loop));
+    } else {
+      line(fmt::format("br label %{}", loop));
+    }
+    const std::string before = block_;
+    label(loop);
+    line(
+        fmt::format("%{0}.at = phi {1} [ 0, %{2} ], [ %{0}.next, %{0}.back ]", loop, type, before));
+    name(range, fmt::format("%{}.at", loop));
+    open_.push_back(loop);
+  }
+
+  void close(const Node* end) {
+    for (std::size_t i = end->size(); i-- > 1;) {
+      const Node* size = end->src(i)->src(0);
+      const std::string loop = open_.back(), type = llvm_type(size->dtype());
+      open_.pop_back();
+      line(fmt::format("br label %{}.back", loop));
+      label(loop + ".back");
+      line(fmt::format("%{0}.next = add nuw nsw {1} %{0}.at, 1", loop, type));
+      line(fmt::format("%{0}.more = icmp slt {1} %{0}.next, {2}", loop, type, text_of(size)));
+      line(fmt::format("br i1 %{0}.more, label %{0}, label %{0}.end", loop));
+      label(loop + ".end");
+    }
+  }
+
+  void apply(const Node* node) {
+    std::vector<std::string> operands;
+    for (const Node* source : node->src()) operands.push_back(text_of(source));
+    const std::string instruction = llvm_instruction(node, operands);
+    name(node, instruction.empty() ? operands[0] : define(instruction));
+  }
+
+  std::string splat(const std::string& scalar, DType dtype) {
+    const std::string type = llvm_type(dtype);
+    const std::string first =
+        add("insertelement {} poison, {} {}, i32 0", type, llvm_type(dtype.scalar()), scalar);
+    return add("shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer", type, first,
+               dtype.lanes());
+  }
+
+  void stack(const Node* node) {
+    std::string vector = "poison";
+    for (std::uint32_t lane = 0; lane < node->size(); ++lane)
+      vector = add("insertelement {} {}, {} {}, i32 {}", llvm_type(node->dtype()), vector,
+                   llvm_type(node->dtype().scalar()), text_of(node->src(lane)), lane);
+    name(node, vector);
+  }
+
+  // What a place needs of memory.
+  struct Access {
+    DType dtype;          // in memory
+    std::string address;  // of the first lane; of every lane where `scattered`
+    bool scattered = false;
+    std::string valid;    // empty: always
+    bool masked = false;  // `valid` is a vector
+  };
+
+  Access access(const Node* index) {
+    const Node* storage = storage_of(index->src(0));
+    const std::string element = llvm_memory_type(storage->dtype());
+    Access access{memory_of(index->dtype()), text_of(storage), false, {}, false};
+    if (!is_always_valid(index)) {
+      access.valid = text_of(index->src(1));
+      access.masked = index->src(1)->dtype().lanes() > 1;
+    }
+    const Node* at = index_of(index);
+    if (at == nullptr) return access;
+    if (at->dtype().lanes() > 1) {
+      const auto run = run_of(at);
+      if (run && run->base == nullptr) return access;
+      if (run) at = run->base;
+      access.scattered = !run;
+    }
+    access.address = add("getelementptr {}, ptr {}, {}", element, access.address, offset(at));
+    return access;
+  }
+
+  // An address is computed from signed integers.
+  std::string offset(const Node* at) {
+    const DType dtype = at->dtype(), wide = dtypes::i64.vec(dtype.lanes());
+    const bool extend = dtype.is_unsigned() && dtype.bits() < 64;
+    if (!extend) return fmt::format("{} {}", llvm_type(dtype), text_of(at));
+    return fmt::format("{} {}", llvm_type(wide),
+                       add("zext {} {} to {}", llvm_type(dtype), text_of(at), llvm_type(wide)));
+  }
+
+  // Where nothing is valid, memory that nobody looks at.
+  std::string safe_address(const Access& access) {
+    nowhere_bytes_ = std::max(nowhere_bytes_, access.dtype.bytes());
+    return add("select i1 {}, ptr {}, ptr %nowhere", access.valid, access.address);
+  }
+
+  std::string mask(const Access& access) {
+    const DType dtype = dtypes::bool_.vec(access.dtype.lanes());
+    if (access.masked) return access.valid;
+    return access.valid.empty() ? llvm_splat("1", dtype) : splat(access.valid, dtype);
+  }
+
+  std::string read(const Access& access) {
+    const std::string type = llvm_type(access.dtype), zeros = llvm_zero(access.dtype);
+    const std::size_t align = access.dtype.scalar().bytes();
+    if (access.scattered)
+      return add("call {0} @llvm.masked.gather(<{1} x ptr> {2}, i32 {3}, <{1} x i1> {4}, {0} {5})",
+                 type, access.dtype.lanes(), access.address, align, mask(access), zeros);
+    if (access.masked)
+      return add("call {0} @llvm.masked.load(ptr {2}, i32 {3}, <{1} x i1> {4}, {0} {5})", type,
+                 access.dtype.lanes(), access.address, align, access.valid, zeros);
+    const std::string address = access.valid.empty() ? access.address : safe_address(access);
+    return add("load {}, ptr {}, align {}", type, address, align);
+  }
+
+  void write(const Access& access, const std::string& value) {
+    const std::string type = llvm_type(access.dtype);
+    const std::size_t align = access.dtype.scalar().bytes();
+    if (access.scattered)
+      return line(fmt::format(
+          "call void @llvm.masked.scatter({0} {4}, <{1} x ptr> {2}, i32 {3}, <{1} x i1> {5})", type,
+          access.dtype.lanes(), access.address, align, value, mask(access)));
+    if (access.masked)
+      return line(
+          fmt::format("call void @llvm.masked.store({0} {4}, ptr {2}, i32 {3}, <{1} x i1> {5})",
+                      type, access.dtype.lanes(), access.address, align, value, access.valid));
+    line(fmt::format("store {} {}, ptr {}, align {}", type, value, access.address, align));
+  }
+
+  std::string load(const Node* node) {
+    const Access from = access(node->src(0));
+    std::string value = from_memory(read(from), node->dtype());
+    if (from.valid.empty()) return value;
+    const std::string other = node->size() > 1 ? text_of(node->src(1)) : llvm_zero(node->dtype());
+    const std::string type = llvm_type(node->dtype());
+    return add("select {} {}, {} {}, {} {}", llvm_type(node->src(0)->src(1)->dtype()), from.valid,
+               type, value, type, other);
+  }
+
+  void store(const Node* node) {
+    const Access to = access(node->src(0));
+    const Node* value = node->src(1);
+    const auto& arg = node->arg<StoreArg>();
+    const bool branches = !to.valid.empty() && !to.masked;
+    const std::string block = fmt::format("store{}", branches ? stores_++ : 0);
+    if (branches) {
+      line(fmt::format("br i1 {0}, label %{1}, label %{1}.end", to.valid, block));
+      label(block);
+    }
+    std::string result = text_of(value);
+    if (arg.combine) {
+      const std::string old = from_memory(read_valid(to), value->dtype());
+      const std::string instruction = llvm_combine(arg.op, value->dtype(), old, result);
+      result = define(instruction);
+    }
+    Access valid = to;
+    if (branches) valid.valid.clear();
+    write(valid, to_memory(result, value->dtype()));
+    if (branches) {
+      line(fmt::format("br label %{}.end", block));
+      label(block + ".end");
+    }
+  }
+
+  // Within the branch of a store the place is valid.
+  std::string read_valid(Access access) {
+    if (!access.masked) access.valid.clear();
+    return read(access);
+  }
+
+  // A bool is a byte in memory.
+  std::string from_memory(const std::string& value, DType dtype) {
+    if (!dtype.is_bool()) return value;
+    return add("icmp ne {} {}, {}", llvm_memory_type(dtype), value, llvm_zero(memory_of(dtype)));
+  }
+  std::string to_memory(const std::string& value, DType dtype) {
+    if (!dtype.is_bool()) return value;
+    return add("zext {} {} to {}", llvm_type(dtype), value, llvm_memory_type(dtype));
+  }
+
+  const Node* kernel_;
+  std::vector<const Node*> program_;
+  NodeMap<std::uint32_t> text_;
+  std::vector<std::string> texts_, open_;  // of values; of the loops around
+  std::string entry_, body_, block_ = "begin";
+  int values_ = 0, loops_ = 0, buffers_ = 0, stores_ = 0;
+  std::size_t nowhere_bytes_ = 0;
+};
+
+}  // namespace
+
+std::string render_llvm(const Node* kernel, std::size_t scratch_bytes) {
+  return LlvmSource(kernel, scratch_bytes).text();
+}
+
+}  // namespace weft

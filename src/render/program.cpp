@@ -1,0 +1,83 @@
+#include "program.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <weft/dev/codegen/linearize.h>
+#include <weft/dev/render/render.h>
+#include <weft/dev/rules/spec.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+// What needs hardware that processors do not have, or belongs to the tensor graph.
+constexpr OpSet refused{Op::Special,   Op::If,   Op::EndIf,  Op::Shuffle, Op::Mma,
+                        Op::AsyncCopy, Op::Wait, Op::Custom, Op::Counter, Op::Barrier};
+
+std::size_t scratch_of(const Node* node) {
+  if (node->op() != Op::Buffer) return 0;
+  const BufferArg& arg = node->arg<BufferArg>();
+  if (arg.space != Space::Scratch && arg.space != Space::Register)
+    user_error("a kernel's own memory is scratch or registers here");
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(elements_of(node)), node->dtype().bytes(),
+                             &bytes))
+    return SIZE_MAX;
+  return bytes;
+}
+
+}  // namespace
+
+Domain domain_of(DType dtype) {
+  if (dtype.is_bool()) return Domain::Logic;
+  if (dtype.is_float()) return Domain::Real;
+  return dtype.is_unsigned() ? Domain::Unsigned : Domain::Signed;
+}
+
+const Phrase& phrase_of(std::span<const Phrase> table, Op op, DType operand,
+                        std::string_view language) {
+  const auto found = std::ranges::find(table, op, &Phrase::op);
+  const bool is_carried = operand.is_float() && carrier_of(operand) != operand && op != Op::Where;
+  if (found == table.end() || form_of(*found, operand).empty() || is_carried)
+    user_error(fmt::format("{} has no {} of {}: it has to be decomposed first", language,
+                           info(op).name, operand.str()));
+  return *found;
+}
+
+DType carrier_of(DType dtype) {
+  if (!dtype.is_float() || dtype.bits() >= 32) return dtype;
+  return (dtype.bits() == 16 ? dtypes::u16 : dtypes::u8).vec(dtype.lanes());
+}
+
+DType memory_of(DType dtype) { return dtype.is_bool() ? dtypes::u8.vec(dtype.lanes()) : dtype; }
+
+std::int64_t elements_of(const Node* buffer) {
+  if (buffer->size() > 1) internal_error("a program's BUFFER has more than one dimension");
+  return buffer->size() == 0 ? 1 : std::max<std::int64_t>(buffer->src(0)->hi(), 1);
+}
+
+std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch_bytes) {
+  verify(NodeList(&kernel, 1), Level::Program, "lowering");
+  std::vector<const Node*> program = linearize(kernel);
+  std::size_t scratch = 0;
+  for (const Node* node : program) {
+    if (refused.contains(node->op()))
+      user_error(fmt::format("a processor does not run {}", info(node->op()).name));
+    const std::size_t bytes = scratch_of(node);
+    if (bytes > scratch_bytes || scratch + bytes > scratch_bytes)
+      user_error(fmt::format("kernel {} needs more than the {} bytes of scratch there are",
+                             kernel->arg<NameArg>().name.get(), scratch_bytes));
+    scratch += bytes;
+  }
+  return program;
+}
+
+OpSet rendered_ops() {
+  return OpSet::where([](Op op) {
+    return is_elementwise(op) &&
+           !OpSet{Op::Exp2, Op::Log2, Op::Sin, Op::Pow, Op::Threefry}.contains(op);
+  });
+}
+
+}  // namespace weft

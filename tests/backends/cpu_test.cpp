@@ -1,0 +1,403 @@
+// The device CPU by both of its compilers: every op on every dtype against evaluate(), and kernels
+// that use what the language of kernels has, against the reference device.
+
+#include <sys/mman.h>
+
+#include <cmath>
+#include <cstring>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
+#include <weft/settings.h>
+
+#include "../support/errors.h"
+
+namespace weft {
+namespace {
+
+constexpr DType computed[] = {dtypes::bool_, dtypes::i8,  dtypes::i16, dtypes::i32,
+                              dtypes::i64,   dtypes::u8,  dtypes::u16, dtypes::u32,
+                              dtypes::u64,   dtypes::f32, dtypes::f64};
+
+std::vector<Bits> edge_values(DType dtype) {
+  std::vector<Bits> values;
+  if (!dtype.is_float()) {
+    const Interval all = dtype_interval(dtype);
+    for (Wide value : {all.lo, all.lo + 1, all.hi - 1, all.hi})
+      values.push_back(static_cast<Bits>(value));
+    if (!dtype.is_bool())
+      for (std::int64_t value : {0, 1, 2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 100, -1, -2, -7, -8})
+        values.push_back(bits_from_int(value, dtype));
+    return values;
+  }
+  for (double value : {0.0,
+                       0.5,
+                       1.0,
+                       1.5,
+                       2.5,
+                       3.0,
+                       127.5,
+                       128.0,
+                       255.9,
+                       3e4,
+                       65536.0,
+                       2147483520.0,
+                       2147483648.0,
+                       4294967296.0,
+                       9.2e18,
+                       9223372036854775808.0,
+                       1.9e19,
+                       3e38,
+                       1e-40,
+                       1e300,
+                       double(INFINITY)})
+    for (double sign : {1.0, -1.0}) values.push_back(bits_from_double(sign * value, dtype));
+  values.push_back(bits_from_double(NAN, dtype));
+  return values;
+}
+
+// A column of values in memory.
+std::vector<std::byte> stored(const std::vector<Bits>& values, DType dtype) {
+  std::vector<std::byte> bytes(values.size() * dtype.bytes());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    std::memcpy(&bytes[i * dtype.bytes()], &values[i], dtype.bytes());
+  return bytes;
+}
+std::vector<Bits> loaded(const std::vector<std::byte>& bytes, DType dtype) {
+  std::vector<Bits> values(bytes.size() / dtype.bytes());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::memcpy(&values[i], &bytes[i * dtype.bytes()], dtype.bytes());
+    values[i] = canonical_bits(values[i], dtype);
+  }
+  return values;
+}
+
+bool is_nan(Bits bits, DType dtype) {
+  return dtype.is_float() && std::isnan(double_from_bits(bits, dtype));
+}
+
+UOp size(std::int64_t value) { return const_int(value); }
+UOp param(int slot, Access access, const std::vector<UOp>& dims, DType dtype = dtypes::f32) {
+  return make(Op::Param, dims, dtype, ParamArg{slot, access, 0});
+}
+UOp place(const UOp& buffer, std::vector<UOp> indices, const UOp& valid = const_bool(true)) {
+  indices.insert(indices.begin(), {buffer, valid});
+  return make(Op::Index, indices);
+}
+UOp load(const UOp& place) { return make(Op::Load, {place}); }
+UOp put(const UOp& place, const UOp& value) {
+  return make(Op::Store, {place, value}, {}, StoreArg{});
+}
+UOp add_to(const UOp& place, const UOp& value) {
+  return make(Op::Store, {place, value}, {}, StoreArg{true, Op::Add});
+}
+UOp reduce(Op op, const std::vector<UOp>& src) {
+  return make(Op::Reduce, src, {}, ReduceArg{op, {}});
+}
+UOp over(const UOp& effect, std::vector<UOp> ranges) {
+  ranges.insert(ranges.begin(), effect);
+  return make(Op::End, ranges);
+}
+UOp member(const UOp& list, std::int32_t at, DType dtype) {
+  return make(Op::GetTuple, {list}, dtype, PositionArg{at});
+}
+UOp kernel_of(const std::vector<UOp>& effects) {
+  return make(Op::Sink, effects, {}, NameArg{Symbol("k")});
+}
+
+using Memory = std::vector<std::vector<std::byte>>;
+
+void run(std::string_view name, const UOp& kernel, Memory& memory,
+         const std::vector<std::int64_t>& values = {}) {
+  Device& device = find_device(name);
+  const UOp lowered = run_pipeline({kernel}, {.target = device.target()})[0];
+  std::vector<Argument> arguments;
+  for (auto& bytes : memory) arguments.push_back({bytes.data(), 0, bytes.size()});
+  device.load(device.compile(device.render(lowered.node())))->run(arguments, values);
+}
+
+// By both compilers.
+class Cpu : public testing::TestWithParam<int> {
+ protected:
+  // The kernel does to memory what it does on the reference device.
+  void check(const std::vector<UOp>& effects, Memory memory,
+             const std::vector<std::int64_t>& values = {}) {
+    const UOp kernel = kernel_of(effects);
+    Memory expected = memory;
+    run("INTERP", kernel, expected, values);
+    run("CPU", kernel, memory, values);
+    for (std::size_t slot = 0; slot < memory.size(); ++slot)
+      EXPECT_EQ(loaded(memory[slot], dtypes::u8), loaded(expected[slot], dtypes::u8))
+          << "slot " << slot;
+  }
+
+  Arena arena_;
+  InternerScope scope_{arena_};
+  Context context_{{"CLANG", GetParam()}};
+};
+
+INSTANTIATE_TEST_SUITE_P(Compilers, Cpu, testing::Values(0, 1),
+                         [](const auto& info) { return info.param == 0 ? "llvm" : "clang"; });
+
+// One kernel for each dtype: all ops of all combinations of edge values.
+TEST_P(Cpu, ComputesWhatOpsMean) {
+  const OpSet ops = find_device("CPU").target().ops;
+  for (const DType dtype : computed) {
+    const std::vector<Bits> edges = edge_values(dtype);
+    const std::size_t count = edges.size() * edges.size();
+    std::vector<Bits> a, b, c;
+    for (Bits x : edges)
+      for (Bits y : edges) {
+        a.push_back(x);
+        b.push_back(y);
+        c.push_back(edges[(a.size() * 7) % edges.size()]);
+      }
+    const std::vector<UOp> dims{size(static_cast<std::int64_t>(count))};
+    const UOp i = range(static_cast<std::int64_t>(count), 0);
+    UOp in[3];
+    Memory memory{stored(a, dtype), stored(b, dtype), stored(c, dtype)};
+    for (int slot = 0; slot < 3; ++slot)
+      in[slot] = load(place(param(slot, Access::Read, dims, dtype), {i}));
+    std::vector<UOp> stores, values;
+    for (int number = 0; number < op_count; ++number) {
+      const Op op = static_cast<Op>(number);
+      if (!ops.contains(op) || !allows(op, dtype) || op == Op::Cast || op == Op::Bitcast) continue;
+      std::vector<UOp> src(in, in + info(op).arity.least);
+      if (op == Op::Where) src = {in[0] != in[1], in[1], in[2]};
+      values.push_back(make(op, src));
+      const auto slot = static_cast<int>(memory.size());
+      const DType to = values.back()->dtype();
+      memory.emplace_back(count * to.bytes());
+      stores.push_back(put(place(param(slot, Access::Write, dims, to), {i}), values.back()));
+    }
+    run("CPU", kernel_of({over(tuple(stores), {i})}), memory);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const Op op = values[k]->op();
+      const DType to = values[k]->dtype();
+      const std::vector<Bits> got = loaded(memory[k + 3], to);
+      for (std::size_t j = 0; j < count; ++j) {
+        std::vector<Bits> operands{a[j], b[j], c[j]};
+        operands.resize(info(op).arity.least);
+        if (op == Op::Where) operands = {*evaluate(Op::CmpNe, dtype, {{a[j], b[j]}}), b[j], c[j]};
+        const Bits expected = *evaluate(op, dtype, operands);
+        if (is_nan(expected, to) && is_nan(got[j], to)) continue;
+        ASSERT_EQ(got[j], expected)
+            << info(op).name << " " << dtype.str() << " of " << a[j] << " " << b[j] << " " << c[j];
+      }
+    }
+  }
+}
+
+TEST_P(Cpu, Casts) {
+  for (const DType from : computed) {
+    const std::vector<Bits> edges = edge_values(from);
+    const auto count = static_cast<std::int64_t>(edges.size());
+    const UOp i = range(count, 0);
+    const UOp x = load(place(param(0, Access::Read, {size(count)}, from), {i}));
+    Memory memory{stored(edges, from)};
+    std::vector<UOp> stores, values;
+    for (const DType to : computed) {
+      if (from == to) continue;
+      values.push_back(cast(x, to));
+      if (from.bits() == to.bits()) values.push_back(bitcast(x, to));
+    }
+    for (const UOp& value : values) {
+      const auto slot = static_cast<int>(memory.size());
+      memory.emplace_back(edges.size() * value->dtype().bytes());
+      stores.push_back(
+          put(place(param(slot, Access::Write, {size(count)}, value->dtype()), {i}), value));
+    }
+    run("CPU", kernel_of({over(tuple(stores), {i})}), memory);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const DType to = values[k]->dtype();
+      const std::vector<Bits> got = loaded(memory[k + 1], to);
+      for (std::size_t j = 0; j < edges.size(); ++j) {
+        const Bits expected = values[k]->op() == Op::Cast ? convert(edges[j], from, to)
+                                                          : reinterpret(edges[j], from, to);
+        if (is_nan(expected, to) && is_nan(got[j], to)) continue;
+        ASSERT_EQ(got[j], expected) << from.str() << " to " << to.str() << " of " << edges[j];
+      }
+    }
+  }
+}
+
+Memory random_floats(std::vector<std::size_t> sizes) {
+  std::mt19937 random(7);
+  Memory memory;
+  for (std::size_t count : sizes) {
+    std::vector<Bits> values;
+    for (std::size_t i = 0; i < count; ++i)
+      values.push_back(bits_from_int(static_cast<int>(random() % 41) - 20, dtypes::f32));
+    memory.push_back(stored(values, dtypes::f32));
+  }
+  return memory;
+}
+
+TEST_P(Cpu, MultipliesMatrices) {
+  const UOp i = range(5, 0), j = range(19, 1), k = range(33, 2, LoopKind::Reduce);
+  const UOp product = load(place(param(1, Access::Read, {size(5), size(33)}), {i, k})) *
+                      load(place(param(2, Access::Read, {size(33), size(19)}), {k, j}));
+  const UOp out = place(param(0, Access::Write, {size(5), size(19)}), {i, j});
+  check({over(put(out, reduce(Op::Add, {product, k})), {i, j})},
+        random_floats({5 * 19, 5 * 33, 33 * 19}));
+}
+
+// Never outside: what is not valid lies beyond the buffer.
+TEST_P(Cpu, ReadsAndWritesOnlyWhereItIsValid) {
+  const UOp x = range(20, 0), k = range(3, 1, LoopKind::Reduce), at = x + k - 1;
+  const UOp in = param(1, Access::Read, {size(20)});
+  const UOp valid = (at >= 0) & (at < 20);
+  const UOp low = const_float(-INFINITY, dtypes::f32);
+  const UOp most = reduce(Op::Max, {make(Op::Load, {place(in, {at}, valid), low}), k});
+  const UOp far = x * 1'000'000'000;
+  const UOp out = param(0, Access::ReadWrite, {size(20)});
+  check({over(tuple({put(place(out, {x}, x < 17), most),
+                     put(place(param(2, Access::Write, {size(1)}), {far}, x < 1),
+                         load(place(in, {far}, x < 1)))}),
+              {x})},
+        random_floats({20, 20, 1}));
+}
+
+// Rows of symbolic length, the differences staged once, in a layout of its own.
+TEST_P(Cpu, StagesAndSymbolicSizes) {
+  const UOp n = Variable("n", 1, 11), row = range(3, 0);
+  const auto column = [&](std::uint64_t id) { return range(n, id); };
+  const UOp j = column(1), k = column(2), l = column(3), m = column(4), two = range(2, 6);
+  const UOp from = param(1, Access::Read, {size(3), n});
+  const UOp largest = reduce(Op::Max, {load(place(from, {row, j})), j});
+  const UOp difference = (load(place(from, {row, k})) - largest) * cast(two + 1, dtypes::f32);
+  const UOp stage = make(Op::Stage, {difference, k, two, const_int(0)}, {},
+                         StageArg{{5}, Space::Scratch, IntList({1, 2, 0})});
+  const auto staged = [&](const UOp& at, std::int64_t which) {
+    return load(place(stage, {at, const_int(which), const_int(0)}));
+  };
+  const UOp sum = reduce(Op::Add, {staged(l, 1), l});
+  const UOp to = place(param(0, Access::Write, {size(3), n}), {row, m});
+  check({over(put(to, staged(m, 0) - sum), {row, m})}, random_floats({33, 33}), {9});
+}
+
+TEST_P(Cpu, GathersAndScatters) {
+  Memory memory = random_floats({5, 4, 4});
+  memory.push_back(stored({3, 0, 3, 1, 3}, dtypes::i32));
+  const UOp i = range(5, 0);
+  const UOp at = load(place(param(3, Access::Read, {size(5)}, dtypes::i32), {i}));
+  const UOp value = load(place(param(2, Access::Read, {size(4)}), {at}));
+  check({over(tuple({put(place(param(0, Access::Write, {size(5)}), {i}), value),
+                     add_to(place(param(1, Access::ReadWrite, {size(4)}), {at}), value)}),
+              {i})},
+        memory);
+}
+
+// Two members, two reductions more over the same ranges, and one that needs their results.
+TEST_P(Cpu, ReducesTuplesAndSharesLoops) {
+  const UOp in = param(1, Access::Read, {size(40)}), j = range(2, 1);
+  const auto x = [&](const UOp& i) { return load(place(in, {i})); };
+  const UOp i = range(40, 0), k = range(40, 2), l = range(40, 3);
+  const UOp both = reduce(Op::Max, {tuple({x(i), -x(i)}), i});
+  const UOp sum = reduce(Op::Add, {x(k), k});
+  const UOp spread = reduce(Op::Add, {(x(l) - sum) * (x(l) - sum), l});
+  const UOp chosen =
+      where(j < 1, member(both, 0, dtypes::f32), -member(both, 1, dtypes::f32)) + sum + spread;
+  check({over(put(place(param(0, Access::Write, {size(2)}), {j}), chosen), {j})},
+        random_floats({2, 40}));
+}
+
+// Effects repeat even where nothing in them changes; loops without trips do nothing.
+TEST_P(Cpu, CountsTrips) {
+  const UOp n = Variable("n", 0, 9), i = range(4, 0), j = range(3, 1), k = range(n, 2);
+  const UOp to = param(0, Access::ReadWrite, {size(2)}, dtypes::i32);
+  const UOp one = const_int(1, dtypes::i32);
+  const UOp often = over(over(add_to(place(to, {size(0)}), one), {i}), {j});
+  const UOp twice = reduce(Op::Add, {one, k});
+  const UOp later = make(Op::After, {to, often});
+  for (std::int64_t trips : {0, 2})
+    check({put(place(later, {size(1)}), twice * 100)}, {stored({0, 7}, dtypes::i32)}, {trips});
+}
+
+// A buffer of the kernel's own, written in one loop and read backwards in the next.
+TEST_P(Cpu, OrdersWhatGoesThroughMemory) {
+  const UOp i = range(4, 0), j = range(4, 1);
+  const UOp scratch = make(Op::Buffer, {size(4)}, dtypes::f32, BufferArg{{9}, Space::Scratch});
+  const UOp fill = over(
+      put(place(scratch, {i}), load(place(param(1, Access::Read, {size(4)}), {i})) * 2.0), {i});
+  const UOp filled = make(Op::After, {scratch, fill});
+  check({over(put(place(param(0, Access::Write, {size(4)}), {j}), load(place(filled, {3 - j}))),
+              {j})},
+        random_floats({4, 4}));
+}
+
+// An index that needs all 32 bits of an unsigned integer. The pages in between are never touched.
+TEST_P(Cpu, AddressesMoreThanTwoToThe31) {
+  constexpr std::size_t bytes = 3'000'000'001;
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  ASSERT_NE(memory, MAP_FAILED);
+  static_cast<std::uint8_t*>(memory)[bytes - 1] = 7;
+  const UOp i = range(2, 0);
+  const UOp far = param(1, Access::Read, {size(bytes)}, dtypes::u8);
+  const UOp value = load(place(far, {i * 3'000'000'000}));
+  const UOp kernel = kernel_of(
+      {over(put(place(param(0, Access::Write, {size(2)}, dtypes::u8), {i}), value), {i})});
+  Device& device = find_device("CPU");
+  const UOp lowered = run_pipeline({kernel}, {.target = device.target()})[0];
+  std::uint8_t got[2] = {5, 5};
+  const Argument arguments[] = {{got, 0, 2}, {memory, 0, bytes}};
+  device.load(device.compile(device.render(lowered.node())))->run(arguments, {});
+  EXPECT_EQ(got[0], 0);
+  EXPECT_EQ(got[1], 7);
+  munmap(memory, bytes);
+}
+
+TEST_P(Cpu, CompilesDeepKernels) {
+  const UOp zero = range(1, 0);
+  UOp x = load(place(param(1, Access::Read, {size(1)}, dtypes::i32), {zero}));
+  for (int i = 0; i < 2'000; ++i) x = x * 3 + 1;
+  check({over(put(place(param(0, Access::Write, {size(1)}, dtypes::i32), {zero}), x), {zero})},
+        {stored({0}, dtypes::i32), stored({5}, dtypes::i32)});
+}
+
+TEST_P(Cpu, SaysWhatItCannotDo) {
+  Device& device = find_device("CPU");
+  const auto error = [&](const UOp& value, DType dtype) {
+    const UOp i = range(4, 0);
+    const UOp kernel =
+        kernel_of({over(put(place(param(0, Access::Write, {size(4)}, dtype), {i}), value), {i})});
+    return error_of([&] {
+      return device.render(run_pipeline({kernel}, {.target = device.target()})[0].node());
+    });
+  };
+  const UOp i = range(4, 0);
+  const UOp x = load(place(param(1, Access::Read, {size(4)}), {i}));
+  {
+    const Context whole{{"SKIP", "decompose"}};
+    EXPECT_NE(error(make(Op::Exp2, {x}), dtypes::f32).find("has no exp2 of f32"),
+              std::string::npos);
+  }
+  const UOp k = range(1'000'000, 3);
+  const UOp stage =
+      make(Op::Stage, {cast(k, dtypes::f32), k}, {}, StageArg{{5}, Space::Scratch, {}});
+  EXPECT_NE(error(load(place(stage, {i})), dtypes::f32).find("bytes of scratch"),
+            std::string::npos);
+  EXPECT_NE(error_of([] { find_device("CPU:8"); }).find("there is no CPU:8"), std::string::npos);
+  EXPECT_NE(error_of([&] { device.load("nonsense"); }).find("no code"), std::string::npos);
+}
+
+TEST(Null, WritesCodeAndDoesNothing) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp i = range(4, 0);
+  Memory memory{stored({1, 2, 3, 4}, dtypes::i32)};
+  const UOp kernel = kernel_of(
+      {over(put(place(param(0, Access::Write, {size(4)}, dtypes::i32), {i}), cast(i, dtypes::i32)),
+            {i})});
+  run("NULL", kernel, memory);
+  EXPECT_EQ(loaded(memory[0], dtypes::i32), (std::vector<Bits>{1, 2, 3, 4}));
+}
+
+}  // namespace
+}  // namespace weft
