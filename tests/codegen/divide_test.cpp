@@ -106,9 +106,10 @@ void check_wide(DType dtype, bool all_leave) {
         ASSERT_EQ(divide.left(), "") << d;
       }
       for (int i = 0; i < 400; ++i) {
-        const std::int64_t any = random_value(random, dtype);
-        const auto step = static_cast<std::int64_t>(static_cast<Bits>(any) * static_cast<Bits>(d));
-        for (const std::int64_t x : {any, step, step - 1, step + 1}) ASSERT_TRUE(divide.agrees(x));
+        const auto any = static_cast<Bits>(random_value(random, dtype));
+        const Bits step = any * static_cast<Bits>(d);
+        for (const Bits x : {any, step, step - 1, step + 1})
+          ASSERT_TRUE(divide.agrees(static_cast<std::int64_t>(x)));
       }
       for (const std::int64_t x :
            {highest, highest - 1, lowest, lowest + 1, std::int64_t{0}, std::int64_t{-1}})

@@ -21,6 +21,10 @@ const RuleSet& divide_rules();          // integer division by constants; roundi
 const RuleSet& decompositions();
 std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// i64 and u64 as two u32, for targets that have no 64-bit integers. What is left: memory that holds
+// them, division, casts from and to floats. Builds constants that fold_rules() folds.
+const RuleSet& half_rules();
+
 // FLOORDIV and FLOORMOD of what is not negative as CDIV and CMOD. Runs last and alone: symbolic()
 // writes it the other way.
 const RuleSet& truncating_rules();
