@@ -109,7 +109,7 @@ void note(const UOp& tensor, const UOp& result) {
 
 UOp computed(const Node* node) {
   if (node->op() == Op::Buffer) return UOp(node);
-  const auto note = std::static_pointer_cast<UOp>(shared_graph().attached(node));
+  const auto note = shared_graph().attached<UOp>(node);
   return note != nullptr ? *note : UOp();
 }
 

@@ -50,7 +50,7 @@ UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory) 
 
 std::shared_ptr<Buffer> memory_of(const Node* buffer) {
   if (buffer->op() != Op::Buffer) internal_error("only a BUFFER has memory");
-  auto memory = std::static_pointer_cast<Buffer>(shared_graph().attached(buffer));
+  auto memory = shared_graph().attached<Buffer>(buffer);
   if (memory == nullptr) internal_error("a BUFFER without memory");
   return memory;
 }
