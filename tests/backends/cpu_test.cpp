@@ -383,6 +383,32 @@ TEST_P(Cpu, SaysWhatItCannotDo) {
   EXPECT_NE(error_of([&] { device.load("nonsense"); }).find("no code"), std::string::npos);
 }
 
+// Lanes of their own places, a tail that is masked, and one place for all lanes.
+TEST(CpuVectors, AreLoadedAndStored) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp block = range(2, 0);
+  std::vector<UOp> lanes, backwards;
+  for (int lane = 0; lane < 4; ++lane) {
+    lanes.push_back(block * 4 + lane);
+    backwards.push_back(const_int(3 - lane));
+  }
+  const UOp at = make(Op::Stack, lanes), back = make(Op::Stack, backwards);
+  const UOp limit = make(Op::Splat, {size(6)}, at->dtype());
+  const UOp in = param(1, Access::Read, {size(6)});
+  const UOp other = const_float(3, dtypes::f32.vec(4));
+  const UOp value = make(Op::Load, {place(in, {at}, at < limit), other});
+  const UOp first = load(place(in, {const_int(2)}, back < limit));
+  const UOp to = place(param(0, Access::Write, {size(7)}), {at}, at < limit);
+  const UOp kernel = kernel_of({over(put(to, value + load(place(in, {back})) * first), {block})});
+  Memory memory = random_floats({7, 6}), expected = memory;
+  run("INTERP", kernel, expected);
+  const Context llvm{{"CLANG", 0}};
+  if (find_device("CPU").target().vector_bytes == 0) GTEST_SKIP() << "built without LLVM";
+  run("CPU", kernel, memory);
+  EXPECT_EQ(loaded(memory[0], dtypes::f32), loaded(expected[0], dtypes::f32));
+}
+
 TEST(Null, WritesCodeAndDoesNothing) {
   Arena arena;
   const InternerScope scope(arena);
