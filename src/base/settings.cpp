@@ -28,6 +28,8 @@ const SettingInfo& find_setting(std::string_view name) {
 
 const std::vector<SettingInfo>& all_settings() {
   static const std::vector<SettingInfo> table{
+      {"CACHE_DIR", "",
+       "where compiled kernels are kept; none: nowhere; default: the user's cache"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
       {"DEV", "CPU", "the device of new tensors; may be written DEVICE too", "DEVICE"},
       {"DEBUG", "0", "2: print the time and size of every pass; 4: the IR after it as well"},

@@ -184,6 +184,7 @@ class Expand {
 }  // namespace
 
 std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions&) {
+  if (std::ranges::none_of(toposort(nodes_of(roots)), is_vector_range)) return roots;
   return in_arena(roots, [](const std::vector<UOp>& inside) {
     const std::vector<const Node*> nodes = nodes_of(inside);
     const Expand expanded(nodes);

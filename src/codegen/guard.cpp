@@ -29,15 +29,24 @@ UOp divide(const Match& m) {
   return result;
 }
 
+bool is_negative(const UOp& x) { return x->bounds().hi < 0; }
+bool is_not_negative(const UOp& x) { return x->bounds().lo >= 0; }
+
+UOp differ_in_sign(const UOp& a, const UOp& b) {
+  const UOp zero = constant(0, b);
+  if (is_not_negative(b)) return a < zero;
+  return is_negative(b) ? zero < a : (a < zero) != (b < zero);
+}
+
 // Truncation went up where the signs differ and something is left.
 UOp floor(const Match& m) {
   const Node* root = m.root();
   const UOp a(root->src(0)), b(root->src(1)), zero = constant(0, b);
   const bool quotient = root->op() == Op::FloorDiv;
   const UOp truncated = make(Op::CDiv, {a, b}), rest = make(Op::CMod, {a, b});
-  const bool same = a->bounds().lo >= 0 && b->bounds().lo >= 0;
-  if (same) return quotient ? truncated : rest;
-  const UOp went_up = (b != zero) & (rest != zero) & ((a < zero) != (b < zero));
+  if (is_not_negative(a) && is_not_negative(b)) return quotient ? truncated : rest;
+  UOp went_up = (rest != zero) & differ_in_sign(a, b);
+  if (may_be(b.node(), 0)) went_up = (b != zero) & went_up;
   return quotient ? truncated - cast(went_up, a->dtype()) : where(went_up, rest + b, rest);
 }
 

@@ -31,6 +31,7 @@ constexpr Pass passes[] = {
     // Sees by flat indices what is contiguous.
     {"vectorize", vectorize, Level::Kernel, Pass::Lowering,
      "loops over what is contiguous, as wide as vector registers"},
+    {"unroll", unroll, Level::Kernel, Pass::Lowering, "UNROLL and UPCAST ranges to copies"},
     // Before accumulate: reductions whose bodies are vectors get vectors to add to.
     {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},
     {"accumulate", accumulate, Level::Kernel, Pass::Lowering,

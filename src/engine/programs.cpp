@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 #include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/disk_cache.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 
@@ -37,7 +38,7 @@ std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device) {
     const auto at = std::ranges::find(variables, id_of(variable), id_of);
     result->variables.push_back(static_cast<std::size_t>(at - variables.begin()));
   }
-  result->program = device.load(device.compile(device.render(lowered.node())));
+  result->program = device.load(compile_cached(device, device.render(lowered.node())));
   return result;
 }
 

@@ -2,6 +2,8 @@
 // kernel's own is allocated on entry, where LLVM turns what is small into registers.
 
 #include <algorithm>
+#include <optional>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/memory.h>
@@ -44,7 +46,9 @@ class LlvmSource {
 
   std::string text() {
     load_arguments();
-    for (const Node* node : program_) render(node);
+    find_needed();
+    for (const Node* node : program_)
+      if (needed_.contains(node)) render(node);
     if (nowhere_bytes_ > 0)
       entry_ += fmt::format("  %nowhere = alloca [{} x i8], align 64\n", nowhere_bytes_);
     return fmt::format(
@@ -54,6 +58,29 @@ class LlvmSource {
   }
 
  private:
+  // Indices of neighbours are only a base: their vectors need not be computed.
+  void find_needed() {
+    static const OpSet statements{Op::Store, Op::Range, Op::End, Op::Buffer};
+    const auto need = [&](const Node* node) { needed_.set(node, true); };
+    for (const Node* node : program_ | std::views::reverse) {
+      if (statements.contains(node->op())) need(node);
+      if (!needed_.contains(node) || node->op() == Op::End) continue;
+      if (node->op() == Op::After) {
+        need(node->src(0));
+      } else if (node->op() != Op::Load && node->op() != Op::Store) {
+        for (const Node* source : node->src()) need(source);
+      } else {
+        const Node* place = node->src(0);
+        if (const Node* at = index_of(place)) {
+          const auto run = run_of(at);
+          if (!run || run->base != nullptr) need(run ? run->base : at);
+        }
+        need(place->src(1));
+        if (node->size() > 1) need(node->src(1));
+      }
+    }
+  }
+
   void render(const Node* node) {
     switch (node->op()) {
       case Op::Sink:
@@ -183,6 +210,8 @@ class LlvmSource {
   }
 
   void stack(const Node* node) {
+    const auto is_const = [](const Node* lane) { return lane->is_const(); };
+    if (std::ranges::all_of(node->src(), is_const)) return name(node, llvm_constant(node));
     std::string vector = "poison";
     for (std::uint32_t lane = 0; lane < node->size(); ++lane)
       vector = add("insertelement {} {}, {} {}, i32 {}", llvm_type(node->dtype()), vector,
@@ -209,23 +238,27 @@ class LlvmSource {
     }
     const Node* at = index_of(index);
     if (at == nullptr) return access;
-    if (at->dtype().lanes() > 1) {
-      const auto run = run_of(at);
-      if (run && run->base == nullptr) return access;
-      if (run) at = run->base;
-      access.scattered = !run;
-    }
-    access.address = add("getelementptr {}, ptr {}, {}", element, access.address, offset(at));
+    const auto run = run_of(at);
+    if (run && run->base == nullptr) return access;
+    if (run) at = run->base;
+    access.scattered = !run && index->dtype().lanes() != storage->dtype().lanes();
+    const std::uint32_t lanes = access.scattered ? index->dtype().lanes() : 1;
+    access.address =
+        add("getelementptr {}, ptr {}, {}", element, access.address, offset(at, lanes));
     return access;
   }
 
   // An address is computed from signed integers.
-  std::string offset(const Node* at) {
-    const DType dtype = at->dtype(), wide = dtypes::i64.vec(dtype.lanes());
-    const bool extend = dtype.is_unsigned() && dtype.bits() < 64;
-    if (!extend) return fmt::format("{} {}", llvm_type(dtype), text_of(at));
-    return fmt::format("{} {}", llvm_type(wide),
-                       add("zext {} {} to {}", llvm_type(dtype), text_of(at), llvm_type(wide)));
+  std::string offset(const Node* at, std::uint32_t lanes) {
+    DType dtype = at->dtype();
+    std::string value = text_of(at);
+    if (dtype.is_unsigned() && dtype.bits() < 64) {
+      const DType wide = dtypes::i64.vec(dtype.lanes());
+      value = add("zext {} {} to {}", llvm_type(dtype), value, llvm_type(wide));
+      dtype = wide;
+    }
+    if (dtype.lanes() != lanes) value = splat(value, dtype.vec(lanes));
+    return fmt::format("{} {}", llvm_type(dtype.vec(lanes)), value);
   }
 
   // Where nothing is valid, memory that nobody looks at.
@@ -240,17 +273,20 @@ class LlvmSource {
     return access.valid.empty() ? llvm_splat("1", dtype) : splat(access.valid, dtype);
   }
 
-  std::string read(const Access& access) {
-    const std::string type = llvm_type(access.dtype), zeros = llvm_zero(access.dtype);
+  // What is not valid reads as `other`.
+  std::string read(const Access& access, const std::string& other) {
+    const std::string type = llvm_type(access.dtype);
     const std::size_t align = access.dtype.scalar().bytes();
     if (access.scattered)
       return add("call {0} @llvm.masked.gather(<{1} x ptr> {2}, i32 {3}, <{1} x i1> {4}, {0} {5})",
-                 type, access.dtype.lanes(), access.address, align, mask(access), zeros);
+                 type, access.dtype.lanes(), access.address, align, mask(access), other);
     if (access.masked)
       return add("call {0} @llvm.masked.load(ptr {2}, i32 {3}, <{1} x i1> {4}, {0} {5})", type,
-                 access.dtype.lanes(), access.address, align, access.valid, zeros);
+                 access.dtype.lanes(), access.address, align, access.valid, other);
     const std::string address = access.valid.empty() ? access.address : safe_address(access);
-    return add("load {}, ptr {}, align {}", type, address, align);
+    const std::string value = add("load {}, ptr {}, align {}", type, address, align);
+    if (access.valid.empty()) return value;
+    return add("select i1 {}, {} {}, {} {}", access.valid, type, value, type, other);
   }
 
   void write(const Access& access, const std::string& value) {
@@ -269,12 +305,11 @@ class LlvmSource {
 
   std::string load(const Node* node) {
     const Access from = access(node->src(0));
-    std::string value = from_memory(read(from), node->dtype());
-    if (from.valid.empty()) return value;
-    const std::string other = node->size() > 1 ? text_of(node->src(1)) : llvm_zero(node->dtype());
-    const std::string type = llvm_type(node->dtype());
-    return add("select {} {}, {} {}, {} {}", llvm_type(node->src(0)->src(1)->dtype()), from.valid,
-               type, value, type, other);
+    const DType dtype = node->dtype();
+    const bool has_other = node->size() > 1 && !from.valid.empty();
+    const std::string other =
+        has_other ? to_memory(text_of(node->src(1)), dtype) : llvm_zero(memory_of(dtype));
+    return from_memory(read(from, other), dtype);
   }
 
   void store(const Node* node) {
@@ -305,7 +340,7 @@ class LlvmSource {
   // Within the branch of a store the place is valid.
   std::string read_valid(Access access) {
     if (!access.masked) access.valid.clear();
-    return read(access);
+    return read(access, llvm_zero(access.dtype));
   }
 
   // A bool is a byte in memory.
@@ -320,6 +355,7 @@ class LlvmSource {
 
   const Node* kernel_;
   std::vector<const Node*> program_;
+  NodeMap<bool> needed_;
   NodeMap<std::uint32_t> text_;
   std::vector<std::string> texts_, open_;  // of values; of the loops around
   std::string entry_, body_, block_ = "begin";

@@ -116,7 +116,13 @@ std::string llvm_splat(std::string_view scalar, DType dtype) {
 
 std::string llvm_constant(const Node* node) {
   const DType dtype = node->dtype();
-  return llvm_splat(scalar_constant(dtype.scalar(), node->arg<ConstArg>().bits), dtype);
+  if (node->op() == Op::Const)
+    return llvm_splat(scalar_constant(dtype.scalar(), node->arg<ConstArg>().bits), dtype);
+  std::string out = "<";
+  for (const Node* lane : node->src())
+    out += fmt::format("{}{} {}", out.size() > 1 ? ", " : "", llvm_type(lane->dtype()),
+                       llvm_constant(lane));
+  return out + ">";
 }
 
 std::string llvm_zero(DType dtype) { return llvm_splat(scalar_constant(dtype.scalar(), 0), dtype); }

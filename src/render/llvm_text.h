@@ -10,7 +10,7 @@ namespace weft {
 
 std::string llvm_type(DType dtype);
 std::string llvm_memory_type(DType dtype);
-std::string llvm_constant(const Node* node);
+std::string llvm_constant(const Node* node);  // a CONST, or a STACK of them
 std::string llvm_zero(DType dtype);
 std::string llvm_splat(std::string_view scalar, DType dtype);  // of constants
 

@@ -107,6 +107,7 @@ UOp member(const UOp& list, std::int32_t at, DType dtype) {
   return make(Op::GetTuple, {list}, dtype, PositionArg{at});
 }
 UOp kernel_of(const std::vector<UOp>& effects) {
+  reserve_id({100});  // the tests' own ids are below
   return make(Op::Sink, effects, {}, NameArg{Symbol("k")});
 }
 
@@ -247,6 +248,29 @@ TEST_P(Cpu, MultipliesMatrices) {
         random_floats({5 * 19, 5 * 33, 33 * 19}));
 }
 
+// A tile of registers, as a schedule would ask for it: rows unrolled, columns in lanes.
+TEST(CpuVectors, MakeTiles) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const Context llvm{{"CLANG", 0}};
+  if (find_device("CPU").target().vector_bytes == 0) GTEST_SKIP() << "built without LLVM";
+  const UOp i0 = range(2, 0), i1 = range(3, 1, LoopKind::Upcast), i = i0 * 3 + i1;
+  const UOp j0 = range(2, 2), j1 = range(4, 3, LoopKind::Vector), j = j0 * 4 + j1;
+  const UOp k = range(5, 4, LoopKind::Reduce);
+  const UOp product = load(place(param(1, Access::Read, {size(6), size(5)}), {i, k})) *
+                      load(place(param(2, Access::Read, {size(5), size(8)}), {k, j}));
+  const UOp out = place(param(0, Access::Write, {size(6), size(8)}), {i, j});
+  const UOp kernel = kernel_of({over(put(out, reduce(Op::Add, {product, k})), {i0, j0, i1, j1})});
+  const UOp lowered = run_pipeline({kernel}, {.target = find_device("CPU").target()})[0];
+  int loops = 0;
+  for (const Node* node : toposort(lowered.node())) loops += node->op() == Op::Range;
+  EXPECT_EQ(loops, 3);  // one over k for all rows
+  Memory memory = random_floats({48, 30, 40}), expected = memory;
+  run("INTERP", kernel, expected);
+  run("CPU", kernel, memory);
+  EXPECT_EQ(loaded(memory[0], dtypes::f32), loaded(expected[0], dtypes::f32));
+}
+
 // Never outside: what is not valid lies beyond the buffer.
 TEST_P(Cpu, ReadsAndWritesOnlyWhereItIsValid) {
   const UOp x = range(20, 0), k = range(3, 1, LoopKind::Reduce), at = x + k - 1;
@@ -385,6 +409,32 @@ TEST_P(Cpu, SaysWhatItCannotDo) {
             std::string::npos);
   EXPECT_NE(error_of([] { find_device("CPU:8"); }).find("there is no CPU:8"), std::string::npos);
   EXPECT_NE(error_of([&] { device.load("nonsense"); }).find("no code"), std::string::npos);
+}
+
+// Lanes of their own places, a tail that is masked, and one place for all lanes.
+TEST(CpuVectors, AreLoadedAndStored) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp block = range(2, 0);
+  std::vector<UOp> lanes, backwards;
+  for (int lane = 0; lane < 4; ++lane) {
+    lanes.push_back(block * 4 + lane);
+    backwards.push_back(const_int(3 - lane));
+  }
+  const UOp at = make(Op::Stack, lanes), back = make(Op::Stack, backwards);
+  const UOp limit = make(Op::Splat, {size(6)}, at->dtype());
+  const UOp in = param(1, Access::Read, {size(6)});
+  const UOp other = const_float(3, dtypes::f32.vec(4));
+  const UOp value = make(Op::Load, {place(in, {at}, at < limit), other});
+  const UOp first = load(place(in, {const_int(2)}, back < limit));
+  const UOp to = place(param(0, Access::Write, {size(7)}), {at}, at < limit);
+  const UOp kernel = kernel_of({over(put(to, value + load(place(in, {back})) * first), {block})});
+  Memory memory = random_floats({7, 6}), expected = memory;
+  run("INTERP", kernel, expected);
+  const Context llvm{{"CLANG", 0}};
+  if (find_device("CPU").target().vector_bytes == 0) GTEST_SKIP() << "built without LLVM";
+  run("CPU", kernel, memory);
+  EXPECT_EQ(loaded(memory[0], dtypes::f32), loaded(expected[0], dtypes::f32));
 }
 
 TEST(Null, WritesCodeAndDoesNothing) {

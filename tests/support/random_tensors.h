@@ -13,7 +13,8 @@ namespace weft {
 class RandomTensors {
  public:
   // A program follows from its seed and the compiler. Everything lands in Interner::current().
-  explicit RandomTensors(std::uint64_t seed) : random_(seed) {}
+  explicit RandomTensors(std::uint64_t seed, std::int64_t largest = 5)
+      : random_(seed), largest_(largest) {}
   virtual ~RandomTensors() = default;
 
   UOp program(int ops) {
@@ -56,7 +57,7 @@ class RandomTensors {
 
   Sizes shape() {
     Sizes sizes(static_cast<std::size_t>(below(4)));
-    for (std::int64_t& size : sizes) size = one_in(40) ? 0 : 1 + below(5);
+    for (std::int64_t& size : sizes) size = one_in(40) ? 0 : 1 + below(largest_);
     return sizes;
   }
   virtual DType input_dtype() { return one_in(2) ? dtypes::f32 : dtypes::i32; }
@@ -188,6 +189,7 @@ class RandomTensors {
   }
 
   std::mt19937_64 random_;
+  std::int64_t largest_;
   std::vector<UOp> pool_, inputs_;
 };
 

@@ -25,8 +25,9 @@ inline std::int64_t most_evaluations(const Node* kernel) {
 
 class TensorProgram {
  public:
-  explicit TensorProgram(std::uint64_t seed) : tensors_(seed) {
-    value_ = tensors_.program(5 + static_cast<int>(seed % 60));
+  // With new axes up to the largest.
+  explicit TensorProgram(std::uint64_t seed, std::int64_t largest = 5) : tensors_(seed, largest) {
+    value_ = tensors_.program(5 + static_cast<int>(seed % (largest > 5 ? 12 : 60)));
     const std::vector<const Node*> dims(value_->dims().begin(), value_->dims().end());
     out_ = make(Op::Param, std::vector<UOp>(dims.begin(), dims.end()), dtype(),
                 ParamArg{0, Access::Write, 0});

@@ -150,6 +150,9 @@ std::string with_steady_ids(const std::string& text, const std::string& input) {
   });
 }
 
+// What the passes that ask for a target are given: registers of 16 bytes.
+constexpr Target target{.vector_bytes = 16};
+
 struct Result {
   std::string failure;  // empty where the case passed
   Lines got;            // the graph that came out
@@ -161,7 +164,8 @@ Result run_case(const Lines& lines, const Case& test) {
   Result result;
   const Graph before = parse_one(lines, test.before, test.expect);
   const std::string input = print_graph(before);
-  const std::string got = print_graph({before.name, run_named(test.pass, before.roots)});
+  const std::string got =
+      print_graph({before.name, run_named(test.pass, before.roots, {.target = target})});
   result.got = split(with_steady_ids(got, input));
   const Graph after = parse_one(result.got, 0, result.got.size());
   const Graph expected = parse_one(lines, test.expect + 1, test.end);

@@ -23,6 +23,9 @@ std::vector<UOp> flatten(const std::vector<UOp>& roots, const RewriteOptions& op
 // the target's registers and what is left. NOOPT=1 leaves this out.
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// UNROLL and UPCAST ranges become copies, one for each trip.
+std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // A VECTOR range becomes the vector of its trips, and what changes with it a vector; a REDUCE over it
 // combines the lanes at the end.
 std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& options = {});

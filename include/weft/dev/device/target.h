@@ -12,8 +12,8 @@ struct Target {
   // Kernels become programs first: loops in order, flat indices, chosen widths. Otherwise the device
   // takes them as they were scheduled, like the reference.
   bool lowered = false;
-  OpSet ops;             // the elementwise ops it has
-  KindSet kinds;         // the scalars it computes in; others only lie in memory
+  OpSet ops = {};        // the elementwise ops it has
+  KindSet kinds = {};    // the scalars it computes in; others only lie in memory
   int vector_bytes = 0;  // of a vector register; 0 where values are scalars
   std::size_t scratch_bytes = std::size_t{1} << 20;  // memory of its own that a kernel may have
   int workers = 1;                                   // how many run at the same time

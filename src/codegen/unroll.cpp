@@ -1,0 +1,104 @@
+// UNROLL and UPCAST ranges to copies, one for each trip.
+//
+// A traversal and not a rule: what is copied is everything that changes with the range. Reductions in
+// the copies have equal ranges, so that accumulate gives them one loop: that is how a tile of
+// registers comes about.
+
+#include <algorithm>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
+
+#include "slice.h"
+
+namespace weft {
+namespace {
+
+bool is_unrolled(const Node* node) {
+  if (node->op() != Op::Range) return false;
+  const LoopKind kind = node->arg<RangeArg>().kind;
+  return kind == LoopKind::Unroll || kind == LoopKind::Upcast;
+}
+
+// A copy of `what` for each trip of the range.
+std::vector<UOp> copies_of(const UOp& what, const Node* range) {
+  if (!range->src(0)->is_const())
+    user_error("the size of an UNROLL or UPCAST range is not a constant");
+  for (const Node* node : slice_of(what.node(), range))
+    if (node->op() == Op::End)
+      user_error("a loop with an effect of its own stands in an UNROLL or UPCAST range");
+  std::vector<UOp> copies;
+  for (std::int64_t trip = 0; trip < range->src(0)->lo(); ++trip)
+    copies.push_back(substitute(renewed(what, range), {{range, const_int(trip, range->dtype())}}));
+  return copies;
+}
+
+std::vector<UOp> members_of(const UOp& value) {
+  if (value->op() != Op::Tuple) return {value};
+  return {value->src().begin(), value->src().end()};
+}
+
+UOp as_list(const std::vector<UOp>& members, bool is_list) {
+  return is_list ? tuple(members) : members[0];
+}
+
+UOp all_effects(const std::vector<UOp>& copies) {
+  std::vector<UOp> effects;
+  for (const UOp& copy : copies)
+    for (const UOp& effect : members_of(copy)) effects.push_back(effect);
+  return as_list(effects, effects.size() != 1);
+}
+
+UOp combined(Op op, const std::vector<UOp>& copies) {
+  std::vector<UOp> members = members_of(copies[0]);
+  for (std::size_t copy = 1; copy < copies.size(); ++copy) {
+    const std::vector<UOp> next = members_of(copies[copy]);
+    for (std::size_t i = 0; i < members.size(); ++i) members[i] = make(op, {members[i], next[i]});
+  }
+  return as_list(members, copies[0]->op() == Op::Tuple);
+}
+
+// An END or REDUCE without its unrolled ranges.
+UOp unrolled(const UOp& closer) {
+  UOp what = closer.src(0);
+  std::vector<UOp> loops;
+  for (const Node* range : closer->src().subspan(1)) {
+    if (!is_unrolled(range)) {
+      loops.emplace_back(range);
+      continue;
+    }
+    const std::vector<UOp> copies = copies_of(what, range);
+    if (copies.empty()) user_error("an UNROLL or UPCAST range has no trips");
+    what = closer->op() == Op::End ? all_effects(copies)
+                                   : combined(closer->arg<ReduceArg>().op, copies);
+  }
+  if (loops.empty()) return what;
+  loops.insert(loops.begin(), what);
+  return with_sources(closer, loops);
+}
+
+}  // namespace
+
+std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  if (std::ranges::none_of(toposort(nodes_of(roots)), is_unrolled)) return roots;
+  const std::vector<UOp> copied = in_arena(roots, [](const std::vector<UOp>& inside) {
+    const std::vector<const Node*> nodes = nodes_of(inside);
+    NodeMap<const Node*> made;  // nodes of an arena, which keeps them
+    for (const Node* node : toposort(nodes)) {
+      std::vector<UOp> src;
+      for (const Node* source : node->src()) src.emplace_back(*made.find(source));
+      const UOp result = with_sources(UOp(node), src);
+      const bool closes = OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
+                          std::ranges::any_of(node->src().subspan(1), is_unrolled);
+      made.set(node, (closes ? unrolled(result) : result).node());
+    }
+    std::vector<UOp> results;
+    for (const Node* node : nodes) results.emplace_back(*made.find(node));
+    return results;
+  });
+  return simplify(copied, {.pass = options.pass, .trace = options.trace});
+}
+
+}  // namespace weft

@@ -1,0 +1,82 @@
+#include <weft/dev/device/disk_cache.h>
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <optional>
+
+#include <fmt/core.h>
+#include <weft/dev/base/hash.h>
+#include <weft/settings.h>
+
+namespace weft {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+// An entry is a line, the key and the content. The key is in it since file names are only hashes; the
+// line says how long both are and what they hash to.
+std::string header_of(std::string_view key, std::string_view content) {
+  return fmt::format("weft 1 {} {} {:016x}\n", key.size(), content.size(),
+                     hash_mix(hash_text(key), hash_text(content)));
+}
+
+std::optional<std::string> read_entry(const fs::path& file, std::string_view key) {
+  std::ifstream in(file, std::ios::binary);
+  if (!in) return std::nullopt;
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::size_t line = text.find('\n');
+  if (line == std::string::npos || text.size() - line - 1 < key.size()) return std::nullopt;
+  const std::string_view content = std::string_view(text).substr(line + 1 + key.size());
+  if (text != header_of(key, content) + std::string(key) + std::string(content))
+    return std::nullopt;
+  return std::string(content);
+}
+
+// Whole or not at all: written beside, then renamed.
+void write_entry(const fs::path& file, std::string_view key, std::string_view content) {
+  static std::atomic<std::uint64_t> count = 0;
+  std::error_code error;
+  fs::create_directories(file.parent_path(), error);
+  const fs::path part = fmt::format("{}.{}.{}", file.string(), getpid(), ++count);
+  std::ofstream out(part, std::ios::binary);
+  out << header_of(key, content) << key << content;
+  out.close();
+  if (out) fs::rename(part, file, error);
+  if (!out || error) fs::remove(part, error);
+}
+
+std::string from_environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+std::string DiskCache::get(std::string_view key, const std::function<std::string()>& make) const {
+  if (folder_.empty()) return make();
+  const fs::path file = folder_ / fmt::format("{:016x}", hash_text(key));
+  if (auto content = read_entry(file, key)) return *std::move(content);
+  std::string content = make();
+  write_entry(file, key, content);
+  return content;
+}
+
+DiskCache disk_cache() {
+  if (const std::string folder = setting("CACHE_DIR"); !folder.empty())
+    return DiskCache(folder == "none" ? fs::path() : fs::path(folder));
+  const std::string cache = from_environment("XDG_CACHE_HOME"), home = from_environment("HOME");
+  if (!cache.empty()) return DiskCache(fs::path(cache) / "weft");
+  return DiskCache(home.empty() ? fs::path() : fs::path(home) / ".cache" / "weft");
+}
+
+std::string compile_cached(Device& device, std::string_view source) {
+  return disk_cache().get(fmt::format("{}\n{}", device.compiler_key(), source),
+                          [&] { return device.compile(source); });
+}
+
+}  // namespace weft
