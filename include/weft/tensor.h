@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/dev/engine/schedule.h>
 #include <weft/tensor_args.h>
 
 namespace weft {
@@ -107,6 +108,9 @@ class Tensor {
 
   Tensor realize() const;
   static void realize(const std::vector<Tensor>& tensors);  // together: what they share runs once
+  // The kernels and copies that realize() would run, in order.
+  std::vector<ScheduleItem> schedule() const;
+  static std::vector<ScheduleItem> schedule(const std::vector<Tensor>& tensors);
   template <Literal Number>
   Number item() const {  // the only element
     want_single();

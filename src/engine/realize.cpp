@@ -3,8 +3,12 @@
 #include <map>
 #include <unordered_map>
 
+#include <fmt/core.h>
+
+#include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
 
 #include "resolve.h"
 #include "run.h"
@@ -113,36 +117,81 @@ UOp computed(const Node* node) {
   return note != nullptr ? *note : UOp();
 }
 
-std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
-  Arena arena;
-  Resolved resolved;
-  std::vector<std::size_t> open;  // which of them there is something to do for
-  std::vector<UOp> results(wanted.size());
-  std::vector<Wanted> needed;
-  for (std::size_t i = 0; i < wanted.size(); ++i) {
-    const UOp known = computed(wanted[i].tensor.node());
-    results[i] = known.is_null() ? wanted[i].tensor : known;
-    if (is_only_view(results[i].node())) continue;
-    open.push_back(i);
-    needed.push_back(wanted[i]);
-  }
-  if (open.empty()) return results;
-  std::shared_ptr<RunnablePlan> runnable;
-  {
+namespace {
+
+// What is wanted, the part of it that there is something to do for, and how.
+struct Task {
+  explicit Task(const std::vector<Wanted>& wanted) {
+    std::vector<Wanted> needed;
+    for (const Wanted& one : wanted) {
+      const UOp known = computed(one.tensor.node());
+      results.push_back(known.is_null() ? one.tensor : known);
+      if (is_only_view(results.back().node())) continue;
+      open.push_back(results.size() - 1);
+      needed.push_back(one);
+    }
+    if (open.empty()) return;
     const InternerScope scope(arena);
     resolved = resolve(needed);
     runnable = plan_for(resolved);
   }
-  const Results made = results_of(runnable->plan, resolved);
+
+  Arena arena;
+  std::vector<UOp> results;       // of those that there is nothing to do for
+  std::vector<std::size_t> open;  // which are the others
+  Resolved resolved;
+  std::shared_ptr<RunnablePlan> runnable;
+};
+
+}  // namespace
+
+std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
+  Task task(wanted);
+  if (task.open.empty()) return task.results;
+  const Results made = results_of(task.runnable->plan, task.resolved);
   std::vector<std::shared_ptr<Buffer>> memory;
   for (const UOp& buffer : made.buffers)
     memory.push_back(buffer.is_null() ? nullptr : memory_of(buffer.node()));
-  run(*runnable, std::move(memory), resolved.values);
-  for (std::size_t i = 0; i < open.size(); ++i) {
-    results[open[i]] = made.roots[i];
-    note(wanted[open[i]].tensor, made.roots[i]);
+  run(*task.runnable, std::move(memory), task.resolved.values);
+  for (std::size_t i = 0; i < task.open.size(); ++i) {
+    task.results[task.open[i]] = made.roots[i];
+    note(wanted[task.open[i]].tensor, made.roots[i]);
   }
-  return results;
+  return task.results;
+}
+
+std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted) {
+  const Task task(wanted);
+  if (task.open.empty()) return {};
+  const Plan& plan = task.runnable->plan;
+  std::vector<const Node*> nodes;
+  for (std::size_t i = 0; i < plan.slots.size(); ++i) nodes.push_back(plan.slots[i].buffer.node());
+  for (const Step& step : plan.steps)
+    if (!step.kernel.is_null()) nodes.push_back(step.kernel.node());
+  const InternerScope scope(shared_graph());
+  const std::vector<UOp> imported = import_graph(nodes, *plan.arena, shared_graph());
+  auto kernel = imported.begin() + std::ssize(plan.slots);
+  std::vector<ScheduleItem> items;
+  for (const Step& step : plan.steps) {
+    ScheduleItem item{{}, "copy", step.device.get(), {}, step.work};
+    for (std::uint32_t slot : step.slots)
+      item.buffers.push_back(plan.slots[slot].input ? task.resolved.buffers[*plan.slots[slot].input]
+                                                    : imported[slot]);
+    if (!step.kernel.is_null()) {
+      item.kernel = *kernel++;
+      item.name = item.kernel->arg<NameArg>().name.get();
+    }
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+std::string ScheduleItem::str() const {
+  std::string shapes;
+  for (const Node* size : buffers[0]->dims())
+    shapes += fmt::format("{}{}", shapes.empty() ? "" : ", ", expression_text(size));
+  return fmt::format("{:<6} {:<32} ({}) {}, {} buffers, {} flops, {} bytes", device, name, shapes,
+                     buffers[0]->dtype().str(), buffers.size(), work.flops, work.bytes);
 }
 
 }  // namespace weft

@@ -28,6 +28,8 @@ Batch::Batch(const std::vector<Operand>& values) {
 
 std::vector<UOp> Batch::run() const { return realize(wanted_); }
 
+std::vector<ScheduleItem> Batch::schedule() const { return weft::schedule(wanted_); }
+
 void Batch::want(const UOp& tensor, Symbol device) {
   wanted_.push_back({tensor, device});
   asked_.insert(tensor.node());

@@ -18,6 +18,7 @@ class Batch {
  public:
   explicit Batch(const std::vector<Operand>& values);
   std::vector<UOp> run() const;  // the values, each as realize() gives it
+  std::vector<ScheduleItem> schedule() const;
 
  private:
   void want(const UOp& tensor, Symbol device);

@@ -103,6 +103,12 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   Batch({tensors.begin(), tensors.end()}).run();
 }
 
+std::vector<ScheduleItem> Tensor::schedule() const { return schedule({*this}); }
+
+std::vector<ScheduleItem> Tensor::schedule(const std::vector<Tensor>& tensors) {
+  return Batch({tensors.begin(), tensors.end()}).schedule();
+}
+
 void Tensor::want_single() const {
   if (const std::int64_t count = numel(); count != 1)
     user_error(fmt::format("item: a tensor of shape {} has {} elements", shape_text(uop()), count));

@@ -1,0 +1,189 @@
+// How many kernels tensors become, and what these cost: asserted under the fixed default Profile.
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+namespace weft {
+namespace {
+
+Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
+
+std::size_t kernels(const Tensor& tensor) { return tensor.schedule().size(); }
+
+Work total(const std::vector<ScheduleItem>& items) {
+  Work work;
+  for (const ScheduleItem& item : items) {
+    work.flops += item.work.flops;
+    work.bytes += item.work.bytes;
+  }
+  return work;
+}
+
+TEST(KernelCount, MovementAloneIsNone) {
+  const Tensor x = input({4, 6, 8});
+  EXPECT_EQ(kernels(x.permute({2, 0, 1}).reshape({8, 24})), 0u);
+  EXPECT_EQ(kernels(x.reshape({24, 8}).T().flip({0})), 0u);
+  EXPECT_EQ(kernels(x.unsqueeze(0).expand({5, 4, 6, 8}).shrink({{0, 2}, {1, 3}, {0, 6}, {2, 4}})),
+            0u);
+  EXPECT_EQ(kernels(x.permute({2, 0, 1}) + 1), 1u);
+}
+
+TEST(KernelCount, ElementwiseChainsAreOne) {
+  const Tensor x = input({32, 32});
+  EXPECT_EQ(kernels(((x + 1) * 2 - 0.5).relu()), 1u);
+  EXPECT_EQ(kernels(x + 1 * 2 - 1.0 / 2), 1u);
+  EXPECT_EQ(kernels(x.sqrt() + x.exp() + x.relu()), 1u);
+  const Tensor y = input({32, 32});
+  EXPECT_EQ(kernels((x + y).relu().exp().neg()), 1u);
+}
+
+TEST(KernelCount, ChainsIntoOneReductionAreOne) {
+  Tensor x = input({16, 16});
+  for (int i = 0; i < 250; ++i) x = (x * 1.001 + 0.5).T();
+  EXPECT_EQ(kernels(x.sum()), 1u);
+}
+
+TEST(KernelCount, FusedIsOneAndRealisedStepByStepThree) {
+  const Tensor a = input({64, 64}), b = input({64, 64});
+  EXPECT_EQ(kernels((a + b).relu().sum()), 1u);
+  std::size_t steps = 0;
+  Tensor x = a + b;
+  steps += kernels(x);
+  x = x.realize().relu();
+  steps += kernels(x);
+  x = x.realize().sum();
+  steps += kernels(x);
+  EXPECT_EQ(steps, 3u);
+}
+
+TEST(KernelCount, SoftmaxAndNormsAreOne) {
+  const Tensor x = input({64, 1000});
+  EXPECT_EQ(kernels(x.softmax()), 1u);
+  EXPECT_EQ(kernels(x.log_softmax()), 1u);
+  EXPECT_EQ(kernels(x.layernorm()), 1u);
+  EXPECT_EQ(kernels(x.rmsnorm()), 1u);
+  EXPECT_EQ(kernels(x.layernorm() * input({1000}) + input({1000})), 1u);
+}
+
+// Each reads the tensor once and writes it once, and computes nothing twice.
+TEST(KernelCount, SoftmaxAndLayernormTouchTheTensorOnce) {
+  const Tensor x = input({64, 1000});
+  for (const Tensor& y : {x.softmax(), x.layernorm()}) {
+    const auto items = y.schedule();
+    EXPECT_EQ(total(items).bytes, 2.0 * 64 * 1000 * 4) << items[0].str();
+    EXPECT_LE(total(items).flops, 12.0 * 64 * 1000) << items[0].str();
+  }
+}
+
+TEST(KernelCount, MatmulWithEpilogueIsOne) {
+  const Tensor a = input({64, 128}), b = input({128, 32}), c = input({64, 32});
+  EXPECT_EQ(kernels(a.matmul(b)), 1u);
+  EXPECT_EQ(kernels((a.matmul(b) + input({32})).gelu() * c), 1u);
+  const auto items = a.matmul(b).schedule();
+  EXPECT_EQ(total(items).flops, 2.0 * 64 * 128 * 32);
+  EXPECT_EQ(total(items).bytes, 4.0 * (64 * 128 + 128 * 32 + 64 * 32));
+  EXPECT_LE(kernels(a.matmul(b).relu().sum()), 2u);
+}
+
+TEST(KernelCount, ConvolutionBlockIsOne) {
+  const Tensor x = input({1, 16, 32, 32}), w = input({16, 16, 3, 3}), b = input({16});
+  const Tensor gamma = input({16}), beta = input({16}), mean = input({16}), var = input({16});
+  const Tensor y = (x.conv2d(w, b, 1, 1, 1, 1)
+                        .batchnorm(gamma, beta, mean, (var + 1e-5).rsqrt())
+                        .relu() +
+                    x);
+  EXPECT_EQ(kernels(y), 1u) << y.schedule()[0].str();
+}
+
+TEST(KernelCount, LossIsAtMostTwo) {
+  const Tensor scores = input({128, 10});
+  const Tensor target = Tensor::randint({128}, 0, 10).realize();
+  EXPECT_LE(kernels(scores.log_softmax().nll_loss(target)), 2u);
+  EXPECT_LE(kernels(scores.sparse_categorical_crossentropy(target)), 2u);
+}
+
+TEST(KernelCount, AttentionIsAtMostTwo) {
+  const Tensor q = input({2, 4, 64, 32}), k = input({2, 4, 64, 32}), v = input({2, 4, 64, 32});
+  EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v)), 2u);
+  EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v, {}, true)), 2u);
+}
+
+TEST(KernelCount, TransformerBlockIsAtMostEight) {
+  const std::int64_t T = 64, width = 64, heads = 4;
+  const Tensor x = input({2, T, width});
+  const auto project = [&](const Tensor& t, std::int64_t out) {
+    return t.linear(input({t.shape().back(), out}), input({out}));
+  };
+  const auto split = [&](const Tensor& t) {
+    return t.reshape({2, T, heads, width / heads}).transpose(1, 2);
+  };
+  const Tensor n = x.layernorm();
+  const Tensor a = split(project(n, width))
+                       .scaled_dot_product_attention(split(project(n, width)),
+                                                     split(project(n, width)), {}, true);
+  const Tensor h = x + project(a.transpose(1, 2).reshape({2, T, width}), width);
+  const Tensor y = h + project(project(h.layernorm(), 4 * width).gelu(), width);
+  EXPECT_LE(kernels(y), 8u);
+}
+
+TEST(KernelCount, SharedWork) {
+  const Tensor a = input({64, 64}), b = input({64, 64});
+  EXPECT_LE(kernels(a.sum(0) + a.sum(1).shrink({{0, 1}})), 2u);
+  const Tensor h = a.matmul(b).relu();
+  EXPECT_EQ(Tensor::schedule({h.sum(), h.max()}).size(), 1u);
+  const Tensor x = a.matmul(b);
+  const auto items = Tensor::schedule({x + 1, x * 2});
+  EXPECT_LT(total(items).flops, 2.2 * 64 * 64 * 64);  // x is computed once
+  EXPECT_EQ(kernels((a.T() + b).sum()), 1u);
+  EXPECT_EQ(kernels((a.permute({1, 0}).matmul(b.reshape({64, 64}))).sum(1)), 1u);
+}
+
+TEST(KernelCount, OfTheLearningPath) {
+  const Tensor x = input({32, 64}), w = input({64, 32}), b = input({32});
+  EXPECT_EQ(kernels(x.linear(w, b)), 1u);
+  EXPECT_EQ(kernels(x.linear(w, b).relu()), 1u);
+  const Tensor q = input({2, 4, 16, 8}), k = input({2, 4, 16, 8});
+  EXPECT_LE(kernels(q.matmul(k.transpose(-1, -2)).softmax()), 3u);
+  EXPECT_EQ(kernels(input({16, 3, 64, 64}).conv2d(input({16, 3, 3, 3}))), 1u);
+}
+
+TEST(KernelCount, ConstantsAndAranges) {
+  EXPECT_EQ(kernels((Tensor::full({8, 8}, 2) + Tensor::ones({8, 8})) * 3), 1u);
+  const auto items = Tensor::arange(1000).schedule();
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_LE(items[0].work.flops, 2.0 * 1000);
+}
+
+TEST(Schedule, NothingRunsBeforeValuesAreAskedFor) {
+  const Tensor a = input({4, 4});
+  const Tensor b = a + 1;
+  EXPECT_EQ(b.schedule().size(), 1u);
+  EXPECT_EQ(b.schedule().size(), 1u);  // and listing runs nothing
+  b.realize();
+  EXPECT_EQ(b.schedule().size(), 0u);
+}
+
+TEST(Schedule, ListsKernelsAndBuffers) {
+  const Tensor a = input({4, 4}), b = input({4, 4});
+  const auto items = a.matmul(b).schedule();
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0].kernel->op(), Op::Sink);
+  EXPECT_EQ(items[0].buffers.size(), 3u);
+  EXPECT_EQ(items[0].device, default_device());
+  EXPECT_NE(items[0].str().find("(4, 4) f32"), std::string::npos) << items[0].str();
+}
+
+TEST(Schedule, IsLinearForLongChainsAndRecurrences) {
+  Tensor x = input({16});
+  for (int i = 0; i < 10'000; ++i) x = x * 1.0001 + 0.5;
+  EXPECT_LE(kernels(x), 40u);
+  Tensor h = input({8, 8});
+  const Tensor w = input({8, 8});
+  for (int i = 0; i < 500; ++i) h = (h.matmul(w) + 0.1).relu();
+  EXPECT_LE(kernels(h), 500u);
+}
+
+}  // namespace
+}  // namespace weft
