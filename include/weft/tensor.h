@@ -69,8 +69,8 @@ class Tensor {
   static Tensor arange(Scalar start, Scalar stop, Scalar step = 1, const Options& options = {});
   static Tensor linspace(Scalar start, Scalar stop, std::int64_t steps,
                          const Options& options = {});
-  static Tensor eye(Dim rows, const Options& options = {});
-  static Tensor eye(Dim rows, Dim columns, const Options& options = {});
+  static Tensor eye(const Dim& rows, const Options& options = {});
+  static Tensor eye(const Dim& rows, const Dim& columns, const Options& options = {});
   Tensor full_like(Scalar value) const;
   Tensor zeros_like() const;
   Tensor ones_like() const;
@@ -335,8 +335,8 @@ class Tensor {
   Tensor viewed(const UOp& graph) const;
   bool is_tracked() const;
   void want_single() const;
-  void read(void* to, DType dtype) const;
-  const void* address(DType dtype) const;
+  void read(void* to, DType wanted) const;
+  const void* address(DType wanted) const;
 
   friend struct Operand;
   std::shared_ptr<State> state_;

@@ -70,15 +70,18 @@ class Shape {
 // One axis, several, or all; negative ones count from the last.
 class AxisList {
  public:
-  AxisList() = default;  // all
+  AxisList() : is_all_(true) {}
   template <std::integral T>
-  AxisList(T axis) : axes_{{static_cast<std::int64_t>(axis)}} {}        // NOLINT
+  AxisList(T axis) : axes_{static_cast<std::int64_t>(axis)} {}          // NOLINT
   AxisList(std::initializer_list<std::int64_t> axes) : axes_(axes) {}   // NOLINT
   AxisList(std::vector<std::int64_t> axes) : axes_(std::move(axes)) {}  // NOLINT
-  const std::optional<std::vector<std::int64_t>>& axes() const { return axes_; }
+
+  bool is_all() const { return is_all_; }
+  const std::vector<std::int64_t>& axes() const { return axes_; }
 
  private:
-  std::optional<std::vector<std::int64_t>> axes_;
+  bool is_all_ = false;
+  std::vector<std::int64_t> axes_;
 };
 
 // One number for each spatial dimension, or one for all.
@@ -106,16 +109,18 @@ struct Options {
 class Nested {
  public:
   template <Literal T>
-  Nested(T value) : number_(value) {}                                               // NOLINT
-  Nested(std::initializer_list<Nested> members) : number_(0), members_(members) {}  // NOLINT
+  Nested(T value) : number_(value) {}            // NOLINT
+  Nested(std::initializer_list<Nested> members)  // NOLINT
+      : number_(0), is_number_(false), members_(members) {}
 
-  bool is_number() const { return !members_.has_value(); }
+  bool is_number() const { return is_number_; }
   const Scalar& number() const { return number_; }
-  const std::vector<Nested>& members() const { return *members_; }
+  const std::vector<Nested>& members() const { return members_; }
 
  private:
   Scalar number_;
-  std::optional<std::vector<Nested>> members_;
+  bool is_number_ = true;
+  std::vector<Nested> members_;
 };
 
 // From start to before stop; both may count from the end, and step may be negative. What is left
@@ -135,18 +140,19 @@ class Index {
   enum class Form : std::uint8_t { At, Slice, Ellipsis, NewAxis };
 
   template <std::integral T>
-  Index(T at) : form_(Form::At), slice_{.start = static_cast<std::int64_t>(at)} {}  // NOLINT
-  Index(Slice slice) : form_(Form::Slice), slice_(slice) {}                         // NOLINT
-  Index(weft::Ellipsis) : form_(Form::Ellipsis) {}                                  // NOLINT
-  Index(weft::NewAxis) : form_(Form::NewAxis) {}                                    // NOLINT
+  Index(T at) : form_(Form::At), at_(static_cast<std::int64_t>(at)) {}  // NOLINT
+  Index(Slice slice) : form_(Form::Slice), slice_(slice) {}             // NOLINT
+  Index(weft::Ellipsis) : form_(Form::Ellipsis) {}                      // NOLINT
+  Index(weft::NewAxis) : form_(Form::NewAxis) {}                        // NOLINT
 
   Form form() const { return form_; }
   const Slice& slice() const { return slice_; }
-  std::int64_t at() const { return *slice_.start; }
+  std::int64_t at() const { return at_; }
 
  private:
   Form form_;
-  Slice slice_;
+  std::int64_t at_ = 0;
+  Slice slice_ = {};
 };
 
 class Indices {

@@ -172,11 +172,11 @@ std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted) {
   const std::vector<UOp> imported = import_graph(nodes, *plan.arena, shared_graph());
   auto kernel = imported.begin() + std::ssize(plan.slots);
   std::vector<ScheduleItem> items;
+  const Results made = results_of(plan, task.resolved);
   for (const Step& step : plan.steps) {
     ScheduleItem item{{}, "copy", step.device.get(), {}, step.work};
     for (std::uint32_t slot : step.slots)
-      item.buffers.push_back(plan.slots[slot].input ? task.resolved.buffers[*plan.slots[slot].input]
-                                                    : imported[slot]);
+      item.buffers.push_back(made.buffers[slot].is_null() ? imported[slot] : made.buffers[slot]);
     if (!step.kernel.is_null()) {
       item.kernel = *kernel++;
       item.name = item.kernel->arg<NameArg>().name.get();

@@ -41,6 +41,9 @@ class Reader {
     // Users first: the loops around a reduction are known before its own.
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
       if ((*node)->op() == Op::Reduce) open(*node);
+    if (outermost_.size() == 1)
+      for (const Node* range : outermost_[0]->src().subspan(1))
+        if (range->op() == Op::Range) body_.reduction.push_back(range);
     for (const Node* node : nodes_) {
       if (node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Buffer)
         body_.readings.push_back(reading(node->src(0)));
@@ -62,6 +65,7 @@ class Reader {
   void open(const Node* reduce) {
     Loop loop;
     for (const Node* range : reduce->ranges()) join(range, loop);
+    if (loop.outer == nullptr) outermost_.push_back(reduce);
     for (const Node* range : reduce->src().subspan(1)) {
       if (range->op() != Op::Range) continue;
       if (loop.outer != nullptr) loop.depth = at(loop.outer).depth + 1;
@@ -115,6 +119,7 @@ class Reader {
   NodeMap<std::size_t> own_;
   NodeMap<std::size_t> number_;  // in loops_
   std::vector<Loop> loops_;
+  std::vector<const Node*> outermost_;  // reductions that are in no other
 };
 
 }  // namespace

@@ -18,6 +18,8 @@ struct Body {
   std::vector<UOp> loops;  // one for each dimension of what is computed; 0 where it has size 1
   UOp value;               // the element at those
   UOp place;               // the INDEX of an assignment's; null for others
+  // The ranges of the reduction that the body is, or is made of alone; empty where there are others.
+  std::vector<const Node*> reduction;
   std::vector<Reading> readings;
   // Operations on data for each element, those that change with no loop of the body first, then
   // those that change with the first loop at most, and so on.

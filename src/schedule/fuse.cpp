@@ -198,8 +198,8 @@ class Fuser {
             estimator_.time(kernels_[kernel]) + estimator_.time(kernels_[into]) ||
         depends(kernel, into) || depends(into, kernel))
       return false;
-    nests_.merge(instances_[kernels_[kernel].outputs[0]][0],
-                 instances_[kernels_[into].outputs[0]][0]);
+    const std::size_t from = kernels_[kernel].outputs[0], to = kernels_[into].outputs[0];
+    nests_.merge(instances_[from][0], bodies_[from], instances_[to][0], bodies_[to]);
     kernels_[into] = std::move(merged);
     kernels_[kernel] = {};
     taken_by_[kernel] = into;

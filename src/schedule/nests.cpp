@@ -56,11 +56,20 @@ Instance Nests::root(const Body& body, std::size_t kernel) {
   return instance;
 }
 
-void Nests::merge(const Instance& root, const Instance& into) {
-  for (std::size_t i = 0; i < root.nest.size(); ++i) {
-    const Loop* loop = root.nest[i]->same();
-    if (loop != into.nest[i]->same()) loop->merged = into.nest[i]->same();
-  }
+void Nests::merge(Instance& root, const Body& body, Instance& into, const Body& into_body) {
+  const auto join = [](const Loop* loop, const Loop* with) {
+    if (loop->same() != with->same()) loop->same()->merged = with->same();
+  };
+  for (std::size_t i = 0; i < root.nest.size(); ++i) join(root.nest[i], into.nest[i]);
+  if (!std::ranges::equal(body.reduction, into_body.reduction, {}, trips, trips)) return;
+  for (std::size_t i = 0; i < body.reduction.size(); ++i)
+    join(inner_loop(root, body.reduction[i]), inner_loop(into, into_body.reduction[i]));
+}
+
+const Loop* Nests::inner_loop(Instance& instance, const Node* range) {
+  const Loop*& loop = instance.inner[range];
+  if (loop == nullptr) loop = new_loop(trips(range));
+  return loop;
 }
 
 Instance Nests::read(Instance& reader, const Body& body, const Reading& reading) {
@@ -72,8 +81,7 @@ Instance Nests::read(Instance& reader, const Body& body, const Reading& reading)
   std::map<const Node*, Bound> known;
   for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];
   for (const Node* range : reading.inner) {
-    const Loop*& loop = reader.inner[range];
-    if (loop == nullptr) loop = new_loop(trips(range));
+    const Loop* loop = inner_loop(reader, range);
     result.nest.push_back(loop);
     known[range] = {loop, result.nest.size(), nullptr};
   }

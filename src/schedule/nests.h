@@ -46,8 +46,9 @@ class Nests {
  public:
   // Of a cut in memory: the kernel's outermost.
   Instance root(const Body& body, std::size_t kernel);
-  // The loops of another that becomes an output of the same kernel become the same.
-  void merge(const Instance& root, const Instance& into);
+  // The loops of another that becomes an output of the same kernel become the same, and so do those
+  // of their only reductions, where these have equal trips.
+  void merge(Instance& root, const Body& body, Instance& into, const Body& into_body);
   // Where something that is read in the body of `reader` would be computed for that reading.
   Instance read(Instance& reader, const Body& body, const Reading& reading);
   // The loops shared by all instances that are an index of every one of them, along one dimension:
@@ -57,6 +58,7 @@ class Nests {
   Instance stage(const std::vector<Instance>& instances, std::size_t depth, const Body& body);
 
  private:
+  const Loop* inner_loop(Instance& instance, const Node* range);
   const Loop* new_loop(double trips) { return &loops_.emplace_back(Loop{trips}); }
 
   std::deque<Loop> loops_;

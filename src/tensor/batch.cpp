@@ -1,5 +1,7 @@
 #include "batch.h"
 
+#include <weft/dev/engine/storage.h>
+
 #include "state.h"
 
 namespace weft {
@@ -26,7 +28,17 @@ Batch::Batch(const std::vector<Operand>& values) {
   }
 }
 
-std::vector<UOp> Batch::run() const { return realize(wanted_); }
+std::vector<UOp> Batch::run() const {
+  std::vector<UOp> results = realize(wanted_);
+  for (const Node* node : assignments_) {
+    if (superseded_.contains(node)) continue;
+    const UOp buffer = computed(node);
+    auto next = std::make_shared<UOp>(
+        new_buffer(node->dtype(), sizes_of(UOp(node)), memory_of(memory_below(buffer.node()))));
+    shared_graph().attach(node, std::move(next));
+  }
+  return results;
+}
 
 std::vector<ScheduleItem> Batch::schedule() const { return weft::schedule(wanted_); }
 
@@ -44,6 +56,7 @@ void Batch::add_assignments(const Node* root) {
     const Node* memory = node->op() == Op::After ? memory_below(node) : nullptr;
     if (memory != nullptr) {
       want(UOp(node), memory->arg<BufferArg>().device);
+      assignments_.push_back(node);
       overwritten_.insert(memory);
       superseded_.insert(node->src(0));
     }

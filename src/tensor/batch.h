@@ -17,7 +17,9 @@ namespace weft {
 class Batch {
  public:
   explicit Batch(const std::vector<Operand>& values);
-  std::vector<UOp> run() const;  // the values, each as realize() gives it
+  // The values, each as realize() gives it. Memory that was assigned to is a new BUFFER from then on:
+  // what was computed from the old one is not taken for what the same graph would give now.
+  std::vector<UOp> run() const;
   std::vector<ScheduleItem> schedule() const;
 
  private:
@@ -28,6 +30,7 @@ class Batch {
   bool is_overwritten(const UOp& view) const;
 
   std::vector<Wanted> wanted_;
+  std::vector<const Node*> assignments_;         // the AFTERs among them
   std::unordered_set<const Node*> asked_;        // the nodes of those
   std::unordered_set<const Node*> seen_;         // and all that they are made of
   std::unordered_set<const Node*> overwritten_;  // BUFFERs

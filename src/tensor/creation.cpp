@@ -10,21 +10,12 @@
 #include <weft/error.h>
 
 #include "ops.h"
-#include "state.h"
 
 namespace weft {
 namespace {
 
-Symbol device_of(const Options& options) {
-  // The device's own name: CPU:0 is CPU.
-  const std::string& name = options.device.empty() ? default_device() : options.device;
-  return Symbol(std::string(find_device(name).name()));
-}
-
 Tensor finished(const UOp& graph, Symbol device, const Options& options) {
-  Tensor tensor = Tensor::from({graph, device, false});
-  if (options.requires_grad) tensor.set_requires_grad();
-  return tensor;
+  return as_asked(Tensor::from({graph, device, false}), options);
 }
 
 Sizes sizes_from(const Shape& shape, std::string_view op) {
@@ -187,9 +178,9 @@ Tensor Tensor::linspace(Scalar start, Scalar stop, std::int64_t steps, const Opt
                   options);
 }
 
-Tensor Tensor::eye(Dim rows, const Options& options) { return eye(rows, rows, options); }
+Tensor Tensor::eye(const Dim& rows, const Options& options) { return eye(rows, rows, options); }
 
-Tensor Tensor::eye(Dim rows, Dim columns, const Options& options) {
+Tensor Tensor::eye(const Dim& rows, const Dim& columns, const Options& options) {
   const Sizes sizes{rows.uop(), columns.uop()};
   const UOp row = weft::reshape(counted(sizes[0], dtypes::index), {sizes[0], const_int(1)});
   const UOp column = weft::reshape(counted(sizes[1], dtypes::index), {const_int(1), sizes[1]});

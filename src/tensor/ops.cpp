@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <weft/dev/device/device.h>
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
@@ -44,14 +45,13 @@ std::int64_t axis_of(std::string_view op, std::int64_t axis, std::int64_t ndim) 
 
 Axes axes_of(std::string_view op, const AxisList& list, std::int64_t ndim) {
   Axes axes;
-  if (!list.axes())
+  if (list.is_all())
     for (std::int64_t i = 0; i < ndim; ++i) axes.push_back(i);
-  else
-    for (std::int64_t axis : *list.axes()) {
-      axes.push_back(axis_of(op, axis, ndim));
-      if (std::ranges::count(axes, axes.back()) > 1)
-        user_error(fmt::format("{}: axis {} is given twice", op, axis));
-    }
+  for (std::int64_t axis : list.axes()) {
+    axes.push_back(axis_of(op, axis, ndim));
+    if (std::ranges::count(axes, axes.back()) > 1)
+      user_error(fmt::format("{}: axis {} is given twice", op, axis));
+  }
   return axes;
 }
 
@@ -103,6 +103,16 @@ UOp broadcast(std::string_view op, const UOp& tensor, const Sizes& sizes) {
   Sizes padded(sizes.size() - dims.size(), const_int(1));
   for (const Node* size : dims) padded.emplace_back(size);
   return expand(reshaped(tensor, padded), sizes);
+}
+
+Symbol device_of(const Options& options) {
+  const std::string name = options.device.empty() ? default_device() : options.device;
+  return Symbol(std::string(find_device(name).name()));
+}
+
+Tensor as_asked(Tensor tensor, const Options& options) {
+  if (options.requires_grad) tensor.set_requires_grad();
+  return tensor;
 }
 
 Tensor result(std::string_view op, const UOp& graph, std::initializer_list<const Operand*> from) {

@@ -26,7 +26,7 @@ std::string size_text(const UOp& size);
 std::string sizes_text(const Sizes& sizes);  // "(2, 3)"
 std::string shape_text(const UOp& tensor);
 std::int64_t axis_of(std::string_view op, std::int64_t axis, std::int64_t ndim);
-Axes axes_of(std::string_view op, const AxisList& axes, std::int64_t ndim);  // in the order given
+Axes axes_of(std::string_view op, const AxisList& list, std::int64_t ndim);  // in the order given
 // Constant sizes, with what is symbolic refused in the name of the op.
 std::int64_t constant_size(std::string_view op, const UOp& size);
 std::vector<std::int64_t> constant_shape(std::string_view op, const UOp& tensor);
@@ -38,11 +38,15 @@ UOp reshaped(const UOp& tensor, const Sizes& sizes);
 Sizes broadcast_sizes(std::string_view op, const std::vector<UOp>& tensors);
 UOp broadcast(std::string_view op, const UOp& tensor, const Sizes& sizes);
 
+// The device of a new tensor, by its own name: CPU:0 is CPU.
+Symbol device_of(const Options& options);
+// A new tensor, requiring a gradient where that was asked for.
+Tensor as_asked(Tensor tensor, const Options& options);
+
 // A tensor computed from operands: on their device, tracked where one of them is.
 Tensor result(std::string_view op, const UOp& graph, std::initializer_list<const Operand*> from);
 
-// `compute(a, b)` on operands of one dtype and shape. An op that is given a list of dtypes takes
-// others by promotion or not at all: it says so by itself.
+// `compute(a, b)` on operands brought to one dtype and shape.
 template <class F>
 Tensor elementwise(std::string_view op, const Operand& a, const Operand& b, DType dtype,
                    F compute) {

@@ -78,7 +78,7 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Conv& option
   apart.insert(apart.end(), sizes.begin() + 1, sizes.end());
   Axes summed(n + 1);
   std::iota(summed.begin(), summed.end(), 3 + spatial);
-  const Tensor sum = contraction("conv", x, weight.reshape(Shape(apart)), summed, {}).flatten(1, 2);
+  Tensor sum = contraction("conv", x, weight.reshape(Shape(apart)), summed, {}).flatten(1, 2);
   if (bias.is_null()) return sum;
   std::vector<Dim> channels(n + 2, Dim(1));
   channels[1] = Dim(out);
@@ -95,7 +95,7 @@ namespace {
 
 Window pool_window(const char* op, const PerDim& kernel, const PerDim& stride,
                    const PerDim& dilation, const PerDim& padding) {
-  const std::vector<std::int64_t> sizes = kernel.values();
+  const std::vector<std::int64_t>& sizes = kernel.values();
   return {op, sizes, stride.values().empty() ? kernel : stride, dilation, padding};
 }
 

@@ -27,11 +27,6 @@ Stream& stream() {
   return stream;
 }
 
-Symbol device_of(const Options& options) {
-  const std::string& name = options.device.empty() ? default_device() : options.device;
-  return Symbol(std::string(find_device(name).name()));
-}
-
 // The key and the first counter of `blocks` counters that nobody else gets.
 UOp reserved(std::int64_t blocks, Symbol device) {
   std::array<std::uint64_t, 2> values{};
@@ -106,12 +101,6 @@ std::int64_t count_of(std::string_view op, const Shape& shape) {
   return count;
 }
 
-Tensor finished(const Tensor& tensor, const Options& options) {
-  Tensor result = tensor;
-  if (options.requires_grad) result.set_requires_grad();
-  return result;
-}
-
 DType float_of(const Options& options) {
   return options.dtype.is_void() ? dtypes::f32 : options.dtype;
 }
@@ -138,7 +127,7 @@ void Tensor::manual_seed(std::uint64_t seed) {
 }
 
 Tensor Tensor::rand(const Shape& shape, const Options& options) {
-  return finished(unit("rand", shape, float_of(options), options), options);
+  return as_asked(unit("rand", shape, float_of(options), options), options);
 }
 
 // Box and Muller: the radius from one number, which must not be 0, and the angle from another.
@@ -146,19 +135,19 @@ Tensor Tensor::randn(const Shape& shape, const Options& options) {
   const DType dtype = float_of(options), within = promote(dtype, dtypes::f32);
   const Tensor radius = ((1.0 - unit("randn", shape, within, options)).log() * -2.0).sqrt();
   const Tensor angle = unit("randn", shape, within, options) * (2 * std::numbers::pi);
-  return finished((radius * angle.cos()).cast(dtype), options);
+  return as_asked((radius * angle.cos()).cast(dtype), options);
 }
 
 Tensor Tensor::uniform(const Shape& shape, Scalar low, Scalar high, const Options& options) {
   const DType dtype = float_of(options), within = promote(dtype, dtypes::f32);
   const double from = low.as_double(), width = high.as_double() - from;
-  return finished((unit("uniform", shape, within, options) * width + from).cast(dtype), options);
+  return as_asked((unit("uniform", shape, within, options) * width + from).cast(dtype), options);
 }
 
 Tensor Tensor::normal(const Shape& shape, Scalar mean, Scalar std, const Options& options) {
   Options plain = options;
   plain.requires_grad = false;
-  return finished(randn(shape, plain) * std.as_double() + mean.as_double(), options);
+  return as_asked(randn(shape, plain) * std.as_double() + mean.as_double(), options);
 }
 
 // The upper part of the product of 32 random bits and the width: every number is about as likely.
@@ -174,7 +163,7 @@ Tensor Tensor::randint(const Shape& shape, std::int64_t low, std::int64_t high,
   const UOp offset = weft::cast(make(Op::Shr, {wide, const_int(32, dtypes::u64)}), dtypes::i64);
   const UOp value = offset + const_int(low, dtypes::i64);
   const DType dtype = options.dtype.is_void() ? dtypes::i32 : options.dtype;
-  return finished(Tensor::from({weft::cast(value, dtype), device, false}).reshape(shape), options);
+  return as_asked(Tensor::from({weft::cast(value, dtype), device, false}).reshape(shape), options);
 }
 
 Tensor Tensor::scaled_uniform(const Shape& shape, const Options& options) {

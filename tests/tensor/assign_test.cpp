@@ -83,6 +83,16 @@ TEST(TensorAssign, HappensOnceWhoeverAsksFirst) {
   EXPECT_TRUE(holds<int>(x * 10 + 1, {21, 31}, {2}));
 }
 
+// The same expression, before and after: the older one is alive, and computed.
+TEST(TensorAssign, EqualExpressionsOfTwoVersions) {
+  Tensor x({1, 2});
+  x.assign(x * 1).realize();
+  const Tensor before = (x + 1).realize();
+  x.assign(Tensor({10, 20})).realize();
+  EXPECT_TRUE(holds<int>(x + 1, {11, 21}, {2}));
+  EXPECT_TRUE(holds<int>(before, {2, 3}, {2}));
+}
+
 TEST(TensorAssign, OneAfterTheOther) {
   Tensor x({0, 0, 0});
   for (int i = 0; i < 3; ++i) x[i].assign(i + 1);
