@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <weft/dev/codegen/lower.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/rules/symbolic.h>
@@ -34,7 +35,8 @@ void list_rules_of(const RuleSet& rules) {
 }
 
 void list_rules() {
-  list_rules_of(push_rules());
+  for (const RuleSet* rules : {&push_rules(), &stages_rules(), &flatten_rules(), &guard_rules()})
+    list_rules_of(*rules);
   for (const RuleSet* rules : all_rule_sets())
     if (rules != &symbolic()) list_rules_of(*rules);  // which is those above it
 }
