@@ -258,7 +258,7 @@ class LlvmSource : LlvmWriter {
       return add("call {0} @llvm.masked.load(ptr {2}, i32 {3}, <{1} x i1> {4}, {0} {5})", type,
                  access.dtype.lanes(), access.address, align, access.valid, other);
     const std::string address = access.valid.empty() ? access.address : safe_address(access);
-    const std::string value = add("load {}, ptr {}, align {}", type, address, align);
+    std::string value = add("load {}, ptr {}, align {}", type, address, align);
     if (access.valid.empty()) return value;
     return add("select i1 {}, {} {}, {} {}", access.valid, type, value, type, other);
   }
