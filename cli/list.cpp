@@ -1,6 +1,8 @@
 #include <fmt/core.h>
+#include <weft/dev/codegen/decompose.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/compile/pipeline.h>
+#include <weft/dev/compile/rule_sets.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/ranges.h>
@@ -38,7 +40,8 @@ void list_rules() {
   for (const RuleSet* rules : {&push_rules(), &stages_rules(), &flatten_rules(), &guard_rules()})
     list_rules_of(*rules);
   for (const RuleSet* rules : all_rule_sets())
-    if (rules != &symbolic()) list_rules_of(*rules);  // which is those above it
+    if (rules != &symbolic() && rules != &decompositions())
+      list_rules_of(*rules);  // those above it
 }
 
 void list_devices() {

@@ -21,7 +21,7 @@ layers='
  6 compile
  6 backends
  7 engine
- 8 tensor
+ 8 tensor    tensor.h tensor_args.h
  9 nn
  9 onnx
 10 umbrella  weft.h'

@@ -15,6 +15,7 @@ namespace weft {
 
 struct SettingInfo {
   std::string_view name, fallback, meaning;
+  std::string_view alias = {};  // another spelling of the name
 };
 const std::vector<SettingInfo>& all_settings();
 

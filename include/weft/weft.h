@@ -4,4 +4,5 @@
 #include <weft/dtype.h>
 #include <weft/error.h>
 #include <weft/settings.h>
+#include <weft/tensor.h>
 #include <weft/version.h>

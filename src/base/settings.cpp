@@ -17,7 +17,9 @@ thread_local std::vector<Override> overrides;
 
 const SettingInfo& find_setting(std::string_view name) {
   const auto& table = all_settings();
-  const auto found = std::ranges::find(table, name, &SettingInfo::name);
+  const auto found = std::ranges::find_if(table, [&](const SettingInfo& info) {
+    return info.name == name || (!name.empty() && info.alias == name);
+  });
   if (found == table.end()) user_error(fmt::format("there is no setting {}", name));
   return *found;
 }
@@ -29,6 +31,7 @@ const std::vector<SettingInfo>& all_settings() {
       {"CACHE_DIR", "",
        "where compiled kernels are kept; none: nowhere; default: the user's cache"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
+      {"DEV", "CPU", "the device of new tensors; may be written DEVICE too", "DEVICE"},
       {"DEBUG", "0", "2: print the time and size of every pass; 4: the IR after it as well"},
       {"DUMP", "", "print the IR after this pass only"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
@@ -42,9 +45,12 @@ const std::vector<SettingInfo>& all_settings() {
 std::string setting(std::string_view name) {
   const SettingInfo& info = find_setting(name);
   for (auto it = overrides.rbegin(); it != overrides.rend(); ++it)
-    if (it->name == name) return it->value;
-  const char* value = std::getenv(std::string(name).c_str());
-  return value != nullptr && *value != '\0' ? value : std::string(info.fallback);
+    if (it->name == info.name) return it->value;
+  for (std::string_view spelling : {info.name, info.alias}) {
+    const char* value = spelling.empty() ? nullptr : std::getenv(std::string(spelling).c_str());
+    if (value != nullptr && *value != '\0') return value;
+  }
+  return std::string(info.fallback);
 }
 
 std::int64_t setting_int(std::string_view name) {
@@ -59,7 +65,8 @@ std::int64_t setting_int(std::string_view name) {
 Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values)
     : count_(values.size()) {
   for (const auto& [name, value] : values) find_setting(name);
-  for (const auto& [name, value] : values) overrides.push_back({std::string(name), value.text});
+  for (const auto& [name, value] : values)
+    overrides.push_back({std::string(find_setting(name).name), value.text});
 }
 
 Context::~Context() { overrides.resize(overrides.size() - count_); }

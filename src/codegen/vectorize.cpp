@@ -251,7 +251,7 @@ class Vectorize {
 }  // namespace
 
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options) {
-  const auto* target = static_cast<const Target*>(options.context);
+  const auto* target = options.context.get<Target>();
   if (target == nullptr || target->vector_bytes == 0 || setting_int("NOOPT") != 0) return roots;
   const std::vector<UOp> split = in_arena(roots, [&](const std::vector<UOp>& inside) {
     const std::vector<const Node*> nodes = nodes_of(inside);

@@ -5,7 +5,9 @@
 #include <cstdio>
 
 #include <fmt/core.h>
+#include <weft/dev/codegen/decompose.h>
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/compile/rule_sets.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
@@ -36,6 +38,9 @@ constexpr Pass passes[] = {
      "reductions to registers and loops, shared where they can be"},
     // After the algebra, which is about integers without width.
     {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
+    // After widths: dividing by multiplication is about integers that have one.
+    {"decompose", decompose, Level::Program, Pass::Lowering,
+     "ops and dtypes that machines lack, in terms of what they have"},
     // Last: needs the widths, and the algebra would undo it.
     {"guard", guard, Level::Program, Pass::Lowering,
      "no division by 0 and no shift by the width, wherever bounds do not exclude them"},
@@ -85,9 +90,8 @@ std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options) {
   if (is_skipped(pass)) return roots;
   const Clock::time_point start = Clock::now();
-  const void* context = pass.when == Pass::Lowering ? &options.target : nullptr;
   std::vector<UOp> result =
-      pass.run(roots, {.pass = pass.name, .context = context, .trace = options.trace});
+      pass.run(roots, {.pass = pass.name, .context = &options.target, .trace = options.trace});
   const Clock::duration time = Clock::now() - start;
   const std::vector<const Node*> nodes = nodes_of(result);
   report_cost(pass.name, time, nodes_of(roots), nodes);

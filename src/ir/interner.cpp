@@ -1,5 +1,7 @@
 #include <weft/dev/ir/interner.h>
 
+#include <algorithm>
+
 namespace weft {
 namespace {
 thread_local Interner* current_interner = nullptr;
@@ -22,22 +24,37 @@ void Interner::annotate(const Node* node, const Origin& origin) {
 }
 
 // What goes is destroyed outside the lock: it may hold nodes with notes of their own.
-void Interner::attach(const Node* node, std::shared_ptr<void> thing) {
+void Interner::attach(const Node* node, std::type_index type, std::shared_ptr<void> thing) {
   const std::lock_guard lock(notes_mutex_);
-  notes_[node].thing.swap(thing);
+  auto& things = notes_[node].things;
+  const auto old = std::ranges::find_if(things, [&](const auto& t) { return t.first == type; });
+  if (old != things.end())
+    old->second.swap(thing);
+  else
+    things.emplace_back(type, std::move(thing));
   node->annotated_.store(1, std::memory_order_relaxed);
 }
 
-Interner::Note Interner::note_of(const Node* node) const {
-  if (!node->is_annotated()) return {};
+template <class Read>
+auto Interner::from_note(const Node* node, Read read) const {
+  using Found = decltype(read(std::declval<const Note&>()));
+  if (!node->is_annotated()) return Found{};
   const std::lock_guard lock(notes_mutex_);
   const auto found = notes_.find(node);
-  return found == notes_.end() ? Note{} : found->second;
+  return found == notes_.end() ? Found{} : read(found->second);
 }
 
-std::optional<Origin> Interner::origin(const Node* node) const { return note_of(node).origin; }
+std::optional<Origin> Interner::origin(const Node* node) const {
+  return from_note(node, [](const Note& note) { return note.origin; });
+}
 
-std::shared_ptr<void> Interner::attached(const Node* node) const { return note_of(node).thing; }
+std::shared_ptr<void> Interner::attached(const Node* node, std::type_index type) const {
+  return from_note(node, [&](const Note& note) {
+    for (const auto& [own, thing] : note.things)
+      if (own == type) return thing;
+    return std::shared_ptr<void>();
+  });
+}
 
 void Interner::forget_notes(const Node* node) {
   Notes::node_type gone;

@@ -198,6 +198,11 @@ const Node* reduced(const NodeFields& f, Sizes& sizes) {
   return sizes.finish();
 }
 
+// A list, with its members' shapes.
+bool hands_list_on(Op op) {
+  return OpSet{Op::Call, Op::After, Op::Copy, Op::Contiguous, Op::Detach, Op::Remat}.contains(op);
+}
+
 const Node* shape_of(const NodeFields& f, Interner& interner) {
   const auto keep = [&](const Node* shape) {
     if (interner.counted() && shape != nullptr)
@@ -230,9 +235,11 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
     }
     case Op::GetTuple: {
       const auto at = static_cast<std::size_t>(static_cast<const PositionArg*>(f.arg)->at);
-      return f.src[0]->op() == Op::Tuple && at < f.src[0]->size() ? keep(f.src[0]->src(at)->shape())
-                                                                  : nullptr;
+      const Node* list = f.src[0];
+      while (hands_list_on(list->op())) list = list->src(0);
+      return list->op() == Op::Tuple && at < list->size() ? keep(list->src(at)->shape()) : nullptr;
     }
+    case Op::Call: return keep(f.src[0]->shape());
     case Op::Stage:  // a dimension for each range, and for each 0 that a range of one trip was
       for (const Node* source : f.src.subspan(1)) {
         // A range whose width is being chosen stands under a CAST for a moment.

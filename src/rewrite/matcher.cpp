@@ -181,7 +181,7 @@ const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
   return stack[0];
 }
 
-RuleSet::Result Matcher::apply(const Node* node, Interner& interner, const void* context) const {
+RuleSet::Result Matcher::apply(const Node* node, Interner& interner, RewriteContext context) const {
   const int first = node->size() == 0 ? op_count : static_cast<int>(node->src(0)->op());
   const Bucket& bucket = buckets_[place(static_cast<int>(node->op()), first)];
   if (bucket.first == bucket.last) return {};

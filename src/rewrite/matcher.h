@@ -8,7 +8,7 @@ namespace weft {
 class Matcher {
  public:
   explicit Matcher(const std::vector<Rule>& rules);
-  RuleSet::Result apply(const Node* node, Interner& interner, const void* context) const;
+  RuleSet::Result apply(const Node* node, Interner& interner, RewriteContext context) const;
 
  private:
   static bool first_can_be(const CompiledRule& program, int column);

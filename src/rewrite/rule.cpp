@@ -35,7 +35,7 @@ RuleSet::RuleSet(std::string_view name, std::initializer_list<const RuleSet*> pa
 
 RuleSet::~RuleSet() = default;
 
-RuleSet::Result RuleSet::apply(const Node* node, Interner& interner, const void* context) const {
+RuleSet::Result RuleSet::apply(const Node* node, Interner& interner, RewriteContext context) const {
   // Functions return handles: in a counted interner the result would be gone already.
   if (interner.counted()) internal_error(name_ + ": rules apply in arenas only");
   return matcher_->apply(node, interner, context);

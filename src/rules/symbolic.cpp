@@ -13,20 +13,6 @@ const RuleSet& symbolic() {
   return rules;
 }
 
-std::span<const RuleSet* const> all_rule_sets() {
-  static const RuleSet* const sets[] = {&fold_rules(),   &order_rules(),   &sum_rules(),
-                                        &divmod_rules(), &compare_rules(), &select_rules(),
-                                        &gate_rules(),   &symbolic(),      &spread_rules(),
-                                        &merge_rules(),  &factor_rules(),  &width_rules()};
-  return sets;
-}
-
-const RuleSet* find_rule_set(std::string_view name) {
-  const auto sets = all_rule_sets();
-  const auto found = std::ranges::find(sets, name, [](const RuleSet* set) { return set->name(); });
-  return found == sets.end() ? nullptr : *found;
-}
-
 namespace {
 
 const RuleSet& spread_symbolic() {

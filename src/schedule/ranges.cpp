@@ -144,6 +144,21 @@ UOp through_reduce(const Match& m) {
   return make(Op::Reduce, src, {}, ReduceArg{arg.op, {}});
 }
 
+// A STAGE in registers that is arithmetic on its ranges alone, such as the index along an axis, is
+// cheaper to compute where it is read than to keep.
+UOp through_stage(const Match& m) {
+  const Node* stage = m.root()->src(0)->src(0);
+  if (stage->arg<StageArg>().space != Space::Register) return {};
+  for (const Node* node : toposort(stage->src(0)))
+    if (!is_elementwise(node->op()) && info(node->op()).cls != OpClass::Leaf) return {};
+  const Element e(m.root()->src(0));
+  Substitution by;
+  for (std::size_t i = 1; i < stage->size(); ++i)
+    if (stage->src(i)->op() == Op::Range)
+      by.emplace(stage->src(i), cast(e.indices[i - 1], stage->src(i)->dtype()));
+  return substitute(UOp(stage->src(0)), by);
+}
+
 // A gather: its own indices are tensors, and where they are not valid it is what it says, or 0.
 UOp through_load(const Match& m) {
   const Element e(m);
@@ -190,13 +205,14 @@ const RuleSet& push_rules() {
           rule(element_of({Op::Flip}), through_flip),
           rule(element_of({Op::Reduce}), through_reduce),
           rule(element_of({Op::Load}), through_load),
+          rule(element_of({Op::Stage}), through_stage),
           rule(node(Op::Where, {any("c"), node(Op::Load), any_const("zero")}), without_mask),
       }};
   return rules;
 }
 
 const RuleSet& ranges_rules() {
-  static const RuleSet rules{"ranges", {&push_rules(), &symbolic()}};
+  static const RuleSet rules{"ranges", {&push_rules(), &symbolic(), &reduction_rules()}};
   return rules;
 }
 

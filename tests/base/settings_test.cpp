@@ -73,6 +73,15 @@ TEST(Settings, ContextsAreOfOneThread) {
   EXPECT_EQ(setting("DEBUG"), "2");
 }
 
+TEST(Settings, SomeHaveTwoSpellings) {
+  const Environment environment("DEVICE", "ONE");
+  EXPECT_EQ(setting("DEV"), "ONE");
+  const Environment first("DEV", "TWO");
+  EXPECT_EQ(setting("DEVICE"), "TWO");
+  const Context context{{"DEVICE", "THREE"}};
+  EXPECT_EQ(setting("DEV"), "THREE");
+}
+
 TEST(Settings, UnknownNamesThrow) {
   EXPECT_EQ(error_of([] { setting("DEBUGG"); }), "there is no setting DEBUGG");
   EXPECT_EQ(error_of([] { const Context context{{"DEBUG", "4"}, {"NO", "1"}}; }),

@@ -389,19 +389,28 @@ TEST(Attached, GoesWithItsNodeOrWhenReplaced) {
   std::weak_ptr<int> first, second;
   {
     const UOp node = const_int(123457) + Variable("n", 0, 9);
-    EXPECT_EQ(shared_graph().attached(node.node()), nullptr);
+    EXPECT_EQ(shared_graph().attached<int>(node.node()), nullptr);
     const auto one = std::make_shared<int>(1), two = std::make_shared<int>(2);
     first = one;
     second = two;
     shared_graph().attach(node.node(), one);
     shared_graph().annotate(node.node(), {Symbol("model.cpp"), 7, {}});
-    EXPECT_EQ(shared_graph().attached(node.node()), one);
+    EXPECT_EQ(shared_graph().attached<int>(node.node()), one);
     shared_graph().attach(node.node(), two);
-    EXPECT_EQ(shared_graph().attached(node.node()), two);
+    EXPECT_EQ(shared_graph().attached<int>(node.node()), two);
     EXPECT_EQ(shared_graph().origin(node.node())->line, 7);
   }
   EXPECT_TRUE(first.expired());
   EXPECT_TRUE(second.expired());
+}
+
+TEST(Attached, IsOneThingOfEachType) {
+  const UOp node = const_int(123458) + Variable("n", 0, 9);
+  shared_graph().attach(node.node(), std::make_shared<int>(1));
+  EXPECT_EQ(shared_graph().attached<UOp>(node.node()), nullptr);
+  shared_graph().attach(node.node(), std::make_shared<UOp>(const_int(2)));
+  EXPECT_EQ(*shared_graph().attached<int>(node.node()), 1);
+  EXPECT_TRUE(shared_graph().attached<UOp>(node.node())->is(const_int(2)));
 }
 
 // The note of one node holds the only handle of another that has a note as well.

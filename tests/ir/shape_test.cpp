@@ -134,6 +134,10 @@ TEST(Shape, FollowsFromTheSources) {
       {get(pair, 2), "scalar"},
       {get(pair, -1), "scalar"},
       {get(x, 0), "scalar"},
+      {make(Op::Call, {x, f}, dtypes::f32, CallArg{}), "4, 6"},
+      {make(Op::Call, {f, x}, dtypes::f32, CallArg{}), "scalar"},
+      {get(make(Op::Call, {pair, f}, {}, CallArg{}), 0), "4, 6"},
+      {get(make(Op::Remat, {make(Op::Copy, {pair}, {}, DeviceArg{})}, {}, IdArg{}), 0), "4, 6"},
 
       // Indices that are tensors gather.
       {make(Op::Load, {make(Op::Index, {x, const_bool(true), rows, const_int(2)})}), "7"},

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include <weft/dev/ir/graph.h>
@@ -23,13 +25,30 @@ class Eager {
   void set(const UOp& storage, Array array) { known_[storage.node()] = std::move(array); }
 
   const Array& operator()(const Node* root) {
-    for (const Node* node : toposort(root))
+    called_.push_back(without_calls(UOp(root)));
+    for (const Node* node : toposort(called_.back().node()))
       if (!known_.contains(node)) known_[node] = compute(node);
-    return known_.at(root);
+    return known_.at(called_.back().node());
   }
 
  private:
   using Index = std::vector<std::int64_t>;
+
+  // Each CALL replaced by its body. The first in order holds no other, neither in its body nor in its
+  // arguments.
+  static UOp without_calls(UOp root) {
+    for (;;) {
+      const std::vector<const Node*> order = toposort(root.node());
+      const auto call = std::ranges::find(order, Op::Call, &Node::op);
+      if (call == order.end()) return root;
+      Substitution arguments;
+      for (const Node* node : toposort((*call)->src(0)))
+        if (node->op() == Op::Param)
+          arguments[node] =
+              UOp((*call)->src(static_cast<std::size_t>(node->arg<ParamArg>().slot) + 1));
+      root = substitute(root, {{*call, substitute(UOp((*call)->src(0)), arguments)}});
+    }
+  }
 
   static std::int64_t count(const Index& sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
@@ -75,9 +94,11 @@ class Eager {
   Array compute(const Node* node) {
     if (node->is_const()) return {{}, {node->arg<ConstArg>().bits}};
     if (is_elementwise(node->op())) return elementwise(node);
-    if (node->op() == Op::Tuple || node->op() == Op::Index) return {};
-    if (node->op() == Op::Load)
-      return gather(node->src(0), node->size() > 1 ? known_.at(node->src(1)).values[0] : 0);
+    if (OpSet{Op::Tuple, Op::Index, Op::Store}.contains(node->op())) return {};
+    if (node->op() == Op::GetTuple)
+      return known_.at(node->src(0)->src(static_cast<std::size_t>(node->arg<PositionArg>().at)));
+    if (node->op() == Op::Load) return gather(node);
+    if (node->op() == Op::After) return written(node);
     const Array& a = known_.at(node->src(0));
     if (node->op() == Op::Reduce) return reduced(node, a);
     if (node->op() == Op::Reshape) return {list(node->src(1)), a.values};
@@ -135,6 +156,19 @@ class Eager {
     }
   }
 
+  // The ops that the table only bounds are computed in f64.
+  static Bits value_of(const Node* node, DType from, const std::vector<Bits>& bits) {
+    const auto x = [&](std::size_t i) { return double_from_bits(bits[i], from); };
+    switch (node->op()) {
+      case Op::Cast: return convert(bits[0], from, node->dtype());
+      case Op::Exp2: return bits_from_double(std::exp2(x(0)), from);
+      case Op::Log2: return bits_from_double(std::log2(x(0)), from);
+      case Op::Sin: return bits_from_double(std::sin(x(0)), from);
+      case Op::Pow: return bits_from_double(std::pow(x(0), x(1)), from);
+      default: return evaluate(node->op(), from, bits).value();
+    }
+  }
+
   Array elementwise(const Node* node) {
     Array result;
     std::vector<const Array*> operands;
@@ -147,10 +181,7 @@ class Eager {
       std::vector<Bits> bits;
       for (const Array* operand : operands)
         bits.push_back(operand->values[operand->sizes.empty() ? 0 : i]);
-      if (node->op() == Op::Cast)
-        result.values.push_back(convert(bits[0], from, node->dtype()));
-      else
-        result.values.push_back(evaluate(node->op(), from, bits).value());
+      result.values.push_back(value_of(node, from, bits));
     }
     return result;
   }
@@ -178,26 +209,56 @@ class Eager {
     return result;
   }
 
-  Array gather(const Node* index, Bits otherwise) {
-    const Array& table = known_.at(index->src(0));
-    Array result;
+  // Of an array that a scalar may stand for.
+  Bits element(const Node* node, std::size_t i) {
+    const Array& array = known_.at(node);
+    return array.values[array.sizes.empty() ? 0 : i];
+  }
+
+  // Calls f(i, place) for every element i of the INDEX, with where it is in the storage: nothing
+  // where it is not valid.
+  template <class F>
+  Index for_each_place(const Node* index, F f) {
+    const Index storage = known_.at(index->src(0)).sizes;
+    Index sizes;
     for (const Node* source : index->src().subspan(1))
-      if (!known_.at(source).sizes.empty()) result.sizes = known_.at(source).sizes;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count(result.sizes)); ++i) {
-      const auto element = [&](const Node* node) {
-        const Array& array = known_.at(node);
-        return array.values[array.sizes.empty() ? 0 : i];
-      };
+      if (!known_.at(source).sizes.empty()) sizes = known_.at(source).sizes;
+    for (std::size_t i = 0; i < static_cast<std::size_t>(count(sizes)); ++i) {
       Index at;
       for (const Node* source : index->src().subspan(2))
-        at.push_back(static_cast<std::int64_t>(element(source)));
-      const bool valid = element(index->src(1)) != 0;
-      result.values.push_back(valid ? table.values[static_cast<std::size_t>(place(table.sizes, at))]
-                                    : otherwise);
+        at.push_back(static_cast<std::int64_t>(element(source, i)));
+      const bool valid = element(index->src(1), i) != 0;
+      f(i, valid ? std::optional(static_cast<std::size_t>(place(storage, at))) : std::nullopt);
+    }
+    return sizes;
+  }
+
+  Array gather(const Node* load) {
+    const Array& table = known_.at(load->src(0)->src(0));
+    Array result;
+    result.sizes = for_each_place(load->src(0), [&](std::size_t i, std::optional<std::size_t> at) {
+      const Bits other = load->size() > 1 ? element(load->src(1), i) : 0;
+      result.values.push_back(at ? table.values[*at] : other);
+    });
+    return result;
+  }
+
+  // The storage of an AFTER once its stores have run, in order.
+  Array written(const Node* after) {
+    Array result = known_.at(after->src(0));
+    for (const Node* store : after->src().subspan(1)) {
+      const auto& arg = store->arg<StoreArg>();
+      for_each_place(store->src(0), [&](std::size_t i, std::optional<std::size_t> at) {
+        if (!at) return;
+        Bits& value = result.values[*at];
+        const Bits bits[] = {value, element(store->src(1), i)};
+        value = arg.combine ? evaluate(arg.op, store->src(1)->dtype(), bits).value() : bits[1];
+      });
     }
     return result;
   }
 
+  std::vector<UOp> called_;  // what was asked for, its calls replaced
   std::map<const Node*, Array> known_;
 };
 

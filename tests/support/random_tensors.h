@@ -15,6 +15,7 @@ class RandomTensors {
   // A program follows from its seed and the compiler. Everything lands in Interner::current().
   explicit RandomTensors(std::uint64_t seed, std::int64_t largest = 5)
       : random_(seed), largest_(largest) {}
+  virtual ~RandomTensors() = default;
 
   UOp program(int ops) {
     for (int i = 0; i < 2; ++i) pool_.push_back(input(shape()));
@@ -22,8 +23,9 @@ class RandomTensors {
     return pool_.back();
   }
   const std::vector<UOp>& inputs() const { return inputs_; }
+  const std::vector<UOp>& values() const { return pool_; }  // everything computed on the way
 
- private:
+ protected:
   using Sizes = std::vector<std::int64_t>;
 
   std::int64_t below(std::int64_t n) {
@@ -58,8 +60,9 @@ class RandomTensors {
     for (std::int64_t& size : sizes) size = one_in(40) ? 0 : 1 + below(largest_);
     return sizes;
   }
+  virtual DType input_dtype() { return one_in(2) ? dtypes::f32 : dtypes::i32; }
   UOp input(const Sizes& sizes) {
-    const DType dtype = one_in(2) ? dtypes::f32 : dtypes::i32;
+    const DType dtype = input_dtype();
     std::vector<UOp> dims;
     for (std::int64_t size : sizes) dims.push_back(const_int(size));
     const auto slot = static_cast<std::int32_t>(inputs_.size()) + 1;  // 0 is the result's
@@ -67,7 +70,7 @@ class RandomTensors {
     return inputs_.back();
   }
 
-  UOp next() {
+  virtual UOp next() {
     switch (below(12)) {
       case 0:
       case 1:
@@ -84,12 +87,12 @@ class RandomTensors {
     }
   }
 
-  UOp unary() {
+  virtual UOp unary() {
     const UOp x = pick();
     if (one_in(3)) return cast(x, x->dtype().is_float() ? dtypes::i32 : dtypes::f32);
     return one_in(2) ? -x : make(Op::Trunc, {x});
   }
-  UOp binary() {
+  virtual UOp binary() {
     const UOp x = pick();
     UOp y = literal_like(below(7) - 3, x);
     if (!one_in(4)) y = fitted(x);

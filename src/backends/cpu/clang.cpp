@@ -1,8 +1,6 @@
 // C, compiled by clang to a shared object. The C is scalar: clang makes vectors of its own.
 
 #include <dlfcn.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <thread>
 
@@ -77,15 +75,13 @@ class ClangCompiler final : public Compiler {
 class SharedObject final : public Code {
  public:
   explicit SharedObject(std::string_view code) {
-    const int file = memfd_create("weft", MFD_CLOEXEC);
-    const bool written =
-        file >= 0 && write(file, code.data(), code.size()) == static_cast<ssize_t>(code.size());
-    if (written)
-      library_ = dlopen(fmt::format("/proc/self/fd/{}", file).c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (file >= 0) close(file);
+    // The loader takes a name that it has seen for the library that had it: each needs its own.
+    const TemporaryFolder folder;
+    const std::string file = (folder / "kernel.so").string();
+    write_file(file, code);
+    library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (library_ == nullptr)
-      internal_error(fmt::format("CPU: a kernel cannot be loaded: {}",
-                                 written ? dlerror() : "there is no memory for it"));
+      internal_error(fmt::format("CPU: a kernel cannot be loaded: {}", dlerror()));
     entry_ = reinterpret_cast<Entry>(dlsym(library_, "kernel"));
     if (entry_ != nullptr) return;
     dlclose(library_);

@@ -12,7 +12,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <typeindex>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <weft/dev/ir/node.h>
@@ -51,10 +53,16 @@ class Interner {
   void annotate(const Node* node, const Origin& origin);
   std::optional<Origin> origin(const Node* node) const;
 
-  // Hangs something on a node, outside its identity, such as the memory of a BUFFER. It goes with
-  // the node, or when something else (or null) takes its place.
-  void attach(const Node* node, std::shared_ptr<void> thing);
-  std::shared_ptr<void> attached(const Node* node) const;  // null where there is nothing
+  // Hangs something on a node, outside its identity, such as the memory of a BUFFER: one thing of
+  // each type. It goes with the node, or when another of its type takes its place.
+  template <class T>
+  void attach(const Node* node, std::shared_ptr<T> thing) {
+    attach(node, typeid(T), std::move(thing));
+  }
+  template <class T>
+  std::shared_ptr<T> attached(const Node* node) const {  // null where there is nothing
+    return std::static_pointer_cast<T>(attached(node, typeid(T)));
+  }
 
   bool counted() const { return counted_; }
   static Interner& current();
@@ -66,10 +74,14 @@ class Interner {
  private:
   struct Note {
     std::optional<Origin> origin;
-    std::shared_ptr<void> thing;
+    std::vector<std::pair<std::type_index, std::shared_ptr<void>>> things;
   };
   using Notes = std::unordered_map<const Node*, Note>;
-  Note note_of(const Node* node) const;
+  void attach(const Node* node, std::type_index type, std::shared_ptr<void> thing);
+  std::shared_ptr<void> attached(const Node* node, std::type_index type) const;
+  // What `read` finds in the node's note; nothing where it has none.
+  template <class Read>
+  auto from_note(const Node* node, Read read) const;
 
   const bool counted_;
   mutable std::mutex notes_mutex_;

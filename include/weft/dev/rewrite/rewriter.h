@@ -23,7 +23,7 @@ enum class Order {
 struct RewriteOptions {
   std::string_view pass = {};  // for traces and errors; the rule set's name by default
   Order order = Order::BottomUp;
-  const void* context = nullptr;  // what Match::context gives
+  RewriteContext context = {};  // what Match::context gives
   RewriteTrace* trace = nullptr;
   std::uint64_t budget = 0;  // most applications; 0 chooses by the size of the graph
 };

@@ -12,6 +12,25 @@ namespace weft {
 
 struct CompiledRule;
 
+// Something immutable that rules may look at, with its type: sets of rules that know different
+// contexts can be joined, and each sees only its own.
+class RewriteContext {
+ public:
+  RewriteContext() = default;
+  template <class T>
+  RewriteContext(const T* thing) : thing_(thing), type_(&type_of<T>) {}  // NOLINT: reads as a value
+  template <class T>
+  const T* get() const {  // null where it is of another type
+    return type_ == &type_of<T> ? static_cast<const T*>(thing_) : nullptr;
+  }
+
+ private:
+  template <class T>
+  static inline const char type_of = 0;
+  const void* thing_ = nullptr;
+  const void* type_ = nullptr;
+};
+
 // What a named rewrite gets: the matched nodes, and an immutable context.
 class Match {
  public:
@@ -23,10 +42,10 @@ class Match {
   UOp operator[](const Pat& pattern) const { return UOp(node(pattern)); }
   const Node* node(const Pat& pattern) const;
   Interner& interner() const { return *interner_; }
-  // What RewriteOptions::context points to; null where it was not given.
+  // What RewriteOptions::context is, if it is of this type.
   template <class T>
   const T* context() const {
-    return static_cast<const T*>(context_);
+    return context_.get<T>();
   }
 
  private:
@@ -34,7 +53,7 @@ class Match {
   const Node* registers_[most_registers];
   const CompiledRule* rule_ = nullptr;
   Interner* interner_ = nullptr;
-  const void* context_ = nullptr;
+  RewriteContext context_;
 };
 
 // Right sides that algebra cannot say: null for "no match", tested first; pure in (node, context).
@@ -84,7 +103,7 @@ class RuleSet {
     const Node* node = nullptr;
     const Rule* rule = nullptr;
   };
-  Result apply(const Node* node, Interner& interner, const void* context = nullptr) const;
+  Result apply(const Node* node, Interner& interner, RewriteContext context = {}) const;
 
  private:
   std::string name_;

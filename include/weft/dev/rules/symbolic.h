@@ -4,8 +4,6 @@
 // same for every value, NaN, infinities and -0 included.
 #pragma once
 
-#include <span>
-
 #include <weft/dev/rewrite/rewriter.h>
 
 namespace weft {
@@ -18,15 +16,12 @@ const RuleSet& compare_rules();  // comparisons, and conditions made of them
 const RuleSet& select_rules();   // WHERE
 const RuleSet& gate_rules();     // indices under the validity that guards them
 
-const RuleSet& symbolic();      // all of the above
-const RuleSet& spread_rules();  // (a + b)*c + ... as a*c + b*c + ..., where parts then join
+const RuleSet& symbolic();         // all of the above
+const RuleSet& reduction_rules();  // reductions that need no loop: an arange, a one-hot row
+const RuleSet& spread_rules();     // (a + b)*c + ... as a*c + b*c + ..., where parts then join
 const RuleSet& factor_rules();  // contracts what is left: a*4 + b*4 -> (a + b)*4, a + b*-1 -> a - b
 const RuleSet& merge_rules();   // nested quotients as one of a sum, where parts then join
 const RuleSet& width_rules();   // i32, u32 or i64 for every index, whichever its bounds allow
-
-// Every set by its name, for tools and tests.
-std::span<const RuleSet* const> all_rule_sets();
-const RuleSet* find_rule_set(std::string_view name);
 
 // symbolic(), then factor_rules(); with spread_rules() and merge_rules() as well where that ends in
 // fewer ops. The trace hears of what led to the result, not of the attempt given up.

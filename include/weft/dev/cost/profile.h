@@ -1,0 +1,28 @@
+// What a device can do, in numbers, and how long work takes by them. Schedules are chosen by this
+// arithmetic alone.
+#pragma once
+
+#include <cstdint>
+
+namespace weft {
+
+struct Profile {
+  double flops = 30e9;      // per second and worker
+  double bandwidth = 10e9;  // bytes per second between memory and all workers together
+  double launch = 2e-6;     // seconds
+  std::int64_t workers = 2;
+  std::int64_t scratch = 512 << 10;  // bytes that a worker has for itself
+  // Limits of one kernel: how much code generation is worth its time, and what a launch can carry.
+  std::int64_t most_ops = 2000;
+  std::int64_t most_params = 40;
+};
+
+// What a kernel does, all its iterations together.
+struct Work {
+  double flops = 0, bytes = 0;
+  double parallel = 1;  // how many workers could share it
+};
+
+double seconds(const Profile& profile, const Work& work);
+
+}  // namespace weft

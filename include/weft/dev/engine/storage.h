@@ -1,0 +1,22 @@
+// The tensor graph's BUFFERs and their memory, which hangs on the node and goes with it.
+#pragma once
+
+#include <memory>
+
+#include <weft/dev/device/buffer.h>
+#include <weft/dev/ir/movement.h>
+
+namespace weft {
+
+// A new BUFFER in the shared graph. Its memory is allocated when it is first used.
+UOp new_buffer(DType dtype, const Sizes& sizes, Device& device);
+// One with memory that is there already, of the right number of bytes.
+UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory);
+
+// The memory of a BUFFER that one of these made.
+std::shared_ptr<Buffer> memory_of(const Node* buffer);
+
+// Bytes of that many elements; symbolic sizes at their largest. Throws where no memory can be so large.
+std::size_t bytes_of(DType dtype, NodeList dims);
+
+}  // namespace weft

@@ -1,0 +1,422 @@
+// Tensor: what a program computes with.
+//
+//   Tensor a = Tensor::randn({64, 32}), b = Tensor::randn({32, 16});
+//   Tensor c = (a.matmul(b) + 1).relu();     // a graph: nothing has run
+//   std::vector<float> values = c.to_vector<float>();
+//
+// A Tensor is a handle, as cheap as a pointer; copies are the same tensor. Nothing runs until values
+// are asked for (realize, item, to_vector, print). Shapes broadcast as in numpy. Dtypes promote as
+// dtype.h says, and a number in an expression takes the dtype of the tensor it meets. What only looks
+// at a tensor from elsewhere (reshape, permute, expand, shrink, flip, [] and what is made of them)
+// shares its memory: assign() to either and both change.
+#pragma once
+
+#include <bit>
+#include <iosfwd>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <weft/tensor_args.h>
+
+namespace weft {
+
+// The device of new tensors: the setting DEV.
+std::string default_device();
+
+// What an op computes from: a tensor or a number. The way in and out for ops made of nodes directly.
+struct Operand {
+  Operand(const Tensor& tensor);  // NOLINT
+  template <Literal Number>
+  Operand(Number number) : uop(Scalar(number).as(Scalar(number).literal())) {}  // NOLINT
+  Operand(UOp graph, Symbol on, bool is_tracked)
+      : uop(std::move(graph)), device(on), tracked(is_tracked) {}
+
+  UOp uop;
+  Symbol device = {};    // empty for numbers, which are everywhere
+  bool tracked = false;  // something below requires a gradient
+};
+
+enum class Reduction { Mean, Sum, None };
+enum class Gelu { Tanh, Exact };
+
+class Tensor {
+ public:
+  // --- Creation ---------------------------------------------------------------------------------
+
+  Tensor() = default;  // no tensor: what stands for an argument that is left out
+  Tensor(std::initializer_list<Nested> values, const Options& options = {});
+  template <Literal Number>
+  explicit Tensor(Number value, const Options& options = {}) : Tensor(full({}, value, options)) {}
+  template <Literal Number>
+  explicit Tensor(const std::vector<Number>& values, const Options& options = {});
+  template <Literal Number>
+  explicit Tensor(std::span<const Number> values, const Options& options = {});
+  static Tensor from(const Operand& value);
+  // Memory of the program, in place where the device can: it has to last as long as the tensor, which
+  // keeps `owner`. What the tensor is assigned is then written there.
+  static Tensor from_blob(void* data, const Shape& shape, const Options& options = {},
+                          std::shared_ptr<const void> owner = nullptr);
+
+  static Tensor full(const Shape& shape, Scalar value, const Options& options = {});
+  static Tensor zeros(const Shape& shape, const Options& options = {});
+  static Tensor ones(const Shape& shape, const Options& options = {});
+  static Tensor empty(const Shape& shape, const Options& options = {});  // values are left open
+  static Tensor arange(Scalar stop, const Options& options = {});
+  static Tensor arange(Scalar start, Scalar stop, Scalar step = 1, const Options& options = {});
+  static Tensor linspace(Scalar start, Scalar stop, std::int64_t steps,
+                         const Options& options = {});
+  static Tensor eye(Dim rows, const Options& options = {});
+  static Tensor eye(Dim rows, Dim columns, const Options& options = {});
+  Tensor full_like(Scalar value) const;
+  Tensor zeros_like() const;
+  Tensor ones_like() const;
+
+  // Threefry: the same seed gives the same numbers on every device.
+  static void manual_seed(std::uint64_t seed);
+  static Tensor rand(const Shape& shape, const Options& options = {});   // from 0 to below 1
+  static Tensor randn(const Shape& shape, const Options& options = {});  // mean 0, deviation 1
+  static Tensor uniform(const Shape& shape, Scalar low = 0.0, Scalar high = 1.0,
+                        const Options& options = {});
+  static Tensor normal(const Shape& shape, Scalar mean = 0.0, Scalar std = 1.0,
+                       const Options& options = {});
+  static Tensor randint(const Shape& shape, std::int64_t low, std::int64_t high,
+                        const Options& options = {});
+  // For weights of shape (out, in, ...): uniform or normal, scaled by the number of inputs.
+  static Tensor scaled_uniform(const Shape& shape, const Options& options = {});
+  static Tensor glorot_uniform(const Shape& shape, const Options& options = {});
+  static Tensor kaiming_uniform(const Shape& shape, double a = 0.01, const Options& options = {});
+  static Tensor kaiming_normal(const Shape& shape, double a = 0.01, const Options& options = {});
+
+  // --- What it is -------------------------------------------------------------------------------
+
+  bool is_null() const { return state_ == nullptr; }
+  std::vector<std::int64_t> shape() const;  // throws where a size is symbolic
+  std::vector<Dim> dims() const;
+  std::int64_t ndim() const;
+  std::int64_t size(std::int64_t axis) const;
+  std::int64_t numel() const;
+  std::size_t nbytes() const;
+  DType dtype() const;
+  std::string device() const;
+  UOp uop() const;
+
+  // --- Values -----------------------------------------------------------------------------------
+
+  Tensor realize() const;
+  static void realize(const std::vector<Tensor>& tensors);  // together: what they share runs once
+  template <Literal Number>
+  Number item() const {  // the only element
+    want_single();
+    return to_vector<Number>()[0];
+  }
+  template <Literal Number>
+  std::vector<Number> to_vector() const;
+  // The memory itself, for as long as the tensor is not assigned; the device's has to be the program's.
+  template <Literal Number>
+  std::span<const Number> data() const;
+  std::string str() const;   // as numpy prints
+  std::string repr() const;  // with shape, dtype and device
+  friend std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+  // --- Assignment, seen by all tensors that share the memory ------------------------------------
+
+  Tensor& assign(const Operand& value);
+  Tensor& fill(Scalar value) { return assign(value_of(value)); }
+  Tensor& operator+=(const Operand& other);
+  Tensor& operator-=(const Operand& other);
+  Tensor& operator*=(const Operand& other);
+  Tensor& operator/=(const Operand& other);
+
+  // --- Gradients --------------------------------------------------------------------------------
+
+  bool requires_grad() const;
+  Tensor& set_requires_grad(bool on = true);
+  // Adds to grad() of every tensor that this depends on and that was set to require it.
+  void backward(const Tensor& seed = {}) const;
+  Tensor grad() const;  // null before the first backward()
+  void set_grad(const Tensor& grad);
+  // d this / d target for each, whether it requires a gradient or not.
+  std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Tensor& seed = {}) const;
+  Tensor detach() const;
+
+  // --- Placement and dtype ----------------------------------------------------------------------
+
+  Tensor to(const std::string& device) const;
+  Tensor to(DType dtype) const { return cast(dtype); }
+  Tensor cast(DType dtype) const;
+  Tensor bitcast(DType dtype) const;  // of the same width
+  Tensor contiguous() const;          // computed into memory of its own
+
+  // --- Movement: no values are computed ---------------------------------------------------------
+
+  Tensor reshape(const Shape& shape) const;  // one size may be -1
+  Tensor view(const Shape& shape) const { return reshape(shape); }
+  Tensor flatten(std::int64_t first = 0, std::int64_t last = -1) const;
+  Tensor unflatten(std::int64_t axis, const Shape& sizes) const;
+  Tensor squeeze(const AxisList& axes = {}) const;  // by default all axes of size 1
+  Tensor unsqueeze(std::int64_t axis) const;
+  Tensor permute(const AxisList& order) const;
+  Tensor transpose(std::int64_t axis0 = 1, std::int64_t axis1 = 0) const;
+  Tensor T() const;                         // the axes in reverse
+  Tensor expand(const Shape& shape) const;  // -1 keeps a size
+  Tensor flip(const AxisList& axes) const;
+  using Bounds = std::vector<std::pair<Dim, Dim>>;
+  Tensor shrink(const Bounds& start_stop) const;  // for each axis
+  Tensor pad(const Bounds& before_after, Scalar value = 0) const;
+  Tensor operator[](const Indices& indices) const;
+  Tensor slice(std::int64_t axis, Slice slice) const;
+  static Tensor cat(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
+  static Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
+  std::vector<Tensor> split(std::int64_t size, std::int64_t axis = 0) const;
+  std::vector<Tensor> split(const std::vector<std::int64_t>& sizes, std::int64_t axis = 0) const;
+  std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t axis = 0) const;
+  Tensor repeat(const Shape& times) const;
+  Tensor tile(const Shape& times) const { return repeat(times); }
+  Tensor roll(std::int64_t shift, std::int64_t axis) const;
+  Tensor diagonal() const;  // of the last two axes
+  Tensor triu(std::int64_t diagonal = 0) const;
+  Tensor tril(std::int64_t diagonal = 0) const;
+
+  // --- Arithmetic. Operators: + - * / % & | ^ << >> ~ ! and comparisons, at the end ----------------
+
+  Tensor add(const Operand& other) const;
+  Tensor sub(const Operand& other) const;
+  Tensor mul(const Operand& other) const;
+  Tensor div(const Operand& other) const;       // of integers: f32
+  Tensor floordiv(const Operand& other) const;  // toward minus infinity, as Python's //
+  Tensor mod(const Operand& other) const;       // with the sign of the divisor, as Python's %
+  Tensor pow(const Operand& exponent) const;
+  Tensor maximum(const Operand& other) const;
+  Tensor minimum(const Operand& other) const;
+  Tensor eq(const Operand& other) const;
+  Tensor ne(const Operand& other) const;
+  Tensor where(const Operand& yes, const Operand& no) const;  // this is the condition
+  Tensor masked_fill(const Tensor& mask, Scalar value) const;
+  Tensor lerp(const Operand& end, const Operand& weight) const;
+  Tensor clamp(std::optional<Scalar> least, std::optional<Scalar> most) const;
+  Tensor clip(std::optional<Scalar> least, std::optional<Scalar> most) const;
+  Tensor logical_and(const Operand& other) const;
+  Tensor logical_or(const Operand& other) const;
+  Tensor logical_not() const;
+  Tensor bitwise_not() const;
+
+  Tensor neg() const;
+  Tensor abs() const;
+  Tensor sign() const;
+  Tensor square() const;
+  Tensor reciprocal() const;
+  Tensor sqrt() const;
+  Tensor rsqrt() const;
+  Tensor exp() const;
+  Tensor exp2() const;
+  Tensor log() const;
+  Tensor log2() const;
+  Tensor log10() const;
+  Tensor sin() const;
+  Tensor cos() const;
+  Tensor tan() const;
+  Tensor erf() const;
+  Tensor trunc() const;
+  Tensor floor() const;
+  Tensor ceil() const;
+  Tensor round() const;  // half to even
+  Tensor isnan() const;
+  Tensor isinf() const;
+  Tensor isfinite() const;
+
+  Tensor relu() const;
+  Tensor relu6() const;
+  Tensor leaky_relu(double slope = 0.01) const;
+  Tensor elu(double alpha = 1) const;
+  Tensor gelu(Gelu form = Gelu::Tanh) const;
+  Tensor sigmoid() const;
+  Tensor logsigmoid() const;
+  Tensor tanh() const;
+  Tensor silu() const;
+  Tensor swish() const { return silu(); }
+  Tensor mish() const;
+  Tensor softplus(double beta = 1) const;
+  Tensor hardtanh(double least = -1, double most = 1) const;
+
+  // --- Reductions, over all axes by default -----------------------------------------------------
+
+  // Small integers add up in 32 bits, f16 in f32; the result is f16 again unless `dtype` is given.
+  Tensor sum(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  Tensor prod(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  Tensor max(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor min(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor any(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor all(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor mean(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor var(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
+  Tensor std(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
+  // The first place of the extreme; without an axis, in the flattened tensor.
+  Tensor argmax(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
+  Tensor argmin(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
+  Tensor logsumexp(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor softmax(std::int64_t axis = -1) const;
+  Tensor log_softmax(std::int64_t axis = -1) const;
+  Tensor cumsum(std::int64_t axis = 0) const;
+
+  // --- Products, windows, normalisation ---------------------------------------------------------
+
+  Tensor matmul(const Tensor& other, DType dtype = {}) const;
+  Tensor dot(const Tensor& other, DType dtype = {}) const { return matmul(other, dtype); }
+  Tensor linear(const Tensor& weight, const Tensor& bias = {}) const;  // weight (in, out)
+  // this (batch, in, sizes ...), weight (out, in / groups, sizes ...): as many spatial dimensions as
+  // the weight has.
+  struct Conv {
+    std::int64_t groups = 1;
+    PerDim stride = 1, dilation = 1, padding = 0;
+  };
+  Tensor conv(const Tensor& weight, const Tensor& bias, const Conv& options) const;
+  Tensor conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
+                const PerDim& stride = 1, const PerDim& dilation = 1,
+                const PerDim& padding = 0) const;
+  // Over the last axes, as many as the kernel has numbers. A stride of {} is the kernel itself.
+  Tensor max_pool(const PerDim& kernel, const PerDim& stride = {}, const PerDim& dilation = 1,
+                  const PerDim& padding = 0) const;
+  Tensor avg_pool(const PerDim& kernel, const PerDim& stride = {}, const PerDim& dilation = 1,
+                  const PerDim& padding = 0, bool count_padding = true) const;
+  Tensor max_pool2d(const PerDim& kernel = {2, 2}, const PerDim& stride = {},
+                    const PerDim& dilation = 1, const PerDim& padding = 0) const;
+  Tensor avg_pool2d(const PerDim& kernel = {2, 2}, const PerDim& stride = {},
+                    const PerDim& dilation = 1, const PerDim& padding = 0) const;
+  Tensor layernorm(const AxisList& axes = -1, double eps = 1e-5) const;
+  Tensor rmsnorm(std::int64_t axis = -1, double eps = 1e-6) const;
+  // (this - mean) * invstd * weight + bias, each of them along one axis.
+  Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                   const Tensor& invstd, std::int64_t axis = 1) const;
+  // this (..., queries, width), key and value (..., keys, width). A bool mask says who is seen; any
+  // other is added.
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                      const Tensor& mask = {}, bool is_causal = false) const;
+
+  // --- By integer tensors -----------------------------------------------------------------------
+
+  // this[index] along axis 0: rows, in the index's shape. Outside of it there are zeros.
+  Tensor take(const Tensor& index) const;
+  // The element of this along `axis` that index says, at every place of the index.
+  Tensor gather(std::int64_t axis, const Tensor& index) const;
+  Tensor one_hot(std::int64_t classes) const;
+
+  // --- Losses -----------------------------------------------------------------------------------
+
+  Tensor mse_loss(const Tensor& target, Reduction reduction = Reduction::Mean) const;
+  Tensor binary_crossentropy(const Tensor& target, Reduction reduction = Reduction::Mean) const;
+  Tensor binary_crossentropy_logits(const Tensor& target,
+                                    Reduction reduction = Reduction::Mean) const;
+  // this: log probabilities (batch, classes, ...), target: classes (batch, ...).
+  Tensor nll_loss(const Tensor& target, const Tensor& weight = {},
+                  std::optional<std::int64_t> ignore_index = {},
+                  Reduction reduction = Reduction::Mean) const;
+  // this: scores (..., classes), target: classes (...).
+  Tensor sparse_categorical_crossentropy(const Tensor& target, std::int64_t ignore_index = -1,
+                                         double label_smoothing = 0,
+                                         Reduction reduction = Reduction::Mean) const;
+  // this: scores (batch, classes, ...), target: classes (batch, ...) or probabilities.
+  Tensor cross_entropy(const Tensor& target, Reduction reduction = Reduction::Mean,
+                       double label_smoothing = 0) const;
+
+  struct State;
+
+ private:
+  explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
+  Tensor(const void* values, DType dtype, std::size_t count, const Options& options);
+  static Operand value_of(Scalar value);
+  // The same memory, seen through this graph, which looks at it as uop() does.
+  Tensor viewed(const UOp& graph) const;
+  bool is_tracked() const;
+  void want_single() const;
+  void read(void* to, DType dtype) const;
+  const void* address(DType dtype) const;
+
+  friend struct Operand;
+  std::shared_ptr<State> state_;
+};
+
+// --- Operators ----------------------------------------------------------------------------------
+
+Tensor operator+(const Operand& a, const Operand& b);
+Tensor operator-(const Operand& a, const Operand& b);
+Tensor operator*(const Operand& a, const Operand& b);
+Tensor operator/(const Operand& a, const Operand& b);
+Tensor operator%(const Operand& a, const Operand& b);
+Tensor operator&(const Operand& a, const Operand& b);
+Tensor operator|(const Operand& a, const Operand& b);
+Tensor operator^(const Operand& a, const Operand& b);
+Tensor operator<<(const Operand& a, const Operand& b);
+Tensor operator>>(const Operand& a, const Operand& b);
+Tensor operator<(const Operand& a, const Operand& b);
+Tensor operator<=(const Operand& a, const Operand& b);
+Tensor operator>(const Operand& a, const Operand& b);
+Tensor operator>=(const Operand& a, const Operand& b);
+Tensor operator==(const Operand& a, const Operand& b);
+Tensor operator!=(const Operand& a, const Operand& b);
+Tensor operator-(const Tensor& a);
+Tensor operator~(const Tensor& a);
+Tensor operator!(const Tensor& a);
+
+// Within its scope what is computed leads to no gradient.
+class NoGrad {
+ public:
+  NoGrad();
+  ~NoGrad();
+  NoGrad(const NoGrad&) = delete;
+  NoGrad& operator=(const NoGrad&) = delete;
+  static bool is_on();
+
+ private:
+  bool before_;
+};
+
+// --- Templates ----------------------------------------------------------------------------------
+
+// The dtype that holds a C++ type: i64 for std::int64_t and its like, f32 for float.
+template <Literal Number>
+constexpr DType dtype_of() {
+  if constexpr (std::same_as<Number, bool>) return dtypes::bool_;
+  if constexpr (std::floating_point<Number>) return sizeof(Number) == 4 ? dtypes::f32 : dtypes::f64;
+  constexpr DType of_size[2][4] = {{dtypes::u8, dtypes::u16, dtypes::u32, dtypes::u64},
+                                   {dtypes::i8, dtypes::i16, dtypes::i32, dtypes::i64}};
+  return of_size[std::is_signed_v<Number>][std::bit_width(sizeof(Number)) - 1];
+}
+
+template <Literal Number>
+Tensor::Tensor(const std::vector<Number>& values, const Options& options) {
+  if constexpr (std::same_as<Number, bool>) {
+    const std::vector<std::uint8_t> bytes(values.begin(), values.end());
+    *this = Tensor(bytes.data(), dtypes::bool_, bytes.size(), options);
+  } else {
+    *this = Tensor(values.data(), dtype_of<Number>(), values.size(), options);
+  }
+}
+
+template <Literal Number>
+Tensor::Tensor(std::span<const Number> values, const Options& options)
+    : Tensor(values.data(), dtype_of<Number>(), values.size(), options) {}
+
+template <Literal Number>
+std::vector<Number> Tensor::to_vector() const {
+  const auto count = static_cast<std::size_t>(numel());
+  if constexpr (std::same_as<Number, bool>) {
+    std::vector<std::uint8_t> bytes(count);
+    read(bytes.data(), dtypes::bool_);
+    return std::vector<bool>(bytes.begin(), bytes.end());
+  } else {
+    std::vector<Number> values(count);
+    read(values.data(), dtype_of<Number>());
+    return values;
+  }
+}
+
+template <Literal Number>
+std::span<const Number> Tensor::data() const {
+  return {static_cast<const Number*>(address(dtype_of<Number>())),
+          static_cast<std::size_t>(numel())};
+}
+
+}  // namespace weft

@@ -1,0 +1,163 @@
+// What the methods of Tensor take: sizes, axes, numbers, indices, options. Each converts from what
+// one would write in place: 3, {2, 3}, Slice{1, 5}.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+class Tensor;
+
+// Any number: bool, integer or float.
+class Scalar {
+ public:
+  template <Literal T>
+  Scalar(T value) {  // NOLINT: numbers read as they are
+    if constexpr (std::same_as<T, bool>)
+      literal_ = dtypes::bool_, integer_ = value;
+    else if constexpr (std::floating_point<T>)
+      literal_ = dtypes::weak, real_ = static_cast<double>(value);
+    else
+      literal_ = dtypes::index, integer_ = static_cast<std::int64_t>(value);
+  }
+
+  // bool, index or weak: what it is before it meets a tensor.
+  DType literal() const { return literal_; }
+  double as_double() const;
+  UOp as(DType dtype) const;  // a CONST, converted as by CAST
+
+ private:
+  DType literal_;
+  std::int64_t integer_ = 0;
+  double real_ = 0;
+};
+
+// A size: a number, or a symbolic integer such as a Variable.
+class Dim {
+ public:
+  template <std::integral T>
+  Dim(T size) : size_(const_int(static_cast<std::int64_t>(size))) {}  // NOLINT
+  Dim(UOp size);                                                      // NOLINT
+
+  const UOp& uop() const { return size_; }
+  bool is_symbolic() const { return !size_->is_const(); }
+
+ private:
+  UOp size_;
+};
+
+// {2, 3}. Where a method takes it, -1 is the size that remains, or the one that is there.
+class Shape {
+ public:
+  Shape() = default;
+  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}
+  Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}  // NOLINT
+  Shape(const std::vector<std::int64_t>& sizes)             // NOLINT
+      : dims_(sizes.begin(), sizes.end()) {}
+  const std::vector<Dim>& dims() const { return dims_; }
+
+ private:
+  std::vector<Dim> dims_;
+};
+
+// One axis, several, or all; negative ones count from the last.
+class AxisList {
+ public:
+  AxisList() = default;  // all
+  template <std::integral T>
+  AxisList(T axis) : axes_{{static_cast<std::int64_t>(axis)}} {}        // NOLINT
+  AxisList(std::initializer_list<std::int64_t> axes) : axes_(axes) {}   // NOLINT
+  AxisList(std::vector<std::int64_t> axes) : axes_(std::move(axes)) {}  // NOLINT
+  const std::optional<std::vector<std::int64_t>>& axes() const { return axes_; }
+
+ private:
+  std::optional<std::vector<std::int64_t>> axes_;
+};
+
+// One number for each spatial dimension, or one for all.
+class PerDim {
+ public:
+  PerDim(std::int64_t all) : values_{all} {}                                // NOLINT
+  PerDim(std::initializer_list<std::int64_t> values) : values_(values) {}   // NOLINT
+  PerDim(std::vector<std::int64_t> values) : values_(std::move(values)) {}  // NOLINT
+  // As many as there are dimensions; throws in the name of the op where they do not fit.
+  std::vector<std::int64_t> of(std::size_t dims, const char* op) const;
+  const std::vector<std::int64_t>& values() const { return values_; }
+
+ private:
+  std::vector<std::int64_t> values_;
+};
+
+// How a new tensor is to be: {.dtype = dtypes::f16, .requires_grad = true}.
+struct Options {
+  DType dtype = {};         // void: what the values suggest, else f32
+  std::string device = {};  // empty: default_device()
+  bool requires_grad = false;
+};
+
+// The values of a tensor in place, in as many levels of braces as it has axes.
+class Nested {
+ public:
+  template <Literal T>
+  Nested(T value) : number_(value) {}                                               // NOLINT
+  Nested(std::initializer_list<Nested> members) : number_(0), members_(members) {}  // NOLINT
+
+  bool is_number() const { return !members_.has_value(); }
+  const Scalar& number() const { return number_; }
+  const std::vector<Nested>& members() const { return *members_; }
+
+ private:
+  Scalar number_;
+  std::optional<std::vector<Nested>> members_;
+};
+
+// From start to before stop; both may count from the end, and step may be negative. What is left
+// out is everything: Slice{}, Slice{.step = -1}.
+struct Slice {
+  std::optional<std::int64_t> start = {}, stop = {};
+  std::int64_t step = 1;
+};
+struct Ellipsis {};  // all axes that the other indices leave over
+struct NewAxis {};   // an axis of size 1
+inline constexpr Ellipsis ellipsis;
+inline constexpr NewAxis newaxis;
+
+// What stands for one axis in x[{...}].
+class Index {
+ public:
+  enum class Form : std::uint8_t { At, Slice, Ellipsis, NewAxis };
+
+  template <std::integral T>
+  Index(T at) : form_(Form::At), slice_{.start = static_cast<std::int64_t>(at)} {}  // NOLINT
+  Index(Slice slice) : form_(Form::Slice), slice_(slice) {}                         // NOLINT
+  Index(weft::Ellipsis) : form_(Form::Ellipsis) {}                                  // NOLINT
+  Index(weft::NewAxis) : form_(Form::NewAxis) {}                                    // NOLINT
+
+  Form form() const { return form_; }
+  const Slice& slice() const { return slice_; }
+  std::int64_t at() const { return *slice_.start; }
+
+ private:
+  Form form_;
+  Slice slice_;
+};
+
+class Indices {
+ public:
+  template <std::convertible_to<Index> T>
+  Indices(const T& index) : list_{Index(index)} {}             // NOLINT
+  Indices(std::initializer_list<Index> list) : list_(list) {}  // NOLINT
+  const std::vector<Index>& list() const { return list_; }
+
+ private:
+  std::vector<Index> list_;
+};
+
+}  // namespace weft

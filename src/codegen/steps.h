@@ -1,0 +1,80 @@
+// Steps that the decompositions share. All build nodes of any number of lanes.
+#pragma once
+
+#include <cmath>
+#include <span>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+inline UOp shl(const UOp& a, int by) { return make(Op::Shl, {a, const_int(by, a->dtype())}); }
+inline UOp shr(const UOp& a, int by) { return make(Op::Shr, {a, const_int(by, a->dtype())}); }
+inline UOp mulacc(const UOp& a, const UOp& b, const UOp& c) { return make(Op::MulAcc, {a, b, c}); }
+
+// How f32 or f64 lies in a signed integer of its width.
+struct FloatLayout {
+  DType value, word;  // with the operand's lanes
+  int precision;      // bits of the significand, with the leading one
+  int bias;
+
+  static FloatLayout of(DType dtype) {
+    const std::uint32_t lanes = dtype.lanes();
+    if (dtype.kind() == Kind::F32) return {dtype, dtypes::i32.vec(lanes), 24, 127};
+    return {dtype, dtypes::i64.vec(lanes), 53, 1023};
+  }
+
+  int mantissa() const { return precision - 1; }  // bits below the exponent
+  UOp number(double literal) const { return const_float(literal, value); }
+  UOp integer(std::int64_t literal) const { return const_int(literal, word); }
+  UOp sign() const { return const_bits(word, Bits{1} << (word.bits() - 1)); }
+  UOp infinity() const { return number(HUGE_VAL); }
+};
+
+// c[0] + x*c[1] + x^2*c[2] ...
+inline UOp polynomial(const UOp& x, std::span<const double> c) {
+  UOp sum = literal_like(c.back(), x);
+  for (std::size_t i = c.size() - 1; i-- > 0;) sum = mulacc(sum, x, literal_like(c[i], x));
+  return sum;
+}
+
+// An unevaluated sum, low at most about an ulp of high.
+struct Pair {
+  UOp high, low;
+};
+
+// Exactly a + b.
+inline Pair two_sum(const UOp& a, const UOp& b) {
+  const UOp sum = a + b, other = sum - a;
+  return {sum, (a - (sum - other)) + (b - other)};
+}
+
+// The same, where a is 0 or no smaller than b.
+inline Pair fast_two_sum(const UOp& a, const UOp& b) {
+  const UOp sum = a + b;
+  return {sum, b - (sum - a)};
+}
+
+// Exactly a * b, but for underflow.
+inline Pair two_product(const UOp& a, const UOp& b) {
+  const UOp product = a * b;
+  return {product, mulacc(a, b, -product)};
+}
+
+// 2^n for an integer n within the exponents of normal numbers.
+inline UOp power_of_two(const UOp& n, const FloatLayout& f) {
+  return bitcast(shl(n + f.bias, f.mantissa()), f.value);
+}
+
+// x to the nearest integer, where |x| < 2^(precision - 3): added to a number whose last bit counts
+// ones, so that the low bits of `word` are those of the integer.
+struct Rounded {
+  UOp value, word;
+};
+inline double rounding_shift(const FloatLayout& f) { return std::ldexp(1.5, f.mantissa()); }
+inline Rounded round_to_integer(const UOp& x, const FloatLayout& f) {
+  const UOp shift = f.number(rounding_shift(f)), shifted = x + shift;
+  return {shifted - shift, bitcast(shifted, f.word)};
+}
+
+}  // namespace weft

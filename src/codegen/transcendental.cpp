@@ -1,0 +1,145 @@
+// EXP2 and LOG2, and the rules of all four functions.
+//
+// The polynomials come from weighted minimax fits (Remez exchange, Lawson's iteration for EXP2) in
+// 300 bits. Coefficients were rounded one after the other, the lowest first, and the rest fitted
+// again. The bounds in the comments are those of the rounded polynomials, measured on 3,000 points,
+// relative to the function's result.
+
+#include "transcendental.h"
+
+#include <limits>
+#include <numbers>
+
+#include <weft/dev/codegen/decompose.h>
+
+namespace weft {
+namespace {
+
+// (2^f - 1)/f for |f| <= 1/2.
+constexpr double exp2_f32[] = {
+    // 2^-27.9
+    0x1.62e430p-1, 0x1.ebfbd6p-3, 0x1.c6af76p-5, 0x1.3b3208p-7, 0x1.5f0b86p-10, 0x1.3eb4cep-13,
+};
+constexpr double exp2_f64[] = {
+    // 2^-57.3
+    0x1.62e42fefa39efp-1,  0x1.ebfbdff82c5a4p-3,  0x1.c6b08d704a128p-5,  0x1.3b2ab6fba01c7p-7,
+    0x1.5d87fe789fcc5p-10, 0x1.4309130eb8be1p-13, 0x1.ffcbfc5f40c0dp-17, 0x1.62bfc7e857567p-20,
+    0x1.b52533fcf4663p-24, 0x1.e61ad5fdfe23cp-28, 0x1.e956db9986656p-32,
+};
+
+// (2 atanh(s)/s - 2)/(z ln 2) with z = s^2, for |s| <= (sqrt(2) - 1)/(sqrt(2) + 1).
+constexpr double log2_f32[] = {0x1.ec70d2p-1, 0x1.274ca0p-1, 0x1.b93ea0p-2};  // 2^-30.1
+constexpr double log2_f64[] = {                                               // 2^-59.4
+    0x1.ec709dc3a0455p-1, 0x1.2776c50ee73d8p-1, 0x1.a61762d1f819bp-2, 0x1.484afcf932eb6p-2,
+    0x1.0ca11e00caae7p-2, 0x1.c479cb0e718bfp-3, 0x1.b52904572c332p-3};
+
+// 1/ln 2 as the sum of two numbers of the dtype.
+constexpr double log2e_f32[] = {0x1.715476p+0, 0x1.4ae0cp-26};
+constexpr double log2e_f64[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
+
+// log2(1 + f) = f/ln2 - f^2/(2 ln2) + s*(f^2/(2 ln2) + z*polynomial(z)) with s = f/(2 + f): the
+// first term is exact, and what is rounded after it is a fifth of it at most.
+Pair log2_near_one(const UOp& f, const FloatLayout& layout) {
+  const bool is_f32 = layout.precision == 24;
+  const std::span<const double> log2e = is_f32 ? log2e_f32 : log2e_f64;
+  const std::span<const double> terms = is_f32 ? std::span<const double>(log2_f32) : log2_f64;
+  const UOp s = f / (f + 2), z = s * s, half = f * (log2e[0] / 2) * f;
+  const UOp bend = mulacc(s, mulacc(z, polynomial(z, terms), half), -half);
+  const Pair line = two_product(f, layout.number(log2e[0]));
+  return {line.high, mulacc(f, layout.number(log2e[1]), line.low) + bend};
+}
+
+}  // namespace
+
+double exp2_limit(const FloatLayout& layout) { return layout.bias + layout.precision + 9; }
+
+UOp clamped(const UOp& x, double limit) {
+  const UOp least = literal_like(-limit, x), most = literal_like(limit, x);
+  return where(x < least, least, where(most < x, most, x));
+}
+
+UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout) {
+  const bool is_f32 = layout.precision == 24;
+  const std::span<const double> terms = is_f32 ? std::span<const double>(exp2_f32) : exp2_f64;
+  const UOp power = mulacc(f, polynomial(f, terms), layout.number(1));
+  const UOp zero = bitcast(layout.number(rounding_shift(layout)), layout.word);
+  // In two steps: 2^n itself may be no normal number. The first is exact, the second rounds once.
+  const UOp exponent = n.word - zero, half = shr(exponent, 1);
+  return power * power_of_two(half, layout) * power_of_two(exponent - half, layout);
+}
+
+UOp exp2_of(const UOp& x) {
+  const FloatLayout layout = FloatLayout::of(x->dtype());
+  const UOp near = clamped(x, exp2_limit(layout));
+  const Rounded n = round_to_integer(near, layout);
+  return scaled_exp2(n, near - n.value, layout);
+}
+
+Scaled normalised(const UOp& x, const FloatLayout& layout) {
+  const int up = layout.precision;  // subnormals are brought up by 2^up
+  const UOp tiny = x < std::ldexp(1.0, 1 - layout.bias);
+  const UOp word = bitcast(where(tiny, x * std::ldexp(1.0, up), x), layout.word);
+  const UOp least = bitcast(layout.number(std::numbers::sqrt2 / 2), layout.word);
+  const UOp exponent = shr(word - least, layout.mantissa());
+  const UOp significand = bitcast(word - shl(exponent, layout.mantissa()), layout.value);
+  const UOp undo = where(tiny, layout.integer(up), layout.integer(0));
+  return {cast(exponent - undo, layout.value), significand - 1};
+}
+
+UOp log2_of(const UOp& x) {
+  const FloatLayout layout = FloatLayout::of(x->dtype());
+  const auto [exponent, f] = normalised(x, layout);
+  const Pair fraction = log2_near_one(f, layout);
+  const Pair sum = fast_two_sum(exponent, fraction.high);
+  const UOp regular = sum.high + (sum.low + fraction.low);
+  const UOp nan = layout.number(std::numeric_limits<double>::quiet_NaN());
+  const UOp irregular = where(x == 0, -layout.infinity(), nan);
+  // What is left is +inf and NaN, which stay.
+  return where(x < layout.infinity(), where(0 < x, regular, irregular), x);
+}
+
+namespace {
+
+// An fp8 result that is finite but too large is the largest number; what f32 overflows to, or f16,
+// is infinite there as well. Infinite operands and poles (0 to a negative power, log2 0) stay.
+UOp saturated(const UOp& result, const std::vector<UOp>& operands) {
+  const UOp infinity = literal_like(HUGE_VAL, result);
+  const double largest = std::numeric_limits<float>::max();
+  UOp finite = operands[0] != 0;
+  for (const UOp& x : operands) finite = finite & (x < infinity) & (-infinity < x);
+  return where(finite, clamped(result, largest), result);
+}
+
+UOp in_f32(const Match& m) {
+  const DType dtype = m.root()->dtype(), wide = dtypes::f32.vec(dtype.lanes());
+  std::vector<UOp> operands;
+  for (const Node* source : m.root()->src()) operands.push_back(cast(UOp(source), wide));
+  const UOp result = make(m.root()->op(), operands);
+  return cast(dtype.is_fp8() ? saturated(result, operands) : result, dtype);
+}
+
+template <UOp (*function)(const UOp&)>
+UOp unary(const Match& m) {
+  return function(UOp(m.root()->src(0)));
+}
+
+UOp power(const Match& m) { return pow_of(UOp(m.root()->src(0)), UOp(m.root()->src(1))); }
+
+}  // namespace
+
+const RuleSet& transcendental_rules() {
+  static constexpr KindSet wide{Kind::F32, Kind::F64};
+  static constexpr KindSet narrow{Kind::F16, Kind::BF16, Kind::F8E4M3, Kind::F8E5M2};
+  static const RuleSet rules{
+      "transcendental",
+      {
+          rule(with_kinds(node(Op::Exp2), wide), unary<exp2_of>),
+          rule(with_kinds(node(Op::Log2), wide), unary<log2_of>),
+          rule(with_kinds(node(Op::Sin), wide), unary<sin_of>),
+          rule(with_kinds(node(Op::Pow), wide), power),
+          rule(with_kinds(node({Op::Exp2, Op::Log2, Op::Sin, Op::Pow}), narrow), in_f32),
+      }};
+  return rules;
+}
+
+}  // namespace weft

@@ -1,0 +1,26 @@
+// How the transcendental functions share their parts.
+#pragma once
+
+#include "steps.h"
+
+namespace weft {
+
+UOp exp2_of(const UOp& x);
+UOp log2_of(const UOp& x);
+UOp sin_of(const UOp& x);
+UOp pow_of(const UOp& x, const UOp& y);
+
+// 2^(n + f) for |f| a little above 1/2 at most: n is the integer in the low bits of a word.
+UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout);
+// x within +-limit: beyond it, every power of two is 0 or infinite. A NaN stays.
+double exp2_limit(const FloatLayout& layout);
+UOp clamped(const UOp& x, double limit);
+
+// A positive finite x as 2^exponent * (1 + f), with sqrt(1/2) <= 1 + f < sqrt(2). Of other x the
+// parts are finite and mean nothing.
+struct Scaled {
+  UOp exponent, f;
+};
+Scaled normalised(const UOp& x, const FloatLayout& layout);
+
+}  // namespace weft

@@ -1,0 +1,23 @@
+// Kernels to programs: compiled once for each device and structure.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include <weft/dev/device/device.h>
+
+namespace weft {
+
+struct LoadedKernel {
+  std::unique_ptr<Program> program;
+  // What the program takes as its values: places in the list of the kernel's own variables.
+  std::vector<std::size_t> variables;
+  std::mutex running;  // a program runs for one thread at a time
+};
+
+// What compiling depends on besides the kernel: the device, and the settings in force.
+std::string compilation_key(Device& device);
+
+std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device);
+
+}  // namespace weft

@@ -1,0 +1,100 @@
+#include "resolve.h"
+
+#include <unordered_map>
+
+#include <fmt/core.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+class Resolver {
+ public:
+  // Sources before users, without what lies behind a value that is known.
+  const Node* resolve(const Node* root) {
+    std::vector<std::pair<const Node*, bool>> open{{root, false}};
+    while (!open.empty()) {
+      const auto [node, sources_done] = open.back();
+      open.pop_back();
+      if (made_.contains(node)) continue;
+      if (sources_done) {
+        made_.set(node, rebuilt(node));
+      } else if (const UOp known = computed(node); !known.is_null() && known.node() != node) {
+        keep_.push_back(known);
+        made_.set(node, resolve_view(known.node()));
+      } else {
+        open.emplace_back(node, true);
+        for (std::size_t i = node->size(); i-- > 0;) open.emplace_back(node->src(i), false);
+      }
+    }
+    return *made_.find(root);
+  }
+
+  // By their ids.
+  std::unordered_map<std::uint64_t, std::int64_t> bound;
+  std::unordered_map<std::uint64_t, UOp> buffers, variables;
+
+ private:
+  // A BUFFER under a few movement ops.
+  const Node* resolve_view(const Node* view) {
+    for (const Node* node : toposort(view))
+      if (!made_.contains(node)) made_.set(node, rebuilt(node));
+    return *made_.find(view);
+  }
+
+  const Node* rebuilt(const Node* node) {
+    std::vector<const Node*> src;
+    for (const Node* source : node->src()) src.push_back(*made_.find(source));
+    if (node->op() == Op::Bind) {
+      bind(src[0], node->src(1));
+      return src[0];
+    }
+    if (node->op() == Op::Buffer) buffers.emplace(node->arg<BufferArg>().id.value, node);
+    if (node->op() == Op::Variable) variables.emplace(node->arg<VariableArg>().id.value, node);
+    return with_sources(Interner::current(), node, src);
+  }
+
+  void bind(const Node* variable, const Node* value) {
+    const auto bits = evaluate(value, {});
+    if (!bits) user_error("a variable is bound to what is not a constant");
+    const auto number = int_from_bits(*bits, value->dtype());
+    const auto& arg = variable->arg<VariableArg>();
+    const auto [known, is_new] = bound.emplace(arg.id.value, number);
+    if (!is_new && known->second != number)
+      user_error(fmt::format("variable {} is bound to {} and to {}", arg.name.get(), known->second,
+                             number));
+    if (number < arg.lo || number > arg.hi)
+      user_error(fmt::format("variable {} is bound to {}, outside {} ... {}", arg.name.get(),
+                             number, arg.lo, arg.hi));
+  }
+
+  NodeMap<const Node*> made_;
+  std::vector<UOp> keep_;  // another thread may compute the node anew meanwhile
+};
+
+}  // namespace
+
+Resolved resolve(const std::vector<Wanted>& wanted) {
+  Resolver resolver;
+  Resolved result;
+  std::vector<const Node*> nodes;
+  for (const auto& [tensor, device] : wanted) {
+    nodes.push_back(resolver.resolve(tensor.node()));
+    result.roots.push_back({UOp(nodes.back()), device});
+  }
+  for (const Node* node : toposort(nodes)) {
+    if (node->op() == Op::Buffer)
+      result.buffers.push_back(resolver.buffers.at(node->arg<BufferArg>().id.value));
+    if (node->op() != Op::Variable) continue;
+    const auto& arg = node->arg<VariableArg>();
+    const auto value = resolver.bound.find(arg.id.value);
+    if (value == resolver.bound.end())
+      user_error(fmt::format("variable {} is not bound to a value", arg.name.get()));
+    result.variables.push_back(resolver.variables.at(arg.id.value));
+    result.values.push_back(value->second);
+  }
+  return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,21 @@
+// The graph of what is wanted, as scheduling wants it: values that are known already are the BUFFERs
+// they were computed into, and variables are free.
+#pragma once
+
+#include <vector>
+
+#include <weft/dev/engine/realize.h>
+#include <weft/dev/schedule/plan.h>
+
+namespace weft {
+
+struct Resolved {
+  std::vector<Root> roots;  // in the current arena
+  // Of the shared graph, in the order in which toposort() meets them below the roots.
+  std::vector<UOp> buffers, variables;
+  std::vector<std::int64_t> values;  // of the variables
+};
+
+Resolved resolve(const std::vector<Wanted>& wanted);
+
+}  // namespace weft

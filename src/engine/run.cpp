@@ -1,0 +1,74 @@
+#include "run.h"
+
+#include <algorithm>
+
+#include <weft/dev/engine/storage.h>
+
+namespace weft {
+namespace {
+
+RunnablePlan::Loaded loaded(const Step& step, const Plan& plan) {
+  if (step.kernel.is_null()) return {};
+  RunnablePlan::Loaded result{load_kernel(step.kernel, find_device(step.device.get())), {}};
+  const auto own = signature_of(step.kernel.node()).variables;
+  for (std::size_t at : result.kernel->variables) {
+    const auto variable = std::ranges::find(plan.variables, own[at], &UOp::node);
+    result.variables.push_back(static_cast<std::size_t>(variable - plan.variables.begin()));
+  }
+  return result;
+}
+
+void load(RunnablePlan& runnable) {
+  const std::lock_guard lock(runnable.loading);
+  if (!runnable.steps.empty()) return;
+  std::vector<RunnablePlan::Loaded> steps;
+  for (const Step& step : runnable.plan.steps) steps.push_back(loaded(step, runnable.plan));
+  runnable.steps = std::move(steps);
+}
+
+// After which step each slot is needed no more.
+std::vector<std::size_t> last_uses(const Plan& plan) {
+  std::vector<std::size_t> last(plan.slots.size());
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    for (std::uint32_t slot : plan.steps[i].slots) last[slot] = i;
+  return last;
+}
+
+std::shared_ptr<Buffer> allocate(const Slot& slot) {
+  const Node* buffer = slot.buffer.node();
+  return std::make_shared<Buffer>(find_device(buffer->arg<BufferArg>().device.get()),
+                                  bytes_of(buffer->dtype(), buffer->dims()));
+}
+
+void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
+                const std::vector<std::shared_ptr<Buffer>>& memory,
+                const std::vector<std::int64_t>& values) {
+  std::vector<Argument> arguments;
+  for (std::uint32_t slot : step.slots) arguments.push_back(memory[slot]->argument());
+  std::vector<std::int64_t> own;
+  for (std::size_t variable : loaded.variables) own.push_back(values[variable]);
+  const std::lock_guard lock(loaded.kernel->running);
+  loaded.kernel->program->run(arguments, own);
+}
+
+}  // namespace
+
+void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
+         const std::vector<std::int64_t>& values) {
+  load(runnable);
+  const Plan& plan = runnable.plan;
+  const std::vector<std::size_t> last = last_uses(plan);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    for (std::uint32_t slot : step.slots)
+      if (memory[slot] == nullptr) memory[slot] = allocate(plan.slots[slot]);
+    if (step.kernel.is_null())
+      memory[step.slots[0]]->copy_from(*memory[step.slots[1]]);
+    else
+      run_kernel(runnable.steps[i], step, memory, values);
+    for (std::uint32_t slot : step.slots)
+      if (last[slot] == i) memory[slot] = nullptr;
+  }
+}
+
+}  // namespace weft

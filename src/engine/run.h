@@ -1,0 +1,30 @@
+// Runs a plan.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <weft/dev/device/buffer.h>
+#include <weft/dev/schedule/plan.h>
+
+#include "programs.h"
+
+namespace weft {
+
+// A plan with its programs, which the first run loads.
+struct RunnablePlan {
+  struct Loaded {
+    std::shared_ptr<LoadedKernel> kernel;  // null for a copy
+    std::vector<std::size_t> variables;    // of the plan: what the program takes
+  };
+  Plan plan;
+  std::mutex loading;
+  std::vector<Loaded> steps;
+};
+
+// `memory` by slot: inputs and whatever outlives the run; the rest is allocated on the way. `values`
+// by the plan's variables.
+void run(RunnablePlan& plan, std::vector<std::shared_ptr<Buffer>> memory,
+         const std::vector<std::int64_t>& values);
+
+}  // namespace weft

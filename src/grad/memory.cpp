@@ -1,0 +1,115 @@
+// Reads backwards are writes and writes are reads: a gather's gradient adds into the places that
+// were read, a store's is gathered from those that were written. And what moves between devices.
+
+#include <weft/dev/ir/memory.h>
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/error.h>
+
+#include "rules.h"
+
+namespace weft {
+namespace {
+
+// New memory of the tensor's shape. Without REMAT's id, equal ones would be one node, and what one
+// user stores the other would find.
+UOp fresh_storage(const UOp& value, const UOp& like) {
+  const UOp values = filled(value, sizes_of(like));
+  return make(Op::Contiguous, {make(Op::Remat, {values}, {}, IdArg{fresh_id()})});
+}
+
+// The same places in other storage.
+UOp same_places(const UOp& index, const UOp& storage) {
+  std::vector<UOp> src(index->src().begin(), index->src().end());
+  src[0] = storage;
+  return make(Op::Index, src);
+}
+
+UOp store(const UOp& place, const UOp& value, bool combine) {
+  return make(Op::Store, {place, value}, {}, StoreArg{combine, Op::Add});
+}
+
+bool writes(const UOp& effect, const UOp& storage) {
+  return effect->op() == Op::Store &&
+         storage_of(effect->src(0)->src(0)) == storage_of(storage.node());
+}
+
+}  // namespace
+
+Gradients of_load(const Step& step) {
+  if (step.b.is_null()) return {step.g};
+  const UOp valid = step.a.src(1);
+  return {step.g, where(valid, const_int(0, step.g->dtype()), step.g)};
+}
+
+Gradients of_index(const Step& step) {
+  const UOp zeros = fresh_storage(const_int(0, step.a->dtype()), step.a);
+  return {make(Op::After, {zeros, store(same_places(step.y, zeros), step.g, true)})};
+}
+
+// g is the gradient of the storage once it is written.
+Gradients of_store(const Step& step) {
+  const auto& arg = step.y->arg<StoreArg>();
+  if (arg.combine && arg.op != Op::Add)
+    user_error(fmt::format("gradient: a store that combines by {} has none, only by add",
+                           info(arg.op).name));
+  const UOp written = make(Op::Contiguous, {step.g});
+  return {{}, make(Op::Load, {same_places(step.a, written)})};
+}
+
+// What was there before counts wherever no store has put something else.
+Gradients of_after(const Step& step) {
+  Gradients gradients{step.g};
+  const UOp is_kept = fresh_storage(const_bool(true), step.a);
+  std::vector<UOp> marks{is_kept};
+  for (const Node* source : step.y->src().subspan(1)) {
+    const UOp effect(source);
+    const bool is_write = writes(effect, step.a);
+    gradients.push_back(is_write ? step.g : UOp());
+    if (is_write && !effect->arg<StoreArg>().combine)
+      marks.push_back(store(same_places(effect.src(0), is_kept), const_bool(false), false));
+  }
+  if (marks.size() > 1)
+    gradients[0] = where(make(Op::After, marks), step.g, const_int(0, step.g->dtype()));
+  return gradients;
+}
+
+Gradients of_copy(const Step& step) {
+  std::vector<UOp> members = members_of(step.g);
+  for (UOp& member : members)
+    if (!member.is_null()) member = step.placement.bring(member, step.a.node());
+  return {step.g->dtype().is_void() ? list_of(members) : members[0]};
+}
+
+const Node* Placement::of(const Node* node) {
+  if (!is_found_)
+    for (const Node* each : order_) known_.set(each, find(each));
+  is_found_ = true;
+  return *known_.find(node);
+}
+
+// All sources of an op are in one place, as far as they have one.
+const Node* Placement::find(const Node* node) const {
+  if (OpSet{Op::Buffer, Op::Copy, Op::Shard}.contains(node->op())) return node;
+  if (node->op() == Op::AllReduce) return nullptr;  // on all the devices of its shards
+  for (const Node* source : node->src()) {
+    const Node* place = *known_.find(source);
+    if (place == nullptr) continue;
+    // Which axis is split only elementwise ops leave as it is.
+    if (place->op() != Op::Shard || is_elementwise(node->op())) return place;
+  }
+  return nullptr;
+}
+
+UOp Placement::bring(const UOp& value, const Node* node) {
+  const Node* place = of(node);
+  if (place == nullptr) return value;
+  if (place->op() != Op::Buffer) return with_sources(UOp(place), {value});
+  const Symbol device = place->arg<BufferArg>().device;
+  return device.empty() ? value : make(Op::Copy, {value}, {}, DeviceArg{device});
+}
+
+}  // namespace weft

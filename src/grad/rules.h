@@ -1,0 +1,73 @@
+// Gradient rules: from the gradient of a node to those of its sources.
+#pragma once
+
+#include <vector>
+
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+
+// Where the nodes of a graph are computed. Found at the first question, for all nodes at once.
+class Placement {
+ public:
+  explicit Placement(NodeList order) : order_(order) {}
+
+  // The BUFFER, COPY or SHARD that says it; null where none does.
+  const Node* of(const Node* node);
+  // `value`, where the node is computed; where nothing says, wherever it is.
+  UOp bring(const UOp& value, const Node* node);
+
+ private:
+  const Node* find(const Node* node) const;
+
+  NodeList order_;
+  NodeMap<const Node*> known_;
+  bool is_found_ = false;
+};
+
+// What a rule sees: the node y, the gradient g of y, which has y's shape and dtype, and up to three
+// sources of y under the names that the op table gives them.
+struct Step {
+  Step(const Node* node, UOp gradient, const NodeMap<std::uint32_t>& paths, Placement& where);
+  // Whether a target is below the source. What a rule gives to others is dropped.
+  bool wants(std::size_t source) const { return on_path.contains(y->src(source)); }
+
+  UOp g, y, a, b, c;
+  const NodeMap<std::uint32_t>& on_path;
+  Placement& placement;
+};
+
+// Of the sources, from the first; null (or none at the end) where one has no gradient. Where a
+// scalar source met a tensor, the gradient still has the tensor's shape: the caller adds it up.
+using Gradients = std::vector<UOp>;
+using GradientRule = Gradients (*)(const Step&);
+
+GradientRule gradient_rule(Op op);  // null where there is none
+
+// Rules too long for the table.
+Gradients of_reduce(const Step& step);
+Gradients of_allreduce(const Step& step);
+Gradients of_permute(const Step& step);
+Gradients of_expand(const Step& step);
+Gradients of_shrink(const Step& step);
+Gradients of_load(const Step& step);
+Gradients of_index(const Step& step);
+Gradients of_store(const Step& step);
+Gradients of_after(const Step& step);
+Gradients of_copy(const Step& step);
+Gradients of_tuple(const Step& step);
+Gradients of_call(const Step& step);
+
+// A list with gradients for its members: a TUPLE, in which an empty TUPLE stands for none.
+UOp list_of(const std::vector<UOp>& members);  // null for a member without
+std::vector<UOp> members_of(const UOp& list);
+
+// d loss / d target; null where the loss does not depend on the target. The loss may be a list, and
+// the seed then is one too.
+std::vector<UOp> backward(const UOp& loss, const UOp& seed, const std::vector<UOp>& targets);
+
+UOp filled(const UOp& value, const std::vector<UOp>& sizes);  // a scalar in every element
+UOp undo_permute(const UOp& tensor, const std::vector<std::int64_t>& axes);
+UOp folded(const UOp& size);  // as a constant, where its bounds leave one value
+
+}  // namespace weft

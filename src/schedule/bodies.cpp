@@ -1,0 +1,167 @@
+#include "bodies.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
+#include <weft/dev/schedule/ranges.h>
+#include <weft/error.h>
+
+#include "reshape.h"
+
+namespace weft {
+namespace {
+
+std::vector<UOp> loops_over(NodeList dims) {
+  std::vector<UOp> loops;
+  for (const Node* size : dims) loops.push_back(range(size_as_index(size), fresh_id().value));
+  return loops;
+}
+
+// Arithmetic on data: what computes places and conditions on them is not counted.
+bool is_work(const Node* node) {
+  if (!is_elementwise(node->op()) || node->dtype().is_weak()) return false;
+  return std::ranges::none_of(node->src(), [](auto s) { return s->dtype().is_index(); });
+}
+
+class Reader {
+ public:
+  explicit Reader(Body& body) : body_(body) {
+    for (std::size_t i = 0; i < body.loops.size(); ++i)
+      if (body.loops[i]->op() == Op::Range) own_.set(body.loops[i].node(), i);
+    std::vector<const Node*> roots{body.value.node()};
+    if (!body.place.is_null()) roots.push_back(body.place.node());
+    nodes_ = toposort(roots);
+  }
+
+  void read() {
+    body_.ops.assign(body_.loops.size() + 1, 0.0);
+    body_.size = static_cast<int>(nodes_.size());
+    // Users first: the loops around a reduction are known before its own.
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
+      if ((*node)->op() == Op::Reduce) open(*node);
+    for (const Node* node : nodes_) {
+      if (node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Buffer)
+        body_.readings.push_back(reading(node->src(0)));
+      else if (is_work(node))
+        count(node->ranges(), 1);
+      else if (node->op() == Op::Reduce)
+        count(node->src(0)->ranges(), 1);
+    }
+  }
+
+ private:
+  struct Loop {
+    const Node* outer = nullptr;  // the reduce range around it
+    std::size_t depth = 0;        // how many are
+    double trips = 1;             // of it and those around it
+    std::vector<std::size_t> own;
+  };
+
+  void open(const Node* reduce) {
+    Loop loop;
+    for (const Node* range : reduce->ranges()) join(range, loop);
+    for (const Node* range : reduce->src().subspan(1)) {
+      if (range->op() != Op::Range) continue;
+      if (loop.outer != nullptr) loop.depth = at(loop.outer).depth + 1;
+      loop.trips *= trips(range);
+      number_.set(range, loops_.size());
+      loops_.push_back(loop);
+      loop.outer = range;
+    }
+  }
+
+  const Loop& at(const Node* range) const { return loops_[*number_.find(range)]; }
+
+  // Takes the range into account: an own loop, or a reduction's with what is around it.
+  void join(const Node* range, Loop& loop) const {
+    if (const std::size_t* own = own_.find(range)) {
+      loop.own.push_back(*own);
+    } else if (number_.contains(range)) {
+      const Loop& other = at(range);
+      loop.own.insert(loop.own.end(), other.own.begin(), other.own.end());
+      if (loop.outer == nullptr || at(loop.outer).depth < other.depth) {
+        loop.outer = range;
+        loop.trips = other.trips;
+      }
+    }
+  }
+
+  Loop around(NodeList ranges) const {
+    Loop loop;
+    for (const Node* range : ranges) join(range, loop);
+    std::ranges::sort(loop.own);
+    loop.own.erase(std::ranges::unique(loop.own).begin(), loop.own.end());
+    return loop;
+  }
+
+  Reading reading(const Node* index) const {
+    Loop loop = around(index->ranges());
+    Reading result{index, std::move(loop.own), {}};
+    for (const Node* range = loop.outer; range != nullptr; range = at(range).outer)
+      result.inner.push_back(range);
+    std::ranges::reverse(result.inner);
+    return result;
+  }
+
+  void count(NodeList ranges, double ops) {
+    const Loop loop = around(ranges);
+    body_.ops[loop.own.empty() ? 0 : loop.own.back() + 1] += ops * loop.trips;
+  }
+
+  Body& body_;
+  std::vector<const Node*> nodes_;
+  NodeMap<std::size_t> own_;
+  NodeMap<std::size_t> number_;  // in loops_
+  std::vector<Loop> loops_;
+};
+
+}  // namespace
+
+double trips(const Node* range) {
+  return static_cast<double>(std::max<Wide>(0, range->src(0)->bounds().hi));
+}
+
+double elements(NodeList dims) {
+  double count = 1;
+  for (const Node* size : dims) count *= static_cast<double>(std::max<Wide>(0, size->bounds().hi));
+  return count;
+}
+
+std::vector<Body> bodies(const CutGraph& graph) {
+  std::vector<UOp> opened;
+  const UOp all = const_bool(true);
+  for (const Cut& cut : graph.cuts) {
+    const UOp& like = cut.place.is_null() ? cut.leaf : cut.place;
+    const std::vector<UOp> loops = loops_over(like->dims());
+    const auto at = [&](const UOp& tensor) {
+      return element(tensor, all, tensor->shape() == nullptr ? std::vector<UOp>{} : loops);
+    };
+    opened.push_back(at(cut.value));
+    opened.push_back(at(like->op() == Op::Index ? make(Op::Load, {like}) : like));
+    opened.insert(opened.end(), loops.begin(), loops.end());
+  }
+  opened = ranges(opened);
+  std::vector<Body> result;
+  auto next = opened.begin();
+  for (const Cut& cut : graph.cuts) {
+    Body body;
+    body.value = *next++;
+    const UOp target = *next++;
+    const auto rank = (cut.place.is_null() ? cut.leaf : cut.place)->dims().size();
+    body.loops.assign(next, next + static_cast<std::ptrdiff_t>(rank));
+    next += static_cast<std::ptrdiff_t>(rank);
+    if (!cut.place.is_null()) {
+      if (target->op() != Op::Load)
+        user_error(fmt::format("cannot assign to {}: it is no view of memory",
+                               expression_text(cut.place.node())));
+      body.place = target.src(0);
+    }
+    Reader(body).read();
+    result.push_back(std::move(body));
+  }
+  return result;
+}
+
+}  // namespace weft

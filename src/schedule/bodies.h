@@ -1,0 +1,35 @@
+// What each cut computes, as loops over memory: what it reads, how often, and how much it computes.
+#pragma once
+
+#include <vector>
+
+#include "cuts.h"
+
+namespace weft {
+
+// A read of a leaf inside a body.
+struct Reading {
+  const Node* index;               // the INDEX
+  std::vector<std::size_t> own;    // the body's own loops that it changes with, by position
+  std::vector<const Node*> inner;  // the reduce ranges around it, outermost first
+};
+
+struct Body {
+  std::vector<UOp> loops;  // one for each dimension of what is computed; 0 where it has size 1
+  UOp value;               // the element at those
+  UOp place;               // the INDEX of an assignment's; null for others
+  std::vector<Reading> readings;
+  // Operations on data for each element, those that change with no loop of the body first, then
+  // those that change with the first loop at most, and so on.
+  std::vector<double> ops;
+  int size = 0;  // nodes: what code generation works on
+};
+
+// Of each cut, in order.
+std::vector<Body> bodies(const CutGraph& graph);
+
+// Symbolic sizes count at their most.
+double trips(const Node* range);
+double elements(NodeList dims);
+
+}  // namespace weft

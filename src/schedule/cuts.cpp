@@ -1,0 +1,240 @@
+#include "cuts.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/text.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+constexpr OpSet moving{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
+constexpr OpSet passing{Op::Detach, Op::Remat};  // they matter to gradients and merging alone
+
+bool is_view(const Node* node) {
+  return moving.contains(node->op()) || passing.contains(node->op());
+}
+
+bool is_computed(const Node* node) {
+  return is_elementwise(node->op()) || node->op() == Op::Reduce || node->op() == Op::Load;
+}
+
+const Node* viewed(const Node* node) {
+  while (is_view(node)) node = node->src(0);
+  return node;
+}
+
+// What has the same elements in the same order.
+const Node* reshaped(const Node* node) {
+  while (node->op() == Op::Reshape || node->op() == Op::Contiguous || passing.contains(node->op()))
+    node = node->src(0);
+  return node;
+}
+
+class Cutter {
+ public:
+  Cutter(const std::vector<Root>& roots, const Profile& profile)
+      : roots_(roots), profile_(profile) {
+    std::vector<const Node*> all;
+    for (const Root& root : roots) all.push_back(root.tensor.node());
+    nodes_ = toposort(all);
+  }
+
+  CutGraph run() {
+    look_ahead();
+    for (const Node* node : nodes_) visit(node);
+    for (const Root& root : roots_) result_.roots.push_back(now(root.tensor.node()));
+    return std::move(result_);
+  }
+
+ private:
+  // What is known of a node before its turn, from those that use it.
+  struct Ahead {
+    int uses = 0;           // by something that computes, views looked through; 2 is many
+    bool repeated = false;  // by an EXPAND
+    bool must = false;
+    Symbol device = {};
+  };
+
+  Ahead ahead(const Node* node) const {
+    const Ahead* found = ahead_.find(node);
+    return found != nullptr ? *found : Ahead{};
+  }
+
+  void look_ahead() {
+    for (const Root& root : roots_) {
+      Ahead asked = ahead(root.tensor.node());
+      asked.device = root.device;
+      ahead_.set(root.tensor.node(), asked);
+      const Node* base = reshaped(root.tensor.node());
+      if (OpSet{Op::Buffer, Op::After}.contains(viewed(base)->op())) continue;
+      Ahead wanted = ahead(base);
+      wanted.must = true;
+      wanted.device = root.device;
+      ahead_.set(base, wanted);
+    }
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) hand_down(*node);
+  }
+
+  void hand_down(const Node* user) {
+    const Ahead known = ahead(user);
+    const bool sees_through = is_view(user) || user->op() == Op::Index;
+    const NodeList data = user->op() == Op::Index || !moving.contains(user->op())
+                              ? user->src()
+                              : user->src().first(1);
+    for (const Node* source : data) {
+      Ahead next = ahead(source);
+      next.uses = std::min(2, next.uses + (sees_through ? known.uses : 1));
+      next.repeated |= user->op() == Op::Expand || (is_view(user) && known.repeated);
+      if (next.device == Symbol()) next.device = known.device;
+      ahead_.set(source, next);
+    }
+  }
+
+  const UOp& now(const Node* node) const { return made_[*place_.find(node)]; }
+
+  void put(const Node* node, const UOp& value, int ops, Symbol device) {
+    place_.set(node, static_cast<std::uint32_t>(made_.size()));
+    made_.push_back(value);
+    ops_.set(node, ops);
+    device_.set(node, device);
+  }
+
+  void visit(const Node* node) {
+    Symbol device = node->op() == Op::Buffer ? node->arg<BufferArg>().device : Symbol();
+    int ops = is_computed(node) ? 1 : 0;
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) {
+      src.push_back(now(source));
+      ops += *ops_.find(source);
+      if (device == Symbol()) device = *device_.find(source);
+    }
+    UOp value;
+    switch (node->op()) {
+      case Op::Detach:
+      case Op::Remat: value = src[0]; break;
+      case Op::Contiguous: value = in_memory(src[0], device_for(node, device)); break;
+      case Op::Copy:
+        device = node->arg<DeviceArg>().device;
+        value = copied(src[0], *device_.find(node->src(0)), device);
+        break;
+      case Op::After: value = assigned(node, src); break;
+      case Op::GetTuple:
+        value = src[0]->op() == Op::Tuple
+                    ? src[0].src(static_cast<std::size_t>(node->arg<PositionArg>().at))
+                    : with_sources(UOp(node), src);
+        break;
+      default:
+        value = with_sources(UOp(node), src);
+        if (is_cut(node, ops)) {
+          value = add({.value = value,
+                       .must = ahead(node).must || ops > profile_.most_ops,
+                       .device = device_for(node, device)});
+        }
+    }
+    if (value->op() == Op::Buffer) ops = 0;
+    put(node, value, ops, device);
+  }
+
+  Symbol device_for(const Node* node, Symbol found) const {
+    return found == Symbol() ? ahead(node).device : found;
+  }
+
+  // Where memory may pay: sums of any kind, what several use, what is repeated, too much at once.
+  bool is_cut(const Node* node, int ops) const {
+    const Ahead known = ahead(node);
+    if (node->op() == Op::Buffer) return false;
+    if (known.must) return true;
+    if (!is_computed(node) || node->dtype().is_weak() || ops == 0) return false;
+    if (node->op() == Op::Reduce || ops > profile_.most_ops) return true;
+    return node->shape() != nullptr && (known.uses > 1 || known.repeated);
+  }
+
+  UOp add(Cut piece) {
+    BufferArg arg;
+    arg.id = fresh_id();
+    arg.device = piece.device;
+    const UOp& like = piece.before.is_null() ? piece.value : piece.before;
+    piece.leaf = make(Op::Buffer, sizes_of(like), like->dtype(), arg);
+    result_.by_id.emplace(arg.id.value, result_.cuts.size());
+    result_.cuts.push_back(std::move(piece));
+    return result_.cuts.back().leaf;
+  }
+
+  UOp in_memory(const UOp& value, Symbol device) {
+    if (value->op() != Op::Buffer) return add({.value = value, .must = true, .device = device});
+    const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
+    if (found != result_.by_id.end()) result_.cuts[found->second].must = true;
+    return value;
+  }
+
+  UOp copied(const UOp& value, Symbol from, Symbol to) {
+    if (from == to) return value;
+    // What no device holds can be made anywhere.
+    if (from == Symbol()) return value;
+    const UOp source = in_memory(value, from);
+    return add({.value = source, .must = true, .is_copy = true, .device = to});
+  }
+
+  UOp assigned(const Node* after, const std::vector<UOp>& src) {
+    UOp leaf = src[0];
+    for (const UOp& store : std::span(src).subspan(1)) {
+      if (store->op() != Op::Store)
+        user_error(fmt::format("a tensor cannot come after {}", expression_text(after)));
+      const Symbol device = *device_.find(after->src(0));
+      leaf = in_memory(leaf, device);
+      UOp value = store.src(1);
+      if (!is_safe_in_place(value.node(), store->src(0), leaf.node()))
+        value = in_memory(value, device);
+      leaf = add({.value = value,
+                  .must = true,
+                  .device = leaf->arg<BufferArg>().device,
+                  .before = leaf,
+                  .place = store.src(0),
+                  .store = store->arg<StoreArg>()});
+    }
+    return leaf;
+  }
+
+  // Whether the value can be stored element by element: of what is overwritten it takes none but the
+  // element that takes its place.
+  static bool is_safe_in_place(const Node* value, const Node* place, const Node* overwritten) {
+    std::vector<const Node*> open{value};
+    NodeMap<bool> seen;
+    while (!open.empty()) {
+      const Node* node = open.back();
+      open.pop_back();
+      if (node == place && node->op() != Op::Index) continue;
+      if (!seen.insert(node, true)) continue;
+      if (is_elementwise(node->op()))
+        open.insert(open.end(), node->src().begin(), node->src().end());
+      else if (depends_on(node, overwritten))
+        return false;
+    }
+    return true;
+  }
+
+  const std::vector<Root>& roots_;
+  const Profile& profile_;
+  std::vector<const Node*> nodes_;
+  NodeMap<Ahead> ahead_;
+  std::vector<UOp> made_;
+  NodeMap<std::uint32_t> place_;  // in made_
+  NodeMap<int> ops_;              // computed by it and by what it holds, cuts left out
+  NodeMap<Symbol> device_;
+  CutGraph result_;
+};
+
+}  // namespace
+
+CutGraph cut(const std::vector<Root>& roots, const Profile& profile) {
+  CutGraph graph = Cutter(roots, profile).run();
+  keep_versions_apart(graph);
+  return graph;
+}
+
+}  // namespace weft

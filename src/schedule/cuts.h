@@ -1,0 +1,48 @@
+// The tensor graph cut in pieces at every value that might get memory of its own.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <weft/dev/cost/profile.h>
+#include <weft/dev/schedule/plan.h>
+
+namespace weft {
+
+// A piece: a value, and the BUFFER that stands for it wherever it is used. Whether it gets memory is
+// open, unless it must.
+struct Cut {
+  UOp leaf = {};
+  UOp value = {};  // over the leaves of other cuts and the program's own BUFFERs
+  bool must = false;
+  bool is_copy = false;  // the value lies on another device
+  Symbol device = {};
+  // An assignment: the leaf is what `before` becomes when the value is stored at `place`, a view of
+  // it or an INDEX into it.
+  UOp before = {}, place = {};
+  StoreArg store = {};
+  std::size_t assignment = 0;      // its number among them
+  std::vector<bool> follows = {};  // which assignments it is made of, itself among them
+};
+
+struct CutGraph {
+  std::vector<Cut> cuts;                                 // each after those that it uses
+  std::vector<UOp> roots;                                // where each root is: a view of a leaf
+  std::unordered_map<std::uint64_t, std::size_t> by_id;  // of the leaf
+
+  // The number of the cut that the BUFFER stands for; nothing where it is the program's own.
+  std::optional<std::size_t> cut_of(const Node* leaf) const;
+
+  // By the id of the leaf: the assignment that overwrites it.
+  std::unordered_map<std::uint64_t, std::size_t> overwriting;
+  std::optional<std::size_t> overwritten_by(const Node* leaf) const;
+};
+
+// Says which cut follows which assignment. One that is made of an assignment and of what it
+// overwrites gets a copy of the latter.
+void keep_versions_apart(CutGraph& graph);
+
+CutGraph cut(const std::vector<Root>& roots, const Profile& profile);
+
+}  // namespace weft

@@ -1,0 +1,271 @@
+#include "emit.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <fmt/format.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/dev/schedule/ranges.h>
+#include <weft/error.h>
+
+#include "reshape.h"
+
+namespace weft {
+namespace {
+
+// How a kernel computes a leaf that has no memory.
+struct Computed {
+  const UOp* value;
+  const Placement* placement;
+  std::uint64_t id = 0;  // of the STAGE
+  std::vector<UOp> loops;
+};
+using ComputedLeaves = std::map<std::uint64_t, Computed>;  // by the id of the leaf
+
+// A value stands where a LOAD of memory stood, which is 0 (or says otherwise) where it is not valid.
+UOp inline_value(const Node* load, const UOp& value) {
+  const Node* index = load->src(0);
+  const UOp valid(index->src(1));
+  const auto at = index->src().subspan(2);
+  const UOp inlined = element(value, valid, {at.begin(), at.end()});
+  if (valid->is_const_int(1)) return inlined;
+  return where(valid, inlined, load->size() > 1 ? UOp(load->src(1)) : const_int(0, load->dtype()));
+}
+
+UOp read_stage(const Node* load, const Computed& computed) {
+  const Node* index = load->src(0);
+  const auto read = index->src().subspan(2);
+  std::vector<UOp> at, inside, src{UOp()};
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (computed.placement->outside[i]) {
+      at.emplace_back(read[i]);
+    } else {
+      at.push_back(computed.loops[i]);
+      src.push_back(computed.loops[i]);
+      inside.emplace_back(read[i]);
+    }
+  }
+  src[0] = element(*computed.value, const_bool(true), at);
+  const UOp stage = make(Op::Stage, src, {}, StageArg{{computed.id}, Space::Scratch, {}});
+  std::vector<UOp> loaded{place(stage, UOp(index->src(1)), inside)};
+  for (const Node* other : load->src().subspan(1)) loaded.emplace_back(other);
+  return make(Op::Load, loaded);
+}
+
+UOp through_computed(const Match& m) {
+  const Node* leaf = m.root()->src(0)->src(0);
+  const auto* leaves = m.context<ComputedLeaves>();
+  if (leaves == nullptr) return {};
+  const auto found = leaves->find(leaf->arg<BufferArg>().id.value);
+  if (found == leaves->end()) return {};
+  const Computed& computed = found->second;
+  return computed.placement->where == Placement::Inline ? inline_value(m.root(), *computed.value)
+                                                        : read_stage(m.root(), computed);
+}
+
+const RuleSet& kernel_rules() {
+  static const RuleSet computed{
+      "computed",
+      {rule(with_more(node(Op::Load, {with_more(node(Op::Index, {node(Op::Buffer)}))})),
+            through_computed)}};
+  static const RuleSet rules{"kernel", {&computed, &ranges_rules()}};
+  return rules;
+}
+
+// "r_64_32": a reduction over 32 for each of 64 elements; "e_64": elementwise.
+std::string name_of(const UOp& kernel) {
+  std::vector<std::string> loops, reduces;
+  for (const Node* node : toposort(kernel.node())) {
+    if (node->op() != Op::Range) continue;
+    const bool is_reduce = node->arg<RangeArg>().kind == LoopKind::Reduce;
+    const Node* size = node->src(0);
+    (is_reduce ? reduces : loops).push_back(size->is_const() ? std::to_string(size->lo()) : "n");
+  }
+  std::string name = reduces.empty() ? "e" : "r";
+  for (const auto& list : {loops, reduces})
+    for (const std::string& size : list) name += "_" + size;
+  return name;
+}
+
+class Emitter {
+ public:
+  Emitter(const CutGraph& graph, const Fusion& fusion, Plan& plan)
+      : graph_(graph), fusion_(fusion), plan_(plan) {}
+
+  void emit() {
+    for (const FusedKernel& kernel : fusion_.kernels) {
+      const Cut& first = graph_.cuts[kernel.outputs[0]];
+      if (first.is_copy)
+        plan_.steps.push_back({.kernel = {},
+                               .device = first.device,
+                               .slots = {slot_of(first.leaf.node()), slot_of(first.value.node())},
+                               .work = kernel.work});
+      else if (elements(written_by(first)->dims()) > 0)
+        emit(kernel);
+    }
+    for (const UOp& root : graph_.roots) plan_.roots.push_back(in_memory(root));
+  }
+
+ private:
+  // The leaf that the memory was first called.
+  const Node* storage_of_leaf(const Node* leaf) const {
+    while (const auto cut = graph_.cut_of(leaf)) {
+      const UOp& before = graph_.cuts[*cut].before;
+      if (before.is_null()) break;
+      leaf = before.node();
+    }
+    return leaf;
+  }
+
+  std::uint32_t slot_of(const Node* leaf) {
+    const Node* storage = storage_of_leaf(leaf);
+    const auto next = static_cast<std::uint32_t>(plan_.slots.size());
+    const auto [slot, is_new] = slots_.emplace(storage->arg<BufferArg>().id.value, next);
+    if (is_new) plan_.slots.push_back({.buffer = UOp(storage)});
+    return slot->second;
+  }
+
+  UOp in_memory(const UOp& root) {
+    Substitution storages;
+    for (const Node* node : toposort(root.node()))
+      if (node->op() == Op::Buffer) storages.emplace(node, plan_.slots[slot_of(node)].buffer);
+    return substitute(root, storages);
+  }
+
+  ComputedLeaves computed_leaves() const {
+    ComputedLeaves leaves;
+    for (std::size_t i = 0; i < graph_.cuts.size(); ++i) {
+      const Placement& placement = fusion_.placements[i];
+      if (placement.where == Placement::Memory) continue;
+      const Cut& cut = graph_.cuts[i];
+      Computed computed{&cut.value, &placement, fresh_id().value, {}};
+      for (const Node* size : cut.leaf->dims())
+        computed.loops.push_back(range(size_as_index(size), fresh_id().value));
+      leaves.emplace(cut.leaf->arg<BufferArg>().id.value, std::move(computed));
+    }
+    return leaves;
+  }
+
+  // The loops over a shape, and the outputs that are stored in them.
+  struct Nest {
+    const Node* shape;
+    std::vector<UOp> loops;
+    std::vector<std::size_t> outputs;
+  };
+
+  static const UOp& written_by(const Cut& cut) {
+    return cut.place.is_null() ? cut.leaf : cut.place;
+  }
+
+  // Outputs of one shape share their loops.
+  std::vector<Nest> nests_of(const FusedKernel& kernel) const {
+    std::vector<Nest> nests;
+    for (std::size_t output : kernel.outputs) {
+      const UOp& written = written_by(graph_.cuts[output]);
+      auto nest = std::ranges::find(nests, written->shape(), &Nest::shape);
+      if (nest == nests.end()) {
+        nest = nests.insert(nests.end(), Nest{written->shape(), {}, {}});
+        for (const Node* size : written->dims())
+          nest->loops.push_back(range(size_as_index(size), fresh_id().value));
+      }
+      nest->outputs.push_back(output);
+    }
+    return nests;
+  }
+
+  // The place and the value of every output, in the order of the nests.
+  std::vector<UOp> opened(const std::vector<Nest>& nests) const {
+    std::vector<UOp> elements;
+    for (const Nest& nest : nests)
+      for (std::size_t output : nest.outputs) {
+        const Cut& cut = graph_.cuts[output];
+        const UOp& written = written_by(cut);
+        const auto at = [&](const UOp& tensor) {
+          return element(tensor, const_bool(true),
+                         tensor->shape() == nullptr ? std::vector<UOp>{} : nest.loops);
+        };
+        elements.push_back(at(written->op() == Op::Index ? make(Op::Load, {written}) : written));
+        elements.push_back(at(cut.value));
+      }
+    return rewrite(elements, kernel_rules(), {.context = &leaves_});
+  }
+
+  void emit(const FusedKernel& kernel) {
+    const std::vector<Nest> nests = nests_of(kernel);
+    const std::vector<UOp> elements = opened(nests);
+    auto next = elements.begin();
+    std::vector<UOp> effects;
+    for (const Nest& nest : nests) {
+      std::vector<UOp> stores;
+      for (std::size_t output : nest.outputs) {
+        const UOp target = *next++, value = *next++;
+        stores.push_back(make(Op::Store, {target.src(0), value}, {}, graph_.cuts[output].store));
+      }
+      std::vector<UOp> src{stores.size() == 1 ? stores[0] : tuple(stores)};
+      src.insert(src.end(), nest.loops.begin(), nest.loops.end());
+      effects.push_back(make(Op::End, src));
+    }
+    Step step{.kernel = {},
+              .device = graph_.cuts[kernel.outputs[0]].device,
+              .slots = {},
+              .work = kernel.work};
+    const UOp sink =
+        with_params(rewrite(make(Op::Sink, effects, {}, NameArg{}), symbolic()), step.slots);
+    step.kernel = make(Op::Sink, sources_of(sink), {}, NameArg{Symbol(name_of(sink))});
+    plan_.steps.push_back(std::move(step));
+  }
+
+  static std::vector<UOp> sources_of(const UOp& node) {
+    return {node->src().begin(), node->src().end()};
+  }
+
+  // What is written comes first, then what is read, as the kernel meets it.
+  UOp with_params(const UOp& sink, std::vector<std::uint32_t>& slots) {
+    std::vector<const Node*> written, touched;
+    std::set<std::uint32_t> read;
+    for (const Node* node : toposort(sink.node())) {
+      if (node->op() == Op::Store) written.push_back(node->src(0)->src(0));
+      if (node->op() == Op::Store && node->arg<StoreArg>().combine)
+        read.insert(slot_of(node->src(0)->src(0)));
+      if (node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Buffer) {
+        touched.push_back(node->src(0)->src(0));
+        read.insert(slot_of(touched.back()));
+      }
+    }
+    const std::size_t outputs = written.size();
+    written.insert(written.end(), touched.begin(), touched.end());
+    Substitution params;
+    for (std::size_t i = 0; i < written.size(); ++i) {
+      const Node* leaf = written[i];
+      const std::uint32_t slot = slot_of(leaf);
+      auto at = std::ranges::find(slots, slot);
+      if (at == slots.end()) at = slots.insert(slots.end(), slot);
+      if (params.contains(leaf)) continue;
+      const bool is_written = std::ranges::any_of(
+          std::span(written).first(outputs), [&](auto other) { return slot_of(other) == slot; });
+      const Access access = !is_written           ? Access::Read
+                            : read.contains(slot) ? Access::ReadWrite
+                                                  : Access::Write;
+      const ParamArg arg{static_cast<std::int32_t>(at - slots.begin()), access, 0};
+      params.emplace(leaf, make(Op::Param, sizes_of(plan_.slots[slot].buffer), leaf->dtype(), arg));
+    }
+    return substitute(sink, params);
+  }
+
+  const CutGraph& graph_;
+  const Fusion& fusion_;
+  Plan& plan_;
+  const ComputedLeaves leaves_ = computed_leaves();
+  std::map<std::uint64_t, std::uint32_t> slots_;  // by the id of the leaf
+};
+
+}  // namespace
+
+void emit(const CutGraph& graph, const Fusion& fusion, Plan& plan) {
+  Emitter(graph, fusion, plan).emit();
+}
+
+}  // namespace weft

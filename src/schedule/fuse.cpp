@@ -1,0 +1,302 @@
+#include "fuse.h"
+
+#include <algorithm>
+#include <queue>
+#include <set>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/error.h>
+
+#include "workload.h"
+
+namespace weft {
+namespace {
+
+// A kernel that computes a value at more places than this would be mostly that.
+constexpr std::size_t most_places = 4;
+// How far a merge looks for a path between its kernels before it gives up.
+constexpr int most_visited = 256;
+
+class Fuser {
+ public:
+  Fuser(const CutGraph& graph, const std::vector<Body>& bodies, const Profile& profile)
+      : graph_(graph), bodies_(bodies), estimator_(graph, bodies, profile) {
+    result_.placements.resize(graph.cuts.size());
+    instances_.resize(graph.cuts.size());
+    readers_.resize(graph.cuts.size());
+    for (std::size_t i = 0; i < graph.cuts.size(); ++i)
+      for (const Reading& reading : bodies[i].readings)
+        if (const auto source = graph.cut_of(reading.index->src(0)))
+          readers_[*source].emplace_back(i, &reading);
+    for (std::size_t i = 0; i < graph.cuts.size(); ++i)
+      if (graph.cuts[i].is_copy)
+        if (const auto source = graph.cut_of(graph.cuts[i].value.node()))
+          readers_[*source].emplace_back(i, nullptr);
+  }
+
+  Fusion run() {
+    // Users first, so that all places where a value is needed are known when its turn comes.
+    for (std::size_t cut = graph_.cuts.size(); cut-- > 0;) place(cut);
+    merge_readers_of_inputs();
+    order();
+    return std::move(result_);
+  }
+
+ private:
+  std::size_t whole(std::size_t kernel) const {
+    while (taken_by_[kernel] != kernel) kernel = taken_by_[kernel];
+    return kernel;
+  }
+  const Node* leaf(std::size_t cut) const { return graph_.cuts[cut].leaf.node(); }
+
+  void place(std::size_t cut) {
+    std::set<std::size_t> users;
+    for (const auto& [reader, reading] : readers_[cut])
+      for (const Instance& instance : instances_[reader]) users.insert(whole(instance.kernel));
+    users = merge_alike(users);
+    Instance root = nests_.root(bodies_[cut], kernels_.size());
+    Workload alone = estimator_.alone(cut, root);
+    if (!graph_.cuts[cut].must && !users.empty() && fit_in(users, cut, alone)) return;
+    instances_[cut] = {std::move(root)};
+    taken_by_.push_back(kernels_.size());
+    kernels_.push_back(std::move(alone));
+  }
+
+  // Where the kernel needs the cut; one too many where there are too many.
+  std::vector<Instance> places_in(std::size_t kernel, std::size_t cut) {
+    std::vector<Instance> places;
+    for (const auto& [reader, reading] : readers_[cut]) {
+      if (reading == nullptr) continue;
+      for (Instance& around : instances_[reader]) {
+        if (whole(around.kernel) != kernel) continue;
+        Instance place = nests_.read(around, bodies_[reader], *reading);
+        place.kernel = kernel;
+        const auto same = [&](const Instance& other) { return are_same_place(place, other); };
+        if (std::ranges::none_of(places, same)) places.push_back(std::move(place));
+        if (places.size() > most_places) return places;
+      }
+    }
+    return places;
+  }
+
+  struct Offer {
+    std::size_t kernel;
+    Placement placement;
+    Workload workload;
+    std::vector<Instance> instances;
+  };
+
+  // Computes the cut inside the kernels that need it, where that takes less time.
+  bool fit_in(const std::set<std::size_t>& users, std::size_t cut, const Workload& alone) {
+    double apart = estimator_.time(alone), together = 0;
+    std::vector<Offer> offers;
+    for (std::size_t user : users) {
+      auto offer = offer_in(user, cut, users.size() == 1);
+      if (!offer) return false;
+      apart += estimator_.time(kernels_[user]);
+      together += estimator_.time(offer->workload);
+      offers.push_back(std::move(*offer));
+    }
+    if (together > apart) return false;
+    for (Offer& offer : offers) {
+      kernels_[offer.kernel] = std::move(offer.workload);
+      result_.placements[cut] = std::move(offer.placement);
+      std::ranges::move(offer.instances, std::back_inserter(instances_[cut]));
+    }
+    return true;
+  }
+
+  // The best way to compute the cut inside the kernel; nothing where there is none.
+  std::optional<Offer> offer_in(std::size_t user, std::size_t cut, bool may_stage) {
+    const Workload& kernel = kernels_[user];
+    if (kernel.outputs.empty() || graph_.cuts[kernel.outputs[0]].is_copy) return {};
+    std::vector<Instance> places = places_in(user, cut);
+    if (places.empty() || breaks_order(kernel, cut, places)) return {};
+    std::optional<Offer> best;
+    const auto consider = [&](Offer offer) {
+      if (!estimator_.is_allowed(offer.workload)) return;
+      if (!best || estimator_.time(offer.workload) < estimator_.time(best->workload))
+        best = std::move(offer);
+    };
+    Workload without = kernel;
+    without.inputs.erase(leaf(cut));
+    const std::size_t depth = Nests::common_depth(places);
+    Instance stage = nests_.stage(places, depth, bodies_[cut]);
+    if (places.size() <= most_places) {
+      Offer offer{user, {Placement::Inline, {}}, without, places};
+      estimator_.add_inline(offer.workload, cut, places);
+      consider(std::move(offer));
+    }
+    if (may_stage && stage.nest.size() > depth) {
+      Offer offer{user, {Placement::Stage, {}}, std::move(without), {}};
+      for (const Bound& bound : stage.dims)
+        offer.placement.outside.push_back(bound.loop != nullptr && bound.depth <= depth);
+      estimator_.add_stage(offer.workload, cut, stage, depth);
+      offer.instances.push_back(std::move(stage));
+      consider(std::move(offer));
+    }
+    return best;
+  }
+
+  // What reads memory that is overwritten has to run before that: not in a kernel that comes after
+  // it, and in the one that overwrites only where each element is read just where it is stored.
+  bool breaks_order(const Workload& kernel, std::size_t cut, std::vector<Instance>& places) {
+    for (const Reading& reading : bodies_[cut].readings) {
+      const auto assignment = graph_.overwritten_by(reading.index->src(0));
+      if (!assignment) continue;
+      const bool stores = std::ranges::find(kernel.outputs, *assignment) != kernel.outputs.end();
+      if (!stores && kernel.follows[graph_.cuts[*assignment].assignment]) return true;
+      if (!stores) continue;
+      for (Instance& place : places) {
+        const Instance read = nests_.read(place, bodies_[cut], reading);
+        if (!is_stored_place(read, *assignment)) return true;
+      }
+    }
+    return false;
+  }
+
+  bool is_stored_place(const Instance& read, std::size_t assignment) {
+    const Instance& root = instances_[assignment][0];
+    const Body& body = bodies_[assignment];
+    const NodeList stored = body.place->src().subspan(2);
+    for (std::size_t i = 0; i < stored.size(); ++i) {
+      if (stored[i]->is_const() && stored[i] == read.dims[i].index) continue;
+      const auto at = std::ranges::find(body.loops, stored[i], &UOp::node);
+      if (at == body.loops.end() || read.dims[i].loop == nullptr) return false;
+      const Bound& own = root.dims[static_cast<std::size_t>(at - body.loops.begin())];
+      if (own.loop == nullptr || own.loop->same() != read.dims[i].loop->same()) return false;
+    }
+    return true;
+  }
+
+  // Kernels with the same loops become one where that saves time: each keeps its outputs.
+  std::set<std::size_t> merge_alike(const std::set<std::size_t>& kernels) {
+    std::vector<std::size_t> left;
+    for (std::size_t kernel : kernels) {
+      const auto into =
+          std::ranges::find_if(left, [&](auto other) { return merge(kernel, other); });
+      if (into == left.end()) left.push_back(kernel);
+    }
+    return {left.begin(), left.end()};
+  }
+
+  const Cut& first_output(std::size_t kernel) const {
+    return graph_.cuts[kernels_[kernel].outputs[0]];
+  }
+
+  bool merge(std::size_t kernel, std::size_t into) {
+    const Cut &a = first_output(kernel), &b = first_output(into);
+    if (a.is_copy || b.is_copy || a.device != b.device || a.leaf->shape() != b.leaf->shape())
+      return false;
+    for (std::size_t number : {kernel, into})
+      for (std::size_t cut : kernels_[number].outputs)
+        if (!graph_.cuts[cut].place.is_null()) return false;
+    Workload merged = kernels_[into];
+    Estimator::merge(merged, kernels_[kernel]);
+    if (!estimator_.is_allowed(merged) ||
+        estimator_.time(merged) >
+            estimator_.time(kernels_[kernel]) + estimator_.time(kernels_[into]) ||
+        depends(kernel, into) || depends(into, kernel))
+      return false;
+    nests_.merge(instances_[kernels_[kernel].outputs[0]][0],
+                 instances_[kernels_[into].outputs[0]][0]);
+    kernels_[into] = std::move(merged);
+    kernels_[kernel] = {};
+    taken_by_[kernel] = into;
+    return true;
+  }
+
+  // Whether the first needs what the second makes, or what is to run before it does; also where that
+  // takes too long to find out.
+  bool depends(std::size_t first, std::size_t second) const {
+    std::vector<std::size_t> open{first};
+    std::set<std::size_t> seen{first};
+    while (!open.empty()) {
+      const std::size_t kernel = open.back();
+      open.pop_back();
+      for (const auto& [input, bytes] : kernels_[kernel].inputs) {
+        const auto cut = graph_.cut_of(input);
+        if (!cut || instances_[*cut].empty()) continue;
+        const std::size_t source = whole(instances_[*cut][0].kernel);
+        if (source == second) return true;
+        if (seen.insert(source).second) open.push_back(source);
+        if (std::ssize(seen) > most_visited) return true;
+      }
+    }
+    const auto& later = kernels_[first].follows;
+    for (const auto& [input, bytes] : kernels_[second].inputs)
+      if (const auto assignment = graph_.overwritten_by(input))
+        if (later[graph_.cuts[*assignment].assignment]) return true;
+    return false;
+  }
+
+  void merge_readers_of_inputs() {
+    std::map<std::uint64_t, std::set<std::size_t>> readers;  // by the id of the BUFFER
+    for (std::size_t kernel = 0; kernel < kernels_.size(); ++kernel)
+      for (const auto& [input, bytes] : kernels_[kernel].inputs)
+        readers[input->arg<BufferArg>().id.value].insert(kernel);
+    for (const auto& [input, kernels] : readers) {
+      std::set<std::size_t> now;
+      for (std::size_t kernel : kernels) now.insert(whole(kernel));
+      merge_alike(now);
+    }
+  }
+
+  // Each kernel after those that it reads from, and before those that overwrite what it reads.
+  void order() {
+    std::vector<std::set<std::size_t>> next(kernels_.size());
+    std::vector<int> waits(kernels_.size());
+    const auto edge = [&](std::size_t before, std::size_t after) {
+      if (before != after && next[before].insert(after).second) ++waits[after];
+    };
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      for (const auto& [input, bytes] : kernels_[i].inputs) {
+        if (const auto cut = graph_.cut_of(input)) edge(whole(instances_[*cut][0].kernel), i);
+        if (const auto assignment = graph_.overwritten_by(input))
+          edge(i, whole(instances_[*assignment][0].kernel));
+      }
+      for (std::size_t output : kernels_[i].outputs)
+        if (const Cut& cut = graph_.cuts[output]; !cut.before.is_null())
+          if (const auto source = graph_.cut_of(cut.before.node()))
+            edge(whole(instances_[*source][0].kernel), i);
+    }
+    // Of those that could be next, the one whose first output the program made first.
+    const auto later = [&](std::size_t a, std::size_t b) {
+      return std::ranges::min(kernels_[a].outputs) > std::ranges::min(kernels_[b].outputs);
+    };
+    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> ready(later);
+    std::size_t left = 0;
+    for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      if (kernels_[i].outputs.empty()) continue;
+      ++left;
+      if (waits[i] == 0) ready.push(i);
+    }
+    for (; !ready.empty(); --left) {
+      const std::size_t kernel = ready.top();
+      ready.pop();
+      result_.kernels.push_back({kernels_[kernel].outputs, kernels_[kernel].work()});
+      for (std::size_t after : next[kernel])
+        if (--waits[after] == 0) ready.push(after);
+    }
+    if (left != 0) internal_error("kernels that wait for each other");
+  }
+
+  const CutGraph& graph_;
+  const std::vector<Body>& bodies_;
+  Estimator estimator_;
+  Nests nests_;
+  // By cut: who reads it and where (null for a copy), and where it is computed.
+  std::vector<std::vector<std::pair<std::size_t, const Reading*>>> readers_;
+  std::vector<std::vector<Instance>> instances_;
+  std::vector<Workload> kernels_;
+  std::vector<std::size_t> taken_by_;  // by kernel: the one it was merged into, or itself
+  Fusion result_;
+};
+
+}  // namespace
+
+Fusion fuse(const CutGraph& graph, const std::vector<Body>& bodies, const Profile& profile) {
+  return Fuser(graph, bodies, profile).run();
+}
+
+}  // namespace weft

@@ -1,0 +1,29 @@
+// Which cuts get memory, and which kernel computes each of the others, and where in it.
+#pragma once
+
+#include <vector>
+
+#include "bodies.h"
+
+namespace weft {
+
+struct Placement {
+  enum Where { Memory, Inline, Stage };
+  Where where = Memory;
+  // Of a STAGE: the dimensions whose index is a loop around it; the others have a place each in it.
+  std::vector<bool> outside;
+};
+
+struct FusedKernel {
+  std::vector<std::size_t> outputs;  // cuts in memory
+  Work work;
+};
+
+struct Fusion {
+  std::vector<Placement> placements;  // by cut
+  std::vector<FusedKernel> kernels;   // each after those that it reads from; copies are kernels too
+};
+
+Fusion fuse(const CutGraph& graph, const std::vector<Body>& bodies, const Profile& profile);
+
+}  // namespace weft

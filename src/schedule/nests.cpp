@@ -1,0 +1,129 @@
+#include "nests.h"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+// Which dimension the loop is the index of; nothing where it is of none.
+std::optional<std::size_t> dimension_of(const Instance& instance, const Loop* loop) {
+  for (std::size_t i = 0; i < instance.dims.size(); ++i)
+    if (const Loop* own = instance.dims[i].loop; own != nullptr && own->same() == loop->same())
+      return i;
+  return std::nullopt;
+}
+
+// A loop may also go over a dimension and its padding.
+bool stays_inside(const Node* index, const Node* size) {
+  return index->op() != Op::Range || index->src(0) == size ||
+         index->src(0)->bounds().hi <= size->bounds().lo;
+}
+
+}  // namespace
+
+double Instance::runs(std::size_t depth) const {
+  double count = 1;
+  for (std::size_t i = 0; i < depth; ++i) count *= nest[i]->trips;
+  return count;
+}
+
+double Instance::flops(const Body& body) const {
+  double total = body.ops[0];
+  for (std::size_t i = 0; i < dims.size(); ++i) total += body.ops[i + 1] * runs(dims[i].depth);
+  return total;
+}
+
+bool are_same_place(const Instance& a, const Instance& b) {
+  const auto same_loop = [](const Loop* x, const Loop* y) { return x->same() == y->same(); };
+  if (!std::ranges::equal(a.nest, b.nest, same_loop)) return false;
+  return std::ranges::equal(a.dims, b.dims, [&](const Bound& x, const Bound& y) {
+    if (x.loop != nullptr && y.loop != nullptr) return same_loop(x.loop, y.loop);
+    return x.loop == y.loop && x.index == y.index;
+  });
+}
+
+Instance Nests::root(const Body& body, std::size_t kernel) {
+  Instance instance;
+  instance.kernel = kernel;
+  for (const UOp& loop : body.loops) {
+    Bound bound{.index = loop.node()};
+    if (loop->op() == Op::Range) {
+      instance.nest.push_back(new_loop(trips(loop.node())));
+      bound = {instance.nest.back(), instance.nest.size(), nullptr};
+    }
+    instance.dims.push_back(bound);
+  }
+  return instance;
+}
+
+void Nests::merge(const Instance& root, const Instance& into) {
+  for (std::size_t i = 0; i < root.nest.size(); ++i) {
+    const Loop* loop = root.nest[i]->same();
+    if (loop != into.nest[i]->same()) loop->merged = into.nest[i]->same();
+  }
+}
+
+Instance Nests::read(Instance& reader, const Body& body, const Reading& reading) {
+  std::size_t depth = 0;
+  for (std::size_t own : reading.own) depth = std::max(depth, reader.dims[own].depth);
+  Instance result;
+  result.kernel = reader.kernel;
+  result.nest.assign(reader.nest.begin(), reader.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  std::map<const Node*, Bound> known;
+  for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];
+  for (const Node* range : reading.inner) {
+    const Loop*& loop = reader.inner[range];
+    if (loop == nullptr) loop = new_loop(trips(range));
+    result.nest.push_back(loop);
+    known[range] = {loop, result.nest.size(), nullptr};
+  }
+  for (std::size_t i = 0; i + 2 < reading.index->size(); ++i) {
+    const Node* index = reading.index->src(i + 2);
+    const auto plain = known.find(index);
+    if (plain != known.end() && stays_inside(index, reading.index->src(0)->dims()[i])) {
+      result.dims.push_back(plain->second);
+      continue;
+    }
+    Bound bound{.index = index};
+    for (const Node* range : index->ranges())
+      bound.depth = std::max(bound.depth, known[range].depth);
+    result.dims.push_back(bound);
+  }
+  return result;
+}
+
+std::size_t Nests::common_depth(const std::vector<Instance>& instances) {
+  const Instance& first = instances[0];
+  for (std::size_t depth = 0; depth < first.nest.size(); ++depth) {
+    const Loop* loop = first.nest[depth];
+    const auto dim = dimension_of(first, loop);
+    const bool shared = dim && std::ranges::all_of(instances, [&](const Instance& other) {
+                          return depth < other.nest.size() &&
+                                 other.nest[depth]->same() == loop->same() &&
+                                 dimension_of(other, loop) == dim;
+                        });
+    if (!shared) return depth;
+  }
+  return first.nest.size();
+}
+
+Instance Nests::stage(const std::vector<Instance>& instances, std::size_t depth, const Body& body) {
+  const Instance& like = instances[0];
+  Instance result;
+  result.kernel = like.kernel;
+  result.nest.assign(like.nest.begin(), like.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  for (std::size_t i = 0; i < body.loops.size(); ++i) {
+    const Bound& bound = like.dims[i];
+    if (bound.loop != nullptr && bound.depth <= depth) {
+      result.dims.push_back(bound);
+    } else if (body.loops[i]->op() == Op::Range) {
+      result.nest.push_back(new_loop(trips(body.loops[i].node())));
+      result.dims.push_back({result.nest.back(), result.nest.size(), nullptr});
+    } else {
+      result.dims.push_back({.index = body.loops[i].node()});
+    }
+  }
+  return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,65 @@
+// Where in a kernel's loops a cut is computed: what its place costs follows from that.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "bodies.h"
+
+namespace weft {
+
+// A loop of a kernel. Loops that a merge has made one are equal by same().
+struct Loop {
+  double trips;
+  mutable const Loop* merged = nullptr;
+  const Loop* same() const {
+    const Loop* loop = this;
+    while (loop->merged != nullptr) loop = loop->merged;
+    return loop;
+  }
+};
+
+// A dimension of a value at one place: the loop that is its index; or how many of the loops around
+// its index changes with, where that is an expression.
+struct Bound {
+  const Loop* loop = nullptr;
+  std::size_t depth = 0;
+  const Node* index = nullptr;  // the expression
+};
+
+// One place where a cut is computed.
+struct Instance {
+  std::size_t kernel = 0;
+  std::vector<const Loop*> nest;  // the loops around it, outermost first
+  std::vector<Bound> dims;
+  std::map<const Node*, const Loop*> inner;  // its own reduce loops, once something asked for them
+
+  double runs() const { return runs(nest.size()); }
+  double runs(std::size_t depth) const;  // of the loops down to a depth
+  double flops(const Body& body) const;
+};
+
+bool are_same_place(const Instance& a, const Instance& b);
+
+class Nests {
+ public:
+  // Of a cut in memory: the kernel's outermost.
+  Instance root(const Body& body, std::size_t kernel);
+  // The loops of another that becomes an output of the same kernel become the same.
+  void merge(const Instance& root, const Instance& into);
+  // Where something that is read in the body of `reader` would be computed for that reading.
+  Instance read(Instance& reader, const Body& body, const Reading& reading);
+  // The loops shared by all instances that are an index of every one of them, along one dimension:
+  // as many as can stand around one computation for all.
+  static std::size_t common_depth(const std::vector<Instance>& instances);
+  // Computed once for all of them inside those loops, over whole dimensions.
+  Instance stage(const std::vector<Instance>& instances, std::size_t depth, const Body& body);
+
+ private:
+  const Loop* new_loop(double trips) { return &loops_.emplace_back(Loop{trips}); }
+
+  std::deque<Loop> loops_;
+};
+
+}  // namespace weft

@@ -1,0 +1,105 @@
+// Assignments: memory has versions, and a leaf for each.
+
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+#include "cuts.h"
+
+namespace weft {
+namespace {
+
+std::optional<std::size_t> find_by_id(const std::unordered_map<std::uint64_t, std::size_t>& map,
+                                      const Node* leaf) {
+  const auto found = map.find(leaf->arg<BufferArg>().id.value);
+  return found == map.end() ? std::nullopt : std::optional(found->second);
+}
+
+void number(CutGraph& graph) {
+  graph.by_id.clear();
+  graph.overwriting.clear();
+  for (std::size_t i = 0; i < graph.cuts.size(); ++i) {
+    graph.by_id.emplace(graph.cuts[i].leaf->arg<BufferArg>().id.value, i);
+    if (const UOp& before = graph.cuts[i].before; !before.is_null())
+      graph.overwriting.emplace(before->arg<BufferArg>().id.value, i);
+  }
+}
+
+std::vector<const Node*> leaves_of(const Cut& cut) {
+  std::vector<const Node*> roots{cut.value.node()};
+  if (!cut.place.is_null()) roots.push_back(cut.place.node());
+  std::vector<const Node*> leaves = toposort(roots);
+  std::erase_if(leaves, [](const Node* node) { return node->op() != Op::Buffer; });
+  return leaves;
+}
+
+void follow(CutGraph& graph) {
+  std::size_t count = 0;
+  for (Cut& cut : graph.cuts)
+    if (!cut.before.is_null()) cut.assignment = count++;
+  for (Cut& cut : graph.cuts) {
+    cut.follows.assign(count, false);
+    if (count == 0) continue;
+    for (const Node* leaf : leaves_of(cut))
+      if (const auto source = graph.cut_of(leaf))
+        for (std::size_t i = 0; i < count; ++i)
+          cut.follows[i] = cut.follows[i] || graph.cuts[*source].follows[i];
+    if (!cut.before.is_null()) cut.follows[cut.assignment] = true;
+  }
+}
+
+// What the cut reads although an assignment that it follows has overwritten it.
+std::vector<const Node*> lost_to(const CutGraph& graph, const Cut& cut) {
+  std::vector<const Node*> lost;
+  for (const Node* leaf : leaves_of(cut)) {
+    const auto overwriting = graph.overwritten_by(leaf);
+    if (!overwriting) continue;
+    const Cut& assignment = graph.cuts[*overwriting];
+    if (&assignment != &cut && cut.follows[assignment.assignment]) lost.push_back(leaf);
+  }
+  return lost;
+}
+
+}  // namespace
+
+std::optional<std::size_t> CutGraph::cut_of(const Node* leaf) const {
+  return find_by_id(by_id, leaf);
+}
+
+std::optional<std::size_t> CutGraph::overwritten_by(const Node* leaf) const {
+  return find_by_id(overwriting, leaf);
+}
+
+void keep_versions_apart(CutGraph& graph) {
+  number(graph);
+  follow(graph);
+  if (graph.overwriting.empty()) return;
+  Substitution copies;
+  for (const Cut& cut : graph.cuts)
+    for (const Node* leaf : lost_to(graph, cut)) {
+      BufferArg arg = leaf->arg<BufferArg>();
+      arg.id = fresh_id();
+      copies.try_emplace(leaf, make(Op::Buffer, sizes_of(UOp(leaf)), leaf->dtype(), arg));
+    }
+  if (copies.empty()) return;
+  std::vector<Cut> cuts;
+  for (Cut& cut : graph.cuts) {
+    if (const auto copy = cut.before.is_null() ? copies.end() : copies.find(cut.before.node());
+        copy != copies.end())
+      cuts.push_back({.leaf = copy->second,
+                      .value = cut.before,
+                      .must = true,
+                      .device = cut.device,
+                      .follows = {}});
+    Substitution lost;
+    for (const Node* leaf : lost_to(graph, cut)) lost.emplace(leaf, copies.at(leaf));
+    cut.value = substitute(cut.value, lost);
+    cuts.push_back(cut);
+  }
+  graph.cuts = std::move(cuts);
+  number(graph);
+  follow(graph);
+}
+
+}  // namespace weft

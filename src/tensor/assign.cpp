@@ -1,0 +1,52 @@
+// Assignment: a new version of the memory, which all tensors that look at it see on their next use. What
+// was computed from the old version stays what it was.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/error.h>
+
+#include "ops.h"
+#include "state.h"
+
+namespace weft {
+namespace {
+
+// Where one element of memory is seen in several places, or in none, there is nowhere to put a value.
+void want_places(const UOp& view, const UOp& root) {
+  for (UOp node = view; !node.is(root); node = node.src(0))
+    if (node->op() == Op::Expand)
+      user_error(
+          fmt::format("assign: of a tensor of shape {}, expanded from {}, several elements are one",
+                      shape_text(view), shape_text(node.src(0))));
+}
+
+}  // namespace
+
+Tensor& Tensor::assign(const Operand& value) {
+  const UOp view = uop();
+  want_places(view, state_->root);
+  const Symbol device = state_->storage->device();
+  if (!value.device.empty() && value.device != device)
+    user_error(fmt::format("assign: the tensor is on {}, the value on {}: move it with to()",
+                           device.get(), value.device.get()));
+  const Sizes sizes = sizes_of(view);
+  UOp graph = converted(value.uop, view->dtype());
+  if (!std::ranges::equal(broadcast_sizes("assign", {view, graph}), sizes, {}, &UOp::node,
+                          &UOp::node))
+    user_error(fmt::format("assign: a value of shape {} does not fit a tensor of shape {}",
+                           shape_text(value.uop), shape_text(view)));
+  if (graph->shape() == nullptr) graph = reshaped(graph, Sizes(sizes.size(), const_int(1)));
+  graph = broadcast("assign", graph, sizes);
+  const bool tracked = value.tracked && !NoGrad::is_on() && !state_->leaf;
+  if (state_->leaf) graph = make(Op::Detach, {graph});
+  state_->storage->assign(view, state_->root, graph, tracked);
+  return *this;
+}
+
+Tensor& Tensor::operator+=(const Operand& other) { return assign(*this + other); }
+Tensor& Tensor::operator-=(const Operand& other) { return assign(*this - other); }
+Tensor& Tensor::operator*=(const Operand& other) { return assign(*this * other); }
+Tensor& Tensor::operator/=(const Operand& other) { return assign(*this / other); }
+
+}  // namespace weft

@@ -1,0 +1,144 @@
+// Gradients: which tensors want one, and how they get it.
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <weft/dev/engine/realize.h>
+#include <weft/dev/grad/gradient.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/error.h>
+
+#include "ops.h"
+#include "state.h"
+
+namespace weft {
+namespace {
+
+thread_local bool no_grad = false;
+
+// The tensors that were set to require a gradient, for backward() to find.
+struct Leaves {
+  std::mutex mutex;
+  std::vector<std::weak_ptr<Tensor::State>> states;
+
+  void add(const std::shared_ptr<Tensor::State>& state) {
+    const std::lock_guard lock(mutex);
+    std::erase_if(states, [](const auto& known) { return known.expired(); });
+    states.push_back(state);
+  }
+
+  std::vector<std::shared_ptr<Tensor::State>> alive() {
+    const std::lock_guard lock(mutex);
+    std::vector<std::shared_ptr<Tensor::State>> result;
+    for (const auto& known : states)
+      if (auto state = known.lock(); state != nullptr && state->leaf)
+        result.push_back(std::move(state));
+    return result;
+  }
+};
+
+Leaves& leaves() {
+  static auto& all = *new Leaves;  // leaked on purpose: tensors may be static
+  return all;
+}
+
+// What was read from a version of memory before it was computed is the same as what is read from the
+// memory now; as one node they get one gradient.
+UOp with_memory(const UOp& graph) {
+  Substitution known;
+  for (const Node* node : toposort(graph.node()))
+    if (UOp buffer = node->op() == Op::After ? computed(node) : UOp(); !buffer.is_null())
+      known.emplace(node, std::move(buffer));
+  return known.empty() ? graph : substitute(graph, known);
+}
+
+UOp seed_for(const UOp& loss, const Tensor& seed) {
+  if (seed.is_null()) return {};
+  const Operand value(seed);
+  return expand(broadcast("gradient", converted(value.uop, loss->dtype()), sizes_of(loss)),
+                sizes_of(loss));
+}
+
+void want_float(std::string_view op, const UOp& tensor) {
+  if (!tensor->dtype().is_float())
+    user_error(fmt::format("{}: a tensor of {} has no gradient", op, tensor->dtype().str()));
+}
+
+}  // namespace
+
+NoGrad::NoGrad() : before_(no_grad) { no_grad = true; }
+NoGrad::~NoGrad() { no_grad = before_; }
+bool NoGrad::is_on() { return no_grad; }
+
+bool Tensor::requires_grad() const { return !is_null() && is_tracked(); }
+
+// A leaf has memory of its own, so that equal tensors get different gradients.
+Tensor& Tensor::set_requires_grad(bool on) {
+  const UOp graph = uop();
+  if (on == state_->leaf) return *this;
+  if (on) {
+    want_float("set_requires_grad", graph);
+    if (is_tracked()) return *this;  // it passes gradients on already
+    state_->storage->own();
+    leaves().add(state_);
+  }
+  state_->leaf = state_->tracked = on;
+  return *this;
+}
+
+Tensor Tensor::grad() const {
+  if (is_null()) return {};
+  const std::lock_guard lock(state_->mutex);
+  return state_->grad;
+}
+
+void Tensor::set_grad(const Tensor& grad) {
+  const UOp own = uop();
+  if (!grad.is_null() && grad.uop()->shape() != own->shape())
+    user_error(fmt::format("set_grad: shape {} for a tensor of shape {}", shape_text(grad.uop()),
+                           shape_text(own)));
+  const std::lock_guard lock(state_->mutex);
+  state_->grad = grad;
+}
+
+std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed) const {
+  const Operand loss(*this);
+  want_float("gradient", loss.uop);
+  const UOp graph = with_memory(loss.uop);
+  std::vector<UOp> nodes;
+  for (const Tensor& target : targets) {
+    want_float("gradient", target.uop());
+    nodes.push_back(target.uop());
+  }
+  const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
+  std::vector<Tensor> results;
+  for (const UOp& gradient : gradients)
+    results.push_back(from({gradient, loss.device, loss.tracked}));
+  return results;
+}
+
+void Tensor::backward(const Tensor& seed) const {
+  const UOp loss = uop();
+  if (seed.is_null() && numel() != 1)
+    user_error(
+        fmt::format("backward: a tensor of shape {} needs a seed, the gradient of its elements",
+                    shape_text(loss)));
+  std::unordered_set<const Node*> used;
+  const UOp graph = with_memory(loss);
+  for (const Node* node : toposort(graph.node())) used.insert(node);
+  std::vector<Tensor> targets;
+  for (const auto& state : leaves().alive())
+    if (Tensor leaf(state); used.contains(leaf.uop().node())) targets.push_back(std::move(leaf));
+  if (targets.empty())
+    user_error("backward: nothing that this tensor depends on requires a gradient");
+  const NoGrad constant;
+  const std::vector<Tensor> gradients = gradient(targets, seed);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Tensor before = targets[i].grad();
+    targets[i].set_grad(before.is_null() ? gradients[i] : before + gradients[i]);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,37 @@
+// What is computed together when values are asked for.
+#pragma once
+
+#include <unordered_set>
+#include <vector>
+
+#include <weft/dev/engine/realize.h>
+#include <weft/tensor.h>
+
+namespace weft {
+
+// Tensors that are wanted, and what has to run with them because they assign to memory:
+//   - Each assignment on the way, asked for by itself: its node then knows that it ran, and it does not
+//     run again for another tensor.
+//   - Tensors that are made of what is overwritten, and not computed yet: it is their last chance.
+// Both need walks: what counts is what hangs on the nodes, and where the way ends.
+class Batch {
+ public:
+  explicit Batch(const std::vector<Operand>& values);
+  std::vector<UOp> run() const;  // the values, each as realize() gives it
+
+ private:
+  void want(const UOp& tensor, Symbol device);
+  void add_assignments(const Node* root);
+  void add_readers();
+  bool reads_overwritten(const Node* root);
+  bool is_overwritten(const UOp& view) const;
+
+  std::vector<Wanted> wanted_;
+  std::unordered_set<const Node*> asked_;        // the nodes of those
+  std::unordered_set<const Node*> seen_;         // and all that they are made of
+  std::unordered_set<const Node*> overwritten_;  // BUFFERs
+  std::unordered_set<const Node*> superseded_;   // versions that are assigned to once more
+  std::unordered_set<const Node*> clean_;        // what reads nothing of that kind
+};
+
+}  // namespace weft

@@ -1,0 +1,201 @@
+// Tensors from values, and from nothing.
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include <fmt/format.h>
+#include <weft/dev/device/buffer.h>
+#include <weft/dev/engine/storage.h>
+#include <weft/error.h>
+
+#include "ops.h"
+#include "state.h"
+
+namespace weft {
+namespace {
+
+Symbol device_of(const Options& options) {
+  // The device's own name: CPU:0 is CPU.
+  const std::string& name = options.device.empty() ? default_device() : options.device;
+  return Symbol(std::string(find_device(name).name()));
+}
+
+Tensor finished(const UOp& graph, Symbol device, const Options& options) {
+  Tensor tensor = Tensor::from({graph, device, false});
+  if (options.requires_grad) tensor.set_requires_grad();
+  return tensor;
+}
+
+Sizes sizes_from(const Shape& shape, std::string_view op) {
+  Sizes sizes;
+  for (const Dim& dim : shape.dims()) {
+    if (dim.uop()->bounds().hi < 0) user_error(fmt::format("{}: a size is negative", op));
+    sizes.push_back(dim.uop());
+  }
+  return sizes;
+}
+
+// A value everywhere: no memory.
+UOp spread(const UOp& value, const Sizes& sizes) {
+  return expand(reshape(value, Sizes(sizes.size(), const_int(1))), sizes);
+}
+
+UOp from_host(const void* values, DType dtype, const Sizes& sizes, Symbol device) {
+  const UOp buffer = new_buffer(dtype, sizes, find_device(device.get()));
+  const auto memory = memory_of(buffer.node());
+  memory->copy_in({static_cast<const std::byte*>(values), memory->bytes()});
+  return buffer;
+}
+
+// The values of nested braces, which have to be as long as their neighbours.
+class Flattened {
+ public:
+  explicit Flattened(const std::vector<Nested>& values) { add(values, 0); }
+
+  DType dtype() const { return settled(dtype_ == dtypes::void_ ? dtypes::weak : dtype_); }
+  const std::vector<std::int64_t>& shape() const { return shape_; }
+
+  UOp upload(DType dtype, Symbol device) const {
+    std::vector<std::byte> bytes(numbers_.size() * dtype.bytes());
+    for (std::size_t i = 0; i < numbers_.size(); ++i) {
+      const Bits bits = numbers_[i].as(dtype)->arg<ConstArg>().bits;
+      std::memcpy(&bytes[i * dtype.bytes()], &bits, dtype.bytes());
+    }
+    return from_host(bytes.data(), dtype, constant_sizes(shape_), device);
+  }
+
+ private:
+  void add(const std::vector<Nested>& values, std::size_t level) {
+    const auto count = std::ssize(values);
+    if (level == shape_.size()) {
+      if (has_numbers_) ragged("a list", "a number", level);
+      shape_.push_back(count);
+    } else if (shape_[level] != count) {
+      ragged(fmt::format("{} values", count), std::to_string(shape_[level]), level);
+    }
+    for (const Nested& value : values) {
+      if (!value.is_number()) {
+        add(value.members(), level + 1);
+        continue;
+      }
+      if (level + 1 != shape_.size()) ragged("a number", "a list", level + 1);
+      has_numbers_ = true;
+      numbers_.push_back(value.number());
+      const DType literal = value.number().literal();
+      dtype_ = dtype_.is_void() ? literal : promote(dtype_, literal);
+    }
+  }
+
+  [[noreturn]] static void ragged(const std::string& found, const std::string& expected,
+                                  std::size_t level) {
+    user_error(fmt::format(
+        "Tensor: the values are ragged: at level {} there is {} where the others have {}", level,
+        found, expected));
+  }
+
+  std::vector<std::int64_t> shape_;
+  std::vector<Scalar> numbers_;
+  bool has_numbers_ = false;
+  DType dtype_;
+};
+
+}  // namespace
+
+Tensor::Tensor(std::initializer_list<Nested> values, const Options& options) {
+  const Flattened flat(values);
+  const Symbol device = device_of(options);
+  const DType dtype = options.dtype.is_void() ? flat.dtype() : options.dtype;
+  *this = finished(flat.upload(dtype, device), device, options);
+}
+
+Tensor::Tensor(const void* values, DType dtype, std::size_t count, const Options& options) {
+  const Symbol device = device_of(options);
+  const UOp buffer =
+      from_host(values, dtype, constant_sizes({static_cast<std::int64_t>(count)}), device);
+  const DType wanted = options.dtype.is_void() ? dtype : options.dtype;
+  *this = finished(converted(buffer, wanted), device, options);
+}
+
+Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
+                         std::shared_ptr<const void> owner) {
+  const Symbol device = device_of(options);
+  const DType dtype = options.dtype.is_void() ? dtypes::f32 : options.dtype;
+  const Sizes sizes = sizes_from(shape, "from_blob");
+  const std::span bytes(static_cast<std::byte*>(data), bytes_of(dtype, tuple(sizes)->src()));
+  auto memory = std::make_shared<Buffer>(find_device(device.get()), bytes, std::move(owner));
+  return finished(new_buffer(dtype, sizes, std::move(memory)), device, options);
+}
+
+Tensor Tensor::full(const Shape& shape, Scalar value, const Options& options) {
+  const DType dtype = options.dtype.is_void() ? settled(value.literal()) : options.dtype;
+  return finished(spread(value.as(dtype), sizes_from(shape, "full")), device_of(options), options);
+}
+
+namespace {
+
+Options with_default(Options options, DType dtype) {
+  if (options.dtype.is_void()) options.dtype = dtype;
+  return options;
+}
+
+}  // namespace
+
+Tensor Tensor::zeros(const Shape& shape, const Options& options) {
+  return full(shape, 0, with_default(options, dtypes::f32));
+}
+
+Tensor Tensor::ones(const Shape& shape, const Options& options) {
+  return full(shape, 1, with_default(options, dtypes::f32));
+}
+
+Tensor Tensor::empty(const Shape& shape, const Options& options) {
+  const Symbol device = device_of(options);
+  const DType dtype = with_default(options, dtypes::f32).dtype;
+  return finished(new_buffer(dtype, sizes_from(shape, "empty"), find_device(device.get())), device,
+                  options);
+}
+
+Tensor Tensor::full_like(Scalar value) const {
+  return full(Shape(dims()), value, {.dtype = dtype(), .device = device()});
+}
+Tensor Tensor::zeros_like() const { return full_like(0); }
+Tensor Tensor::ones_like() const { return full_like(1); }
+
+Tensor Tensor::arange(Scalar stop, const Options& options) { return arange(0, stop, 1, options); }
+
+Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, const Options& options) {
+  const double from = start.as_double(), by = step.as_double();
+  if (by == 0) user_error("arange: the step is 0");
+  const double count = std::max(0.0, std::ceil((stop.as_double() - from) / by));
+  const DType literal = promote(promote(start.literal(), stop.literal()), step.literal());
+  const DType dtype = options.dtype.is_void() ? settled(literal) : options.dtype;
+  // Where elements are small integers or half floats, the places may still need 32 bits.
+  const DType within = dtype.is_float() && dtype != dtypes::f64 ? dtypes::f32 : dtype;
+  UOp value = counted(const_int(static_cast<std::int64_t>(count)), dtypes::index);
+  value = converted(value, within) * step.as(within) + start.as(within);
+  return finished(converted(value, dtype), device_of(options), options);
+}
+
+Tensor Tensor::linspace(Scalar start, Scalar stop, std::int64_t steps, const Options& options) {
+  if (steps < 0) user_error(fmt::format("linspace: {} steps", steps));
+  const double from = start.as_double();
+  const double by = steps > 1 ? (stop.as_double() - from) / static_cast<double>(steps - 1) : 0.0;
+  const UOp places = counted(const_int(steps), dtypes::f32);
+  const UOp value = places * const_float(by, dtypes::f32) + const_float(from, dtypes::f32);
+  return finished(converted(value, with_default(options, dtypes::f32).dtype), device_of(options),
+                  options);
+}
+
+Tensor Tensor::eye(Dim rows, const Options& options) { return eye(rows, rows, options); }
+
+Tensor Tensor::eye(Dim rows, Dim columns, const Options& options) {
+  const Sizes sizes{rows.uop(), columns.uop()};
+  const UOp row = weft::reshape(counted(sizes[0], dtypes::index), {sizes[0], const_int(1)});
+  const UOp column = weft::reshape(counted(sizes[1], dtypes::index), {const_int(1), sizes[1]});
+  const UOp equal = weft::expand(row, sizes) == weft::expand(column, sizes);
+  return finished(converted(equal, with_default(options, dtypes::f32).dtype), device_of(options),
+                  options);
+}
+
+}  // namespace weft

@@ -1,0 +1,197 @@
+// Ops on each element that the IR has as such: dtypes and shapes are brought together first.
+
+#include <fmt/format.h>
+#include <weft/error.h>
+
+#include "ops.h"
+
+namespace weft {
+namespace {
+
+DType joint(const Operand& a, const Operand& b) {
+  return settled(promote(a.uop->dtype(), b.uop->dtype()));
+}
+
+Tensor arithmetic(std::string_view op, const Operand& a, const Operand& b,
+                  UOp (*compute)(const UOp&, const UOp&)) {
+  return elementwise(op, a, b, joint(a, b), compute);
+}
+
+Tensor on_bits(std::string_view op, const Operand& a, const Operand& b,
+               UOp (*compute)(const UOp&, const UOp&)) {
+  const DType dtype = joint(a, b);
+  if (dtype.is_float())
+    user_error(fmt::format("{}: of {} and {}: only integers and bools have bits to combine", op,
+                           a.uop->dtype().str(), b.uop->dtype().str()));
+  return elementwise(op, a, b, dtype, compute);
+}
+
+UOp shift(Op op, const UOp& a, const UOp& b) { return make(op, {a, b}); }
+
+// MOD has the sign of the dividend; a remainder of the other sign is one divisor further.
+UOp python_mod(const UOp& a, const UOp& b) {
+  if (a->dtype().is_bool()) user_error("mod: not for bools");
+  if (!a->dtype().is_float()) return a % b;
+  const UOp rest = a % b, zero = const_int(0, a->dtype());
+  return where((rest != zero) & ((rest < zero) != (b < zero)), rest + b, rest);
+}
+
+}  // namespace
+
+#define WEFT_BINARY(name, symbol, apply)                                              \
+  Tensor operator symbol(const Operand& a, const Operand& b) {                        \
+    return apply(#name, a, b, [](const UOp& x, const UOp& y) { return x symbol y; }); \
+  }
+WEFT_BINARY(add, +, arithmetic)
+WEFT_BINARY(mul, *, arithmetic)
+WEFT_BINARY(bitwise_and, &, on_bits)
+WEFT_BINARY(bitwise_or, |, on_bits)
+WEFT_BINARY(bitwise_xor, ^, on_bits)
+WEFT_BINARY(lt, <, arithmetic)
+WEFT_BINARY(gt, >, arithmetic)
+WEFT_BINARY(le, <=, arithmetic)
+WEFT_BINARY(ge, >=, arithmetic)
+WEFT_BINARY(eq, ==, arithmetic)
+WEFT_BINARY(ne, !=, arithmetic)
+#undef WEFT_BINARY
+
+Tensor operator-(const Operand& a, const Operand& b) {
+  if (joint(a, b).is_bool()) user_error("sub: not for bools: use ^ or logical_not");
+  return arithmetic("sub", a, b, [](const UOp& x, const UOp& y) { return x - y; });
+}
+
+Tensor operator/(const Operand& a, const Operand& b) {
+  return elementwise("div", a, b, float_like(joint(a, b)),
+                     [](const UOp& x, const UOp& y) { return x / y; });
+}
+
+Tensor operator%(const Operand& a, const Operand& b) { return arithmetic("mod", a, b, python_mod); }
+
+Tensor operator<<(const Operand& a, const Operand& b) {
+  return on_bits("lshift", a, b, [](const UOp& x, const UOp& y) { return shift(Op::Shl, x, y); });
+}
+Tensor operator>>(const Operand& a, const Operand& b) {
+  return on_bits("rshift", a, b, [](const UOp& x, const UOp& y) { return shift(Op::Shr, x, y); });
+}
+
+Tensor operator-(const Tensor& a) { return a.neg(); }
+Tensor operator~(const Tensor& a) { return a.bitwise_not(); }
+Tensor operator!(const Tensor& a) { return a.logical_not(); }
+
+Tensor Tensor::add(const Operand& other) const { return *this + other; }
+Tensor Tensor::sub(const Operand& other) const { return *this - other; }
+Tensor Tensor::mul(const Operand& other) const { return *this * other; }
+Tensor Tensor::div(const Operand& other) const { return *this / other; }
+Tensor Tensor::mod(const Operand& other) const { return *this % other; }
+Tensor Tensor::eq(const Operand& other) const { return *this == other; }
+Tensor Tensor::ne(const Operand& other) const { return *this != other; }
+
+Tensor Tensor::floordiv(const Operand& other) const {
+  if (joint(*this, other).is_float()) return (*this / other).floor();
+  return arithmetic("floordiv", *this, other, [](const UOp& x, const UOp& y) { return x / y; });
+}
+
+Tensor Tensor::maximum(const Operand& other) const {
+  return arithmetic("maximum", *this, other,
+                    [](const UOp& x, const UOp& y) { return weft::max(x, y); });
+}
+
+Tensor Tensor::minimum(const Operand& other) const {
+  return arithmetic("minimum", *this, other,
+                    [](const UOp& x, const UOp& y) { return weft::min(x, y); });
+}
+
+Tensor Tensor::where(const Operand& yes, const Operand& no) const {
+  const Operand condition(*this);
+  if (!condition.uop->dtype().is_bool())
+    user_error(fmt::format("where: the condition is {}, not bool", condition.uop->dtype().str()));
+  const DType dtype = joint(yes, no);
+  const Sizes sizes = broadcast_sizes("where", {condition.uop, yes.uop, no.uop});
+  const auto ready = [&](const UOp& value) {
+    return broadcast("where", converted(value, dtype), sizes);
+  };
+  return result(
+      "where", weft::where(broadcast("where", condition.uop, sizes), ready(yes.uop), ready(no.uop)),
+      {&condition, &yes, &no});
+}
+
+Tensor Tensor::logical_and(const Operand& other) const {
+  return elementwise("logical_and", *this, other, dtypes::bool_,
+                     [](const UOp& x, const UOp& y) { return x & y; });
+}
+
+Tensor Tensor::logical_or(const Operand& other) const {
+  return elementwise("logical_or", *this, other, dtypes::bool_,
+                     [](const UOp& x, const UOp& y) { return x | y; });
+}
+
+Tensor Tensor::logical_not() const {
+  const Operand x(*this);
+  return result("logical_not", !converted(x.uop, dtypes::bool_), {&x});
+}
+
+Tensor Tensor::bitwise_not() const {
+  const DType own = dtype();
+  if (own.is_float()) user_error(fmt::format("bitwise_not: not for {}", own.str()));
+  return own.is_bool() ? logical_not() : *this ^ -1;
+}
+
+Tensor Tensor::neg() const {
+  const Operand x(*this);
+  if (x.uop->dtype().is_bool()) user_error("neg: not for bools: use logical_not");
+  return result("neg", -x.uop, {&x});
+}
+
+Tensor Tensor::trunc() const {
+  const Operand x(*this);
+  return result("trunc", make(Op::Trunc, {x.uop}), {&x});
+}
+
+Tensor Tensor::reciprocal() const {
+  return float_unary(*this, [](const UOp& x) { return make(Op::Recip, {x}); });
+}
+Tensor Tensor::sqrt() const {
+  return float_unary(*this, [](const UOp& x) { return make(Op::Sqrt, {x}); });
+}
+Tensor Tensor::exp2() const {
+  return float_unary(*this, [](const UOp& x) { return make(Op::Exp2, {x}); });
+}
+Tensor Tensor::log2() const {
+  return float_unary(*this, [](const UOp& x) { return make(Op::Log2, {x}); });
+}
+Tensor Tensor::sin() const {
+  return float_unary(*this, [](const UOp& x) { return make(Op::Sin, {x}); });
+}
+
+namespace {
+
+// Exact, by squaring; what is too large wraps.
+Tensor integer_power(const Tensor& base, std::uint64_t exponent) {
+  Tensor power = base.ones_like();
+  for (Tensor square = base; exponent > 0; exponent >>= 1) {
+    if ((exponent & 1) != 0) power = power * square;
+    if (exponent > 1) square = square * square;
+  }
+  return power;
+}
+
+}  // namespace
+
+Tensor Tensor::pow(const Operand& exponent) const {
+  const DType dtype = joint(*this, exponent);
+  if (dtype.is_float())
+    return elementwise("pow", *this, exponent, dtype,
+                       [](const UOp& x, const UOp& y) { return make(Op::Pow, {x, y}); });
+  if (!exponent.uop->is_const())
+    return elementwise("pow", *this, exponent, dtypes::f64,
+                       [](const UOp& x, const UOp& y) { return make(Op::Pow, {x, y}); })
+        .round()
+        .cast(dtype);
+  const std::int64_t power =
+      int_from_bits(exponent.uop->arg<ConstArg>().bits, exponent.uop->dtype());
+  if (power < 0)
+    user_error(fmt::format("pow: integers to the power {}: cast to a float first", power));
+  return integer_power(cast(dtype), static_cast<std::uint64_t>(power));
+}
+
+}  // namespace weft

@@ -1,0 +1,115 @@
+// Functions of each element, composed of the primitive ones.
+
+#include <numbers>
+
+#include <weft/error.h>
+
+#include "ops.h"
+
+namespace weft {
+
+Tensor Tensor::abs() const {
+  return dtype().is_unsigned() || dtype().is_bool() ? *this : maximum(-*this);
+}
+
+// Of zeros and NaN, they themselves.
+Tensor Tensor::sign() const {
+  return (*this > 0).where(full_like(1), (*this < 0).where(full_like(-1), *this));
+}
+
+Tensor Tensor::square() const { return *this * *this; }
+Tensor Tensor::rsqrt() const { return sqrt().reciprocal(); }
+Tensor Tensor::exp() const {
+  return (float_unary(*this, [](const UOp& x) { return x; }) * std::numbers::log2e).exp2();
+}
+Tensor Tensor::log() const { return log2() * std::numbers::ln2; }
+Tensor Tensor::log10() const { return log2() * (std::numbers::ln2 / std::numbers::ln10); }
+Tensor Tensor::cos() const { return (std::numbers::pi / 2 - *this).sin(); }
+Tensor Tensor::tan() const { return sin() / cos(); }
+
+// 1 - t (a1 + t (a2 + ...)) exp(-x^2) with t = 1 / (1 + p |x|): within 1.5e-7 (Abramowitz and
+// Stegun, 7.1.26).
+Tensor Tensor::erf() const {
+  constexpr double p = 0.3275911;
+  constexpr double a[] = {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429};
+  const Tensor t = (abs() * p + 1.0).reciprocal();
+  Tensor sum = t * a[4];
+  for (int i = 3; i >= 0; --i) sum = (sum + a[i]) * t;
+  return sign() * (1.0 - sum * (-square()).exp());
+}
+
+Tensor Tensor::floor() const {
+  const Tensor whole = trunc();
+  return dtype().is_float() ? (*this < whole).where(whole - 1, whole) : whole;
+}
+
+Tensor Tensor::ceil() const {
+  const Tensor whole = trunc();
+  return dtype().is_float() ? (*this > whole).where(whole + 1, whole) : whole;
+}
+
+// The distance to the truncated value is exact; at a half the even neighbour is the nearer.
+Tensor Tensor::round() const {
+  const Tensor whole = trunc();
+  if (!dtype().is_float()) return whole;
+  const Tensor rest = (*this - whole).abs();
+  const Tensor is_odd = (whole / 2).trunc() * 2 != whole;
+  return ((rest > 0.5) | ((rest == 0.5) & is_odd)).where(whole + sign(), whole);
+}
+
+Tensor Tensor::isnan() const { return *this != *this; }
+
+Tensor Tensor::isinf() const {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  return dtype().is_float() ? abs() == infinity : full_like(false).cast(dtypes::bool_);
+}
+
+Tensor Tensor::isfinite() const { return !(isnan() | isinf()); }
+
+Tensor Tensor::masked_fill(const Tensor& mask, Scalar value) const {
+  return mask.where(value_of(value), *this);
+}
+
+Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
+  return *this + (end - *this) * weight;
+}
+
+Tensor Tensor::clamp(std::optional<Scalar> least, std::optional<Scalar> most) const {
+  if (!least && !most) user_error("clamp: neither a least nor a largest value is given");
+  const Tensor raised = least ? maximum(value_of(*least)) : *this;
+  return most ? raised.minimum(value_of(*most)) : raised;
+}
+
+Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) const {
+  return clamp(least, most);
+}
+
+// At 0 and for NaN as the framework's users expect: no gradient at 0, and NaN stays.
+Tensor Tensor::relu() const { return (*this <= 0).where(0, *this); }
+Tensor Tensor::relu6() const { return relu().minimum(6); }
+Tensor Tensor::leaky_relu(double slope) const { return (*this < 0).where(*this * slope, *this); }
+Tensor Tensor::elu(double alpha) const {
+  return (*this > 0).where(*this, (minimum(0).exp() - 1) * alpha);
+}
+Tensor Tensor::sigmoid() const { return ((-*this).exp() + 1).reciprocal(); }
+Tensor Tensor::logsigmoid() const { return -(-*this).softplus(); }
+Tensor Tensor::tanh() const { return (*this * 2.0).sigmoid() * 2.0 - 1.0; }
+Tensor Tensor::silu() const { return *this * sigmoid(); }
+Tensor Tensor::mish() const { return *this * softplus().tanh(); }
+Tensor Tensor::hardtanh(double least, double most) const { return clamp(least, most); }
+
+// log(1 + exp(x)), without exp of what is large.
+Tensor Tensor::softplus(double beta) const {
+  const Tensor x = *this * beta;
+  return (x.maximum(0) + ((-x.abs()).exp() + 1).log()) * (1 / beta);
+}
+
+Tensor Tensor::gelu(Gelu form) const {
+  if (form == Gelu::Exact) return *this * ((*this * (1 / std::numbers::sqrt2)).erf() + 1.0) * 0.5;
+  const double scale = 2 * std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // sqrt(2 / pi)
+  return *this * 0.5 * ((*this * scale * (square() * 0.044715 + 1.0)).tanh() + 1.0);
+}
+
+Operand Tensor::value_of(Scalar value) { return {value.as(value.literal()), {}, false}; }
+
+}  // namespace weft

@@ -1,0 +1,237 @@
+// The same elements at other places. What only looks at its tensor shares the memory.
+
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <weft/error.h>
+
+#include "ops.h"
+#include "state.h"
+
+namespace weft {
+namespace {
+
+UOp one() { return const_int(1); }
+
+bool is_minus_one(const UOp& size) { return size->is_const_int(-1); }
+
+// A product of sizes: the numbers multiplied, what is symbolic listed.
+struct Elements {
+  explicit Elements(const Sizes& sizes) {
+    for (const UOp& size : sizes) {
+      if (is_minus_one(size)) continue;
+      if (!size->is_const())
+        symbols.push_back(size.node());
+      else if (__builtin_mul_overflow(numbers, size->lo(), &numbers))
+        user_error("reshape: more than 2^63 elements");
+    }
+    std::ranges::sort(symbols);
+  }
+
+  std::int64_t numbers = 1;
+  std::vector<const Node*> symbols;
+};
+
+// The sizes, with what -1 stands for. Where symbolic sizes change, whether they fit is left open.
+Sizes reshaped_sizes(const UOp& tensor, const Shape& shape) {
+  Sizes sizes;
+  for (const Dim& dim : shape.dims()) sizes.push_back(dim.uop());
+  const auto wrong = [&](const std::string& what) {
+    user_error(
+        fmt::format("reshape: shape {} to {}: {}", shape_text(tensor), sizes_text(sizes), what));
+  };
+  for (const UOp& size : sizes)
+    if (!is_minus_one(size) && size->bounds().hi < 0) wrong("a size is negative");
+  const Elements from(sizes_of(tensor)), to(sizes);
+  const auto open = std::ranges::find_if(sizes, is_minus_one);
+  if (open == sizes.end()) {
+    if (from.symbols == to.symbols && from.numbers != to.numbers)
+      wrong(fmt::format("{} elements are not {}", from.numbers, to.numbers));
+    return sizes;
+  }
+  if (std::ranges::count_if(sizes, is_minus_one) > 1) wrong("only one size can be -1");
+  if (from.symbols != to.symbols) wrong("-1 cannot stand for what is symbolic");
+  if (to.numbers == 0 || from.numbers % to.numbers != 0)
+    wrong(fmt::format("{} elements are no multiple of {}", from.numbers, to.numbers));
+  *open = const_int(from.numbers / to.numbers);
+  return sizes;
+}
+
+}  // namespace
+
+Tensor Tensor::reshape(const Shape& shape) const {
+  const UOp graph = uop();
+  return viewed(reshaped(graph, reshaped_sizes(graph, shape)));
+}
+
+Tensor Tensor::flatten(std::int64_t first, std::int64_t last) const {
+  if (ndim() == 0) return reshape({1});
+  first = axis_of("flatten", first, ndim());
+  last = axis_of("flatten", last, ndim());
+  if (first > last) user_error(fmt::format("flatten: axis {} comes after axis {}", first, last));
+  const std::vector<Dim> sizes = dims();
+  std::vector<Dim> result(sizes.begin(), sizes.begin() + first);
+  UOp product = one();
+  for (std::int64_t i = first; i <= last; ++i) {
+    const UOp& size = sizes[static_cast<std::size_t>(i)].uop();
+    product = product->is_const() && size->is_const() ? const_int(product->lo() * size->lo())
+                                                      : product * weft::cast(size, dtypes::index);
+  }
+  result.emplace_back(product);
+  result.insert(result.end(), sizes.begin() + last + 1, sizes.end());
+  return reshape(Shape(result));
+}
+
+Tensor Tensor::unflatten(std::int64_t axis, const Shape& sizes) const {
+  axis = axis_of("unflatten", axis, ndim());
+  std::vector<Dim> result = dims();
+  const auto at = result.begin() + axis;
+  std::vector<Dim> parts = sizes.dims();
+  const auto open = std::ranges::find_if(parts, is_minus_one, &Dim::uop);
+  if (open != parts.end()) {
+    std::int64_t rest = 1;
+    for (const Dim& part : parts)
+      rest *= is_minus_one(part.uop()) ? 1 : constant_size("unflatten", part.uop());
+    const std::int64_t whole = constant_size("unflatten", at->uop());
+    if (rest <= 0 || whole % rest != 0)
+      user_error(
+          fmt::format("unflatten: axis {} of size {} is no multiple of {}", axis, whole, rest));
+    *open = Dim(whole / rest);
+  }
+  result.insert(result.erase(at), parts.begin(), parts.end());
+  return reshape(Shape(result));
+}
+
+Tensor Tensor::squeeze(const AxisList& axes) const {
+  const Axes chosen = axes_of("squeeze", axes, ndim());
+  std::vector<Dim> result;
+  const std::vector<Dim> sizes = dims();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const bool drop = std::ranges::find(chosen, static_cast<std::int64_t>(i)) != chosen.end();
+    if (!drop || !sizes[i].uop()->is_const_int(1)) result.push_back(sizes[i]);
+  }
+  return reshape(Shape(result));
+}
+
+Tensor Tensor::unsqueeze(std::int64_t axis) const {
+  std::vector<Dim> sizes = dims();
+  sizes.insert(sizes.begin() + axis_of("unsqueeze", axis, ndim() + 1), Dim(1));
+  return reshape(Shape(sizes));
+}
+
+Tensor Tensor::permute(const AxisList& order) const {
+  const Axes axes = axes_of("permute", order, ndim());
+  if (std::ssize(axes) != ndim())
+    user_error(
+        fmt::format("permute: {} axes for a tensor of shape {}", axes.size(), shape_text(uop())));
+  return viewed(weft::permute(uop(), axes));
+}
+
+Tensor Tensor::transpose(std::int64_t axis0, std::int64_t axis1) const {
+  Axes order(static_cast<std::size_t>(ndim()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[static_cast<std::size_t>(axis_of("transpose", axis0, ndim()))],
+            order[static_cast<std::size_t>(axis_of("transpose", axis1, ndim()))]);
+  return permute(order);
+}
+
+Tensor Tensor::T() const {
+  Axes order(static_cast<std::size_t>(ndim()));
+  std::iota(order.rbegin(), order.rend(), 0);
+  return permute(order);
+}
+
+Tensor Tensor::expand(const Shape& shape) const {
+  const std::size_t own = uop()->dims().size(), wanted = shape.dims().size();
+  if (wanted < own)
+    user_error(fmt::format("expand: {} sizes for a tensor of shape {}", wanted, shape_text(uop())));
+  std::vector<Dim> from(wanted - own, Dim(1));
+  for (const Dim& dim : dims()) from.push_back(dim);
+  const Tensor base = reshape(Shape(from));
+  Sizes sizes;
+  for (std::size_t i = 0; i < wanted; ++i) {
+    const Dim& dim = shape.dims()[i];
+    sizes.push_back(is_minus_one(dim.uop()) ? from[i].uop() : dim.uop());
+    if (!from[i].uop()->is_const_int(1) && !from[i].is_symbolic() && !from[i].uop().is(sizes[i]))
+      user_error(fmt::format("expand: axis {} of shape {} cannot become {}", i, shape_text(uop()),
+                             size_text(sizes[i])));
+  }
+  return base.viewed(weft::expand(base.uop(), sizes));
+}
+
+Tensor Tensor::flip(const AxisList& axes) const {
+  return viewed(weft::flip(uop(), axes_of("flip", axes, ndim())));
+}
+
+namespace {
+
+void want_bounds(std::string_view op, const Tensor& tensor, const Tensor::Bounds& bounds) {
+  if (std::ssize(bounds) != tensor.ndim())
+    user_error(fmt::format("{}: bounds for {} axes of a tensor of shape {}", op, bounds.size(),
+                           shape_text(tensor.uop())));
+}
+
+UOp difference(const UOp& a, const UOp& b) {
+  if (a->is_const() && b->is_const()) return const_int(a->lo() - b->lo());
+  return b->is_const_int(0) ? a : weft::cast(a, dtypes::index) - weft::cast(b, dtypes::index);
+}
+
+}  // namespace
+
+Tensor Tensor::shrink(const Bounds& start_stop) const {
+  want_bounds("shrink", *this, start_stop);
+  Sizes start, sizes;
+  for (std::size_t i = 0; i < start_stop.size(); ++i) {
+    start.push_back(start_stop[i].first.uop());
+    sizes.push_back(difference(start_stop[i].second.uop(), start.back()));
+    if (start[i]->bounds().hi < 0 || sizes[i]->bounds().hi < 0)
+      user_error(fmt::format("shrink: from {} to {} is no part of axis {} of shape {}",
+                             size_text(start[i]), size_text(start_stop[i].second.uop()), i,
+                             shape_text(uop())));
+  }
+  return viewed(weft::shrink(uop(), start, sizes));
+}
+
+Tensor Tensor::pad(const Bounds& before_after, Scalar value) const {
+  want_bounds("pad", *this, before_after);
+  Sizes before, after;
+  for (const auto& [front, back] : before_after) {
+    before.push_back(front.uop());
+    after.push_back(back.uop());
+  }
+  const Operand x(*this);
+  const UOp padded = weft::pad(x.uop, before, after);
+  const UOp filling = value.as(x.uop->dtype());
+  if (filling->arg<ConstArg>().bits == 0) return result("pad", padded, {&x});
+  const UOp inside = weft::pad(
+      weft::expand(weft::reshape(const_bool(true), Sizes(before.size(), one())), sizes_of(x.uop)),
+      before, after);
+  return result("pad", weft::where(inside, padded, filling), {&x});
+}
+
+Tensor Tensor::repeat(const Shape& times) const {
+  if (std::ssize(times.dims()) < ndim())
+    user_error(fmt::format("repeat: {} numbers for a tensor of shape {}", times.dims().size(),
+                           shape_text(uop())));
+  std::vector<Dim> sizes(times.dims().size() - uop()->dims().size(), Dim(1));
+  for (const Dim& dim : dims()) sizes.push_back(dim);
+  std::vector<Dim> apart, together, result;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const std::int64_t count = constant_size("repeat", times.dims()[i].uop());
+    apart.insert(apart.end(), {Dim(1), sizes[i]});
+    together.insert(together.end(), {Dim(count), sizes[i]});
+    result.emplace_back(count == 1 ? sizes[i]
+                                   : Dim(count * constant_size("repeat", sizes[i].uop())));
+  }
+  return reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result));
+}
+
+Tensor Tensor::detach() const {
+  const UOp graph = uop();
+  Tensor tensor = viewed(make(Op::Detach, {graph}));
+  tensor.state_->tracked = false;
+  return tensor;
+}
+
+}  // namespace weft

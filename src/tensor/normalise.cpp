@@ -1,0 +1,75 @@
+// Normalisation, attention and running sums.
+
+#include <cmath>
+#include <limits>
+
+#include <fmt/format.h>
+#include <weft/error.h>
+
+#include "ops.h"
+#include "windows.h"
+
+namespace weft {
+
+Tensor Tensor::layernorm(const AxisList& axes, double eps) const {
+  const DType own = float_like(dtype());
+  const Tensor x = cast(promote(own, dtypes::f32));
+  const Tensor centred = x - x.mean(axes, true);
+  return (centred * (centred.square().mean(axes, true) + eps).rsqrt()).cast(own);
+}
+
+Tensor Tensor::rmsnorm(std::int64_t axis, double eps) const {
+  const DType own = float_like(dtype());
+  const Tensor x = cast(promote(own, dtypes::f32));
+  return (x * (x.square().mean(axis, true) + eps).rsqrt()).cast(own);
+}
+
+Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
+                         const Tensor& invstd, std::int64_t axis) const {
+  axis = axis_of("batchnorm", axis, ndim());
+  std::vector<Dim> apart(static_cast<std::size_t>(ndim()), Dim(1));
+  apart[static_cast<std::size_t>(axis)] = Dim(size(axis));
+  const auto along = [&](const Tensor& tensor) {
+    return tensor.ndim() == 1 ? tensor.reshape(Shape(apart)) : tensor;
+  };
+  Tensor normal = (*this - along(mean)) * along(invstd);
+  if (!weight.is_null()) normal = normal * along(weight);
+  return bias.is_null() ? normal : normal + along(bias);
+}
+
+// Every element sees the window that ends with it, and zeros before the first.
+Tensor Tensor::cumsum(std::int64_t axis) const {
+  if (ndim() == 0) return sum();
+  axis = axis_of("cumsum", axis, ndim());
+  const std::int64_t count = size(axis);
+  if (count == 0)
+    return sum(axis, true).shrink([&] {
+      Bounds none;
+      for (const Dim& dim : dims()) none.emplace_back(0, dim);
+      return none;
+    }());
+  Bounds before(static_cast<std::size_t>(ndim()), {0, 0});
+  before.back().first = count - 1;
+  const Window window("cumsum", {count}, 1, 1, 0);
+  return windows(transpose(axis, -1).pad(before), window).sum(-1).transpose(axis, -1);
+}
+
+Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                            const Tensor& mask, bool is_causal) const {
+  constexpr double nowhere = -std::numeric_limits<double>::infinity();
+  if (ndim() < 2 || key.ndim() < 2)
+    user_error(
+        fmt::format("scaled_dot_product_attention: shapes {} and {} are not (..., count, width)",
+                    shape_text(uop()), shape_text(key.uop())));
+  Tensor scores = matmul(key.transpose(-1, -2)) * (1 / std::sqrt(static_cast<double>(size(-1))));
+  if (is_causal) {
+    const Tensor seen = full({scores.dims()[scores.dims().size() - 2], scores.dims().back()}, true,
+                             {.device = device()});
+    scores = seen.tril().where(scores, nowhere);
+  }
+  if (!mask.is_null())
+    scores = mask.dtype().is_bool() ? mask.where(scores, nowhere) : scores + mask;
+  return scores.softmax(-1).matmul(value);
+}
+
+}  // namespace weft

@@ -1,0 +1,128 @@
+#include "ops.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/ir/text.h>
+#include <weft/error.h>
+
+namespace weft {
+
+DType settled(DType dtype) {
+  if (dtype.is_index()) return dtypes::i32;
+  return dtype == dtypes::weak ? dtypes::f32 : dtype;
+}
+
+DType float_like(DType dtype) { return dtype.is_float() && !dtype.is_weak() ? dtype : dtypes::f32; }
+
+DType accumulator(DType dtype) {
+  if (dtype.is_bool()) return dtypes::i32;
+  if (dtype.is_int()) return promote(dtype, dtype.is_unsigned() ? dtypes::u32 : dtypes::i32);
+  return promote(dtype, dtypes::f32);
+}
+
+UOp converted(const UOp& value, DType dtype) {
+  if (!value->is_const()) return cast(value, dtype);
+  return const_bits(dtype, convert(value->arg<ConstArg>().bits, value->dtype(), dtype));
+}
+
+std::string size_text(const UOp& size) { return expression_text(size.node()); }
+
+std::string sizes_text(const Sizes& sizes) {
+  std::vector<std::string> texts;
+  for (const UOp& size : sizes) texts.push_back(size_text(size));
+  return fmt::format("({}{})", fmt::join(texts, ", "), texts.size() == 1 ? "," : "");
+}
+
+std::string shape_text(const UOp& tensor) { return sizes_text(sizes_of(tensor)); }
+
+std::int64_t axis_of(std::string_view op, std::int64_t axis, std::int64_t ndim) {
+  if (axis < -ndim || axis >= ndim)
+    user_error(fmt::format("{}: there is no axis {} in a tensor of {} axes", op, axis, ndim));
+  return axis < 0 ? axis + ndim : axis;
+}
+
+Axes axes_of(std::string_view op, const AxisList& list, std::int64_t ndim) {
+  Axes axes;
+  if (!list.axes())
+    for (std::int64_t i = 0; i < ndim; ++i) axes.push_back(i);
+  else
+    for (std::int64_t axis : *list.axes()) {
+      axes.push_back(axis_of(op, axis, ndim));
+      if (std::ranges::count(axes, axes.back()) > 1)
+        user_error(fmt::format("{}: axis {} is given twice", op, axis));
+    }
+  return axes;
+}
+
+std::int64_t constant_size(std::string_view op, const UOp& size) {
+  if (!size->is_const())
+    user_error(fmt::format("{}: the size {} is symbolic, and has to be a number here", op,
+                           size_text(size)));
+  return size->lo();
+}
+
+std::vector<std::int64_t> constant_shape(std::string_view op, const UOp& tensor) {
+  std::vector<std::int64_t> shape;
+  for (const Node* size : tensor->dims()) shape.push_back(constant_size(op, UOp(size)));
+  return shape;
+}
+
+UOp reshaped(const UOp& tensor, const Sizes& sizes) {
+  if (std::ranges::equal(tensor->dims(), sizes, {}, {}, &UOp::node)) return tensor;
+  return make(Op::Reshape, {tensor, tuple(sizes)});
+}
+
+Sizes broadcast_sizes(std::string_view op, const std::vector<UOp>& tensors) {
+  Sizes sizes;
+  for (const UOp& tensor : tensors) {
+    const NodeList dims = tensor->dims();
+    if (dims.size() > sizes.size()) sizes.insert(sizes.begin(), dims.size() - sizes.size(), UOp());
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+      UOp& size = sizes[sizes.size() - dims.size() + i];
+      if (size.is_null() || size->is_const_int(1))
+        size = UOp(dims[i]);
+      else if (size.node() != dims[i] && !dims[i]->is_const_int(1)) {
+        std::vector<std::string> shapes;
+        for (const UOp& each : tensors) shapes.push_back(shape_text(each));
+        user_error(fmt::format("{}: shapes {} do not broadcast: {} does not match {}", op,
+                               fmt::join(shapes, " and "), size_text(size),
+                               expression_text(dims[i])));
+      }
+    }
+  }
+  return sizes;
+}
+
+UOp broadcast(std::string_view op, const UOp& tensor, const Sizes& sizes) {
+  const NodeList dims = tensor->dims();
+  if (dims.empty()) return tensor;  // a scalar fits every shape
+  if (dims.size() > sizes.size())
+    user_error(fmt::format("{}: shape {} does not broadcast to {} axes", op, shape_text(tensor),
+                           sizes.size()));
+  Sizes padded(sizes.size() - dims.size(), const_int(1));
+  for (const Node* size : dims) padded.emplace_back(size);
+  return expand(reshaped(tensor, padded), sizes);
+}
+
+Tensor result(std::string_view op, const UOp& graph, std::initializer_list<const Operand*> from) {
+  Operand value(graph, {}, false);
+  for (const Operand* operand : from) {
+    value.tracked = value.tracked || operand->tracked;
+    if (operand->device.empty()) continue;
+    if (!value.device.empty() && value.device != operand->device)
+      user_error(fmt::format("{}: one tensor is on {}, another on {}: move one with to()", op,
+                             value.device.get(), operand->device.get()));
+    value.device = operand->device;
+  }
+  return Tensor::from(value);
+}
+
+// A STAGE over one range: whoever reads an element puts its index in the range's place.
+UOp counted(const UOp& size, DType dtype) {
+  const UOp index = range(size, fresh_id().value);
+  return make(Op::Stage, {cast(index, dtype), index}, {},
+              StageArg{fresh_id(), Space::Register, {}});
+}
+
+}  // namespace weft

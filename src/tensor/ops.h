@@ -1,0 +1,66 @@
+// What the methods of Tensor are made with: one way to broadcast, to promote and to name what is
+// wrong, for all of them.
+#pragma once
+
+#include <concepts>
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/dev/ir/movement.h>
+#include <weft/tensor.h>
+
+namespace weft {
+
+// The dtype of a tensor: what is still a literal becomes i32 or f32.
+DType settled(DType dtype);
+// ... as a float: what is none becomes f32.
+DType float_like(DType dtype);
+// What sums and products of it are taken in: 32 bits at least.
+DType accumulator(DType dtype);
+// By CAST, of constants at once.
+UOp converted(const UOp& value, DType dtype);
+
+std::string size_text(const UOp& size);
+std::string sizes_text(const Sizes& sizes);  // "(2, 3)"
+std::string shape_text(const UOp& tensor);
+std::int64_t axis_of(std::string_view op, std::int64_t axis, std::int64_t ndim);
+Axes axes_of(std::string_view op, const AxisList& axes, std::int64_t ndim);  // in the order given
+// Constant sizes, with what is symbolic refused in the name of the op.
+std::int64_t constant_size(std::string_view op, const UOp& size);
+std::vector<std::int64_t> constant_shape(std::string_view op, const UOp& tensor);
+
+// With other sizes. Unlike reshape() this keeps the node itself, which may be what a gradient is asked for.
+UOp reshaped(const UOp& tensor, const Sizes& sizes);
+
+// The sizes that all of these broadcast to, and each of them expanded to such.
+Sizes broadcast_sizes(std::string_view op, const std::vector<UOp>& tensors);
+UOp broadcast(std::string_view op, const UOp& tensor, const Sizes& sizes);
+
+// A tensor computed from operands: on their device, tracked where one of them is.
+Tensor result(std::string_view op, const UOp& graph, std::initializer_list<const Operand*> from);
+
+// `compute(a, b)` on operands of one dtype and shape. An op that is given a list of dtypes takes
+// others by promotion or not at all: it says so by itself.
+template <class F>
+Tensor elementwise(std::string_view op, const Operand& a, const Operand& b, DType dtype,
+                   F compute) {
+  const Sizes sizes = broadcast_sizes(op, {a.uop, b.uop});
+  return result(op,
+                compute(broadcast(op, converted(a.uop, dtype), sizes),
+                        broadcast(op, converted(b.uop, dtype), sizes)),
+                {&a, &b});
+}
+
+// `compute(x)` on floats; what is none becomes f32.
+template <class F>
+Tensor float_unary(const Tensor& tensor, F compute) {
+  const Operand x(tensor);
+  return result("", compute(converted(x.uop, float_like(x.uop->dtype()))), {&x});
+}
+
+// 0, 1 ... size-1 along one axis, as index arithmetic.
+UOp counted(const UOp& size, DType dtype);
+
+}  // namespace weft

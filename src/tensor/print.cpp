@@ -1,0 +1,142 @@
+// Text, as numpy prints: brackets, one width, at most 4 digits after the point, what is long cut short.
+
+#include <algorithm>
+#include <cmath>
+#include <ostream>
+
+#include <fmt/format.h>
+
+#include "ops.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t most_elements = 1000, edge = 3, line_width = 75;
+constexpr int precision = 4;
+
+// How all floats of one tensor are written.
+struct FloatStyle {
+  explicit FloatStyle(const std::vector<double>& values) {
+    double least = 0, most = 0;
+    for (double value : values) {
+      const double size = std::abs(value);
+      if (!std::isfinite(size) || size == 0) continue;
+      least = least == 0 ? size : std::min(least, size);
+      most = std::max(most, size);
+    }
+    scientific =
+        most >= 1e8 || (least > 0 && least < 1e-4) || (least > 0 && most / least > 1e3 * 1e4);
+    for (double value : values)
+      if (std::isfinite(value)) digits = std::max(digits, static_cast<int>(fraction(value).size()));
+  }
+
+  std::string text(double value) const {
+    if (std::isnan(value)) return "nan";
+    if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+    if (scientific) return fmt::format("{:.{}e}", value, precision);
+    const std::string digits_of = fraction(value);
+    const std::string whole = fmt::format("{:.{}f}", value, precision);
+    return fmt::format("{}.{:<{}}", whole.substr(0, whole.find('.')), digits_of, digits);
+  }
+
+ private:
+  // The digits after the point, without zeros at the end.
+  static std::string fraction(double value) {
+    std::string text = fmt::format("{:.{}f}", value, precision);
+    text.erase(0, text.find('.') + 1);
+    return text.substr(0, text.find_last_not_of('0') + 1);
+  }
+
+  bool scientific = false;
+  int digits = 0;
+};
+
+// The places that are printed along an axis; a gap stands before the edge at the end.
+std::vector<std::int64_t> shown(std::int64_t size, bool summarised) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 0; i < size; ++i)
+    if (!summarised || size <= 2 * edge || i < edge || i >= size - edge) places.push_back(i);
+  return places;
+}
+
+class Printer {
+ public:
+  explicit Printer(const Tensor& tensor)
+      : shape_(tensor.shape()), summarised_(tensor.numel() > most_elements) {
+    collect(tensor);
+    for (const std::string& text : texts_) width_ = std::max(width_, text.size());
+  }
+
+  std::string text(std::size_t indent) {
+    if (shape_.empty()) return texts_.at(0);
+    std::size_t next = 0;
+    return list(0, indent + 1, next);
+  }
+
+ private:
+  // Only what is shown is read, by slices of both ends.
+  void collect(const Tensor& tensor) {
+    Tensor part = tensor;
+    for (std::int64_t axis = 0; summarised_ && axis < tensor.ndim(); ++axis)
+      if (tensor.size(axis) > 2 * edge)
+        part = Tensor::cat({part.slice(axis, {.stop = edge}), part.slice(axis, {.start = -edge})},
+                           axis);
+    if (tensor.dtype().is_float()) {
+      const std::vector<double> values = part.to_vector<double>();
+      const FloatStyle style(values);
+      for (double value : values) texts_.push_back(style.text(value));
+    } else if (tensor.dtype().is_bool()) {
+      for (bool value : part.to_vector<bool>()) texts_.emplace_back(value ? "true" : "false");
+    } else if (tensor.dtype() == dtypes::u64) {
+      for (std::uint64_t value : part.to_vector<std::uint64_t>())
+        texts_.push_back(std::to_string(value));
+    } else {
+      for (std::int64_t value : part.to_vector<std::int64_t>())
+        texts_.push_back(std::to_string(value));
+    }
+  }
+
+  std::string list(std::size_t axis, std::size_t indent, std::size_t& next) {
+    const bool is_row = axis + 1 == shape_.size();
+    const auto places = shown(shape_[axis], summarised_);
+    const std::string margin(indent, ' ');
+    const std::string gap =
+        is_row ? std::string(" ") : "\n" + std::string(shape_.size() - axis - 2, '\n') + margin;
+    std::string text = "[";
+    std::size_t column = indent;
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const bool skips = i > 0 && places[i] != places[i - 1] + 1;
+      if (i > 0) text += gap;
+      if (skips) text += "..." + gap;
+      const std::string item = is_row ? fmt::format("{:>{}}", texts_.at(next++), width_)
+                                      : list(axis + 1, indent + 1, next);
+      if (is_row && i > 0 && column + item.size() + 1 > static_cast<std::size_t>(line_width)) {
+        text.back() = '\n';
+        text += margin;
+        column = indent;
+      }
+      column += item.size() + 1 + (skips ? 4 : 0);
+      text += item;
+    }
+    return text + "]";
+  }
+
+  std::vector<std::int64_t> shape_;
+  bool summarised_;
+  std::vector<std::string> texts_;
+  std::size_t width_ = 0;
+};
+
+}  // namespace
+
+std::string Tensor::str() const { return is_null() ? "null" : Printer(*this).text(0); }
+
+std::string Tensor::repr() const {
+  if (is_null()) return "Tensor(null)";
+  return fmt::format("Tensor({}, shape={}, dtype={}, device={})", Printer(*this).text(7),
+                     shape_text(uop()), dtype().str(), device());
+}
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }
+
+}  // namespace weft

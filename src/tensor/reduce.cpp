@@ -1,0 +1,133 @@
+// Reductions over axes, and what is made of them.
+
+#include <fmt/format.h>
+#include <weft/error.h>
+
+#include "ops.h"
+
+namespace weft {
+namespace {
+
+Tensor without(const Tensor& reduced, const Axes& axes, bool keepdim) {
+  return keepdim ? reduced : reduced.squeeze(axes);
+}
+
+Tensor reduced(std::string_view op, Op combine, const Tensor& tensor, const AxisList& list,
+               bool keepdim) {
+  const Operand x(tensor);
+  const Axes axes = axes_of(op, list, std::ssize(x.uop->dims()));
+  return without(result(op, reduce(combine, x.uop, axes), {&x}), axes, keepdim);
+}
+
+Tensor accumulated(std::string_view op, Op combine, const Tensor& tensor, const AxisList& axes,
+                   bool keepdim, DType wanted) {
+  const DType own = tensor.dtype();
+  const DType within = wanted.is_void() ? accumulator(own) : wanted;
+  const DType finally = wanted.is_void() && own.is_float() ? own : within;
+  return reduced(op, combine, tensor.cast(within), axes, keepdim).cast(finally);
+}
+
+std::int64_t count_of(const Tensor& tensor, const AxisList& list) {
+  std::int64_t count = 1;
+  for (std::int64_t axis : axes_of("mean", list, tensor.ndim())) count *= tensor.size(axis);
+  return count;
+}
+
+void want_elements(std::string_view op, const Tensor& tensor, const AxisList& list) {
+  const NodeList dims = tensor.uop()->dims();
+  for (std::int64_t axis : axes_of(op, list, tensor.ndim()))
+    if (dims[static_cast<std::size_t>(axis)]->is_const_int(0))
+      user_error(fmt::format("{}: axis {} of shape {} has no elements", op, axis,
+                             shape_text(tensor.uop())));
+}
+
+// Turns the order around, exactly: the least becomes the largest.
+Tensor turned(const Tensor& tensor) { return tensor.dtype().is_float() ? -tensor : ~tensor; }
+
+// The largest number of those that count down from the front is that of the first extreme.
+Tensor first_largest(std::string_view op, const Tensor& tensor, std::optional<std::int64_t> chosen,
+                     bool keepdim) {
+  if (!chosen) return first_largest(op, tensor.flatten(), 0, keepdim);
+  const std::int64_t axis = axis_of(op, *chosen, tensor.ndim());
+  const std::int64_t size = tensor.size(axis);
+  const Tensor found = (tensor == tensor.max(axis, true)) | tensor.isnan();
+  std::vector<Dim> apart(static_cast<std::size_t>(tensor.ndim()), Dim(1));
+  apart[static_cast<std::size_t>(axis)] = Dim(size);
+  const Tensor behind =
+      Tensor::arange(size, 0, -1, {.device = tensor.device()}).reshape(Shape(apart));
+  return size - found.where(behind, 0).max(axis, keepdim);
+}
+
+}  // namespace
+
+Tensor Tensor::sum(const AxisList& axes, bool keepdim, DType dtype) const {
+  return accumulated("sum", Op::Add, *this, axes, keepdim, dtype);
+}
+
+Tensor Tensor::prod(const AxisList& axes, bool keepdim, DType dtype) const {
+  return accumulated("prod", Op::Mul, *this, axes, keepdim, dtype);
+}
+
+Tensor Tensor::max(const AxisList& axes, bool keepdim) const {
+  want_elements("max", *this, axes);
+  return reduced("max", Op::Max, *this, axes, keepdim);
+}
+
+Tensor Tensor::min(const AxisList& axes, bool keepdim) const {
+  want_elements("min", *this, axes);
+  return turned(reduced("min", Op::Max, turned(*this), axes, keepdim));
+}
+
+Tensor Tensor::any(const AxisList& axes, bool keepdim) const {
+  return reduced("any", Op::Max, cast(dtypes::bool_), axes, keepdim);
+}
+
+Tensor Tensor::all(const AxisList& axes, bool keepdim) const {
+  return !reduced("all", Op::Max, logical_not(), axes, keepdim);
+}
+
+Tensor Tensor::mean(const AxisList& axes, bool keepdim) const {
+  const DType own = float_like(dtype());
+  const Tensor total = cast(promote(own, dtypes::f32)).sum(axes, keepdim);
+  return (total / static_cast<double>(count_of(*this, axes))).cast(own);
+}
+
+Tensor Tensor::var(const AxisList& axes, bool keepdim, std::int64_t correction) const {
+  const DType own = float_like(dtype());
+  const Tensor x = cast(promote(own, dtypes::f32));
+  const Tensor squares = (x - x.mean(axes, true)).square().sum(axes, keepdim);
+  const std::int64_t count = std::max<std::int64_t>(0, count_of(*this, axes) - correction);
+  return (squares / static_cast<double>(count)).cast(own);
+}
+
+Tensor Tensor::std(const AxisList& axes, bool keepdim, std::int64_t correction) const {
+  return var(axes, keepdim, correction).sqrt();
+}
+
+Tensor Tensor::argmax(std::optional<std::int64_t> axis, bool keepdim) const {
+  return first_largest("argmax", *this, axis, keepdim);
+}
+
+Tensor Tensor::argmin(std::optional<std::int64_t> axis, bool keepdim) const {
+  return first_largest("argmin", turned(*this), axis, keepdim);
+}
+
+// Less the largest, exp does not overflow; it has no say in the gradient.
+Tensor Tensor::logsumexp(const AxisList& axes, bool keepdim) const {
+  const Tensor top = max(axes, true).detach();
+  const Tensor least = top.isfinite().where(top, 0);
+  const Tensor sum = (*this - least).exp().sum(axes, true).log() + least;
+  return keepdim ? sum : sum.squeeze(AxisList(axes_of("logsumexp", axes, ndim())));
+}
+
+Tensor Tensor::softmax(std::int64_t axis) const {
+  const Tensor e = (*this - max(axis, true).detach()).exp();
+  return e / e.sum(axis, true);
+}
+
+Tensor Tensor::log_softmax(std::int64_t axis) const {
+  const Tensor rest = *this - max(axis, true).detach();
+  return rest - rest.exp().sum(axis, true).log();
+}
+
+}  // namespace weft

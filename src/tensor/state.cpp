@@ -1,0 +1,116 @@
+#include "state.h"
+
+#include <map>
+
+#include <weft/dev/engine/realize.h>
+#include <weft/dev/engine/storage.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/error.h>
+
+namespace weft {
+
+UOp rebased(const UOp& view, const UOp& from, const UOp& to) {
+  std::vector<UOp> chain;
+  for (UOp node = view; !node.is(from); node = node.src(0)) {
+    if (node->size() == 0) internal_error("a view does not look at its root");
+    chain.push_back(node);
+  }
+  UOp result = to;
+  for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
+    std::vector<UOp> src{result};
+    for (const Node* source : (*node)->src().subspan(1)) src.emplace_back(source);
+    result = with_sources(*node, src);
+  }
+  return result;
+}
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::uint64_t count = 0;
+  std::map<std::uint64_t, Storage*> storages;  // in the order they were made
+};
+
+Registry& registry() {
+  static auto& all = *new Registry;  // leaked on purpose: tensors may be static
+  return all;
+}
+
+}  // namespace
+
+Storage::Storage(UOp graph, Symbol device, bool is_owned, bool is_tracked)
+    : device_(device), current_(std::move(graph)), owned_(is_owned), tracked_(is_tracked) {
+  const std::lock_guard lock(registry().mutex);
+  number_ = registry().count++;
+  registry().storages.emplace(number_, this);
+}
+
+Storage::~Storage() {
+  const std::lock_guard lock(registry().mutex);
+  registry().storages.erase(number_);
+}
+
+std::vector<std::shared_ptr<Storage>> Storage::alive() {
+  std::vector<std::shared_ptr<Storage>> result;
+  const std::lock_guard lock(registry().mutex);
+  for (const auto& [number, storage] : registry().storages)
+    if (auto owner = storage->weak_from_this().lock()) result.push_back(std::move(owner));
+  return result;
+}
+
+// What gradients pass through stays a graph; it is not computed again, since whoever reads it finds
+// the BUFFER that it was computed into.
+void Storage::settle() {
+  if (tracked_) return;
+  if (UOp buffer = computed(current_.node()); !buffer.is_null()) current_ = std::move(buffer);
+}
+
+UOp Storage::version() {
+  const std::lock_guard lock(mutex_);
+  settle();
+  return current_;
+}
+
+bool Storage::is_tracked() {
+  const std::lock_guard lock(mutex_);
+  return tracked_;
+}
+
+namespace {
+
+UOp after_store(const UOp& version, const UOp& place, const UOp& value) {
+  return make(Op::After, {version, make(Op::Store, {place, value}, {}, StoreArg{})});
+}
+
+UOp buffer_like(const UOp& tensor, Symbol device) {
+  return new_buffer(tensor->dtype(), sizes_of(tensor), find_device(device.get()));
+}
+
+}  // namespace
+
+void Storage::own() {
+  const std::lock_guard lock(mutex_);
+  settle();
+  if (owned_) return;
+  const UOp buffer = buffer_like(current_, device_);
+  current_ = after_store(buffer, buffer, current_);
+  owned_ = true;
+}
+
+void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked) {
+  const bool is_whole = view.is(root);
+  if (!is_whole) own();
+  const std::lock_guard lock(mutex_);
+  settle();
+  tracked_ = tracked_ || is_tracked;
+  if (!owned_ && current_->op() != Op::Buffer) {  // nothing is in memory yet
+    current_ = value;
+    return;
+  }
+  if (!owned_) current_ = buffer_like(current_, device_);
+  owned_ = true;
+  current_ = after_store(current_, rebased(view, root, current_), value);
+}
+
+}  // namespace weft

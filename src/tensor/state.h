@@ -1,0 +1,64 @@
+// What a Tensor is: a view of a storage. Tensors that look at the same memory share the storage, so
+// that an assignment to one is seen by all.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include <weft/tensor.h>
+
+namespace weft {
+
+class Storage : public std::enable_shared_from_this<Storage> {
+ public:
+  Storage(UOp graph, Symbol device, bool is_owned, bool is_tracked);
+  ~Storage();
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+
+  // All there are, of all threads, in the order they were made.
+  static std::vector<std::shared_ptr<Storage>> alive();
+
+  Symbol device() const { return device_; }
+
+  // The present version: a graph that is not computed yet, a BUFFER, or AFTER(BUFFER, stores). What
+  // was computed gives way to its BUFFER, unless gradients still have to pass through it.
+  UOp version();
+  bool is_tracked();
+
+  // Puts the value in place of the elements that `view` looks at, which is movement over `root`.
+  void assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked);
+  // Moves it into a BUFFER that no other storage has, as equal graphs have theirs in common.
+  void own();
+
+ private:
+  void settle();
+
+  const Symbol device_;
+  std::uint64_t number_ = 0;
+  std::mutex mutex_;
+  UOp current_;
+  bool owned_;    // in a BUFFER of its own: stores may write there
+  bool tracked_;  // gradients pass through
+};
+
+struct Tensor::State {
+  State(std::shared_ptr<Storage> memory, UOp version, UOp view, bool is_tracked)
+      : storage(std::move(memory)),
+        root(std::move(version)),
+        graph(std::move(view)),
+        tracked(is_tracked) {}
+
+  const std::shared_ptr<Storage> storage;
+  std::mutex mutex;
+  // Movement over `root`, which was the storage's version when last looked at.
+  UOp root, graph;
+  bool tracked;
+  bool leaf = false;  // gradients end here, in `grad`
+  Tensor grad;
+};
+
+// A view of one root as the same view of another.
+UOp rebased(const UOp& view, const UOp& from, const UOp& to);
+
+}  // namespace weft

@@ -1,0 +1,173 @@
+// What a tensor is and holds.
+
+#include <weft/tensor.h>
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/device/buffer.h>
+#include <weft/dev/engine/storage.h>
+#include <weft/error.h>
+#include <weft/settings.h>
+
+#include "batch.h"
+#include "ops.h"
+#include "state.h"
+
+namespace weft {
+
+std::string default_device() { return setting("DEV"); }
+
+Operand::Operand(const Tensor& tensor)
+    : uop(tensor.uop()), device(tensor.state_->storage->device()), tracked(tensor.is_tracked()) {}
+
+Tensor Tensor::from(const Operand& value) {
+  const Symbol device = value.device.empty() ? Symbol(default_device()) : value.device;
+  const UOp graph = converted(value.uop, settled(value.uop->dtype()));
+  const bool tracked = value.tracked && !NoGrad::is_on();
+  auto storage = std::make_shared<Storage>(graph, device, graph->op() == Op::Buffer, tracked);
+  return Tensor(std::make_shared<State>(std::move(storage), graph, graph, tracked));
+}
+
+Tensor Tensor::viewed(const UOp& graph) const {
+  const bool tracked = is_tracked() && !NoGrad::is_on();
+  return Tensor(std::make_shared<State>(state_->storage, state_->root, graph, tracked));
+}
+
+UOp Tensor::uop() const {
+  if (is_null()) user_error("this Tensor is null: it was never given a value");
+  const std::lock_guard lock(state_->mutex);
+  UOp version = state_->storage->version();
+  if (!version.is(state_->root)) {
+    state_->graph = rebased(state_->graph, state_->root, version);
+    state_->root = std::move(version);
+  }
+  return state_->graph;
+}
+
+bool Tensor::is_tracked() const { return state_->tracked || state_->storage->is_tracked(); }
+
+std::vector<std::int64_t> Tensor::shape() const { return constant_shape("shape", uop()); }
+
+std::vector<Dim> Tensor::dims() const {
+  std::vector<Dim> dims;
+  for (const UOp& size : sizes_of(uop())) dims.emplace_back(size);
+  return dims;
+}
+
+std::int64_t Tensor::ndim() const { return std::ssize(uop()->dims()); }
+
+std::int64_t Tensor::size(std::int64_t axis) const {
+  const UOp graph = uop();
+  const auto i = static_cast<std::size_t>(axis_of("size", axis, std::ssize(graph->dims())));
+  return constant_size("size", UOp(graph->dims()[i]));
+}
+
+std::int64_t Tensor::numel() const {
+  std::int64_t count = 1;
+  for (std::int64_t size : shape())
+    if (__builtin_mul_overflow(count, size, &count)) user_error("numel: more than 2^63 elements");
+  return count;
+}
+
+std::size_t Tensor::nbytes() const { return bytes_of(dtype(), uop()->dims()); }
+DType Tensor::dtype() const { return uop()->dtype(); }
+std::string Tensor::device() const { return Operand(*this).device.get(); }
+
+namespace {
+
+// The BUFFER that holds the tensor in row-major order, where it lies in one.
+const Node* memory_behind(const UOp& tensor) {
+  const Node* node = tensor.node();
+  while (node->op() == Op::Reshape || node->op() == Op::Detach) node = node->src(0);
+  return node->op() == Op::Buffer ? node : nullptr;
+}
+
+UOp computed_one(const Operand& value) { return Batch({value}).run()[0]; }
+
+Bits load(const std::byte* from, DType dtype) {
+  Bits bits = 0;
+  std::copy_n(from, dtype.bytes(), reinterpret_cast<std::byte*>(&bits));
+  return canonical_bits(bits, dtype);
+}
+
+}  // namespace
+
+Tensor Tensor::realize() const {
+  realize({*this});
+  return *this;
+}
+
+// What is computed is noted on the nodes; uop() finds it there.
+void Tensor::realize(const std::vector<Tensor>& tensors) {
+  Batch({tensors.begin(), tensors.end()}).run();
+}
+
+void Tensor::want_single() const {
+  if (const std::int64_t count = numel(); count != 1)
+    user_error(fmt::format("item: a tensor of shape {} has {} elements", shape_text(uop()), count));
+}
+
+void Tensor::read(void* to, DType wanted) const {
+  const auto count = static_cast<std::size_t>(numel());
+  if (count == 0) return;
+  const DType own = dtype();
+  Operand value(*this);
+  value.uop = computed_one(value);
+  if (memory_behind(value.uop) == nullptr) {  // a view of memory that is in another order
+    value.uop = make(Op::Contiguous, {value.uop});
+    value.uop = computed_one(value);
+  }
+  const auto memory = memory_of(memory_behind(value.uop));
+  if (own == wanted) return memory->copy_out({static_cast<std::byte*>(to), count * own.bytes()});
+  std::vector<std::byte> bytes(count * own.bytes());
+  memory->copy_out(bytes);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Bits bits = convert(load(&bytes[i * own.bytes()], own), own, wanted);
+    std::copy_n(reinterpret_cast<const std::byte*>(&bits), wanted.bytes(),
+                static_cast<std::byte*>(to) + i * wanted.bytes());
+  }
+}
+
+const void* Tensor::address(DType wanted) const {
+  if (dtype() != wanted)
+    user_error(fmt::format("data: the tensor is {}, not {}", dtype().str(), wanted.str()));
+  const UOp value = computed_one(*this);
+  const Node* buffer = memory_behind(value);
+  if (buffer == nullptr)
+    user_error(fmt::format("data: a view of shape {} is not in order in memory: use contiguous()",
+                           shape_text(uop())));
+  const auto memory = memory_of(buffer);
+  if (!memory->device().allocator().uses_addresses())
+    user_error(
+        fmt::format("data: the memory of {} has no addresses here: use to_vector", device()));
+  return memory->argument().memory;
+}
+
+Tensor Tensor::to(const std::string& device) const {
+  const Operand x(*this);
+  const Symbol target(std::string(find_device(device).name()));
+  if (x.device == target) return *this;
+  return from({make(Op::Copy, {x.uop}, {}, DeviceArg{target}), target, x.tracked});
+}
+
+Tensor Tensor::cast(DType dtype) const {
+  const Operand x(*this);
+  if (x.uop->dtype() == dtype) return *this;
+  return result("cast", converted(x.uop, dtype), {&x});
+}
+
+Tensor Tensor::bitcast(DType dtype) const {
+  const Operand x(*this);
+  if (x.uop->dtype().bytes() != dtype.bytes())
+    user_error(
+        fmt::format("bitcast: {} and {} differ in width", x.uop->dtype().str(), dtype.str()));
+  return result("bitcast", weft::bitcast(x.uop, dtype), {&x});
+}
+
+Tensor Tensor::contiguous() const {
+  const Operand x(*this);
+  return result("contiguous", make(Op::Contiguous, {x.uop}), {&x});
+}
+
+}  // namespace weft

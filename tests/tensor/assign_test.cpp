@@ -1,0 +1,172 @@
+// Memory that several tensors look at, and what becomes of it.
+
+#include <array>
+
+#include "tensor_test.h"
+
+namespace weft {
+namespace {
+
+TEST(TensorAssign, ReplacesValuesInPlace) {
+  std::array<float, 3> memory{1, 2, 3};
+  Tensor x = Tensor::from_blob(memory.data(), {3});
+  x.assign(x * 2 + 1).realize();
+  EXPECT_EQ(memory, (std::array<float, 3>{3, 5, 7}));
+  EXPECT_EQ(x.data<float>().data(), memory.data());
+}
+
+TEST(TensorAssign, IsSeenThroughViewsBothWays) {
+  Tensor x({1, 2, 3, 4});
+  Tensor row = x.reshape({2, 2})[1];
+  const Tensor turned = x.flip(0);
+  row.assign(Tensor({7, 8}));
+  EXPECT_TRUE(holds<int>(x, {1, 2, 7, 8}, {4}));
+  x.fill(0);
+  EXPECT_TRUE(holds<int>(row, {0, 0}, {2}));
+  x[Slice{.step = 2}].assign(5);
+  EXPECT_TRUE(holds<int>(turned, {0, 5, 0, 5}, {4}));
+  EXPECT_TRUE(holds<int>(x.detach(), {5, 0, 5, 0}, {4}));
+}
+
+TEST(TensorAssign, TheLastSliceMayBePadded) {
+  Tensor x = Tensor({1, 2, 3, 4, 5});
+  x[Slice{.step = 2}] += 10;
+  EXPECT_TRUE(holds<int>(x, {11, 2, 13, 4, 15}, {5}));
+}
+
+TEST(TensorAssign, ValuesComputedBeforeStayWhatTheyWere) {
+  Tensor x({1, 2, 3});
+  const Tensor doubled = x * 2;
+  x.assign(Tensor({10, 20, 30}));
+  const Tensor tripled = x * 3;
+  Tensor::realize({x, doubled, tripled});
+  EXPECT_TRUE(holds<int>(doubled, {2, 4, 6}, {3}));
+  EXPECT_TRUE(holds<int>(tripled, {30, 60, 90}, {3}));
+  EXPECT_TRUE(holds<int>(x, {10, 20, 30}, {3}));
+}
+
+TEST(TensorAssign, ReadersOfTheOldVersionMayComeLater) {
+  Tensor x({1, 2, 3});
+  const Tensor doubled = x * 2;
+  x += 100;
+  x.realize();
+  EXPECT_TRUE(holds<int>(doubled, {2, 4, 6}, {3}));
+}
+
+// `half` is computed on the way to the sum, and still wanted when what it is made of is gone.
+TEST(TensorAssign, SoDoReadersThatAreUsedMeanwhile) {
+  Tensor x({2.0, 4.0});
+  const Tensor half = x / 2;
+  const Tensor sum = half.sum();
+  x.assign(x + sum);
+  EXPECT_TRUE(holds<float>(x, {5, 7}, {2}));
+  EXPECT_TRUE(holds<float>(half, {1, 2}, {2}));
+  EXPECT_EQ(sum.item<float>(), 3);
+}
+
+TEST(TensorAssign, ReadersOfAVersionInBetween) {
+  Tensor x({1, 2});
+  x += 1;
+  const Tensor between = x * 10;
+  x += 1;
+  x.realize();
+  EXPECT_TRUE(holds<int>(between, {20, 30}, {2}));
+  EXPECT_TRUE(holds<int>(x, {3, 4}, {2}));
+}
+
+TEST(TensorAssign, HappensOnceWhoeverAsksFirst) {
+  Tensor x({1, 2});
+  x += 1;
+  const Tensor y = x * 10;
+  EXPECT_TRUE(holds<int>(y, {20, 30}, {2}));
+  EXPECT_TRUE(holds<int>(x, {2, 3}, {2}));
+  EXPECT_TRUE(holds<int>(x * 10 + 1, {21, 31}, {2}));
+}
+
+TEST(TensorAssign, OneAfterTheOther) {
+  Tensor x({0, 0, 0});
+  for (int i = 0; i < 3; ++i) x[i].assign(i + 1);
+  x *= 2;
+  x[Slice{1}] -= Tensor({1, 1});
+  EXPECT_TRUE(holds<int>(x, {2, 3, 5}, {3}));
+}
+
+TEST(TensorAssign, MayReadWhatItOverwrites) {
+  Tensor x({1, 2, 3, 4});
+  x.assign(x.flip(0));
+  EXPECT_TRUE(holds<int>(x, {4, 3, 2, 1}, {4}));
+  x[Slice{1}].assign(x[Slice{.stop = 3}]);
+  EXPECT_TRUE(holds<int>(x, {4, 4, 3, 2}, {4}));
+}
+
+TEST(TensorAssign, LazyTensors) {
+  Tensor x = Tensor::zeros({3});
+  const Tensor other = Tensor::zeros({3}), view = x[Slice{1}];
+  x[1].assign(5);
+  EXPECT_TRUE(holds<float>(x, {0, 5, 0}, {3}));
+  EXPECT_TRUE(holds<float>(view, {5, 0}, {2}));
+  EXPECT_TRUE(holds<float>(other, {0, 0, 0}, {3}));
+  Tensor sum = Tensor({1, 2}) + 1;
+  const Tensor seen = sum.reshape({2, 1});
+  sum.assign(sum * 2);
+  EXPECT_TRUE(holds<int>(seen, {4, 6}, {2, 1}));
+}
+
+// Equal graphs are computed once, into one BUFFER; that must not show.
+TEST(TensorAssign, EqualTensorsStayApart) {
+  const Tensor base({1, 2});
+  Tensor x = base + 1, y = base + 1;
+  Tensor::realize({x, y});
+  x.assign(Tensor({0, 0}));
+  x.realize();
+  EXPECT_TRUE(holds<int>(y, {2, 3}, {2}));
+  EXPECT_TRUE(holds<int>(base + 1, {2, 3}, {2}));
+}
+
+TEST(TensorAssign, ConvertsAndBroadcasts) {
+  Tensor x = Tensor::zeros({2, 2}, {.dtype = dtypes::i32}).contiguous();
+  x.assign(Tensor({1.9, 2.9}));
+  EXPECT_TRUE(holds<int>(x, {1, 2, 1, 2}, {2, 2}));
+  EXPECT_EQ(x.dtype(), dtypes::i32);
+  EXPECT_EQ(error_of([&] { x.assign(Tensor({1, 2, 3})); }),
+            "assign: shapes (2, 2) and (3,) do not broadcast: 2 does not match 3");
+  EXPECT_EQ(error_of([&] { x.assign(Tensor::zeros({3, 2, 2})); }),
+            "assign: a value of shape (3, 2, 2) does not fit a tensor of shape (2, 2)");
+  EXPECT_EQ(error_of([&] { x[0].expand({3, 2}).assign(1); }),
+            "assign: of a tensor of shape (3, 2), expanded from (1, 2), several elements are one");
+}
+
+TEST(TensorAssign, Devices) {
+  const Tensor x({1, 2});
+  const Tensor moved = x.to("INTERP:1");
+  EXPECT_EQ(moved.device(), "INTERP:1");
+  EXPECT_TRUE(holds<int>(moved + 1, {2, 3}, {2}));
+  EXPECT_EQ(error_of([&] { x + moved; }),
+            "add: one tensor is on " + x.device() + ", another on INTERP:1: move one with to()");
+}
+
+TEST(TensorAssign, NothingRunsBeforeItIsAskedFor) {
+  const Tensor x({1, 2});
+  const Tensor y = x + 1;
+  EXPECT_EQ(y.uop()->op(), Op::Add);
+  y.realize();
+  EXPECT_EQ(y.uop()->op(), Op::Buffer);
+  EXPECT_EQ(x.reshape({2, 1}).realize().uop()->op(), Op::Reshape);
+}
+
+TEST(TensorAssign, WaysToReadValues) {
+  EXPECT_EQ(Tensor({4}).item<int>(), 4);
+  EXPECT_EQ(error_of([] { return Tensor({1, 2}).item<int>(); }),
+            "item: a tensor of shape (2,) has 2 elements");
+  EXPECT_EQ(error_of([] { return Tensor({1, 2}).data<float>().size(); }),
+            "data: the tensor is i32, not f32");
+  const Tensor x({1, 2, 3, 4});
+  EXPECT_EQ(x.reshape({2, 2}).data<int>().data(), x.data<int>().data());
+  EXPECT_EQ(error_of([&] { return x.flip(0).data<int>().size(); }),
+            "data: a view of shape (4,) is not in order in memory: use contiguous()");
+  const Tensor turned = x.flip(0).contiguous();
+  EXPECT_EQ(turned.data<int>()[0], 4);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,136 @@
+#include "tensor_test.h"
+
+namespace weft {
+namespace {
+
+TEST(TensorAutograd, SumOfSquares) {
+  const Tensor x({2.0, 3.0, 4.0}, {.requires_grad = true});
+  x.square().sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {4, 6, 8}, {3}));
+}
+
+TEST(TensorAutograd, ChainRule) {
+  const Tensor x(2.0, {.requires_grad = true}), w(3.0, {.requires_grad = true}),
+      b(-4.0, {.requires_grad = true});
+  const Tensor y = (x * w + b).relu();
+  y.backward();
+  EXPECT_EQ(x.grad().item<float>(), 3);
+  EXPECT_EQ(w.grad().item<float>(), 2);
+  EXPECT_EQ(b.grad().item<float>(), 1);
+}
+
+TEST(TensorAutograd, AddsUpUntilItIsCleared) {
+  Tensor x({1.0, 2.0}, {.requires_grad = true});
+  EXPECT_TRUE(x.grad().is_null());
+  x.sum().backward();
+  (x * 2).sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {3, 3}, {2}));
+  x.set_grad({});
+  x.sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {1, 1}, {2}));
+}
+
+// Equal tensors share their graph, but not their gradient.
+TEST(TensorAutograd, EqualLeavesStayApart) {
+  const Tensor a = Tensor::zeros({2}, {.requires_grad = true}),
+               b = Tensor::zeros({2}, {.requires_grad = true});
+  (a * 2 + b * 3).sum().backward();
+  EXPECT_TRUE(holds<float>(a.grad(), {2, 2}, {2}));
+  EXPECT_TRUE(holds<float>(b.grad(), {3, 3}, {2}));
+}
+
+TEST(TensorAutograd, ReadingValuesLosesNoGradient) {
+  const Tensor w = Tensor::ones({2}, {.requires_grad = true});
+  const Tensor hidden = (w * 3).realize();
+  const Tensor loss = (hidden * hidden).sum();
+  EXPECT_EQ(loss.item<float>(), 18);
+  loss.backward();
+  EXPECT_TRUE(holds<float>(w.grad(), {18, 18}, {2}));
+}
+
+TEST(TensorAutograd, DescentInPlace) {
+  Tensor w({4.0, -2.0}, {.requires_grad = true});
+  for (int step = 0; step < 3; ++step) {
+    w.set_grad({});
+    const Tensor loss = w.square().sum();
+    loss.backward();
+    w.assign(w - w.grad() * 0.25);
+    Tensor::realize({w, loss});
+  }
+  EXPECT_TRUE(holds<float>(w, {0.5F, -0.25F}, {2}));
+  EXPECT_TRUE(w.requires_grad());
+  EXPECT_EQ(w.uop()->op(), Op::Buffer);
+}
+
+TEST(TensorAutograd, NotTracked) {
+  const Tensor x({1.0, 2.0}, {.requires_grad = true});
+  {
+    const NoGrad scope;
+    EXPECT_FALSE((x * 2).requires_grad());
+  }
+  EXPECT_TRUE((x * 2).requires_grad());
+  EXPECT_FALSE(x.detach().requires_grad());
+  (x * x.detach()).sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {1, 2}, {2}));
+}
+
+TEST(TensorAutograd, GradientsOfWhateverIsNamed) {
+  const Tensor x({1.0, 2.0, 3.0});
+  const Tensor y = x.square();
+  const std::vector<Tensor> gradients = (y * 3).sum().gradient({x, y});
+  const Tensor second = gradients[0].sum().gradient({x})[0];
+  EXPECT_TRUE(holds<float>(gradients[0], {6, 12, 18}, {3}));
+  EXPECT_TRUE(holds<float>(gradients[1], {3, 3, 3}, {3}));
+  EXPECT_TRUE(holds<float>(second, {6, 6, 6}, {3}));
+  EXPECT_TRUE(holds<float>(y.gradient({x}, Tensor({1.0, 0.0, 10.0}))[0], {2, 0, 60}, {3}));
+}
+
+// Against central differences, through the larger methods.
+TEST(TensorAutograd, MethodsAgainstDifferences) {
+  using Method = Tensor (*)(const Tensor&);
+  const std::pair<const char*, Method> methods[] = {
+      {"softmax", [](const Tensor& x) { return x.softmax().square(); }},
+      {"log_softmax", [](const Tensor& x) { return x.log_softmax().square(); }},
+      {"layernorm", [](const Tensor& x) { return x.layernorm().square() * x; }},
+      {"gelu", [](const Tensor& x) { return x.gelu(); }},
+      {"matmul", [](const Tensor& x) { return x.matmul(x.T()).square(); }},
+      {"conv",
+       [](const Tensor& x) {
+         return x.reshape({1, 1, 3, 4}).conv2d(x.shrink({{0, 2}, {0, 2}}).reshape({1, 1, 2, 2}));
+       }},
+      {"max_pool", [](const Tensor& x) { return x.max_pool({2, 2}, 1).square(); }},
+      {"cat", [](const Tensor& x) { return Tensor::cat({x, x * 2}, 1).square(); }},
+      {"slice", [](const Tensor& x) { return x[{Slice{.step = -2}, Slice{1}}].square(); }},
+      {"tril", [](const Tensor& x) { return x.tril().square(); }},
+      {"cumsum", [](const Tensor& x) { return x.cumsum(1).square(); }},
+      {"take", [](const Tensor& x) { return x.take(Tensor({2, 0, 2})).square(); }},
+      {"std", [](const Tensor& x) { return x.std(1); }},
+      {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
+  };
+  const std::vector<double> values{0.3, -1.2, 0.8, 2.1, -0.4, 1.7, -2.2, 0.9, 1.1, -0.6, 0.5, -1.5};
+  for (const auto& [name, method] : methods) {
+    const Tensor x = Tensor(values).reshape({3, 4});
+    const std::vector<double> found = method(x).sum().gradient({x})[0].to_vector<double>();
+    for (std::size_t i = 0; i < values.size(); i += 3) {
+      const auto moved = [&](double by) {
+        std::vector<double> other = values;
+        other[i] += by;
+        return method(Tensor(other).reshape({3, 4})).sum().item<double>();
+      };
+      EXPECT_NEAR(found[i], (moved(1e-5) - moved(-1e-5)) / 2e-5, 1e-6) << name << " at " << i;
+    }
+  }
+}
+
+TEST(TensorAutograd, Errors) {
+  const Tensor x({1.0, 2.0}, {.requires_grad = true});
+  EXPECT_EQ(error_of([&] { x.backward(); }),
+            "backward: a tensor of shape (2,) needs a seed, the gradient of its elements");
+  EXPECT_EQ(error_of([&] { Tensor({1.0}).sum().backward(); }),
+            "backward: nothing that this tensor depends on requires a gradient");
+  EXPECT_EQ(error_of([&] { Tensor({1, 2}, {.requires_grad = true}); }),
+            "set_requires_grad: a tensor of i32 has no gradient");
+}
+
+}  // namespace
+}  // namespace weft

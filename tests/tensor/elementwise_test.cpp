@@ -1,0 +1,215 @@
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "tensor_test.h"
+
+namespace weft {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+const double nan = std::nan("");
+
+TEST(TensorElementwise, Broadcasting) {
+  const Tensor column{{1}, {2}, {3}}, row({10, 20});
+  EXPECT_TRUE(holds<int>(column + row, {11, 21, 12, 22, 13, 23}, {3, 2}));
+  EXPECT_TRUE(holds<int>(column * 2, {2, 4, 6}, {3, 1}));
+  EXPECT_TRUE(holds<int>(5 - row, {-5, -15}, {2}));
+  EXPECT_TRUE(holds<int>(Tensor::zeros({2, 0}, {.dtype = dtypes::i32}) + 1, {}, {2, 0}));
+  EXPECT_EQ(error_of([&] { row + Tensor({1, 2, 3}); }),
+            "add: shapes (2,) and (3,) do not broadcast: 2 does not match 3");
+  EXPECT_TRUE(holds<int>(row + 1, {11, 21}, {2}));  // still of use
+}
+
+TEST(TensorElementwise, DtypePromotion) {
+  const auto of = [](DType dtype) { return Tensor::ones({2}, {.dtype = dtype}); };
+  EXPECT_EQ((of(dtypes::f16) * 2.0).dtype(), dtypes::f16);
+  EXPECT_EQ((of(dtypes::i8) + 1).dtype(), dtypes::i8);
+  EXPECT_EQ((of(dtypes::i32) + 1.5).dtype(), dtypes::f32);
+  EXPECT_EQ((of(dtypes::bool_) + 1).dtype(), dtypes::i32);
+  EXPECT_EQ((of(dtypes::f16) + of(dtypes::bf16)).dtype(), dtypes::f32);
+  EXPECT_EQ((of(dtypes::u8) + of(dtypes::i8)).dtype(), dtypes::i16);
+  EXPECT_EQ((of(dtypes::i64) + of(dtypes::f16)).dtype(), dtypes::f16);
+  EXPECT_EQ((of(dtypes::i32) / of(dtypes::i32)).dtype(), dtypes::f32);
+  EXPECT_EQ((of(dtypes::f16) / 3).dtype(), dtypes::f16);
+  EXPECT_EQ((of(dtypes::f64) < 1).dtype(), dtypes::bool_);
+  EXPECT_EQ(of(dtypes::i32).sqrt().dtype(), dtypes::f32);
+  EXPECT_EQ(of(dtypes::f16).sqrt().dtype(), dtypes::f16);
+}
+
+TEST(TensorElementwise, DivisionAndRemainderAsInPython) {
+  const Tensor a({7, -7, 7, -7}), b({2, 2, -2, -2});
+  EXPECT_TRUE(holds<float>(a / b, {3.5F, -3.5F, -3.5F, 3.5F}, {4}));
+  EXPECT_TRUE(holds<int>(a.floordiv(b), {3, -4, -4, 3}, {4}));
+  EXPECT_TRUE(holds<int>(a % b, {1, 1, -1, -1}, {4}));
+  const Tensor x({5.5, -5.5, 5.5, -5.5}), y({2.0, 2.0, -2.0, -2.0});
+  EXPECT_TRUE(near(x % y, {1.5, 0.5, -0.5, -1.5}, {4}));
+  EXPECT_TRUE(near(x.floordiv(y), {2, -3, -3, 2}, {4}));
+}
+
+TEST(TensorElementwise, BitsAndShifts) {
+  const Tensor a({12, -1}), b({10, 3});
+  EXPECT_TRUE(holds<int>(a & b, {8, 3}, {2}));
+  EXPECT_TRUE(holds<int>(a | b, {14, -1}, {2}));
+  EXPECT_TRUE(holds<int>(a ^ b, {6, -4}, {2}));
+  EXPECT_TRUE(holds<int>(~a, {-13, 0}, {2}));
+  EXPECT_TRUE(holds<int>(a << 2, {48, -4}, {2}));
+  EXPECT_TRUE(holds<int>(a >> 1, {6, -1}, {2}));
+  EXPECT_TRUE(holds<bool>(!Tensor({true, false}), {false, true}, {2}));
+  EXPECT_TRUE(holds<int>(~Tensor({1, 255}, {.dtype = dtypes::u8}), {254, 0}, {2}));
+  EXPECT_EQ(error_of([] { Tensor({1.5}) & Tensor({1}); }),
+            "bitwise_and: of f32 and i32: only integers and bools have bits to combine");
+}
+
+TEST(TensorElementwise, Comparisons) {
+  const Tensor x({1.0, 2.0, nan}), y({2.0, 2.0, 2.0});
+  EXPECT_TRUE(holds<bool>(x < y, {true, false, false}, {3}));
+  EXPECT_TRUE(holds<bool>(x <= y, {true, true, false}, {3}));
+  EXPECT_TRUE(holds<bool>(x > y, {false, false, false}, {3}));
+  EXPECT_TRUE(holds<bool>(x >= y, {false, true, false}, {3}));
+  EXPECT_TRUE(holds<bool>(x == y, {false, true, false}, {3}));
+  EXPECT_TRUE(holds<bool>(x != y, {true, false, true}, {3}));
+  EXPECT_TRUE(holds<bool>(2 == Tensor({1, 2}), {false, true}, {2}));
+}
+
+TEST(TensorElementwise, Choosing) {
+  const Tensor x({-2.0, 0.5, 3.0});
+  EXPECT_TRUE(holds<float>((x > 0).where(x, 0), {0, 0.5F, 3}, {3}));
+  EXPECT_TRUE(holds<float>(x.maximum(1), {1, 1, 3}, {3}));
+  EXPECT_TRUE(holds<float>(x.minimum(1), {-2, 0.5F, 1}, {3}));
+  EXPECT_TRUE(holds<float>(x.clamp(-1, 1), {-1, 0.5F, 1}, {3}));
+  EXPECT_TRUE(holds<float>(x.clip({}, 0), {-2, 0, 0}, {3}));
+  EXPECT_TRUE(holds<float>(x.masked_fill(x < 0, 9), {9, 0.5F, 3}, {3}));
+  EXPECT_TRUE(holds<int>(Tensor({3, -3}).minimum(Tensor({1, 1})), {1, -3}, {2}));
+  EXPECT_TRUE(near(Tensor({0.0, 10.0}).lerp(Tensor({10.0, 20.0}), 0.25), {2.5, 12.5}, {2}));
+  EXPECT_EQ(error_of([&] { x.where(1, 2); }), "where: the condition is f32, not bool");
+  EXPECT_EQ((x > 0).where(Tensor({1}), 2.5).dtype(), dtypes::f32);
+}
+
+TEST(TensorElementwise, Rounding) {
+  const std::vector<double> values{-2.5, -1.5, -0.5, -0.3, 0.49999997, 0.5, 1.5, 2.5, 2.7};
+  std::vector<double> floors, ceils, rounds, truncs;
+  for (double value : values) {
+    floors.push_back(std::floor(value));
+    ceils.push_back(std::ceil(value));
+    rounds.push_back(std::nearbyint(value));
+    truncs.push_back(std::trunc(value));
+  }
+  const Tensor x(values, {.dtype = dtypes::f32});
+  EXPECT_TRUE(holds<double>(x.floor(), floors, {9}));
+  EXPECT_TRUE(holds<double>(x.ceil(), ceils, {9}));
+  EXPECT_TRUE(holds<double>(x.round(), rounds, {9}));
+  EXPECT_TRUE(holds<double>(x.trunc(), truncs, {9}));
+  EXPECT_TRUE(holds<int>(Tensor({3, -3}).floor(), {3, -3}, {2}));
+}
+
+TEST(TensorElementwise, Powers) {
+  EXPECT_TRUE(near(Tensor({2.0, 9.0}).pow(0.5), {std::sqrt(2.0), 3}, {2}));
+  EXPECT_TRUE(near(Tensor({2.0, 3.0}).pow(Tensor({3.0, -1.0})), {8, 1.0 / 3}, {2}));
+  EXPECT_TRUE(holds<int>(Tensor({2, -3}).pow(5), {32, -243}, {2}));
+  EXPECT_TRUE(holds<int>(Tensor({2, 3}).pow(Tensor({10, 4})), {1024, 81}, {2}));
+  EXPECT_TRUE(holds<int>(Tensor({7}).pow(0), {1}, {1}));
+  EXPECT_EQ(error_of([] { Tensor({2}).pow(-1); }),
+            "pow: integers to the power -1: cast to a float first");
+}
+
+struct Function {
+  const char* name;
+  Tensor (*ours)(const Tensor&);
+  double (*theirs)(double);
+};
+
+double softplus(double x) { return std::log1p(std::exp(x)); }
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+const Function functions[] = {
+    {"exp", [](const Tensor& x) { return x.exp(); }, std::exp},
+    {"exp2", [](const Tensor& x) { return x.exp2(); }, std::exp2},
+    {"log", [](const Tensor& x) { return x.abs().log(); },
+     [](double x) { return std::log(std::abs(x)); }},
+    {"log2", [](const Tensor& x) { return x.abs().log2(); },
+     [](double x) { return std::log2(std::abs(x)); }},
+    {"log10", [](const Tensor& x) { return x.abs().log10(); },
+     [](double x) { return std::log10(std::abs(x)); }},
+    {"sqrt", [](const Tensor& x) { return x.abs().sqrt(); },
+     [](double x) { return std::sqrt(std::abs(x)); }},
+    {"rsqrt", [](const Tensor& x) { return x.abs().rsqrt(); },
+     [](double x) { return 1 / std::sqrt(std::abs(x)); }},
+    {"reciprocal", [](const Tensor& x) { return x.reciprocal(); }, [](double x) { return 1 / x; }},
+    {"sin", [](const Tensor& x) { return x.sin(); }, std::sin},
+    {"cos", [](const Tensor& x) { return x.cos(); }, std::cos},
+    {"tan", [](const Tensor& x) { return x.tan(); }, std::tan},
+    {"erf", [](const Tensor& x) { return x.erf(); }, std::erf},
+    {"tanh", [](const Tensor& x) { return x.tanh(); }, std::tanh},
+    {"sigmoid", [](const Tensor& x) { return x.sigmoid(); }, sigmoid},
+    {"logsigmoid", [](const Tensor& x) { return x.logsigmoid(); },
+     [](double x) { return -softplus(-x); }},
+    {"softplus", [](const Tensor& x) { return x.softplus(); }, softplus},
+    {"silu", [](const Tensor& x) { return x.silu(); }, [](double x) { return x * sigmoid(x); }},
+    {"mish", [](const Tensor& x) { return x.mish(); },
+     [](double x) { return x * std::tanh(softplus(x)); }},
+    {"relu", [](const Tensor& x) { return x.relu(); }, [](double x) { return x > 0 ? x : 0; }},
+    {"relu6", [](const Tensor& x) { return x.relu6(); },
+     [](double x) { return std::min(x > 0 ? x : 0, 6.0); }},
+    {"leaky_relu", [](const Tensor& x) { return x.leaky_relu(0.1); },
+     [](double x) { return x > 0 ? x : 0.1 * x; }},
+    {"elu", [](const Tensor& x) { return x.elu(2); },
+     [](double x) { return x > 0 ? x : 2 * std::expm1(x); }},
+    {"hardtanh", [](const Tensor& x) { return x.hardtanh(); },
+     [](double x) { return std::max(-1.0, std::min(1.0, x)); }},
+    {"gelu", [](const Tensor& x) { return x.gelu(); },
+     [](double x) {
+       return 0.5 * x *
+              (1 + std::tanh(std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x)));
+     }},
+    {"exact gelu", [](const Tensor& x) { return x.gelu(Gelu::Exact); },
+     [](double x) { return 0.5 * x * (1 + std::erf(x / std::sqrt(2.0))); }},
+    {"abs", [](const Tensor& x) { return x.abs(); }, [](double x) { return std::abs(x); }},
+    {"neg", [](const Tensor& x) { return -x; }, [](double x) { return -x; }},
+    {"square", [](const Tensor& x) { return x.square(); }, [](double x) { return x * x; }},
+    {"sign", [](const Tensor& x) { return x.sign(); },
+     [](double x) { return x > 0   ? 1.0
+                           : x < 0 ? -1.0
+                                   : x; }},
+};
+
+TEST(TensorElementwise, Functions) {
+  const std::vector<double> values{-9.25, -3.5, -1.0, -0.37, -0.01, 0.01, 0.25, 1.0, 2.0, 8.75};
+  for (const Function& function : functions) {
+    std::vector<double> expected;
+    for (double value : values) expected.push_back(function.theirs(static_cast<float>(value)));
+    const Tensor x(values, {.dtype = dtypes::f32});
+    EXPECT_TRUE(near(function.ours(x), expected, {10}, 2e-6)) << function.name;
+    const Tensor wide(values);
+    for (std::size_t i = 0; i < values.size(); ++i) expected[i] = function.theirs(values[i]);
+    const bool approximate =
+        std::string(function.name).find("e") != std::string::npos;  // erf, exact gelu
+    EXPECT_TRUE(near(function.ours(wide), expected, {10}, approximate ? 2e-7 : 1e-12))
+        << function.name;
+  }
+}
+
+TEST(TensorElementwise, InfinityAndNaN) {
+  const Tensor x({-infinity, -0.0, infinity, nan});
+  EXPECT_TRUE(holds<bool>(x.isnan(), {false, false, false, true}, {4}));
+  EXPECT_TRUE(holds<bool>(x.isinf(), {true, false, true, false}, {4}));
+  EXPECT_TRUE(holds<bool>(x.isfinite(), {false, true, false, false}, {4}));
+  EXPECT_TRUE(near(x.relu(), {0, 0, infinity, nan}, {4}));
+  EXPECT_TRUE(near(x.sigmoid(), {0, 0.5, 1, nan}, {4}));
+  EXPECT_TRUE(near(x.exp(), {0, 1, infinity, nan}, {4}));
+  EXPECT_TRUE(near(x.softplus(), {0, std::log(2.0), infinity, nan}, {4}));
+  EXPECT_TRUE(near(x.sign(), {-1, 0, 1, nan}, {4}));
+  EXPECT_TRUE(holds<bool>(Tensor({1, 2}).isinf(), {false, false}, {2}));
+}
+
+TEST(TensorElementwise, Casts) {
+  EXPECT_TRUE(holds<int>(Tensor({1.9, -1.9, 300.0}).cast(dtypes::u8), {1, 0, 255}, {3}));
+  EXPECT_TRUE(holds<bool>(Tensor({0.0, 0.5}).cast(dtypes::bool_), {false, true}, {2}));
+  EXPECT_TRUE(holds<double>(Tensor({2049.0, 0.1}).to(dtypes::f16), {2048, 0.0999755859375}, {2}));
+  EXPECT_TRUE(holds<std::uint32_t>(Tensor({1.0}).bitcast(dtypes::u32), {0x3f800000}, {1}));
+  EXPECT_EQ(error_of([] { Tensor({1.0}).bitcast(dtypes::u8); }),
+            "bitcast: f32 and u8 differ in width");
+}
+
+}  // namespace
+}  // namespace weft
