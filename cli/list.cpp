@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 #include <weft/dev/codegen/decompose.h>
+#include <weft/dev/codegen/lower.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/compile/rule_sets.h>
 #include <weft/dev/device/device.h>
@@ -36,7 +37,8 @@ void list_rules_of(const RuleSet& rules) {
 }
 
 void list_rules() {
-  list_rules_of(push_rules());
+  for (const RuleSet* rules : {&push_rules(), &stages_rules(), &flatten_rules(), &guard_rules()})
+    list_rules_of(*rules);
   for (const RuleSet* rules : all_rule_sets())
     if (rules != &symbolic() && rules != &decompositions())
       list_rules_of(*rules);  // those above it

@@ -16,6 +16,6 @@ inline bool changes_with(const Node* node, const Node* range) {
 std::vector<const Node*> slice_of(const Node* root, const Node* range);
 
 // A copy where the reductions that change with the range have new ranges: a RANGE is closed once.
-UOp renewed(const UOp& root, const Node* range);
+UOp renewed(const UOp& root, const Node* changing);
 
 }  // namespace weft

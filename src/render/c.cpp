@@ -133,9 +133,9 @@ class CSource {
 
   std::string place_text(const Node* index) const {
     const Node* storage = storage_of(index->src(0));
-    const std::string base = storage->op() == Op::Param
-                                 ? fmt::format("p{}", storage->arg<ParamArg>().slot)
-                                 : text_of(storage).text;
+    std::string base = storage->op() == Op::Param
+                           ? fmt::format("p{}", storage->arg<ParamArg>().slot)
+                           : text_of(storage).text;
     const bool is_single = storage->op() == Op::Buffer && storage->size() == 0;
     if (is_single) return base;
     const Node* at = index_of(index);

@@ -188,7 +188,7 @@ CText c_constant(const Node* node) {
   const Bits bits = node->arg<ConstArg>().bits;
   if (dtype.lanes() > 1) c_type(dtype);
   if (dtype.is_bool()) return {bits != 0 ? "1" : "0"};
-  const auto signed_level = [](std::string text) {
+  const auto signed_level = [](const std::string& text) {
     return CText{text, text.starts_with('-') ? unary : CText::atom};
   };
   if (!dtype.is_float() || carrier_of(dtype) != dtype)

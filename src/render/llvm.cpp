@@ -10,6 +10,7 @@
 #include <weft/dev/render/render.h>
 
 #include "llvm_text.h"
+#include "llvm_writer.h"
 
 namespace weft {
 namespace {
@@ -39,7 +40,7 @@ std::optional<Run> run_of(const Node* index) {
   return std::nullopt;
 }
 
-class LlvmSource {
+class LlvmSource : LlvmWriter {
  public:
   LlvmSource(const Node* kernel, std::size_t scratch_bytes)
       : kernel_(kernel), program_(checked_program(kernel, scratch_bytes)) {}
@@ -54,7 +55,7 @@ class LlvmSource {
     return fmt::format(
         "define void @kernel(ptr %arguments, ptr %values) {{\nentry:\n{}  br label "
         "%begin\nbegin:\n{}  ret void\n}}\n",
-        entry_, body_);
+        entry_, body());
   }
 
  private:
@@ -112,25 +113,6 @@ class LlvmSource {
   }
   const std::string& text_of(const Node* node) const { return texts_[*text_.find(node)]; }
 
-  void line(std::string_view text) { body_ += fmt::format("  {}\n", text); }
-  std::string fresh() { return fmt::format("%v{}", values_++); }
-
-  // An instruction with a result, which is returned.
-  std::string define(std::string_view instruction) {
-    const std::string result = fresh();
-    line(fmt::format("{} = {}", result, instruction));
-    return result;
-  }
-  template <class... T>
-  std::string add(fmt::format_string<T...> format, T&&... parts) {
-    return define(fmt::format(format, std::forward<T>(parts)...));
-  }
-
-  void label(const std::string& block) {
-    body_ += block + ":\n";
-    block_ = block;
-  }
-
   void load_arguments() {
     const Signature signature = signature_of(kernel_);
     for (const Node* param : signature.params) {
@@ -172,7 +154,7 @@ class LlvmSource {
     } else {
       line(fmt::format("br label %{}", loop));
     }
-    const std::string before = block_;
+    const std::string before = block();
     label(loop);
     line(
         fmt::format("%{0}.at = phi {1} [ 0, %{2} ], [ %{0}.next, %{0}.back ]", loop, type, before));
@@ -199,14 +181,6 @@ class LlvmSource {
     for (const Node* source : node->src()) operands.push_back(text_of(source));
     const std::string instruction = llvm_instruction(node, operands);
     name(node, instruction.empty() ? operands[0] : define(instruction));
-  }
-
-  std::string splat(const std::string& scalar, DType dtype) {
-    const std::string type = llvm_type(dtype);
-    const std::string first =
-        add("insertelement {} poison, {} {}, i32 0", type, llvm_type(dtype.scalar()), scalar);
-    return add("shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer", type, first,
-               dtype.lanes());
   }
 
   void stack(const Node* node) {
@@ -284,7 +258,7 @@ class LlvmSource {
       return add("call {0} @llvm.masked.load(ptr {2}, i32 {3}, <{1} x i1> {4}, {0} {5})", type,
                  access.dtype.lanes(), access.address, align, access.valid, other);
     const std::string address = access.valid.empty() ? access.address : safe_address(access);
-    const std::string value = add("load {}, ptr {}, align {}", type, address, align);
+    std::string value = add("load {}, ptr {}, align {}", type, address, align);
     if (access.valid.empty()) return value;
     return add("select i1 {}, {} {}, {} {}", access.valid, type, value, type, other);
   }
@@ -358,8 +332,8 @@ class LlvmSource {
   NodeMap<bool> needed_;
   NodeMap<std::uint32_t> text_;
   std::vector<std::string> texts_, open_;  // of values; of the loops around
-  std::string entry_, body_, block_ = "begin";
-  int values_ = 0, loops_ = 0, buffers_ = 0, stores_ = 0;
+  std::string entry_;
+  int loops_ = 0, buffers_ = 0, stores_ = 0;
   std::size_t nowhere_bytes_ = 0;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <random>
+#include <thread>
 
 #include <gtest/gtest.h>
 
@@ -383,6 +384,28 @@ TEST_P(Cpu, CompilesDeepKernels) {
   for (int i = 0; i < 2'000; ++i) x = x * 3 + 1;
   check({over(put(place(param(0, Access::Write, {size(1)}, dtypes::i32), {zero}), x), {zero})},
         {stored({0}, dtypes::i32), stored({5}, dtypes::i32)});
+}
+
+// Compiling, loading and running at the same time.
+TEST_P(Cpu, WorksInThreads) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 3; ++t)
+    threads.emplace_back([t, clang = GetParam()] {
+      const Context context{{"CLANG", clang}};
+      Arena arena;
+      const InternerScope scope(arena);
+      const UOp i = range(4, 0);
+      const UOp value = cast(i, dtypes::i32) + const_int(t, dtypes::i32);
+      Memory memory{stored({9, 9, 9, 9}, dtypes::i32)};
+      run("CPU",
+          kernel_of(
+              {over(put(place(param(0, Access::Write, {size(4)}, dtypes::i32), {i}), value), {i})}),
+          memory);
+      const auto from = static_cast<Bits>(t);
+      EXPECT_EQ(loaded(memory[0], dtypes::i32),
+                (std::vector<Bits>{from, from + 1, from + 2, from + 3}));
+    });
+  for (std::thread& thread : threads) thread.join();
 }
 
 TEST_P(Cpu, SaysWhatItCannotDo) {

@@ -17,6 +17,13 @@ namespace {
 
 constexpr int most_devices = 8;
 
+// UBSan would look for a function's type before its first byte, where compiled kernels have none.
+#if defined(__clang__)
+#define WEFT_CALLS_COMPILED_CODE __attribute__((no_sanitize("function")))
+#else
+#define WEFT_CALLS_COMPILED_CODE
+#endif
+
 const Compiler& compiler() {
   return has_llvm() && setting_int("CLANG") == 0 ? llvm_compiler() : clang_compiler();
 }
@@ -34,7 +41,8 @@ class CpuProgram final : public Program {
  public:
   explicit CpuProgram(std::string_view code) : code_(load_code(code)) {}
 
-  void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) override {
+  WEFT_CALLS_COMPILED_CODE void run(std::span<const Argument> arguments,
+                                    std::span<const std::int64_t> values) override {
     pointers_.clear();
     for (const Argument& argument : arguments)
       pointers_.push_back(static_cast<std::byte*>(argument.memory) + argument.offset);
