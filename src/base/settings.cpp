@@ -32,7 +32,10 @@ const std::vector<SettingInfo>& all_settings() {
        "where compiled kernels are kept; none: nowhere; default: the user's cache"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
       {"DEV", "CPU", "the device of new tensors; may be written DEVICE too", "DEVICE"},
-      {"DEBUG", "0", "2: print the time and size of every pass; 4: the IR after it as well"},
+      {"DEBUG", "0",
+       "1: kernels and time of every realize; 2: a line for each kernel; 3: its source, and time "
+       "and "
+       "size of every pass; 4: the IR after it"},
       {"DUMP", "", "print the IR after this pass only"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
       {"SPEC", "0", "1: verify the IR after every pass"},

@@ -63,7 +63,7 @@ bool is_skipped(const Pass& pass) {
 using Clock = std::chrono::steady_clock;
 
 void report_cost(std::string_view pass, Clock::duration time, NodeList before, NodeList after) {
-  if (setting_int("DEBUG") < 2) return;
+  if (setting_int("DEBUG") < 3) return;
   fmt::print(stderr, "// {}: {:.3f} ms, {} nodes -> {}\n", pass,
              std::chrono::duration<double, std::milli>(time).count(), toposort(before).size(),
              toposort(after).size());

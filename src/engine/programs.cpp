@@ -9,6 +9,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 
+#include "report.h"
+
 namespace weft {
 namespace {
 
@@ -38,7 +40,10 @@ std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device) {
     const auto at = std::ranges::find(variables, id_of(variable), id_of);
     result->variables.push_back(static_cast<std::size_t>(at - variables.begin()));
   }
-  result->program = device.load(compile_cached(device, device.render(lowered.node())));
+  const std::string source = device.render(lowered.node());
+  if (setting_int("DEBUG") >= 3)
+    report_source(kernel->arg<NameArg>().name.get(), device.name(), source);
+  result->program = device.load(compile_cached(device, source));
   return result;
 }
 

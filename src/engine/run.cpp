@@ -1,11 +1,21 @@
 #include "run.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include <weft/dev/engine/storage.h>
+#include <weft/settings.h>
+
+#include "report.h"
 
 namespace weft {
 namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
 
 RunnablePlan::Loaded loaded(const Step& step, const Plan& plan) {
   if (step.kernel.is_null()) return {};
@@ -57,18 +67,23 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
          const std::vector<std::int64_t>& values) {
   load(runnable);
   const Plan& plan = runnable.plan;
+  const std::int64_t debug = setting_int("DEBUG");
+  const Clock::time_point start = Clock::now();
   const std::vector<std::size_t> last = last_uses(plan);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     for (std::uint32_t slot : step.slots)
       if (memory[slot] == nullptr) memory[slot] = allocate(plan.slots[slot]);
+    const Clock::time_point begin = debug >= 2 ? Clock::now() : start;
     if (step.kernel.is_null())
       memory[step.slots[0]]->copy_from(*memory[step.slots[1]]);
     else
       run_kernel(runnable.steps[i], step, memory, values);
+    if (debug >= 2) report_step(plan, step, seconds_since(begin));
     for (std::uint32_t slot : step.slots)
       if (last[slot] == i) memory[slot] = nullptr;
   }
+  if (debug >= 1) report_run(plan, seconds_since(start));
 }
 
 }  // namespace weft

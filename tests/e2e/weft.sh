@@ -51,7 +51,7 @@ expect "standard input" 0 'return %1' sh -c "'$weft' opt --pass simplify - <'$di
 expect trace 0 'by .*sum' "$weft" opt --trace --pass simplify "$dir/flat.weft"
 expect "dump of one pass" 0 '^graph ranges' env DUMP=ranges "$weft" opt "$dir/flat.weft"
 expect "dump of all passes" 0 '^graph width' env DEBUG=4 "$weft" opt "$dir/flat.weft"
-expect "time of a pass" 0 '^// width: [0-9.]* ms, 7 nodes -> ' env DEBUG=2 SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
+expect "time of a pass" 0 '^// width: [0-9.]* ms, 7 nodes -> ' env DEBUG=3 SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
 expect "pass left out" 0 'floordiv' env SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
 expect "no such pass to leave out" 1 "there is no pass 'polish'" env SKIP=width,polish "$weft" opt "$dir/flat.weft"
 expect "setting that is no number" 1 'DEBUG=high' env DEBUG=high "$weft" opt "$dir/flat.weft"

@@ -90,10 +90,8 @@ TEST(KernelCount, MatmulWithEpilogueIsOne) {
 TEST(KernelCount, ConvolutionBlockIsOne) {
   const Tensor x = input({1, 16, 32, 32}), w = input({16, 16, 3, 3}), b = input({16});
   const Tensor gamma = input({16}), beta = input({16}), mean = input({16}), var = input({16});
-  const Tensor y = (x.conv2d(w, b, 1, 1, 1, 1)
-                        .batchnorm(gamma, beta, mean, (var + 1e-5).rsqrt())
-                        .relu() +
-                    x);
+  const Tensor y =
+      (x.conv2d(w, b, 1, 1, 1, 1).batchnorm(gamma, beta, mean, (var + 1e-5).rsqrt()).relu() + x);
   EXPECT_EQ(kernels(y), 1u) << y.schedule()[0].str();
 }
 

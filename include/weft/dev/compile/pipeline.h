@@ -30,7 +30,7 @@ struct PassOptions {
   RewriteTrace* trace = nullptr;
 };
 
-// Rewrites, unless SKIP names the pass; then prints the time it took (DEBUG=2) and the result
+// Rewrites, unless SKIP names the pass; then prints the time it took (DEBUG=3) and the result
 // (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1).
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options = {});

@@ -1,0 +1,69 @@
+#include "report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <set>
+
+#include <fmt/format.h>
+#include <weft/dev/ir/text.h>
+
+namespace weft {
+namespace {
+
+enum Color { Green = 32, Yellow = 33, Cyan = 36 };
+
+bool has_colors() {
+  static const bool colors = isatty(STDERR_FILENO) != 0 && std::getenv("NO_COLOR") == nullptr;
+  return colors;
+}
+
+std::string colored(std::string_view text, Color color) {
+  if (!has_colors()) return std::string(text);
+  return fmt::format("\x1b[{}m{}\x1b[0m", static_cast<int>(color), text);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 1e-3) return fmt::format("{:8.2f} us", seconds * 1e6);
+  if (seconds < 1) return fmt::format("{:8.2f} ms", seconds * 1e3);
+  return fmt::format("{:8.2f} s ", seconds);
+}
+
+std::string shape_text(const Node* buffer) {
+  std::string text;
+  for (const Node* size : buffer->dims())
+    text += fmt::format("{}{}", text.empty() ? "" : "x", expression_text(size));
+  return fmt::format("{} {}", text.empty() ? "scalar" : text, buffer->dtype().str());
+}
+
+void print(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
+
+}  // namespace
+
+void report_run(const Plan& plan, double seconds) {
+  std::set<std::string> devices;
+  for (const Step& step : plan.steps) devices.insert(step.device.get());
+  const auto copies =
+      std::ranges::count_if(plan.steps, [](const Step& step) { return step.kernel.is_null(); });
+  print(fmt::format("realize  {:4} kernels {:3} copies  {}  on {}", std::ssize(plan.steps) - copies,
+                    copies, time_text(seconds), fmt::join(devices, ", ")));
+}
+
+void report_step(const Plan& plan, const Step& step, double seconds) {
+  const bool is_copy = step.kernel.is_null();
+  const std::string name = is_copy ? "copy" : step.kernel->arg<NameArg>().name.get();
+  const double work = std::max(seconds, 1e-9) * 1e9;
+  print(fmt::format("{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s", step.device.get(),
+                    colored(fmt::format("{:<36}", name), is_copy ? Yellow : Green),
+                    shape_text(plan.slots[step.slots[0]].buffer.node()), step.slots.size(),
+                    colored(time_text(seconds), Cyan), step.work.flops / work,
+                    step.work.bytes / work));
+}
+
+void report_source(std::string_view kernel, std::string_view device, std::string_view source) {
+  print(fmt::format("// {} for {}\n{}", kernel, device, source));
+}
+
+}  // namespace weft
