@@ -12,6 +12,7 @@
 #pragma once
 
 #include <bit>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
@@ -145,6 +146,13 @@ class Tensor {
   // d this / d target for each, whether it requires a gradient or not.
   std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Tensor& seed = {}) const;
   Tensor detach() const;
+  // What `forward` makes of the inputs, with the gradients that `backward` makes of its gradient, the
+  // inputs and itself: one for each input, or null for none.
+  using Forward = std::function<Tensor(const std::vector<Tensor>& inputs)>;
+  using Backward = std::function<std::vector<Tensor>(
+      const Tensor& gradient, const std::vector<Tensor>& inputs, const Tensor& output)>;
+  static Tensor custom(const std::vector<Tensor>& inputs, const Forward& forward,
+                       const Backward& backward);
 
   // --- Placement and dtype ----------------------------------------------------------------------
 

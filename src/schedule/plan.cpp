@@ -5,17 +5,37 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rewrite/rewriter.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
 
 #include "emit.h"
 
 namespace weft {
 namespace {
 
+// A call is its body on the arguments; calls inside the body are bodies already.
+UOp open_call(const Match& m) {
+  const Node* call = m.root();
+  Substitution arguments;
+  for (const Node* node : toposort(call->src(0))) {
+    if (node->op() != Op::Param) continue;
+    const auto slot = static_cast<std::size_t>(node->arg<ParamArg>().slot);
+    if (slot + 1 >= call->size()) internal_error("a call without an argument for its body");
+    arguments.emplace(node, call->src(slot + 1));
+  }
+  return substitute(UOp(call->src(0)), arguments);
+}
+
+const RuleSet& tensor_rules() {
+  static const RuleSet calls{"calls", {rule(node(Op::Call), open_call)}};
+  static const RuleSet rules{"tensors", {&calls, &symbolic()}};
+  return rules;
+}
+
 // Simplified as far as they can be without loops.
 std::vector<Root> simplified(const std::vector<Root>& roots) {
   std::vector<UOp> tensors;
   for (const Root& root : roots) tensors.push_back(root.tensor);
-  tensors = rewrite(tensors, symbolic(), {.pass = "tensors"});
+  tensors = rewrite(tensors, tensor_rules());
   std::vector<Root> result;
   for (std::size_t i = 0; i < roots.size(); ++i) result.push_back({tensors[i], roots[i].device});
   return result;

@@ -119,6 +119,35 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   return results;
 }
 
+Tensor Tensor::custom(const std::vector<Tensor>& inputs, const Forward& forward,
+                      const Backward& backward) {
+  std::vector<UOp> arguments;
+  std::vector<Tensor> parameters;
+  Operand result(UOp(), {}, false);
+  for (const Tensor& input : inputs) {
+    const Operand value(input);
+    const auto slot = static_cast<std::int32_t>(arguments.size());
+    const UOp parameter =
+        make(Op::Param, sizes_of(value.uop), value.uop->dtype(), ParamArg{slot, Access::Read, 0});
+    parameters.push_back(from({parameter, value.device, false}));
+    arguments.push_back(value.uop);
+    result.device = value.device;
+    result.tracked = result.tracked || value.tracked;
+  }
+  const Symbol device = result.device;
+  const auto run_backward = [backward, device](const UOp& output, const UOp& call) {
+    const auto tensor = [&](const UOp& graph) { return from({graph, device, false}); };
+    std::vector<Tensor> given;
+    for (const Node* argument : call->src().subspan(1)) given.push_back(tensor(UOp(argument)));
+    std::vector<UOp> gradients;
+    for (const Tensor& gradient : backward(tensor(output), given, tensor(call)))
+      gradients.push_back(gradient.is_null() ? UOp() : gradient.uop());
+    return gradients;
+  };
+  result.uop = call(forward(parameters).uop(), arguments, run_backward);
+  return from(result);
+}
+
 void Tensor::backward(const Tensor& seed) const {
   const UOp loss = uop();
   if (seed.is_null() && numel() != 1)

@@ -124,6 +124,24 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
   }
 }
 
+// A step function that passes its gradient on as if it were the identity, within bounds.
+TEST(TensorAutograd, CustomGradients) {
+  const auto step = [](const Tensor& x, const Tensor& bound) {
+    return Tensor::custom(
+        {x, bound}, [](const auto& in) { return (in[0] > 0).cast(dtypes::f32); },
+        [](const Tensor& gradient, const auto& in, const Tensor&) {
+          return std::vector<Tensor>{gradient * (in[0].abs() < in[1]), {}};
+        });
+  };
+  const Tensor x({-2.0f, -0.5f, 0.25f, 3.0f}, {.requires_grad = true});
+  const Tensor y = step(x, Tensor::full({4}, 1.0f)) * 3;
+  EXPECT_TRUE(holds<float>(y, {0, 0, 3, 3}, {4}));
+  y.sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {0, 3, 3, 0}, {4}));
+  const Tensor twice = step(step(x, Tensor::full({4}, 9.0f)), Tensor::full({4}, 9.0f));
+  EXPECT_TRUE(holds<float>(twice.sum().gradient({x})[0], {1, 1, 1, 1}, {4}));
+}
+
 TEST(TensorAutograd, Errors) {
   const Tensor x({1.0, 2.0}, {.requires_grad = true});
   EXPECT_EQ(error_of([&] { x.backward(); }),
