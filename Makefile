@@ -11,7 +11,7 @@ CMAKE_FLAGS ?=
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
 
-run: build-default ## Build, then send an expression through every pass and print it
+run: build-default ## Build, then follow a tensor through every pass to code
 	build/default/bin/weft demo
 
 test: build-default ## Build, then run all tests

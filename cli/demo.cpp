@@ -1,79 +1,75 @@
 #include <fmt/core.h>
 #include <weft/dev/compile/pipeline.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
-#include <weft/dev/schedule/ranges.h>
+#include <weft/dev/render/render.h>
 #include <weft/dev/validate/bounds.h>
+#include <weft/weft.h>
 
 #include "commands.h"
 
 namespace weft::cli {
 namespace {
 
-UOp reshape(const UOp& x, std::initializer_list<std::int64_t> shape) {
-  return make(Op::Reshape, {x, sizes(shape)});
-}
-UOp expand(const UOp& x, std::initializer_list<std::int64_t> shape) {
-  return make(Op::Expand, {x, sizes(shape)});
-}
-UOp shrink(const UOp& x, std::initializer_list<std::int64_t> shape) {
-  std::vector<UOp> start(shape.size(), const_int(0));
-  return make(Op::Shrink, {x, tuple(start), sizes(shape)});
+// A machine to compile for that is the same everywhere: registers of 8 floats.
+Target example_target() {
+  return {.lowered = true,
+          .ops = rendered_ops(),
+          .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
+          .vector_bytes = 32};
 }
 
-// The windows of a 3x3 convolution: 64 channels of 56x56, padded by 1. Movement ops alone: rows
-// repeated and cut one longer than they are slide by one for each row and column of the window.
-UOp windows() {
-  const UOp image = make(Op::Param, {const_int(64), const_int(56), const_int(56)}, dtypes::f32,
-                         ParamArg{0, Access::Read, 0});
-  const UOp padded = make(Op::Pad, {image, sizes({0, 1, 1}), sizes({0, 1, 1})});
-  UOp x = expand(reshape(padded, {64, 1, 58, 1, 58}), {64, 4, 58, 4, 58});
-  x = shrink(reshape(x, {64, 4 * 58, 4 * 58}), {64, 3 * 59, 3 * 59});
-  x = shrink(reshape(x, {64, 3, 59, 3, 59}), {64, 3, 56, 3, 56});
-  return make(Op::Permute, {x}, {}, AxesArg{IntList({0, 1, 3, 2, 4})});  // channel, ky, kx, y, x
+std::string text_of(std::string_view name, const UOp& root) {
+  const Node* node = root.node();
+  return print_graph(name, NodeList(&node, 1), {.renumber = true});
 }
 
-// What the innermost loop of the convolution reads, its pixels in one loop.
-UOp convolution_read() {
-  const UOp channel = range(64, 0, LoopKind::Reduce), pixel = range(3136, 1);
-  const UOp ky = range(3, 2, LoopKind::Reduce), kx = range(3, 3, LoopKind::Reduce);
-  return element(reshape(windows(), {64, 3, 3, 3136}), const_bool(true), {channel, ky, kx, pixel});
-}
-
-void show(std::string_view title, const UOp& load) {
-  fmt::print("== {}\n", title);
-  const UOp index = load.src(0);
-  if (index.src(0)->op() == Op::Param) {
-    fmt::print("read   {}[", expression_text(index->src(0)));
-    for (std::size_t i = 2; i < index->size(); ++i)
-      fmt::print("{}{}", i > 2 ? ", " : "", expression_text(index->src(i)));
-    fmt::print("]\nwhere  {}\n", expression_text(index->src(1)));
+UOp lowered_by_every_pass(UOp kernel) {
+  for (const Pass& pass : all_passes()) {
+    const UOp before = kernel;
+    kernel = run_pass(pass, {kernel}, {.target = example_target()})[0];
+    fmt::print("== after {}: {}\n\n{}\n", pass.name, pass.meaning,
+               kernel.is(before) ? "(unchanged)\n" : text_of("kernel", kernel));
   }
-  const Node* root = load.node();
-  fmt::print("\n{}\n", print_graph("read", NodeList(&root, 1), {.renumber = true}));
+  return kernel;
+}
+
+void print_proofs(const UOp& kernel) {
+  const Node* root = kernel.node();
+  int proved = 0, all = 0;
+  for (const IndexProof& proof : prove_indices(NodeList(&root, 1), 10000)) {
+    ++all;
+    if (proof.proof.verdict == Verdict::Proved) ++proved;
+  }
+  fmt::print("{} of {} places in memory are proved to lie inside their buffers.\n\n", proved, all);
 }
 
 }  // namespace
 
+// A small convolution and what follows it, all the way.
 void run_demo() {
+  const Tensor image = Tensor::empty({1, 4, 8, 8}), weights = Tensor::empty({6, 4, 3, 3});
+  const Tensor result = image.conv2d(weights, {}, 1, 1, 1, 1).relu();
+  fmt::print("== a tensor: image.conv2d(weights, padding 1).relu()\n\n{}\n",
+             text_of("tensor", result.uop()));
+
+  const std::vector<ScheduleItem> items = result.schedule();
+  fmt::print("== its schedule\n\n");
+  for (const ScheduleItem& item : items)
+    fmt::print("{}: {} flops, {} bytes\n", item.name, item.work.flops, item.work.bytes);
+  fmt::print("\n== the kernel\n\n{}\n", text_of("kernel", items[0].kernel));
+
   Arena arena;
   const InternerScope scope(arena);
-  std::vector<UOp> roots{convolution_read()};
-  show("as written", roots[0]);
-  for (const Pass& pass : all_passes()) {
-    if (pass.when == Pass::Lowering) continue;  // of whole kernels
-    const UOp before = roots[0];
-    roots = run_pass(pass, roots);
-    const std::string title = fmt::format("after {}: {}", pass.name, pass.meaning);
-    if (roots[0].is(before))
-      fmt::print("== {}\n(unchanged)\n\n", title);
-    else
-      show(title, roots[0]);
-  }
-  const Node* root = roots[0].node();
-  for (const IndexProof& proof : prove_indices(NodeList(&root, 1), 10000))
-    fmt::print("The index is {} its buffer for all values of the ranges.\n",
-               proof.proof.verdict == Verdict::Proved ? "proved to lie inside"
-                                                      : "not proved to lie inside");
+  const Node* scheduled = items[0].kernel.node();
+  const UOp kernel = import_graph(NodeList(&scheduled, 1), shared_graph(), arena)[0];
+  print_proofs(kernel);
+  const UOp program = lowered_by_every_pass(kernel);
+  fmt::print("== as LLVM IR\n\n{}\n", render_llvm(program.node(), 1 << 20));
+  Target scalars = example_target();
+  scalars.vector_bytes = 0;
+  fmt::print("== as C, for a machine without vectors\n\n{}",
+             render_c(run_pipeline({kernel}, {.target = scalars})[0].node(), 1 << 20));
 }
 
 }  // namespace weft::cli

@@ -42,7 +42,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   OptOptions opt;
   add_opt(app, opt);
-  app.add_subcommand("demo", "Follow one expression through every pass")->callback(run_demo);
+  app.add_subcommand("demo", "Follow one tensor through every pass, to code")->callback(run_demo);
   add_list(app);
   app.footer("Exit codes: 0 success, 1 the input is wrong, 2 the command line is wrong.");
   try {

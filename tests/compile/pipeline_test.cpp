@@ -34,7 +34,7 @@ TEST(Pipeline, KnowsThePassesToSkip) {
 }
 
 TEST(Pipeline, ReportsTimeAndSize) {
-  const Context loud{{"DEBUG", 2}};
+  const Context loud{{"DEBUG", 3}};
   testing::internal::CaptureStderr();
   run_named("simplify", {remainder_of_a_multiple()});
   const std::string report = testing::internal::GetCapturedStderr();

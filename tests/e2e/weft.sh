@@ -60,7 +60,7 @@ expect passes 0 '^simplify' "$weft" list passes
 expect settings 0 '^VALIDATE' "$weft" list settings
 expect devices 0 '^INTERP' "$weft" list devices
 expect rules 0 'divmod.cpp:' "$weft" list rules
-expect demo 0 'after ranges' "$weft" demo
+expect demo 0 'after vectorize' "$weft" demo
 
 # What a pass prints is its input again: printing and parsing agree.
 "$weft" opt --pass simplify "$dir/flat.weft" >"$dir/once.weft"
