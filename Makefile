@@ -48,6 +48,7 @@ check-all: deps-check deps-chroot test lint asan tsan build-minimal build-clang 
 	ctest --preset minimal -j $(JOBS)
 	ctest --preset clang -j $(JOBS)
 	WEFT_FULL=1 ctest --preset default -j $(JOBS)
+	VALIDATE=1 ctest --preset default -j $(JOBS) -R "^Tensor"
 	scripts/check_install.sh build/default
 	$(MAKE) fuzz FUZZ_SECONDS=300
 	scripts/check_chroot.sh

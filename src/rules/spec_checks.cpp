@@ -128,6 +128,23 @@ bool comes_after_effects(const Node* after, Around around) {
   return all(rest(after, 1), [&](auto s) { return s->op() == Range || around.has_effect(s); });
 }
 
+// In the tensor graph a whole view is stored into at once.
+bool stores_into_memory(const Node* store) {
+  const Node* place = store->src(0);
+  if (place->op() == Index) return true;
+  while (info(place->op()).cls == OpClass::Movement) place = place->src(0);
+  return storages.contains(storage_of(place)->op());
+}
+
+bool is_in_registers(const Node* node) {
+  return node->op() == Stage && node->arg<StageArg>().space == Space::Register;
+}
+
+// The index along an axis, say: what changes with nothing but the ranges it closes.
+bool is_a_function_of_its_ranges(const Node* stage) {
+  return is_in_registers(stage) && stage->ranges().empty();
+}
+
 bool is_async_copy(const Node* node) { return node->op() == AsyncCopy; }
 
 bool copies_place_to_place(const Node* copy) {
@@ -224,8 +241,9 @@ std::vector<Check> all_checks() {
     {Level::Any, {Index}, indexes_every_dimension, "not one integer for each dimension"},
     {Level::Any, every_op, loads_what_it_uses,
      "a source is a place (INDEX) where a value should be"},
-    {Level::Any, {Load, Store}, [](auto n) { return n->src(0)->op() == Index; },
+    {Level::Any, {Load}, [](auto n) { return n->src(0)->op() == Index; },
      "source 0 is not an INDEX"},
+    {Level::Any, {Store}, stores_into_memory, "source 0 is neither an INDEX nor a view of memory"},
     {Level::Any, {Load}, [](auto n) { return !is_param_with(Access::Write, n->src(0)); },
      "reads a param that may only be written"},
     {Level::Any, {Load},
@@ -253,7 +271,7 @@ std::vector<Check> all_checks() {
     {Level::Any, {EndIf}, [](auto n) { return n->src(0)->op() == If; }, "source 0 is not an IF"},
 
     // The tensor graph around them.
-    {Level::Any, sized, [](auto n) { return !n->dtype().is_index(); },
+    {Level::Any, sized, [](auto n) { return !n->dtype().is_index() || is_in_registers(n); },
      "dtype index has no width in memory: cast it to an integer first"},
     {Level::Any, {GetTuple}, is_member, "there is no value of this dtype at the position"},
     {Level::Any, {GetTuple},
@@ -278,12 +296,18 @@ std::vector<Check> all_checks() {
     // What a level leaves out. (On the way from tensors to kernels, INDEX is an element of any.)
     {Level::Tensor, {Index}, indexes_storage, not_storage},
     {Level::Kernel, {Index}, indexes_storage, not_storage},
-    {Level::Tensor, {Range, Special, End, Stage, Barrier, If, EndIf, AsyncCopy, Wait}, never,
+    {Level::Tensor, {Special, End, Barrier, If, EndIf, AsyncCopy, Wait}, never,
      "belongs to kernels"},
+    {Level::Tensor, {Stage}, is_a_function_of_its_ranges,
+     "only a function of its ranges, in registers, is no kernel's"},
+    {Level::Tensor, {Range}, [](auto n, Around a) { return a.closed(n) == 1; },
+     "not closed by exactly one END, REDUCE or STAGE"},
     {Level::Tensor, every_op, [](auto n) { return is_scalar(n) && !is_fragment(n); },
      "vectors and fragments belong to kernels"},
     {Level::Tensor, {Stack, Splat, Lane, Shuffle}, never,
      "vectors and fragments belong to kernels"},
+    {Level::Kernel, {Store}, [](auto n) { return n->src(0)->op() == Index; },
+     "source 0 is not an INDEX"},
     {Level::Kernel, movement, never, "in a kernel, movement is arithmetic on indices"},
     {Level::Kernel, {Copy, Shard, AllReduce, Contiguous, Detach, Remat, Bind, Call, Counter}, never,
      "belongs to the tensor graph"},

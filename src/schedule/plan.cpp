@@ -4,8 +4,10 @@
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rewrite/rewriter.h>
+#include <weft/dev/rules/spec.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
 #include "emit.h"
 
@@ -74,10 +76,16 @@ void keep(Plan& plan, Interner& from) {
 }  // namespace
 
 Plan make_plan(const std::vector<Root>& roots, const Profile& profile) {
+  const bool is_checked = setting_int("SPEC") != 0;
+  for (const Root& root : roots)
+    if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
   const CutGraph graph = cut(simplified(roots), profile);
   const std::vector<Body> opened = bodies(graph);
   Plan plan;
   emit(graph, fuse(graph, opened, profile), plan);
+  for (const Step& step : plan.steps)
+    if (is_checked && !step.kernel.is_null())
+      verify({{step.kernel.node()}}, Level::Kernel, "schedule");
   find_inputs(roots, plan);
   keep(plan, Interner::current());
   return plan;

@@ -179,8 +179,8 @@ constexpr Case illegal_memory[] = {
    "%20 = store %6, %15 {combine = false, op = add}"},
   {"load: source 0 is not an INDEX",
    "%20 = load %9 : f32"},
-  {"store: source 0 is not an INDEX",
-   "%20 = store %9, %2 {combine = false, op = add}"},
+  {"store: source 0 is neither an INDEX nor a view of memory",
+   "%20 = store %2, %2 {combine = false, op = add}"},
   {"load: reads a param that may only be written",
    R"(%20 = param %0 {slot = 1, access = write, alias = 0} : f32
       %21 = index %20, %1, %3 : f32
@@ -268,8 +268,10 @@ constexpr Case beyond_tensor[] = {
    R"(%20 = tuple %14
       %21 = gettuple %20 {at = 0} : f32
       %22 = index %21, %1, %19 : f32)"},
-  {"range: belongs to kernels",
+  {"range: not closed by exactly one END, REDUCE or STAGE",
    "%20 = tuple %3"},
+  {"stage: only a function of its ranges, in registers, is no kernel's",
+   "%20 = stage %2, %3 {id = 0, space = scratch, layout = []} : f32"},
   {"special: belongs to kernels",
    "%20 = special %0 {kind = global, axis = 0} : index"},
   {"if: belongs to kernels",
