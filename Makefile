@@ -17,7 +17,7 @@ run: build-default ## Build, then follow a tensor through every pass to code
 test: build-default ## Build, then run all tests
 	ctest --preset default -j $(JOBS)
 
-bench: build-bench build/bench/tinygrad.json ## Measure, and compare with tinygrad where it can be installed
+bench: build-bench build/bench/tinygrad.json build/bench/tinygrad_graph.json ## Measure, and compare with tinygrad where it can be installed
 	cd build/bench && for program in bin/bench_*; do $$program || exit; done
 	scripts/time_build.sh
 
@@ -82,5 +82,8 @@ build/bench/tinygrad.json: build/bench/corpus.weft bench/tinygrad_corpus.py benc
 	  { echo "tinygrad cannot be installed here: weft is measured alone"; exit 0; }; \
 	echo "tinygrad simplifies the corpus: this takes minutes"; \
 	$(venv)/bin/python bench/tinygrad_corpus.py $< $@
+
+build/bench/tinygrad_graph.json: bench/tinygrad_graph.py build/bench/tinygrad.json
+	@test ! -x $(venv)/bin/python || $(venv)/bin/python $< $@
 
 .PRECIOUS: build/%/build.ninja
