@@ -150,8 +150,9 @@ Numbers weight(Draft& draft) {
 }
 
 Numbers any(Draft& draft) {
-  Numbers sizes(static_cast<std::size_t>(draft.below(4)));
-  for (std::int64_t& size : sizes) size = draft.one_in(40) ? 0 : 1 + draft.below(5);
+  Numbers sizes(static_cast<std::size_t>(draft.one_in(8) ? 0 : 1 + draft.below(3)));
+  for (std::int64_t& size : sizes)
+    size = draft.one_in(40) ? 0 : 1 + draft.below(draft.one_in(4) ? 20 : 5);
   return sizes;
 }
 

@@ -2,6 +2,7 @@
 // a say in it, against computing every tensor for itself. WEFT_FULL=1 draws 2,000 programs, WEFT_SEED=n
 // only the one.
 
+#include <algorithm>
 #include <cstdlib>
 
 #include <gtest/gtest.h>
@@ -23,8 +24,12 @@ constexpr Variant variants[] = {
     {.name = "CPU, by way of C", .device = "CPU", .clang = 1, .every = 10},
 };
 
+// On the device DEV too, where that is another.
 std::vector<Variant> variants_for(std::uint64_t seed) {
+  static const std::string device = default_device();
   std::vector<Variant> result;
+  if (std::ranges::find(variants, device, &Variant::device) == std::end(variants))
+    result.push_back({.name = "DEV", .device = device});
   for (const Variant& variant : variants)
     if (seed % variant.every == 0 || std::getenv("WEFT_SEED") != nullptr) result.push_back(variant);
   return result;
@@ -47,7 +52,7 @@ class Programs : public testing::TestWithParam<std::uint64_t> {};
 constexpr std::uint64_t parts = 20;
 
 TEST_P(Programs, DoTheSameEverywhere) {
-  const std::uint64_t programs = std::getenv("WEFT_FULL") != nullptr ? 100 : 5;
+  const std::uint64_t programs = std::getenv("WEFT_FULL") != nullptr ? 100 : 10;
   const char* only = std::getenv("WEFT_SEED");
   std::uint64_t seed =
       only != nullptr ? std::strtoull(only, nullptr, 10) : GetParam() * programs + 1;

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_elements = 600;
+constexpr std::int64_t most_elements = 2000;
 
 constexpr DType common[] = {dtypes::f32, dtypes::f32, dtypes::f32, dtypes::i32, dtypes::i32};
 constexpr DType rare[] = {dtypes::f64, dtypes::f16, dtypes::bf16,   dtypes::bool_, dtypes::i8,
@@ -31,9 +31,12 @@ class Generator {
     add_input(shape::any(draft_), some_dtype(KindSet::all()));
     for (std::int64_t left = 5 + draft_.below(36), tries = 400; left > 0 && tries > 0; --tries)
       left -= try_op(some_op());
-    program_.outputs = {program_.code.size() - 1};
-    while (draft_.one_in(2))
-      program_.outputs.push_back(static_cast<std::size_t>(draft_.below(std::ssize(program_.code))));
+    std::vector<bool> used(program_.code.size());
+    for (const Instruction& instruction : program_.code)
+      for (std::size_t operand : instruction.operands) used[operand] = true;
+    for (std::size_t i = 0; i < used.size(); ++i)
+      if (i + 1 == used.size() || (used[i] ? draft_.one_in(15) : !draft_.one_in(4)))
+        program_.outputs.push_back(i);
     return without_dead(program_);
   }
 
@@ -84,13 +87,15 @@ class Generator {
     return tensors_.size() - 1;
   }
 
-  // Mostly of the latest, so that programs are deep.
+  // Mostly of the latest, so that programs are deep; less often of one element or none.
   std::optional<std::size_t> some_operand(KindSet kinds, std::size_t rank) {
     for (int tries = 0; tries < 10; ++tries) {
       const auto size = std::ssize(tensors_);
       const auto window = draft_.one_in(3) ? size : std::min<std::ptrdiff_t>(size, 3);
       const auto at = static_cast<std::size_t>(size - 1 - draft_.below(window));
-      if (kinds.contains(tensors_[at].dtype().kind()) && tensors_[at].shape().size() >= rank)
+      const Tensor& tensor = tensors_[at];
+      if (kinds.contains(tensor.dtype().kind()) && tensor.shape().size() >= rank &&
+          (tensor.numel() > 1 || draft_.one_in(4)))
         return at;
     }
     return {};

@@ -30,14 +30,16 @@ std::size_t count(const Numbers& sizes) {
   return n;
 }
 
-// The elements of an input that are there after a size along one axis became less.
-void cut(Instruction& input, std::size_t axis, std::int64_t size) {
+// The elements of an input from `start` on along one axis, and only so many.
+void cut(Instruction& input, std::size_t axis, std::int64_t start, std::int64_t size) {
   const Numbers& sizes = input.with.n;
   const std::size_t inner =
       count({sizes.begin() + static_cast<std::ptrdiff_t>(axis) + 1, sizes.end()});
   std::vector<std::uint64_t> kept;
-  for (std::size_t i = 0; i < input.values.size(); ++i)
-    if (static_cast<std::int64_t>(i / inner) % sizes[axis] < size) kept.push_back(input.values[i]);
+  for (std::size_t i = 0; i < input.values.size(); ++i) {
+    const std::int64_t at = static_cast<std::int64_t>(i / inner) % sizes[axis];
+    if (start <= at && at < start + size) kept.push_back(input.values[i]);
+  }
   input.with.n[axis] = size;
   input.values = kept;
 }
@@ -70,6 +72,11 @@ class Shrinker {
   bool fewer_outputs() {
     for (std::size_t output : program_.outputs)
       if (take({program_.code, {output}})) return true;
+    for (std::size_t i = 0; i < program_.outputs.size(); ++i) {
+      Script candidate = program_;
+      candidate.outputs.erase(candidate.outputs.begin() + static_cast<std::ptrdiff_t>(i));
+      if (!candidate.outputs.empty() && take(candidate)) return true;
+    }
     for (std::size_t output : program_.outputs)
       for (std::size_t operand : program_.code[output].operands)
         if (take({program_.code, {operand}})) return true;
@@ -103,6 +110,13 @@ class Shrinker {
     return result;
   }
 
+  // Halves, and all but one.
+  static std::vector<std::pair<std::int64_t, std::int64_t>> parts_of(std::int64_t size) {
+    if (size == 0) return {};
+    const std::int64_t half = size / 2;
+    return {{0, half}, {size - half, half}, {0, size - 1}, {1, size - 1}};
+  }
+
   // One size after the other, in one input and wherever the number appears.
   bool smaller_sizes() {
     std::set<std::int64_t> sizes;
@@ -111,10 +125,9 @@ class Shrinker {
       const Numbers& dims = program_.code[i].with.n;
       sizes.insert(dims.begin(), dims.end());
       for (std::size_t axis = 0; axis < dims.size(); ++axis)
-        for (std::int64_t size : {dims[axis] / 2, dims[axis] - 1}) {
+        for (const auto& [start, size] : parts_of(dims[axis])) {
           Script candidate = program_;
-          if (size < 0 || dims[axis] == 0) continue;
-          cut(candidate.code[i], axis, size);
+          cut(candidate.code[i], axis, start, size);
           if (take(candidate)) return true;
         }
     }
@@ -130,7 +143,7 @@ class Shrinker {
       for (std::size_t axis = 0; axis < instruction.with.n.size(); ++axis) {
         if (instruction.with.n[axis] != size) continue;
         if (instruction.op == nullptr)
-          cut(instruction, axis, smaller);
+          cut(instruction, axis, 0, smaller);
         else
           instruction.with.n[axis] = smaller;
       }
