@@ -14,8 +14,8 @@ help: ## List the targets
 run: build-default ## Build, then follow a tensor through every pass to code
 	build/default/bin/weft demo
 
-test: build-default ## Build, then run all tests
-	ctest --preset default -j $(JOBS)
+test: build-default ## Build, then run all tests; DEV=INTERP: with new tensors on that device
+	$(if $(DEV),DEV=$(DEV)) ctest --preset default -j $(JOBS)
 
 bench: build-bench build/bench/tinygrad.json build/bench/tinygrad_graph.json ## Measure, and compare with tinygrad where it can be installed
 	cd build/bench && for program in bin/bench_*; do $$program || exit; done
@@ -49,6 +49,7 @@ check-all: deps-check deps-chroot test lint asan tsan build-minimal build-clang 
 	ctest --preset clang -j $(JOBS)
 	WEFT_FULL=1 ctest --preset default -j $(JOBS)
 	VALIDATE=1 ctest --preset default -j $(JOBS) -R "^Tensor"
+	DEV=INTERP ctest --preset default -j $(JOBS)
 	scripts/check_install.sh build/default
 	$(MAKE) fuzz FUZZ_SECONDS=300
 	scripts/check_chroot.sh

@@ -26,12 +26,22 @@ std::vector<const Node*> slice_of(const Node* root, const Node* range) {
   return order;
 }
 
+// A reduction with new ranges may hold others that change with these, though not with the first: they
+// are other reductions from now on, so theirs are new too.
 UOp renewed(const UOp& root, const Node* changing) {
   Substitution fresh;
-  for (const Node* node : slice_of(root.node(), changing)) {
-    if (node->op() != Op::Reduce) continue;
-    for (const Node* old : node->src().subspan(1))
-      fresh.emplace(old, range(UOp(old->src(0)), fresh_id().value, old->arg<RangeArg>().kind));
+  std::vector<std::pair<const Node*, const Node*>> open{{root.node(), changing}};
+  while (!open.empty()) {
+    const auto [body, changed] = open.back();
+    open.pop_back();
+    for (const Node* node : slice_of(body, changed)) {
+      if (node->op() != Op::Reduce) continue;
+      for (const Node* old : node->src().subspan(1)) {
+        if (fresh.contains(old)) continue;
+        fresh.emplace(old, range(UOp(old->src(0)), fresh_id().value, old->arg<RangeArg>().kind));
+        open.emplace_back(node->src(0), old);
+      }
+    }
   }
   return substitute(root, fresh);
 }

@@ -178,7 +178,8 @@ class CSource {
 
   void open(const Node* range) {
     const bool reduces = range->arg<RangeArg>().kind == LoopKind::Reduce;
-    const std::string variable = fmt::format("{}{}", reduces ? 'r' : 'i', loops_++);
+    // Not i: i8 is a type.
+    const std::string variable = fmt::format("{}{}", reduces ? 'r' : 'k', loops_++);
     name(range, {variable});
     line(fmt::format("for ({0} {1} = 0; {1} < {2}; {1}++) {{", c_type(range->dtype()), variable,
                      text_of(range->src(0)).within(CText::equality + 2)));

@@ -158,10 +158,11 @@ CText bitcast_text(DType from, DType to, const CText& text, CHelpers& helpers) {
   const std::string a = c_type(from), b = c_type(to);
   if (a == b) return text;
   if (!carrier_of(from).is_float() && !carrier_of(to).is_float()) return converted(b, text);
-  helpers.insert(fmt::format(
-      "static inline {1} {1}_bits({0} x) {{ return (union {{ {0} from; {1} to; }}){{x}}.to; }}", a,
-      b));
-  return {fmt::format("{}_bits({})", b, text.text)};
+  helpers.insert(
+      fmt::format("static inline {1} {1}_of_{0}_bits({0} x) {{ return (union {{ {0} from; {1} to; "
+                  "}}){{x}}.to; }}",
+                  a, b));
+  return {fmt::format("{}_of_{}_bits({})", b, a, text.text)};
 }
 
 }  // namespace

@@ -165,6 +165,7 @@ Tensor Tensor::cast(DType dtype) const {
 
 Tensor Tensor::bitcast(DType dtype) const {
   const Operand x(*this);
+  if (x.uop->dtype() == dtype) return *this;
   if (x.uop->dtype().bytes() != dtype.bytes())
     user_error(
         fmt::format("bitcast: {} and {} differ in width", x.uop->dtype().str(), dtype.str()));

@@ -240,6 +240,30 @@ Memory random_floats(std::vector<std::size_t> sizes) {
   return memory;
 }
 
+// The sum inside does not change with the loop that becomes vectors and a rest, but is in both.
+TEST_P(Cpu, SumsOverSums) {
+  const UOp i = range(7, 0);
+  const UOp j = range(3, 1, LoopKind::Reduce), k = range(8, 2, LoopKind::Reduce);
+  const UOp row =
+      reduce(Op::Add, {load(place(param(1, Access::Read, {size(3), size(8)}), {j, k})), k});
+  const UOp column = load(place(param(2, Access::Read, {size(3), size(7)}), {j, i}));
+  const UOp sum = reduce(Op::Add, {max(row, row * row) * column, j});
+  check({over(put(place(param(0, Access::Write, {size(7)}), {i}), sum), {i})},
+        random_floats({7, 24, 21}));
+}
+
+// Helpers of the C for bits of different dtypes may stand in one kernel.
+TEST_P(Cpu, ReadsTheBitsOfSeveralDtypes) {
+  const UOp i = range(2, 0);
+  const auto in = [&](int slot, DType dtype) {
+    return load(place(param(slot, Access::Read, {size(2)}, dtype), {i}));
+  };
+  const UOp sum =
+      bitcast(in(1, dtypes::i32), dtypes::f32) + bitcast(in(2, dtypes::u32), dtypes::f32);
+  Memory memory = random_floats({2, 2, 2});
+  check({over(put(place(param(0, Access::Write, {size(2)}), {i}), sum), {i})}, memory);
+}
+
 TEST_P(Cpu, MultipliesMatrices) {
   const UOp i = range(5, 0), j = range(19, 1), k = range(33, 2, LoopKind::Reduce);
   const UOp product = load(place(param(1, Access::Read, {size(5), size(33)}), {i, k})) *

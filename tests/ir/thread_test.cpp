@@ -1,8 +1,5 @@
 // Threads that build, rewrite and destroy the same graphs at the same time.
 
-#include <atomic>
-#include <thread>
-
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
@@ -13,25 +10,12 @@
 #include "../support/nodes.h"
 #include "../support/random_expression.h"
 #include "../support/random_graph.h"
+#include "../support/threads.h"
 
 namespace weft {
 namespace {
 
 constexpr int threads = 4, rounds = 400;
-
-// Runs f(thread) in all threads, starting together.
-template <class F>
-void in_threads(F f) {
-  std::atomic<int> ready{0};
-  std::vector<std::thread> running;
-  for (int i = 0; i < threads; ++i)
-    running.emplace_back([&, i] {
-      ++ready;
-      while (ready < threads) std::this_thread::yield();
-      f(i);
-    });
-  for (std::thread& thread : running) thread.join();
-}
 
 std::uint64_t seed_of(int round) { return static_cast<std::uint64_t>(round % 8 + 1); }
 
@@ -44,7 +28,7 @@ TEST(Threads, BuildRewriteAndDestroyInTheSharedGraph) {
   simplify(expression(0));  // leaves behind what rule sets keep
   const std::size_t before = shared_graph().size();
   std::vector<std::string> results(threads);
-  in_threads([&](int thread) {
+  in_threads(threads, [&](int thread) {
     std::vector<UOp> kept;
     for (int round = 0; round < rounds; ++round) {
       const UOp simple = simplify(expression(round + thread));
@@ -59,7 +43,7 @@ TEST(Threads, BuildRewriteAndDestroyInTheSharedGraph) {
 
 TEST(Threads, MakeAndLoseTheSameNodes) {
   const std::size_t before = shared_graph().size();
-  in_threads([](int) {
+  in_threads(threads, [](int) {
     // Each node is found, made or revived while others let go of it; with shapes and range sets.
     for (int i = 0; i < 20'000; ++i) {
       const UOp a = range(4, 0), b = range(5, 1), size = const_int(i % 5 + 1);
@@ -79,7 +63,7 @@ TEST(Threads, HandOverHandles) {
     std::vector<UOp> roots;
     for (int round = 0; round < 8; ++round) roots.push_back(expression(round));
     const std::vector<UOp> expected = roots;
-    in_threads([&](int thread) {
+    in_threads(threads, [&](int thread) {
       for (int i = 0; i < 20'000; ++i) {
         UOp copy = roots[static_cast<std::size_t>(i + thread) % roots.size()];
         const UOp moved = std::move(copy);
@@ -94,7 +78,7 @@ TEST(Threads, HandOverHandles) {
 
 TEST(Threads, AnnotateTheSameNodes) {
   const std::size_t before = shared_graph().size();
-  in_threads([](int thread) {
+  in_threads(threads, [](int thread) {
     for (int i = 0; i < 5000; ++i) {
       const UOp node = const_int(i % 10) + range(4, 0);
       shared_graph().annotate(node.node(), {Symbol("file"), thread, {}});
@@ -109,7 +93,7 @@ TEST(Threads, AnnotateTheSameNodes) {
 TEST(Threads, WorkInArenasOfTheirOwn) {
   const std::size_t before = shared_graph().size();
   std::vector<std::string> results(threads);
-  in_threads([&](int thread) {
+  in_threads(threads, [&](int thread) {
     Arena arena;
     for (int round = 0; round < rounds; ++round) {
       arena.reset();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -21,6 +22,8 @@ struct Array {
 
 class Eager {
  public:
+  virtual ~Eager() = default;
+
   // What a PARAM or BUFFER holds.
   void set(const UOp& storage, Array array) { known_[storage.node()] = std::move(array); }
 
@@ -29,6 +32,21 @@ class Eager {
     for (const Node* node : toposort(called_.back().node()))
       if (!known_.contains(node)) known_[node] = compute(node);
     return known_.at(called_.back().node());
+  }
+
+ protected:
+  // What an op makes of one element of each operand; `from` is their dtype.
+  virtual Bits value_of(const Node* node, DType from, const std::vector<Bits>& bits) {
+    return computed_value(node, from, bits);
+  }
+  // What a reduction makes of its terms, in the order that the arg names the axes.
+  virtual Bits combined(Op op, DType dtype, const std::vector<Bits>& terms) {
+    Bits total = identity_bits(info(op).identity, dtype);
+    for (Bits term : terms) {
+      const Bits bits[] = {total, term};
+      total = evaluate(op, dtype, bits).value();
+    }
+    return total;
   }
 
  private:
@@ -94,6 +112,8 @@ class Eager {
   Array compute(const Node* node) {
     if (node->is_const()) return {{}, {node->arg<ConstArg>().bits}};
     if (is_elementwise(node->op())) return elementwise(node);
+    if (node->op() == Op::Range) return {{}, {0}};  // its STAGE looks at all of them
+    if (node->op() == Op::Stage) return counted(node);
     if (OpSet{Op::Tuple, Op::Index, Op::Store}.contains(node->op())) return {};
     if (node->op() == Op::GetTuple)
       return known_.at(node->src(0)->src(static_cast<std::size_t>(node->arg<PositionArg>().at)));
@@ -156,15 +176,22 @@ class Eager {
     }
   }
 
-  // The ops that the table only bounds are computed in f64.
-  static Bits value_of(const Node* node, DType from, const std::vector<Bits>& bits) {
+  // The ops that the table only bounds are computed in f64. What is too large even for that saturates
+  // where the dtype does, unless it is infinite: a pole, or made of infinities.
+  static Bits computed_value(const Node* node, DType from, const std::vector<Bits>& bits) {
     const auto x = [&](std::size_t i) { return double_from_bits(bits[i], from); };
+    const auto finite = [&](double result) {
+      if (!from.is_fp8() || !std::isinf(result) || !std::isfinite(x(0)) || x(0) == 0) return result;
+      if (bits.size() > 1 && !std::isfinite(x(1))) return result;
+      return std::copysign(std::numeric_limits<double>::max(), result);
+    };
     switch (node->op()) {
       case Op::Cast: return convert(bits[0], from, node->dtype());
-      case Op::Exp2: return bits_from_double(std::exp2(x(0)), from);
+      case Op::Bitcast: return reinterpret(bits[0], from, node->dtype());
+      case Op::Exp2: return bits_from_double(finite(std::exp2(x(0))), from);
       case Op::Log2: return bits_from_double(std::log2(x(0)), from);
       case Op::Sin: return bits_from_double(std::sin(x(0)), from);
-      case Op::Pow: return bits_from_double(std::pow(x(0), x(1)), from);
+      case Op::Pow: return bits_from_double(finite(std::pow(x(0), x(1))), from);
       default: return evaluate(node->op(), from, bits).value();
     }
   }
@@ -186,7 +213,6 @@ class Eager {
     return result;
   }
 
-  // Over the reduced axes in the order that the arg names them.
   Array reduced(const Node* node, const Array& a) {
     const auto& arg = node->arg<ReduceArg>();
     const DType dtype = node->dtype();
@@ -197,14 +223,28 @@ class Eager {
       result.sizes[static_cast<std::size_t>(axis)] = 1;
     }
     for_each(result.sizes, [&](Index at) {
-      Bits total = identity_bits(info(arg.op).identity, dtype);
+      std::vector<Bits> terms;
       for_each(inner, [&](const Index& trip) {
         for (std::size_t i = 0; i < trip.size(); ++i)
           at[static_cast<std::size_t>(arg.axes.get()[i])] = trip[i];
-        const Bits bits[] = {total, a.values[static_cast<std::size_t>(place(a.sizes, at))]};
-        total = evaluate(arg.op, dtype, bits).value();
+        terms.push_back(a.values[static_cast<std::size_t>(place(a.sizes, at))]);
       });
-      result.values.push_back(total);
+      result.values.push_back(combined(arg.op, dtype, terms));
+    });
+    return result;
+  }
+
+  // What depends on RANGEs alone, in every trip. A dimension of 1 has the RANGE 0.
+  static Array counted(const Node* stage) {
+    Array result;
+    for (const Node* range : stage->src().subspan(1))
+      result.sizes.push_back(range->is_const() ? 1 : range->src(0)->lo());
+    for_each(result.sizes, [&](const Index& at) {
+      Assignment trip;
+      for (std::size_t i = 0; i < at.size(); ++i)
+        if (const Node* range = stage->src(i + 1); range->op() == Op::Range)
+          trip.emplace(range, static_cast<Bits>(at[i]));
+      result.values.push_back(evaluate(stage->src(0), trip).value());
     });
     return result;
   }
@@ -243,17 +283,36 @@ class Eager {
     return result;
   }
 
+  // Calls f(i, place) for every element i of what a STORE writes to: an INDEX, or a view of storage.
+  template <class F>
+  void for_each_target(const Node* target, const Node* storage, F f) {
+    if (target->op() == Op::Index) return void(for_each_place(target, f));
+    std::vector<const Node*> views;
+    for (; target != storage; target = target->src(0)) views.push_back(target);
+    // Each element is its place and 1, so that 0 is where padding put it.
+    Array places{known_.at(storage).sizes, {}};
+    places.values.resize(known_.at(storage).values.size());
+    std::iota(places.values.begin(), places.values.end(), Bits{1});
+    for (; !views.empty(); views.pop_back())
+      places = views.back()->op() == Op::Reshape ? Array{list(views.back()->src(1)), places.values}
+                                                 : movement(views.back(), places);
+    for (std::size_t i = 0; i < places.values.size(); ++i)
+      f(i, places.values[i] != 0 ? std::optional(static_cast<std::size_t>(places.values[i] - 1))
+                                 : std::nullopt);
+  }
+
   // The storage of an AFTER once its stores have run, in order.
   Array written(const Node* after) {
     Array result = known_.at(after->src(0));
     for (const Node* store : after->src().subspan(1)) {
       const auto& arg = store->arg<StoreArg>();
-      for_each_place(store->src(0), [&](std::size_t i, std::optional<std::size_t> at) {
+      const auto put = [&](std::size_t i, std::optional<std::size_t> at) {
         if (!at) return;
         Bits& value = result.values[*at];
         const Bits bits[] = {value, element(store->src(1), i)};
         value = arg.combine ? evaluate(arg.op, store->src(1)->dtype(), bits).value() : bits[1];
-      });
+      };
+      for_each_target(store->src(0), after->src(0), put);
     }
     return result;
   }

@@ -209,6 +209,19 @@ TEST(TensorElementwise, Casts) {
   EXPECT_TRUE(holds<std::uint32_t>(Tensor({1.0}).bitcast(dtypes::u32), {0x3f800000}, {1}));
   EXPECT_EQ(error_of([] { Tensor({1.0}).bitcast(dtypes::u8); }),
             "bitcast: f32 and u8 differ in width");
+  const Tensor x({1, 2});
+  EXPECT_EQ(x.bitcast(x.dtype()).realize().data<int>().data(), x.data<int>().data());
+}
+
+// 2^20000 is too large for every float on the way, but finite.
+TEST(TensorElementwise, LargeResultsSaturateSmallFloats) {
+  for (DType dtype : {dtypes::f8e4m3, dtypes::f8e5m2}) {
+    const double most = dtype == dtypes::f8e4m3 ? 448 : 57344;
+    const Tensor x({most, -most}, {.dtype = dtype});
+    EXPECT_TRUE(holds<double>(x.exp2(), {most, 0}, {2})) << dtype.str();
+    EXPECT_TRUE(holds<double>(Tensor({most, 0.5}, {.dtype = dtype}).pow(x), {most, most}, {2}))
+        << dtype.str();
+  }
 }
 
 }  // namespace

@@ -1,0 +1,76 @@
+// Random programs, everything against everything: each on every device and with every setting that has
+// a say in it, against computing every tensor for itself. WEFT_FULL=1 draws 2,000 programs, WEFT_SEED=n
+// only the one.
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+#include <weft/error.h>
+
+#include "check.h"
+#include "random.h"
+#include "shrink.h"
+
+namespace weft {
+namespace {
+
+constexpr Variant variants[] = {
+    {.name = "reference", .device = "INTERP"},
+    {.name = "reference, step by step", .device = "INTERP", .realize_each = true, .every = 2},
+    {.name = "CPU", .device = "CPU"},
+    {.name = "CPU, step by step", .device = "CPU", .realize_each = true, .every = 4},
+    {.name = "CPU, plain loops", .device = "CPU", .noopt = 1, .every = 2},
+    {.name = "CPU, by way of C", .device = "CPU", .clang = 1, .every = 10},
+};
+
+// On the device DEV too, where that is another.
+std::vector<Variant> variants_for(std::uint64_t seed) {
+  static const std::string device = default_device();
+  std::vector<Variant> result;
+  if (std::ranges::find(variants, device, &Variant::device) == std::end(variants))
+    result.push_back({.name = "DEV", .device = device});
+  for (const Variant& variant : variants)
+    if (seed % variant.every == 0 || std::getenv("WEFT_SEED") != nullptr) result.push_back(variant);
+  return result;
+}
+
+std::string shrunk_report(const Script& program, const Fault& fault) {
+  Fault last = fault;
+  const Script small = shrink(program, [&](const Script& candidate) {
+    Expected expected(candidate);
+    const auto found = find_fault(candidate, expected, {{fault.variant}});
+    if (!found || found->is_error != fault.is_error) return false;
+    last = *found;
+    return true;
+  });
+  return report(small, last);
+}
+
+// Parts of the programs, so that they can run side by side and none fills the memory with its kernels.
+class Programs : public testing::TestWithParam<std::uint64_t> {};
+constexpr std::uint64_t parts = 20;
+
+TEST_P(Programs, DoTheSameEverywhere) {
+  const std::uint64_t programs = std::getenv("WEFT_FULL") != nullptr ? 100 : 10;
+  const char* only = std::getenv("WEFT_SEED");
+  std::uint64_t seed =
+      only != nullptr ? std::strtoull(only, nullptr, 10) : GetParam() * programs + 1;
+  const std::uint64_t last = only != nullptr ? seed : seed + programs - 1;
+  std::size_t certain = 0, all = 0;
+  for (; seed <= last && !HasFailure(); ++seed) {
+    const Script program = random_program(seed);
+    Expected expected(program);
+    if (const auto fault = find_fault(program, expected, variants_for(seed)))
+      ADD_FAILURE() << "seed " << seed << "\n" << shrunk_report(program, *fault);
+    const auto [sure, elements] = expected.certain();
+    certain += sure, all += elements;
+  }
+  RecordProperty("certain", static_cast<int>(certain));
+  RecordProperty("elements", static_cast<int>(all));
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, Programs, testing::Range<std::uint64_t>(0, parts));
+
+}  // namespace
+}  // namespace weft

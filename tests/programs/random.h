@@ -1,0 +1,11 @@
+// Random programs, of everything in program_ops().
+#pragma once
+
+#include "program.h"
+
+namespace weft {
+
+// A program follows from its seed and the standard library.
+Script random_program(std::uint64_t seed);
+
+}  // namespace weft
