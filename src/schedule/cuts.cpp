@@ -28,6 +28,11 @@ const Node* viewed(const Node* node) {
   return node;
 }
 
+// A value that is in no memory and takes no computing.
+bool is_leaf(const Node* node) {
+  return info(node->op()).cls == OpClass::Leaf && node->op() != Op::Buffer;
+}
+
 // What has the same elements in the same order.
 const Node* reshaped(const Node* node) {
   while (node->op() == Op::Reshape || node->op() == Op::Contiguous || passing.contains(node->op()))
@@ -47,7 +52,12 @@ class Cutter {
   CutGraph run() {
     look_ahead();
     for (const Node* node : nodes_) visit(node);
-    for (const Root& root : roots_) result_.roots.push_back(now(root.tensor.node()));
+    for (const Root& root : roots_) {
+      UOp value = now(root.tensor.node());
+      if (is_leaf(viewed(value.node())))
+        value = add({.value = value, .must = true, .device = root.device});
+      result_.roots.push_back(value);
+    }
     return std::move(result_);
   }
 
@@ -71,7 +81,9 @@ class Cutter {
       asked.device = root.device;
       ahead_.set(root.tensor.node(), asked);
       const Node* base = reshaped(root.tensor.node());
-      if (OpSet{Op::Buffer, Op::After}.contains(viewed(base)->op())) continue;
+      // A constant is part of much else, which must not read it from memory: that comes last.
+      if (viewed(base)->op() == Op::After || info(viewed(base)->op()).cls == OpClass::Leaf)
+        continue;
       Ahead wanted = ahead(base);
       wanted.must = true;
       wanted.device = root.device;
