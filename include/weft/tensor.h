@@ -21,6 +21,7 @@
 #include <vector>
 
 #include <weft/dev/engine/schedule.h>
+#include <weft/dev/schedule/views.h>
 #include <weft/tensor_args.h>
 
 namespace weft {
@@ -104,6 +105,7 @@ class Tensor {
   DType dtype() const;
   std::string device() const;
   UOp uop() const;
+  Views views() const;  // strides, offset and mask of what it looks at; prints
 
   // --- Values -----------------------------------------------------------------------------------
 
