@@ -12,7 +12,7 @@ struct OptOptions {
   std::vector<std::string> passes;  // empty: the whole pipeline
   std::string device;               // whose passes; empty: one that takes kernels as scheduled
   std::string file = "-";
-  bool trace = false, renumber = false, validate = false;
+  bool trace = false, renumber = false, validate = false, check_loops = false;
 };
 void run_opt(const OptOptions& options);
 

@@ -25,6 +25,9 @@ void add_opt(CLI::App& app, OptOptions& options) {
   command->add_flag("--renumber", options.renumber, "Count unique ids from 0");
   command->add_flag("--validate", options.validate,
                     "Report for every INDEX whether it is inside its buffer, on stderr");
+  command->add_flag("--check-loops", options.check_loops,
+                    "Report how many trips all loops make at most, or why they may not end, on "
+                    "stderr");
   command->add_option("file", options.file, "IR text; - is standard input")->capture_default_str();
   command->callback([&options] { run_opt(options); });
 }

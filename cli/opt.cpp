@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <weft/dev/codegen/check_loops.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/ir/text.h>
@@ -57,6 +58,16 @@ void report_proofs(const Graph& graph) {
   }
 }
 
+void report_loops(const Graph& graph) {
+  for (const UOp& root : graph.roots) {
+    const LoopCheck check = check_loops(root.node());
+    for (const std::string& finding : check.findings)
+      fmt::print(stderr, "{}: {}\n", graph.name, finding);
+    if (check.findings.empty())
+      fmt::print(stderr, "{}: ends after at most {} trips\n", graph.name, check.most_trips);
+  }
+}
+
 }  // namespace
 
 void run_opt(const OptOptions& options) {
@@ -71,6 +82,7 @@ void run_opt(const OptOptions& options) {
   for (Graph& graph : parse_legal(read_all(options.file), options.file)) {
     for (const std::string& pass : passes) graph.roots = run_named(pass, graph.roots, passing);
     if (options.validate) report_proofs(graph);
+    if (options.check_loops) report_loops(graph);
     fmt::print("{}", print_graph(graph, {.renumber = options.renumber}));
   }
   if (std::fflush(stdout) != 0) user_error("the output cannot be written");

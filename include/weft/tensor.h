@@ -17,10 +17,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <weft/dev/engine/schedule.h>
+#include <weft/dev/schedule/views.h>
 #include <weft/tensor_args.h>
 
 namespace weft {
@@ -104,6 +106,7 @@ class Tensor {
   DType dtype() const;
   std::string device() const;
   UOp uop() const;
+  Views views() const;  // strides, offset and mask of what it looks at; prints
 
   // --- Values -----------------------------------------------------------------------------------
 
@@ -205,6 +208,8 @@ class Tensor {
   Tensor minimum(const Operand& other) const;
   Tensor eq(const Operand& other) const;
   Tensor ne(const Operand& other) const;
+  // An op that the program adds (dev/rules/custom_op.h), of the operands as they are.
+  static Tensor custom(std::string_view op, const std::vector<Tensor>& operands);
   Tensor where(const Operand& yes, const Operand& no) const;  // this is the condition
   Tensor masked_fill(const Tensor& mask, Scalar value) const;
   Tensor lerp(const Operand& end, const Operand& weight) const;

@@ -8,6 +8,7 @@
 #include <weft/dev/codegen/linearize.h>
 
 #include <algorithm>
+#include <iterator>
 #include <ranges>
 
 namespace weft {
@@ -17,8 +18,13 @@ constexpr OpSet closers{Op::End, Op::Reduce, Op::Stage};
 // What hands effects on, between a STORE and the END that repeats it.
 constexpr OpSet groups{Op::Tuple, Op::Barrier, Op::End};
 
-NodeList loops_of(const Node* closer) {
-  return closers.contains(closer->op()) ? closer->src().subspan(1) : NodeList{};
+// Of a STAGE, a dimension of 1 is no loop.
+std::vector<const Node*> loops_of(const Node* closer) {
+  std::vector<const Node*> loops;
+  if (closers.contains(closer->op()))
+    std::ranges::copy_if(closer->src().subspan(1), std::back_inserter(loops),
+                         [](const Node* node) { return node->op() == Op::Range; });
+  return loops;
 }
 
 // Loops are numbered from the innermost; the kernel itself is the last.
@@ -50,9 +56,9 @@ class Loops {
 
   // An effect runs in the loops of its END even where it does not change with them.
   void hand_on(const Node* node) {
-    const bool repeats = node->op() == Op::End && !loops_of(node).empty();
+    const bool repeats = node->op() == Op::End && node->size() > 1;
     if (!repeats && !repeated_.contains(node)) return;
-    const std::uint32_t inside = repeats ? number(loops_of(node).back()) : of(node);
+    const std::uint32_t inside = repeats ? number(node->src().back()) : of(node);
     for (const Node* effect : node->src().first(repeats ? 1 : node->size())) {
       move_in(effect, inside);
       if (groups.contains(effect->op())) repeated_.set(effect, true);
@@ -61,7 +67,7 @@ class Loops {
 
   // What uses a loop's results runs there too, up to the node that closes it.
   void follow(const Node* node) {
-    const NodeList own = loops_of(node);
+    const std::vector<const Node*> own = loops_of(node);
     const auto closes = [&](std::uint32_t loop) {
       return std::ranges::any_of(own, [&](const Node* range) { return number(range) == loop; });
     };

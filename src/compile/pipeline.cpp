@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <functional>
 
 #include <fmt/core.h>
 #include <weft/dev/codegen/decompose.h>
@@ -77,6 +78,33 @@ void dump(std::string_view pass, NodeList before, NodeList after) {
   std::fputs(text.c_str(), stderr);
 }
 
+using Run = std::function<std::vector<UOp>(const RewriteOptions&)>;
+
+// Runs it, and reports and checks what came out.
+std::vector<UOp> gated(std::string_view name, Level after, const std::vector<UOp>& roots,
+                       const PassOptions& options, const Run& run) {
+  const Clock::time_point start = Clock::now();
+  std::vector<UOp> result = run({.pass = name, .context = &options.target, .trace = options.trace});
+  const Clock::duration time = Clock::now() - start;
+  const std::vector<const Node*> nodes = nodes_of(result);
+  report_cost(name, time, nodes_of(roots), nodes);
+  dump(name, nodes_of(roots), nodes);
+  if (setting_int("SPEC") != 0) verify(nodes, after, name);
+  if (setting_int("VALIDATE") != 0) validate_indices(nodes, name);
+  return result;
+}
+
+// The program's own rules at one place.
+std::vector<UOp> run_extra(ExtraRules::Side side, std::string_view pass, Level level,
+                           const std::vector<UOp>& roots, const PassOptions& options) {
+  std::vector<UOp> result = roots;
+  for (const auto& set : *options.extra)
+    if (set->side == side && set->pass == pass)
+      result = gated(set->rules.name(), level, result, options,
+                     [&](const RewriteOptions& how) { return rewrite(result, set->rules, how); });
+  return result;
+}
+
 }  // namespace
 
 std::span<const Pass> all_passes() { return passes; }
@@ -88,17 +116,11 @@ const Pass* find_pass(std::string_view name) {
 
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options) {
-  if (is_skipped(pass)) return roots;
-  const Clock::time_point start = Clock::now();
-  std::vector<UOp> result =
-      pass.run(roots, {.pass = pass.name, .context = &options.target, .trace = options.trace});
-  const Clock::duration time = Clock::now() - start;
-  const std::vector<const Node*> nodes = nodes_of(result);
-  report_cost(pass.name, time, nodes_of(roots), nodes);
-  dump(pass.name, nodes_of(roots), nodes);
-  if (setting_int("SPEC") != 0) verify(nodes, pass.after, pass.name);
-  if (setting_int("VALIDATE") != 0) validate_indices(nodes, pass.name);
-  return result;
+  std::vector<UOp> result = run_extra(ExtraRules::Before, pass.name, Level::Any, roots, options);
+  if (!is_skipped(pass))
+    result = gated(pass.name, pass.after, result, options,
+                   [&](const RewriteOptions& how) { return pass.run(result, how); });
+  return run_extra(ExtraRules::After, pass.name, pass.after, result, options);
 }
 
 std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
@@ -110,6 +132,10 @@ std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
   user_error(fmt::format(
       "there is no pass or rule set '{}'; `weft list passes` and `weft list rules` name them",
       name));
+}
+
+std::vector<UOp> rewrite_tensors(const std::vector<UOp>& roots, const PassOptions& options) {
+  return run_extra(ExtraRules::Before, "", Level::Any, roots, options);
 }
 
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options) {

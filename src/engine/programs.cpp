@@ -29,12 +29,13 @@ Programs& programs() {
 
 UniqueId id_of(const Node* variable) { return variable->arg<VariableArg>().id; }
 
-std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device) {
+std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device,
+                                   const std::shared_ptr<const ExtraRuleList>& extra) {
   auto result = std::make_shared<LoadedKernel>();
   Arena arena;
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
-  const UOp lowered = run_pipeline({own}, {.target = device.target()})[0];
+  const UOp lowered = run_pipeline({own}, {.target = device.target(), .extra = extra})[0];
   const auto variables = signature_of(own.node()).variables;
   for (const Node* variable : signature_of(lowered.node()).variables) {
     const auto at = std::ranges::find(variables, id_of(variable), id_of);
@@ -49,21 +50,22 @@ std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device) {
 
 }  // namespace
 
-std::string compilation_key(Device& device) {
+std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   std::string key = fmt::format("{} {}", device.name(), device.compiler_key());
   for (std::string_view name : {"NOOPT", "SKIP"}) key += " " + setting(name);
-  return key;
+  return key + key_of(extra);
 }
 
-std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device) {
+std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device,
+                                          const std::shared_ptr<const ExtraRuleList>& extra) {
   const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-  const Key key{compilation_key(device), hash.high, hash.low};
+  const Key key{compilation_key(device, *extra), hash.high, hash.low};
   {
     const std::lock_guard lock(programs().mutex);
     const auto found = programs().loaded.find(key);
     if (found != programs().loaded.end()) return found->second;
   }
-  auto made = load(kernel, device);
+  auto made = load(kernel, device, extra);
   const std::lock_guard lock(programs().mutex);
   return programs().loaded.try_emplace(key, std::move(made)).first->second;
 }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include <weft/dev/compile/extra_rules.h>
 #include <weft/dev/device/device.h>
 
 namespace weft {
@@ -15,9 +16,10 @@ struct LoadedKernel {
   std::mutex running;  // a program runs for one thread at a time
 };
 
-// What compiling depends on besides the kernel: the device, and the settings in force.
-std::string compilation_key(Device& device);
+// What compiling depends on besides the kernel: the device, the settings in force, extra rules.
+std::string compilation_key(Device& device, const ExtraRuleList& extra);
 
-std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device);
+std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device,
+                                          const std::shared_ptr<const ExtraRuleList>& extra);
 
 }  // namespace weft

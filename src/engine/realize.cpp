@@ -31,12 +31,13 @@ Plans& plans() {
 }
 
 // Graphs of one structure share a plan: only their memory differs.
-std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved) {
+std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
+                                       const std::shared_ptr<const ExtraRuleList>& extra) {
   std::vector<const Node*> nodes;
   std::string devices;
   for (const Root& root : resolved.roots) {
     nodes.push_back(root.tensor.node());
-    devices += compilation_key(find_device(root.device.get())) + ",";
+    devices += compilation_key(find_device(root.device.get()), *extra) + ",";
   }
   const StructuralHash hash = structural_hash(nodes);
   const PlanKey key{hash.high, hash.low, devices};
@@ -47,6 +48,7 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved) {
   }
   auto plan = std::make_shared<RunnablePlan>();
   plan->plan = make_plan(resolved.roots, Profile{});
+  plan->extra = extra;
   const std::lock_guard lock(plans().mutex);
   if (plans().made.size() >= most_plans) plans().made.clear();
   return plans().made.try_emplace(key, std::move(plan)).first->second;
@@ -132,8 +134,9 @@ struct Task {
     }
     if (open.empty()) return;
     const InternerScope scope(arena);
-    resolved = resolve(needed);
-    runnable = plan_for(resolved);
+    const PassOptions options;
+    resolved = resolve(needed, options);
+    runnable = plan_for(resolved, options.extra);
   }
 
   Arena arena;

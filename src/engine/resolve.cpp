@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/custom_op.h>
 #include <weft/error.h>
 
 namespace weft {
@@ -34,6 +35,7 @@ class Resolver {
   // By their ids.
   std::unordered_map<std::uint64_t, std::int64_t> bound;
   std::unordered_map<std::uint64_t, UOp> buffers, variables;
+  bool has_custom = false;
 
  private:
   // A BUFFER under a few movement ops.
@@ -50,6 +52,7 @@ class Resolver {
       bind(src[0], node->src(1));
       return src[0];
     }
+    has_custom = has_custom || node->op() == Op::Custom;
     if (node->op() == Op::Buffer) buffers.emplace(node->arg<BufferArg>().id.value, node);
     if (node->op() == Op::Variable) variables.emplace(node->arg<VariableArg>().id.value, node);
     return with_sources(Interner::current(), node, src);
@@ -75,17 +78,22 @@ class Resolver {
 
 }  // namespace
 
-Resolved resolve(const std::vector<Wanted>& wanted) {
+Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options) {
   Resolver resolver;
   Resolved result;
-  std::vector<const Node*> nodes;
-  for (const auto& [tensor, device] : wanted) {
-    nodes.push_back(resolver.resolve(tensor.node()));
-    result.roots.push_back({UOp(nodes.back()), device});
-  }
-  for (const Node* node : toposort(nodes)) {
-    if (node->op() == Op::Buffer)
-      result.buffers.push_back(resolver.buffers.at(node->arg<BufferArg>().id.value));
+  std::vector<UOp> tensors;
+  for (const Wanted& each : wanted) tensors.emplace_back(resolver.resolve(each.tensor.node()));
+  if (resolver.has_custom) tensors = rewrite(tensors, custom_rules());
+  tensors = rewrite_tensors(tensors, options);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    result.roots.push_back({tensors[i], wanted[i].device});
+  for (const Node* node : toposort(nodes_of(tensors))) {
+    if (node->op() == Op::Buffer) {
+      const auto known = resolver.buffers.find(node->arg<BufferArg>().id.value);
+      if (known == resolver.buffers.end())
+        user_error("an extra rule, or the meaning of an added op, brings memory of its own");
+      result.buffers.push_back(known->second);
+    }
     if (node->op() != Op::Variable) continue;
     const auto& arg = node->arg<VariableArg>();
     const auto value = resolver.bound.find(arg.id.value);

@@ -1,9 +1,10 @@
 // The graph of what is wanted, as scheduling wants it: values that are known already are the BUFFERs
-// they were computed into, and variables are free.
+// they were computed into, variables are free, and what the program adds to the compiler is done.
 #pragma once
 
 #include <vector>
 
+#include <weft/dev/compile/pipeline.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/schedule/plan.h>
 
@@ -16,6 +17,6 @@ struct Resolved {
   std::vector<std::int64_t> values;  // of the variables
 };
 
-Resolved resolve(const std::vector<Wanted>& wanted);
+Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options);
 
 }  // namespace weft

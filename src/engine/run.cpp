@@ -17,13 +17,15 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-RunnablePlan::Loaded loaded(const Step& step, const Plan& plan) {
+RunnablePlan::Loaded loaded(const Step& step, const RunnablePlan& runnable) {
   if (step.kernel.is_null()) return {};
-  RunnablePlan::Loaded result{load_kernel(step.kernel, find_device(step.device.get())), {}};
+  const std::vector<UOp>& variables = runnable.plan.variables;
+  RunnablePlan::Loaded result{
+      load_kernel(step.kernel, find_device(step.device.get()), runnable.extra), {}};
   const auto own = signature_of(step.kernel.node()).variables;
   for (std::size_t at : result.kernel->variables) {
-    const auto variable = std::ranges::find(plan.variables, own[at], &UOp::node);
-    result.variables.push_back(static_cast<std::size_t>(variable - plan.variables.begin()));
+    const auto variable = std::ranges::find(variables, own[at], &UOp::node);
+    result.variables.push_back(static_cast<std::size_t>(variable - variables.begin()));
   }
   return result;
 }
@@ -32,7 +34,7 @@ void load(RunnablePlan& runnable) {
   const std::lock_guard lock(runnable.loading);
   if (!runnable.steps.empty()) return;
   std::vector<RunnablePlan::Loaded> steps;
-  for (const Step& step : runnable.plan.steps) steps.push_back(loaded(step, runnable.plan));
+  for (const Step& step : runnable.plan.steps) steps.push_back(loaded(step, runnable));
   runnable.steps = std::move(steps);
 }
 

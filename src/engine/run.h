@@ -18,6 +18,7 @@ struct RunnablePlan {
     std::vector<std::size_t> variables;    // of the plan: what the program takes
   };
   Plan plan;
+  std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled
   std::mutex loading;
   std::vector<Loaded> steps;
 };

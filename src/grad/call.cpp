@@ -1,4 +1,5 @@
-// Calls backwards, by a function of their own or by the body's gradient.
+// Calls backwards, by a function of their own or by the body's gradient; likewise ops that a program
+// adds, whose body is what they mean.
 
 #include <weft/dev/grad/gradient.h>
 
@@ -10,6 +11,7 @@
 #include <fmt/core.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/ir/text.h>
+#include <weft/dev/rules/custom_op.h>
 #include <weft/error.h>
 
 #include "rules.h"
@@ -171,6 +173,44 @@ UOp call(const UOp& body, const std::vector<UOp>& arguments, CallGradient backwa
 Gradients of_call(const Step& step) {
   Gradients gradients = argument_gradients(step);
   gradients.insert(gradients.begin(), UOp());  // the body's
+  return gradients;
+}
+
+namespace {
+
+// The meaning is differentiated on its own, as a function of placeholders: the walk would go on below
+// the operands otherwise.
+std::vector<UOp> meaning_gradients(const Step& step) {
+  const std::vector<UOp> operands = operands_of(step.y.node());
+  Substitution values;
+  const auto placeholder = [&](const UOp& value) {
+    const auto slot = static_cast<std::int32_t>(values.size());
+    const UOp param =
+        make(Op::Param, sizes_of(value), value->dtype(), ParamArg{slot, Access::Read, 0});
+    values.emplace(param.node(), value);
+    return param;
+  };
+  std::vector<UOp> params, wanted, results(operands.size());
+  for (const UOp& operand : operands) params.push_back(placeholder(operand));
+  for (std::size_t i = 0; i < params.size(); ++i)
+    if (params[i]->dtype().is_float() && step.wants(i + 1)) wanted.push_back(params[i]);
+  const UOp seed = placeholder(step.g);
+  const std::vector<UOp> parts = backward(meaning_of(step.y.node(), params), seed, wanted);
+  for (std::size_t i = 0; i < wanted.size(); ++i)
+    if (!parts[i].is_null())
+      results[static_cast<std::size_t>(wanted[i]->arg<ParamArg>().slot)] =
+          substitute(parts[i], values);
+  return results;
+}
+
+}  // namespace
+
+// Like a call, a CUSTOM has its operands from source 1.
+Gradients of_custom(const Step& step) {
+  const auto definition = definition_of(step.y.node());
+  Gradients gradients = definition->backward ? checked(definition->backward(step.g, step.y), step.y)
+                                             : meaning_gradients(step);
+  gradients.insert(gradients.begin(), UOp());  // the shape's
   return gradients;
 }
 

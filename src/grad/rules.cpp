@@ -100,6 +100,7 @@ const Entry entries[] = {
   RULE(Remat,      g),
   {Op::Tuple,      of_tuple},
   {Op::Call,       of_call},
+  {Op::Custom,     of_custom},
 };
 // clang-format on
 #undef RULE

@@ -57,6 +57,7 @@ Gradients of_after(const Step& step);
 Gradients of_copy(const Step& step);
 Gradients of_tuple(const Step& step);
 Gradients of_call(const Step& step);
+Gradients of_custom(const Step& step);
 
 // A list with gradients for its members: a TUPLE, in which an empty TUPLE stands for none.
 UOp list_of(const std::vector<UOp>& members);  // null for a member without

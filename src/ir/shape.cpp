@@ -240,6 +240,11 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
       return list->op() == Op::Tuple && at < list->size() ? keep(list->src(at)->shape()) : nullptr;
     }
     case Op::Call: return keep(f.src[0]->shape());
+    case Op::Custom: {
+      const bool has_sizes = !f.src.empty() && f.src[0]->op() == Op::Tuple &&
+                             std::ranges::all_of(f.src[0]->src(), is_size);
+      return has_sizes ? keep(f.src[0]) : nullptr;
+    }
     case Op::Stage:  // a dimension for each range, and for each 0 that a range of one trip was
       for (const Node* source : f.src.subspan(1)) {
         // A range whose width is being chosen stands under a CAST for a moment.

@@ -1,6 +1,7 @@
 // Ops on each element that the IR has as such: dtypes and shapes are brought together first.
 
 #include <fmt/format.h>
+#include <weft/dev/rules/custom_op.h>
 #include <weft/error.h>
 
 #include "ops.h"
@@ -192,6 +193,17 @@ Tensor Tensor::pow(const Operand& exponent) const {
   if (power < 0)
     user_error(fmt::format("pow: integers to the power {}: cast to a float first", power));
   return integer_power(cast(dtype), static_cast<std::uint64_t>(power));
+}
+
+Tensor Tensor::custom(std::string_view op, const std::vector<Tensor>& operands) {
+  const std::vector<Operand> values(operands.begin(), operands.end());
+  std::vector<UOp> src;
+  std::vector<const Operand*> from;
+  for (const Operand& value : values) {
+    src.push_back(value.uop);
+    from.push_back(&value);
+  }
+  return result(op, custom_op(op, src), from);
 }
 
 }  // namespace weft

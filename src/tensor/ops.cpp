@@ -115,7 +115,7 @@ Tensor as_asked(Tensor tensor, const Options& options) {
   return tensor;
 }
 
-Tensor result(std::string_view op, const UOp& graph, std::initializer_list<const Operand*> from) {
+Tensor result(std::string_view op, const UOp& graph, const std::vector<const Operand*>& from) {
   Operand value(graph, {}, false);
   for (const Operand* operand : from) {
     value.tracked = value.tracked || operand->tracked;

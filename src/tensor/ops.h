@@ -3,7 +3,6 @@
 #pragma once
 
 #include <concepts>
-#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,7 +43,7 @@ Symbol device_of(const Options& options);
 Tensor as_asked(Tensor tensor, const Options& options);
 
 // A tensor computed from operands: on their device, tracked where one of them is.
-Tensor result(std::string_view op, const UOp& graph, std::initializer_list<const Operand*> from);
+Tensor result(std::string_view op, const UOp& graph, const std::vector<const Operand*>& from);
 
 // `compute(a, b)` on operands brought to one dtype and shape.
 template <class F>

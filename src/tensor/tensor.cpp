@@ -49,6 +49,8 @@ bool Tensor::is_tracked() const { return state_->tracked || state_->storage->is_
 
 std::vector<std::int64_t> Tensor::shape() const { return constant_shape("shape", uop()); }
 
+Views Tensor::views() const { return views_of(uop()); }
+
 std::vector<Dim> Tensor::dims() const {
   std::vector<Dim> dims;
   for (const UOp& size : sizes_of(uop())) dims.emplace_back(size);

@@ -49,6 +49,8 @@ expect "output that is full" 1 'cannot be written' sh -c "'$weft' opt '$dir/flat
 expect "whole pipeline" 0 'range %0 {id = 0, kind = loop} : i32' "$weft" opt "$dir/flat.weft"
 expect "standard input" 0 'return %1' sh -c "'$weft' opt --pass simplify - <'$dir/flat.weft'"
 expect trace 0 'by .*sum' "$weft" opt --trace --pass simplify "$dir/flat.weft"
+expect "an open loop" 0 '^flat: r0: the loop is still open' "$weft" opt --check-loops "$dir/flat.weft"
+expect "bounded loops" 0 '^flat: ends after at most 64 trips' sh -c "sed 's/return %6/%7 = reduce %6, %1 {op = add, axes = []} : index\n  return %7/' '$dir/flat.weft' | '$weft' opt --pass order --check-loops"
 expect "dump of one pass" 0 '^graph ranges' env DUMP=ranges "$weft" opt "$dir/flat.weft"
 expect "dump of all passes" 0 '^graph width' env DEBUG=4 "$weft" opt "$dir/flat.weft"
 expect "time of a pass" 0 '^// width: [0-9.]* ms, 7 nodes -> ' env DEBUG=3 SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"

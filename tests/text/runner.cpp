@@ -12,7 +12,8 @@
 //   graph name { ... }
 //
 // The pass is one of the pipeline, `all` for the whole pipeline, or one of the rule sets below. The
-// result has to be the expected graph; how its nodes are numbered makes no difference. --update
+// result has to be the expected graph; how its nodes are numbered makes no difference. The loops of a
+// kernel have to be bounded, before and after. --update
 // writes what came out in place of what was expected. Exits with 1 where a case fails.
 
 #include <algorithm>
@@ -27,6 +28,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <weft/dev/codegen/check_loops.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
@@ -153,6 +155,12 @@ std::string with_steady_ids(const std::string& text, const std::string& input) {
 // What the passes that ask for a target are given: registers of 16 bytes.
 constexpr Target target{.vector_bytes = 16};
 
+// Why a kernel may not end; empty for other graphs.
+std::string endless(const Graph& graph) {
+  if (graph.roots.size() != 1 || graph.roots[0]->op() != Op::Sink) return "";
+  return fmt::format("{}", fmt::join(check_loops(graph.roots[0].node()).findings, "\n"));
+}
+
 struct Result {
   std::string failure;  // empty where the case passed
   Lines got;            // the graph that came out
@@ -173,6 +181,9 @@ Result run_case(const Lines& lines, const Case& test) {
     result.failure =
         fmt::format("{}: not what {} was expected to make\n{}", test.line + 1, test.pass,
                     line_difference(split(print_graph({before.name, expected.roots})), result.got));
+  for (const Graph* graph : {&before, &after})
+    if (const std::string why = endless(*graph); !why.empty())
+      result.failure += fmt::format("{}: {}\n", test.line + 1, why);
   return result;
 }
 

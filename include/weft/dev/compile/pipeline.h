@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/dev/compile/extra_rules.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/rewrite/rewriter.h>
 #include <weft/dev/rules/spec.h>
@@ -24,19 +25,24 @@ struct Pass {
 std::span<const Pass> all_passes();
 const Pass* find_pass(std::string_view name);
 
-// For whom, and who is told. The rules that lower find the target as their context.
+// For whom, who is told, and what the program adds. The rules that lower find the target as their
+// context.
 struct PassOptions {
   Target target = {};
   RewriteTrace* trace = nullptr;
+  std::shared_ptr<const ExtraRuleList> extra = extra_rules();
 };
 
 // Rewrites, unless SKIP names the pass; then prints the time it took (DEBUG=3) and the result
-// (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1).
+// (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1). The program's own rules before
+// and after the pass likewise.
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options = {});
 // A pass of the pipeline, a rule set to its fixed point, or `all` for the whole pipeline.
 std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
                            const PassOptions& options = {});
+// The program's own rules for tensors, before these are cut into kernels.
+std::vector<UOp> rewrite_tensors(const std::vector<UOp>& roots, const PassOptions& options = {});
 // The passes that the target asks for: what its device renders.
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options = {});
 

@@ -1,0 +1,76 @@
+#include <weft/dev/compile/extra_rules.h>
+
+#include <algorithm>
+#include <mutex>
+
+#include <fmt/core.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+// The list is replaced, never changed: whoever compiles keeps the one it began with.
+struct InForce {
+  std::mutex mutex;
+  std::shared_ptr<const ExtraRuleList> list = std::make_shared<ExtraRuleList>();
+  std::uint64_t added = 0;
+};
+
+InForce& in_force() {
+  // Leaked on purpose: guards in static objects may go after any destructor here.
+  static auto& all = *new InForce;
+  return all;
+}
+
+std::shared_ptr<const ExtraRuleSet> add(std::string_view name, std::vector<Rule> rules,
+                                        ExtraRules::Side side, std::string_view pass) {
+  InForce& all = in_force();
+  const std::lock_guard lock(all.mutex);
+  for (const auto& set : *all.list)
+    if (set->rules.name() == name)
+      user_error(fmt::format("there are extra rules '{}' already", name));
+  const std::shared_ptr<const ExtraRuleSet> set(
+      new ExtraRuleSet{RuleSet(name, std::move(rules)), ++all.added, side, std::string(pass)});
+  auto list = std::make_shared<ExtraRuleList>(*all.list);
+  list->push_back(set);
+  all.list = std::move(list);
+  return set;
+}
+
+std::string_view checked(std::string_view pass) {
+  if (find_pass(pass) == nullptr)
+    user_error(fmt::format("there is no pass '{}'; `weft list passes` names them", pass));
+  return pass;
+}
+
+}  // namespace
+
+ExtraRules::ExtraRules(std::string_view name, std::vector<Rule> rules)
+    : added_(add(name, std::move(rules), Before, "")) {}
+
+ExtraRules::ExtraRules(std::string_view name, std::vector<Rule> rules, Side side,
+                       std::string_view pass)
+    : added_(add(name, std::move(rules), side, checked(pass))) {}
+
+ExtraRules::~ExtraRules() {
+  InForce& all = in_force();
+  const std::lock_guard lock(all.mutex);
+  auto list = std::make_shared<ExtraRuleList>(*all.list);
+  std::erase(*list, added_);
+  all.list = std::move(list);
+}
+
+std::shared_ptr<const ExtraRuleList> extra_rules() {
+  const std::lock_guard lock(in_force().mutex);
+  return in_force().list;
+}
+
+std::string key_of(const ExtraRuleList& extra) {
+  std::string key;
+  for (const auto& set : extra)
+    if (!set->pass.empty()) key += fmt::format(" {}", set->number);
+  return key;
+}
+
+}  // namespace weft
