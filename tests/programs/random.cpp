@@ -144,7 +144,7 @@ class Generator {
     } catch (const Error& error) {
       if (std::string_view(error.what()).starts_with("internal")) throw;
     }
-    // An assignment cannot be taken back, but its results are small.
+    // What an assignment did to the tensors stays, but here only shapes and dtypes matter.
     program_.code.resize(static_cast<std::size_t>(before));
     tensors_.resize(static_cast<std::size_t>(before));
     return false;
