@@ -132,7 +132,7 @@ bool comes_after_effects(const Node* after, Around around) {
 bool stores_into_memory(const Node* store) {
   const Node* place = store->src(0);
   if (place->op() == Index) return true;
-  while (info(place->op()).cls == OpClass::Movement) place = place->src(0);
+  while (info(place->op()).cls == OpClass::Movement || place->op() == Detach) place = place->src(0);
   return storages.contains(storage_of(place)->op());
 }
 

@@ -29,7 +29,7 @@ namespace {
 struct Registry {
   std::mutex mutex;
   std::uint64_t count = 0;
-  std::map<std::uint64_t, Storage*> storages;  // in the order they were made
+  std::map<std::uint64_t, std::weak_ptr<Storage>> storages;  // in the order they were made
 };
 
 Registry& registry() {
@@ -39,11 +39,14 @@ Registry& registry() {
 
 }  // namespace
 
-Storage::Storage(UOp graph, Symbol device, bool is_owned, bool is_tracked)
-    : device_(device), current_(std::move(graph)), owned_(is_owned), tracked_(is_tracked) {
+// Known to others only when complete: they may look at it at once.
+std::shared_ptr<Storage> Storage::make(UOp graph, Symbol device, bool is_owned, bool is_tracked) {
+  auto storage =
+      std::make_shared<Storage>(OnlyMake(), std::move(graph), device, is_owned, is_tracked);
   const std::lock_guard lock(registry().mutex);
-  number_ = registry().count++;
-  registry().storages.emplace(number_, this);
+  storage->number_ = registry().count++;
+  registry().storages.emplace(storage->number_, storage);
+  return storage;
 }
 
 Storage::~Storage() {
@@ -55,7 +58,7 @@ std::vector<std::shared_ptr<Storage>> Storage::alive() {
   std::vector<std::shared_ptr<Storage>> result;
   const std::lock_guard lock(registry().mutex);
   for (const auto& [number, storage] : registry().storages)
-    if (auto owner = storage->weak_from_this().lock()) result.push_back(std::move(owner));
+    if (auto owner = storage.lock()) result.push_back(std::move(owner));
   return result;
 }
 

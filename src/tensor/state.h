@@ -9,9 +9,13 @@
 
 namespace weft {
 
-class Storage : public std::enable_shared_from_this<Storage> {
+class Storage {
+  struct OnlyMake {};
+
  public:
-  Storage(UOp graph, Symbol device, bool is_owned, bool is_tracked);
+  static std::shared_ptr<Storage> make(UOp graph, Symbol device, bool is_owned, bool is_tracked);
+  Storage(OnlyMake, UOp graph, Symbol device, bool is_owned, bool is_tracked)
+      : device_(device), current_(std::move(graph)), owned_(is_owned), tracked_(is_tracked) {}
   ~Storage();
   Storage(const Storage&) = delete;
   Storage& operator=(const Storage&) = delete;

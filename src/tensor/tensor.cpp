@@ -25,7 +25,7 @@ Tensor Tensor::from(const Operand& value) {
   const Symbol device = value.device.empty() ? Symbol(default_device()) : value.device;
   const UOp graph = converted(value.uop, settled(value.uop->dtype()));
   const bool tracked = value.tracked && !NoGrad::is_on();
-  auto storage = std::make_shared<Storage>(graph, device, graph->op() == Op::Buffer, tracked);
+  auto storage = Storage::make(graph, device, graph->op() == Op::Buffer, tracked);
   return Tensor(std::make_shared<State>(std::move(storage), graph, graph, tracked));
 }
 

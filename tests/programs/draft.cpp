@@ -24,9 +24,10 @@ void permutation(Draft& draft) {
 void sizes(Draft& draft) {
   std::int64_t left = 1;
   for (std::int64_t size : draft.shape) left *= size;
-  draft.with.n = draft.shape;
-  if (left == 0)
-    return draw::permutation(draft), std::ranges::copy(draft.shape, draft.with.n.begin()), void();
+  if (left == 0) {
+    draft.with.n = draft.shape;
+    return;
+  }
   draft.with.n.clear();
   while (left > 1 && draft.with.n.size() < 3) {
     std::int64_t part = 1 + draft.below(left);

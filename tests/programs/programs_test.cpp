@@ -66,8 +66,8 @@ TEST_P(Programs, DoTheSameEverywhere) {
     const auto [sure, elements] = expected.certain();
     certain += sure, all += elements;
   }
-  RecordProperty("certain", static_cast<int>(certain));
-  RecordProperty("elements", static_cast<int>(all));
+  // Of the rest only the size is checked, if anything.
+  EXPECT_TRUE(3 * certain >= all || only != nullptr) << certain << " of " << all;
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, Programs, testing::Range<std::uint64_t>(0, parts));

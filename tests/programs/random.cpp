@@ -30,13 +30,25 @@ class Generator {
     add_input(shape::any(draft_), some_dtype(KindSet::all()));
     add_input(shape::any(draft_), some_dtype(KindSet::all()));
     for (std::int64_t left = 5 + draft_.below(36), tries = 400; left > 0 && tries > 0; --tries)
-      left -= try_op(some_op());
+      left -= try_some_op();
     std::vector<bool> used(program_.code.size());
     for (const Instruction& instruction : program_.code)
       for (std::size_t operand : instruction.operands) used[operand] = true;
     for (std::size_t i = 0; i < used.size(); ++i)
       if (i + 1 == used.size() || (used[i] ? draft_.one_in(15) : !draft_.one_in(4)))
         program_.outputs.push_back(i);
+    return without_dead(program_);
+  }
+
+  // Each on an input of its own.
+  Script every_op() {
+    for (const ProgramOp& op : program_ops()) {
+      Numbers sizes(std::max<std::size_t>(op.rank, 2));
+      do {
+        for (std::int64_t& size : sizes) size = 2 + draft_.below(3);
+      } while (!try_op(op, add_input(sizes, some_dtype(op.kinds))));
+      program_.outputs.push_back(program_.code.size() - 1);
+    }
     return without_dead(program_);
   }
 
@@ -111,15 +123,19 @@ class Generator {
     return add_input(sizes, some_dtype(rule.kinds));
   }
 
-  bool try_op(const ProgramOp& op) {
+  bool try_some_op() {
+    const ProgramOp& op = some_op();
     const auto x = some_operand(op.kinds, op.rank);
-    if (!x) return false;
+    return x && try_op(op, *x);
+  }
+
+  bool try_op(const ProgramOp& op, std::size_t x) {
     const auto before = std::ssize(program_.code);
-    draft_.shape = tensors_[*x].shape();
-    draft_.dtype = tensors_[*x].dtype();
+    draft_.shape = tensors_[x].shape();
+    draft_.dtype = tensors_[x].dtype();
     draft_.with = {};
     if (op.draw != nullptr) op.draw(draft_);
-    Instruction instruction{.op = &op, .operands = {*x}, .with = draft_.with};
+    Instruction instruction{.op = &op, .operands = {x}, .with = draft_.with};
     try {
       for (const OperandRule& rule : {op.y, op.z})
         if (rule.shape != nullptr) instruction.operands.push_back(operand_of(rule));
@@ -128,7 +144,7 @@ class Generator {
     } catch (const Error& error) {
       if (std::string_view(error.what()).starts_with("internal")) throw;
     }
-    // An assignment cannot be taken back, but its results are small.
+    // What an assignment did to the tensors stays, but here only shapes and dtypes matter.
     program_.code.resize(static_cast<std::size_t>(before));
     tensors_.resize(static_cast<std::size_t>(before));
     return false;
@@ -144,5 +160,6 @@ class Generator {
 }  // namespace
 
 Script random_program(std::uint64_t seed) { return Generator(seed).program(); }
+Script program_of_every_op() { return Generator(1).every_op(); }
 
 }  // namespace weft

@@ -28,6 +28,12 @@ TEST(TensorAssign, IsSeenThroughViewsBothWays) {
   EXPECT_TRUE(holds<int>(x.detach(), {5, 0, 5, 0}, {4}));
 }
 
+TEST(TensorAssign, GoesThroughDetach) {
+  const Tensor x({1, 2});
+  x.detach()[0].assign(7);
+  EXPECT_TRUE(holds<int>(x, {7, 2}, {2}));
+}
+
 TEST(TensorAssign, TheLastSliceMayBePadded) {
   Tensor x = Tensor({1, 2, 3, 4, 5});
   x[Slice{.step = 2}] += 10;
