@@ -63,7 +63,7 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
     for (std::uint32_t slot : step.slots)
       if (memory[slot] == nullptr) memory[slot] = allocate(plan.slots[slot]);
     if (step.kernel.is_null())
-      memory[step.slots[0]]->copy_from(*memory[step.slots[1]]);
+      memory[step.slots[0]]->copy_from(*memory[step.slots[1]], step.offset);
     else
       run_kernel(runnable.steps[i], step, memory, values);
     for (std::uint32_t slot : step.slots)

@@ -5,6 +5,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rewrite/rewriter.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/dev/schedule/region.h>
 
 #include "emit.h"
 
@@ -15,7 +16,8 @@ namespace {
 std::vector<Root> simplified(const std::vector<Root>& roots) {
   std::vector<UOp> tensors;
   for (const Root& root : roots) tensors.push_back(root.tensor);
-  tensors = rewrite(tensors, symbolic(), {.pass = "tensors"});
+  static const RuleSet rules{"tensors", {&symbolic(), &region_rules()}};
+  tensors = rewrite(tensors, rules, {.pass = "tensors"});
   std::vector<Root> result;
   for (std::size_t i = 0; i < roots.size(); ++i) result.push_back({tensors[i], roots[i].device});
   return result;
