@@ -64,6 +64,10 @@ class Tensor {
   static Tensor from_blob(void* data, const Shape& shape, const Options& options = {},
                           std::shared_ptr<const void> owner = nullptr);
 
+  // The bytes of a file as u8, on the device DISK:path. What is cut, reshaped or read as another dtype
+  // stays there, and to() reads those bytes alone. A tensor's to("DISK:path") writes a new file.
+  static Tensor from_file(const std::string& path);
+
   static Tensor full(const Shape& shape, Scalar value, const Options& options = {});
   static Tensor zeros(const Shape& shape, const Options& options = {});
   static Tensor ones(const Shape& shape, const Options& options = {});
@@ -162,8 +166,9 @@ class Tensor {
   Tensor to(const std::string& device) const;
   Tensor to(DType dtype) const { return cast(dtype); }
   Tensor cast(DType dtype) const;
-  Tensor bitcast(DType dtype) const;  // of the same width
-  Tensor contiguous() const;          // computed into memory of its own
+  Tensor bitcast(
+      DType dtype) const;     // of the same width; in a file, of any that divides the last axis
+  Tensor contiguous() const;  // computed into memory of its own
 
   // --- Movement: no values are computed ---------------------------------------------------------
 
@@ -348,7 +353,7 @@ class Tensor {
   Tensor viewed(const UOp& graph) const;
   bool is_tracked() const;
   void want_single() const;
-  void read(void* to, DType wanted) const;
+  void read(void* values, DType wanted) const;
   const void* address(DType wanted) const;
 
   friend struct Operand;

@@ -1,11 +1,18 @@
 #include <weft/dev/device/buffer.h>
 
+#include <algorithm>
 #include <vector>
 
 #include <fmt/core.h>
 #include <weft/error.h>
 
 namespace weft {
+namespace {
+
+// Held here at a time of what goes from one device to another, neither of which has addresses.
+constexpr std::size_t most_between = std::size_t{16} << 20;
+
+}  // namespace
 
 Buffer::Buffer(Device& device, std::span<std::byte> bytes, std::shared_ptr<const void> owner)
     : Buffer(device, bytes.size()) {
@@ -18,6 +25,15 @@ Buffer::Buffer(Device& device, std::span<std::byte> bytes, std::shared_ptr<const
   }
 }
 
+Buffer::Buffer(const std::shared_ptr<Buffer>& whole, std::size_t offset, std::size_t bytes)
+    : Buffer(whole->device(), bytes) {
+  whole->check_part(offset, bytes);
+  memory_ = whole->memory();
+  offset_ = whole->offset_ + offset;
+  foreign_ = true;
+  owner_ = whole;
+}
+
 Buffer::~Buffer() {
   if (memory_ != nullptr && !foreign_) device_.allocator().release(memory_, bytes_);
 }
@@ -27,7 +43,7 @@ void* Buffer::memory() {
   return memory_;
 }
 
-Argument Buffer::argument() { return {memory(), 0, bytes_}; }
+Argument Buffer::argument() { return {memory(), offset_, bytes_}; }
 
 void Buffer::check_part(std::size_t offset, std::size_t bytes) const {
   if (offset > bytes_ || bytes > bytes_ - offset)
@@ -36,20 +52,28 @@ void Buffer::check_part(std::size_t offset, std::size_t bytes) const {
 
 void Buffer::copy_in(std::span<const std::byte> from, std::size_t offset) {
   check_part(offset, from.size());
-  if (!from.empty()) device_.allocator().copy_in(memory(), offset, from);
+  if (!from.empty()) device_.allocator().copy_in(memory(), offset_ + offset, from);
 }
 
 void Buffer::copy_out(std::span<std::byte> to, std::size_t offset) {
   check_part(offset, to.size());
-  if (!to.empty()) device_.allocator().copy_out(to, memory(), offset);
+  if (!to.empty()) device_.allocator().copy_out(to, memory(), offset_ + offset);
 }
 
-void Buffer::copy_from(Buffer& other) {
-  if (other.bytes_ != bytes_)
-    user_error(fmt::format("a buffer of {} bytes cannot take {}", bytes_, other.bytes_));
-  std::vector<std::byte> bytes(bytes_);
-  other.copy_out(bytes);
-  copy_in(bytes);
+std::byte* Buffer::address() { return static_cast<std::byte*>(memory()) + offset_; }
+
+void Buffer::copy_from(Buffer& other, std::size_t offset) {
+  other.check_part(offset, bytes_);
+  if (bytes_ == 0) return;
+  if (device_.allocator().uses_addresses()) return other.copy_out({address(), bytes_}, offset);
+  if (other.device_.allocator().uses_addresses())
+    return copy_in({other.address() + offset, bytes_});
+  std::vector<std::byte> part(std::min(bytes_, most_between));
+  for (std::size_t done = 0; done < bytes_; done += part.size()) {
+    const std::span bytes = std::span(part).first(std::min(part.size(), bytes_ - done));
+    other.copy_out(bytes, offset + done);
+    copy_in(bytes, done);
+  }
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 // Which devices there are. The library's own are added by the generated add_backends(), which
 // calls every backend by name: static initialisers would vanish from a static library.
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 #include <mutex>
@@ -17,13 +18,14 @@ namespace {
 
 struct Entry {
   std::string meaning;
-  OpenDevice open;
+  OpenNamedDevice open;
+  bool has_numbers;
 };
 
 struct Registry {
   std::recursive_mutex mutex;  // a device may be built on another
   std::map<std::string, Entry, std::less<>> kinds;
-  std::map<std::pair<std::string, int>, std::unique_ptr<Device>> open;
+  std::map<std::pair<std::string, std::string>, std::unique_ptr<Device>> open;
 };
 
 Registry& registry() {
@@ -46,41 +48,55 @@ Registry& filled_registry() {
   return registry();
 }
 
-// "CPU:3" is kind CPU, number 3.
-std::pair<std::string, int> parse_name(std::string_view name) {
-  const std::size_t colon = name.find(':');
-  if (colon == std::string_view::npos) return {std::string(name), 0};
-  const std::string_view digits = name.substr(colon + 1);
+// What stands behind the colon in "CPU:3"; nothing is 0.
+int number_in(std::string_view name, std::string_view digits) {
   int index = -1;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), index);
   if (error != std::errc() || end != digits.end() || index < 0)
     user_error(
         fmt::format("'{}' is not the name of a device: after the colon stands its number", name));
-  return {std::string(name.substr(0, colon)), index};
+  return index;
+}
+
+void add(std::string_view kind, Entry entry) {
+  Registry& all = filled_registry();
+  const std::lock_guard lock(all.mutex);
+  if (!all.kinds.try_emplace(std::string(kind), std::move(entry)).second)
+    user_error(fmt::format("there is a device {} already", kind));
+}
+
+const Entry& find_kind(const Registry& all, std::string_view name, std::string_view kind) {
+  const auto found = all.kinds.find(kind);
+  if (found != all.kinds.end()) return found->second;
+  std::vector<std::string_view> known;
+  for (const auto& [known_name, entry] : all.kinds) known.push_back(known_name);
+  user_error(fmt::format("there is no device '{}'; there are {}", name, fmt::join(known, ", ")));
 }
 
 }  // namespace
 
 void add_device(std::string_view kind, std::string_view meaning, OpenDevice open) {
-  Registry& all = filled_registry();
-  const std::lock_guard lock(all.mutex);
-  if (!all.kinds.try_emplace(std::string(kind), Entry{std::string(meaning), std::move(open)})
-           .second)
-    user_error(fmt::format("there is a device {} already", kind));
+  const auto by_number = [open = std::move(open)](std::string_view number) {
+    return open(number_in(number, number));
+  };
+  add(kind, {std::string(meaning), by_number, true});
+}
+
+void add_named_device(std::string_view kind, std::string_view meaning, OpenNamedDevice open) {
+  add(kind, {std::string(meaning), std::move(open), false});
 }
 
 Device& find_device(std::string_view name) {
-  const auto key = parse_name(name);
+  const std::size_t colon = std::min(name.find(':'), name.size());
+  const std::string_view kind = name.substr(0, colon);
+  std::string rest(name.substr(std::min(colon + 1, name.size())));
   Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
-  const auto kind = all.kinds.find(key.first);
-  if (kind == all.kinds.end()) {
-    std::vector<std::string_view> known;
-    for (const auto& [known_name, entry] : all.kinds) known.push_back(known_name);
-    user_error(fmt::format("there is no device '{}'; there are {}", name, fmt::join(known, ", ")));
-  }
-  std::unique_ptr<Device>& device = all.open[key];
-  if (device == nullptr) device = kind->second.open(key.second);
+  const Entry& entry = find_kind(all, name, kind);
+  // "CPU" and "CPU:00" are "CPU:0".
+  if (entry.has_numbers) rest = std::to_string(colon == name.size() ? 0 : number_in(name, rest));
+  std::unique_ptr<Device>& device = all.open[{std::string(kind), rest}];
+  if (device == nullptr) device = entry.open(rest);
   return *device;
 }
 

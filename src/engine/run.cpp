@@ -78,7 +78,7 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
       if (memory[slot] == nullptr) memory[slot] = allocate(plan.slots[slot]);
     const Clock::time_point begin = debug >= 2 ? Clock::now() : start;
     if (step.kernel.is_null())
-      memory[step.slots[0]]->copy_from(*memory[step.slots[1]]);
+      memory[step.slots[0]]->copy_from(*memory[step.slots[1]], step.offset);
     else
       run_kernel(runnable.steps[i], step, memory, values);
     if (debug >= 2) report_step(plan, step, seconds_since(begin));

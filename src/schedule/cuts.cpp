@@ -7,6 +7,7 @@
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/ir/text.h>
+#include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 
 namespace weft {
@@ -188,8 +189,12 @@ class Cutter {
     if (from == to) return value;
     // What no device holds can be made anywhere.
     if (from == Symbol()) return value;
-    const UOp source = in_memory(value, from);
-    return add({.value = source, .must = true, .is_copy = true, .device = to});
+    const auto region = region_of(value.node());
+    if (region) in_memory(UOp(region->buffer), from);
+    return add({.value = region ? value : in_memory(value, from),
+                .must = true,
+                .is_copy = true,
+                .device = to});
   }
 
   UOp assigned(const Node* after, const std::vector<UOp>& src) {

@@ -16,7 +16,7 @@ struct Cut {
   UOp leaf = {};
   UOp value = {};  // over the leaves of other cuts and the program's own BUFFERs
   bool must = false;
-  bool is_copy = false;  // the value lies on another device
+  bool is_copy = false;  // the value is a region of memory on another device
   Symbol device = {};
   // An assignment: the leaf is what `before` becomes when the value is stored at `place`, a view of
   // it or an INDEX into it.

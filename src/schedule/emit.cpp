@@ -9,6 +9,7 @@
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/ranges.h>
+#include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 
 #include "reshape.h"
@@ -99,10 +100,7 @@ class Emitter {
     for (const FusedKernel& kernel : fusion_.kernels) {
       const Cut& first = graph_.cuts[kernel.outputs[0]];
       if (first.is_copy)
-        plan_.steps.push_back({.kernel = {},
-                               .device = first.device,
-                               .slots = {slot_of(first.leaf.node()), slot_of(first.value.node())},
-                               .work = kernel.work});
+        emit_copy(first, kernel.work);
       else if (elements(written_by(first)->dims()) > 0)
         emit(kernel);
     }
@@ -133,6 +131,15 @@ class Emitter {
     for (const Node* node : toposort(root.node()))
       if (node->op() == Op::Buffer) storages.emplace(node, plan_.slots[slot_of(node)].buffer);
     return substitute(root, storages);
+  }
+
+  void emit_copy(const Cut& cut, const Work& work) {
+    const Region from = *region_of(cut.value.node());
+    plan_.steps.push_back({.kernel = {},
+                           .device = cut.device,
+                           .slots = {slot_of(cut.leaf.node()), slot_of(from.buffer)},
+                           .offset = from.offset,
+                           .work = work});
   }
 
   ComputedLeaves computed_leaves() const {
@@ -211,6 +218,7 @@ class Emitter {
     Step step{.kernel = {},
               .device = graph_.cuts[kernel.outputs[0]].device,
               .slots = {},
+              .offset = 0,
               .work = kernel.work};
     const UOp sink =
         with_params(rewrite(make(Op::Sink, effects, {}, NameArg{}), symbolic()), step.slots);

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 
 #include "workload.h"
@@ -30,7 +31,7 @@ class Fuser {
           readers_[*source].emplace_back(i, &reading);
     for (std::size_t i = 0; i < graph.cuts.size(); ++i)
       if (graph.cuts[i].is_copy)
-        if (const auto source = graph.cut_of(graph.cuts[i].value.node()))
+        if (const auto source = graph.cut_of(region_of(graph.cuts[i].value.node())->buffer))
           readers_[*source].emplace_back(i, nullptr);
   }
 

@@ -6,6 +6,7 @@
 #include <weft/dev/rewrite/rewriter.h>
 #include <weft/dev/rules/spec.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
@@ -29,7 +30,7 @@ UOp open_call(const Match& m) {
 
 const RuleSet& tensor_rules() {
   static const RuleSet calls{"calls", {rule(node(Op::Call), open_call)}};
-  static const RuleSet rules{"tensors", {&calls, &symbolic()}};
+  static const RuleSet rules{"tensors", {&calls, &symbolic(), &region_rules()}};
   return rules;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <weft/dev/device/buffer.h>
@@ -116,6 +117,13 @@ Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
   const std::span bytes(static_cast<std::byte*>(data), bytes_of(dtype, tuple(sizes)->src()));
   auto memory = std::make_shared<Buffer>(find_device(device.get()), bytes, std::move(owner));
   return finished(new_buffer(dtype, sizes, std::move(memory)), device, options);
+}
+
+Tensor Tensor::from_file(const std::string& path) {
+  std::error_code error;
+  const std::uintmax_t bytes = std::filesystem::file_size(path, error);
+  if (error) user_error(fmt::format("from_file: '{}': {}", path, error.message()));
+  return empty({static_cast<std::int64_t>(bytes)}, {.dtype = dtypes::u8, .device = "DISK:" + path});
 }
 
 Tensor Tensor::full(const Shape& shape, Scalar value, const Options& options) {

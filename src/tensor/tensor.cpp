@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <weft/dev/device/buffer.h>
 #include <weft/dev/engine/storage.h>
+#include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
@@ -116,9 +117,11 @@ void Tensor::want_single() const {
     user_error(fmt::format("item: a tensor of shape {} has {} elements", shape_text(uop()), count));
 }
 
-void Tensor::read(void* to, DType wanted) const {
+void Tensor::read(void* values, DType wanted) const {
   const auto count = static_cast<std::size_t>(numel());
   if (count == 0) return;
+  if (!find_device(device()).runs_kernels() && memory_behind(uop()) == nullptr)
+    return to("CPU").read(values, wanted);
   const DType own = dtype();
   Operand value(*this);
   value.uop = computed_one(value);
@@ -127,13 +130,14 @@ void Tensor::read(void* to, DType wanted) const {
     value.uop = computed_one(value);
   }
   const auto memory = memory_of(memory_behind(value.uop));
-  if (own == wanted) return memory->copy_out({static_cast<std::byte*>(to), count * own.bytes()});
+  if (own == wanted)
+    return memory->copy_out({static_cast<std::byte*>(values), count * own.bytes()});
   std::vector<std::byte> bytes(count * own.bytes());
   memory->copy_out(bytes);
   for (std::size_t i = 0; i < count; ++i) {
     const Bits bits = convert(load(&bytes[i * own.bytes()], own), own, wanted);
     std::copy_n(reinterpret_cast<const std::byte*>(&bits), wanted.bytes(),
-                static_cast<std::byte*>(to) + i * wanted.bytes());
+                static_cast<std::byte*>(values) + i * wanted.bytes());
   }
 }
 
@@ -149,7 +153,8 @@ const void* Tensor::address(DType wanted) const {
   if (!memory->device().allocator().uses_addresses())
     user_error(
         fmt::format("data: the memory of {} has no addresses here: use to_vector", device()));
-  return memory->argument().memory;
+  const Argument whole = memory->argument();
+  return static_cast<const std::byte*>(whole.memory) + whole.offset;
 }
 
 Tensor Tensor::to(const std::string& device) const {
@@ -165,9 +170,32 @@ Tensor Tensor::cast(DType dtype) const {
   return result("cast", converted(x.uop, dtype), {&x});
 }
 
+namespace {
+
+// Bytes that are only stored are whatever they are read as: a BUFFER of the new dtype over them.
+UOp reread(const UOp& stored, DType dtype) {
+  const auto region = region_of(stored.node());
+  const std::vector<std::int64_t> shape = constant_shape("bitcast", stored);
+  if (!region || shape.empty())
+    user_error("bitcast: the bytes do not lie together: copy the tensor with to() first");
+  Sizes sizes = constant_sizes(shape);
+  const auto row = static_cast<std::size_t>(shape.back()) * stored->dtype().bytes();
+  if (row % dtype.bytes() != 0)
+    user_error(
+        fmt::format("bitcast: rows of {} bytes are no whole number of {}", row, dtype.str()));
+  sizes.back() = const_int(static_cast<std::int64_t>(row / dtype.bytes()));
+  return new_buffer(dtype, sizes,
+                    std::make_shared<Buffer>(memory_of(region->buffer), region->offset,
+                                             bytes_of(stored->dtype(), stored->dims())));
+}
+
+}  // namespace
+
 Tensor Tensor::bitcast(DType dtype) const {
   const Operand x(*this);
   if (x.uop->dtype() == dtype) return *this;
+  if (x.uop->dtype().bytes() != dtype.bytes() && !find_device(device()).runs_kernels())
+    return from({reread(x.uop, dtype), x.device, false});
   if (x.uop->dtype().bytes() != dtype.bytes())
     user_error(
         fmt::format("bitcast: {} and {} differ in width", x.uop->dtype().str(), dtype.str()));

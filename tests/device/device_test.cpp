@@ -137,7 +137,10 @@ TEST(Buffers, CopyBetweenDevices) {
   here.copy_in(bytes({1, 2, 3}));
   there.copy_from(here);
   EXPECT_EQ(contents(there), bytes({1, 2, 3}));
-  EXPECT_EQ(error_of([&] { small.copy_from(here); }), "a buffer of 2 bytes cannot take 3");
+  EXPECT_EQ(error_of([&] { here.copy_from(small); }), "3 bytes at 0 of a buffer of 2");
+  EXPECT_EQ(error_of([&] { small.copy_from(here, 2); }), "2 bytes at 2 of a buffer of 3");
+  small.copy_from(here, 1);
+  EXPECT_EQ(contents(small), bytes({2, 3}));
   EXPECT_EQ(contents(none), bytes({}));
 }
 

@@ -58,6 +58,9 @@ class Device {
   // By default kernels are taken as they were scheduled.
   virtual Target target() const { return {}; }
 
+  // Where it does not, it only stores tensors: what is computed from them is computed elsewhere.
+  virtual bool runs_kernels() const { return true; }
+
   // A kernel (a SINK), after the passes that target() asks for, as source, for people and for compile(). Throws for what it cannot express.
   virtual std::string render(const Node* kernel) = 0;
   // Source to code. Depends on nothing but the source and compiler_key(), so that it can be cached.
@@ -85,5 +88,9 @@ std::vector<DeviceKind> device_kinds();
 // Opens number `index` of a kind of device, as in CPU:index. Throws where there is none.
 using OpenDevice = std::function<std::unique_ptr<Device>(int index)>;
 void add_device(std::string_view kind, std::string_view meaning, OpenDevice open);
+
+// The same of devices that have names instead of numbers, as in DISK:path.
+using OpenNamedDevice = std::function<std::unique_ptr<Device>(std::string_view name)>;
+void add_named_device(std::string_view kind, std::string_view meaning, OpenNamedDevice open);
 
 }  // namespace weft

@@ -25,9 +25,10 @@ struct Slot {
 };
 
 struct Step {
-  UOp kernel;  // a SINK over PARAMs; null for a copy of slots[1] to slots[0]
+  UOp kernel;  // a SINK over PARAMs; null for a copy from slots[1], which fills slots[0]
   Symbol device;
   std::vector<std::uint32_t> slots;  // by the PARAMs of the kernel
+  std::size_t offset = 0;            // of a copy: the bytes of slots[1] before what is copied
   Work work;
 };
 
