@@ -72,6 +72,8 @@ std::string shape_text(NodeList dims) {
 
 bool is_size(const Node* node) { return node->dtype().is_int() && node->dtype().lanes() == 1; }
 
+bool can_be_size(const Node* node) { return is_size(node) && node->bounds().hi >= 0; }
+
 NodeList dims_of(const NodeFields& f, std::size_t i) {
   const Node* tuple = f.src[i];
   if (tuple->op() != Op::Tuple || !std::ranges::all_of(tuple->src(), is_size))
@@ -241,9 +243,9 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
     }
     case Op::Call: return keep(f.src[0]->shape());
     case Op::Custom: {
-      const bool has_sizes = !f.src.empty() && f.src[0]->op() == Op::Tuple &&
-                             std::ranges::all_of(f.src[0]->src(), is_size);
-      return has_sizes ? keep(f.src[0]) : nullptr;
+      const bool is_tensor = !f.dtype.is_void() && !f.src.empty() && f.src[0]->op() == Op::Tuple &&
+                             std::ranges::all_of(f.src[0]->src(), can_be_size);
+      return is_tensor ? keep(f.src[0]) : nullptr;
     }
     case Op::Stage:  // a dimension for each range, and for each 0 that a range of one trip was
       for (const Node* source : f.src.subspan(1)) {
