@@ -19,10 +19,13 @@ bool is_empty(const Extents& extents) {
   return std::ranges::any_of(extents, [](const auto& extent) { return length(extent) <= 0; });
 }
 
+View zeros(const std::vector<std::int64_t>& shape) {
+  return {shape, std::vector<std::int64_t>(shape.size()), 0, Extents(shape.size(), {0, 0})};
+}
+
 // A scalar has no axis to be outside of.
 std::optional<View> all_zero(const std::vector<std::int64_t>& shape) {
-  if (shape.empty()) return std::nullopt;
-  return View{shape, std::vector<std::int64_t>(shape.size()), 0, Extents(shape.size(), {0, 0})};
+  return shape.empty() ? std::nullopt : std::optional(zeros(shape));
 }
 
 struct Digit {
@@ -145,7 +148,7 @@ Extents valid_box(const std::vector<Digit>& digits, const View& outer) {
 }  // namespace
 
 View canonical(View view) {
-  if (is_empty(view.mask)) return *all_zero(view.shape);
+  if (is_empty(view.mask)) return zeros(view.shape);
   for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
     if (length(view.mask[axis]) > 1) continue;
     view.offset = plus_product(view.offset, view.strides[axis], view.mask[axis].first);
@@ -181,7 +184,8 @@ std::optional<View> compose_by_places(std::span<const View> views) {
   Wide count = 1;
   for (std::int64_t size : outer.shape) {
     all.push_back({0, size});
-    if ((count *= size) > most_places) return std::nullopt;
+    count *= size;
+    if (count > most_places) return std::nullopt;
   }
   const auto place = [&](std::vector<std::int64_t> at) { return place_of(views, std::move(at)); };
   for_each_index(all, [&](const std::vector<std::int64_t>& at) {
