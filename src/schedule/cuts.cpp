@@ -130,7 +130,7 @@ class Cutter {
     switch (node->op()) {
       case Op::Detach:
       case Op::Remat: value = src[0]; break;
-      case Op::Contiguous: value = in_memory(src[0], device_for(node, device)); break;
+      case Op::Contiguous: value = in_own_memory(src[0], device_for(node, device)); break;
       case Op::Copy:
         device = node->arg<DeviceArg>().device;
         value = copied(src[0], *device_.find(node->src(0)), device);
@@ -183,6 +183,13 @@ class Cutter {
     const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
     if (found != result_.by_id.end()) result_.cuts[found->second].must = true;
     return value;
+  }
+
+  // The program's memory may be assigned to later.
+  UOp in_own_memory(const UOp& value, Symbol device) {
+    if (value->op() == Op::Buffer && !result_.cut_of(value.node()))
+      return add({.value = value, .must = true, .device = device});
+    return in_memory(value, device);
   }
 
   UOp copied(const UOp& value, Symbol from, Symbol to) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <queue>
 #include <set>
+#include <unordered_map>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/schedule/region.h>
@@ -26,9 +27,12 @@ class Fuser {
     instances_.resize(graph.cuts.size());
     readers_.resize(graph.cuts.size());
     for (std::size_t i = 0; i < graph.cuts.size(); ++i)
-      for (const Reading& reading : bodies[i].readings)
-        if (const auto source = graph.cut_of(reading.index->src(0)))
-          readers_[*source].emplace_back(i, &reading);
+      for (const Reading& reading : bodies[i].readings) {
+        const Node* leaf = reading.index->src(0);
+        if (const auto source = graph.cut_of(leaf)) readers_[*source].emplace_back(i, &reading);
+        if (const auto by = graph.overwritten_by(leaf); by && *by != i)
+          readers_of_overwritten_[leaf->arg<BufferArg>().id.value].push_back(i);
+      }
     for (std::size_t i = 0; i < graph.cuts.size(); ++i)
       if (graph.cuts[i].is_copy)
         if (const auto source = graph.cut_of(region_of(graph.cuts[i].value.node())->buffer))
@@ -207,6 +211,23 @@ class Fuser {
     return true;
   }
 
+  // The cuts that have to be computed before: what it reads, and what reads the memory that it
+  // overwrites.
+  std::vector<std::size_t> waits_for(std::size_t kernel) const {
+    std::vector<std::size_t> cuts;
+    for (const auto& [input, bytes] : kernels_[kernel].inputs)
+      if (const auto cut = graph_.cut_of(input)) cuts.push_back(*cut);
+    for (std::size_t output : kernels_[kernel].outputs) {
+      const UOp& before = graph_.cuts[output].before;
+      if (before.is_null()) continue;
+      if (const auto cut = graph_.cut_of(before.node())) cuts.push_back(*cut);
+      const auto readers = readers_of_overwritten_.find(before->arg<BufferArg>().id.value);
+      if (readers != readers_of_overwritten_.end())
+        cuts.insert(cuts.end(), readers->second.begin(), readers->second.end());
+    }
+    return cuts;
+  }
+
   // Whether the first needs what the second makes, or what is to run before it does; also where that
   // takes too long to find out.
   bool depends(std::size_t first, std::size_t second) const {
@@ -215,14 +236,13 @@ class Fuser {
     while (!open.empty()) {
       const std::size_t kernel = open.back();
       open.pop_back();
-      for (const auto& [input, bytes] : kernels_[kernel].inputs) {
-        const auto cut = graph_.cut_of(input);
-        if (!cut || instances_[*cut].empty()) continue;
-        const std::size_t source = whole(instances_[*cut][0].kernel);
-        if (source == second) return true;
-        if (seen.insert(source).second) open.push_back(source);
-        if (std::ssize(seen) > most_visited) return true;
-      }
+      for (std::size_t cut : waits_for(kernel))
+        for (const Instance& instance : instances_[cut]) {
+          const std::size_t source = whole(instance.kernel);
+          if (source == second) return true;
+          if (seen.insert(source).second) open.push_back(source);
+          if (std::ssize(seen) > most_visited) return true;
+        }
     }
     const auto& later = kernels_[first].follows;
     for (const auto& [input, bytes] : kernels_[second].inputs)
@@ -289,6 +309,7 @@ class Fuser {
   // By cut: who reads it and where (null for a copy), and where it is computed.
   std::vector<std::vector<std::pair<std::size_t, const Reading*>>> readers_;
   std::vector<std::vector<Instance>> instances_;
+  std::unordered_map<std::uint64_t, std::vector<std::size_t>> readers_of_overwritten_;  // by leaf
   std::vector<Workload> kernels_;
   std::vector<std::size_t> taken_by_;  // by kernel: the one it was merged into, or itself
   Fusion result_;

@@ -34,13 +34,23 @@ const RuleSet& tensor_rules() {
   return rules;
 }
 
+bool looks_at_memory(const Node* node) {
+  while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Detach) node = node->src(0);
+  return node->op() == Op::Buffer || node->op() == Op::After;
+}
+
 // Simplified as far as they can be without loops.
 std::vector<Root> simplified(const std::vector<Root>& roots) {
   std::vector<UOp> tensors;
   for (const Root& root : roots) tensors.push_back(root.tensor);
   tensors = rewrite(tensors, tensor_rules());
   std::vector<Root> result;
-  for (std::size_t i = 0; i < roots.size(); ++i) result.push_back({tensors[i], roots[i].device});
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    // What was computed stays apart from memory that it turns out to equal.
+    const bool is_new =
+        looks_at_memory(tensors[i].node()) && !looks_at_memory(roots[i].tensor.node());
+    result.push_back({is_new ? make(Op::Contiguous, {tensors[i]}) : tensors[i], roots[i].device});
+  }
   return result;
 }
 
