@@ -16,7 +16,10 @@ namespace {
 std::vector<Root> simplified(const std::vector<Root>& roots) {
   std::vector<UOp> tensors;
   for (const Root& root : roots) tensors.push_back(root.tensor);
-  static const RuleSet rules{"tensors", {&symbolic(), &region_rules()}};
+  static const RuleSet sets[] = {{"tensors", {&algebra(Algebra::Off), &region_rules()}},
+                                 {"tensors", {&algebra(Algebra::Exact), &region_rules()}},
+                                 {"tensors", {&algebra(Algebra::Fast), &region_rules()}}};
+  const auto& rules = sets[static_cast<std::size_t>(algebra_in_force())];
   tensors = rewrite(tensors, rules, {.pass = "tensors"});
   std::vector<Root> result;
   for (std::size_t i = 0; i < roots.size(); ++i) result.push_back({tensors[i], roots[i].device});
