@@ -138,6 +138,13 @@ TEST(Partition, BranchesMeet) {
   EXPECT_EQ(branches().to_vector<float>(), (left + right).to_vector<float>());
 }
 
+TEST(Partition, GradientsFlowBackThroughCopies) {
+  Tensor x(std::vector<float>{1, 2, 3}, {.device = "CPU:1", .requires_grad = true});
+  (x.to("CPU:2") * 3).sum().backward();
+  EXPECT_EQ(x.grad().device(), "CPU:1");
+  EXPECT_TRUE(holds<float>(x.grad(), {3, 3, 3}, {3}));
+}
+
 TEST(Partition, OneOpIsOnOneDevice) {
   const Tensor a = Tensor::ones({2, 2}, {.device = "CPU:1"});
   const Tensor b = Tensor::ones({2, 2}, {.device = "CPU:2"});
