@@ -19,10 +19,15 @@ struct SettingInfo {
 };
 const std::vector<SettingInfo>& all_settings();
 
-// The value in force for this thread: the innermost Context, else the environment, else the
-// fallback. Throws for a name that is not in the table.
+// The value in force for this thread: the innermost Context, else what set_setting() says, else the
+// environment, else the fallback. Throws for a name that is not in the table.
 std::string setting(std::string_view name);
 std::int64_t setting_int(std::string_view name);  // throws where the value is not an integer
+
+struct SettingValue;
+// For all threads from now on, in place of the environment; nothing gives the setting back to it. A
+// Context goes first.
+void set_setting(std::string_view name, const SettingValue& value);
 
 // A setting's value, as a number or as text.
 struct SettingValue {

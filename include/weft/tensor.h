@@ -21,14 +21,12 @@
 #include <utility>
 #include <vector>
 
+#include <weft/dev/device/device.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/schedule/views.h>
 #include <weft/tensor_args.h>
 
 namespace weft {
-
-// The device of new tensors: the setting DEV.
-std::string default_device();
 
 // What an op computes from: a tensor or a number. The way in and out for ops made of nodes directly.
 struct Operand {

@@ -1,8 +1,12 @@
 #include <weft/settings.h>
 
 #include <algorithm>
+#include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
 
 #include <fmt/core.h>
 #include <weft/error.h>
@@ -14,6 +18,18 @@ struct Override {
   std::string name, value;
 };
 thread_local std::vector<Override> overrides;
+
+// Of all threads. Settings are read often and set rarely, mostly never.
+std::atomic<bool> any_set = false;
+std::shared_mutex set_mutex;
+std::map<std::string_view, std::string> set_values;  // by the names in the table
+
+std::string value_set(std::string_view name) {
+  if (!any_set) return {};
+  const std::shared_lock lock(set_mutex);
+  const auto found = set_values.find(name);
+  return found == set_values.end() ? std::string() : found->second;
+}
 
 const SettingInfo& find_setting(std::string_view name) {
   const auto& table = all_settings();
@@ -28,15 +44,19 @@ const SettingInfo& find_setting(std::string_view name) {
 
 const std::vector<SettingInfo>& all_settings() {
   static const std::vector<SettingInfo> table{
+      {"ALGEBRA", "1", "0: no algebraic rewrites, only what lowering needs"},
       {"CACHE_DIR", "",
        "where compiled kernels are kept; none: nowhere; default: the user's cache"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
-      {"DEV", "CPU", "the device of new tensors; may be written DEVICE too", "DEVICE"},
+      {"DEV", "",
+       "the device of new tensors, also as DEVICE; default: the kind K for which the environment "
+       "says K=1, else CPU",
+       "DEVICE"},
       {"DEBUG", "0",
-       "1: kernels and time of every realize; 2: a line for each kernel; 3: its source, and time "
-       "and "
+       "1: kernels and time of every realize; 2: a line for each kernel; 3: its source, and time and "
        "size of every pass; 4: the IR after it"},
       {"DUMP", "", "print the IR after this pass only"},
+      {"FASTMATH", "0", "1: rewrite floats as if there were no NaN, infinity and -0; fuse a*b + c"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
       {"SPEC", "0", "1: verify the IR after every pass"},
       {"SKIP", "", "leave these passes out: a,b"},
@@ -49,6 +69,7 @@ std::string setting(std::string_view name) {
   const SettingInfo& info = find_setting(name);
   for (auto it = overrides.rbegin(); it != overrides.rend(); ++it)
     if (it->name == info.name) return it->value;
+  if (std::string value = value_set(info.name); !value.empty()) return value;
   for (std::string_view spelling : {info.name, info.alias}) {
     const char* value = spelling.empty() ? nullptr : std::getenv(std::string(spelling).c_str());
     if (value != nullptr && *value != '\0') return value;
@@ -63,6 +84,13 @@ std::int64_t setting_int(std::string_view name) {
   if (error != std::errc() || end != text.data() + text.size())
     user_error(fmt::format("{}={}: expected an integer", name, text));
   return value;
+}
+
+void set_setting(std::string_view name, const SettingValue& value) {
+  const SettingInfo& info = find_setting(name);
+  const std::unique_lock lock(set_mutex);
+  set_values[info.name] = value.text;
+  any_set = true;
 }
 
 Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values)

@@ -23,7 +23,7 @@ namespace {
 constexpr Pass passes[] = {
     {"ranges", ranges, Level::Any, Pass::Always,
      "tensors to loops: indices pushed through the graph down to memory"},
-    {"simplify", simplify, Level::Any, Pass::Always,
+    {"simplify", simplify, Level::Any, Pass::Algebra,
      "integer algebra: index arithmetic in few ops"},
     {"stages", stages, Level::Kernel, Pass::Lowering,
      "what is computed once gets memory of its own and a loop that fills it"},
@@ -39,6 +39,9 @@ constexpr Pass passes[] = {
      "reductions to registers and loops, shared where they can be"},
     // After the algebra, which is about integers without width.
     {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
+    // Before decompose, whose steps count on each rounding.
+    {"contract", contract, Level::Program, Pass::Lowering,
+     "a*b + c in one instruction where FASTMATH=1 allows it"},
     // After widths: dividing by multiplication is about integers that have one.
     {"decompose", decompose, Level::Program, Pass::Lowering,
      "ops and dtypes that machines lack, in terms of what they have"},
@@ -59,6 +62,15 @@ bool is_skipped(const Pass& pass) {
     skipped = skipped || name == pass.name;
   }
   return skipped;
+}
+
+bool is_wanted(const Pass& pass, const Target& target) {
+  switch (pass.when) {
+    case Pass::Always: return true;
+    case Pass::Lowering: return target.lowered;
+    case Pass::Algebra: return setting_int("ALGEBRA") != 0;
+  }
+  return true;
 }
 
 using Clock = std::chrono::steady_clock;
@@ -141,8 +153,7 @@ std::vector<UOp> rewrite_tensors(const std::vector<UOp>& roots, const PassOption
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options) {
   std::vector<UOp> result = roots;
   for (const Pass& pass : passes)
-    if (pass.when == Pass::Always || options.target.lowered)
-      result = run_pass(pass, result, options);
+    if (is_wanted(pass, options.target)) result = run_pass(pass, result, options);
   return result;
 }
 

@@ -52,7 +52,7 @@ std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device,
 
 std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   std::string key = fmt::format("{} {}", device.name(), device.compiler_key());
-  for (std::string_view name : {"NOOPT", "SKIP"}) key += " " + setting(name);
+  for (std::string_view name : {"ALGEBRA", "FASTMATH", "NOOPT", "SKIP"}) key += " " + setting(name);
   return key + key_of(extra);
 }
 

@@ -1,6 +1,7 @@
 // Constants, identities, and integers of which the bounds leave one value.
 
 #include <array>
+#include <cmath>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
@@ -84,6 +85,18 @@ UOp merge_bitcasts(const Match& m) {
   return bitcast(UOp(m.root()->src(0)->src(0)), m.root()->dtype());
 }
 
+// x / c -> x * (1/c) where 1/c is exact: for powers of 2, both round the same number.
+UOp exact_reciprocal(const Match& m) {
+  const Node* divisor = m.root()->src(1);
+  const DType dtype = divisor->dtype().scalar();
+  const double c = double_from_bits(divisor->arg<ConstArg>().bits, dtype), inverse = 1 / c;
+  int exponent = 0;
+  const bool is_power = std::isfinite(inverse) && std::abs(std::frexp(c, &exponent)) == 0.5;
+  const Bits bits = bits_from_double(inverse, dtype);
+  if (!is_power || double_from_bits(bits, dtype) != inverse) return {};
+  return UOp(m.root()->src(0)) * const_bits(divisor->dtype(), bits);
+}
+
 bool never_zero(const Node* node) { return node->bounds().lo > 0 || node->bounds().hi < 0; }
 
 }  // namespace
@@ -118,6 +131,7 @@ const RuleSet& fold_rules() {
     rule(i + 0,                                    i),
     rule(x * 1,                                    x),
     rule(node(Op::Div, {x, 1}),                    x),
+    rule(node(Op::Div, {x, any_const("c")}),       exact_reciprocal),
     rule(node(Op::Pow, {x, 1}),                    x),
     rule(node(Op::Pow, {x, 0}),                    1),
     rule(node(Op::Pow, {x, 2}),                    x * x),

@@ -72,8 +72,10 @@ const RuleSet& kernel_rules() {
       "computed",
       {rule(with_more(node(Op::Load, {with_more(node(Op::Index, {node(Op::Buffer)}))})),
             through_computed)}};
-  static const RuleSet rules{"kernel", {&computed, &ranges_rules()}};
-  return rules;
+  static const RuleSet sets[] = {{"kernel", {&computed, &ranges_rules(Algebra::Off)}},
+                                 {"kernel", {&computed, &ranges_rules(Algebra::Exact)}},
+                                 {"kernel", {&computed, &ranges_rules(Algebra::Fast)}}};
+  return sets[static_cast<std::size_t>(algebra_in_force())];
 }
 
 // "r_64_32": a reduction over 32 for each of 64 elements; "e_64": elementwise.
@@ -221,7 +223,7 @@ class Emitter {
               .offset = 0,
               .work = kernel.work};
     const UOp sink =
-        with_params(rewrite(make(Op::Sink, effects, {}, NameArg{}), symbolic()), step.slots);
+        with_params(rewrite(make(Op::Sink, effects, {}, NameArg{}), algebra()), step.slots);
     step.kernel = make(Op::Sink, sources_of(sink), {}, NameArg{Symbol(name_of(sink))});
     plan_.steps.push_back(std::move(step));
   }

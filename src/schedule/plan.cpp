@@ -28,10 +28,13 @@ UOp open_call(const Match& m) {
   return substitute(UOp(call->src(0)), arguments);
 }
 
-const RuleSet& tensor_rules() {
+const RuleSet& tensor_rules(Algebra algebra_used) {
   static const RuleSet calls{"calls", {rule(node(Op::Call), open_call)}};
-  static const RuleSet rules{"tensors", {&calls, &symbolic(), &region_rules()}};
-  return rules;
+  static const auto with = [](Algebra used) {
+    return RuleSet{"tensors", {&calls, &algebra(used), &region_rules()}};
+  };
+  static const RuleSet sets[] = {with(Algebra::Off), with(Algebra::Exact), with(Algebra::Fast)};
+  return sets[static_cast<std::size_t>(algebra_used)];
 }
 
 bool looks_at_memory(const Node* node) {
@@ -43,7 +46,7 @@ bool looks_at_memory(const Node* node) {
 std::vector<Root> simplified(const std::vector<Root>& roots) {
   std::vector<UOp> tensors;
   for (const Root& root : roots) tensors.push_back(root.tensor);
-  tensors = rewrite(tensors, tensor_rules());
+  tensors = rewrite(tensors, tensor_rules(algebra_in_force()));
   std::vector<Root> result;
   for (std::size_t i = 0; i < roots.size(); ++i) {
     // What was computed stays apart from memory that it turns out to equal.

@@ -211,9 +211,12 @@ const RuleSet& push_rules() {
   return rules;
 }
 
-const RuleSet& ranges_rules() {
-  static const RuleSet rules{"ranges", {&push_rules(), &symbolic(), &reduction_rules()}};
-  return rules;
+const RuleSet& ranges_rules(Algebra which) {
+  static const RuleSet sets[] = {
+      {"ranges", {&push_rules()}},
+      {"ranges", {&push_rules(), &algebra(Algebra::Exact), &reduction_rules()}},
+      {"ranges", {&push_rules(), &algebra(Algebra::Fast), &reduction_rules()}}};
+  return sets[static_cast<std::size_t>(which)];
 }
 
 std::vector<UOp> ranges(const std::vector<UOp>& roots, const RewriteOptions& options) {

@@ -114,8 +114,8 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   }
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
   std::vector<Tensor> results;
-  for (const UOp& gradient : gradients)
-    results.push_back(from({gradient, loss.device, loss.tracked}));
+  for (std::size_t i = 0; i < targets.size(); ++i)  // each where its target is
+    results.push_back(from({gradients[i], Operand(targets[i]).device, loss.tracked}));
   return results;
 }
 

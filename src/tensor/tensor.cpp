@@ -17,8 +17,6 @@
 
 namespace weft {
 
-std::string default_device() { return setting("DEV"); }
-
 Operand::Operand(const Tensor& tensor)
     : uop(tensor.uop()), device(tensor.state_->storage->device()), tracked(tensor.is_tracked()) {}
 

@@ -479,7 +479,7 @@ TEST_F(Symbolic, Floats) {
       {(x + 1) - 1, "cast<f32>(a) + 1 - 1"},
       {x * 3 * 4, "cast<f32>(a)*3*4"},
       {(x + 1) * 2, "(cast<f32>(a) + 1)*2"},
-      {x * 2 / 2, "cast<f32>(a)*2/2"},
+      {x * 2 / 2, "cast<f32>(a)*2*0.5"},
       {x < x, "cast<f32>(a) < cast<f32>(a)"},
       {x == x, "cast<f32>(a) == cast<f32>(a)"},
       {x != x, "cast<f32>(a) != cast<f32>(a)"},

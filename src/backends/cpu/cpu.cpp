@@ -24,7 +24,7 @@ constexpr int most_devices = 8;
 #define WEFT_CALLS_COMPILED_CODE
 #endif
 
-const Compiler& compiler() {
+const Compiler& chosen_compiler() {
   return has_llvm() && setting_int("CLANG") == 0 ? llvm_compiler() : clang_compiler();
 }
 
@@ -56,34 +56,43 @@ class CpuProgram final : public Program {
 
 class Cpu final : public Device {
  public:
-  explicit Cpu(int index) : name_(index == 0 ? "CPU" : fmt::format("CPU:{}", index)) {}
+  using ChooseCompiler = const Compiler& (*)();  // each time: settings may change
+
+  Cpu(std::string name, ChooseCompiler compiler) : name_(std::move(name)), compiler_(compiler) {}
 
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return memory_; }
-  Target target() const override { return compiler().target(); }
-  std::string render(const Node* kernel) override { return compiler().render(kernel); }
-  std::string compile(std::string_view source) override { return compiler().compile(source); }
-  std::string compiler_key() const override { return compiler().key(); }
+  Target target() const override { return compiler_().target(); }
+  std::string render(const Node* kernel) override { return compiler_().render(kernel); }
+  std::string compile(std::string_view source) override { return compiler_().compile(source); }
+  std::string compiler_key() const override { return compiler_().key(); }
   std::unique_ptr<Program> load(std::string_view code) override {
     return std::make_unique<CpuProgram>(code);
   }
 
  private:
   std::string name_;
+  ChooseCompiler compiler_;
   HostMemory memory_;
 };
+
+void add(std::string_view kind, std::string_view meaning, Cpu::ChooseCompiler compiler) {
+  add_device(kind, meaning, [kind, compiler](int index) -> std::unique_ptr<Device> {
+    if (index >= most_devices)
+      user_error(
+          fmt::format("there is no {0}:{1}; the last is {0}:{2}", kind, index, most_devices - 1));
+    return std::make_unique<Cpu>(index == 0 ? std::string(kind) : fmt::format("{}:{}", kind, index),
+                                 compiler);
+  });
+}
 
 }  // namespace
 }  // namespace cpu
 
 void add_cpu() {
-  add_device("CPU", "machine code for this processor, by LLVM; by clang from C where CLANG=1",
-             [](int index) -> std::unique_ptr<Device> {
-               if (index >= cpu::most_devices)
-                 user_error(fmt::format("there is no CPU:{}; the last is CPU:{}", index,
-                                        cpu::most_devices - 1));
-               return std::make_unique<cpu::Cpu>(index);
-             });
+  cpu::add("CPU", "machine code for this processor, by LLVM; by clang from C where CLANG=1",
+           cpu::chosen_compiler);
+  cpu::add("CLANG", "this processor, always by clang from C", cpu::clang_compiler);
 }
 
 }  // namespace weft

@@ -30,6 +30,10 @@ std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& opt
 // combines the lanes at the end.
 std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// With FASTMATH=1: a*b + c rounds once, where the target has an instruction for it.
+const RuleSet& contract_rules();
+std::vector<UOp> contract(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // Integer ops are total, those of machines are not: where bounds do not rule it out, division by 0
 // or -1 and shifts by the width are kept from them. Rounding down becomes rounding toward zero.
 const RuleSet& guard_rules();

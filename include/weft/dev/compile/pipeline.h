@@ -16,8 +16,9 @@ namespace weft {
 struct Pass {
   std::string_view name;
   std::vector<UOp> (*run)(const std::vector<UOp>&, const RewriteOptions&);
-  Level after;                     // what the result must conform to
-  enum { Always, Lowering } when;  // Lowering: only for targets that ask for it
+  Level after;  // what the result must conform to
+  // Lowering: only for targets that ask for it; Algebra: unless ALGEBRA=0.
+  enum { Always, Lowering, Algebra } when;
   std::string_view meaning;
 };
 

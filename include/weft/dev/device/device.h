@@ -49,8 +49,19 @@ class Program {
   virtual void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) = 0;
 };
 
+// The device of new tensors by name: what was assigned here last, for all threads, else what the
+// setting DEV says. A Context that sets DEV goes first.
+class DefaultDevice {
+ public:
+  operator std::string() const;                     // NOLINT: reads as a name
+  DefaultDevice& operator=(std::string_view name);  // "" goes back to the setting
+};
+std::string default_device();
+
 class Device {
  public:
+  static DefaultDevice DEFAULT;
+
   virtual ~Device() = default;
 
   virtual std::string_view name() const = 0;  // as it is asked for: "CPU", "CPU:1"

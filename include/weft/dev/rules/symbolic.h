@@ -23,6 +23,14 @@ const RuleSet& factor_rules();  // contracts what is left: a*4 + b*4 -> (a + b)*
 const RuleSet& merge_rules();   // nested quotients as one of a sum, where parts then join
 const RuleSet& width_rules();   // i32, u32 or i64 for every index, whichever its bounds allow
 
+const RuleSet& fast_math_rules();  // of floats where NaN, infinity and -0 do not matter
+
+// What the settings ask for: nothing beyond what lowering needs (ALGEBRA=0), symbolic(), or
+// fast_math_rules() with it (FASTMATH=1).
+enum class Algebra : std::uint8_t { Off, Exact, Fast };
+Algebra algebra_in_force();
+const RuleSet& algebra(Algebra which = algebra_in_force());
+
 // symbolic(), then factor_rules(); with spread_rules() and merge_rules() as well where that ends in
 // fewer ops. The trace hears of what led to the result, not of the attempt given up.
 UOp simplify(const UOp& root);

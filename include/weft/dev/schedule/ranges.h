@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <weft/dev/rewrite/rewriter.h>
+#include <weft/dev/rules/symbolic.h>
 
 namespace weft {
 
@@ -17,8 +18,8 @@ UOp element(const UOp& tensor, const UOp& valid, const std::vector<UOp>& indices
 
 // Indices through elementwise ops, movement, reductions and gathers.
 const RuleSet& push_rules();
-// With symbolic(), which keeps them small on the way.
-const RuleSet& ranges_rules();
+// With the algebra that keeps them small on the way.
+const RuleSet& ranges_rules(Algebra which = algebra_in_force());
 // To the fixed point.
 std::vector<UOp> ranges(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
