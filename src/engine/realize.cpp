@@ -76,7 +76,7 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
   std::unordered_map<std::uint64_t, std::size_t> slot_of;
   for (std::size_t i = 0; i < plan.slots.size(); ++i) {
     slot_of.emplace(plan.slots[i].buffer->arg<BufferArg>().id.value, i);
-    if (plan.slots[i].input) results.buffers[i] = resolved.buffers[*plan.slots[i].input];
+    if (const auto& input = plan.slots[i].input) results.buffers[i] = resolved.buffers[*input];
   }
   for (const auto* list : {&plan.roots, &plan.variables})
     for (const UOp& uop : *list) nodes.push_back(uop.node());

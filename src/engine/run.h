@@ -25,7 +25,7 @@ struct RunnablePlan {
 
 // `memory` by slot: inputs and whatever outlives the run; the rest is allocated on the way. `values`
 // by the plan's variables.
-void run(RunnablePlan& plan, std::vector<std::shared_ptr<Buffer>> memory,
+void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
          const std::vector<std::int64_t>& values);
 
 }  // namespace weft

@@ -255,6 +255,12 @@ class Cutter {
 
 }  // namespace
 
+Region copied_from(const Cut& copy) {
+  const auto region = region_of(copy.value.node());
+  if (!region) internal_error("a copy of bytes that do not lie together");
+  return *region;
+}
+
 CutGraph cut(const std::vector<Root>& roots, const Profile& profile) {
   CutGraph graph = Cutter(roots, profile).run();
   keep_versions_apart(graph);

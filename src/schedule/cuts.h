@@ -7,6 +7,7 @@
 
 #include <weft/dev/cost/profile.h>
 #include <weft/dev/schedule/plan.h>
+#include <weft/dev/schedule/region.h>
 
 namespace weft {
 
@@ -25,6 +26,9 @@ struct Cut {
   std::size_t assignment = 0;      // its number among them
   std::vector<bool> follows = {};  // which assignments it is made of, itself among them
 };
+
+// What a copy copies.
+Region copied_from(const Cut& copy);
 
 struct CutGraph {
   std::vector<Cut> cuts;                                 // each after those that it uses

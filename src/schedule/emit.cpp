@@ -31,7 +31,7 @@ UOp inline_value(const Node* load, const UOp& value) {
   const Node* index = load->src(0);
   const UOp valid(index->src(1));
   const auto at = index->src().subspan(2);
-  const UOp inlined = element(value, valid, {at.begin(), at.end()});
+  UOp inlined = element(value, valid, {at.begin(), at.end()});
   if (valid->is_const_int(1)) return inlined;
   return where(valid, inlined, load->size() > 1 ? UOp(load->src(1)) : const_int(0, load->dtype()));
 }
@@ -136,7 +136,7 @@ class Emitter {
   }
 
   void emit_copy(const Cut& cut, const Work& work) {
-    const Region from = *region_of(cut.value.node());
+    const Region from = copied_from(cut);
     plan_.steps.push_back({.kernel = {},
                            .device = cut.device,
                            .slots = {slot_of(cut.leaf.node()), slot_of(from.buffer)},

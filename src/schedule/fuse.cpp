@@ -35,7 +35,7 @@ class Fuser {
       }
     for (std::size_t i = 0; i < graph.cuts.size(); ++i)
       if (graph.cuts[i].is_copy)
-        if (const auto source = graph.cut_of(region_of(graph.cuts[i].value.node())->buffer))
+        if (const auto source = graph.cut_of(copied_from(graph.cuts[i]).buffer))
           readers_[*source].emplace_back(i, nullptr);
   }
 

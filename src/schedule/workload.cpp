@@ -58,7 +58,7 @@ Workload Estimator::alone(std::size_t cut, const Instance& root) const {
   kernel.outputs = {cut};
   kernel.output_bytes = bytes_of(piece.place.is_null() ? piece.leaf : piece.place);
   if (piece.is_copy)
-    kernel.inputs[region_of(piece.value.node())->buffer] = bytes_of(piece.value);
+    kernel.inputs[copied_from(piece).buffer] = bytes_of(piece.value);
   else
     add_inline(kernel, cut, {root});
   kernel.follows = piece.follows;
