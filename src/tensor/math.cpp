@@ -50,7 +50,7 @@ Tensor Tensor::ceil() const {
 
 // The distance to the truncated value is exact; at a half the even neighbour is the nearer.
 Tensor Tensor::round() const {
-  const Tensor whole = trunc();
+  Tensor whole = trunc();
   if (!dtype().is_float()) return whole;
   const Tensor rest = (*this - whole).abs();
   const Tensor is_odd = (whole / 2).trunc() * 2 != whole;
