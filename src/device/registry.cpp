@@ -58,10 +58,10 @@ int number_in(std::string_view name, std::string_view digits) {
   return index;
 }
 
-void add(std::string_view kind, Entry entry) {
+void add(std::string_view kind, const Entry& entry) {
   Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
-  if (!all.kinds.try_emplace(std::string(kind), std::move(entry)).second)
+  if (!all.kinds.try_emplace(std::string(kind), entry).second)
     user_error(fmt::format("there is a device {} already", kind));
 }
 
