@@ -17,6 +17,7 @@
 #include <weft/settings.h>
 
 #include "../support/errors.h"
+#include "../support/kernels.h"
 
 namespace weft {
 namespace {
@@ -82,31 +83,6 @@ bool is_nan(Bits bits, DType dtype) {
   return dtype.is_float() && std::isnan(double_from_bits(bits, dtype));
 }
 
-UOp size(std::int64_t value) { return const_int(value); }
-UOp param(int slot, Access access, const std::vector<UOp>& dims, DType dtype = dtypes::f32) {
-  return make(Op::Param, dims, dtype, ParamArg{slot, access, 0});
-}
-UOp place(const UOp& buffer, std::vector<UOp> indices, const UOp& valid = const_bool(true)) {
-  indices.insert(indices.begin(), {buffer, valid});
-  return make(Op::Index, indices);
-}
-UOp load(const UOp& place) { return make(Op::Load, {place}); }
-UOp put(const UOp& place, const UOp& value) {
-  return make(Op::Store, {place, value}, {}, StoreArg{});
-}
-UOp add_to(const UOp& place, const UOp& value) {
-  return make(Op::Store, {place, value}, {}, StoreArg{true, Op::Add});
-}
-UOp reduce(Op op, const std::vector<UOp>& src) {
-  return make(Op::Reduce, src, {}, ReduceArg{op, {}});
-}
-UOp over(const UOp& effect, std::vector<UOp> ranges) {
-  ranges.insert(ranges.begin(), effect);
-  return make(Op::End, ranges);
-}
-UOp member(const UOp& list, std::int32_t at, DType dtype) {
-  return make(Op::GetTuple, {list}, dtype, PositionArg{at});
-}
 UOp kernel_of(const std::vector<UOp>& effects) {
   reserve_id({100});  // the tests' own ids are below
   return make(Op::Sink, effects, {}, NameArg{Symbol("k")});

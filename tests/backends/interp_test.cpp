@@ -12,34 +12,10 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
 
+#include "../support/kernels.h"
+
 namespace weft {
 namespace {
-
-UOp param(int slot, Access access, const std::vector<UOp>& dims, DType dtype = dtypes::f32) {
-  return make(Op::Param, dims, dtype, ParamArg{slot, access, 0});
-}
-UOp place(const UOp& buffer, std::vector<UOp> indices, const UOp& valid = const_bool(true)) {
-  indices.insert(indices.begin(), {buffer, valid});
-  return make(Op::Index, indices);
-}
-UOp load(const UOp& place) { return make(Op::Load, {place}); }
-UOp put(const UOp& place, const UOp& value) {
-  return make(Op::Store, {place, value}, {}, StoreArg{});
-}
-UOp add_to(const UOp& place, const UOp& value) {
-  return make(Op::Store, {place, value}, {}, StoreArg{true, Op::Add});
-}
-UOp reduce(Op op, const std::vector<UOp>& src) {
-  return make(Op::Reduce, src, {}, ReduceArg{op, {}});
-}
-UOp over(const UOp& effect, std::vector<UOp> ranges) {
-  ranges.insert(ranges.begin(), effect);
-  return make(Op::End, ranges);
-}
-UOp member(const UOp& list, std::int32_t at, DType dtype) {
-  return make(Op::GetTuple, {list}, dtype, PositionArg{at});
-}
-UOp size(std::int64_t value) { return const_int(value); }
 
 // A buffer of the program, as an argument of a kernel.
 template <class T>
