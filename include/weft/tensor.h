@@ -347,6 +347,8 @@ class Tensor {
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
   Tensor(const void* values, DType dtype, std::size_t count, const Options& options);
   static Operand value_of(Scalar value);
+  // What is in memory of its own, a BUFFER: assignments write there.
+  static Tensor owning(const UOp& buffer, Symbol device);
   // The same memory, seen through this graph, which looks at it as uop() does.
   Tensor viewed(const UOp& graph) const;
   bool is_tracked() const;

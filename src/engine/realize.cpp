@@ -54,15 +54,17 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
   return plans().made.try_emplace(key, std::move(plan)).first->second;
 }
 
-bool is_only_view(const Node* node) {
+// What a chain of movement looks at.
+const Node* seen_by(const Node* node) {
   while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Detach) node = node->src(0);
-  return node->op() == Op::Buffer;
+  return node;
 }
 
 // What a run leaves behind, in the shared graph.
 struct Results {
   std::vector<UOp> buffers;  // by slot; null for what the run alone needs
   std::vector<UOp> roots;    // over those
+  std::vector<UOp> overwritten;
 };
 
 // A slot that a root only reshapes has the root's shape from now on.
@@ -70,14 +72,33 @@ const Node* shaped_like(const UOp& root, const Node* slot) {
   return root->op() == Op::Reshape && root->src(0) == slot ? root.node() : slot;
 }
 
+// Where each BUFFER of the plan is among its slots.
+using SlotOf = std::unordered_map<std::uint64_t, std::size_t>;
+
+// Memory that is assigned to is a new BUFFER from then on: what was computed from the old one is not taken
+// for what the same graph would give now.
+void renew_overwritten(const Plan& plan, const Resolved& resolved, const SlotOf& slot_of,
+                       Results& results) {
+  for (std::size_t i = 0; i < plan.roots.size(); ++i) {
+    if (resolved.roots[i].tensor->op() != Op::After) continue;
+    const std::size_t slot = slot_of.at(seen_by(plan.roots[i].node())->arg<BufferArg>().id.value);
+    if (!plan.slots[slot].input) continue;
+    const UOp& before = resolved.buffers[*plan.slots[slot].input];
+    if (!results.buffers[slot].is(before)) continue;
+    results.buffers[slot] = new_buffer(before->dtype(), sizes_of(before), memory_of(before.node()));
+    results.overwritten.push_back(before);
+  }
+}
+
 Results results_of(const Plan& plan, const Resolved& resolved) {
-  Results results{std::vector<UOp>(plan.slots.size()), {}};
+  Results results{std::vector<UOp>(plan.slots.size()), {}, {}};
   std::vector<const Node*> nodes;
-  std::unordered_map<std::uint64_t, std::size_t> slot_of;
+  SlotOf slot_of;
   for (std::size_t i = 0; i < plan.slots.size(); ++i) {
     slot_of.emplace(plan.slots[i].buffer->arg<BufferArg>().id.value, i);
     if (const auto& input = plan.slots[i].input) results.buffers[i] = resolved.buffers[*input];
   }
+  renew_overwritten(plan, resolved, slot_of, results);
   for (const auto* list : {&plan.roots, &plan.variables})
     for (const UOp& uop : *list) nodes.push_back(uop.node());
   const InternerScope scope(shared_graph());
@@ -103,12 +124,15 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
   return results;
 }
 
-// The nodes of one tensor that are the same elements in the same order know where they are.
+// The nodes of one tensor that are the same elements in the same order know where they are. But not views
+// of memory below the tensor, which is a copy of them.
 void note(const UOp& tensor, const UOp& result) {
-  for (const Node* node = tensor.node(); node->op() != Op::Buffer; node = node->src(0)) {
+  const Node* node = tensor.node();
+  do {
     shared_graph().attach(node, std::make_shared<UOp>(reshape(result, sizes_of(UOp(node)))));
     if (!OpSet{Op::Reshape, Op::Contiguous, Op::Detach}.contains(node->op())) break;
-  }
+    node = node->src(0);
+  } while (!OpSet{Op::Buffer, Op::After}.contains(seen_by(node)->op()));
 }
 
 }  // namespace
@@ -128,7 +152,7 @@ struct Task {
     for (const Wanted& one : wanted) {
       const UOp known = computed(one.tensor.node());
       results.push_back(known.is_null() ? one.tensor : known);
-      if (is_only_view(results.back().node())) continue;
+      if (seen_by(results.back().node())->op() == Op::Buffer) continue;
       open.push_back(results.size() - 1);
       needed.push_back(one);
     }
@@ -160,6 +184,7 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
     task.results[task.open[i]] = made.roots[i];
     note(wanted[task.open[i]].tensor, made.roots[i]);
   }
+  for (const UOp& buffer : made.overwritten) lose_memory(buffer.node());
   return task.results;
 }
 

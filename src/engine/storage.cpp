@@ -3,6 +3,7 @@
 #include <limits>
 
 #include <fmt/core.h>
+#include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
 namespace weft {
@@ -51,8 +52,14 @@ UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory) 
 std::shared_ptr<Buffer> memory_of(const Node* buffer) {
   if (buffer->op() != Op::Buffer) internal_error("only a BUFFER has memory");
   auto memory = shared_graph().attached<Buffer>(buffer);
-  if (memory == nullptr) internal_error("a BUFFER without memory");
+  if (memory == nullptr)
+    user_error(
+        fmt::format("the values of a tensor of shape {} were assigned to before they were needed, "
+                    "for a gradient perhaps: ask for what needs them first, or assign to a copy",
+                    sizes_text(buffer->dims())));
   return memory;
 }
+
+void lose_memory(const Node* buffer) { shared_graph().attach(buffer, std::shared_ptr<Buffer>()); }
 
 }  // namespace weft

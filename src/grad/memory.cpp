@@ -21,9 +21,19 @@ UOp fresh_storage(const UOp& value, const UOp& like) {
   return make(Op::Contiguous, {make(Op::Remat, {values}, {}, IdArg{fresh_id()})});
 }
 
+bool is_view(const UOp& place) { return info(place->op()).cls == OpClass::Movement; }
+
+// The storage that a place lies in: an element of it by an INDEX, or a part by movement.
+UOp whole_of(UOp place) {
+  if (place->op() == Op::Index) return place.src(0);
+  while (is_view(place)) place = place.src(0);
+  return place;
+}
+
 // The same places in other storage.
-UOp same_places(const UOp& index, const UOp& storage) {
-  std::vector<UOp> src(index->src().begin(), index->src().end());
+UOp same_places(const UOp& place, const UOp& storage) {
+  if (place->op() != Op::Index) return rebased(place, whole_of(place), storage);
+  std::vector<UOp> src(place->src().begin(), place->src().end());
   src[0] = storage;
   return make(Op::Index, src);
 }
@@ -34,7 +44,7 @@ UOp store(const UOp& place, const UOp& value, bool combine) {
 
 bool writes(const UOp& effect, const UOp& storage) {
   return effect->op() == Op::Store &&
-         storage_of(effect->src(0)->src(0)) == storage_of(storage.node());
+         storage_of(whole_of(effect.src(0)).node()) == storage_of(storage.node());
 }
 
 }  // namespace
@@ -56,6 +66,7 @@ Gradients of_store(const Step& step) {
   if (arg.combine && arg.op != Op::Add)
     user_error(fmt::format("gradient: a store that combines by {} has none, only by add",
                            info(arg.op).name));
+  if (step.a->op() != Op::Index) return {{}, same_places(step.a, step.g)};
   const UOp written = make(Op::Contiguous, {step.g});
   return {{}, make(Op::Load, {same_places(step.a, written)})};
 }

@@ -80,4 +80,11 @@ const Infix* infix_of(Op op) {
 
 std::string expression_text(const Node* node) { return ExpressionPrinter().text(node, 0, 0); }
 
+std::string sizes_text(NodeList sizes) {
+  std::string text;
+  for (const Node* size : sizes)
+    text += fmt::format("{}{}", text.empty() ? "" : ", ", expression_text(size));
+  return fmt::format("({}{})", text, sizes.size() == 1 ? "," : "");
+}
+
 }  // namespace weft

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include <weft/dev/ir/graph.h>
+#include <weft/error.h>
+
 namespace weft {
 namespace {
 
@@ -55,6 +58,21 @@ UOp shrink(const UOp& tensor, const Sizes& start, const Sizes& sizes) {
 UOp flip(const UOp& tensor, const Axes& axes) {
   if (axes.empty()) return tensor;
   return make(Op::Flip, {tensor}, {}, AxesArg{IntList(axes)});
+}
+
+UOp rebased(const UOp& view, const UOp& from, const UOp& to) {
+  std::vector<UOp> chain;
+  for (UOp node = view; !node.is(from); node = node.src(0)) {
+    if (node->size() == 0) internal_error("a view does not look at its root");
+    chain.push_back(node);
+  }
+  UOp result = to;
+  for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
+    std::vector<UOp> src{result};
+    for (const Node* source : (*node)->src().subspan(1)) src.emplace_back(source);
+    result = with_sources(*node, src);
+  }
+  return result;
 }
 
 UOp reduce(Op op, const UOp& tensor, const Axes& axes) {

@@ -59,13 +59,6 @@ class Sizes {
   std::vector<const Node*> list_, owned_;
 };
 
-std::string shape_text(NodeList dims) {
-  std::string text;
-  for (const Node* size : dims)
-    text += fmt::format("{}{}", text.empty() ? "" : ", ", expression_text(size));
-  return fmt::format("({})", text);
-}
-
 [[noreturn]] void shape_error(const NodeFields& f, const std::string& what) {
   user_error(fmt::format("{}: {}", info(f.op).name, what));
 }
@@ -84,13 +77,13 @@ NodeList dims_of(const NodeFields& f, std::size_t i) {
 void want_no_negative(const NodeFields& f, NodeList dims) {
   for (const Node* size : dims)
     if (size->bounds().hi < 0)
-      shape_error(f, fmt::format("the shape {} has a negative size", shape_text(dims)));
+      shape_error(f, fmt::format("the shape {} has a negative size", sizes_text(dims)));
 }
 
 void want_rank(const NodeFields& f, NodeList dims, std::size_t rank) {
   if (dims.size() != rank)
     shape_error(f, fmt::format("{} sizes for a tensor of shape {}", dims.size(),
-                               shape_text(f.src[0]->dims())));
+                               sizes_text(f.src[0]->dims())));
 }
 
 // Symbolic sizes may be written in several ways: only what cannot be equal differs.
@@ -106,8 +99,8 @@ const Node* agreeing_shape(const NodeFields& f, NodeList sources) {
     if (shape == nullptr)
       shape = source->shape();
     else if (!std::ranges::equal(shape->src(), source->dims(), can_agree))
-      shape_error(f, fmt::format("shapes {} and {} differ", shape_text(shape->src()),
-                                 shape_text(source->dims())));
+      shape_error(f, fmt::format("shapes {} and {} differ", sizes_text(shape->src()),
+                                 sizes_text(source->dims())));
   }
   return shape;
 }
@@ -125,8 +118,8 @@ void check_reshape(const NodeFields& f) {
   want_no_negative(f, to);
   const auto before = element_count(from), after = element_count(to);
   if (before && after && *before != *after)
-    shape_error(f, fmt::format("shape {} has {} elements, {} has {}", shape_text(from), *before,
-                               shape_text(to), *after));
+    shape_error(f, fmt::format("shape {} has {} elements, {} has {}", sizes_text(from), *before,
+                               sizes_text(to), *after));
 }
 
 void check_expand(const NodeFields& f) {
@@ -135,7 +128,7 @@ void check_expand(const NodeFields& f) {
   want_no_negative(f, to);
   for (std::size_t i = 0; i < to.size(); ++i)
     if (!can_agree(from[i], to[i]) && !from[i]->bounds().contains(1))
-      shape_error(f, fmt::format("axis {} of shape {} cannot become {}", i, shape_text(from),
+      shape_error(f, fmt::format("axis {} of shape {} cannot become {}", i, sizes_text(from),
                                  expression_text(to[i])));
 }
 
@@ -145,7 +138,7 @@ void check_axes(const NodeFields& f, const std::vector<std::int64_t>& axes) {
   for (std::int64_t axis : axes) {
     if (axis < 0 || axis >= rank || seen[static_cast<std::size_t>(axis)])
       shape_error(f, fmt::format("axis {} is repeated or not an axis of shape {}", axis,
-                                 shape_text(f.src[0]->dims())));
+                                 sizes_text(f.src[0]->dims())));
     seen[static_cast<std::size_t>(axis)] = true;
   }
 }
@@ -155,7 +148,7 @@ const Node* permuted(const NodeFields& f, Sizes& sizes) {
   const NodeList dims = f.src[0]->dims();
   check_axes(f, axes);
   if (axes.size() != dims.size())
-    shape_error(f, fmt::format("{} axes for a tensor of shape {}", axes.size(), shape_text(dims)));
+    shape_error(f, fmt::format("{} axes for a tensor of shape {}", axes.size(), sizes_text(dims)));
   for (std::int64_t axis : axes) sizes.push(dims[static_cast<std::size_t>(axis)]);
   return sizes.finish();
 }

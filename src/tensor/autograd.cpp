@@ -44,12 +44,20 @@ Leaves& leaves() {
   return all;
 }
 
-// What was read from a version of memory before it was computed is the same as what is read from the
-// memory now; as one node they get one gradient.
-UOp with_memory(const UOp& graph) {
+const Node* memory_below(const Node* view) {
+  while (info(view->op()).cls == OpClass::Movement) view = view->src(0);
+  return view;
+}
+
+// What was read of a target before its memory was computed is the same as what is read from the memory
+// now; as one node they get one gradient.
+UOp with_memory(const UOp& graph, const std::vector<UOp>& targets) {
+  std::unordered_set<const Node*> buffers;
+  for (const UOp& target : targets) buffers.insert(memory_below(target.node()));
   Substitution known;
   for (const Node* node : toposort(graph.node()))
-    if (UOp buffer = node->op() == Op::After ? computed(node) : UOp(); !buffer.is_null())
+    if (UOp buffer = node->op() == Op::After ? computed(node) : UOp();
+        !buffer.is_null() && buffers.contains(memory_below(buffer.node())))
       known.emplace(node, std::move(buffer));
   return known.empty() ? graph : substitute(graph, known);
 }
@@ -106,12 +114,12 @@ void Tensor::set_grad(const Tensor& grad) {
 std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed) const {
   const Operand loss(*this);
   want_float("gradient", loss.uop);
-  const UOp graph = with_memory(loss.uop);
   std::vector<UOp> nodes;
   for (const Tensor& target : targets) {
     want_float("gradient", target.uop());
     nodes.push_back(target.uop());
   }
+  const UOp graph = with_memory(loss.uop, nodes);
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < targets.size(); ++i)  // each where its target is
@@ -154,12 +162,17 @@ void Tensor::backward(const Tensor& seed) const {
     user_error(
         fmt::format("backward: a tensor of shape {} needs a seed, the gradient of its elements",
                     shape_text(loss)));
+  std::vector<Tensor> candidates, targets;
+  std::vector<UOp> graphs;
+  for (const auto& state : leaves().alive()) {
+    candidates.push_back(Tensor(state));
+    graphs.push_back(candidates.back().uop());
+  }
   std::unordered_set<const Node*> used;
-  const UOp graph = with_memory(loss);
+  const UOp graph = with_memory(loss, graphs);
   for (const Node* node : toposort(graph.node())) used.insert(node);
-  std::vector<Tensor> targets;
-  for (const auto& state : leaves().alive())
-    if (Tensor leaf(state); used.contains(leaf.uop().node())) targets.push_back(std::move(leaf));
+  for (std::size_t i = 0; i < graphs.size(); ++i)
+    if (used.contains(graphs[i].node())) targets.push_back(candidates[i]);
   if (targets.empty())
     user_error("backward: nothing that this tensor depends on requires a gradient");
   const NoGrad constant;

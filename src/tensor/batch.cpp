@@ -1,18 +1,26 @@
 #include "batch.h"
 
 #include <weft/dev/engine/storage.h>
+#include <weft/dev/ir/graph.h>
 
 #include "state.h"
 
 namespace weft {
 namespace {
 
-// The BUFFER that a version of memory, or a view of one, lies in; null for what is computed.
+// The BUFFER that a version of memory, or a view of one, lies in; null for what is still to be computed.
 const Node* memory_below(const Node* node) {
-  while (node->op() == Op::After || node->op() == Op::Detach ||
-         info(node->op()).cls == OpClass::Movement)
-    node = node->src(0);
-  return node->op() == Op::Buffer ? node : nullptr;
+  while (node->op() != Op::Buffer) {
+    const bool is_same_memory = node->op() == Op::After || node->op() == Op::Detach ||
+                                info(node->op()).cls == OpClass::Movement;
+    if (const UOp known = computed(node); !known.is_null())
+      node = known.node();
+    else if (is_same_memory)
+      node = node->src(0);
+    else
+      return nullptr;
+  }
+  return node;
 }
 
 }  // namespace
@@ -30,13 +38,8 @@ Batch::Batch(const std::vector<Operand>& values) {
 
 std::vector<UOp> Batch::run() const {
   std::vector<UOp> results = realize(wanted_);
-  for (const Node* node : assignments_) {
-    if (superseded_.contains(node)) continue;
-    const UOp buffer = computed(node);
-    auto next = std::make_shared<UOp>(
-        new_buffer(node->dtype(), sizes_of(UOp(node)), memory_of(memory_below(buffer.node()))));
-    shared_graph().attach(node, std::move(next));
-  }
+  for (const auto& [node, memory] : superseded_)  // their values were there only on the way
+    if (node->op() == Op::After) shared_graph().attach(node, std::make_shared<UOp>(memory));
   return results;
 }
 
@@ -56,9 +59,8 @@ void Batch::add_assignments(const Node* root) {
     const Node* memory = node->op() == Op::After ? memory_below(node) : nullptr;
     if (memory != nullptr) {
       want(UOp(node), memory->arg<BufferArg>().device);
-      assignments_.push_back(node);
-      overwritten_.insert(memory);
-      superseded_.insert(node->src(0));
+      overwritten_.insert(memory_of(memory).get());
+      superseded_.emplace(node->src(0), memory);
     }
     open.insert(open.end(), node->src().begin(), node->src().end());
   }
@@ -66,10 +68,12 @@ void Batch::add_assignments(const Node* root) {
 
 void Batch::add_readers() {
   for (const auto& storage : Storage::alive()) {
-    const UOp version = storage->version();
-    if (asked_.contains(version.node()) || !computed(version.node()).is_null() ||
-        !reads_overwritten(version.node()))
-      continue;
+    UOp version = storage->version();
+    if (asked_.contains(version.node()) || !reads_overwritten(version.node())) continue;
+    if (memory_below(version.node()) != nullptr) {
+      storage->part();
+      version = storage->version();
+    }
     want(version, storage->device());
     add_assignments(version.node());
   }
@@ -77,7 +81,7 @@ void Batch::add_readers() {
 
 bool Batch::is_overwritten(const UOp& view) const {
   const Node* memory = memory_below(view.node());
-  return memory != nullptr && overwritten_.contains(memory);
+  return memory != nullptr && overwritten_.contains(shared_graph().attached<Buffer>(memory).get());
 }
 
 bool Batch::reads_overwritten(const Node* root) {

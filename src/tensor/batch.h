@@ -1,9 +1,11 @@
 // What is computed together when values are asked for.
 #pragma once
 
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include <weft/dev/device/buffer.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/tensor.h>
 
@@ -17,8 +19,7 @@ namespace weft {
 class Batch {
  public:
   explicit Batch(const std::vector<Operand>& values);
-  // The values, each as realize() gives it. Memory that was assigned to is a new BUFFER from then on:
-  // what was computed from the old one is not taken for what the same graph would give now.
+  // The values, each as realize() gives it.
   std::vector<UOp> run() const;
   std::vector<ScheduleItem> schedule() const;
 
@@ -30,12 +31,12 @@ class Batch {
   bool is_overwritten(const UOp& view) const;
 
   std::vector<Wanted> wanted_;
-  std::vector<const Node*> assignments_;         // the AFTERs among them
-  std::unordered_set<const Node*> asked_;        // the nodes of those
-  std::unordered_set<const Node*> seen_;         // and all that they are made of
-  std::unordered_set<const Node*> overwritten_;  // BUFFERs
-  std::unordered_set<const Node*> superseded_;   // versions that are assigned to once more
-  std::unordered_set<const Node*> clean_;        // what reads nothing of that kind
+  std::unordered_set<const Node*> asked_;  // the nodes of those
+  std::unordered_set<const Node*> seen_;   // and all that they are made of
+  std::unordered_set<const Buffer*> overwritten_;
+  // Versions that are assigned to once more, and the BUFFER they are in.
+  std::unordered_map<const Node*, const Node*> superseded_;
+  std::unordered_set<const Node*> clean_;  // what reads nothing of that kind
 };
 
 }  // namespace weft

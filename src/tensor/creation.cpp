@@ -98,7 +98,7 @@ Tensor::Tensor(std::initializer_list<Nested> values, const Options& options) {
   const Flattened flat(values);
   const Symbol device = device_of(options);
   const DType dtype = options.dtype.is_void() ? flat.dtype() : options.dtype;
-  *this = finished(flat.upload(dtype, device), device, options);
+  *this = as_asked(owning(flat.upload(dtype, device), device), options);
 }
 
 Tensor::Tensor(const void* values, DType dtype, std::size_t count, const Options& options) {
@@ -106,7 +106,7 @@ Tensor::Tensor(const void* values, DType dtype, std::size_t count, const Options
   const UOp buffer =
       from_host(values, dtype, constant_sizes({static_cast<std::int64_t>(count)}), device);
   const DType wanted = options.dtype.is_void() ? dtype : options.dtype;
-  *this = finished(converted(buffer, wanted), device, options);
+  *this = as_asked(owning(buffer, device).cast(wanted), options);
 }
 
 Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
@@ -116,7 +116,7 @@ Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
   const Sizes sizes = sizes_from(shape, "from_blob");
   const std::span bytes(static_cast<std::byte*>(data), bytes_of(dtype, tuple(sizes)->src()));
   auto memory = std::make_shared<Buffer>(find_device(device.get()), bytes, std::move(owner));
-  return finished(new_buffer(dtype, sizes, std::move(memory)), device, options);
+  return as_asked(owning(new_buffer(dtype, sizes, std::move(memory)), device), options);
 }
 
 Tensor Tensor::from_file(const std::string& path) {
@@ -151,8 +151,8 @@ Tensor Tensor::ones(const Shape& shape, const Options& options) {
 Tensor Tensor::empty(const Shape& shape, const Options& options) {
   const Symbol device = device_of(options);
   const DType dtype = with_default(options, dtypes::f32).dtype;
-  return finished(new_buffer(dtype, sizes_from(shape, "empty"), find_device(device.get())), device,
-                  options);
+  const UOp buffer = new_buffer(dtype, sizes_from(shape, "empty"), find_device(device.get()));
+  return as_asked(owning(buffer, device), options);
 }
 
 Tensor Tensor::full_like(Scalar value) const {

@@ -29,13 +29,8 @@ UOp converted(const UOp& value, DType dtype) {
 
 std::string size_text(const UOp& size) { return expression_text(size.node()); }
 
-std::string sizes_text(const Sizes& sizes) {
-  std::vector<std::string> texts;
-  for (const UOp& size : sizes) texts.push_back(size_text(size));
-  return fmt::format("({}{})", fmt::join(texts, ", "), texts.size() == 1 ? "," : "");
-}
-
-std::string shape_text(const UOp& tensor) { return sizes_text(sizes_of(tensor)); }
+std::string sizes_text(const Sizes& sizes) { return sizes_text(nodes_of(sizes)); }
+std::string shape_text(const UOp& tensor) { return sizes_text(tensor->dims()); }
 
 std::int64_t axis_of(std::string_view op, std::int64_t axis, std::int64_t ndim) {
   if (axis < -ndim || axis >= ndim)

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/text.h>
 #include <weft/tensor.h>
 
 namespace weft {
@@ -22,7 +23,7 @@ DType accumulator(DType dtype);
 UOp converted(const UOp& value, DType dtype);
 
 std::string size_text(const UOp& size);
-std::string sizes_text(const Sizes& sizes);  // "(2, 3)"
+std::string sizes_text(const Sizes& sizes);
 std::string shape_text(const UOp& tensor);
 std::int64_t axis_of(std::string_view op, std::int64_t axis, std::int64_t ndim);
 Axes axes_of(std::string_view op, const AxisList& list, std::int64_t ndim);  // in the order given

@@ -9,21 +9,6 @@
 
 namespace weft {
 
-UOp rebased(const UOp& view, const UOp& from, const UOp& to) {
-  std::vector<UOp> chain;
-  for (UOp node = view; !node.is(from); node = node.src(0)) {
-    if (node->size() == 0) internal_error("a view does not look at its root");
-    chain.push_back(node);
-  }
-  UOp result = to;
-  for (auto node = chain.rbegin(); node != chain.rend(); ++node) {
-    std::vector<UOp> src{result};
-    for (const Node* source : (*node)->src().subspan(1)) src.emplace_back(source);
-    result = with_sources(*node, src);
-  }
-  return result;
-}
-
 namespace {
 
 struct Registry {
@@ -99,6 +84,11 @@ void Storage::own() {
   const UOp buffer = buffer_like(current_, device_);
   current_ = after_store(buffer, buffer, current_);
   owned_ = true;
+}
+
+void Storage::part() {
+  const std::lock_guard lock(mutex_);
+  if (!owned_) current_ = weft::make(Op::Contiguous, {current_});
 }
 
 void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked) {

@@ -34,6 +34,8 @@ class Storage {
   void assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked);
   // Moves it into a BUFFER that no other storage has, as equal graphs have theirs in common.
   void own();
+  // What only looks at another storage's memory becomes a copy, to be made before that is overwritten.
+  void part();
 
  private:
   void settle();
@@ -61,8 +63,5 @@ struct Tensor::State {
   bool leaf = false;  // gradients end here, in `grad`
   Tensor grad;
 };
-
-// A view of one root as the same view of another.
-UOp rebased(const UOp& view, const UOp& from, const UOp& to);
 
 }  // namespace weft

@@ -24,8 +24,13 @@ Tensor Tensor::from(const Operand& value) {
   const Symbol device = value.device.empty() ? Symbol(default_device()) : value.device;
   const UOp graph = converted(value.uop, settled(value.uop->dtype()));
   const bool tracked = value.tracked && !NoGrad::is_on();
-  auto storage = Storage::make(graph, device, graph->op() == Op::Buffer, tracked);
+  auto storage = Storage::make(graph, device, false, tracked);
   return Tensor(std::make_shared<State>(std::move(storage), graph, graph, tracked));
+}
+
+Tensor Tensor::owning(const UOp& buffer, Symbol device) {
+  auto storage = Storage::make(buffer, device, true, false);
+  return Tensor(std::make_shared<State>(std::move(storage), buffer, buffer, false));
 }
 
 Tensor Tensor::viewed(const UOp& graph) const {

@@ -121,9 +121,9 @@ constexpr Case lines[] = {
     // Shapes.
     {"%0 = const 4 : index\n%1 = param %0 {slot = 0, access = read, alias = 0} : f32\n"
      "%2 = flip %1 {axes = [1]} : f32",
-     "4:6: flip: axis 1 is repeated or not an axis of shape (4)"},
+     "4:6: flip: axis 1 is repeated or not an axis of shape (4,)"},
     {"%0 = const -4 : index\n%1 = param %0 {slot = 0, access = read, alias = 0} : f32",
-     "3:6: param: the shape (-4) has a negative size"},
+     "3:6: param: the shape (-4,) has a negative size"},
 };
 
 TEST(Parse, SaysWhatIsWrongInALine) {

@@ -89,6 +89,49 @@ TEST(TensorAssign, HappensOnceWhoeverAsksFirst) {
   EXPECT_TRUE(holds<int>(x * 10 + 1, {21, 31}, {2}));
 }
 
+// A method that changes nothing gives a tensor that looks at the same memory, and yet is another one.
+TEST(TensorAssign, LeavesCopiesThatAreNoneYet) {
+  Tensor x({1, 2});
+  Tensor y = x.pad({{0, 0}});
+  x += 1;
+  EXPECT_TRUE(holds<int>(x, {2, 3}, {2}));
+  EXPECT_TRUE(holds<int>(y, {1, 2}, {2}));
+  const Tensor between = x.pad({{0, 0}}), turned = x.flip(0).pad({{0, 0}});
+  x += 1;
+  y *= 10;
+  EXPECT_TRUE(holds<int>(between, {2, 3}, {2}));
+  EXPECT_TRUE(holds<int>(turned, {3, 2}, {2}));
+  EXPECT_TRUE(holds<int>(x, {3, 4}, {2}));
+  EXPECT_TRUE(holds<int>(y, {10, 20}, {2}));
+}
+
+TEST(TensorAssign, LeavesCopiesOfParts) {
+  Tensor x({1, 2, 3, 4});
+  Tensor part = x[Slice{.step = 2}];
+  const Tensor copy = part.contiguous().realize();
+  part.assign(part * 10);
+  EXPECT_TRUE(holds<int>(x, {10, 2, 30, 4}, {4}));
+  EXPECT_TRUE(holds<int>(copy, {1, 3}, {2}));
+  const Tensor same = (x * 1).realize();  // folds to x itself
+  x += 1;
+  EXPECT_TRUE(holds<int>(x, {11, 3, 31, 5}, {4}));
+  EXPECT_TRUE(holds<int>(same, {10, 2, 30, 4}, {4}));
+}
+
+TEST(TensorAssign, LeavesCopiesWithGradients) {
+  Tensor x({1.0, 2.0});
+  const Tensor factor = Tensor({2.0, 3.0}).set_requires_grad();
+  x *= factor;
+  const Tensor copy = x.pad({{0, 0}});
+  EXPECT_TRUE(holds<float>(copy, {2, 6}, {2}));
+  x *= factor;
+  EXPECT_TRUE(holds<float>(x, {4, 18}, {2}));
+  EXPECT_TRUE(holds<float>(copy, {2, 6}, {2}));
+  EXPECT_EQ(error_of([&] { copy.gradient({factor}, Tensor({1.0, 1.0}))[0].realize(); }),
+            "the values of a tensor of shape (2,) were assigned to before they were needed, for a "
+            "gradient perhaps: ask for what needs them first, or assign to a copy");
+}
+
 // The same expression, before and after: the older one is alive, and computed.
 TEST(TensorAssign, EqualExpressionsOfTwoVersions) {
   Tensor x({1, 2});

@@ -64,6 +64,24 @@ TEST(TensorAutograd, DescentInPlace) {
   EXPECT_EQ(w.uop()->op(), Op::Buffer);
 }
 
+// Assignments are steps like others: what was put somewhere and what was there before have gradients.
+TEST(TensorAutograd, PassesAssignments) {
+  const Tensor f = Tensor({2.0, 3.0}).set_requires_grad();
+  Tensor x({1.0, 2.0});
+  x *= f;
+  x *= f;
+  EXPECT_TRUE(holds<float>(x.gradient({f}, Tensor({1.0, 10.0}))[0], {4, 120}, {2}));
+
+  const Tensor a = Tensor({1.0, 2.0, 3.0}).set_requires_grad(), b = Tensor({4.0, 5.0});
+  Tensor y = a * 2;
+  y[Slice{.start = 1}].assign(b.flip(0) * 3);
+  y[0] += b[1];
+  const std::vector<Tensor> gradients = (y * y).sum().gradient({a, b});
+  EXPECT_TRUE(holds<float>(y, {7, 15, 12}, {3}));
+  EXPECT_TRUE(holds<float>(gradients[0], {28, 0, 0}, {3}));
+  EXPECT_TRUE(holds<float>(gradients[1], {72, 104}, {2}));
+}
+
 TEST(TensorAutograd, NotTracked) {
   const Tensor x({1.0, 2.0}, {.requires_grad = true});
   {

@@ -13,8 +13,11 @@ UOp new_buffer(DType dtype, const Sizes& sizes, Device& device);
 // One with memory that is there already, of the right number of bytes.
 UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory);
 
-// The memory of a BUFFER that one of these made.
+// The memory of a BUFFER that one of these made. Throws where it was lost.
 std::shared_ptr<Buffer> memory_of(const Node* buffer);
+
+// The BUFFER's values are gone, since its memory was written: no graph can read them from now on.
+void lose_memory(const Node* buffer);
 
 // Bytes of that many elements; symbolic sizes at their largest. Throws where no memory can be so large.
 std::size_t bytes_of(DType dtype, NodeList dims);

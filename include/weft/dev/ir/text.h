@@ -39,6 +39,7 @@ UOp parse_node(std::string_view text);  // of one graph with one root
 
 // A scalar expression as a person writes it: "r0*64 + r1//2", for messages and reading.
 std::string expression_text(const Node* node);
+std::string sizes_text(NodeList sizes);  // "(2, 3)"
 
 // How it writes an op between two operands; null for those it writes as calls.
 struct Infix {
