@@ -353,6 +353,7 @@ class Tensor {
   Tensor viewed(const UOp& graph) const;
   bool is_tracked() const;
   void want_single() const;
+  UOp in_memory() const;  // computed: a view of a BUFFER
   void read(void* values, DType wanted) const;
   const void* address(DType wanted) const;
 

@@ -185,10 +185,18 @@ class Cutter {
     return value;
   }
 
+  bool is_programs(UOp memory) const {
+    while (!memory.is_null() && memory->op() == Op::Buffer) {
+      const auto cut = result_.cut_of(memory.node());
+      if (!cut) return true;
+      memory = result_.cuts[*cut].before;
+    }
+    return false;
+  }
+
   // The program's memory may be assigned to later.
   UOp in_own_memory(const UOp& value, Symbol device) {
-    if (value->op() == Op::Buffer && !result_.cut_of(value.node()))
-      return add({.value = value, .must = true, .device = device});
+    if (is_programs(value)) return add({.value = value, .must = true, .device = device});
     return in_memory(value, device);
   }
 

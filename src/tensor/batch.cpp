@@ -36,11 +36,10 @@ Batch::Batch(const std::vector<Operand>& values) {
   }
 }
 
-std::vector<UOp> Batch::run() const {
-  std::vector<UOp> results = realize(wanted_);
+void Batch::run() const {
+  realize(wanted_);
   for (const auto& [node, memory] : superseded_)  // their values were there only on the way
     if (node->op() == Op::After) shared_graph().attach(node, std::make_shared<UOp>(memory));
-  return results;
 }
 
 std::vector<ScheduleItem> Batch::schedule() const { return weft::schedule(wanted_); }
@@ -68,12 +67,10 @@ void Batch::add_assignments(const Node* root) {
 
 void Batch::add_readers() {
   for (const auto& storage : Storage::alive()) {
-    UOp version = storage->version();
-    if (asked_.contains(version.node()) || !reads_overwritten(version.node())) continue;
-    if (memory_below(version.node()) != nullptr) {
-      storage->part();
-      version = storage->version();
-    }
+    if (!reads_overwritten(storage->version().node())) continue;
+    if (memory_below(storage->version().node()) != nullptr) storage->part();
+    const UOp version = storage->version();
+    if (asked_.contains(version.node())) continue;
     want(version, storage->device());
     add_assignments(version.node());
   }
@@ -95,8 +92,10 @@ bool Batch::reads_overwritten(const Node* root) {
     const bool is_last =
         node->op() == Op::After && seen_.contains(node) && !superseded_.contains(node);
     if (is_last && known.is_null()) continue;  // what the memory holds afterwards
-    if (is_overwritten(known.is_null() ? UOp(node) : known)) return true;
-    if (known.is_null()) open.insert(open.end(), node->src().begin(), node->src().end());
+    if (known.is_null())
+      open.insert(open.end(), node->src().begin(), node->src().end());
+    else if (is_overwritten(known))
+      return true;
   }
   clean_.merge(visited);
   return false;

@@ -19,8 +19,8 @@ namespace weft {
 class Batch {
  public:
   explicit Batch(const std::vector<Operand>& values);
-  // The values, each as realize() gives it.
-  std::vector<UOp> run() const;
+  // The nodes know then where they are.
+  void run() const;
   std::vector<ScheduleItem> schedule() const;
 
  private:
@@ -28,7 +28,7 @@ class Batch {
   void add_assignments(const Node* root);
   void add_readers();
   bool reads_overwritten(const Node* root);
-  bool is_overwritten(const UOp& view) const;
+  bool is_overwritten(const UOp& values) const;
 
   std::vector<Wanted> wanted_;
   std::unordered_set<const Node*> asked_;  // the nodes of those

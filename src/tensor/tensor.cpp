@@ -89,8 +89,6 @@ const Node* memory_behind(const UOp& tensor) {
   return node->op() == Op::Buffer ? node : nullptr;
 }
 
-UOp computed_one(const Operand& value) { return Batch({value}).run()[0]; }
-
 Bits load(const std::byte* from, DType dtype) {
   Bits bits = 0;
   std::copy_n(from, dtype.bytes(), reinterpret_cast<std::byte*>(&bits));
@@ -115,6 +113,13 @@ std::vector<ScheduleItem> Tensor::schedule(const std::vector<Tensor>& tensors) {
   return Batch({tensors.begin(), tensors.end()}).schedule();
 }
 
+UOp Tensor::in_memory() const {
+  realize();
+  const UOp graph = uop();
+  const UOp known = computed(graph.node());
+  return known.is_null() ? graph : known;
+}
+
 void Tensor::want_single() const {
   if (const std::int64_t count = numel(); count != 1)
     user_error(fmt::format("item: a tensor of shape {} has {} elements", shape_text(uop()), count));
@@ -126,13 +131,10 @@ void Tensor::read(void* values, DType wanted) const {
   if (!find_device(device()).runs_kernels() && memory_behind(uop()) == nullptr)
     return to("CPU").read(values, wanted);
   const DType own = dtype();
-  Operand value(*this);
-  value.uop = computed_one(value);
-  if (memory_behind(value.uop) == nullptr) {  // a view of memory that is in another order
-    value.uop = make(Op::Contiguous, {value.uop});
-    value.uop = computed_one(value);
-  }
-  const auto memory = memory_of(memory_behind(value.uop));
+  const UOp value = in_memory();
+  if (memory_behind(value) == nullptr)  // a view of memory that is in another order
+    return contiguous().read(values, wanted);
+  const auto memory = memory_of(memory_behind(value));
   if (own == wanted)
     return memory->copy_out({static_cast<std::byte*>(values), count * own.bytes()});
   std::vector<std::byte> bytes(count * own.bytes());
@@ -147,7 +149,7 @@ void Tensor::read(void* values, DType wanted) const {
 const void* Tensor::address(DType wanted) const {
   if (dtype() != wanted)
     user_error(fmt::format("data: the tensor is {}, not {}", dtype().str(), wanted.str()));
-  const UOp value = computed_one(*this);
+  const UOp value = in_memory();
   const Node* buffer = memory_behind(value);
   if (buffer == nullptr)
     user_error(fmt::format("data: a view of shape {} is not in order in memory: use contiguous()",

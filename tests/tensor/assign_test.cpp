@@ -105,6 +105,22 @@ TEST(TensorAssign, LeavesCopiesThatAreNoneYet) {
   EXPECT_TRUE(holds<int>(y, {10, 20}, {2}));
 }
 
+// One assignment runs, the next one waits: unless it needs what the first overwrites.
+TEST(TensorAssign, OfWhichOnlyTheFirstIsAskedFor) {
+  for (const bool needs_old : {false, true}) {
+    SCOPED_TRACE(needs_old);
+    Tensor x({1, 2});
+    const Tensor before = x.pad({{0, 0}});
+    x += 1;
+    const Tensor between = x.pad({{0, 0}});
+    x.assign(needs_old ? (before * 100) : Tensor({7, 8}));
+    EXPECT_TRUE(holds<int>(between, {2, 3}, {2}));
+    EXPECT_TRUE(
+        holds<int>(x, needs_old ? std::vector<int>{100, 200} : std::vector<int>{7, 8}, {2}));
+    EXPECT_TRUE(holds<int>(before, {1, 2}, {2}));
+  }
+}
+
 TEST(TensorAssign, LeavesCopiesOfParts) {
   Tensor x({1, 2, 3, 4});
   Tensor part = x[Slice{.step = 2}];
