@@ -57,9 +57,8 @@ const std::vector<SettingInfo>& all_settings() {
        "says K=1, else CPU",
        "DEVICE"},
       {"DEBUG", "0",
-       "1: kernels and time of every realize; 2: a line for each kernel; 3: its source, and time "
-       "and "
-       "size of every pass; 4: the IR after it"},
+       "1: kernels and time of every realize; 2: a line for each kernel, with the line of the "
+       "program that made it; 3: its source, and time and size of every pass; 4: the IR after it"},
       {"DUMP", "", "print the IR after this pass only"},
       {"FASTMATH", "0", "1: rewrite floats as if there were no NaN, infinity and -0; fuse a*b + c"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
