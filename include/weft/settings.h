@@ -29,6 +29,10 @@ struct SettingValue;
 // Context goes first.
 void set_setting(std::string_view name, const SettingValue& value);
 
+// DEBUG, for who asks all the time: a look costs next to nothing, and may miss that the environment
+// has changed since the program started.
+std::int64_t debug_level();
+
 // A setting's value, as a number or as text.
 struct SettingValue {
   SettingValue(std::int64_t number) : text(std::to_string(number)) {}  // NOLINT: reads as a value

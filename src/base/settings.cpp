@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -18,6 +19,9 @@ struct Override {
   std::string name, value;
 };
 thread_local std::vector<Override> overrides;
+
+// Counts what changes settings, of any thread.
+std::atomic<std::uint64_t> changes = 0;
 
 // Of all threads. Settings are read often and set rarely, mostly never.
 std::atomic<bool> any_set = false;
@@ -53,9 +57,8 @@ const std::vector<SettingInfo>& all_settings() {
        "says K=1, else CPU",
        "DEVICE"},
       {"DEBUG", "0",
-       "1: kernels and time of every realize; 2: a line for each kernel; 3: its source, and time "
-       "and "
-       "size of every pass; 4: the IR after it"},
+       "1: kernels and time of every realize; 2: a line for each kernel, with the line of the "
+       "program that made it; 3: its source, and time and size of every pass; 4: the IR after it"},
       {"DUMP", "", "print the IR after this pass only"},
       {"FASTMATH", "0", "1: rewrite floats as if there were no NaN, infinity and -0; fuse a*b + c"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
@@ -92,6 +95,17 @@ void set_setting(std::string_view name, const SettingValue& value) {
   const std::unique_lock lock(set_mutex);
   set_values[info.name] = value.text;
   any_set = true;
+  ++changes;
+}
+
+std::int64_t debug_level() {
+  thread_local std::uint64_t known_at = std::numeric_limits<std::uint64_t>::max();
+  thread_local std::int64_t level = 0;
+  if (const std::uint64_t now = changes.load(std::memory_order_acquire); now != known_at) {
+    level = setting_int("DEBUG");
+    known_at = now;
+  }
+  return level;
 }
 
 Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values)
@@ -99,8 +113,12 @@ Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>
   for (const auto& [name, value] : values) find_setting(name);
   for (const auto& [name, value] : values)
     overrides.push_back({std::string(find_setting(name).name), value.text});
+  ++changes;
 }
 
-Context::~Context() { overrides.resize(overrides.size() - count_); }
+Context::~Context() {
+  overrides.resize(overrides.size() - count_);
+  ++changes;
+}
 
 }  // namespace weft

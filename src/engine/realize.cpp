@@ -1,10 +1,13 @@
 #include <weft/dev/engine/realize.h>
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
+#include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
@@ -44,14 +47,16 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
   {
     const std::lock_guard lock(plans().mutex);
     const auto found = plans().made.find(key);
-    if (found != plans().made.end()) return found->second;
+    if (found != plans().made.end() && (found->second->knows_origins || resolved.origins.empty()))
+      return found->second;
   }
   auto plan = std::make_shared<RunnablePlan>();
   plan->plan = make_plan(resolved.roots, Profile{});
+  plan->knows_origins = !resolved.origins.empty();
   plan->extra = extra;
   const std::lock_guard lock(plans().mutex);
   if (plans().made.size() >= most_plans) plans().made.clear();
-  return plans().made.try_emplace(key, std::move(plan)).first->second;
+  return plans().made[key] = std::move(plan);
 }
 
 // What a chain of movement looks at.
@@ -124,9 +129,28 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
   return results;
 }
 
+// By step, the calls that made what it stores; empty unless somebody wants to know.
+std::vector<std::string> callers_of(const Plan& plan,
+                                    const std::vector<std::optional<Origin>>& origins) {
+  std::vector<std::string> result;
+  if (origins.empty()) return result;
+  for (const Step& step : plan.steps) {
+    std::set<Origin> calls;  // as the program made them
+    for (Origin place : step.origins)
+      if (const auto& origin = origins[static_cast<std::size_t>(place)]) calls.insert(*origin);
+    std::vector<std::string> callers;
+    for (Origin call : calls)
+      if (std::string text = caller(call); std::ranges::find(callers, text) == callers.end())
+        callers.push_back(std::move(text));
+    result.push_back(fmt::format("{}", fmt::join(callers, " ")));
+  }
+  return result;
+}
+
 // The nodes of one tensor that are the same elements in the same order know where they are. But not views
 // of memory below the tensor, which is a copy of them.
 void note(const UOp& tensor, const UOp& result) {
+  shared_graph().inherit(result.node(), tensor.node(), shared_graph());
   const Node* node = tensor.node();
   do {
     shared_graph().attach(node, std::make_shared<UOp>(reshape(result, sizes_of(UOp(node)))));
@@ -179,7 +203,8 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
   std::vector<std::shared_ptr<Buffer>> memory;
   for (const UOp& buffer : made.buffers)
     memory.push_back(buffer.is_null() ? nullptr : memory_of(buffer.node()));
-  run(*task.runnable, std::move(memory), task.resolved.values);
+  run(*task.runnable, std::move(memory), task.resolved.values,
+      callers_of(task.runnable->plan, task.resolved.origins));
   for (std::size_t i = 0; i < task.open.size(); ++i) {
     task.results[task.open[i]] = made.roots[i];
     note(wanted[task.open[i]].tensor, made.roots[i]);

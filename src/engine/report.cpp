@@ -51,15 +51,16 @@ void report_run(const Plan& plan, double seconds) {
                     copies, time_text(seconds), fmt::join(devices, ", ")));
 }
 
-void report_step(const Plan& plan, const Step& step, double seconds) {
+void report_step(const Plan& plan, const Step& step, double seconds, std::string_view callers) {
   const bool is_copy = step.kernel.is_null();
   const std::string name = is_copy ? "copy" : step.kernel->arg<NameArg>().name.get();
   const double work = std::max(seconds, 1e-9) * 1e9;
-  print(fmt::format("{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s", step.device.get(),
+  print(fmt::format("{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s{}{}",
+                    step.device.get(),
                     colored(fmt::format("{:<36}", name), is_copy ? Yellow : Green),
                     shape_text(plan.slots[step.slots[0]].buffer.node()), step.slots.size(),
                     colored(time_text(seconds), Cyan), step.work.flops / work,
-                    step.work.bytes / work));
+                    step.work.bytes / work, callers.empty() ? "" : "  ", callers));
 }
 
 void report_source(std::string_view kernel, std::string_view device, std::string_view source) {

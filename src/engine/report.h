@@ -9,8 +9,8 @@ namespace weft {
 
 // DEBUG=1: a line for each run.
 void report_run(const Plan& plan, double seconds);
-// DEBUG=2: a line for each kernel and copy.
-void report_step(const Plan& plan, const Step& step, double seconds);
+// DEBUG=2: a line for each kernel and copy, with the lines of the program that made it.
+void report_step(const Plan& plan, const Step& step, double seconds, std::string_view callers);
 // DEBUG=3: what is compiled.
 void report_source(std::string_view kernel, std::string_view device, std::string_view source);
 

@@ -6,6 +6,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/custom_op.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
 namespace weft {
 namespace {
@@ -78,6 +79,27 @@ class Resolver {
 
 }  // namespace
 
+namespace {
+
+// Nodes that no call of the program made come from where their users do, or else their sources: the
+// former are of rules, the latter of the engine.
+std::vector<std::optional<Origin>> number_origins(const std::vector<const Node*>& nodes) {
+  Interner& arena = Interner::current();
+  for (auto user = nodes.rbegin(); user != nodes.rend(); ++user)
+    for (const Node* source : (*user)->src()) arena.inherit(source, *user, arena);
+  for (const Node* user : nodes)
+    for (const Node* source : user->src()) arena.inherit(user, source, arena);
+  std::vector<std::optional<Origin>> origins;
+  for (const Node* node : nodes) {
+    const auto place = static_cast<Origin>(origins.size());
+    origins.push_back(arena.origin(node));
+    arena.annotate(node, place);
+  }
+  return origins;
+}
+
+}  // namespace
+
 Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options) {
   Resolver resolver;
   Resolved result;
@@ -87,7 +109,9 @@ Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options) 
   tensors = rewrite_tensors(tensors, options);
   for (std::size_t i = 0; i < wanted.size(); ++i)
     result.roots.push_back({tensors[i], wanted[i].device});
-  for (const Node* node : toposort(nodes_of(tensors))) {
+  const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
+  if (debug_level() >= 2) result.origins = number_origins(nodes);
+  for (const Node* node : nodes) {
     if (node->op() == Op::Buffer) {
       const auto known = resolver.buffers.find(node->arg<BufferArg>().id.value);
       if (known == resolver.buffers.end())

@@ -2,6 +2,7 @@
 // they were computed into, variables are free, and what the program adds to the compiler is done.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <weft/dev/compile/pipeline.h>
@@ -15,6 +16,9 @@ struct Resolved {
   // Of the shared graph, in the order in which toposort() meets them below the roots.
   std::vector<UOp> buffers, variables;
   std::vector<std::int64_t> values;  // of the variables
+  // Under DEBUG=2, of each node below the roots, in that order. The roots' own nodes have the place in
+  // this list as their origin: a plan is made of other graphs as well.
+  std::vector<std::optional<Origin>> origins;
 };
 
 Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options);

@@ -66,26 +66,25 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
 }  // namespace
 
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
-         const std::vector<std::int64_t>& values) {
+         const std::vector<std::int64_t>& values, const std::vector<std::string>& callers) {
   load(runnable);
   const Plan& plan = runnable.plan;
-  const std::int64_t debug = setting_int("DEBUG");
   const Clock::time_point start = Clock::now();
   const std::vector<std::size_t> last = last_uses(plan);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     for (std::uint32_t slot : step.slots)
       if (memory[slot] == nullptr) memory[slot] = allocate(plan.slots[slot]);
-    const Clock::time_point begin = debug >= 2 ? Clock::now() : start;
+    const Clock::time_point begin = callers.empty() ? start : Clock::now();
     if (step.kernel.is_null())
       memory[step.slots[0]]->copy_from(*memory[step.slots[1]], step.offset);
     else
       run_kernel(runnable.steps[i], step, memory, values);
-    if (debug >= 2) report_step(plan, step, seconds_since(begin));
+    if (!callers.empty()) report_step(plan, step, seconds_since(begin), callers[i]);
     for (std::uint32_t slot : step.slots)
       if (last[slot] == i) memory[slot] = nullptr;
   }
-  if (debug >= 1) report_run(plan, seconds_since(start));
+  if (debug_level() >= 1) report_run(plan, seconds_since(start));
 }
 
 }  // namespace weft

@@ -18,14 +18,15 @@ struct RunnablePlan {
     std::vector<std::size_t> variables;    // of the plan: what the program takes
   };
   Plan plan;
+  bool knows_origins = false;
   std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled
   std::mutex loading;
   std::vector<Loaded> steps;
 };
 
 // `memory` by slot: inputs and whatever outlives the run; the rest is allocated on the way. `values`
-// by the plan's variables.
+// by the plan's variables, `callers` by its steps, under DEBUG=2.
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
-         const std::vector<std::int64_t>& values);
+         const std::vector<std::int64_t>& values, const std::vector<std::string>& callers);
 
 }  // namespace weft

@@ -108,7 +108,7 @@ Node* Analysis::construct(void* memory, const NodeKey& key, Interner& interner) 
   node->key_ = static_cast<std::uint32_t>(key.hash);
   node->hash_ = structural_hash_of(key);
   node->count_.store(1, std::memory_order_relaxed);
-  node->annotated_.store(0, std::memory_order_relaxed);
+  node->notes_.store(0, std::memory_order_relaxed);
   node->flags_ = 0;
   node->chain_ = static_cast<std::uint8_t>(chain_of(f));
   node->shape_ = shape;

@@ -79,13 +79,26 @@ bool depends_on(const Node* root, const Node* on) {
   return !slice.empty() && slice.back() == root;
 }
 
+namespace {
+
+// A node that is made again comes from where it came from.
+const Node* keep_origin(Interner& interner, const Node* before, const Node* after) {
+  interner.inherit(after, before, before->is_counted() ? shared_graph() : interner);
+  return after;
+}
+
+}  // namespace
+
 const Node* with_sources(Interner& interner, const Node* node, NodeList src) {
-  return interner.intern({node->op(), node->dtype(), src, node->arg_bytes()});
+  return keep_origin(interner, node,
+                     interner.intern({node->op(), node->dtype(), src, node->arg_bytes()}));
 }
 
 UOp with_sources(const UOp& node, const std::vector<UOp>& src) {
-  return UOp::adopt(
-      make_node(Interner::current(), node->op(), nodes_of(src), node->dtype(), node->arg_bytes()));
+  Interner& interner = Interner::current();
+  return UOp::adopt(keep_origin(
+      interner, node.node(),
+      make_node(interner, node->op(), nodes_of(src), node->dtype(), node->arg_bytes())));
 }
 
 namespace {
@@ -144,7 +157,7 @@ std::vector<UOp> import_graph(NodeList roots, Interner& from, Interner& to) {
   Rebuilder rebuilder(to);
   for (const Node* node : toposort(roots)) {
     rebuilder.rebuild(node);
-    if (const auto origin = from.origin(node)) to.annotate(rebuilder.result(node), *origin);
+    to.inherit(rebuilder.result(node), node, from);
   }
   std::vector<UOp> results;
   for (const Node* root : roots) results.emplace_back(rebuilder.result(root));

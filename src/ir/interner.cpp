@@ -17,10 +17,18 @@ InternerScope::InternerScope(Interner& interner) : previous_(current_interner) {
 
 InternerScope::~InternerScope() { current_interner = previous_; }
 
-void Interner::annotate(const Node* node, const Origin& origin) {
+void Interner::annotate(const Node* node, Origin origin) {
   const std::lock_guard lock(notes_mutex_);
   notes_[node].origin = origin;
-  node->annotated_.store(1, std::memory_order_relaxed);
+  node->notes_.fetch_or(Node::HasOrigin, std::memory_order_relaxed);
+}
+
+void Interner::forget_origins() {
+  const std::lock_guard lock(notes_mutex_);
+  for (auto& [node, note] : notes_) {
+    note.origin.reset();
+    node->notes_.fetch_and(Node::HasThings, std::memory_order_relaxed);
+  }
 }
 
 // What goes is destroyed outside the lock: it may hold nodes with notes of their own.
@@ -32,7 +40,7 @@ void Interner::attach(const Node* node, std::type_index type, std::shared_ptr<vo
     old->second.swap(thing);
   else
     things.emplace_back(type, std::move(thing));
-  node->annotated_.store(1, std::memory_order_relaxed);
+  node->notes_.fetch_or(Node::HasThings, std::memory_order_relaxed);
 }
 
 template <class Read>

@@ -130,7 +130,7 @@ void SharedGraph::destroy(const Node* node, std::vector<const Node*>& dead) {
     shard.node_bytes -= size_of(node);
   }
   drop_parts(node, dead);
-  if (node->annotated_.load(std::memory_order_relaxed) != 0) forget_notes(node);
+  if (node->is_annotated()) forget_notes(node);
   std::free(const_cast<Node*>(node));
 }
 

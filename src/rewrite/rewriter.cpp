@@ -123,10 +123,7 @@ class Rewriter {
       changed = changed || now != source;
       sources_.push_back(now);
     }
-    if (!changed) return node;
-    const Node* result = with_sources(interner_, node, sources_);
-    keep_origin(node, result);
-    return result;
+    return changed ? with_sources(interner_, node, sources_) : node;
   }
 
   const Node* apply(const Node* node, const Rule** applied = nullptr) {
@@ -136,17 +133,12 @@ class Rewriter {
     if (result.node->dtype() != node->dtype())
       internal_error(fmt::format("{}: rule {} turned {} into {}", options_.pass, result.rule->str(),
                                  node->dtype().str(), result.node->dtype().str()));
-    keep_origin(node, result.node);
+    interner_.inherit(result.node, node, interner_);
     if (options_.trace != nullptr)
       options_.trace->applied(options_.pass, *result.rule, node, result.node);
     if (++count_ + remembered > budget_) last_.push_back(result.rule);
     if (count_ > budget_) no_end(last_, fmt::format("after {} applications", budget_));
     return result.node;
-  }
-
-  void keep_origin(const Node* before, const Node* after) {
-    if (before->is_annotated() && !after->is_annotated())
-      if (const auto origin = interner_.origin(before)) interner_.annotate(after, *origin);
   }
 
   [[noreturn]] void cycle(const Node* node) {

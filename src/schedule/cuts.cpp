@@ -56,7 +56,10 @@ class Cutter {
     for (const Root& root : roots_) {
       UOp value = now(root.tensor.node());
       if (is_leaf(viewed(value.node())))
-        value = add({.value = value, .must = true, .device = root.device});
+        value = add({.value = value,
+                     .must = true,
+                     .device = root.device,
+                     .origin = origin_of(root.tensor.node())});
       result_.roots.push_back(value);
     }
     return std::move(result_);
@@ -69,6 +72,7 @@ class Cutter {
     bool repeated = false;  // by an EXPAND
     bool must = false;
     Symbol device = {};
+    std::optional<Origin> origin = {};
   };
 
   Ahead ahead(const Node* node) const {
@@ -95,6 +99,7 @@ class Cutter {
 
   void hand_down(const Node* user) {
     const Ahead known = ahead(user);
+    const auto origin = origin_of(user);
     const bool sees_through = is_view(user) || user->op() == Op::Index;
     const NodeList data = user->op() == Op::Index || !moving.contains(user->op())
                               ? user->src()
@@ -104,8 +109,14 @@ class Cutter {
       next.uses = std::min(2, next.uses + (sees_through ? known.uses : 1));
       next.repeated |= user->op() == Op::Expand || (is_view(user) && known.repeated);
       if (next.device == Symbol()) next.device = known.device;
+      if (!next.origin) next.origin = origin;
       ahead_.set(source, next);
     }
+  }
+
+  // What a rule made on the way is there for its user.
+  std::optional<Origin> origin_of(const Node* node) const {
+    return node->has_origin() ? Interner::current().origin(node) : ahead(node).origin;
   }
 
   const UOp& now(const Node* node) const { return made_[*place_.find(node)]; }
@@ -130,10 +141,10 @@ class Cutter {
     switch (node->op()) {
       case Op::Detach:
       case Op::Remat: value = src[0]; break;
-      case Op::Contiguous: value = in_own_memory(src[0], device_for(node, device)); break;
+      case Op::Contiguous: value = in_own_memory(node, src[0], device_for(node, device)); break;
       case Op::Copy:
         device = node->arg<DeviceArg>().device;
-        value = copied(src[0], *device_.find(node->src(0)), device);
+        value = copied(node, src[0], device);
         break;
       case Op::After: value = assigned(node, src); break;
       case Op::GetTuple:
@@ -146,7 +157,8 @@ class Cutter {
         if (is_cut(node, ops)) {
           value = add({.value = value,
                        .must = ahead(node).must || ops > profile_.most_ops,
-                       .device = device_for(node, device)});
+                       .device = device_for(node, device),
+                       .origin = origin_of(node)});
         }
     }
     if (value->op() == Op::Buffer) ops = 0;
@@ -178,8 +190,10 @@ class Cutter {
     return result_.cuts.back().leaf;
   }
 
-  UOp in_memory(const UOp& value, Symbol device) {
-    if (value->op() != Op::Buffer) return add({.value = value, .must = true, .device = device});
+  // What has become of the node.
+  UOp in_memory(const Node* node, const UOp& value, Symbol device) {
+    if (value->op() != Op::Buffer)
+      return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
     const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
     if (found != result_.by_id.end()) result_.cuts[found->second].must = true;
     return value;
@@ -195,36 +209,42 @@ class Cutter {
   }
 
   // The program's memory may be assigned to later.
-  UOp in_own_memory(const UOp& value, Symbol device) {
-    if (is_programs(value)) return add({.value = value, .must = true, .device = device});
-    return in_memory(value, device);
+  UOp in_own_memory(const Node* node, const UOp& value, Symbol device) {
+    if (is_programs(value))
+      return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
+    return in_memory(node, value, device);
   }
 
-  UOp copied(const UOp& value, Symbol from, Symbol to) {
+  UOp copied(const Node* copy, const UOp& value, Symbol to) {
+    const Symbol from = *device_.find(copy->src(0));
     if (from == to) return value;
     // What no device holds can be made anywhere.
     if (from == Symbol()) return value;
     const auto region = region_of(value.node());
-    if (region) in_memory(UOp(region->buffer), from);
-    return add({.value = region ? value : in_memory(value, from),
+    if (region) in_memory(copy->src(0), UOp(region->buffer), from);
+    return add({.value = region ? value : in_memory(copy->src(0), value, from),
                 .must = true,
                 .is_copy = true,
-                .device = to});
+                .device = to,
+                .origin = origin_of(copy)});
   }
 
   UOp assigned(const Node* after, const std::vector<UOp>& src) {
     UOp leaf = src[0];
-    for (const UOp& store : std::span(src).subspan(1)) {
+    for (std::size_t i = 1; i < src.size(); ++i) {
+      const UOp& store = src[i];
       if (store->op() != Op::Store)
         user_error(fmt::format("a tensor cannot come after {}", expression_text(after)));
       const Symbol device = *device_.find(after->src(0));
-      leaf = in_memory(leaf, device);
+      leaf = in_memory(after->src(0), leaf, device);
       UOp value = store.src(1);
+      const Node* stored = after->src(i)->src(1);
       if (!is_safe_in_place(value.node(), store->src(0), leaf.node()))
-        value = in_memory(value, device);
+        value = in_memory(stored, value, device);
       leaf = add({.value = value,
                   .must = true,
                   .device = leaf->arg<BufferArg>().device,
+                  .origin = origin_of(viewed(value.node())->op() == Op::Buffer ? after : stored),
                   .before = leaf,
                   .place = store.src(0),
                   .store = store->arg<StoreArg>()});

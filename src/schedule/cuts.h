@@ -19,6 +19,7 @@ struct Cut {
   bool must = false;
   bool is_copy = false;  // the value is a region of memory on another device
   Symbol device = {};
+  std::optional<Origin> origin = {};  // of the value
   // An assignment: the leaf is what `before` becomes when the value is stored at `place`, a view of
   // it or an INDEX into it.
   UOp before = {}, place = {};

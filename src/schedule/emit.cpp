@@ -102,7 +102,7 @@ class Emitter {
     for (const FusedKernel& kernel : fusion_.kernels) {
       const Cut& first = graph_.cuts[kernel.outputs[0]];
       if (first.is_copy)
-        emit_copy(first, kernel.work);
+        emit_copy(kernel);
       else if (elements(written_by(first)->dims()) > 0)
         emit(kernel);
     }
@@ -135,13 +135,22 @@ class Emitter {
     return substitute(root, storages);
   }
 
-  void emit_copy(const Cut& cut, const Work& work) {
+  std::vector<Origin> origins_of(const std::vector<std::size_t>& outputs) const {
+    std::vector<Origin> origins;
+    for (std::size_t output : outputs)
+      if (const auto& origin = graph_.cuts[output].origin) origins.push_back(*origin);
+    return origins;
+  }
+
+  void emit_copy(const FusedKernel& kernel) {
+    const Cut& cut = graph_.cuts[kernel.outputs[0]];
     const Region from = copied_from(cut);
     plan_.steps.push_back({.kernel = {},
                            .device = cut.device,
                            .slots = {slot_of(cut.leaf.node()), slot_of(from.buffer)},
                            .offset = from.offset,
-                           .work = work});
+                           .work = kernel.work,
+                           .origins = origins_of(kernel.outputs)});
   }
 
   ComputedLeaves computed_leaves() const {
@@ -221,7 +230,8 @@ class Emitter {
               .device = graph_.cuts[kernel.outputs[0]].device,
               .slots = {},
               .offset = 0,
-              .work = kernel.work};
+              .work = kernel.work,
+              .origins = origins_of(kernel.outputs)};
     const UOp sink =
         with_params(rewrite(make(Op::Sink, effects, {}, NameArg{}), algebra()), step.slots);
     step.kernel = make(Op::Sink, sources_of(sink), {}, NameArg{Symbol(name_of(sink))});

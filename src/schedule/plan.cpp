@@ -53,6 +53,8 @@ std::vector<Root> simplified(const std::vector<Root>& roots) {
     const bool is_new =
         looks_at_memory(tensors[i].node()) && !looks_at_memory(roots[i].tensor.node());
     result.push_back({is_new ? make(Op::Contiguous, {tensors[i]}) : tensors[i], roots[i].device});
+    Interner::current().inherit(result[i].tensor.node(), roots[i].tensor.node(),
+                                Interner::current());
   }
   return result;
 }
@@ -82,6 +84,7 @@ void keep(Plan& plan, Interner& from) {
   for (UOp& variable : plan.variables) named.push_back(&variable);
   std::vector<const Node*> nodes;
   for (const UOp* uop : named) nodes.push_back(uop->node());
+  from.forget_origins();  // which have come to the steps, and mean nothing elsewhere
   plan.arena = std::make_unique<Arena>();
   const std::vector<UOp> kept = import_graph(nodes, from, *plan.arena);
   for (std::size_t i = 0; i < named.size(); ++i) *named[i] = kept[i];

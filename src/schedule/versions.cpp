@@ -91,6 +91,7 @@ void keep_versions_apart(CutGraph& graph) {
                       .value = cut.before,
                       .must = true,
                       .device = cut.device,
+                      .origin = cut.origin,
                       .follows = {}});
     Substitution lost;
     for (const Node* leaf : lost_to(graph, cut)) lost.emplace(leaf, copies.at(leaf));

@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
@@ -68,7 +69,9 @@ bool Storage::is_tracked() {
 namespace {
 
 UOp after_store(const UOp& version, const UOp& place, const UOp& value) {
-  return make(Op::After, {version, make(Op::Store, {place, value}, {}, StoreArg{})});
+  const UOp after = make(Op::After, {version, make(Op::Store, {place, value}, {}, StoreArg{})});
+  note_caller(after);
+  return after;
 }
 
 UOp buffer_like(const UOp& tensor, Symbol device) {

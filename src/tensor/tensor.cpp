@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/device/buffer.h>
+#include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/schedule/region.h>
 #include <weft/error.h>
@@ -24,6 +25,7 @@ Tensor Tensor::from(const Operand& value) {
   const Symbol device = value.device.empty() ? Symbol(default_device()) : value.device;
   const UOp graph = converted(value.uop, settled(value.uop->dtype()));
   const bool tracked = value.tracked && !NoGrad::is_on();
+  note_caller(graph);
   auto storage = Storage::make(graph, device, false, tracked);
   return Tensor(std::make_shared<State>(std::move(storage), graph, graph, tracked));
 }
@@ -35,6 +37,7 @@ Tensor Tensor::owning(const UOp& buffer, Symbol device) {
 
 Tensor Tensor::viewed(const UOp& graph) const {
   const bool tracked = is_tracked() && !NoGrad::is_on();
+  note_caller(graph);
   return Tensor(std::make_shared<State>(state_->storage, state_->root, graph, tracked));
 }
 

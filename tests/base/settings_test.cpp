@@ -73,6 +73,31 @@ TEST(Settings, ContextsAreOfOneThread) {
   EXPECT_EQ(setting("DEBUG"), "2");
 }
 
+TEST(Settings, DebugLevelFollowsContextsAndWhatIsSet) {
+  {
+    const Context outer{{"DEBUG", 2}};
+    EXPECT_EQ(debug_level(), 2);
+    {
+      const Context inner{{"DEBUG", 3}, {"SPEC", 1}};
+      EXPECT_EQ(debug_level(), 3);
+      std::thread([] {
+        const Context other{{"DEBUG", 4}};
+        EXPECT_EQ(debug_level(), 4);
+      }).join();
+      EXPECT_EQ(debug_level(), 3);
+    }
+    EXPECT_EQ(debug_level(), 2);
+  }
+  const auto set = [] {  // in another process, as nothing takes it back
+    debug_level();
+    std::thread([] { set_setting("DEBUG", 5); }).join();
+    std::exit(static_cast<int>(debug_level()));
+  };
+  EXPECT_EXIT(set(), testing::ExitedWithCode(5), "");
+  const Context wrong{{"DEBUG", "high"}};
+  EXPECT_EQ(error_of([] { debug_level(); }), "DEBUG=high: expected an integer");
+}
+
 TEST(Settings, SomeHaveTwoSpellings) {
   const Environment environment("DEVICE", "ONE");
   EXPECT_EQ(setting("DEV"), "ONE");

@@ -337,7 +337,7 @@ TEST(Arena, ResetUsesTheSameMemoryAgain) {
 TEST(Arena, ResetForgetsWhatWas) {
   Arena arena;
   const InternerScope scope(arena);
-  arena.annotate(const_int(5).node(), {Symbol("file"), 1, {}});
+  arena.annotate(const_int(5).node(), Origin{1});
   arena.reset();
   EXPECT_EQ(const_int(6)->id(), 0u);
   EXPECT_EQ(const_int(5)->id(), 1u);
@@ -360,29 +360,48 @@ TEST(InternerScope, NestsAndIsOfOneThread) {
 }
 
 TEST(Origin, IsOutsideIdentityAndSurvivesImport) {
-  const auto line_of = [](const Interner& interner, const UOp& node) {
+  const auto origin_of = [](const Interner& interner, const UOp& node) {
     const auto origin = interner.origin(node.node());
-    return origin ? origin->line : -1;
+    return origin ? static_cast<int>(*origin) : -1;
   };
   Arena arena;
   UOp sum;
   {
     const InternerScope scope(arena);
     sum = range(4, 0) + 1;
-    arena.annotate(sum.node(), {Symbol("model.cpp"), 12, Symbol("sum")});
+    arena.annotate(sum.node(), Origin{12});
     EXPECT_TRUE(sum.is(range(4, 0) + 1));
-    EXPECT_EQ(line_of(arena, range(4, 0) + 1), 12);
-    EXPECT_EQ(line_of(arena, sum.src(0)), -1);
-    arena.annotate(sum.node(), {Symbol("model.cpp"), 13, Symbol("sum")});  // the last one holds
-    EXPECT_EQ(line_of(arena, sum), 13);
+    EXPECT_EQ(origin_of(arena, range(4, 0) + 1), 12);
+    EXPECT_EQ(origin_of(arena, sum.src(0)), -1);
+    arena.annotate(sum.node(), Origin{13});  // the last one holds
+    EXPECT_EQ(origin_of(arena, sum), 13);
   }
   {
     const UOp copy = import_graph(nodes_of({sum}), arena, shared_graph())[0];
-    EXPECT_EQ(line_of(shared_graph(), copy), 13);
-    EXPECT_EQ(shared_graph().origin(copy.node())->file, Symbol("model.cpp"));
-    EXPECT_EQ(shared_graph().origin(copy.node())->name, Symbol("sum"));
+    EXPECT_EQ(origin_of(shared_graph(), copy), 13);
   }
-  EXPECT_EQ(line_of(shared_graph(), range(4, 0) + 1), -1);  // it died with its node
+  EXPECT_EQ(origin_of(shared_graph(), range(4, 0) + 1), -1);  // it died with its node
+}
+
+TEST(Origin, OfWhatIsMadeAgain) {
+  const UOp sum = range(4, 0) + 1, other = range(5, 0) + 1;
+  shared_graph().annotate(sum.node(), Origin{12});
+  Arena arena;
+  const InternerScope scope(arena);
+  const Node* sources[] = {import_graph(nodes_of({other.src(0)}), shared_graph(), arena)[0].node(),
+                           const_int(1).node()};
+  const Node* again = with_sources(arena, sum.node(), sources);
+  EXPECT_EQ(arena.origin(again), Origin{12}) << "across interners";
+  EXPECT_EQ(arena.origin(substitute(UOp(again), {{sources[0], range(6, 0)}}).node()), Origin{12});
+  const UOp noted = range(7, 0) + 1;
+  arena.annotate(noted.node(), Origin{13});
+  arena.inherit(noted.node(), again, arena);
+  EXPECT_EQ(arena.origin(noted.node()), Origin{13}) << "it has its own";
+  arena.attach(again, std::make_shared<int>(1));
+  arena.forget_origins();
+  EXPECT_FALSE(again->has_origin());
+  EXPECT_EQ(arena.origin(again), std::nullopt);
+  EXPECT_NE(arena.attached<int>(again), nullptr);
 }
 
 TEST(Attached, GoesWithItsNodeOrWhenReplaced) {
@@ -394,11 +413,11 @@ TEST(Attached, GoesWithItsNodeOrWhenReplaced) {
     first = one;
     second = two;
     shared_graph().attach(node.node(), one);
-    shared_graph().annotate(node.node(), {Symbol("model.cpp"), 7, {}});
+    shared_graph().annotate(node.node(), Origin{7});
     EXPECT_EQ(shared_graph().attached<int>(node.node()), one);
     shared_graph().attach(node.node(), two);
     EXPECT_EQ(shared_graph().attached<int>(node.node()), two);
-    EXPECT_EQ(shared_graph().origin(node.node())->line, 7);
+    EXPECT_EQ(shared_graph().origin(node.node()), Origin{7});
   }
   EXPECT_TRUE(first.expired());
   EXPECT_TRUE(second.expired());

@@ -81,9 +81,9 @@ TEST(Threads, AnnotateTheSameNodes) {
   in_threads(threads, [](int thread) {
     for (int i = 0; i < 5000; ++i) {
       const UOp node = const_int(i % 10) + range(4, 0);
-      shared_graph().annotate(node.node(), {Symbol("file"), thread, {}});
+      shared_graph().annotate(node.node(), static_cast<Origin>(thread));
       const auto origin = shared_graph().origin(node.node());
-      ASSERT_TRUE(origin && origin->line >= 0 && origin->line < threads);
+      ASSERT_TRUE(origin && *origin < static_cast<Origin>(threads));
     }
   });
   EXPECT_EQ(shared_graph().size(), before);

@@ -1,5 +1,5 @@
-// LLVM in this process: IR text to an object file, and object files into memory. The only source that
-// includes its headers.
+// LLVM in this process: IR text to an object file, and object files into memory. The only
+// source besides src/symbols/llvm.cpp that includes its headers.
 
 #include <algorithm>
 #include <atomic>

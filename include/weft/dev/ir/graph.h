@@ -86,7 +86,8 @@ std::vector<const Node*> clauses_of(const Node* condition);
 using Substitution = std::unordered_map<const Node*, UOp>;
 UOp substitute(const UOp& root, const Substitution& by);
 
-// The same op and arg on other sources. The first keeps the dtype as well; the second infers it.
+// The same op, arg and origin on other sources. The first keeps the dtype as well; the second infers
+// it.
 const Node* with_sources(Interner& interner, const Node* node, NodeList src);
 UOp with_sources(const UOp& node, const std::vector<UOp>& src);
 

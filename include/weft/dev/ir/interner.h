@@ -29,12 +29,9 @@ struct NodeFields {
   const void* arg = nullptr;
 };
 
-// Where a node comes from: outside its identity, so it never keeps equal nodes apart.
-struct Origin {
-  Symbol file;
-  std::int32_t line = 0;
-  Symbol name;
-};
+// Where a node comes from: outside its identity, so it never keeps equal nodes apart. A number, whose
+// meaning is up to who notes it.
+enum class Origin : std::uint32_t {};
 
 class Interner {
  public:
@@ -50,8 +47,14 @@ class Interner {
   virtual std::size_t size() const = 0;        // live nodes
   virtual std::size_t bytes() const = 0;       // held by nodes and tables
 
-  void annotate(const Node* node, const Origin& origin);
+  void annotate(const Node* node, Origin origin);
   std::optional<Origin> origin(const Node* node) const;
+  // A node without an origin gets that of another one, which may live in another interner.
+  void inherit(const Node* node, const Node* other, const Interner& of_other) {
+    if (!other->has_origin() || node->has_origin()) return;
+    if (const auto origin = of_other.origin(other)) annotate(node, *origin);
+  }
+  void forget_origins();
 
   // Hangs something on a node, outside its identity, such as the memory of a BUFFER: one thing of
   // each type. It goes with the node, or when another of its type takes its place.

@@ -75,7 +75,8 @@ class Node {
   // look along such a chain are bounded by it.
   int chain() const { return chain_; }
 
-  bool is_annotated() const { return annotated_.load(std::memory_order_relaxed) != 0; }
+  bool is_annotated() const { return notes_.load(std::memory_order_relaxed) != 0; }
+  bool has_origin() const { return (notes_.load(std::memory_order_relaxed) & HasOrigin) != 0; }
   bool is_counted() const { return (flags_ & Counted) != 0; }
   bool is_const() const { return op_ == Op::Const; }
   bool is_const_int(std::int64_t value) const;  // an integer or bool of this value
@@ -89,6 +90,7 @@ class Node {
   friend struct Analysis;
 
   enum Flag : std::uint8_t { Exact = 1, Counted = 2 };
+  enum Noted : std::uint8_t { HasOrigin = 1, HasThings = 2 };
 
   Node() = default;
   const Node* const* sources() const { return reinterpret_cast<const Node* const*>(this + 1); }
@@ -105,7 +107,7 @@ class Node {
   Op op_;
   std::uint8_t flags_;
   std::uint8_t chain_;
-  mutable std::atomic<std::uint8_t> annotated_;  // has notes in its interner
+  mutable std::atomic<std::uint8_t> notes_;  // what its interner knows of it besides
 };
 static_assert(sizeof(Node) == 64, "a node's header is one cache line");
 

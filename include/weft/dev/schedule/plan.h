@@ -30,6 +30,7 @@ struct Step {
   std::vector<std::uint32_t> slots;  // by the PARAMs of the kernel
   std::size_t offset = 0;            // of a copy: the bytes of slots[1] before what is copied
   Work work;
+  std::vector<Origin> origins = {};  // of the values that it stores, of which some may have none
 };
 
 struct Plan {

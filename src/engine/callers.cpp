@@ -1,0 +1,69 @@
+#include <weft/dev/engine/callers.h>
+
+#include <execinfo.h>
+
+#include <map>
+#include <mutex>
+
+#include <weft/dev/symbols/frames.h>
+#include <weft/settings.h>
+
+namespace weft {
+namespace {
+
+constexpr int most_frames = 48;
+
+using CallStack = std::vector<const void*>;  // return addresses, innermost first
+
+// An Origin is the number of a call stack; what it stands for is looked up when it is asked for.
+struct CallStacks {
+  std::mutex mutex;
+  std::map<CallStack, Origin> numbers;
+  std::vector<const CallStack*> stacks;  // by number
+};
+
+CallStacks& call_stacks() {
+  static auto& all = *new CallStacks;  // leaked on purpose: tensors may be static
+  return all;
+}
+
+Origin present_call() {
+  void* addresses[most_frames];
+  const int count = backtrace(addresses, most_frames);
+  CallStacks& all = call_stacks();
+  const std::lock_guard lock(all.mutex);
+  const auto next = static_cast<Origin>(all.stacks.size());
+  const auto [stack, is_new] = all.numbers.emplace(CallStack(addresses, addresses + count), next);
+  if (is_new) all.stacks.push_back(&stack->first);
+  return stack->second;
+}
+
+}  // namespace
+
+// What the present call did not make ends the walk, or it would go through the whole graph. Memory and
+// numbers come from nowhere: no kernel computes them.
+void note_caller(const UOp& tensor) {
+  if (debug_level() < 2) return;
+  const Origin origin = present_call();
+  std::vector<const Node*> open{tensor.node()};
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node->has_origin() || node->op() == Op::Buffer) continue;
+    Interner::current().annotate(node, origin);
+    for (const Node* source : node->src())
+      if (source->size() > 0) open.push_back(source);
+  }
+}
+
+std::string caller(Origin origin) {
+  CallStacks& all = call_stacks();
+  const CallStack* stack = nullptr;
+  {
+    const std::lock_guard lock(all.mutex);
+    stack = all.stacks.at(static_cast<std::size_t>(origin));
+  }
+  return caller_of_library(*stack);
+}
+
+}  // namespace weft
