@@ -111,6 +111,23 @@ TEST(GradientRules, PartsOfATieAreEqual) {
   EXPECT_EQ(at(max(x, x), {x}, {{1, 2, 3, 4}}), (Values{{1, 1, 1, 1}}));
   EXPECT_EQ(at(reduced(Op::Max, x, {0}), {x}, {{5, 1, 5, 5}}),
             (Values{{1. / 3, 0, 1. / 3, 1. / 3}}));
+  const double nan = std::nan("");
+  EXPECT_EQ(at(max(x, y), {x, y}, {{nan, 1, nan, 0}, {1, nan, nan, 1}}),
+            (Values{{1, 1, 1, 0}, {1, 1, 1, 1}}));
+  EXPECT_EQ(at(reduced(Op::Max, x, {0}), {x}, {{nan, 1, nan, 0}}),
+            (Values{{0.25, 0.25, 0.25, 0.25}}));
+}
+
+// In f16, 2048 + 1 is 2048, and 70000 infinite.
+TEST(GradientRules, SumsOfFewBitsGoOn) {
+  constexpr std::int64_t many = 70000;
+  const auto ones = [](std::size_t count) { return std::vector<double>(count, 1); };
+  const UOp x = param(1, {1}, dtypes::f16), s = param(2, {}, dtypes::f16);
+  const UOp y = param(3, {4096}, dtypes::f16), z = param(4, {many}, dtypes::f16);
+  EXPECT_EQ(at(expand(x, constant_sizes({4096})), {x}, {{1}}), (Values{{4096}}));
+  EXPECT_EQ(at(s * y, {s, y}, {{1}, ones(4096)})[0], (std::vector<double>{4096}));
+  EXPECT_EQ(at(reduced(Op::Max, z, {0}), {z}, {ones(many)})[0],
+            std::vector<double>(many, 0x1.e0p-17));  // 1/70000 in f16
 }
 
 TEST(GradientRules, ProductsKnowZeros) {
