@@ -281,6 +281,34 @@ TEST(GradientRules, StoresPassWhatTheyPut) {
   }
 }
 
+TEST(GradientRules, StoresIntoViewsPassWhatTheyPut) {
+  for (const bool combine : {false, true}) {
+    SCOPED_TRACE(combine);
+    const UOp x = param(1, {4}), v = param(2, {2});
+    const UOp memory = make(Op::Contiguous, {x * x});
+    const UOp view = flip(shrink(memory, constant_sizes({1}), constant_sizes({2})), {0});
+    const UOp put = make(Op::Store, {view, v * v}, {}, StoreArg{combine, Op::Add});
+    const UOp after = make(Op::After, {memory, put});
+    FiniteDifferences point(1);
+    point.set_random(x, 1, 2);
+    point.set_random(v, 1, 2);
+    for (const UOp& each : point.check(after * after)) point.check(each);
+    EXPECT_EQ(point.skipped(), 0);
+    EXPECT_EQ(point.compared(), 3 * 6);
+  }
+}
+
+// Of what is replaced as a whole nothing is left, and there is nothing to mark.
+TEST(GradientRules, WholeStoresLeaveNothing) {
+  const UOp x = param(1, {4}), v = param(2, {4});
+  const UOp memory = make(Op::Contiguous, {x * x});
+  const UOp put = make(Op::Store, {memory, v * v}, {}, StoreArg{});
+  const std::vector<UOp> gradients = gradient(make(Op::After, {memory, put}), {x, v});
+  EXPECT_EQ(at(make(Op::After, {memory, put}), {x, v}, {{1, 2, 3, 4}, {5, 6, 7, 8}}),
+            (Values{{0, 0, 0, 0}, {10, 12, 14, 16}}));
+  for (const Node* node : toposort(nodes_of(gradients))) EXPECT_NE(node->op(), Op::Store);
+}
+
 // A store elsewhere says when, and not what.
 TEST(GradientRules, AfterAnotherBufferNothingChanges) {
   const UOp x = param(1, {2}), y = param(2, {2});
