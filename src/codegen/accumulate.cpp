@@ -12,6 +12,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
+#include "traversal.h"
+
 namespace weft {
 namespace {
 
@@ -120,7 +122,6 @@ class Accumulate {
     if (made_.contains(node)) return;
     if (node->op() == Op::Range && leader_.contains(node) && *leader_.find(node) != node) {
       const Node* leader = *leader_.find(node);
-      rebuild(leader->src(0));
       rebuild(leader);
       return made_.set(node, *made_.find(leader));
     }
@@ -158,7 +159,7 @@ class Accumulate {
 
   std::vector<const Node*> order_;
   NodeMap<std::uint32_t> level_, group_;
-  NodeMap<const Node*> leader_, made_;  // nodes of an arena, which keeps them
+  NodeMap<const Node*> leader_, made_;
   std::map<Key, std::uint32_t> by_key_;
   std::vector<Group> groups_;
 };
@@ -166,13 +167,7 @@ class Accumulate {
 }  // namespace
 
 std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions&) {
-  return in_arena(roots, [](const std::vector<UOp>& inside) {
-    const std::vector<const Node*> nodes = nodes_of(inside);
-    const Accumulate accumulated(nodes);
-    std::vector<UOp> results;
-    for (const Node* node : nodes) results.push_back(accumulated[node]);
-    return results;
-  });
+  return traversed<Accumulate>(roots);
 }
 
 }  // namespace weft

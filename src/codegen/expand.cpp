@@ -12,6 +12,8 @@
 #include <weft/dev/ir/memory.h>
 #include <weft/error.h>
 
+#include "traversal.h"
+
 namespace weft {
 namespace {
 
@@ -176,7 +178,7 @@ class Expand {
     return parts[0];
   }
 
-  NodeMap<const Node*> made_;  // nodes of an arena, which keeps them
+  NodeMap<const Node*> made_;
   NodeMap<std::uint32_t> line_;
   std::vector<Line> lines_;
 };
@@ -185,13 +187,7 @@ class Expand {
 
 std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions&) {
   if (std::ranges::none_of(toposort(nodes_of(roots)), is_vector_range)) return roots;
-  return in_arena(roots, [](const std::vector<UOp>& inside) {
-    const std::vector<const Node*> nodes = nodes_of(inside);
-    const Expand expanded(nodes);
-    std::vector<UOp> results;
-    for (const Node* node : nodes) results.push_back(expanded[node]);
-    return results;
-  });
+  return traversed<Expand>(roots);
 }
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 // What a machine's integer ops leave open, settled around them.
 
+#include <weft/dev/codegen/decompose.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/graph.h>
 
@@ -29,27 +30,6 @@ UOp divide(const Match& m) {
   return result;
 }
 
-bool is_negative(const UOp& x) { return x->bounds().hi < 0; }
-bool is_not_negative(const UOp& x) { return x->bounds().lo >= 0; }
-
-UOp differ_in_sign(const UOp& a, const UOp& b) {
-  const UOp zero = constant(0, b);
-  if (is_not_negative(b)) return a < zero;
-  return is_negative(b) ? zero < a : (a < zero) != (b < zero);
-}
-
-// Truncation went up where the signs differ and something is left.
-UOp floor(const Match& m) {
-  const Node* root = m.root();
-  const UOp a(root->src(0)), b(root->src(1)), zero = constant(0, b);
-  const bool quotient = root->op() == Op::FloorDiv;
-  const UOp truncated = make(Op::CDiv, {a, b}), rest = make(Op::CMod, {a, b});
-  if (is_not_negative(a) && is_not_negative(b)) return quotient ? truncated : rest;
-  UOp went_up = (rest != zero) & differ_in_sign(a, b);
-  if (may_be(b.node(), 0)) went_up = (b != zero) & went_up;
-  return quotient ? truncated - cast(went_up, a->dtype()) : where(went_up, rest + b, rest);
-}
-
 UOp shift(const Match& m) {
   const Node* root = m.root();
   const UOp a(root->src(0)), b(root->src(1));
@@ -65,11 +45,8 @@ UOp shift(const Match& m) {
 
 const RuleSet& split_rules() {
   static const Pat a = of_kinds("a", int_kinds | KindSet{Kind::Bool}), b = any("b"), c = any("c");
-  static const RuleSet rules{"split",
-                             {
-                                 rule(node({Op::FloorDiv, Op::FloorMod}), floor),
-                                 rule(node(Op::MulAcc, {a, b, c}), a * b + c),
-                             }};
+  static const RuleSet integers{"integers", {rule(node(Op::MulAcc, {a, b, c}), a * b + c)}};
+  static const RuleSet rules{"split", {&truncating_rules(), &integers}};
   return rules;
 }
 

@@ -12,6 +12,7 @@
 #include <weft/error.h>
 
 #include "slice.h"
+#include "traversal.h"
 
 namespace weft {
 namespace {
@@ -79,26 +80,32 @@ UOp unrolled(const UOp& closer) {
   return with_sources(closer, loops);
 }
 
+class Unroll {
+ public:
+  explicit Unroll(NodeList roots) {
+    for (const Node* node : toposort(roots)) rebuild(node);
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  void rebuild(const Node* node) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    const UOp result = with_sources(UOp(node), src);
+    const bool closes = OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
+                        std::ranges::any_of(node->src().subspan(1), is_unrolled);
+    made_.set(node, (closes ? unrolled(result) : result).node());
+  }
+
+  NodeMap<const Node*> made_;
+};
+
 }  // namespace
 
 std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& options) {
   if (std::ranges::none_of(toposort(nodes_of(roots)), is_unrolled)) return roots;
-  const std::vector<UOp> copied = in_arena(roots, [](const std::vector<UOp>& inside) {
-    const std::vector<const Node*> nodes = nodes_of(inside);
-    NodeMap<const Node*> made;  // nodes of an arena, which keeps them
-    for (const Node* node : toposort(nodes)) {
-      std::vector<UOp> src;
-      for (const Node* source : node->src()) src.emplace_back(*made.find(source));
-      const UOp result = with_sources(UOp(node), src);
-      const bool closes = OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
-                          std::ranges::any_of(node->src().subspan(1), is_unrolled);
-      made.set(node, (closes ? unrolled(result) : result).node());
-    }
-    std::vector<UOp> results;
-    for (const Node* node : nodes) results.emplace_back(*made.find(node));
-    return results;
-  });
-  return simplify(copied, {.pass = options.pass, .trace = options.trace});
+  return simplify(traversed<Unroll>(roots), {.pass = options.pass, .trace = options.trace});
 }
 
 }  // namespace weft

@@ -16,6 +16,7 @@
 #include <weft/settings.h>
 
 #include "slice.h"
+#include "traversal.h"
 
 namespace weft {
 namespace {
@@ -107,10 +108,11 @@ class Body {
   }
 
   bool are_independent() const {
-    for (const Node* store : slice_)
+    for (const Node* store : slice_) {
+      if (store->op() != Op::Store) continue;
       for (const Node* load : slice_)
-        if (store->op() == Op::Store && load->op() == Op::Load && may_overlap(store, load))
-          return false;
+        if (load->op() == Op::Load && may_overlap(store, load)) return false;
+    }
     return true;
   }
 
@@ -253,13 +255,7 @@ class Vectorize {
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options) {
   const auto* target = options.context.get<Target>();
   if (target == nullptr || target->vector_bytes == 0 || setting_int("NOOPT") != 0) return roots;
-  const std::vector<UOp> split = in_arena(roots, [&](const std::vector<UOp>& inside) {
-    const std::vector<const Node*> nodes = nodes_of(inside);
-    const Vectorize vectorized(nodes, target->vector_bytes);
-    std::vector<UOp> results;
-    for (const Node* node : nodes) results.push_back(vectorized[node]);
-    return results;
-  });
+  const std::vector<UOp> split = traversed<Vectorize>(roots, target->vector_bytes);
   return simplify(split, {.pass = options.pass, .trace = options.trace});
 }
 

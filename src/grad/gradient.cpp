@@ -47,7 +47,7 @@ UOp shaped_like(const UOp& gradient, const UOp& value) {
   if (value->shape() != nullptr) return reshape(gradient, sizes_of(value));
   Axes all(gradient->dims().size());
   std::iota(all.begin(), all.end(), 0);
-  return reshape(reduce(Op::Add, gradient, all), {});
+  return reshape(added_up(gradient, all), {});
 }
 
 // A traversal, since a gradient is complete only once all users of the node have added to it; what

@@ -76,14 +76,19 @@ Gradients of_after(const Step& step) {
   Gradients gradients{step.g};
   const UOp is_kept = fresh_storage(const_bool(true), step.a);
   std::vector<UOp> marks{is_kept};
+  bool is_replaced = false;
   for (const Node* source : step.y->src().subspan(1)) {
     const UOp effect(source);
     const bool is_write = writes(effect, step.a);
     gradients.push_back(is_write ? step.g : UOp());
-    if (is_write && !effect->arg<StoreArg>().combine)
-      marks.push_back(store(same_places(effect.src(0), is_kept), const_bool(false), false));
+    if (!is_write || effect->arg<StoreArg>().combine) continue;
+    const UOp place = effect.src(0);
+    if (place.is(whole_of(place))) is_replaced = true;
+    marks.push_back(store(same_places(place, is_kept), const_bool(false), false));
   }
-  if (marks.size() > 1)
+  if (is_replaced)
+    gradients[0] = {};
+  else if (marks.size() > 1)
     gradients[0] = where(make(Op::After, marks), step.g, const_int(0, step.g->dtype()));
   return gradients;
 }

@@ -11,6 +11,11 @@ UOp as_index(const Node* size) { return cast(UOp(size), dtypes::index); }
 
 }  // namespace
 
+UOp added_up(const UOp& tensor, const std::vector<std::int64_t>& axes) {
+  const DType dtype = tensor->dtype();
+  return cast(reduce(Op::Add, cast(tensor, promote(dtype, dtypes::f32)), axes), dtype);
+}
+
 UOp filled(const UOp& value, const std::vector<UOp>& sizes) {
   return expand(reshape(value, Sizes(sizes.size(), const_int(1))), sizes);
 }
@@ -43,8 +48,7 @@ Gradients of_expand(const Step& step) {
       split.emplace_back(from[i]);
     }
   }
-  const UOp sum = reduce(Op::Add, reshape(step.g, split), repeated);
-  return {reshape(sum, sizes_of(step.a))};
+  return {reshape(added_up(reshape(step.g, split), repeated), sizes_of(step.a))};
 }
 
 Gradients of_shrink(const Step& step) {

@@ -16,12 +16,15 @@ const Axes& axes_of(const UOp& reduce) { return reduce->arg<ReduceArg>().axes.ge
 
 UOp of_sum(const Step& step) { return expand(step.g, sizes_of(step.a)); }
 
-// Equal parts for all elements that are the maximum.
+// Equal parts for all elements that are the maximum; with NaN all are. Their number may be too large
+// for few bits.
 UOp of_maximum(const Step& step) {
   const Sizes sizes = sizes_of(step.a);
-  const UOp is_maximum = step.a == expand(step.y, sizes);
-  const UOp count = reduce(Op::Add, cast(is_maximum, step.g->dtype()), axes_of(step.y));
-  return where(is_maximum, expand(step.g / count, sizes), const_int(0, step.g->dtype()));
+  const DType dtype = step.g->dtype(), wide = promote(dtype, dtypes::f32);
+  const UOp is_maximum = !(step.a < expand(step.y, sizes));
+  const UOp count = reduce(Op::Add, cast(is_maximum, wide), axes_of(step.y));
+  const UOp part = cast(cast(step.g, wide) / count, dtype);
+  return where(is_maximum, expand(part, sizes), const_int(0, dtype));
 }
 
 // The reduced axes of a tensor as one row, the last axis, filled up with ones to a power of two.

@@ -67,6 +67,8 @@ std::vector<UOp> members_of(const UOp& list);
 // the seed then is one too.
 std::vector<UOp> backward(const UOp& loss, const UOp& seed, const std::vector<UOp>& targets);
 
+// Added up along the axes, which stay with size 1. In f32 at least: a sum of few bits stops growing.
+UOp added_up(const UOp& tensor, const std::vector<std::int64_t>& axes);
 UOp filled(const UOp& value, const std::vector<UOp>& sizes);  // a scalar in every element
 UOp undo_permute(const UOp& tensor, const std::vector<std::int64_t>& axes);
 UOp folded(const UOp& size);  // as a constant, where its bounds leave one value

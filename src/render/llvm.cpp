@@ -144,12 +144,15 @@ class LlvmSource : LlvmWriter {
     name(node, buffer);
   }
 
+  // How LLVM compares integers of the dtype.
+  static char sign_of(DType dtype) { return dtype.is_unsigned() ? 'u' : 's'; }
+
   // The test is at the bottom; a loop that may have no trips has one before it as well.
   void open(const Node* range) {
     const std::string loop = fmt::format("loop{}", loops_++), type = llvm_type(range->dtype());
     const std::string& size = text_of(range->src(0));
     if (range->src(0)->bounds().lo < 1) {
-      const std::string some = add("icmp sgt {} {}, 0", type, size);
+      const std::string some = add("icmp {}gt {} {}, 0", sign_of(range->dtype()), type, size);
       line(fmt::format("br i1 {}, label %{}, label %{}.end", some, loop, loop));
     } else {
       line(fmt::format("br label %{}", loop));
@@ -166,11 +169,14 @@ class LlvmSource : LlvmWriter {
     for (std::size_t i = end->size(); i-- > 1;) {
       const Node* size = end->src(i)->src(0);
       const std::string loop = open_.back(), type = llvm_type(size->dtype());
+      const char sign = sign_of(size->dtype());
       open_.pop_back();
       line(fmt::format("br label %{}.back", loop));
       label(loop + ".back");
-      line(fmt::format("%{0}.next = add nuw nsw {1} %{0}.at, 1", loop, type));
-      line(fmt::format("%{0}.more = icmp slt {1} %{0}.next, {2}", loop, type, text_of(size)));
+      line(fmt::format("%{}.next = add nuw{} {} %{}.at, 1", loop, sign == 's' ? " nsw" : "", type,
+                       loop));
+      line(fmt::format("%{0}.more = icmp {3}lt {1} %{0}.next, {2}", loop, type, text_of(size),
+                       sign));
       line(fmt::format("br i1 %{0}.more, label %{0}, label %{0}.end", loop));
       label(loop + ".end");
     }

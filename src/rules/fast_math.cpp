@@ -14,13 +14,19 @@ double number(const Node* constant) {
   return double_from_bits(constant->arg<ConstArg>().bits, constant->dtype().scalar());
 }
 
-UOp times(const Node* x, double factor) {
-  return UOp(x) * const_bits(x->dtype(), bits_from_double(factor, x->dtype().scalar()));
-}
-
 // How far the next number is from 1.
 double step_at_one(DType dtype) {
   return double_from_bits(bits_from_double(1, dtype) + 1, dtype) - 1;
+}
+
+// Null where the dtype has no number close to the factor: not what overflows, nor what is so small
+// that bits are lost.
+UOp times(const Node* x, double factor) {
+  const DType dtype = x->dtype().scalar();
+  const Bits bits = bits_from_double(factor, dtype);
+  const double error = std::abs(double_from_bits(bits, dtype) - factor);
+  const bool is_close = factor != 0 && error <= step_at_one(dtype) * std::abs(factor);
+  return is_close ? UOp(x) * const_bits(x->dtype(), bits) : UOp();
 }
 
 // (x * c) * d: no product where c is 1/d as closely as the dtype says, as log2(e) is 1/ln(2).
@@ -32,8 +38,7 @@ UOp join_factors(const Match& m) {
 }
 
 UOp times_reciprocal(const Match& m) {
-  const double factor = 1 / number(m.root()->src(1));
-  return std::isfinite(factor) ? times(m.root()->src(0), factor) : UOp();
+  return times(m.root()->src(0), 1 / number(m.root()->src(1)));
 }
 
 }  // namespace

@@ -21,8 +21,10 @@ struct Loop {
   bool changes(const Node* node) const {
     return std::ranges::find(node->ranges(), range.node()) != node->ranges().end();
   }
+  // A cast to fewer bits than the trips need would count anew.
   bool is(const Node* node) const {
-    return node == range.node() || (node->op() == Op::Cast && node->src(0) == range.node());
+    return node == range.node() || (node->op() == Op::Cast && node->src(0) == range.node() &&
+                                    node->bounds() == range->bounds());
   }
 };
 
@@ -129,7 +131,7 @@ struct Limits {
 // The value at one trip, which may be none: what it loads there is loaded only where it is one.
 // Null where there is a loop inside that changes with this one.
 UOp at_trip(const UOp& value, const Loop& loop, const UOp& trip, const UOp& is_trip) {
-  Substitution by{{loop.range.node(), trip}};
+  Substitution by{{loop.range.node(), cast(trip, loop.range->dtype())}};
   for (const Node* node : toposort(value.node())) {
     if (!loop.changes(node)) continue;
     if (node->op() == Op::Reduce || node->op() == Op::Stage) return {};

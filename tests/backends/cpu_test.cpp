@@ -378,6 +378,22 @@ TEST_P(Cpu, AddressesMoreThanTwoToThe31) {
   munmap(memory, bytes);
 }
 
+// Trips that need all 32 bits too, whether or not their number is known.
+TEST_P(Cpu, LoopsMoreThanTwoToThe31Times) {
+  const Context scalar{{"NOOPT", 1}};
+  constexpr std::int64_t trips = (std::int64_t{1} << 31) + 1;
+  for (const UOp& count : {size(trips), UOp(Variable("n", 0, trips))}) {
+    const UOp i = range(count, 0);
+    const UOp last = reduce(Op::Max, {cast(i, dtypes::u32), i});
+    Memory memory{stored({0}, dtypes::u32)};
+    const bool is_known = count->is_const();
+    run("CPU",
+        kernel_of({put(place(param(0, Access::Write, {size(1)}, dtypes::u32), {size(0)}), last)}),
+        memory, is_known ? std::vector<std::int64_t>{} : std::vector{trips});
+    EXPECT_EQ(loaded(memory[0], dtypes::u32), (std::vector<Bits>{trips - 1}));
+  }
+}
+
 TEST_P(Cpu, CompilesDeepKernels) {
   const UOp zero = range(1, 0);
   UOp x = load(place(param(1, Access::Read, {size(1)}, dtypes::i32), {zero}));

@@ -111,6 +111,23 @@ TEST(GradientRules, PartsOfATieAreEqual) {
   EXPECT_EQ(at(max(x, x), {x}, {{1, 2, 3, 4}}), (Values{{1, 1, 1, 1}}));
   EXPECT_EQ(at(reduced(Op::Max, x, {0}), {x}, {{5, 1, 5, 5}}),
             (Values{{1. / 3, 0, 1. / 3, 1. / 3}}));
+  const double nan = std::nan("");
+  EXPECT_EQ(at(max(x, y), {x, y}, {{nan, 1, nan, 0}, {1, nan, nan, 1}}),
+            (Values{{1, 1, 1, 0}, {1, 1, 1, 1}}));
+  EXPECT_EQ(at(reduced(Op::Max, x, {0}), {x}, {{nan, 1, nan, 0}}),
+            (Values{{0.25, 0.25, 0.25, 0.25}}));
+}
+
+// In f16, 2048 + 1 is 2048, and 70000 infinite.
+TEST(GradientRules, SumsOfFewBitsGoOn) {
+  constexpr std::int64_t many = 70000;
+  const auto ones = [](std::size_t count) { return std::vector<double>(count, 1); };
+  const UOp x = param(1, {1}, dtypes::f16), s = param(2, {}, dtypes::f16);
+  const UOp y = param(3, {4096}, dtypes::f16), z = param(4, {many}, dtypes::f16);
+  EXPECT_EQ(at(expand(x, constant_sizes({4096})), {x}, {{1}}), (Values{{4096}}));
+  EXPECT_EQ(at(s * y, {s, y}, {{1}, ones(4096)})[0], (std::vector<double>{4096}));
+  EXPECT_EQ(at(reduced(Op::Max, z, {0}), {z}, {ones(many)})[0],
+            std::vector<double>(many, 0x1.e0p-17));  // 1/70000 in f16
 }
 
 TEST(GradientRules, ProductsKnowZeros) {
@@ -262,6 +279,34 @@ TEST(GradientRules, StoresPassWhatTheyPut) {
     EXPECT_EQ(point.skipped(), 0);
     EXPECT_EQ(point.compared(), 3 * 6);
   }
+}
+
+TEST(GradientRules, StoresIntoViewsPassWhatTheyPut) {
+  for (const bool combine : {false, true}) {
+    SCOPED_TRACE(combine);
+    const UOp x = param(1, {4}), v = param(2, {2});
+    const UOp memory = make(Op::Contiguous, {x * x});
+    const UOp view = flip(shrink(memory, constant_sizes({1}), constant_sizes({2})), {0});
+    const UOp put = make(Op::Store, {view, v * v}, {}, StoreArg{combine, Op::Add});
+    const UOp after = make(Op::After, {memory, put});
+    FiniteDifferences point(1);
+    point.set_random(x, 1, 2);
+    point.set_random(v, 1, 2);
+    for (const UOp& each : point.check(after * after)) point.check(each);
+    EXPECT_EQ(point.skipped(), 0);
+    EXPECT_EQ(point.compared(), 3 * 6);
+  }
+}
+
+// Of what is replaced as a whole nothing is left, and there is nothing to mark.
+TEST(GradientRules, WholeStoresLeaveNothing) {
+  const UOp x = param(1, {4}), v = param(2, {4});
+  const UOp memory = make(Op::Contiguous, {x * x});
+  const UOp put = make(Op::Store, {memory, v * v}, {}, StoreArg{});
+  const std::vector<UOp> gradients = gradient(make(Op::After, {memory, put}), {x, v});
+  EXPECT_EQ(at(make(Op::After, {memory, put}), {x, v}, {{1, 2, 3, 4}, {5, 6, 7, 8}}),
+            (Values{{0, 0, 0, 0}, {10, 12, 14, 16}}));
+  for (const Node* node : toposort(nodes_of(gradients))) EXPECT_NE(node->op(), Op::Store);
 }
 
 // A store elsewhere says when, and not what.

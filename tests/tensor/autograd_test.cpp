@@ -82,6 +82,30 @@ TEST(TensorAutograd, PassesAssignments) {
   EXPECT_TRUE(holds<float>(gradients[1], {72, 104}, {2}));
 }
 
+TEST(TensorAutograd, PassesAssignmentsToViews) {
+  const Tensor w({1.0, 2.0}, {.requires_grad = true});
+  const Tensor x({3.0, 4.0, 5.0, 6.0}, {.requires_grad = true});
+  const auto check = [&](const Tensor& y, const std::vector<double>& dw,
+                         const std::vector<double>& dx) {
+    EXPECT_TRUE(y.requires_grad());
+    const std::vector<Tensor> gradients = y.square().sum().gradient({w, x});
+    EXPECT_TRUE(holds<double>(gradients[0], dw, {2}));
+    EXPECT_TRUE(holds<double>(gradients[1], dx, {4}));
+  };
+  Tensor turned = (x * 2).reshape({2, 2});
+  turned.transpose()[{1}].flip(0).assign(w * 3);
+  check(turned, {18, 36}, {24, 0, 40, 0});
+
+  Tensor whole = Tensor({7.0, 8.0}).realize();
+  whole.assign(w * 3);
+  check(whole, {18, 36}, {0, 0, 0, 0});
+
+  Tensor twice = x * 2;
+  twice[{Slice(0, 2)}].assign(w * 3);
+  twice[{Slice(1, 3)}].assign(w);
+  check(twice, {20, 4}, {0, 0, 0, 48});
+}
+
 TEST(TensorAutograd, NotTracked) {
   const Tensor x({1.0, 2.0}, {.requires_grad = true});
   {

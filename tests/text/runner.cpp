@@ -6,15 +6,16 @@
 // cases with `// ---` between them; each is
 //
 //   // What this is about, in as many lines as it takes.
+//   // with: SETTING=VALUE
 //   // pass: divmod
 //   graph name { ... }
 //   // expect
 //   graph name { ... }
 //
-// The pass is one of the pipeline, `all` for the whole pipeline, or one of the rule sets below. The
-// result has to be the expected graph; how its nodes are numbered makes no difference. The loops of a
-// kernel have to be bounded, before and after. --update
-// writes what came out in place of what was expected. Exits with 1 where a case fails.
+// The pass is one of the pipeline, `all` for the whole pipeline, or one of the rule sets below. Only
+// passes that ask for a setting need the line `with`. The result has to be the expected graph; how its
+// nodes are numbered makes no difference. The loops of a kernel have to be bounded, before and after.
+// --update writes what came out in place of what was expected. Exits with 1 where a case fails.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <optional>
 #include <regex>
 #include <string>
 #include <vector>
@@ -33,6 +35,7 @@
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
 namespace weft {
 namespace {
@@ -41,6 +44,7 @@ using Lines = std::vector<std::string>;
 
 struct Case {
   std::string pass;
+  std::string setting, value;          // of `// with:`, or empty
   std::size_t line = 0;                // of `// pass:`, from 0
   std::size_t before = 0, expect = 0;  // the first line of the graph, the line `// expect`
   std::size_t end = 0;                 // the line after the expected graph
@@ -58,13 +62,17 @@ std::string text_of(const Lines& lines, std::size_t first, std::size_t last) {
 }
 
 std::vector<Case> cases_of(const Lines& lines) {
-  constexpr std::string_view pass = "// pass:";
+  constexpr std::string_view with = "// with: ", pass = "// pass:";
   std::vector<Case> cases;
   for (std::size_t begin = 0; begin < lines.size();) {
     std::size_t end = begin;
     Case found;
     for (; end < lines.size() && lines[end] != "// ---"; ++end) {
-      if (lines[end].starts_with(pass)) {
+      if (lines[end].starts_with(with)) {
+        const std::size_t equals = std::min(lines[end].find('='), lines[end].size() - 1);
+        found.setting = lines[end].substr(with.size(), equals - with.size());
+        found.value = lines[end].substr(equals + 1);
+      } else if (lines[end].starts_with(pass)) {
         found.pass = lines[end].substr(lines[end].find_first_not_of(' ', pass.size()));
         found.line = end;
         found.before = end + 1;
@@ -152,8 +160,8 @@ std::string with_steady_ids(const std::string& text, const std::string& input) {
   });
 }
 
-// What the passes that ask for a target are given: registers of 16 bytes.
-constexpr Target target{.vector_bytes = 16};
+// What the passes that ask for a target are given: one op to choose, registers of 16 bytes.
+const Target target{.ops = {Op::MulAcc}, .vector_bytes = 16};
 
 // Why a kernel may not end; empty for other graphs.
 std::string endless(const Graph& graph) {
@@ -169,6 +177,9 @@ struct Result {
 Result run_case(const Lines& lines, const Case& test) {
   Arena arena;
   const InternerScope scope(arena);
+  std::optional<Context> context;
+  using Setting = std::pair<std::string_view, SettingValue>;
+  if (!test.setting.empty()) context.emplace({Setting(test.setting, std::string_view(test.value))});
   Result result;
   const Graph before = parse_one(lines, test.before, test.expect);
   const std::string input = print_graph(before);

@@ -25,8 +25,8 @@ std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& 
 // them, division, casts from and to floats. Builds constants that fold_rules() folds.
 const RuleSet& half_rules();
 
-// FLOORDIV and FLOORMOD of what is not negative as CDIV and CMOD. Runs last and alone: symbolic()
-// writes it the other way.
+// FLOORDIV and FLOORMOD of what is not negative as CDIV and CMOD. Part of guard, at the end:
+// symbolic() writes it the other way.
 const RuleSet& truncating_rules();
 
 }  // namespace weft

@@ -35,7 +35,8 @@ const RuleSet& contract_rules();
 std::vector<UOp> contract(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 // Integer ops are total, those of machines are not: where bounds do not rule it out, division by 0
-// or -1 and shifts by the width are kept from them. Rounding down becomes rounding toward zero.
+// or -1 and shifts by the width are kept from them. What decompose has left of rounding down, of what
+// is not negative, becomes rounding toward zero.
 const RuleSet& guard_rules();
 std::vector<UOp> guard(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
