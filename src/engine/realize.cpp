@@ -1,10 +1,10 @@
 #include <weft/dev/engine/realize.h>
 
-#include <map>
 #include <unordered_map>
 
 #include <fmt/core.h>
 
+#include <weft/dev/base/lru_cache.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
@@ -22,7 +22,7 @@ using PlanKey = std::tuple<std::uint64_t, std::uint64_t, std::string>;
 
 struct Plans {
   std::mutex mutex;
-  std::map<PlanKey, std::shared_ptr<RunnablePlan>> made;
+  LruCache<PlanKey, std::shared_ptr<RunnablePlan>> made{most_plans};
 };
 
 Plans& plans() {
@@ -43,15 +43,13 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
   const PlanKey key{hash.high, hash.low, devices};
   {
     const std::lock_guard lock(plans().mutex);
-    const auto found = plans().made.find(key);
-    if (found != plans().made.end()) return found->second;
+    if (const auto* found = plans().made.find(key)) return *found;
   }
   auto plan = std::make_shared<RunnablePlan>();
   plan->plan = make_plan(resolved.roots, Profile{});
   plan->extra = extra;
   const std::lock_guard lock(plans().mutex);
-  if (plans().made.size() >= most_plans) plans().made.clear();
-  return plans().made.try_emplace(key, std::move(plan)).first->second;
+  return plans().made.insert(key, std::move(plan));
 }
 
 // What a chain of movement looks at.
