@@ -10,6 +10,7 @@
 
 #include <fmt/core.h>
 #include <weft/dev/base/hash.h>
+#include <weft/error.h>
 #include <weft/settings.h>
 
 namespace weft {
@@ -57,13 +58,16 @@ std::string from_environment(const char* name) {
 
 }  // namespace
 
-std::string DiskCache::get(std::string_view key, const std::function<std::string()>& make) const {
-  if (folder_.empty()) return make();
-  const fs::path file = folder_ / fmt::format("{:016x}", hash_text(key));
-  if (auto content = read_entry(file, key)) return *std::move(content);
-  std::string content = make();
-  write_entry(file, key, content);
-  return content;
+fs::path DiskCache::file_of(std::string_view key) const {
+  return folder_ / fmt::format("{:016x}", hash_text(key));
+}
+
+std::optional<std::string> DiskCache::find(std::string_view key) const {
+  return folder_.empty() ? std::nullopt : read_entry(file_of(key), key);
+}
+
+void DiskCache::keep(std::string_view key, std::string_view content) const {
+  if (!folder_.empty()) write_entry(file_of(key), key, content);
 }
 
 DiskCache disk_cache() {
@@ -74,9 +78,32 @@ DiskCache disk_cache() {
   return DiskCache(home.empty() ? fs::path() : fs::path(home) / ".cache" / "weft");
 }
 
-std::string compile_cached(Device& device, std::string_view source) {
-  return disk_cache().get(fmt::format("{}\n{}", device.compiler_key(), source),
-                          [&] { return device.compile(source); });
+std::vector<std::string> compile_cached(Device& device, std::span<const std::string> sources) {
+  const DiskCache cache = disk_cache();
+  const std::string compiler = device.compiler_key();
+  const auto key_of = [&](const std::string& source) {
+    return fmt::format("{}\n{}", compiler, source);
+  };
+  std::vector<std::string> code(sources.size()), missing;
+  std::vector<std::size_t> places;  // of what is missing
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (auto found = cache.find(key_of(sources[i]))) {
+      code[i] = *std::move(found);
+    } else {
+      missing.push_back(sources[i]);
+      places.push_back(i);
+    }
+  }
+  if (missing.empty()) return code;
+  std::vector<std::string> made = device.compile_all(missing);
+  if (made.size() != missing.size())
+    internal_error(
+        fmt::format("{} made {} programs of {}", device.name(), made.size(), missing.size()));
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    cache.keep(key_of(missing[i]), made[i]);
+    code[places[i]] = std::move(made[i]);
+  }
+  return code;
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <map>
 
 #include <fmt/core.h>
+#include <weft/dev/base/lru_cache.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/disk_cache.h>
 #include <weft/dev/ir/graph.h>
@@ -18,7 +19,7 @@ using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
 struct Programs {
   std::mutex mutex;
-  std::map<Key, std::shared_ptr<LoadedKernel>> loaded;
+  LruCache<Key, std::shared_ptr<LoadedKernel>> loaded{most_programs};
 };
 
 Programs& programs() {
@@ -29,23 +30,42 @@ Programs& programs() {
 
 UniqueId id_of(const Node* variable) { return variable->arg<VariableArg>().id; }
 
-std::shared_ptr<LoadedKernel> load(const UOp& kernel, Device& device,
-                                   const std::shared_ptr<const ExtraRuleList>& extra) {
-  auto result = std::make_shared<LoadedKernel>();
+Key key_of(const KernelFor& wanted, const ExtraRuleList& extra) {
+  const StructuralHash hash = structural_hash(nodes_of({&wanted.kernel, 1}));
+  return {compilation_key(*wanted.device, extra), hash.high, hash.low};
+}
+
+// Kernels of one device on their way to programs.
+struct Batch {
+  Device* device;
+  std::vector<Key> keys;
+  std::vector<std::shared_ptr<LoadedKernel>> kernels;
+  std::vector<std::string> sources;
+};
+
+void render(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>& extra,
+            Batch& batch) {
+  const auto& [kernel, device] = wanted;
+  auto loaded = std::make_shared<LoadedKernel>();
   Arena arena;
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
-  const UOp lowered = run_pipeline({own}, {.target = device.target(), .extra = extra})[0];
+  const UOp lowered = run_pipeline({own}, {.target = device->target(), .extra = extra})[0];
   const auto variables = signature_of(own.node()).variables;
   for (const Node* variable : signature_of(lowered.node()).variables) {
     const auto at = std::ranges::find(variables, id_of(variable), id_of);
-    result->variables.push_back(static_cast<std::size_t>(at - variables.begin()));
+    loaded->variables.push_back(static_cast<std::size_t>(at - variables.begin()));
   }
-  const std::string source = device.render(lowered.node());
+  batch.kernels.push_back(std::move(loaded));
+  batch.sources.push_back(device->render(lowered.node()));
   if (setting_int("DEBUG") >= 3)
-    report_source(kernel->arg<NameArg>().name.get(), device.name(), source);
-  result->program = device.load(compile_cached(device, source));
-  return result;
+    report_source(kernel->arg<NameArg>().name.get(), device->name(), batch.sources.back());
+}
+
+void compile(Batch& batch) {
+  const std::vector<std::string> code = compile_cached(*batch.device, batch.sources);
+  for (std::size_t i = 0; i < code.size(); ++i)
+    batch.kernels[i]->program = batch.device->load(code[i]);
 }
 
 }  // namespace
@@ -56,18 +76,34 @@ std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   return key + key_of(extra);
 }
 
-std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device,
-                                          const std::shared_ptr<const ExtraRuleList>& extra) {
-  const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-  const Key key{compilation_key(device, *extra), hash.high, hash.low};
+std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
+    std::span<const KernelFor> kernels, const std::shared_ptr<const ExtraRuleList>& extra) {
+  std::vector<Key> keys;
+  for (const KernelFor& wanted : kernels) keys.push_back(key_of(wanted, *extra));
+  std::map<Key, std::shared_ptr<LoadedKernel>> known;
   {
     const std::lock_guard lock(programs().mutex);
-    const auto found = programs().loaded.find(key);
-    if (found != programs().loaded.end()) return found->second;
+    for (const Key& key : keys)
+      if (const auto* found = programs().loaded.find(key)) known.emplace(key, *found);
   }
-  auto made = load(kernel, device, extra);
-  const std::lock_guard lock(programs().mutex);
-  return programs().loaded.try_emplace(key, std::move(made)).first->second;
+  std::map<std::string_view, Batch> batches;  // by device, in an order that every run has
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (!known.try_emplace(keys[i]).second) continue;
+    Batch& batch = batches[kernels[i].device->name()];
+    batch.device = kernels[i].device;
+    batch.keys.push_back(keys[i]);
+    render(kernels[i], extra, batch);
+  }
+  for (auto& [name, batch] : batches) compile(batch);
+  {
+    const std::lock_guard lock(programs().mutex);
+    for (auto& [name, batch] : batches)
+      for (std::size_t i = 0; i < batch.keys.size(); ++i)
+        known[batch.keys[i]] = programs().loaded.insert(batch.keys[i], batch.kernels[i]);
+  }
+  std::vector<std::shared_ptr<LoadedKernel>> result;
+  for (const Key& key : keys) result.push_back(known.at(key));
+  return result;
 }
 
 }  // namespace weft

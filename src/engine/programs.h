@@ -3,6 +3,9 @@
 
 #include <memory>
 #include <mutex>
+#include <span>
+#include <string>
+#include <vector>
 
 #include <weft/dev/compile/extra_rules.h>
 #include <weft/dev/device/device.h>
@@ -19,7 +22,15 @@ struct LoadedKernel {
 // What compiling depends on besides the kernel: the device, the settings in force, extra rules.
 std::string compilation_key(Device& device, const ExtraRuleList& extra);
 
-std::shared_ptr<LoadedKernel> load_kernel(const UOp& kernel, Device& device,
-                                          const std::shared_ptr<const ExtraRuleList>& extra);
+struct KernelFor {
+  UOp kernel;
+  Device* device;
+};
+
+// A program for each kernel. All that are not loaded yet are compiled at once; the last `most_programs`
+// that were asked for stay loaded, and whatever is held.
+constexpr std::size_t most_programs = 4096;
+std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
+    std::span<const KernelFor> kernels, const std::shared_ptr<const ExtraRuleList>& extra);
 
 }  // namespace weft

@@ -1,12 +1,12 @@
 #include <weft/dev/engine/realize.h>
 
 #include <algorithm>
-#include <map>
 #include <set>
 #include <unordered_map>
 
 #include <fmt/format.h>
 
+#include <weft/dev/base/lru_cache.h>
 #include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
@@ -21,11 +21,12 @@ namespace {
 
 constexpr std::size_t most_plans = 1024;
 
-using PlanKey = std::tuple<std::uint64_t, std::uint64_t, std::string>;
+// The structure, the compilers, and whether the steps know what of the graph they compute.
+using PlanKey = std::tuple<std::uint64_t, std::uint64_t, std::string, bool>;
 
 struct Plans {
   std::mutex mutex;
-  std::map<PlanKey, std::shared_ptr<RunnablePlan>> made;
+  LruCache<PlanKey, std::shared_ptr<RunnablePlan>> made{most_plans};
 };
 
 Plans& plans() {
@@ -43,20 +44,16 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
     devices += compilation_key(find_device(root.device.get()), *extra) + ",";
   }
   const StructuralHash hash = structural_hash(nodes);
-  const PlanKey key{hash.high, hash.low, devices};
+  const PlanKey key{hash.high, hash.low, devices, !resolved.origins.empty()};
   {
     const std::lock_guard lock(plans().mutex);
-    const auto found = plans().made.find(key);
-    if (found != plans().made.end() && (found->second->knows_origins || resolved.origins.empty()))
-      return found->second;
+    if (const auto* found = plans().made.find(key)) return *found;
   }
   auto plan = std::make_shared<RunnablePlan>();
   plan->plan = make_plan(resolved.roots, Profile{});
-  plan->knows_origins = !resolved.origins.empty();
   plan->extra = extra;
   const std::lock_guard lock(plans().mutex);
-  if (plans().made.size() >= most_plans) plans().made.clear();
-  return plans().made[key] = std::move(plan);
+  return plans().made.insert(key, std::move(plan));
 }
 
 // What a chain of movement looks at.

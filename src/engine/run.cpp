@@ -17,15 +17,14 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-RunnablePlan::Loaded loaded(const Step& step, const RunnablePlan& runnable) {
-  if (step.kernel.is_null()) return {};
-  const std::vector<UOp>& variables = runnable.plan.variables;
-  RunnablePlan::Loaded result{
-      load_kernel(step.kernel, find_device(step.device.get()), runnable.extra), {}};
+// Which of the plan's variables the program takes.
+std::vector<std::size_t> variables_of(const LoadedKernel& loaded, const Step& step,
+                                      const Plan& plan) {
+  std::vector<std::size_t> result;
   const auto own = signature_of(step.kernel.node()).variables;
-  for (std::size_t at : result.kernel->variables) {
-    const auto variable = std::ranges::find(variables, own[at], &UOp::node);
-    result.variables.push_back(static_cast<std::size_t>(variable - variables.begin()));
+  for (std::size_t at : loaded.variables) {
+    const auto variable = std::ranges::find(plan.variables, own[at], &UOp::node);
+    result.push_back(static_cast<std::size_t>(variable - plan.variables.begin()));
   }
   return result;
 }
@@ -33,8 +32,18 @@ RunnablePlan::Loaded loaded(const Step& step, const RunnablePlan& runnable) {
 void load(RunnablePlan& runnable) {
   const std::lock_guard lock(runnable.loading);
   if (!runnable.steps.empty()) return;
-  std::vector<RunnablePlan::Loaded> steps;
-  for (const Step& step : runnable.plan.steps) steps.push_back(loaded(step, runnable));
+  const Plan& plan = runnable.plan;
+  std::vector<KernelFor> wanted;
+  for (const Step& step : plan.steps)
+    if (!step.kernel.is_null()) wanted.push_back({step.kernel, &find_device(step.device.get())});
+  const auto loaded = load_kernels(wanted, runnable.extra);
+  auto next = loaded.begin();
+  std::vector<RunnablePlan::Loaded> steps(plan.steps.size());
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    if (plan.steps[i].kernel.is_null()) continue;
+    steps[i] = {*next, variables_of(**next, plan.steps[i], plan)};
+    ++next;
+  }
   runnable.steps = std::move(steps);
 }
 

@@ -18,7 +18,6 @@ struct RunnablePlan {
     std::vector<std::size_t> variables;    // of the plan: what the program takes
   };
   Plan plan;
-  bool knows_origins = false;
   std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled
   std::mutex loading;
   std::vector<Loaded> steps;

@@ -24,10 +24,10 @@ class DiskCaches : public testing::Test {
   ~DiskCaches() override { fs::remove_all(folder_); }
 
   std::string get(const DiskCache& cache, const std::string& key, const std::string& content) {
-    return cache.get(key, [&] {
-      ++made_;
-      return content;
-    });
+    if (const auto found = cache.find(key)) return *found;
+    ++made_;
+    cache.keep(key, content);
+    return content;
   }
   fs::path only_file() const { return fs::directory_iterator(folder_)->path(); }
 
@@ -75,7 +75,8 @@ TEST_F(DiskCaches, AreShared) {
       const DiskCache cache(folder_);
       for (int i = 0; i < 50; ++i) {
         const std::string key = std::to_string(i), content(1000, static_cast<char>('a' + i % 26));
-        EXPECT_EQ(cache.get(key, [&] { return content; }), content);
+        EXPECT_EQ(cache.find(key).value_or(content), content);
+        cache.keep(key, content);
       }
     });
   for (std::thread& thread : threads) thread.join();
@@ -120,12 +121,18 @@ TEST_F(DiskCaches, KeepCompiledCode) {
     HostMemory memory_;
   } device;
   const Context here{{"CACHE_DIR", folder_.c_str()}};
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(compile_cached(device, "x"), "code of x");
+  using Texts = std::vector<std::string>;
+  const auto compile = [&](const Texts& sources) { return compile_cached(device, sources); };
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(compile({"x"}), Texts{"code of x"});
   EXPECT_EQ(device.compiled, 1);
   device.key = "2";
-  EXPECT_EQ(compile_cached(device, "x"), "code of x");
-  EXPECT_EQ(compile_cached(device, "y"), "code of y");
+  EXPECT_EQ(compile({"x"}), Texts{"code of x"});
+  EXPECT_EQ(compile({"y"}), Texts{"code of y"});
   EXPECT_EQ(device.compiled, 3);
+  EXPECT_EQ(compile({"z", "y", "w", "x"}),
+            (Texts{"code of z", "code of y", "code of w", "code of x"}));
+  EXPECT_EQ(device.compiled, 5);
+  EXPECT_EQ(compile({}), Texts{});
 }
 
 }  // namespace

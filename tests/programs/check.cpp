@@ -42,11 +42,11 @@ std::vector<std::vector<Bits>> run(const Script& program, const Variant& variant
   std::vector<Tensor> outputs;
   for (std::size_t output : program.outputs) outputs.push_back(tensors[output]);
   Tensor::realize(outputs);
+  std::vector<Wanted> whole;
+  for (const Tensor& output : outputs)
+    whole.push_back({make(Op::Contiguous, {output.uop()}), Symbol(output.device())});
   std::vector<std::vector<Bits>> results;
-  for (const Tensor& output : outputs) {
-    const UOp whole = realize({{make(Op::Contiguous, {output.uop()}), Symbol(output.device())}})[0];
-    results.push_back(values_in(whole.node()));
-  }
+  for (const UOp& result : realize(whole)) results.push_back(values_in(result.node()));
   return results;
 }
 

@@ -1,10 +1,8 @@
-// C, compiled by clang to a shared object. The C is scalar: clang makes vectors of its own.
-
-#include <dlfcn.h>
+// C, compiled by clang to object files. The C is scalar: clang makes vectors of its own.
 
 #include <thread>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <weft/dev/base/hash.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
@@ -37,6 +35,18 @@ std::vector<std::string> command(std::initializer_list<std::string> more) {
   return words;
 }
 
+std::string file_name(std::size_t number, std::string_view extension) {
+  return fmt::format("kernel{}.{}", number, extension);
+}
+
+// Clang's messages begin with the name of a file.
+std::string failed_source(std::string_view message, std::span<const std::string> sources) {
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (message.find(file_name(i, "c:")) != std::string_view::npos)
+      return fmt::format("{} is\n{}", file_name(i, "c"), sources[i]);
+  return {};
+}
+
 class ClangCompiler final : public Compiler {
  public:
   Target target() const override {
@@ -50,51 +60,34 @@ class ClangCompiler final : public Compiler {
     return render_c(kernel, target().scratch_bytes);
   }
 
-  std::string compile(std::string_view source) const override {
+  // One run for all: starting clang takes longer than most kernels do.
+  std::vector<std::string> compile(std::span<const std::string> sources) const override {
     const TemporaryFolder folder;
-    const std::string in = (folder / "kernel.c").string(), out = (folder / "kernel.so").string();
-    write_file(in, source);
-    try {
-      run_program(command({"-shared", "-o", out, in, "-lm"}));
-    } catch (const Error& error) {
-      internal_error(fmt::format("{}\nThe source is\n{}", error.what(), source));
+    std::vector<std::string> words = command({"-c"});
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      words.push_back(file_name(i, "c"));
+      write_file(folder / words.back(), sources[i]);
     }
-    return read_file(out);
+    try {
+      run_program(words, folder.path());
+    } catch (const Error& error) {
+      internal_error(fmt::format("{}\n{}", error.what(), failed_source(error.what(), sources)));
+    }
+    std::vector<std::string> objects;
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      objects.push_back(read_file(folder / file_name(i, "o")));
+    return objects;
   }
 
   // What clang predefines names its version and all that it knows of the processor.
   std::string key() const override {
     static const std::string key = [] {
       const std::string macros = run_program(command({"-E", "-dM", "/dev/null"}));
-      return fmt::format("clang {:016x}", hash_text(macros));
+      const std::string words = fmt::format("{} -c", fmt::join(options(), " "));
+      return fmt::format("clang {:016x}", hash_mix(hash_text(macros), hash_text(words)));
     }();
     return key;
   }
-};
-
-class SharedObject final : public Code {
- public:
-  explicit SharedObject(std::string_view code) {
-    // The loader takes a name that it has seen for the library that had it: each needs its own.
-    const TemporaryFolder folder;
-    const std::string file = (folder / "kernel.so").string();
-    write_file(file, code);
-    library_ = dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library_ == nullptr)
-      internal_error(fmt::format("CPU: a kernel cannot be loaded: {}", dlerror()));
-    entry_ = reinterpret_cast<Entry>(dlsym(library_, "kernel"));
-    if (entry_ != nullptr) return;
-    dlclose(library_);
-    internal_error("CPU: a shared object has no symbol `kernel`");
-  }
-  ~SharedObject() override { dlclose(library_); }
-  SharedObject(const SharedObject&) = delete;
-  SharedObject& operator=(const SharedObject&) = delete;
-  Entry entry() const override { return entry_; }
-
- private:
-  void* library_ = nullptr;
-  Entry entry_ = nullptr;
 };
 
 }  // namespace
@@ -102,10 +95,6 @@ class SharedObject final : public Code {
 const Compiler& clang_compiler() {
   static const ClangCompiler compiler;
   return compiler;
-}
-
-std::unique_ptr<Code> load_shared_object(std::string_view code) {
-  return std::make_unique<SharedObject>(code);
 }
 
 }  // namespace weft::cpu

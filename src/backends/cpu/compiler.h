@@ -1,9 +1,9 @@
-// The compilers of the device CPU: from a program to code, and from code to what runs.
+// The compilers of the device CPU: from a program to an object file that defines `kernel`.
 #pragma once
 
-#include <memory>
+#include <span>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include <weft/dev/device/device.h>
 
@@ -15,28 +15,20 @@ class Compiler {
 
   virtual Target target() const = 0;
   virtual std::string render(const Node* kernel) const = 0;
-  virtual std::string compile(std::string_view source) const = 0;
-  // What the code depends on besides the source: versions, options, this processor.
+  // An object file for each source.
+  virtual std::vector<std::string> compile(std::span<const std::string> sources) const = 0;
+  // What these depend on besides the source: versions, options, this processor.
   virtual std::string key() const = 0;
 };
 
 // The entry of every kernel.
 using Entry = void (*)(void* const* arguments, const std::int64_t* values);
 
-// Code in the memory of this process; unloaded with this.
-class Code {
- public:
-  virtual ~Code() = default;
-  virtual Entry entry() const = 0;
-};
-
-// C, by the program clang. The code is a shared object.
+// C, by the program clang.
 const Compiler& clang_compiler();
-std::unique_ptr<Code> load_shared_object(std::string_view code);
 
-// LLVM IR, in this process. The code is an object file. Throws in builds without LLVM.
+// LLVM IR, in this process. Throws in builds without LLVM.
 bool has_llvm();
 const Compiler& llvm_compiler();
-std::unique_ptr<Code> load_object_file(std::string_view code);
 
 }  // namespace weft::cpu

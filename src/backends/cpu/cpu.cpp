@@ -1,15 +1,12 @@
 // CPU: kernels as machine code for this processor.
 
-#include <elf.h>
-
-#include <cstring>
-
 #include <fmt/core.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
 #include "compiler.h"
+#include "elf_object.h"
 
 namespace weft {
 namespace cpu {
@@ -28,29 +25,26 @@ const Compiler& chosen_compiler() {
   return has_llvm() && setting_int("CLANG") == 0 ? llvm_compiler() : clang_compiler();
 }
 
-// Both compilers write ELF, whose header tells which one did.
-std::unique_ptr<Code> load_code(std::string_view code) {
-  Elf64_Ehdr header;
-  if (code.size() < sizeof header) user_error("CPU: this is no code");
-  std::memcpy(&header, code.data(), sizeof header);
-  if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) user_error("CPU: this is no code");
-  return header.e_type == ET_DYN ? load_shared_object(code) : load_object_file(code);
+Entry entry_of(const ElfObject& object) {
+  if (!object.runs_here()) user_error("CPU: this code is for another processor");
+  return reinterpret_cast<Entry>(object.find("kernel"));
 }
 
 class CpuProgram final : public Program {
  public:
-  explicit CpuProgram(std::string_view code) : code_(load_code(code)) {}
+  explicit CpuProgram(std::string_view code) : object_(code), entry_(entry_of(object_)) {}
 
   WEFT_CALLS_COMPILED_CODE void run(std::span<const Argument> arguments,
                                     std::span<const std::int64_t> values) override {
     pointers_.clear();
     for (const Argument& argument : arguments)
       pointers_.push_back(static_cast<std::byte*>(argument.memory) + argument.offset);
-    code_->entry()(pointers_.data(), values.data());
+    entry_(pointers_.data(), values.data());
   }
 
  private:
-  std::unique_ptr<Code> code_;
+  ElfObject object_;
+  Entry entry_;
   std::vector<void*> pointers_;  // of one run at a time; kept for the next
 };
 
@@ -64,7 +58,13 @@ class Cpu final : public Device {
   Allocator& allocator() override { return memory_; }
   Target target() const override { return compiler_().target(); }
   std::string render(const Node* kernel) override { return compiler_().render(kernel); }
-  std::string compile(std::string_view source) override { return compiler_().compile(source); }
+  std::string compile(std::string_view source) override {
+    const std::string only(source);
+    return compile_all({&only, 1})[0];
+  }
+  std::vector<std::string> compile_all(std::span<const std::string> sources) override {
+    return compiler_().compile(sources);
+  }
   std::string compiler_key() const override { return compiler_().key(); }
   std::unique_ptr<Program> load(std::string_view code) override {
     return std::make_unique<CpuProgram>(code);

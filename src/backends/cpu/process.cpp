@@ -51,15 +51,15 @@ std::string find_program(const std::vector<std::string>& names) {
     for (std::size_t begin = 0; begin <= path.size();) {
       const std::size_t end = std::min(path.find(':', begin), path.size());
       const fs::path file = fs::path(path.substr(begin, end - begin)) / name;
-      if (access(file.c_str(), X_OK) == 0) return file.string();
+      if (access(file.c_str(), X_OK) == 0) return fs::absolute(file).string();
       begin = end + 1;
     }
   return {};
 }
 
-std::string run_program(const std::vector<std::string>& command) {
-  const TemporaryFolder folder;
-  const std::string out = (folder / "out").string(), errors = (folder / "errors").string();
+std::string run_program(const std::vector<std::string>& command, const fs::path& folder) {
+  const TemporaryFolder written;
+  const std::string out = (written / "out").string(), errors = (written / "errors").string();
   std::vector<char*> arguments;
   for (const std::string& argument : command)
     arguments.push_back(const_cast<char*>(argument.c_str()));
@@ -70,6 +70,7 @@ std::string run_program(const std::vector<std::string>& command) {
   constexpr int mode = O_WRONLY | O_CREAT | O_TRUNC;
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, out.c_str(), mode, 0600);
   posix_spawn_file_actions_addopen(&files, STDERR_FILENO, errors.c_str(), mode, 0600);
+  posix_spawn_file_actions_addchdir_np(&files, folder.c_str());
   pid_t process = 0;
   const int error = posix_spawn(&process, arguments[0], &files, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&files);

@@ -15,6 +15,7 @@ class TemporaryFolder {
   ~TemporaryFolder();
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
   std::filesystem::path operator/(std::string_view name) const { return path_ / name; }
 
  private:
@@ -24,11 +25,12 @@ class TemporaryFolder {
 std::string read_file(const std::filesystem::path& file);
 void write_file(const std::filesystem::path& file, std::string_view text);
 
-// The first of these programs that is on PATH; empty where none is.
+// The first of these programs that is on PATH, from the root; empty where none is.
 std::string find_program(const std::vector<std::string>& names);
 
-// Runs the program, without a shell, and returns its standard output. Throws with what it wrote on
-// standard error where it fails.
-std::string run_program(const std::vector<std::string>& command);
+// Runs the program in a folder, without a shell, and returns its standard output. Throws with what it
+// wrote on standard error where it fails.
+std::string run_program(const std::vector<std::string>& command,
+                        const std::filesystem::path& folder = ".");
 
 }  // namespace weft::cpu

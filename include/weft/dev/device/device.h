@@ -76,6 +76,12 @@ class Device {
   virtual std::string render(const Node* kernel) = 0;
   // Source to code. Depends on nothing but the source and compiler_key(), so that it can be cached.
   virtual std::string compile(std::string_view source) = 0;
+  // The same of several, for devices that take less time for them together.
+  virtual std::vector<std::string> compile_all(std::span<const std::string> sources) {
+    std::vector<std::string> code;
+    for (const std::string& source : sources) code.push_back(compile(source));
+    return code;
+  }
   virtual std::string compiler_key() const = 0;
   virtual std::unique_ptr<Program> load(std::string_view code) = 0;
 };

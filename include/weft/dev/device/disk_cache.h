@@ -2,9 +2,11 @@
 #pragma once
 
 #include <filesystem>
-#include <functional>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <weft/dev/device/device.h>
 
@@ -17,17 +19,20 @@ class DiskCache {
   // An empty folder keeps nothing.
   explicit DiskCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
-  // The entry; where there is none, what `make` gives, which becomes it.
-  std::string get(std::string_view key, const std::function<std::string()>& make) const;
+  std::optional<std::string> find(std::string_view key) const;
+  void keep(std::string_view key, std::string_view content) const;
 
  private:
+  std::filesystem::path file_of(std::string_view key) const;
+
   std::filesystem::path folder_;
 };
 
 // In the folder that CACHE_DIR names; by default weft in $XDG_CACHE_HOME, or in ~/.cache.
 DiskCache disk_cache();
 
-// Device::compile(), unless the same source was compiled before with the same compiler_key().
-std::string compile_cached(Device& device, std::string_view source);
+// Device::compile_all() of those sources that were not compiled before with the same compiler_key(),
+// and the code of all.
+std::vector<std::string> compile_cached(Device& device, std::span<const std::string> sources);
 
 }  // namespace weft
