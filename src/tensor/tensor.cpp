@@ -134,9 +134,12 @@ void Tensor::read(void* values, DType wanted) const {
   if (!find_device(device()).runs_kernels() && memory_behind(uop()) == nullptr)
     return to("CPU").read(values, wanted);
   const DType own = dtype();
-  const UOp value = in_memory();
-  if (memory_behind(value) == nullptr)  // a view of memory that is in another order
-    return contiguous().read(values, wanted);
+  UOp value = in_memory();
+  if (memory_behind(value) == nullptr) {  // a view of memory that is in another order
+    const Operand ordered(make(Op::Contiguous, {value}), Operand(*this).device, false);
+    Batch({ordered}).run();
+    value = computed(ordered.uop.node());
+  }
   const auto memory = memory_of(memory_behind(value));
   if (own == wanted)
     return memory->copy_out({static_cast<std::byte*>(values), count * own.bytes()});
