@@ -74,10 +74,13 @@ Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
   return *this + (end - *this) * weight;
 }
 
+// At a limit no gradient passes, as where it is beyond; NaN stays.
 Tensor Tensor::clamp(std::optional<Scalar> least, std::optional<Scalar> most) const {
   if (!least && !most) user_error("clamp: neither a least nor a largest value is given");
-  const Tensor raised = least ? maximum(value_of(*least)) : *this;
-  return most ? raised.minimum(value_of(*most)) : raised;
+  Tensor result = *this;
+  if (least) result = (result <= value_of(*least)).where(value_of(*least), result);
+  if (most) result = (result >= value_of(*most)).where(value_of(*most), result);
+  return result;
 }
 
 Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) const {
@@ -86,7 +89,7 @@ Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) con
 
 // At 0 and for NaN as the framework's users expect: no gradient at 0, and NaN stays.
 Tensor Tensor::relu() const { return (*this <= 0).where(0, *this); }
-Tensor Tensor::relu6() const { return relu().minimum(6); }
+Tensor Tensor::relu6() const { return clamp(0, 6); }
 Tensor Tensor::leaky_relu(double slope) const { return (*this < 0).where(*this * slope, *this); }
 Tensor Tensor::elu(double alpha) const {
   return (*this > 0).where(*this, (minimum(0).exp() - 1) * alpha);
