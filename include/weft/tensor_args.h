@@ -160,6 +160,7 @@ class Indices {
   template <std::convertible_to<Index> T>
   Indices(const T& index) : list_{Index(index)} {}             // NOLINT
   Indices(std::initializer_list<Index> list) : list_(list) {}  // NOLINT
+  explicit Indices(std::vector<Index> list) : list_(std::move(list)) {}
   const std::vector<Index>& list() const { return list_; }
 
  private:

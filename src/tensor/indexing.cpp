@@ -155,7 +155,7 @@ std::vector<Tensor> Tensor::split(std::int64_t size, std::int64_t axis) const {
   if (size <= 0) user_error(fmt::format("split: into parts of {}", size));
   const std::int64_t whole = this->size(axis);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(whole / size), size);
-  if (whole % size != 0) sizes.push_back(whole % size);
+  if (whole % size != 0 || whole == 0) sizes.push_back(whole % size);  // of nothing one empty part
   return split(sizes, axis);
 }
 

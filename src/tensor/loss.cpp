@@ -54,8 +54,10 @@ Tensor Tensor::binary_crossentropy_logits(const Tensor& target, Reduction reduct
 
 Tensor Tensor::nll_loss(const Tensor& target, const Tensor& weight,
                         std::optional<std::int64_t> ignore_index, Reduction reduction) const {
-  if (ndim() < 2)
-    return unsqueeze(0).nll_loss(target.unsqueeze(0), weight, ignore_index, reduction);
+  if (ndim() < 2) {
+    const Tensor loss = unsqueeze(0).nll_loss(target.unsqueeze(0), weight, ignore_index, reduction);
+    return reduction == Reduction::None ? loss.squeeze(0) : loss;
+  }
   want_classes("nll_loss", target, shape(), 1);
   const Tensor scores = classes_last(*this);
   const Tensor counted = ignore_index ? target != *ignore_index : (target == target);

@@ -7,6 +7,16 @@
 #include "ops.h"
 
 namespace weft {
+namespace {
+
+// `compute(x)` in f32 at least, where one rounding of a narrower float after each op would add up.
+template <class F>
+Tensor widely(const Tensor& x, F compute) {
+  const DType own = float_like(x.dtype());
+  return compute(x.cast(promote(own, dtypes::f32))).cast(own);
+}
+
+}  // namespace
 
 Tensor Tensor::abs() const {
   return dtype().is_unsigned() || dtype().is_bool() ? *this : maximum(-*this);
@@ -20,22 +30,34 @@ Tensor Tensor::sign() const {
 Tensor Tensor::square() const { return *this * *this; }
 Tensor Tensor::rsqrt() const { return sqrt().reciprocal(); }
 Tensor Tensor::exp() const {
-  return (float_unary(*this, [](const UOp& x) { return x; }) * std::numbers::log2e).exp2();
+  return widely(*this, [](const Tensor& x) { return (x * std::numbers::log2e).exp2(); });
 }
-Tensor Tensor::log() const { return log2() * std::numbers::ln2; }
-Tensor Tensor::log10() const { return log2() * (std::numbers::ln2 / std::numbers::ln10); }
-Tensor Tensor::cos() const { return (std::numbers::pi / 2 - *this).sin(); }
-Tensor Tensor::tan() const { return sin() / cos(); }
+Tensor Tensor::log() const {
+  return widely(*this, [](const Tensor& x) { return x.log2() * std::numbers::ln2; });
+}
+Tensor Tensor::log10() const {
+  constexpr double log10_2 = std::numbers::ln2 / std::numbers::ln10;
+  return widely(*this, [](const Tensor& x) { return x.log2() * log10_2; });
+}
+// Half of x is exact, where pi/2 - x is not once x is large.
+Tensor Tensor::cos() const {
+  return widely(*this, [](const Tensor& x) { return 1 - (x / 2).sin().square() * 2; });
+}
+Tensor Tensor::tan() const {
+  return widely(*this, [](const Tensor& x) { return x.sin() / x.cos(); });
+}
 
 // 1 - t (a1 + t (a2 + ...)) exp(-x^2) with t = 1 / (1 + p |x|): within 1.5e-7 (Abramowitz and
 // Stegun, 7.1.26).
 Tensor Tensor::erf() const {
   constexpr double p = 0.3275911;
   constexpr double a[] = {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429};
-  const Tensor t = (abs() * p + 1.0).reciprocal();
-  Tensor sum = t * a[4];
-  for (int i = 3; i >= 0; --i) sum = (sum + a[i]) * t;
-  return sign() * (1.0 - sum * (-square()).exp());
+  return widely(*this, [&](const Tensor& x) {
+    const Tensor t = (x.abs() * p + 1.0).reciprocal();
+    Tensor sum = t * a[4];
+    for (int i = 3; i >= 0; --i) sum = (sum + a[i]) * t;
+    return x.sign() * (1.0 - sum * (-x.square()).exp());
+  });
 }
 
 Tensor Tensor::floor() const {
@@ -74,10 +96,13 @@ Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
   return *this + (end - *this) * weight;
 }
 
+// At a limit no gradient passes, as where it is beyond; NaN stays.
 Tensor Tensor::clamp(std::optional<Scalar> least, std::optional<Scalar> most) const {
   if (!least && !most) user_error("clamp: neither a least nor a largest value is given");
-  const Tensor raised = least ? maximum(value_of(*least)) : *this;
-  return most ? raised.minimum(value_of(*most)) : raised;
+  Tensor result = *this;
+  if (least) result = (result <= value_of(*least)).where(value_of(*least), result);
+  if (most) result = (result >= value_of(*most)).where(value_of(*most), result);
+  return result;
 }
 
 Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) const {
@@ -86,28 +111,42 @@ Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) con
 
 // At 0 and for NaN as the framework's users expect: no gradient at 0, and NaN stays.
 Tensor Tensor::relu() const { return (*this <= 0).where(0, *this); }
-Tensor Tensor::relu6() const { return relu().minimum(6); }
+Tensor Tensor::relu6() const { return clamp(0, 6); }
 Tensor Tensor::leaky_relu(double slope) const { return (*this < 0).where(*this * slope, *this); }
 Tensor Tensor::elu(double alpha) const {
   return (*this > 0).where(*this, (minimum(0).exp() - 1) * alpha);
 }
-Tensor Tensor::sigmoid() const { return ((-*this).exp() + 1).reciprocal(); }
+// By exp of -|x| only, which does not overflow; nor does the gradient.
+Tensor Tensor::sigmoid() const {
+  return widely(*this, [](const Tensor& x) {
+    const Tensor is_negative = x < 0, fall = is_negative.where(x, -x).exp();
+    return is_negative.where(fall, 1) / (fall + 1);
+  });
+}
 Tensor Tensor::logsigmoid() const { return -(-*this).softplus(); }
-Tensor Tensor::tanh() const { return (*this * 2.0).sigmoid() * 2.0 - 1.0; }
+Tensor Tensor::tanh() const {
+  return widely(*this, [](const Tensor& x) { return (x * 2.0).sigmoid() * 2.0 - 1.0; });
+}
 Tensor Tensor::silu() const { return *this * sigmoid(); }
-Tensor Tensor::mish() const { return *this * softplus().tanh(); }
+Tensor Tensor::mish() const {
+  return widely(*this, [](const Tensor& x) { return x * x.softplus().tanh(); });
+}
 Tensor Tensor::hardtanh(double least, double most) const { return clamp(least, most); }
 
 // log(1 + exp(x)), without exp of what is large.
 Tensor Tensor::softplus(double beta) const {
-  const Tensor x = *this * beta;
-  return (x.maximum(0) + ((-x.abs()).exp() + 1).log()) * (1 / beta);
+  return widely(*this, [&](const Tensor& wide) {
+    const Tensor x = wide * beta;
+    return (x.maximum(0) + ((-x.abs()).exp() + 1).log()) * (1 / beta);
+  });
 }
 
 Tensor Tensor::gelu(Gelu form) const {
-  if (form == Gelu::Exact) return *this * ((*this * (1 / std::numbers::sqrt2)).erf() + 1.0) * 0.5;
   const double scale = 2 * std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // sqrt(2 / pi)
-  return *this * 0.5 * ((*this * scale * (square() * 0.044715 + 1.0)).tanh() + 1.0);
+  return widely(*this, [&](const Tensor& x) {
+    if (form == Gelu::Exact) return x * ((x * (1 / std::numbers::sqrt2)).erf() + 1.0) * 0.5;
+    return x * 0.5 * ((x * scale * (x.square() * 0.044715 + 1.0)).tanh() + 1.0);
+  });
 }
 
 Operand Tensor::value_of(Scalar value) { return {value.as(value.literal()), {}, false}; }

@@ -1,5 +1,7 @@
 // Reductions over axes, and what is made of them.
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <weft/error.h>
 
@@ -112,8 +114,11 @@ Tensor Tensor::argmin(std::optional<std::int64_t> axis, bool keepdim) const {
   return first_largest("argmin", turned(*this), axis, keepdim);
 }
 
-// Less the largest, exp does not overflow; it has no say in the gradient.
+// Less the largest, exp does not overflow; it has no say in the gradient. No elements have no largest.
 Tensor Tensor::logsumexp(const AxisList& axes, bool keepdim) const {
+  const UOp own = uop();
+  if (std::ranges::any_of(own->dims(), [](const Node* size) { return size->is_const_int(0); }))
+    return exp().sum(axes, keepdim).log();
   const Tensor top = max(axes, true).detach();
   const Tensor least = top.isfinite().where(top, 0);
   const Tensor sum = (*this - least).exp().sum(axes, true).log() + least;

@@ -151,6 +151,12 @@ std::span<const Tensor> Case::inputs(std::size_t first) const {
   return std::span(inputs_).subspan(first);
 }
 
+Operand Case::operand(std::size_t i, std::string_view key) const {
+  if (i < inputs_.size()) return inputs_[i];
+  const Scalar value = number(key);
+  return {value.as(value.literal()), {}, false};
+}
+
 const Value* Case::find(std::string_view key) const {
   const auto found = arguments_.find(key);
   return found == arguments_.end() ? nullptr : &found->second;
@@ -199,6 +205,12 @@ std::vector<Numbers> Case::lists(std::string_view key) const {
   std::vector<Numbers> lists;
   for (const Value& member : get(key).list) lists.push_back(numbers_of(member));
   return lists;
+}
+
+std::vector<std::string> Case::texts(std::string_view key) const {
+  std::vector<std::string> texts;
+  for (const Value& member : get(key).list) texts.push_back(member.text);
+  return texts;
 }
 
 AxisList Case::axes(std::string_view key) const {

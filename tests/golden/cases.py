@@ -14,10 +14,20 @@ import torch
 
 DTYPES = {
     "bool": torch.bool,
-    "i8": torch.int8, "i16": torch.int16, "i32": torch.int32, "i64": torch.int64,
-    "u8": torch.uint8, "u16": torch.uint16, "u32": torch.uint32, "u64": torch.uint64,
-    "f8e4m3": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2,
-    "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64,
+    "i8": torch.int8,
+    "i16": torch.int16,
+    "i32": torch.int32,
+    "i64": torch.int64,
+    "u8": torch.uint8,
+    "u16": torch.uint16,
+    "u32": torch.uint32,
+    "u64": torch.uint64,
+    "f8e4m3": torch.float8_e4m3fn,
+    "f8e5m2": torch.float8_e5m2,
+    "f16": torch.float16,
+    "bf16": torch.bfloat16,
+    "f32": torch.float32,
+    "f64": torch.float64,
 }
 NAMES = {dtype: name for name, dtype in DTYPES.items()}
 FLOATS = ["f16", "bf16", "f32", "f64"]
@@ -152,7 +162,7 @@ class Recorder:
 
     def store(self, tensor):
         """`f32[2,3]@128`, with the bytes at that offset."""
-        tensor = tensor.detach().contiguous()
+        tensor = torch.empty(tensor.shape, dtype=tensor.dtype).copy_(tensor.detach())  # in order
         raw = tensor.reshape(-1).view(torch.uint8).numpy().tobytes() if tensor.numel() else b""
         if raw not in self.known:
             self.bytes += bytes(-len(self.bytes) % 8)
@@ -241,9 +251,14 @@ def case(name, function, inputs=(), *, grad=None, out=None, rtol=None, atol=None
 def _gradients(results, leaves):
     seeds = [_seed(result) if result.requires_grad else None for result in results]
     targets = [leaf for leaf in leaves if leaf is not None and leaf.requires_grad]
-    found = iter(torch.autograd.grad(
-        [result for result in results if result.requires_grad], targets,
-        [seed for seed in seeds if seed is not None], allow_unused=True))
+    found = iter(
+        torch.autograd.grad(
+            [result for result in results if result.requires_grad],
+            targets,
+            [seed for seed in seeds if seed is not None],
+            allow_unused=True,
+        )
+    )
     gradients = [next(found) if leaf is not None and leaf.requires_grad else None for leaf in leaves]
     stored = lambda tensors: ["-" if x is None else recorder.store(x) for x in tensors]
     return ["seed"] + stored(seeds) + ["grad"] + stored(gradients)

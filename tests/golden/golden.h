@@ -57,9 +57,12 @@ class Case {
   // The inputs, null where one is left out.
   const Tensor& operator[](std::size_t i) const { return inputs_.at(i); }
   std::span<const Tensor> inputs(std::size_t first = 0) const;
+  // An input, or the number that the case has in its place.
+  Operand operand(std::size_t i, std::string_view key) const;
 
   // The arguments. What has no fallback has to be there.
   bool has(std::string_view key) const { return find(key) != nullptr; }
+  bool is_list(std::string_view key) const { return has(key) && find(key)->is_list; }
   std::int64_t integer(std::string_view key, std::optional<std::int64_t> fallback = {}) const;
   double real(std::string_view key, std::optional<double> fallback = {}) const;
   bool flag(std::string_view key, bool fallback = false) const;
@@ -69,6 +72,7 @@ class Case {
   Numbers numbers(std::string_view key) const;  // a number is a list of one
   Numbers numbers(std::string_view key, Numbers fallback) const;
   std::vector<Numbers> lists(std::string_view key) const;
+  std::vector<std::string> texts(std::string_view key) const;
   AxisList axes(std::string_view key) const;  // all where it is left out
 
   // What has to come out, and the gradients for `seeds`; none where it is not asked for.
