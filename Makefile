@@ -6,7 +6,7 @@ FUZZ_SECONDS ?= 60
 CMAKE_FLAGS ?=
 
 .NOTPARALLEL:
-.PHONY: help run test bench asan tsan fuzz format lint docs install check-all clean
+.PHONY: help run test bench asan tsan fuzz format lint docs reference install check-all clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
@@ -40,6 +40,9 @@ lint: deps-check build-asan ## Check formatting, layers, and the core with clang
 
 docs: build-default ## Regenerate the worked example of docs/architecture.md
 	scripts/update_docs.sh build/default/bin/weft
+
+reference: ## Write the reference of the public headers to build/reference; warnings are errors
+	mkdir -p build/reference && doxygen docs/reference/Doxyfile
 
 install: build-release ## Install into PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)

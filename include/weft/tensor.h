@@ -315,7 +315,7 @@ class Tensor {
   Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
                                       const Tensor& mask = {}, bool is_causal = false) const;
 
-  // --- By integer tensors -----------------------------------------------------------------------
+  // --- Indexing: by integer tensors -------------------------------------------------------------
 
   // this[index] along axis 0: rows, in the index's shape. Outside of it there are zeros.
   Tensor take(const Tensor& index) const;
