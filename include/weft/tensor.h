@@ -24,6 +24,7 @@
 #include <weft/dev/device/device.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/schedule/views.h>
+#include <weft/host_view.h>
 #include <weft/tensor_args.h>
 
 namespace weft {
@@ -127,8 +128,26 @@ class Tensor {
   // The memory itself, for as long as the tensor is not assigned; the device's has to be the program's.
   template <Literal Number>
   std::span<const Number> data() const;
-  std::string str() const;   // as numpy prints
-  std::string repr() const;  // with shape, dtype and device
+  // The elements in place, to read and to write: through a view of N axes, of a tensor of this very dtype. What
+  // was made of the tensor before keeps the old values. When the last copy of the view is gone, all
+  // that looks at the memory sees what was written.
+  template <Literal Number, std::size_t N>
+  HostView<Number, N> host_view();
+  // Raw bytes of any dtype, row-major.
+  static Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape,
+                           const Options& options);
+  void to_bytes(std::span<std::byte> bytes) const;
+  // Where the elements are, in elements from the first one; nothing where the program cannot reach them, or
+  // they are no plain view of memory.
+  struct Memory {
+    void* first;
+    std::vector<std::int64_t> strides;
+  };
+  std::optional<Memory> memory() const;
+  // As numpy prints, in the style of this thread where none is given.
+  std::string str(const std::optional<PrintStyle>& style = {}) const;
+  std::string repr(const std::optional<PrintStyle>& style = {}) const;  // with shape, dtype, device
+  static void set_print_style(const PrintStyle& style);
   friend std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
 
   // --- Assignment, seen by all tensors that share the memory ------------------------------------
@@ -353,6 +372,7 @@ class Tensor {
   Tensor viewed(const UOp& graph) const;
   bool is_tracked() const;
   void want_single() const;
+  std::shared_ptr<const void> open_for_writing(DType wanted, std::size_t axes);
   UOp in_memory() const;  // computed: a view of a BUFFER
   void read(void* values, DType wanted) const;
   const void* address(DType wanted) const;
@@ -440,6 +460,18 @@ template <Literal Number>
 std::span<const Number> Tensor::data() const {
   return {static_cast<const Number*>(address(dtype_of<Number>())),
           static_cast<std::size_t>(numel())};
+}
+
+template <Literal Number, std::size_t N>
+HostView<Number, N> Tensor::host_view() {
+  auto guard = open_for_writing(dtype_of<Number>(), N);
+  const Memory elements = *memory();
+  std::array<std::int64_t, N> extents, strides;
+  for (std::size_t i = 0; i < N; ++i) {
+    extents[i] = size(static_cast<std::int64_t>(i));
+    strides[i] = elements.strides[i];
+  }
+  return {static_cast<Number*>(elements.first), extents, strides, std::move(guard)};
 }
 
 }  // namespace weft

@@ -167,4 +167,13 @@ class Indices {
   std::vector<Index> list_;
 };
 
+// How values print.
+struct PrintStyle {
+  int precision = 4;                    // digits after the point
+  std::int64_t threshold = 1000;        // with more elements only the edges are shown
+  std::int64_t edge_items = 3;          // of each axis, at both ends
+  int line_width = 75;                  // longer rows are broken
+  std::optional<bool> scientific = {};  // with exponents; by default where sizes differ much
+};
+
 }  // namespace weft

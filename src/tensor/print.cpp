@@ -1,22 +1,24 @@
-// Text, as numpy prints: brackets, one width, at most 4 digits after the point, what is long cut short.
+// Text, as numpy prints: brackets, one width, few digits after the point, what is long cut short.
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ostream>
 
 #include <fmt/format.h>
+#include <weft/error.h>
 
 #include "ops.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_elements = 1000, edge = 3, line_width = 75;
-constexpr int precision = 4;
+thread_local PrintStyle defaults;
 
 // How all floats of one tensor are written.
 struct FloatStyle {
-  explicit FloatStyle(const std::vector<double>& values) {
+  FloatStyle(const std::vector<double>& values, const PrintStyle& options)
+      : precision(options.precision) {
     double least = 0, most = 0;
     for (double value : values) {
       const double size = std::abs(value);
@@ -24,8 +26,8 @@ struct FloatStyle {
       least = least == 0 ? size : std::min(least, size);
       most = std::max(most, size);
     }
-    scientific =
-        most >= 1e8 || (least > 0 && least < 1e-4) || (least > 0 && most / least > 1e3 * 1e4);
+    scientific = options.scientific.value_or(most >= 1e8 || (least > 0 && least < 1e-4) ||
+                                             (least > 0 && most / least > 1e3 * 1e4));
     for (double value : values)
       if (std::isfinite(value)) digits = std::max(digits, static_cast<int>(fraction(value).size()));
   }
@@ -41,28 +43,30 @@ struct FloatStyle {
 
  private:
   // The digits after the point, without zeros at the end.
-  static std::string fraction(double value) {
+  std::string fraction(double value) const {
     std::string text = fmt::format("{:.{}f}", value, precision);
     text.erase(0, text.find('.') + 1);
     return text.substr(0, text.find_last_not_of('0') + 1);
   }
 
+  int precision;
   bool scientific = false;
   int digits = 0;
 };
 
 // The places that are printed along an axis; a gap stands before the edge at the end.
-std::vector<std::int64_t> shown(std::int64_t size, bool summarised) {
+std::vector<std::int64_t> shown(std::int64_t size, std::int64_t edge) {
   std::vector<std::int64_t> places;
   for (std::int64_t i = 0; i < size; ++i)
-    if (!summarised || size <= 2 * edge || i < edge || i >= size - edge) places.push_back(i);
+    if (size <= 2 * edge || i < edge || i >= size - edge) places.push_back(i);
   return places;
 }
 
 class Printer {
  public:
-  explicit Printer(const Tensor& tensor)
-      : shape_(tensor.shape()), summarised_(tensor.numel() > most_elements) {
+  Printer(const Tensor& tensor, const PrintStyle& options)
+      : options_(options), shape_(tensor.shape()) {
+    if (tensor.numel() > options.threshold) edge_ = options.edge_items;
     collect(tensor);
     for (const std::string& text : texts_) width_ = std::max(width_, text.size());
   }
@@ -77,13 +81,15 @@ class Printer {
   // Only what is shown is read, by slices of both ends.
   void collect(const Tensor& tensor) {
     Tensor part = tensor;
-    for (std::int64_t axis = 0; summarised_ && axis < tensor.ndim(); ++axis)
-      if (tensor.size(axis) > 2 * edge)
-        part = Tensor::cat({part.slice(axis, {.stop = edge}), part.slice(axis, {.start = -edge})},
-                           axis);
+    for (std::int64_t axis = 0; axis < tensor.ndim(); ++axis) {
+      const std::int64_t size = tensor.size(axis);
+      if (size > 2 * edge_)
+        part = Tensor::cat(
+            {part.slice(axis, {.stop = edge_}), part.slice(axis, {.start = size - edge_})}, axis);
+    }
     if (tensor.dtype().is_float()) {
       const std::vector<double> values = part.to_vector<double>();
-      const FloatStyle style(values);
+      const FloatStyle style(values, options_);
       for (double value : values) texts_.push_back(style.text(value));
     } else if (tensor.dtype().is_bool()) {
       for (bool value : part.to_vector<bool>()) texts_.emplace_back(value ? "true" : "false");
@@ -98,7 +104,7 @@ class Printer {
 
   std::string list(std::size_t axis, std::size_t indent, std::size_t& next) {
     const bool is_row = axis + 1 == shape_.size();
-    const auto places = shown(shape_[axis], summarised_);
+    const auto places = shown(shape_[axis], edge_);
     const std::string margin(indent, ' ');
     const std::string gap =
         is_row ? std::string(" ") : "\n" + std::string(shape_.size() - axis - 2, '\n') + margin;
@@ -110,7 +116,8 @@ class Printer {
       if (skips) text += "..." + gap;
       const std::string item = is_row ? fmt::format("{:>{}}", texts_.at(next++), width_)
                                       : list(axis + 1, indent + 1, next);
-      if (is_row && i > 0 && column + item.size() + 1 > static_cast<std::size_t>(line_width)) {
+      if (is_row && i > 0 &&
+          column + item.size() + 1 > static_cast<std::size_t>(options_.line_width)) {
         text.back() = '\n';
         text += margin;
         column = indent;
@@ -121,20 +128,31 @@ class Printer {
     return text + "]";
   }
 
+  const PrintStyle& options_;
   std::vector<std::int64_t> shape_;
-  bool summarised_;
+  std::int64_t edge_ = std::numeric_limits<std::int32_t>::max();  // shown at both ends of an axis
   std::vector<std::string> texts_;
   std::size_t width_ = 0;
 };
 
 }  // namespace
 
-std::string Tensor::str() const { return is_null() ? "null" : Printer(*this).text(0); }
+std::string Tensor::str(const std::optional<PrintStyle>& options) const {
+  return is_null() ? "null" : Printer(*this, options.value_or(defaults)).text(0);
+}
 
-std::string Tensor::repr() const {
+std::string Tensor::repr(const std::optional<PrintStyle>& options) const {
   if (is_null()) return "Tensor(null)";
-  return fmt::format("Tensor({}, shape={}, dtype={}, device={})", Printer(*this).text(7),
-                     shape_text(uop()), dtype().str(), device());
+  return fmt::format("Tensor({}, shape={}, dtype={}, device={})",
+                     Printer(*this, options.value_or(defaults)).text(7), shape_text(uop()),
+                     dtype().str(), device());
+}
+
+void Tensor::set_print_style(const PrintStyle& options) {
+  if (options.precision < 0 || options.edge_items < 1)
+    user_error(fmt::format("set_print_style: a precision of {} and {} items at the edge",
+                           options.precision, options.edge_items));
+  defaults = options;
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }

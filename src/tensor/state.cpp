@@ -94,6 +94,13 @@ void Storage::part() {
   if (!owned_) current_ = weft::make(Op::Contiguous, {current_});
 }
 
+void Storage::renew() {
+  const std::lock_guard lock(mutex_);
+  settle();
+  if (current_->op() == Op::Buffer)
+    current_ = new_buffer(current_->dtype(), sizes_of(current_), memory_of(current_.node()));
+}
+
 void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked) {
   const bool is_whole = view.is(root);
   if (!is_whole) own();

@@ -36,6 +36,8 @@ class Storage {
   void own();
   // What only looks at another storage's memory becomes a copy, to be made before that is overwritten.
   void part();
+  // The memory was written by somebody else: what was computed from it is not what it would give now.
+  void renew();
 
  private:
   void settle();

@@ -1,0 +1,111 @@
+// Images by stb: the only source that includes its headers.
+
+#include <algorithm>
+#include <memory>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <weft/error.h>
+#include <weft/io.h>
+
+#include "file.h"
+
+#define STB_IMAGE_IMPLEMENTATION
+#define STB_IMAGE_STATIC
+#define STBI_NO_STDIO
+#define STB_IMAGE_WRITE_IMPLEMENTATION
+#define STB_IMAGE_WRITE_STATIC
+#define STBI_WRITE_NO_STDIO
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-function"
+#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#include <stb/stb_image.h>
+#include <stb/stb_image_write.h>
+#pragma GCC diagnostic pop
+
+namespace weft {
+
+Tensor load_image(const std::string& path, int channels, const Options& options) {
+  if (channels < 0 || channels > 4)
+    user_error(fmt::format("load_image: {} channels where there are 1 to 4", channels));
+  const std::vector<std::byte> file = read_file("load_image", path);
+  int width = 0, height = 0, found = 0;
+  const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
+      stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
+                            static_cast<int>(file.size()), &width, &height, &found, channels),
+      stbi_image_free);
+  if (pixels == nullptr)
+    user_error(fmt::format("load_image: '{}': {}", path, stbi_failure_reason()));
+  if (channels == 0) channels = found;
+  const std::size_t bytes = std::size_t(width) * std::size_t(height) * std::size_t(channels);
+  Tensor image =
+      Tensor::from_bytes(std::as_bytes(std::span(pixels.get(), bytes)), {height, width, channels},
+                         {.dtype = dtypes::u8, .device = options.device});
+  return options.dtype.is_void() ? image : image.cast(options.dtype);
+}
+
+namespace {
+
+struct Picture {
+  std::vector<std::uint8_t> pixels;
+  int width, height, channels, quality;
+};
+
+using Write = int (*)(stbi_write_func*, void*, const Picture&);
+
+int write_png(stbi_write_func* write, void* file, const Picture& p) {
+  return stbi_write_png_to_func(write, file, p.width, p.height, p.channels, p.pixels.data(),
+                                p.width * p.channels);
+}
+int write_jpg(stbi_write_func* write, void* file, const Picture& p) {
+  return stbi_write_jpg_to_func(write, file, p.width, p.height, p.channels, p.pixels.data(),
+                                p.quality);
+}
+int write_bmp(stbi_write_func* write, void* file, const Picture& p) {
+  return stbi_write_bmp_to_func(write, file, p.width, p.height, p.channels, p.pixels.data());
+}
+int write_tga(stbi_write_func* write, void* file, const Picture& p) {
+  return stbi_write_tga_to_func(write, file, p.width, p.height, p.channels, p.pixels.data());
+}
+
+constexpr std::pair<std::string_view, Write> writers[] = {{".png", write_png},
+                                                          {".jpg", write_jpg},
+                                                          {".jpeg", write_jpg},
+                                                          {".bmp", write_bmp},
+                                                          {".tga", write_tga}};
+
+void append(void* file, void* data, int size) {
+  const auto* bytes = static_cast<const std::byte*>(data);
+  auto& all = *static_cast<std::vector<std::byte>*>(file);
+  all.insert(all.end(), bytes, bytes + size);
+}
+
+Picture picture_of(const Tensor& image, int quality) {
+  const std::vector<std::int64_t> shape = image.shape();
+  const bool has_channels = shape.size() == 3;
+  const std::int64_t channels = has_channels ? shape[2] : 1;
+  const bool fits = (has_channels || shape.size() == 2) && channels >= 1 && channels <= 4 &&
+                    shape[0] > 0 && shape[1] > 0;
+  if (!fits || image.dtype() != dtypes::u8)
+    user_error(
+        fmt::format("save_image: {} of shape ({}) where an image is u8 of shape (height, width) or "
+                    "(height, width, 1 to 4)",
+                    image.dtype().str(), fmt::join(shape, ", ")));
+  return {image.to_vector<std::uint8_t>(), static_cast<int>(shape[1]), static_cast<int>(shape[0]),
+          static_cast<int>(channels), quality};
+}
+
+}  // namespace
+
+void save_image(const std::string& path, const Tensor& image, int jpeg_quality) {
+  const auto* writer =
+      std::ranges::find_if(writers, [&](const auto& each) { return path.ends_with(each.first); });
+  if (writer == std::end(writers))
+    user_error(fmt::format("save_image: '{}' ends in none of .png, .jpg, .bmp, .tga", path));
+  const Picture picture = picture_of(image, jpeg_quality);
+  std::vector<std::byte> file;
+  if (writer->second(append, &file, picture) == 0) internal_error("an image could not be encoded");
+  write_file("save_image", path, file);
+}
+
+}  // namespace weft

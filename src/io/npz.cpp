@@ -1,0 +1,34 @@
+#include <weft/io.h>
+
+#include "file.h"
+#include "npy.h"
+#include "zip.h"
+
+namespace weft {
+namespace {
+
+constexpr std::string_view ending = ".npy";
+
+}  // namespace
+
+std::map<std::string, Tensor> load_npz(const std::string& path, const Options& options) {
+  std::map<std::string, Tensor> tensors;
+  for (const ZipEntry& entry : unzipped(read_file("load_npz", path), "load_npz", path)) {
+    std::string name = entry.name;
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+    tensors.emplace(name, decoded_npy(entry.bytes, path + ":" + entry.name, options));
+  }
+  return tensors;
+}
+
+void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors,
+              bool compressed) {
+  std::vector<ZipEntry> entries;
+  for (const auto& [name, tensor] : tensors) {
+    const std::string file = name + std::string(ending);
+    entries.push_back({file, encoded_npy(tensor, path + ":" + file)});
+  }
+  write_file("save_npz", path, zipped(entries, compressed));
+}
+
+}  // namespace weft
