@@ -3,6 +3,7 @@
 
 #include <weft/dtype.h>
 #include <weft/error.h>
+#include <weft/fft.h>
 #include <weft/linalg.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>

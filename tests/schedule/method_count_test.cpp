@@ -40,5 +40,20 @@ TEST(MethodCount, LinearAlgebra) {
   expect_counts(counts);
 }
 
+// A kernel for each factor of the size.
+TEST(MethodCount, Fourier) {
+  const Tensor x = input({4, 1024}), z = input({4, 1024, 2}), prime = input({131, 2});
+  const Count counts[] = {
+      {"fft of 1024", [&] { return fft::fft(z); }, 3},
+      {"fft of 16", [&] { return fft::fft(z.slice(1, {.stop = 16})); }, 1},
+      {"fft of 131", [&] { return fft::fft(prime); }, 8},
+      {"rfft", [&] { return fft::rfft(x); }, 3},
+      {"irfft", [&] { return fft::irfft(fft::rfft(x)); }, 5},
+      {"stft", [&] { return fft::stft(x, 64); }, 2},
+      {"fftshift", [&] { return fft::fftshift(x); }, 0},
+  };
+  expect_counts(counts);
+}
+
 }  // namespace
 }  // namespace weft

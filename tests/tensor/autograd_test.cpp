@@ -170,6 +170,11 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
        [](const Tensor& x) { return linalg::matrix_exp(x.shrink({{0, 3}, {0, 3}}) * 0.5); }},
       {"newton_schulz",
        [](const Tensor& x) { return x.newton_schulz(3, {2, -1.5, 0.5}).square(); }},
+      {"rfft", [](const Tensor& x) { return fft::rfft(x, {.n = 5, .dim = 0}).square(); }},
+      {"irfft", [](const Tensor& x) { return fft::irfft(x.reshape({6, 2})).square(); }},
+      {"fft of a prime", [](const Tensor& x) { return fft::rfft(x, {.n = 131}).square(); }},
+      {"stft",
+       [](const Tensor& x) { return fft::stft(x.flatten(), 4, {.hop_length = 2}).square(); }},
       {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
   };
   const std::vector<double> values{0.3, -1.2, 0.8, 2.1, -0.4, 1.7, -2.2, 0.9, 1.1, -0.6, 0.5, -1.5};
