@@ -22,7 +22,7 @@ layers='
  6 compile
  6 backends
  7 engine
- 8 tensor    tensor.h tensor_args.h host_view.h
+ 8 tensor    tensor.h tensor_args.h host_view.h linalg.h fft.h
  9 io        io.h dlpack.h
  9 nn
  9 onnx

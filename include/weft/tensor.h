@@ -29,6 +29,11 @@
 
 namespace weft {
 
+namespace linalg {
+struct Qr;
+struct Svd;
+}  // namespace linalg
+
 // What an op computes from: a tensor or a number. The way in and out for ops made of nodes directly.
 struct Operand {
   Operand(const Tensor& tensor);  // NOLINT
@@ -333,6 +338,20 @@ class Tensor {
   // other is added.
   Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
                                       const Tensor& mask = {}, bool is_causal = false) const;
+
+  // --- Linear algebra: more of it in linalg.h ---------------------------------------------------
+
+  linalg::Qr qr() const;
+  linalg::Svd svd(bool full_matrices = true) const;
+  Tensor inverse() const;
+  Tensor det() const;
+  Tensor trace() const;
+  Tensor outer(const Tensor& other) const;
+  Tensor kron(const Tensor& other) const;
+  Tensor cross(const Tensor& other, std::int64_t axis = -1) const;
+  // Towards the nearest orthogonal matrix: each step is the odd polynomial of these parameters.
+  Tensor newton_schulz(std::int64_t steps, const std::vector<double>& params,
+                       double eps = 1e-7) const;
 
   // --- Indexing: by integer tensors -------------------------------------------------------------
 

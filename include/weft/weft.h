@@ -3,6 +3,8 @@
 
 #include <weft/dtype.h>
 #include <weft/error.h>
+#include <weft/fft.h>
+#include <weft/linalg.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>
 #include <weft/version.h>

@@ -149,6 +149,32 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
       {"cumsum", [](const Tensor& x) { return x.cumsum(1).square(); }},
       {"take", [](const Tensor& x) { return x.take(Tensor({2, 0, 2})).square(); }},
       {"std", [](const Tensor& x) { return x.std(1); }},
+      {"cholesky", [](const Tensor& x) { return linalg::cholesky(x.matmul(x.T())); }},
+      {"qr", [](const Tensor& x) { return x.T().qr().q * x.T() + x.qr().r.sum(); }},
+      {"svd",
+       [](const Tensor& x) {
+         const auto [u, s, vh] = x.svd(false);
+         return (u * s.square()).matmul(vh) + u.square().matmul(vh.square()) * s.sum();
+       }},
+      {"eigh",
+       [](const Tensor& x) {
+         const auto [values, vectors] = linalg::eigh(x.matmul(x.T()));
+         return (vectors * values.sqrt()).matmul(vectors.T()) + vectors.square();
+       }},
+      {"solve", [](const Tensor& x) { return linalg::solve(x.matmul(x.T()), x); }},
+      {"inverse", [](const Tensor& x) { return x.matmul(x.T()).inverse(); }},
+      {"det", [](const Tensor& x) { return x.shrink({{0, 3}, {1, 4}}).det(); }},
+      {"slogdet", [](const Tensor& x) { return linalg::slogdet(x.matmul(x.T())).logabsdet; }},
+      {"pinv", [](const Tensor& x) { return linalg::pinv(x).square(); }},
+      {"matrix_exp",
+       [](const Tensor& x) { return linalg::matrix_exp(x.shrink({{0, 3}, {0, 3}}) * 0.5); }},
+      {"newton_schulz",
+       [](const Tensor& x) { return x.newton_schulz(3, {2, -1.5, 0.5}).square(); }},
+      {"rfft", [](const Tensor& x) { return fft::rfft(x, {.n = 5, .dim = 0}).square(); }},
+      {"irfft", [](const Tensor& x) { return fft::irfft(x.reshape({6, 2})).square(); }},
+      {"fft of a prime", [](const Tensor& x) { return fft::rfft(x, {.n = 131}).square(); }},
+      {"stft",
+       [](const Tensor& x) { return fft::stft(x.flatten(), 4, {.hop_length = 2}).square(); }},
       {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
   };
   const std::vector<double> values{0.3, -1.2, 0.8, 2.1, -0.4, 1.7, -2.2, 0.9, 1.1, -0.6, 0.5, -1.5};
