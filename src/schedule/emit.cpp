@@ -19,10 +19,26 @@ namespace {
 
 // How a kernel computes a leaf that has no memory.
 struct Computed {
+  struct Staged {
+    UniqueId id;
+    std::vector<UOp> loops;
+  };
+
   const UOp* value;
   const Placement* placement;
-  std::uint64_t id = 0;  // of the STAGE
-  std::vector<UOp> loops;
+  NodeList sizes;
+  // By the loops around it: one in each of two sums, which may become one sum only later.
+  mutable std::map<std::vector<const Node*>, Staged> stages = {};
+
+  const Staged& staged_in(const std::vector<const Node*>& outside) const {
+    const auto [staged, is_new] = stages.try_emplace(outside);
+    if (is_new) {
+      staged->second.id = fresh_id();
+      for (const Node* size : sizes)
+        staged->second.loops.push_back(range(size_as_index(size), fresh_id().value));
+    }
+    return staged->second;
+  }
 };
 using ComputedLeaves = std::map<std::uint64_t, Computed>;  // by the id of the leaf
 
@@ -39,18 +55,22 @@ UOp inline_value(const Node* load, const UOp& value) {
 UOp read_stage(const Node* load, const Computed& computed) {
   const Node* index = load->src(0);
   const auto read = index->src().subspan(2);
+  std::vector<const Node*> outside;
+  for (std::size_t i = 0; i < read.size(); ++i)
+    if (computed.placement->outside[i]) outside.push_back(read[i]);
+  const Computed::Staged& staged = computed.staged_in(outside);
   std::vector<UOp> at, inside, src{UOp()};
   for (std::size_t i = 0; i < read.size(); ++i) {
     if (computed.placement->outside[i]) {
       at.emplace_back(read[i]);
     } else {
-      at.push_back(computed.loops[i]);
-      src.push_back(computed.loops[i]);
+      at.push_back(staged.loops[i]);
+      src.push_back(staged.loops[i]);
       inside.emplace_back(read[i]);
     }
   }
   src[0] = element(*computed.value, const_bool(true), at);
-  const UOp stage = make(Op::Stage, src, {}, StageArg{{computed.id}, Space::Scratch, {}});
+  const UOp stage = make(Op::Stage, src, {}, StageArg{staged.id, Space::Scratch, {}});
   std::vector<UOp> loaded{place(stage, UOp(index->src(1)), inside)};
   for (const Node* other : load->src().subspan(1)) loaded.emplace_back(other);
   return make(Op::Load, loaded);
@@ -159,10 +179,8 @@ class Emitter {
       const Placement& placement = fusion_.placements[i];
       if (placement.where == Placement::Memory) continue;
       const Cut& cut = graph_.cuts[i];
-      Computed computed{&cut.value, &placement, fresh_id().value, {}};
-      for (const Node* size : cut.leaf->dims())
-        computed.loops.push_back(range(size_as_index(size), fresh_id().value));
-      leaves.emplace(cut.leaf->arg<BufferArg>().id.value, std::move(computed));
+      leaves.emplace(cut.leaf->arg<BufferArg>().id.value,
+                     Computed{&cut.value, &placement, cut.leaf->dims()});
     }
     return leaves;
   }
