@@ -2,6 +2,7 @@
 // that an assignment to one is seen by all.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -32,6 +33,8 @@ class Storage {
 
   // Puts the value in place of the elements that `view` looks at, which is movement over `root`.
   void assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked);
+  // Puts the value into the memory, at the place that this makes of it.
+  void store(const std::function<UOp(const UOp& memory)>& place, const UOp& value, bool is_tracked);
   // Moves it into a BUFFER that no other storage has, as equal graphs have theirs in common.
   void own();
   // What only looks at another storage's memory becomes a copy, to be made before that is overwritten.

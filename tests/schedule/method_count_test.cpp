@@ -1,0 +1,54 @@
+// How many kernels methods become, of tensors in memory.
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+namespace weft {
+namespace {
+
+struct Count {
+  std::string_view name;
+  std::function<Tensor()> call;
+  std::size_t kernels;
+};
+
+Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
+
+void expect_counts(std::span<const Count> counts) {
+  for (const Count& count : counts)
+    EXPECT_EQ(count.call().schedule().size(), count.kernels) << count.name;
+}
+
+// A write is a copy and the write itself.
+TEST(MethodCount, Indexing) {
+  const Tensor x = input({64, 32}), rows = Tensor::randint({20}, 0, 32).realize();
+  const Tensor part = input({20, 32}), mask = (x > 0.5).realize();
+  const Tensor index = Tensor::randint({64, 32}, 0, 64).realize();
+  using enum Tensor::Reduce;
+  const Count counts[] = {
+      {"x[rows]", [&] { return x[rows] * 2 + 1; }, 2},
+      {"x[1:, rows]", [&] { return x[{Slice{1}, rows}] + 1; }, 2},
+      {"x[rows, rows]", [&] { return x[{rows, rows}].sum(); }, 2},
+      {"index_put", [&] { return x.index_put({rows}, part); }, 2},
+      {"index_add", [&] { return x.index_add(0, rows, part); }, 2},
+      {"index_add of what is computed", [&] { return (x * 2).index_add(0, rows, part * 3); }, 2},
+      {"gather", [&] { return x.gather(0, index) + x; }, 2},
+      {"scatter_add", [&] { return x.scatter_add(0, index, x); }, 2},
+      {"scatter_reduce, amax", [&] { return x.scatter_reduce(0, index, x, Amax); }, 2},
+      {"scatter_reduce, mean", [&] { return x.scatter_reduce(0, index, x, Mean); }, 5},
+      {"masked_fill", [&] { return x.masked_fill(mask, 0).sum(); }, 1},
+      {"masked_select", [&] { return x.masked_select(mask, 100); }, 2},
+      {"nonzero", [&] { return mask.nonzero(100); }, 2},
+      {"one_hot", [&] { return rows.one_hot(32); }, 1},
+  };
+  expect_counts(counts);
+  const Tensor loss = x[rows].square().sum();
+  EXPECT_EQ(loss.gradient({x})[0].schedule().size(), 3U) << "gradient of x[rows]";
+}
+
+}  // namespace
+}  // namespace weft
