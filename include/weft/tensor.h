@@ -375,6 +375,30 @@ class Tensor {
   std::vector<Tensor> where() const;  // the same, a tensor for each axis
   Tensor count_nonzero(const AxisList& axes = {}) const;
 
+  // --- Searching and counting -------------------------------------------------------------------
+
+  // Whether an element is one of those; compares each with each.
+  Tensor isin(const Tensor& elements, bool invert = false) const;
+  // this: sorted along its last axis. In front of which element each value belongs: of equal ones
+  // the first or, with `right`, behind the last. NaN is the largest.
+  Tensor searchsorted(const Tensor& values, bool right = false) const;
+  Tensor bucketize(const Tensor& boundaries, bool right = false) const {
+    return boundaries.searchsorted(*this, right);
+  }
+  // How often 0, 1 ... occur, or the sum of their weights. The largest number is computed.
+  Tensor bincount(const Tensor& weights = {}, std::int64_t least_length = 0) const;
+  // How many elements lie in each of `bins` equal parts of least to most (if both are 0: the extremes);
+  // the last part includes its end.
+  Tensor histc(std::int64_t bins = 100, double least = 0, double most = 0) const;
+  struct Histogram;  // counts, edges
+  Histogram histogram(std::int64_t bins, std::optional<std::pair<double, double>> bounds = {},
+                      const Tensor& weight = {}, bool density = false) const;
+  Histogram histogram(const Tensor& edges, const Tensor& weight = {}, bool density = false) const;
+  // The different elements in ascending order, which of them each element is, and how often they
+  // occur. The elements are read and sorted by the program; every NaN is different.
+  struct Unique;  // values, inverse, counts
+  Unique unique() const;
+
   // --- Losses -----------------------------------------------------------------------------------
 
   Tensor mse_loss(const Tensor& target, Reduction reduction = Reduction::Mean) const;
@@ -411,6 +435,13 @@ class Tensor {
 
   friend struct Operand;
   std::shared_ptr<State> state_;
+};
+
+struct Tensor::Histogram {
+  Tensor counts, edges;
+};
+struct Tensor::Unique {
+  Tensor values, inverse, counts;
 };
 
 // --- Operators ----------------------------------------------------------------------------------

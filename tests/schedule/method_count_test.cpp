@@ -50,5 +50,17 @@ TEST(MethodCount, Indexing) {
   EXPECT_EQ(loss.gradient({x})[0].schedule().size(), 3U) << "gradient of x[rows]";
 }
 
+TEST(MethodCount, Searching) {
+  const Tensor line = input({4096}), sorted = Tensor::linspace(0, 1, 500).realize();
+  const Tensor rows = Tensor::randint({20}, 0, 32).realize(), few = Tensor({0.2, 0.5});
+  const Count counts[] = {
+      {"isin", [&] { return rows.isin(rows); }, 1},
+      {"searchsorted", [&] { return sorted.searchsorted(line); }, 1},
+      {"bucketize of few", [&] { return line.bucketize(few); }, 1},
+      {"histc", [&] { return line.histc(50, 0, 1); }, 2},
+  };
+  expect_counts(counts);
+}
+
 }  // namespace
 }  // namespace weft
