@@ -208,7 +208,6 @@ class Tensor {
   using Bounds = std::vector<std::pair<Dim, Dim>>;
   Tensor shrink(const Bounds& start_stop) const;  // for each axis
   Tensor pad(const Bounds& before_after, Scalar value = 0) const;
-  Tensor operator[](const Indices& indices) const;
   Tensor slice(std::int64_t axis, Slice slice) const;
   static Tensor cat(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
   static Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
@@ -239,6 +238,7 @@ class Tensor {
   static Tensor custom(std::string_view op, const std::vector<Tensor>& operands);
   Tensor where(const Operand& yes, const Operand& no) const;  // this is the condition
   Tensor masked_fill(const Tensor& mask, Scalar value) const;
+  Tensor masked_fill(const Tensor& mask, const Tensor& value) const;  // of one element
   Tensor lerp(const Operand& end, const Operand& weight) const;
   Tensor clamp(std::optional<Scalar> least, std::optional<Scalar> most) const;
   Tensor clip(std::optional<Scalar> least, std::optional<Scalar> most) const;
@@ -353,13 +353,89 @@ class Tensor {
   Tensor newton_schulz(std::int64_t steps, const std::vector<double>& params,
                        double eps = 1e-7) const;
 
-  // --- Indexing: by integer tensors -------------------------------------------------------------
+  // --- Indexing ---------------------------------------------------------------------------------
+  // Reading outside of a tensor gives 0, and writing there does nothing; only numbers are checked
+  // when they are given. Where several values are for one place, the last in row-major order stays.
 
-  // this[index] along axis 0: rows, in the index's shape. Outside of it there are zeros.
-  Tensor take(const Tensor& index) const;
+  // x[{0, Slice{1, 3}, ellipsis, newaxis, rows, {2, 0}, mask}]. Numbers and slices look at the memory;
+  // tensors of integers and lists copy. These broadcast together, and what they give stands where
+  // they stood: in front if another axis (a number has none) lies between them. Negative ones count
+  // from the end. A mask is the places where it is true: it is computed, since the shape depends on it.
+  Tensor operator[](const Indices& indices) const;
+  // x[indices] = value.
+  Tensor& set(const Indices& indices, const Operand& value);
+  // A copy with that done, or with all values added to what is there.
+  Tensor index_put(const Indices& indices, const Operand& value, bool accumulate = false) const;
+
+  // this[index] along an axis, in the index's shape.
+  Tensor take(const Tensor& index, std::int64_t axis = 0) const;
   // The element of this along `axis` that index says, at every place of the index.
   Tensor gather(std::int64_t axis, const Tensor& index) const;
-  Tensor one_hot(std::int64_t classes) const;
+  // The source put, added or multiplied to where gather would read: a number, or at least as large
+  // as the index.
+  enum class Scatter { Put, Add, Multiply };
+  Tensor scatter(std::int64_t axis, const Tensor& index, const Operand& source,
+                 Scatter how = Scatter::Put) const;
+  Tensor scatter_add(std::int64_t axis, const Tensor& index, const Operand& source) const {
+    return scatter(axis, index, source, Scatter::Add);
+  }
+  // Extremes share their gradient among all that are equal to them.
+  enum class Reduce { Sum, Prod, Mean, Amax, Amin };
+  Tensor scatter_reduce(std::int64_t axis, const Tensor& index, const Tensor& source, Reduce how,
+                        bool include_self = true) const;
+
+  // Whole slices along an axis, by an index of one axis (or none); negative ones count from the end.
+  Tensor index_select(std::int64_t axis, const Tensor& index) const;
+  Tensor index_add(std::int64_t axis, const Tensor& index, const Tensor& source,
+                   Scalar alpha = 1) const;
+  Tensor index_copy(std::int64_t axis, const Tensor& index, const Tensor& source) const;
+  Tensor index_fill(std::int64_t axis, const Tensor& index, const Operand& value) const;
+  // As gather and scatter, but the index broadcasts, and negative ones count from the end.
+  Tensor take_along_axis(const Tensor& index, std::int64_t axis) const;
+  Tensor take_along_dim(const Tensor& index, std::int64_t axis) const {
+    return take_along_axis(index, axis);
+  }
+  Tensor put_along_axis(const Tensor& index, const Operand& values, std::int64_t axis) const;
+  // By places in the flattened tensor; negative ones count from the end.
+  Tensor put(const Tensor& index, const Operand& source, bool accumulate = false) const;
+  // With -1 classes, as many as the largest number asks for: it is computed.
+  Tensor one_hot(std::int64_t classes = -1) const;
+
+  // What a condition picks. How much that is has to be computed, unless a size is given: then the
+  // rest is cut off, or filled up.
+  Tensor masked_select(const Tensor& mask) const;
+  Tensor masked_select(const Tensor& mask, std::int64_t size, Scalar fill = 0) const;
+  // Where the mask is true the elements of the source, one after the other.
+  Tensor masked_scatter(const Tensor& mask, const Tensor& source) const;
+  Tensor nonzero() const;  // a row of places for each element that is not 0
+  Tensor nonzero(std::int64_t size, std::int64_t fill = 0) const;
+  Tensor argwhere() const { return nonzero(); }
+  std::vector<Tensor> where() const;  // the same, a tensor for each axis
+  Tensor count_nonzero(const AxisList& axes = {}) const;
+
+  // --- Searching and counting -------------------------------------------------------------------
+
+  // Whether an element is one of those; compares each with each.
+  Tensor isin(const Tensor& elements, bool invert = false) const;
+  // this: sorted along its last axis. In front of which element each value belongs: of equal ones
+  // the first or, with `right`, behind the last. NaN is the largest.
+  Tensor searchsorted(const Tensor& values, bool right = false) const;
+  Tensor bucketize(const Tensor& boundaries, bool right = false) const {
+    return boundaries.searchsorted(*this, right);
+  }
+  // How often 0, 1 ... occur, or the sum of their weights. The largest number is computed.
+  Tensor bincount(const Tensor& weights = {}, std::int64_t least_length = 0) const;
+  // How many elements lie in each of `bins` equal parts of least to most (if both are 0: the extremes);
+  // the last part includes its end.
+  Tensor histc(std::int64_t bins = 100, double least = 0, double most = 0) const;
+  struct Histogram;  // counts, edges
+  Histogram histogram(std::int64_t bins, std::optional<std::pair<double, double>> bounds = {},
+                      const Tensor& weight = {}, bool density = false) const;
+  Histogram histogram(const Tensor& edges, const Tensor& weight = {}, bool density = false) const;
+  // The different elements in ascending order, which of them each element is, and how often they
+  // occur. The elements are read and sorted by the program; every NaN is different.
+  struct Unique;  // values, inverse, counts
+  Unique unique() const;
 
   // --- Losses -----------------------------------------------------------------------------------
 
@@ -398,6 +474,13 @@ class Tensor {
 
   friend struct Operand;
   std::shared_ptr<State> state_;
+};
+
+struct Tensor::Histogram {
+  Tensor counts, edges;
+};
+struct Tensor::Unique {
+  Tensor values, inverse, counts;
 };
 
 // --- Operators ----------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -124,9 +125,9 @@ class Nested {
 };
 
 // From start to before stop; both may count from the end, and step may be negative. What is left
-// out is everything: Slice{}, Slice{.step = -1}.
+// out is everything: Slice{}, Slice{.step = -1}. Bounds that are symbolic are taken as they are.
 struct Slice {
-  std::optional<std::int64_t> start = {}, stop = {};
+  std::optional<Dim> start = {}, stop = {};
   std::int64_t step = 1;
 };
 struct Ellipsis {};  // all axes that the other indices leave over
@@ -134,25 +135,38 @@ struct NewAxis {};   // an axis of size 1
 inline constexpr Ellipsis ellipsis;
 inline constexpr NewAxis newaxis;
 
-// What stands for one axis in x[{...}].
+// What stands for one axis in x[{...}]: 2, Slice{1, 3}, a list {2, 0}, a tensor. A mask, a tensor of
+// bools, stands for as many axes as it has itself.
 class Index {
  public:
-  enum class Form : std::uint8_t { At, Slice, Ellipsis, NewAxis };
+  enum class Form : std::uint8_t { At, Slice, Ellipsis, NewAxis, Tensor };
 
   template <std::integral T>
-  Index(T at) : form_(Form::At), at_(static_cast<std::int64_t>(at)) {}  // NOLINT
-  Index(Slice slice) : form_(Form::Slice), slice_(slice) {}             // NOLINT
-  Index(weft::Ellipsis) : form_(Form::Ellipsis) {}                      // NOLINT
-  Index(weft::NewAxis) : form_(Form::NewAxis) {}                        // NOLINT
+    requires(!std::same_as<T, bool>)
+  Index(T at) : Index(Dim(at)) {}                                             // NOLINT
+  Index(Dim at) : form_(Form::At), at_(std::move(at)) {}                      // NOLINT
+  Index(UOp at) : Index(Dim(std::move(at))) {}                                // NOLINT
+  Index(weft::Slice slice) : form_(Form::Slice), slice_(std::move(slice)) {}  // NOLINT
+  Index(weft::Ellipsis) : form_(Form::Ellipsis) {}                            // NOLINT
+  Index(weft::NewAxis) : form_(Form::NewAxis) {}                              // NOLINT
+  Index(const weft::Tensor& places);                                          // NOLINT
+  Index(std::vector<std::int64_t> places)                                     // NOLINT
+      : form_(Form::Tensor), list_(std::move(places)) {}
+  Index(std::initializer_list<std::int64_t> places)  // NOLINT
+      : Index(std::vector<std::int64_t>(places)) {}
 
   Form form() const { return form_; }
-  const Slice& slice() const { return slice_; }
-  std::int64_t at() const { return at_; }
+  const weft::Slice& slice() const { return slice_; }
+  const Dim& at() const { return at_; }
+  const weft::Tensor* tensor() const { return tensor_.get(); }  // null for a list
+  const std::vector<std::int64_t>& list() const { return list_; }
 
  private:
   Form form_;
-  std::int64_t at_ = 0;
-  Slice slice_ = {};
+  Dim at_ = 0;
+  weft::Slice slice_ = {};
+  std::shared_ptr<const weft::Tensor> tensor_;
+  std::vector<std::int64_t> list_;
 };
 
 class Indices {

@@ -9,7 +9,10 @@
 
 #include "narrow.h"
 
+#include <algorithm>
+
 #include <weft/dev/codegen/decompose.h>
+#include <weft/dev/ir/graph.h>
 
 namespace weft {
 namespace {
@@ -52,6 +55,38 @@ UOp select_word(const Match& m) {
   return bitcast(where(UOp(m.root()->src(0)), branch(1), branch(2)), dtype);
 }
 
+bool combines_narrow(const Node* effect) {
+  return effect->op() == Op::Store && effect->arg<StoreArg>().combine &&
+         is_narrow(effect->src(1)->dtype());
+}
+
+// What combines with memory reads it itself: in each trip of the loops, and after the stores that come
+// before it in the same trip.
+UOp read_apart(const Match& m) {
+  const Node* end = m.root();
+  const bool is_list = end->src(0)->op() == Op::Tuple;
+  const NodeList effects = is_list ? end->src(0)->src() : end->src().first(1);
+  if (std::ranges::none_of(effects, combines_narrow)) return {};
+  std::vector<UOp> before, stores, src;
+  for (const Node* range : end->src().subspan(1)) before.emplace_back(range);
+  for (const Node* effect : effects) {
+    stores.emplace_back(effect);
+    if (!combines_narrow(effect)) continue;
+    std::vector<UOp> memory{UOp(effect->src(0)->src(0))}, place, store;
+    memory.insert(memory.end(), before.begin(), before.end());
+    for (const Node* source : effect->src(0)->src()) place.emplace_back(source);
+    place[0] = make(Op::After, memory);
+    const UOp old = make(Op::Load, {make(Op::Index, place)});
+    for (const Node* source : effect->src()) store.emplace_back(source);
+    store[1] = make(effect->arg<StoreArg>().op, {old, store[1]});
+    before.push_back(make(Op::Store, store, {}, StoreArg{}));
+    stores.back() = before.back();
+  }
+  for (const Node* source : end->src()) src.emplace_back(source);
+  src[0] = is_list ? tuple(stores) : stores[0];
+  return with_sources(UOp(end), src);
+}
+
 }  // namespace
 
 const RuleSet& narrow_rules() {
@@ -66,6 +101,7 @@ const RuleSet& narrow_rules() {
                                  rule(with_kinds(node(Op::MulAcc), narrow_kinds), fused_in_f32),
                                  rule(with_kinds(node(Op::Neg), narrow_kinds), negate_word),
                                  rule(with_kinds(node(Op::Where), narrow_kinds), select_word),
+                                 rule(node(Op::End), read_apart),
                              }};
   return rules;
 }

@@ -71,6 +71,7 @@ class Cutter {
     int uses = 0;           // by something that computes, views looked through; 2 is many
     bool repeated = false;  // by an EXPAND
     bool must = false;
+    bool is_written = false;  // by an AFTER
     Symbol device = {};
     std::optional<Origin> origin = {};
   };
@@ -100,6 +101,11 @@ class Cutter {
   void hand_down(const Node* user) {
     const Ahead known = ahead(user);
     const auto origin = origin_of(user);
+    if (user->op() == Op::After) {
+      Ahead memory = ahead(user->src(0));
+      memory.is_written = true;
+      ahead_.set(user->src(0), memory);
+    }
     const bool sees_through = is_view(user) || user->op() == Op::Index;
     const NodeList data = user->op() == Op::Index || !moving.contains(user->op())
                               ? user->src()
@@ -165,6 +171,12 @@ class Cutter {
     put(node, value, ops, device);
   }
 
+  // Whether somebody else has a use for its value.
+  bool is_shared(const Node* node) const {
+    while (passing.contains(node->op())) node = node->src(0);
+    return ahead(node).uses > 1 || ahead(reshaped(node)).must;
+  }
+
   Symbol device_for(const Node* node, Symbol found) const {
     return found == Symbol() ? ahead(node).device : found;
   }
@@ -192,8 +204,7 @@ class Cutter {
 
   // What has become of the node.
   UOp in_memory(const Node* node, const UOp& value, Symbol device) {
-    if (value->op() != Op::Buffer)
-      return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
+    if (value->op() != Op::Buffer) return apart(node, value, device);
     const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
     if (found != result_.by_id.end()) result_.cuts[found->second].must = true;
     return value;
@@ -208,10 +219,10 @@ class Cutter {
     return false;
   }
 
-  // The program's memory may be assigned to later.
+  // The program's memory may be assigned to later; what is written here must be nobody else's.
   UOp in_own_memory(const Node* node, const UOp& value, Symbol device) {
-    if (is_programs(value))
-      return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
+    if (is_programs(value) || (ahead(node).is_written && is_shared(node->src(0))))
+      return apart(node, value, device);
     return in_memory(node, value, device);
   }
 
@@ -237,19 +248,38 @@ class Cutter {
         user_error(fmt::format("a tensor cannot come after {}", expression_text(after)));
       const Symbol device = *device_.find(after->src(0));
       leaf = in_memory(after->src(0), leaf, device);
+      const UOp place = with_places_apart(after->src(i)->src(0), store.src(0), leaf, device);
       UOp value = store.src(1);
       const Node* stored = after->src(i)->src(1);
-      if (!is_safe_in_place(value.node(), store->src(0), leaf.node()))
-        value = in_memory(stored, value, device);
+      if (!is_safe_in_place(value.node(), place.node(), leaf.node()))
+        value = apart(stored, value, device);
       leaf = add({.value = value,
                   .must = true,
                   .device = leaf->arg<BufferArg>().device,
                   .origin = origin_of(viewed(value.node())->op() == Op::Buffer ? after : stored),
                   .before = leaf,
-                  .place = store.src(0),
+                  .place = place,
                   .store = store->arg<StoreArg>()});
     }
     return leaf;
+  }
+
+  // In memory that no assignment overwrites.
+  UOp apart(const Node* node, const UOp& value, Symbol device) {
+    return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
+  }
+
+  // Where an element goes must not change with what has been written already.
+  UOp with_places_apart(const Node* node, const UOp& place, const UOp& overwritten, Symbol device) {
+    if (place->op() != Op::Index) return place;
+    std::vector<UOp> src{place.src(0)};
+    for (std::size_t i = 1; i < place->size(); ++i) {
+      const UOp source = place.src(i);
+      src.push_back(depends_on(source.node(), overwritten.node())
+                        ? apart(node->src(i), source, device)
+                        : source);
+    }
+    return with_sources(place, src);
   }
 
   // Whether the value can be stored element by element: of what is overwritten it takes none but the

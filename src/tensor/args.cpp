@@ -1,6 +1,12 @@
+// What stands for arguments: numbers, sizes, indices.
+
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <weft/error.h>
-#include <weft/tensor_args.h>
+#include <weft/tensor.h>
+
+#include "slices.h"
 
 namespace weft {
 
@@ -17,6 +23,38 @@ UOp Scalar::as(DType dtype) const {
 Dim::Dim(UOp size) : size_(std::move(size)) {
   if (size_.is_null() || !size_->dtype().is_int() || size_->shape() != nullptr)
     user_error("a size is an integer, or an integer expression of variables");
+}
+
+Index::Index(const weft::Tensor& places)
+    : form_(Form::Tensor), tensor_(std::make_shared<const weft::Tensor>(places)) {
+  if (places.is_null()) user_error("[]: an index is a null Tensor");
+}
+
+bool is_symbolic(const Slice& slice, const Dim& size) {
+  const bool is_open = (slice.start && slice.start->is_symbolic()) ||
+                       (slice.stop && slice.stop->is_symbolic()) || size.is_symbolic();
+  if (is_open && slice.step != 1)
+    user_error(
+        fmt::format("slice: a step of {} needs bounds and a size that are numbers", slice.step));
+  return is_open;
+}
+
+Steps steps_of(const Slice& slice, std::int64_t size) {
+  if (slice.step == 0) user_error("slice: the step is 0");
+  const std::int64_t width = slice.step < 0 ? -slice.step : slice.step;
+  // Between the first and the last place that the direction allows, one past the end included.
+  const std::int64_t least = slice.step < 0 ? -1 : 0, most = slice.step < 0 ? size - 1 : size;
+  const auto place = [&](const std::optional<Dim>& bound, std::int64_t otherwise) {
+    if (!bound) return otherwise;
+    const std::int64_t at = bound->uop()->lo();
+    return std::clamp(at < 0 ? at + size : at, least, most);
+  };
+  const std::int64_t start = place(slice.start, slice.step < 0 ? most : least);
+  const std::int64_t stop = place(slice.stop, slice.step < 0 ? least : most);
+  const std::int64_t distance = slice.step < 0 ? start - stop : stop - start;
+  const std::int64_t count = distance > 0 ? (distance + width - 1) / width : 0;
+  const bool turned = slice.step < 0 && count > 0;
+  return {turned ? start - (count - 1) * width : start, count, slice.step};
 }
 
 std::vector<std::int64_t> PerDim::of(std::size_t dims, const char* op) const {

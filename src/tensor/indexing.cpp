@@ -1,4 +1,4 @@
-// Parts of tensors and tensors of parts: numbers and slices as movement, integer tensors as gathers.
+// Parts of tensors and tensors of parts, as movement.
 
 #include <algorithm>
 #include <numeric>
@@ -7,31 +7,10 @@
 #include <weft/error.h>
 
 #include "ops.h"
+#include "slices.h"
 
 namespace weft {
 namespace {
-
-// The elements start, start + step ... of an axis; of a negative step in the end turned around.
-struct Steps {
-  std::int64_t start, count, step;
-};
-
-Steps steps_of(const Slice& slice, std::int64_t size) {
-  if (slice.step == 0) user_error("slice: the step is 0");
-  const std::int64_t width = slice.step < 0 ? -slice.step : slice.step;
-  // Between the first and the last place that the direction allows, one past the end included.
-  const std::int64_t least = slice.step < 0 ? -1 : 0, most = slice.step < 0 ? size - 1 : size;
-  const auto place = [&](std::optional<std::int64_t> at, std::int64_t otherwise) {
-    if (!at) return otherwise;
-    return std::clamp(*at < 0 ? *at + size : *at, least, most);
-  };
-  const std::int64_t start = place(slice.start, slice.step < 0 ? most : least);
-  const std::int64_t stop = place(slice.stop, slice.step < 0 ? least : most);
-  const std::int64_t distance = slice.step < 0 ? start - stop : stop - start;
-  const std::int64_t count = distance > 0 ? (distance + width - 1) / width : 0;
-  const bool turned = slice.step < 0 && count > 0;
-  return {turned ? start - (count - 1) * width : start, count, slice.step};
-}
 
 Tensor::Bounds whole(const Tensor& tensor) {
   Tensor::Bounds bounds;
@@ -51,7 +30,14 @@ Tensor shrunk(const Tensor& tensor, std::int64_t axis, std::int64_t start, std::
 // first element, so that the last one is whole. Where there is no room for that, padding makes it.
 Tensor Tensor::slice(std::int64_t axis, Slice slice) const {
   axis = axis_of("slice", axis, ndim());
-  const std::int64_t size = this->size(axis);
+  const Dim whole_axis = dims()[static_cast<std::size_t>(axis)];
+  if (is_symbolic(slice, whole_axis)) {
+    Bounds bounds = whole(*this);
+    bounds[static_cast<std::size_t>(axis)] = {slice.start.value_or(0),
+                                              slice.stop.value_or(whole_axis)};
+    return shrink(bounds);
+  }
+  const std::int64_t size = whole_axis.uop()->lo();
   const auto [start, count, step] = steps_of(slice, size);
   const std::int64_t width = std::min(step < 0 ? -step : step, std::max<std::int64_t>(size, 1));
   if (count == 0) return shrunk(*this, axis, 0, 0);
@@ -71,36 +57,6 @@ Tensor Tensor::slice(std::int64_t axis, Slice slice) const {
     part = shrunk(part, axis + 1, back, back + 1).squeeze(axis + 1);
   }
   return step < 0 ? part.flip(axis) : part;
-}
-
-Tensor Tensor::operator[](const Indices& indices) const {
-  std::int64_t used = 0, ellipses = 0;
-  for (const Index& index : indices.list()) {
-    used += index.form() == Index::Form::At || index.form() == Index::Form::Slice;
-    ellipses += index.form() == Index::Form::Ellipsis;
-  }
-  if (used > ndim())
-    user_error(fmt::format("[]: {} indices for a tensor of shape {}", used, shape_text(uop())));
-  if (ellipses > 1) user_error("[]: more than one ellipsis");
-  Tensor part = *this;
-  std::int64_t axis = 0;
-  for (const Index& index : indices.list()) {
-    switch (index.form()) {
-      case Index::Form::At: {
-        const std::int64_t size = part.size(axis),
-                           at = index.at() < 0 ? index.at() + size : index.at();
-        if (at < 0 || at >= size)
-          user_error(fmt::format("[]: index {} is outside axis {} of shape {}", index.at(), axis,
-                                 shape_text(part.uop())));
-        part = shrunk(part, axis, at, at + 1).squeeze(axis);
-        break;
-      }
-      case Index::Form::Slice: part = part.slice(axis++, index.slice()); break;
-      case Index::Form::Ellipsis: axis += ndim() - used; break;
-      case Index::Form::NewAxis: part = part.unsqueeze(axis++); break;
-    }
-  }
-  return part;
 }
 
 Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
@@ -213,76 +169,6 @@ Tensor Tensor::triu(std::int64_t diagonal) const {
 Tensor Tensor::tril(std::int64_t diagonal) const {
   const auto [row, column] = places("tril", *this);
   return (column <= row + diagonal).where(*this, zero_of(*this));
-}
-
-namespace {
-
-void want_integers(std::string_view op, const Tensor& index) {
-  if (!index.dtype().is_int())
-    user_error(fmt::format("{}: the index is {}, not an integer", op, index.dtype().str()));
-}
-
-// The elements of the source at these places, zeros where `valid` is false. What is read at places
-// that only the run knows lies in memory.
-UOp gathered(const UOp& source, const UOp& valid, const std::vector<UOp>& places) {
-  const UOp memory = source->op() == Op::Buffer ? source : make(Op::Contiguous, {source});
-  std::vector<UOp> src{memory, valid};
-  src.insert(src.end(), places.begin(), places.end());
-  return make(Op::Load, {make(Op::Index, src)});
-}
-
-UOp inside(const UOp& index, const UOp& size) {
-  const UOp limit = converted(weft::cast(size, dtypes::index), index->dtype());
-  return (index >= const_int(0, index->dtype())) & (index < limit);
-}
-
-// The place along each axis, for every element of these sizes.
-UOp along(const Sizes& sizes, std::size_t axis) {
-  Sizes apart(sizes.size(), const_int(1));
-  apart[axis] = sizes[axis];
-  return weft::expand(weft::reshape(counted(sizes[axis], dtypes::i32), apart), sizes);
-}
-
-}  // namespace
-
-Tensor Tensor::take(const Tensor& index) const {
-  want_integers("take", index);
-  if (ndim() == 0) user_error("take: a scalar has no axis to take from");
-  const Operand x(*this), i(index);
-  const Sizes rows = sizes_of(x.uop);
-  Sizes sizes = sizes_of(i.uop), apart = sizes;
-  sizes.insert(sizes.end(), rows.begin() + 1, rows.end());
-  apart.insert(apart.end(), rows.size() - 1, const_int(1));
-  const UOp row = weft::expand(weft::reshape(i.uop, apart), sizes);
-  std::vector<UOp> places{row};
-  for (std::size_t axis = 1; axis < rows.size(); ++axis)
-    places.push_back(along(sizes, sizes.size() - rows.size() + axis));
-  return result("take", gathered(x.uop, inside(row, rows[0]), places), {&x, &i});
-}
-
-Tensor Tensor::gather(std::int64_t axis, const Tensor& index) const {
-  want_integers("gather", index);
-  axis = axis_of("gather", axis, ndim());
-  const Operand x(*this), i(index);
-  const Sizes sizes = sizes_of(i.uop), own = sizes_of(x.uop);
-  bool fits = sizes.size() == own.size();
-  for (std::size_t k = 0; fits && k < sizes.size(); ++k)
-    fits = static_cast<std::int64_t>(k) == axis || sizes[k]->bounds().hi <= own[k]->bounds().hi;
-  if (!fits)
-    user_error(
-        fmt::format("gather: the index of shape {} is larger than {} elsewhere than on axis {}",
-                    shape_text(i.uop), shape_text(x.uop), axis));
-  std::vector<UOp> places;
-  for (std::size_t k = 0; k < sizes.size(); ++k)
-    places.push_back(static_cast<std::int64_t>(k) == axis ? i.uop : along(sizes, k));
-  const UOp valid = inside(i.uop, own[static_cast<std::size_t>(axis)]);
-  return result("gather", gathered(x.uop, valid, places), {&x, &i});
-}
-
-Tensor Tensor::one_hot(std::int64_t classes) const {
-  want_integers("one_hot", *this);
-  const Tensor numbers = from({counted(const_int(classes), dtypes::i32), Symbol(device()), false});
-  return (unsqueeze(-1) == numbers).cast(dtypes::i32);
 }
 
 }  // namespace weft

@@ -88,10 +88,6 @@ Tensor Tensor::isinf() const {
 
 Tensor Tensor::isfinite() const { return !(isnan() | isinf()); }
 
-Tensor Tensor::masked_fill(const Tensor& mask, Scalar value) const {
-  return mask.where(value_of(value), *this);
-}
-
 Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
   return *this + (end - *this) * weight;
 }

@@ -37,21 +37,35 @@ Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor&
   return bias.is_null() ? normal : normal + along(bias);
 }
 
-// Every element sees the window that ends with it, and zeros before the first.
+namespace {
+
+// Along the last axis: every element sees the window that ends with it, and zeros before the first.
+Tensor running_windows(const Tensor& x) {
+  Tensor::Bounds before(static_cast<std::size_t>(x.ndim()), {0, 0});
+  before.back().first = x.size(-1) - 1;
+  return windows(x.pad(before), Window("cumsum", {x.size(-1)}, 1, 1, 0)).sum(-1);
+}
+
+// Blocks are summed up each for itself, and get what those before them add up to.
+Tensor running_sums(const Tensor& x) {
+  constexpr std::int64_t block = 64;
+  const std::int64_t count = x.size(-1), blocks = (count + block - 1) / block;
+  if (blocks == 1) return running_windows(x);
+  Tensor::Bounds after(static_cast<std::size_t>(x.ndim()), {0, 0});
+  after.back().second = blocks * block - count;
+  const Tensor own = running_windows(x.pad(after).unflatten(-1, {blocks, block}));
+  after.back() = {1, 0};
+  const Tensor before = running_sums(own[{ellipsis, -1}]).pad(after).slice(-1, Slice{0, blocks});
+  return (own + before.unsqueeze(-1)).flatten(-2).slice(-1, Slice{0, count});
+}
+
+}  // namespace
+
 Tensor Tensor::cumsum(std::int64_t axis) const {
   if (ndim() == 0) return sum();
   axis = axis_of("cumsum", axis, ndim());
-  const std::int64_t count = size(axis);
-  if (count == 0)
-    return sum(axis, true).shrink([&] {
-      Bounds none;
-      for (const Dim& dim : dims()) none.emplace_back(0, dim);
-      return none;
-    }());
-  Bounds before(static_cast<std::size_t>(ndim()), {0, 0});
-  before.back().first = count - 1;
-  const Window window("cumsum", {count}, 1, 1, 0);
-  return windows(transpose(axis, -1).pad(before), window).sum(-1).transpose(axis, -1);
+  if (size(axis) > 0) return running_sums(transpose(axis, -1)).transpose(axis, -1);
+  return sum(axis, true).slice(axis, Slice{0, 0});
 }
 
 Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,

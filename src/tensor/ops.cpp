@@ -110,17 +110,21 @@ Tensor as_asked(Tensor tensor, const Options& options) {
   return tensor;
 }
 
-Tensor result(std::string_view op, const UOp& graph, const std::vector<const Operand*>& from) {
-  Operand value(graph, {}, false);
+Symbol common_device(std::string_view op, const std::vector<const Operand*>& from) {
+  Symbol device;
   for (const Operand* operand : from) {
-    value.tracked = value.tracked || operand->tracked;
     if (operand->device.empty()) continue;
-    if (!value.device.empty() && value.device != operand->device)
+    if (!device.empty() && device != operand->device)
       user_error(fmt::format("{}: one tensor is on {}, another on {}: move one with to()", op,
-                             value.device.get(), operand->device.get()));
-    value.device = operand->device;
+                             device.get(), operand->device.get()));
+    device = operand->device;
   }
-  return Tensor::from(value);
+  return device;
+}
+
+Tensor result(std::string_view op, const UOp& graph, const std::vector<const Operand*>& from) {
+  const bool tracked = std::ranges::any_of(from, &Operand::tracked);
+  return Tensor::from({graph, common_device(op, from), tracked});
 }
 
 // A STAGE over one range: whoever reads an element puts its index in the range's place.

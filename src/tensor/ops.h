@@ -43,6 +43,8 @@ Symbol device_of(const Options& options);
 // A new tensor, requiring a gradient where that was asked for.
 Tensor as_asked(Tensor tensor, const Options& options);
 
+// The device that all of them are on.
+Symbol common_device(std::string_view op, const std::vector<const Operand*>& from);
 // A tensor computed from operands: on their device, tracked where one of them is.
 Tensor result(std::string_view op, const UOp& graph, const std::vector<const Operand*>& from);
 

@@ -101,9 +101,18 @@ void Storage::renew() {
     current_ = new_buffer(current_->dtype(), sizes_of(current_), memory_of(current_.node()));
 }
 
+void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UOp& value,
+                    bool is_tracked) {
+  own();
+  const std::lock_guard lock(mutex_);
+  settle();
+  tracked_ = tracked_ || is_tracked;
+  current_ = after_store(current_, place(current_), value);
+}
+
 void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked) {
-  const bool is_whole = view.is(root);
-  if (!is_whole) own();
+  if (!view.is(root))
+    return store([&](const UOp& memory) { return rebased(view, root, memory); }, value, is_tracked);
   const std::lock_guard lock(mutex_);
   settle();
   tracked_ = tracked_ || is_tracked;
@@ -113,7 +122,7 @@ void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is
   }
   if (!owned_) current_ = buffer_like(current_, device_);
   owned_ = true;
-  current_ = after_store(current_, rebased(view, root, current_), value);
+  current_ = after_store(current_, current_, value);
 }
 
 }  // namespace weft

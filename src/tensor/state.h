@@ -2,8 +2,10 @@
 // that an assignment to one is seen by all.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
+#include <string_view>
 
 #include <weft/tensor.h>
 
@@ -32,6 +34,8 @@ class Storage {
 
   // Puts the value in place of the elements that `view` looks at, which is movement over `root`.
   void assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked);
+  // Puts the value into the memory, at the place that this makes of it.
+  void store(const std::function<UOp(const UOp& memory)>& place, const UOp& value, bool is_tracked);
   // Moves it into a BUFFER that no other storage has, as equal graphs have theirs in common.
   void own();
   // What only looks at another storage's memory becomes a copy, to be made before that is overwritten.
@@ -49,6 +53,9 @@ class Storage {
   bool owned_;    // in a BUFFER of its own: stores may write there
   bool tracked_;  // gradients pass through
 };
+
+// That every element that the view looks at can be put into the memory below.
+void want_places(std::string_view op, const UOp& view, const UOp& root);
 
 struct Tensor::State {
   State(std::shared_ptr<Storage> memory, UOp version, UOp view, bool is_tracked)

@@ -175,6 +175,32 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
       {"fft of a prime", [](const Tensor& x) { return fft::rfft(x, {.n = 131}).square(); }},
       {"stft",
        [](const Tensor& x) { return fft::stft(x.flatten(), 4, {.hop_length = 2}).square(); }},
+      {"index", [](const Tensor& x) { return x[{Tensor{{2, 0}, {-1, 2}}, Slice{1}}].square(); }},
+      {"mask", [](const Tensor& x) { return x.masked_select(x > 0.4, 5).square(); }},
+      {"set",
+       [](const Tensor& x) {
+         Tensor y = x * 2;
+         return y.set({Tensor({1, 2}), Slice{.step = 2}}, x[{0, Slice{1, 3}}] * x[{2, 0}]).square();
+       }},
+      {"index_add",
+       [](const Tensor& x) {
+         return x.index_add(1, Tensor({1, 3, 1}), x[{Slice{}, Slice{1}}].square(), 3).square();
+       }},
+      {"scatter, multiply",
+       [](const Tensor& x) {
+         const Tensor index{{1, 0, 1, 2}, {1, 2, 1, 0}};
+         return x.scatter(0, index, x.square(), Tensor::Scatter::Multiply).square();
+       }},
+      {"scatter_reduce, mean",
+       [](const Tensor& x) {
+         const Tensor index{{1, 0, 1, 2}, {1, 2, 1, 0}};
+         return x.scatter_reduce(0, index, x.square(), Tensor::Reduce::Mean, false).square();
+       }},
+      {"scatter_reduce, amin",
+       [](const Tensor& x) {
+         const Tensor index{{1, 0, 1, 2}, {1, 2, 1, 0}};
+         return x.scatter_reduce(0, index, x * 0.7, Tensor::Reduce::Amin).square();
+       }},
       {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
   };
   const std::vector<double> values{0.3, -1.2, 0.8, 2.1, -0.4, 1.7, -2.2, 0.9, 1.1, -0.6, 0.5, -1.5};

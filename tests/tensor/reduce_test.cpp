@@ -102,6 +102,12 @@ TEST(TensorReduce, RunningSums) {
   EXPECT_TRUE(
       holds<int>(Tensor::ones({20}, {.dtype = dtypes::i32}).cumsum()[Slice{-2}], {19, 20}, {2}));
   EXPECT_TRUE(holds<float>(Tensor::zeros({2, 0}).cumsum(1), {}, {2, 0}));
+  std::vector<int> sums;
+  for (int i = 0, sum = 0; i < 9000; ++i) sums.push_back(sum += i % 7 - 2);
+  const Tensor x = Tensor::arange(9000) % 7 - 2;
+  EXPECT_TRUE(holds<int>(x.cumsum(), sums, {9000}));
+  EXPECT_TRUE(
+      holds<int>(x.reshape({4500, 2}).T().cumsum(0).cumsum(1)[{1, Slice{-1}}], {sums.back()}, {1}));
 }
 
 }  // namespace
