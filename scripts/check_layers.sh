@@ -22,7 +22,7 @@ layers='
  6 compile
  6 backends
  7 engine
- 8 tensor    tensor.h tensor_args.h
+ 8 tensor    functional.h tensor.h tensor_args.h window_args.h
  9 nn
  9 onnx
 10 umbrella  weft.h'

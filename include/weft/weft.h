@@ -3,6 +3,7 @@
 
 #include <weft/dtype.h>
 #include <weft/error.h>
+#include <weft/functional.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>
 #include <weft/version.h>

@@ -142,12 +142,34 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
        [](const Tensor& x) {
          return x.reshape({1, 1, 3, 4}).conv2d(x.shrink({{0, 2}, {0, 2}}).reshape({1, 1, 2, 2}));
        }},
-      {"max_pool", [](const Tensor& x) { return x.max_pool({2, 2}, 1).square(); }},
+      {"max_pool", [](const Tensor& x) { return x.max_pool({2, 2}, {.stride = 1}).square(); }},
       {"cat", [](const Tensor& x) { return Tensor::cat({x, x * 2}, 1).square(); }},
       {"slice", [](const Tensor& x) { return x[{Slice{.step = -2}, Slice{1}}].square(); }},
       {"tril", [](const Tensor& x) { return x.tril().square(); }},
       {"cumsum", [](const Tensor& x) { return x.cumsum(1).square(); }},
       {"take", [](const Tensor& x) { return x.take(Tensor({2, 0, 2})).square(); }},
+      {"conv_transpose",
+       [](const Tensor& x) {
+         return x.reshape({1, 2, 2, 3})
+             .conv_transpose(x.slice(1, {.stop = 2}).reshape({2, 1, 1, 3}), {},
+                             {.stride = 2, .padding = {{0, 0}, {1, 0}}})
+             .square();
+       }},
+      {"fold",
+       [](const Tensor& x) {
+         return functional::fold(x.reshape({1, 4, 3}), {2, 4}, {2, 2}).square();
+       }},
+      {"avg_pool",
+       [](const Tensor& x) {
+         return x.avg_pool({2, 3}, {.stride = 2, .padding = 1, .ceil_mode = true}).square();
+       }},
+      {"max_unpool",
+       [](const Tensor& x) {
+         return functional::max_unpool(x, Tensor{{5, 0, 2, 7}, {1, 0, 6, 4}, {3, 2, 1, 0}}, {2})
+             .square();
+       }},
+      {"adaptive_max_pool",
+       [](const Tensor& x) { return functional::adaptive_max_pool2d(x, {2, 3}).square(); }},
       {"std", [](const Tensor& x) { return x.std(1); }},
       {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
   };

@@ -1,0 +1,58 @@
+// How many kernels methods become, of tensors in memory.
+
+#include <functional>
+#include <span>
+#include <string_view>
+
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+namespace weft {
+namespace {
+
+namespace F = functional;
+
+struct Count {
+  std::string_view name;
+  std::function<Tensor()> call;
+  std::size_t kernels;
+};
+
+Tensor input(const Shape& shape) { return Tensor::rand(shape).contiguous().realize(); }
+
+void expect_counts(std::span<const Count> counts) {
+  for (const Count& count : counts)
+    EXPECT_EQ(count.call().schedule().size(), count.kernels) << count.name;
+}
+
+TEST(MethodCount, NeuralNetworks) {
+  const Tensor x = input({2, 8, 16, 16}), w = input({12, 8, 3, 3}), wt = input({8, 12, 4, 4});
+  const Tensor b = input({12}), channel = input({8}), image = input({2, 12, 16, 16});
+  const Tensor grid = input({2, 5, 5, 2}), table = input({50, 16});
+  const Tensor places = Tensor::arange(256).expand({16, 256}).reshape({2, 8, 16, 16}).realize();
+  const Count counts[] = {
+      {"conv", [&] { return x.conv2d(w, b); }, 1},
+      {"conv, same, relu, added",
+       [&] { return (x.conv(w, b, {.padding = "same"}) + image).relu(); }, 1},
+      {"conv of strides and groups",
+       [&] { return x.conv(input({8, 2, 3, 3}), {}, {.groups = 4, .stride = 2}); }, 1},
+      {"conv_transpose",
+       [&] { return x.conv_transpose(wt, b, {.stride = 2, .padding = 1}).relu(); }, 1},
+      {"unfold", [&] { return F::unfold(x, {3, 3}) + 1; }, 1},
+      {"fold", [&] { return F::fold(input({2, 72, 196}), {16, 16}, {3, 3}); }, 1},
+      {"max_pool", [&] { return x.max_pool({3, 3}, {.stride = 2, .padding = 1}).relu(); }, 1},
+      {"avg_pool",
+       [&] {
+         return x.avg_pool(
+             {3, 3}, {.stride = 2, .padding = 1, .ceil_mode = true, .count_include_pad = false});
+       },
+       1},
+      {"adaptive_avg_pool", [&] { return F::adaptive_avg_pool2d(x, {5, 7}); }, 1},
+      {"adaptive_max_pool", [&] { return F::adaptive_max_pool2d(x, {5, 7}); }, 1},
+      {"max_unpool", [&] { return x.max_unpool2d(places); }, 2},
+  };
+  expect_counts(counts);
+}
+
+}  // namespace
+}  // namespace weft

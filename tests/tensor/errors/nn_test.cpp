@@ -1,0 +1,97 @@
+// Wrong calls of convolutions, pools, resampling, normalisation, dropout and embeddings.
+
+#include "table.h"
+
+namespace weft {
+namespace {
+
+namespace F = functional;
+
+Tensor of(const Shape& shape) { return Tensor::zeros(shape); }
+
+TEST(TensorErrors, Convolutions) {
+  const Tensor x = of({1, 4, 5, 5}), w = of({2, 4, 3, 3});
+  const WrongCall calls[] = {
+      {"rank", [&] { x.conv2d(of({2, 4, 3})); },
+       "conv: shape (1, 4, 5, 5) does not fit a weight of shape (2, 4, 3): one is (batch, "
+       "channels, "
+       "sizes ...), the other (out, in / groups, sizes ...)"},
+      {"no axes", [&] { x.conv2d(of({4})); },
+       "conv: shape (1, 4, 5, 5) does not fit a weight of shape (4,): one is (batch, channels, "
+       "sizes ...), the other (out, in / groups, sizes ...)"},
+      {"conv1d", [&] { x.conv1d(w); }, "conv1d: a weight of shape (2, 4, 3, 3) has not 3 axes"},
+      {"groups", [&] { x.conv(w, {}, {.groups = 3}); },
+       "conv: a weight of shape (2, 4, 3, 3) has no 3 groups of outputs"},
+      {"channels", [&] { x.conv(w, {}, {.groups = 2}); },
+       "conv: 4 channels do not fit a weight of shape (2, 4, 3, 3) in 2 groups"},
+      {"bias", [&] { x.conv(w, of({3})); }, "conv: a bias of shape (3,) for 2 channels"},
+      {"same", [&] { x.conv(w, {}, {.stride = 2, .padding = "same"}); },
+       "conv: padding \"same\" is for a stride of 1, not (2, 2)"},
+      {"name", [&] { x.conv(w, {}, {.padding = "full"}); },
+       "conv: padding \"full\" is neither \"same\" nor \"valid\""},
+      {"sides", [&] { x.conv(w, {}, {.padding = {{1, 2}, {0, 1}, {1, 1}}}); },
+       "conv: padding of 3 dimensions for 2 spatial dimensions"},
+      {"negative", [&] { x.conv(w, {}, {.padding = -1}); },
+       "conv: kernel, stride and dilation are at least 1, padding at least 0"},
+      {"stride", [&] { x.conv(w, {}, {.stride = 0}); },
+       "conv: kernel, stride and dilation are at least 1, padding at least 0"},
+      {"size", [&] { x.conv(of({2, 4, 3, 7})); },
+       "conv: a kernel of 7 with dilation 1 does not fit in 5 elements"},
+      {"transposed groups", [&] { x.conv_transpose(of({4, 2, 3, 3}), {}, {.groups = 3}); },
+       "conv_transpose: a weight of shape (4, 2, 3, 3) has no 3 groups of inputs"},
+      {"transposed channels", [&] { x.conv_transpose(of({3, 2, 3, 3})); },
+       "conv_transpose: 4 channels do not fit a weight of shape (3, 2, 3, 3) in 1 groups"},
+      {"output padding",
+       [&] { x.conv_transpose(of({4, 2, 3, 3}), {}, {.stride = 2, .output_padding = 2}); },
+       "conv_transpose: an output padding of 2 is not below the stride 2 or the dilation 1"},
+      {"nothing left", [&] { x.conv_transpose(of({4, 2, 1, 1}), {}, {.padding = 3}); },
+       "conv_transpose: padding of 3 and 3 leaves nothing of axis 2 for shape (1, 4, 5, 5) and a "
+       "weight of shape (4, 2, 1, 1)"},
+      {"conv_transpose3d", [&] { x.conv_transpose3d(w); },
+       "conv_transpose3d: a weight of shape (2, 4, 3, 3) has not 5 axes"},
+      {"unfold", [&] { F::unfold(of({4, 4}), {2, 2}); },
+       "unfold: shape (4, 4) is not (batch, channels, sizes ...) for a kernel of 2 dimensions"},
+      {"fold channels", [&] { F::fold(of({1, 6, 4}), {3, 3}, {2, 2}); },
+       "fold: shape (1, 6, 4) is not (batch, channels * 4, places)"},
+      {"fold places", [&] { F::fold(of({1, 8, 5}), {3, 3}, {2, 2}); },
+       "fold: 5 places of shape (1, 8, 5), but windows have 4 in sizes (3, 3)"},
+  };
+  expect_errors(calls);
+}
+
+TEST(TensorErrors, Pools) {
+  const Tensor x = of({1, 2, 4, 4});
+  const WrongCall calls[] = {
+      {"padding", [&] { x.max_pool({3, 3}, {.padding = 2}); },
+       "max_pool: padding of 2 and 2 is more than half of what a kernel of 3 with dilation 1 "
+       "spans"},
+      {"kernel", [&] { x.max_pool2d({2, 2, 2}); },
+       "max_pool2d: 3 numbers for 2 spatial dimensions"},
+      {"no kernel", [&] { x.avg_pool(std::vector<std::int64_t>{}); },
+       "avg_pool: the kernel has no sizes"},
+      {"size", [&] { x.avg_pool({5, 5}); },
+       "avg_pool: a kernel of 5 with dilation 1 does not fit in 4 elements"},
+      {"axes", [&] { of({3}).max_pool({2, 2}); },
+       "max_pool: 2 spatial dimensions for a tensor of shape (3,)"},
+      {"divisor", [&] { x.avg_pool({2, 2}, {.divisor_override = 0}); },
+       "avg_pool: the divisor is 0"},
+      {"unpool indices", [&] { x.max_unpool2d(of({1, 2, 4, 4})); },
+       "max_unpool: indices of f32 and shape (1, 2, 4, 4) are not a place for each element of "
+       "shape "
+       "(1, 2, 4, 4), over 2 axes"},
+      {"unpool sizes",
+       [&] { x.max_unpool2d(of({1, 2, 4, 4}).cast(dtypes::i32), {2, 2}, {}, 0, {8}); },
+       "max_unpool: an output of sizes (8) for a kernel of 2 dimensions"},
+      {"adaptive", [&] { F::adaptive_avg_pool2d(x, {0, 2}); },
+       "adaptive_avg_pool: sizes (0, 2) for a tensor of shape (1, 2, 4, 4)"},
+      {"adaptive axes", [&] { F::adaptive_max_pool3d(of({2, 2}), 1); },
+       "adaptive_max_pool: 3 sizes for a tensor of shape (2, 2)"},
+      {"lp", [&] { F::lp_pool(x, 0, {2, 2}); }, "lp_pool: the norm is 0, not above 0"},
+      {"global", [&] { F::global_avg_pool(of({2, 2})); },
+       "global_avg_pool: shape (2, 2) is not (batch, channels, sizes ...)"},
+  };
+  expect_errors(calls);
+}
+
+}  // namespace
+}  // namespace weft
