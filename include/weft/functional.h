@@ -48,4 +48,26 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
                   const PerDim& stride = {}, const PerDim& padding = 0,
                   const std::vector<std::int64_t>& output_size = {});
 
+// --- Resampling ---------------------------------------------------------------------------------
+
+// (..., channels * factor^2, h, w) to (..., channels, h * factor, w * factor), and back.
+Tensor pixel_shuffle(const Tensor& x, std::int64_t factor);
+Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor);
+// Channel c of group g becomes channel g of group c.
+Tensor channel_shuffle(const Tensor& x, std::int64_t groups);
+
+enum class Outside : std::uint8_t { Zeros, Border, Reflection };
+struct GridSampleOptions {
+  Resampling mode = Resampling::Linear;  // or Nearest, or of images Cubic
+  Outside padding = Outside::Zeros;
+  bool align_corners = false;
+};
+// x (batch, channels, sizes ...) at the places of grid (batch, new sizes ..., dimensions), from -1 to 1
+// along each axis, the last axis first.
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
+// The grid that theta (batch, dimensions, dimensions + 1) takes places of an output to; sizes are all
+// of the output's: (batch, channels, sizes ...).
+Tensor affine_grid(const Tensor& theta, const std::vector<std::int64_t>& sizes,
+                   bool align_corners = false);
+
 }  // namespace weft::functional

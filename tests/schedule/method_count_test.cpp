@@ -50,6 +50,13 @@ TEST(MethodCount, NeuralNetworks) {
       {"adaptive_avg_pool", [&] { return F::adaptive_avg_pool2d(x, {5, 7}); }, 1},
       {"adaptive_max_pool", [&] { return F::adaptive_max_pool2d(x, {5, 7}); }, 1},
       {"max_unpool", [&] { return x.max_unpool2d(places); }, 2},
+      {"interpolate", [&] { return x.interpolate({21, 25}); }, 1},
+      {"interpolate by cubics",
+       [&] { return x.interpolate({21, 25}, {.mode = Resampling::Cubic}); }, 1},
+      {"interpolate, nearest",
+       [&] { return x.interpolate({32, 32}, {.mode = Resampling::Nearest}) + 1; }, 1},
+      {"pixel_shuffle", [&] { return F::pixel_shuffle(x, 2) + 1; }, 1},
+      {"grid_sample", [&] { return F::grid_sample(x, grid); }, 1},
   };
   expect_counts(counts);
 }

@@ -170,6 +170,16 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
        }},
       {"adaptive_max_pool",
        [](const Tensor& x) { return functional::adaptive_max_pool2d(x, {2, 3}).square(); }},
+      {"interpolate", [](const Tensor& x) { return x.interpolate({5, 3}).square(); }},
+      {"interpolate by cubics",
+       [](const Tensor& x) {
+         return x.interpolate({2, 3}, {.mode = Resampling::Cubic, .antialias = true}).square();
+       }},
+      {"grid_sample",
+       [](const Tensor& x) {
+         const Tensor grid = (x * 0.3).reshape({1, 2, 3, 2});
+         return functional::grid_sample(x.reshape({1, 1, 3, 4}), grid).square();
+       }},
       {"std", [](const Tensor& x) { return x.std(1); }},
       {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
   };

@@ -93,5 +93,43 @@ TEST(TensorErrors, Pools) {
   expect_errors(calls);
 }
 
+TEST(TensorErrors, Resampling) {
+  const Tensor x = of({1, 6, 4, 4});
+  const WrongCall calls[] = {
+      {"no sizes", [&] { x.interpolate({}); },
+       "interpolate: either sizes or scale factors are to be given"},
+      {"both", [&] { x.interpolate({2}, {.scale_factor = {2.0}}); },
+       "interpolate: either sizes or scale factors are to be given"},
+      {"axes", [&] { of({2}).interpolate({2, 2}); },
+       "interpolate: 2 sizes for a tensor of shape (2,)"},
+      {"zero", [&] { x.interpolate({0, 2}); },
+       "interpolate: 4 elements of shape (1, 6, 4, 4) cannot become 0"},
+      {"corners",
+       [&] { x.interpolate({2, 2}, {.mode = Resampling::Nearest, .align_corners = true}); },
+       "interpolate: align_corners is for linear and cubic interpolation"},
+      {"antialias", [&] { x.interpolate({2}, {.antialias = true}); },
+       "interpolate: antialias is for linear and cubic interpolation of two axes, not 1"},
+      {"shuffle", [&] { F::pixel_shuffle(x, 2); },
+       "pixel_shuffle: 6 channels of shape (1, 6, 4, 4) are no multiple of 4"},
+      {"unshuffle", [&] { F::pixel_unshuffle(x, 3); },
+       "pixel_unshuffle: sizes of shape (1, 6, 4, 4) are no multiples of 3"},
+      {"image", [&] { F::pixel_shuffle(of({4, 4}), 2); },
+       "pixel_shuffle: by 2 of shape (4, 4), which is not (..., channels, h, w)"},
+      {"channels", [&] { F::channel_shuffle(x, 4); },
+       "channel_shuffle: the channels of shape (1, 6, 4, 4) are not in 4 groups"},
+      {"grid", [&] { F::grid_sample(x, of({1, 2, 2, 3})); },
+       "grid_sample: a grid of shape (1, 2, 2, 3) for shape (1, 6, 4, 4): one is (batch, new sizes "
+       "..., dimensions), the other (batch, channels, sizes ...) with 2 or 3 of them"},
+      {"grid dtype", [&] { F::grid_sample(x, of({1, 2, 2, 2}).cast(dtypes::i32)); },
+       "grid_sample: a grid of i32, which is no float"},
+      {"grid mode", [&] { F::grid_sample(x, of({1, 2, 2, 2}), {.mode = Resampling::Area}); },
+       "grid_sample: the mode is nearest, linear, or of images cubic"},
+      {"theta", [&] { F::affine_grid(of({2, 2, 3}), {1, 1, 4, 4}); },
+       "affine_grid: theta of shape (2, 2, 3) for sizes (1, 1, 4, 4): one is (batch, dimensions, "
+       "dimensions + 1), the other (batch, channels, sizes ...) with 2 or 3 of them"},
+  };
+  expect_errors(calls);
+}
+
 }  // namespace
 }  // namespace weft
