@@ -29,6 +29,7 @@ TEST(MethodCount, NeuralNetworks) {
   const Tensor x = input({2, 8, 16, 16}), w = input({12, 8, 3, 3}), wt = input({8, 12, 4, 4});
   const Tensor b = input({12}), channel = input({8}), image = input({2, 12, 16, 16});
   const Tensor grid = input({2, 5, 5, 2}), table = input({50, 16});
+  const Tensor words = Tensor::randint({4, 6}, 0, 50).realize();
   const Tensor places = Tensor::arange(256).expand({16, 256}).reshape({2, 8, 16, 16}).realize();
   const Count counts[] = {
       {"conv", [&] { return x.conv2d(w, b); }, 1},
@@ -57,6 +58,13 @@ TEST(MethodCount, NeuralNetworks) {
        [&] { return x.interpolate({32, 32}, {.mode = Resampling::Nearest}) + 1; }, 1},
       {"pixel_shuffle", [&] { return F::pixel_shuffle(x, 2) + 1; }, 1},
       {"grid_sample", [&] { return F::grid_sample(x, grid); }, 1},
+      {"gelu of glu", [&] { return F::glu(x, 1).gelu(); }, 1},
+      {"layernorm", [&] { return x.layernorm(-1, 1e-5, input({16}), input({16})); }, 1},
+      {"group_norm", [&] { return F::group_norm(x, 2, channel, channel); }, 1},
+      {"normalize", [&] { return x.normalize(); }, 1},
+      {"local_response_norm", [&] { return F::local_response_norm(x, 5); }, 1},
+      {"embedding", [&] { return F::embedding(words, table); }, 1},
+      {"embedding_bag", [&] { return F::embedding_bag(words, table); }, 1},
   };
   expect_counts(counts);
 }

@@ -180,6 +180,26 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
          const Tensor grid = (x * 0.3).reshape({1, 2, 3, 2});
          return functional::grid_sample(x.reshape({1, 1, 3, 4}), grid).square();
        }},
+      {"hardswish", [](const Tensor& x) { return x.hardswish(); }},
+      {"celu", [](const Tensor& x) { return x.celu(0.7).square(); }},
+      {"softshrink", [](const Tensor& x) { return functional::softshrink(x, 0.35).square(); }},
+      {"glu", [](const Tensor& x) { return functional::glu(x); }},
+      {"normalize", [](const Tensor& x) { return x.normalize(3.0, 0) * x; }},
+      {"batch_norm",
+       [](const Tensor& x) {
+         return functional::batch_norm(x, {}, {}, {}, {}, {.training = true}) * x.exp();
+       }},
+      {"group_norm", [](const Tensor& x) { return functional::group_norm(x, 2) * x; }},
+      {"local_response_norm",
+       [](const Tensor& x) { return functional::local_response_norm(x, 3, 0.5); }},
+      {"weight_norm",
+       [](const Tensor& x) {
+         return functional::weight_norm(x, x.slice(1, {.stop = 1}) + 1).square();
+       }},
+      {"embedding_bag",
+       [](const Tensor& x) {
+         return functional::embedding_bag(Tensor{{2, 0}, {1, 1}}, x).square();
+       }},
       {"std", [](const Tensor& x) { return x.std(1); }},
       {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
   };

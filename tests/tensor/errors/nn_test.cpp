@@ -131,5 +131,68 @@ TEST(TensorErrors, Resampling) {
   expect_errors(calls);
 }
 
+TEST(TensorErrors, ActivationsAndNormalisation) {
+  const Tensor x = of({2, 3, 4}), row = of({3});
+  const WrongCall calls[] = {
+      {"celu", [&] { x.celu(0); }, "celu: alpha is 0"},
+      {"softshrink", [&] { F::softshrink(x, -1); }, "softshrink: lambda is -1, below 0"},
+      {"prelu", [&] { F::prelu(x, of({4})); },
+       "prelu: a weight of shape (4,) for shape (2, 3, 4): it is one slope, or one for each "
+       "channel"},
+      {"rrelu", [&] { F::rrelu(x, 1, 0); }, "rrelu: slopes from 1 to 0"},
+      {"glu", [&] { F::glu(x, 1); }, "glu: axis 1 of shape (2, 3, 4) has no two halves"},
+      {"gumbel", [&] { F::gumbel_softmax(x, 0); },
+       "gumbel_softmax: the temperature is 0, not above 0"},
+      {"layernorm", [&] { x.layernorm(-1, 1e-5, row); },
+       "layernorm: a weight or bias of shape (3,) for axes of sizes (4,)"},
+      {"rmsnorm", [&] { x.rmsnorm(-1, 1e-5, row); },
+       "rmsnorm: a weight or bias of shape (3,) for axes of sizes (4,)"},
+      {"normalize", [&] { row.normalize(); },
+       "normalize: there is no axis 1 in a tensor of 1 axes"},
+      {"batch_norm", [&] { F::batch_norm(x, {}, {}); },
+       "batch_norm: without training it needs the running mean and variance"},
+      {"batch_norm statistics", [&] { F::batch_norm(x, of({4}), row); },
+       "batch_norm: a weight, bias or statistic of shape (4,) for 3 channels"},
+      {"batch_norm values", [&] { F::batch_norm(of({1, 3}), {}, {}, {}, {}, {.training = true}); },
+       "batch_norm: shape (1, 3) has no two values for each channel to train with"},
+      {"batch_norm axes", [&] { F::batch_norm(row, {}, {}); },
+       "batch_norm: shape (3,) has no batch and channels"},
+      {"group_norm", [&] { F::group_norm(x, 2); },
+       "group_norm: the channels of shape (2, 3, 4) are not in 2 groups"},
+      {"instance_norm", [&] { F::instance_norm(of({2, 3, 1})); },
+       "instance_norm: shape (2, 3, 1) has no two values for each channel"},
+      {"local_response_norm", [&] { F::local_response_norm(x, 0); },
+       "local_response_norm: 0 channels"},
+      {"weight_norm", [&] { F::weight_norm(x, row); },
+       "weight_norm: lengths of shape (3,) for axis 0 of shape (2, 3, 4)"},
+  };
+  expect_errors(calls);
+}
+
+TEST(TensorErrors, DropoutAndEmbeddings) {
+  const Tensor x = of({2, 3}), table = of({5, 4}), index = x.cast(dtypes::i32),
+               flat = index.flatten();
+  const WrongCall calls[] = {
+      {"dropout", [&] { x.dropout(1.5); }, "dropout: the probability 1.5 is not from 0 to 1"},
+      {"alpha_dropout", [&] { F::alpha_dropout(x, -1); },
+       "alpha_dropout: the probability -1 is not from 0 to 1"},
+      {"feature_dropout", [&] { F::feature_dropout(of({3})); },
+       "feature_dropout: shape (3,) has no batch and channels"},
+      {"table", [&] { F::embedding(index, of({5})); },
+       "embedding: a weight of shape (5,) is not (rows, width)"},
+      {"padding", [&] { F::embedding(index, table, 5); },
+       "embedding: there is no row 5 for padding in a weight of shape (5, 4)"},
+      {"index", [&] { F::embedding(x, table); }, "take: the index is f32, not an integer"},
+      {"bag index", [&] { F::embedding_bag(flat, table); },
+       "embedding_bag: an index of shape (6,): it is (bags, rows), or (rows) with offsets"},
+      {"offsets", [&] { F::embedding_bag(flat, table, {.offsets = x}); },
+       "embedding_bag: offsets of f32 and shape (2, 3) are not integers along one axis"},
+      {"weights", [&] { F::embedding_bag(index, table, {.per_sample_weights = x}); },
+       "embedding_bag: per_sample_weights of shape (2, 3) are for sums of an index of the same "
+       "shape, not (2, 3)"},
+  };
+  expect_errors(calls);
+}
+
 }  // namespace
 }  // namespace weft
