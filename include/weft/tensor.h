@@ -309,6 +309,12 @@ class Tensor {
   Tensor conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
                 const PerDim& stride = 1, const PerDim& dilation = 1, const Padding& padding = 0,
                 DType dtype = {}) const;
+  // Images are tensors like others here.
+  Tensor image_conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
+                      const PerDim& stride = 1, const PerDim& dilation = 1,
+                      const Padding& padding = 0, DType dtype = {}) const {
+    return conv2d(weight, bias, groups, stride, dilation, padding, dtype);
+  }
   // What conv() with these options makes of the sizes backwards; weight (in, out / groups, sizes ...).
   Tensor conv_transpose(const Tensor& weight, const Tensor& bias = {},
                         const ConvTransposeOptions& options = {}) const;

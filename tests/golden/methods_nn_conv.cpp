@@ -18,11 +18,15 @@ Method conv(Conv method) {
   return [method](const Case& c) { return one((c[0].*method)(c[1], c[2], conv_options(c))); };
 }
 
-// By rank, with the options in order.
-Tensor conv2d(const Case& c) {
-  const ConvOptions options = conv_options(c);
-  return c[0].conv2d(c[1], c[2], options.groups, options.stride, options.dilation, options.padding,
-                     options.dtype);
+// With the options in order.
+using InOrder = Tensor (Tensor::*)(const Tensor&, const Tensor&, std::int64_t, const PerDim&,
+                                   const PerDim&, const Padding&, DType) const;
+Method conv2d(InOrder method) {
+  return [method](const Case& c) {
+    const ConvOptions options = conv_options(c);
+    return one((c[0].*method)(c[1], c[2], options.groups, options.stride, options.dilation,
+                              options.padding, options.dtype));
+  };
 }
 
 using ConvTranspose = Tensor (Tensor::*)(const Tensor&, const Tensor&,
@@ -47,7 +51,8 @@ functional::UnfoldOptions unfold_options(const Case& c) {
 // clang-format off
 const Group group("nn_conv", {
   {"conv1d", conv(&Tensor::conv1d)},
-  {"conv2d", [](const Case& c) { return one(conv2d(c)); }},
+  {"conv2d", conv2d(&Tensor::conv2d)},
+  {"image_conv2d", conv2d(&Tensor::image_conv2d)},
   {"conv3d", conv(&Tensor::conv3d)},
   {"conv_transpose1d", conv_transpose(&Tensor::conv_transpose1d)},
   {"conv_transpose2d", conv_transpose(&Tensor::conv_transpose2d)},

@@ -58,6 +58,12 @@ TEST(MethodCount, NeuralNetworks) {
        [&] { return x.interpolate({32, 32}, {.mode = Resampling::Nearest}) + 1; }, 1},
       {"pixel_shuffle", [&] { return F::pixel_shuffle(x, 2) + 1; }, 1},
       {"grid_sample", [&] { return F::grid_sample(x, grid); }, 1},
+      {"dropout",
+       [&] {
+         const Training on;
+         return x.dropout();
+       },
+       1},
       {"gelu of glu", [&] { return F::glu(x, 1).gelu(); }, 1},
       {"layernorm", [&] { return x.layernorm(-1, 1e-5, input({16}), input({16})); }, 1},
       {"group_norm", [&] { return F::group_norm(x, 2, channel, channel); }, 1},
@@ -67,6 +73,13 @@ TEST(MethodCount, NeuralNetworks) {
       {"embedding_bag", [&] { return F::embedding_bag(words, table); }, 1},
   };
   expect_counts(counts);
+}
+
+// Of a stride of 2 and a kernel of 4, each output sees 2 elements along an axis, and not 4 with zeros.
+TEST(MethodCount, TransposedConvolutionsMultiplyNoZeros) {
+  const Tensor x = input({1, 8, 16, 16}), w = input({8, 4, 4, 4});
+  const auto items = x.conv_transpose(w, {}, {.stride = 2, .padding = 1}).schedule();
+  EXPECT_LT(items[0].work.flops, 2.0 * (4 * 32 * 32) * (8 * 4 * 4)) << items[0].str();
 }
 
 }  // namespace
