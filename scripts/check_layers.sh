@@ -22,8 +22,8 @@ layers='
  6 compile
  6 backends
  7 engine
- 8 tensor    tensor.h tensor_args.h host_view.h linalg.h fft.h
- 9 io        io.h dlpack.h
+ 8 tensor    fft.h functional.h host_view.h linalg.h tensor.h tensor_args.h window_args.h
+ 9 io        dlpack.h io.h
  9 nn
  9 onnx
 10 umbrella  weft.h'

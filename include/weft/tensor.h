@@ -26,6 +26,7 @@
 #include <weft/dev/schedule/views.h>
 #include <weft/host_view.h>
 #include <weft/tensor_args.h>
+#include <weft/window_args.h>
 
 namespace weft {
 
@@ -101,6 +102,8 @@ class Tensor {
   static Tensor glorot_uniform(const Shape& shape, const Options& options = {});
   static Tensor kaiming_uniform(const Shape& shape, double a = 0.01, const Options& options = {});
   static Tensor kaiming_normal(const Shape& shape, double a = 0.01, const Options& options = {});
+  // Within a Training, zeros in place of about p of the elements, the others larger by as much.
+  Tensor dropout(double p = 0.5) const;
 
   // --- What it is -------------------------------------------------------------------------------
 
@@ -284,6 +287,12 @@ class Tensor {
   Tensor mish() const;
   Tensor softplus(double beta = 1) const;
   Tensor hardtanh(double least = -1, double most = 1) const;
+  Tensor hardsigmoid(double alpha = 1.0 / 6, double beta = 0.5) const;
+  Tensor hardswish() const;
+  Tensor celu(double alpha = 1) const;
+  Tensor selu(double alpha = 1.6732632423543772, double gamma = 1.0507009873554805) const;
+  Tensor softsign() const;
+  Tensor quick_gelu() const;
 
   // --- Reductions, over all axes by default -----------------------------------------------------
 
@@ -303,6 +312,7 @@ class Tensor {
   Tensor logsumexp(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor softmax(std::int64_t axis = -1) const;
   Tensor log_softmax(std::int64_t axis = -1) const;
+  Tensor softmin(std::int64_t axis = -1) const { return neg().softmax(axis); }
   Tensor cumsum(std::int64_t axis = 0) const;
 
   // --- Products, windows, normalisation ---------------------------------------------------------
@@ -310,27 +320,68 @@ class Tensor {
   Tensor matmul(const Tensor& other, DType dtype = {}) const;
   Tensor dot(const Tensor& other, DType dtype = {}) const { return matmul(other, dtype); }
   Tensor linear(const Tensor& weight, const Tensor& bias = {}) const;  // weight (in, out)
-  // this (batch, in, sizes ...), weight (out, in / groups, sizes ...): as many spatial dimensions as
-  // the weight has.
-  struct Conv {
-    std::int64_t groups = 1;
-    PerDim stride = 1, dilation = 1, padding = 0;
-  };
-  Tensor conv(const Tensor& weight, const Tensor& bias, const Conv& options) const;
+  // this (batch, in, sizes ...) or one without batch, weight (out, in / groups, sizes ...): as many
+  // spatial dimensions as the weight has.
+  using Conv = ConvOptions;
+  Tensor conv(const Tensor& weight, const Tensor& bias = {}, const ConvOptions& options = {}) const;
+  Tensor conv1d(const Tensor& weight, const Tensor& bias = {},
+                const ConvOptions& options = {}) const;
+  Tensor conv2d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const;
+  Tensor conv3d(const Tensor& weight, const Tensor& bias = {},
+                const ConvOptions& options = {}) const;
+  // Of as many dimensions as conv().
   Tensor conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
-                const PerDim& stride = 1, const PerDim& dilation = 1,
-                const PerDim& padding = 0) const;
-  // Over the last axes, as many as the kernel has numbers. A stride of {} is the kernel itself.
-  Tensor max_pool(const PerDim& kernel, const PerDim& stride = {}, const PerDim& dilation = 1,
-                  const PerDim& padding = 0) const;
-  Tensor avg_pool(const PerDim& kernel, const PerDim& stride = {}, const PerDim& dilation = 1,
-                  const PerDim& padding = 0, bool count_padding = true) const;
+                const PerDim& stride = 1, const PerDim& dilation = 1, const Padding& padding = 0,
+                DType dtype = {}) const;
+  // Images are tensors like others here.
+  Tensor image_conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
+                      const PerDim& stride = 1, const PerDim& dilation = 1,
+                      const Padding& padding = 0, DType dtype = {}) const {
+    return conv2d(weight, bias, groups, stride, dilation, padding, dtype);
+  }
+  // What conv() with these options makes of the sizes backwards; weight (in, out / groups, sizes ...).
+  Tensor conv_transpose(const Tensor& weight, const Tensor& bias = {},
+                        const ConvTransposeOptions& options = {}) const;
+  Tensor conv_transpose1d(const Tensor& weight, const Tensor& bias = {},
+                          const ConvTransposeOptions& options = {}) const;
+  Tensor conv_transpose2d(const Tensor& weight, const Tensor& bias,
+                          const ConvTransposeOptions& options) const;
+  Tensor conv_transpose3d(const Tensor& weight, const Tensor& bias = {},
+                          const ConvTransposeOptions& options = {}) const;
+  Tensor conv_transpose2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
+                          const PerDim& stride = 1, const PerDim& dilation = 1,
+                          const Padding& padding = 0, const PerDim& output_padding = 0) const;
+  // Over the last axes, as many as the kernel has numbers. Equal elements share the gradient.
+  Tensor max_pool(const PerDim& kernel, const MaxPoolOptions& options = {}) const;
+  Tensor max_pool1d(const PerDim& kernel, const MaxPoolOptions& options = {}) const;
+  Tensor max_pool2d(const PerDim& kernel, const MaxPoolOptions& options) const;
+  Tensor max_pool3d(const PerDim& kernel, const MaxPoolOptions& options = {}) const;
   Tensor max_pool2d(const PerDim& kernel = {2, 2}, const PerDim& stride = {},
-                    const PerDim& dilation = 1, const PerDim& padding = 0) const;
+                    const PerDim& dilation = 1, const Padding& padding = 0,
+                    bool ceil_mode = false) const;
+  // And where the largest is, in the flattened axes: the first of equal ones.
+  std::pair<Tensor, Tensor> max_pool_with_indices(const PerDim& kernel,
+                                                  const MaxPoolOptions& options = {}) const;
+  // Back: this at the places of the indices, in axes of the sizes that the pool with this kernel, stride
+  // and padding had, or of output_size; elsewhere zeros.
+  Tensor max_unpool2d(const Tensor& indices, const PerDim& kernel = {2, 2},
+                      const PerDim& stride = {}, const PerDim& padding = 0,
+                      const std::vector<std::int64_t>& output_size = {}) const;
+  Tensor avg_pool(const PerDim& kernel, const AvgPoolOptions& options = {}) const;
+  Tensor avg_pool1d(const PerDim& kernel, const AvgPoolOptions& options = {}) const;
+  Tensor avg_pool2d(const PerDim& kernel, const AvgPoolOptions& options) const;
+  Tensor avg_pool3d(const PerDim& kernel, const AvgPoolOptions& options = {}) const;
   Tensor avg_pool2d(const PerDim& kernel = {2, 2}, const PerDim& stride = {},
-                    const PerDim& dilation = 1, const PerDim& padding = 0) const;
-  Tensor layernorm(const AxisList& axes = -1, double eps = 1e-5) const;
-  Tensor rmsnorm(std::int64_t axis = -1, double eps = 1e-6) const;
+                    const PerDim& dilation = 1, const Padding& padding = 0, bool ceil_mode = false,
+                    bool count_include_pad = true) const;
+  // The last axes in other sizes, as many as are given (or as options.scale_factor has numbers).
+  Tensor interpolate(const std::vector<std::int64_t>& sizes,
+                     const InterpolateOptions& options = {}) const;
+  Tensor layernorm(const AxisList& axes = -1, double eps = 1e-5, const Tensor& weight = {},
+                   const Tensor& bias = {}) const;
+  Tensor rmsnorm(std::int64_t axis = -1, double eps = 1e-6, const Tensor& weight = {}) const;
+  // this over its p-norm along an axis, or over eps where that is larger.
+  Tensor normalize(double p = 2, const AxisList& axes = 1, double eps = 1e-12) const;
   // (this - mean) * invstd * weight + bias, each of them along one axis.
   Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
                    const Tensor& invstd, std::int64_t axis = 1) const;
@@ -512,6 +563,19 @@ class NoGrad {
   ~NoGrad();
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
+  static bool is_on();
+
+ private:
+  bool before_;
+};
+
+// Within its scope dropout and its like are on, and batch normalisation takes the batch's own statistics.
+class Training {
+ public:
+  explicit Training(bool on = true);
+  ~Training();
+  Training(const Training&) = delete;
+  Training& operator=(const Training&) = delete;
   static bool is_on();
 
  private:

@@ -4,6 +4,8 @@
 #include <weft/dtype.h>
 #include <weft/error.h>
 #include <weft/fft.h>
+#include <weft/functional.h>
+#include <weft/io.h>
 #include <weft/linalg.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>

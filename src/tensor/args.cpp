@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 #include <weft/tensor.h>
+#include <weft/window_args.h>
 
 #include "slices.h"
 
@@ -62,6 +63,36 @@ std::vector<std::int64_t> PerDim::of(std::size_t dims, const char* op) const {
   if (values_.size() != dims)
     user_error(fmt::format("{}: {} numbers for {} spatial dimensions", op, values_.size(), dims));
   return values_;
+}
+
+Padding::Padding(const std::vector<std::int64_t>& each) {
+  for (std::int64_t width : each) sides_.emplace_back(width, width);
+}
+
+std::vector<Padding::Sides> Padding::of(const char* op, const std::vector<std::int64_t>& kernel,
+                                        const std::vector<std::int64_t>& stride,
+                                        const std::vector<std::int64_t>& dilation) const {
+  std::vector<Sides> sides(kernel.size());
+  if (name_ == "same") {
+    if (std::ranges::any_of(stride, [](std::int64_t step) { return step != 1; }))
+      user_error(fmt::format("{}: padding \"same\" is for a stride of 1, not ({})", op,
+                             fmt::join(stride, ", ")));
+    for (std::size_t i = 0; i < kernel.size(); ++i) {
+      const std::int64_t total = dilation[i] * (kernel[i] - 1);
+      sides[i] = {total / 2, total - total / 2};
+    }
+  } else if (!name_.empty()) {
+    if (name_ != "valid")
+      user_error(fmt::format("{}: padding \"{}\" is neither \"same\" nor \"valid\"", op, name_));
+  } else if (sides_.size() == 1) {
+    sides.assign(kernel.size(), sides_[0]);
+  } else if (sides_.size() != kernel.size()) {
+    user_error(fmt::format("{}: padding of {} dimensions for {} spatial dimensions", op,
+                           sides_.size(), kernel.size()));
+  } else {
+    sides = sides_;
+  }
+  return sides;
 }
 
 }  // namespace weft

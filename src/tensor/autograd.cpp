@@ -62,11 +62,15 @@ UOp with_memory(const UOp& graph, const std::vector<UOp>& targets) {
   return known.empty() ? graph : substitute(graph, known);
 }
 
+// A seed may be what a further gradient is asked for: movement alone would be composed with that of the
+// gradient, past its node.
 UOp seed_for(const UOp& loss, const Tensor& seed) {
   if (seed.is_null()) return {};
   const Operand value(seed);
-  return expand(broadcast("gradient", converted(value.uop, loss->dtype()), sizes_of(loss)),
-                sizes_of(loss));
+  const UOp whole = expand(
+      broadcast("gradient", converted(value.uop, loss->dtype()), sizes_of(loss)), sizes_of(loss));
+  const bool is_view = info(whole->op()).cls == OpClass::Movement;
+  return is_view ? make(Op::Mul, {whole, const_int(1, whole->dtype())}) : whole;
 }
 
 void want_float(std::string_view op, const UOp& tensor) {
@@ -121,9 +125,10 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   }
   const UOp graph = with_memory(loss.uop, nodes);
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
+  const bool tracked = loss.tracked || seed.requires_grad();
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < targets.size(); ++i)  // each where its target is
-    results.push_back(from({gradients[i], Operand(targets[i]).device, loss.tracked}));
+    results.push_back(from({gradients[i], Operand(targets[i]).device, tracked}));
   return results;
 }
 

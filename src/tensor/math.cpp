@@ -108,9 +108,10 @@ Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) con
 // At 0 and for NaN as the framework's users expect: no gradient at 0, and NaN stays.
 Tensor Tensor::relu() const { return (*this <= 0).where(0, *this); }
 Tensor Tensor::relu6() const { return clamp(0, 6); }
-Tensor Tensor::leaky_relu(double slope) const { return (*this < 0).where(*this * slope, *this); }
+Tensor Tensor::leaky_relu(double slope) const { return (*this > 0).where(*this, *this * slope); }
 Tensor Tensor::elu(double alpha) const {
-  return (*this > 0).where(*this, (minimum(0).exp() - 1) * alpha);
+  const Tensor is_positive = *this > 0;
+  return is_positive.where(*this, (is_positive.where(0, *this).exp() - 1) * alpha);
 }
 // By exp of -|x| only, which does not overflow; nor does the gradient.
 Tensor Tensor::sigmoid() const {

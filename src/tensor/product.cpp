@@ -1,7 +1,6 @@
-// Matrix products, convolutions and pooling: movement, a product, a reduction.
+// Matrix products and convolutions: movement, a product, a reduction.
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <weft/error.h>
@@ -14,7 +13,7 @@ namespace {
 
 // The sum of products along the axes. The factors are converted before they are multiplied: products
 // of halves are exact in f32.
-Tensor contraction(std::string_view op, const Tensor& a, const Tensor& b, const Axes& axes,
+Tensor contraction(std::string_view op, const Tensor& a, const Tensor& b, const AxisList& axes,
                    DType wanted) {
   const DType joint = settled(promote(a.dtype(), b.dtype()));
   const DType within = wanted.is_void() ? accumulator(joint) : wanted;
@@ -39,7 +38,7 @@ Tensor Tensor::matmul(const Tensor& other, DType dtype) const {
                            shape_text(b), size_text(inner), size_text(outer)));
   const Tensor rows = matrices ? unsqueeze(-2) : *this;
   const Tensor turned = b->dims().size() > 1 ? other.transpose(-1, -2) : other;
-  return contraction("matmul", rows, matrices ? turned.unsqueeze(-3) : turned, {-1}, dtype);
+  return contraction("matmul", rows, matrices ? turned.unsqueeze(-3) : turned, -1, dtype);
 }
 
 Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
@@ -47,23 +46,61 @@ Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
   return bias.is_null() ? product : product + bias;
 }
 
+namespace {
+
+void want_convolution(const char* op, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                      std::int64_t groups, std::int64_t in, std::int64_t out,
+                      const char* weight_axes) {
+  if (weight.ndim() < 3 || x.ndim() != weight.ndim())
+    user_error(
+        fmt::format("{}: shape {} does not fit a weight of shape {}: one is (batch, channels, "
+                    "sizes ...), the other ({}, sizes ...)",
+                    op, shape_text(x.uop()), shape_text(weight.uop()), weight_axes));
+  if (x.size(1) != in)
+    user_error(fmt::format("{}: {} channels do not fit a weight of shape {} in {} groups", op,
+                           x.size(1), shape_text(weight.uop()), groups));
+  if (!bias.is_null() && bias.shape() != std::vector<std::int64_t>{out})
+    user_error(
+        fmt::format("{}: a bias of shape {} for {} channels", op, shape_text(bias.uop()), out));
+}
+
+Tensor with_bias(const Tensor& sum, const Tensor& bias) {
+  if (bias.is_null()) return sum;
+  std::vector<Dim> channels(sum.uop()->dims().size(), Dim(1));
+  channels[1] = Dim(-1);
+  return sum + bias.reshape(Shape(channels));
+}
+
+bool is_single(const Tensor& x, const Tensor& weight) {
+  return x.ndim() >= 2 && x.ndim() == weight.ndim() - 1;
+}
+
+void want_rank(const char* op, const Tensor& weight, std::int64_t spatial) {
+  if (weight.ndim() != spatial + 2)
+    user_error(fmt::format("{}: a weight of shape {} has not {} axes", op, shape_text(weight.uop()),
+                           spatial + 2));
+}
+
+std::vector<std::int64_t> kernel_of(const Tensor& weight) {
+  const std::vector<std::int64_t> shape = weight.shape();
+  return {shape.begin() + 2, shape.end()};
+}
+
+}  // namespace
+
 // this as (batch, groups, 1, out ..., in / groups, kernel ...) times the weight as
 // (1, groups, out / groups, 1 ..., in / groups, kernel ...), summed over all that the kernel spans.
-Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Conv& options) const {
-  const std::int64_t spatial = weight.ndim() - 2;
-  if (spatial < 1 || ndim() != weight.ndim())
-    user_error(
-        fmt::format("conv: shape {} does not fit a weight of shape {}: both are (batch or out, "
-                    "channels, sizes ...)",
-                    shape_text(uop()), shape_text(weight.uop())));
+Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  if (is_single(*this, weight)) return unsqueeze(0).conv(weight, bias, options).squeeze(0);
+  if (weight.ndim() < 3) want_convolution("conv", *this, weight, {}, 1, 0, 0, "out, in / groups");
   const std::int64_t groups = options.groups, out = weight.size(0), in = weight.size(1);
-  if (groups <= 0 || size(1) != groups * in || out % groups != 0)
-    user_error(fmt::format("conv: {} channels do not fit a weight of shape {} in {} groups",
-                           size(1), shape_text(weight.uop()), groups));
+  if (groups <= 0 || out % groups != 0)
+    user_error(fmt::format("conv: a weight of shape {} has no {} groups of outputs",
+                           shape_text(weight.uop()), groups));
+  want_convolution("conv", *this, weight, bias, groups, in * groups, out, "out, in / groups");
   const std::vector<std::int64_t> sizes = weight.shape();
-  const Window window("conv", {sizes.begin() + 2, sizes.end()}, options.stride, options.dilation,
-                      options.padding);
-  const auto n = static_cast<std::size_t>(spatial);
+  const Window window("conv", kernel_of(weight), options.stride, options.dilation, options.padding);
+  const std::size_t n = window.kernel.size();
 
   Tensor x = windows(padded(*this, window), window);  // (batch, in, out ..., kernel ...)
   x = x.unflatten(1, {groups, 1, in});
@@ -76,60 +113,161 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const Conv& option
   std::vector<Dim> apart{Dim(1), Dim(groups), Dim(out / groups)};
   apart.insert(apart.end(), n, Dim(1));
   apart.insert(apart.end(), sizes.begin() + 1, sizes.end());
-  Axes summed(n + 1);
-  std::iota(summed.begin(), summed.end(), 3 + spatial);
-  Tensor sum = contraction("conv", x, weight.reshape(Shape(apart)), summed, {}).flatten(1, 2);
-  if (bias.is_null()) return sum;
-  std::vector<Dim> channels(n + 2, Dim(1));
-  channels[1] = Dim(out);
-  return sum + bias.reshape(Shape(channels));
+  const Tensor sum =
+      contraction("conv", x, weight.reshape(Shape(apart)), last_axes(n + 1), options.dtype);
+  return with_bias(sum.flatten(1, 2), bias);
+}
+
+Tensor Tensor::conv1d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  want_rank("conv1d", weight, 1);
+  return conv(weight, bias, options);
+}
+
+Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  want_rank("conv2d", weight, 2);
+  return conv(weight, bias, options);
+}
+
+Tensor Tensor::conv3d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  want_rank("conv3d", weight, 3);
+  return conv(weight, bias, options);
 }
 
 Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, std::int64_t groups,
-                      const PerDim& stride, const PerDim& dilation, const PerDim& padding) const {
+                      const PerDim& stride, const PerDim& dilation, const Padding& padding,
+                      DType dtype) const {
   return conv(weight, bias,
-              {.groups = groups, .stride = stride, .dilation = dilation, .padding = padding});
+              {.groups = groups,
+               .stride = stride,
+               .dilation = dilation,
+               .padding = padding,
+               .dtype = dtype});
 }
 
 namespace {
 
-Window pool_window(const char* op, const PerDim& kernel, const PerDim& stride,
-                   const PerDim& dilation, const PerDim& padding) {
-  const std::vector<std::int64_t>& sizes = kernel.values();
-  return {op, sizes, stride.values().empty() ? kernel : stride, dilation, padding};
+// The axis with so many zeros behind each of its elements but the last.
+Tensor spread(const Tensor& tensor, std::int64_t axis, std::int64_t zeros) {
+  const std::int64_t length = (tensor.size(axis) - 1) * (zeros + 1) + 1;
+  Tensor::Bounds behind(static_cast<std::size_t>(tensor.ndim() + 1), {0, 0});
+  behind[static_cast<std::size_t>(axis + 1)].second = zeros;
+  return tensor.unsqueeze(axis + 1)
+      .pad(behind)
+      .flatten(axis, axis + 1)
+      .slice(axis, {.stop = length});
 }
 
-AxisList last(std::size_t count) {
-  Axes axes(count);
-  std::iota(axes.begin(), axes.end(), -static_cast<std::int64_t>(count));
-  return axes;
+// The last axes from the elements `first` on, as many as `sizes` says, with zeros behind the end.
+Tensor cropped(const Tensor& tensor, const std::vector<std::int64_t>& first,
+               const std::vector<std::int64_t>& sizes) {
+  Tensor::Bounds missing, bounds;
+  const std::size_t others = tensor.uop()->dims().size() - first.size();
+  for (std::size_t axis = 0; axis < others; ++axis) {
+    missing.emplace_back(0, 0);
+    bounds.emplace_back(0, tensor.dims()[axis]);
+  }
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const std::int64_t end = first[i] + sizes[i];
+    const std::int64_t size = tensor.size(static_cast<std::int64_t>(others + i));
+    missing.emplace_back(0, std::max<std::int64_t>(0, end - size));
+    bounds.emplace_back(first[i], end);
+  }
+  return tensor.pad(missing).shrink(bounds);
+}
+
+// The weight (in, out / groups, sizes ...) as that of a convolution (out * phases, in / groups, taps ...).
+Tensor phased(const Tensor& weight, std::int64_t groups, const Window& window) {
+  Tensor w = weight.unflatten(0, {groups, -1});  // and then (groups, in, out, taps, phases ...)
+  Axes taps, order{0, 2};
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const auto axis = static_cast<std::int64_t>(3 + 2 * i);
+    const std::int64_t stride = window.stride[i];
+    if (stride > 1) w = spread(w, axis, window.dilation[i] - 1);
+    const std::int64_t size = w.size(axis), count = (size + stride - 1) / stride;
+    Tensor::Bounds behind(static_cast<std::size_t>(w.ndim()), {0, 0});
+    behind[static_cast<std::size_t>(axis)].second = count * stride - size;
+    w = w.pad(behind).unflatten(axis, {count, stride});
+    taps.push_back(axis);
+    order.push_back(axis + 1);
+  }
+  order.push_back(1);
+  order.insert(order.end(), taps.begin(), taps.end());
+  return w.flip(taps).permute(order).flatten(0, 1 + std::ssize(taps));
 }
 
 }  // namespace
 
-Tensor Tensor::max_pool(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
-                        const PerDim& padding) const {
-  const Window window = pool_window("max_pool", kernel, stride, dilation, padding);
-  return windows(padded(*this, window, lowest(dtype())), window).max(last(window.kernel.size()));
+// With a stride of s, every s-th output sees the same elements of the weight: each such phase is a
+// convolution of its own, whose outputs lie between those of the others. All of them are one
+// convolution with s times as many channels.
+Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias,
+                              const ConvTransposeOptions& options) const {
+  constexpr const char* op = "conv_transpose";
+  if (is_single(*this, weight))
+    return unsqueeze(0).conv_transpose(weight, bias, options).squeeze(0);
+  if (weight.ndim() < 3) want_convolution(op, *this, weight, {}, 1, 0, 0, "in, out / groups");
+  const std::int64_t groups = options.groups, in = weight.size(0);
+  if (groups <= 0 || in % groups != 0)
+    user_error(fmt::format("{}: a weight of shape {} has no {} groups of inputs", op,
+                           shape_text(weight.uop()), groups));
+  want_convolution(op, *this, weight, bias, groups, in, groups * weight.size(1),
+                   "in, out / groups");
+  const Window window(op, kernel_of(weight), options.stride, options.dilation, options.padding);
+  const std::size_t n = window.kernel.size();
+  const std::vector<std::int64_t> more = options.output_padding.of(n, op);
+  const Tensor w = phased(weight, groups, window);
+
+  std::vector<std::int64_t> dilation, first, sizes;
+  std::vector<Padding::Sides> around;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto axis = static_cast<std::int64_t>(2 + i);
+    const std::int64_t stride = window.stride[i];
+    const auto [before, after] = window.padding[i];
+    if (more[i] < 0 || more[i] >= std::max(stride, window.dilation[i]))
+      user_error(
+          fmt::format("{}: an output padding of {} is not below the stride {} or the dilation {}",
+                      op, more[i], stride, window.dilation[i]));
+    dilation.push_back(stride == 1 ? window.dilation[i] : 1);
+    around.emplace_back(dilation[i] * (w.size(axis) - 1), dilation[i] * (w.size(axis) - 1));
+    first.push_back(before);
+    sizes.push_back((size(axis) - 1) * stride + window.reach(i) - before - after + more[i]);
+    if (sizes[i] < 1)
+      user_error(
+          fmt::format("{}: padding of {} and {} leaves nothing of axis {} for shape {} and a "
+                      "weight of shape {}",
+                      op, before, after, axis, shape_text(uop()), shape_text(weight.uop())));
+  }
+  const Tensor y = conv(w, {}, {.groups = groups, .dilation = dilation, .padding = around});
+  return with_bias(cropped(interleaved(y, window.stride), first, sizes), bias);
 }
 
-Tensor Tensor::avg_pool(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
-                        const PerDim& padding, bool count_padding) const {
-  const Window window = pool_window("avg_pool", kernel, stride, dilation, padding);
-  const AxisList axes = last(window.kernel.size());
-  const Tensor seen = windows(padded(*this, window), window);
-  if (count_padding) return seen.mean(axes);
-  return seen.sum(axes) / windows(padded(ones_like(), window), window).sum(axes);
+Tensor Tensor::conv_transpose1d(const Tensor& weight, const Tensor& bias,
+                                const ConvTransposeOptions& options) const {
+  want_rank("conv_transpose1d", weight, 1);
+  return conv_transpose(weight, bias, options);
 }
 
-Tensor Tensor::max_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
-                          const PerDim& padding) const {
-  return max_pool(kernel.of(2, "max_pool2d"), stride, dilation, padding);
+Tensor Tensor::conv_transpose2d(const Tensor& weight, const Tensor& bias,
+                                const ConvTransposeOptions& options) const {
+  want_rank("conv_transpose2d", weight, 2);
+  return conv_transpose(weight, bias, options);
 }
 
-Tensor Tensor::avg_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
-                          const PerDim& padding) const {
-  return avg_pool(kernel.of(2, "avg_pool2d"), stride, dilation, padding);
+Tensor Tensor::conv_transpose3d(const Tensor& weight, const Tensor& bias,
+                                const ConvTransposeOptions& options) const {
+  want_rank("conv_transpose3d", weight, 3);
+  return conv_transpose(weight, bias, options);
+}
+
+Tensor Tensor::conv_transpose2d(const Tensor& weight, const Tensor& bias, std::int64_t groups,
+                                const PerDim& stride, const PerDim& dilation,
+                                const Padding& padding, const PerDim& output_padding) const {
+  return conv_transpose(weight, bias,
+                        {.groups = groups,
+                         .stride = stride,
+                         .dilation = dilation,
+                         .padding = padding,
+                         .output_padding = output_padding});
 }
 
 }  // namespace weft

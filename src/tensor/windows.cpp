@@ -1,6 +1,7 @@
 #include "windows.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/value.h>
@@ -11,27 +12,49 @@
 namespace weft {
 
 Window::Window(const char* name, std::vector<std::int64_t> sizes, const PerDim& strides,
-               const PerDim& dilations, const PerDim& paddings)
+               const PerDim& dilations, const Padding& paddings)
     : op(name),
       kernel(std::move(sizes)),
       stride(strides.of(kernel.size(), op)),
       dilation(dilations.of(kernel.size(), op)),
-      padding(paddings.of(kernel.size(), op)) {
+      padding(paddings.of(op, kernel, stride, dilation)),
+      beyond(kernel.size(), 0) {
   const auto below = [](const std::vector<std::int64_t>& values, std::int64_t least) {
     return std::ranges::any_of(values, [=](std::int64_t value) { return value < least; });
   };
-  if (below(kernel, 1) || below(stride, 1) || below(dilation, 1) || below(padding, 0))
+  const bool is_negative = std::ranges::any_of(
+      padding, [](const Padding::Sides& sides) { return std::min(sides.first, sides.second) < 0; });
+  if (below(kernel, 1) || below(stride, 1) || below(dilation, 1) || is_negative)
     user_error(
         fmt::format("{}: kernel, stride and dilation are at least 1, padding at least 0", op));
 }
 
-Tensor padded(const Tensor& tensor, const Window& window, Scalar value) {
-  const auto own = static_cast<std::size_t>(tensor.ndim());
-  if (own < window.kernel.size())
+namespace {
+
+void want_axes(const Tensor& tensor, const Window& window) {
+  if (tensor.uop()->dims().size() < window.kernel.size())
     user_error(fmt::format("{}: {} spatial dimensions for a tensor of shape {}", window.op,
                            window.kernel.size(), shape_text(tensor.uop())));
-  Tensor::Bounds bounds(own - window.kernel.size(), {0, 0});
-  for (std::int64_t width : window.padding) bounds.emplace_back(width, width);
+}
+
+}  // namespace
+
+void Window::round_up(const Tensor& tensor) {
+  want_axes(tensor, *this);
+  for (std::size_t i = 0; i < kernel.size(); ++i) {
+    const auto [before, after] = padding[i];
+    const std::int64_t size = tensor.size(static_cast<std::int64_t>(i) - std::ssize(kernel));
+    const std::int64_t room = size + before + after - reach(i), rest = room % stride[i];
+    if (room >= 0 && rest != 0 && room - rest + stride[i] < size + before)
+      beyond[i] = stride[i] - rest;
+  }
+}
+
+Tensor padded(const Tensor& tensor, const Window& window, Scalar value) {
+  want_axes(tensor, window);
+  Tensor::Bounds bounds(static_cast<std::size_t>(tensor.ndim()) - window.kernel.size(), {0, 0});
+  for (std::size_t i = 0; i < window.kernel.size(); ++i)
+    bounds.emplace_back(window.padding[i].first, window.padding[i].second + window.beyond[i]);
   return tensor.pad(bounds, value);
 }
 
@@ -54,11 +77,11 @@ Tensor windows(const Tensor& tensor, const Window& window) {
     for (Tensor::Bounds* bounds : {&all, &used, &first}) bounds->emplace_back(0, size);
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t size = constant_size(window.op, sizes[b + i].uop()), k = window.kernel[i];
-    const std::int64_t s = window.stride[i], d = window.dilation[i], reach = size - d * (k - 1);
-    if (reach < 1)
+    const std::int64_t s = window.stride[i], d = window.dilation[i], room = size - window.reach(i);
+    if (room < 0)
       user_error(fmt::format("{}: a kernel of {} with dilation {} does not fit in {} elements",
                              window.op, k, d, size));
-    const std::int64_t outputs = (reach + s - 1) / s;
+    const std::int64_t outputs = room / s + 1;
     const std::int64_t copies = std::max<std::int64_t>(1, (outputs * s - d + size - 1) / size);
     const std::int64_t row = size * copies + d;
     times.emplace_back((k * row + size - 1) / size);
@@ -86,6 +109,24 @@ Tensor windows(const Tensor& tensor, const Window& window) {
       .shrink(first)
       .reshape(Shape(together))
       .permute(order);
+}
+
+Tensor interleaved(const Tensor& tensor, const std::vector<std::int64_t>& phases) {
+  const auto n = std::ssize(phases), axis = tensor.ndim() - n - 1;
+  std::vector<Dim> parts{Dim(-1)};
+  parts.insert(parts.end(), phases.begin(), phases.end());
+  Axes order;
+  for (std::int64_t i = 0; i <= axis; ++i) order.push_back(i);
+  for (std::int64_t i = 1; i <= n; ++i) order.insert(order.end(), {axis + n + i, axis + i});
+  Tensor result = tensor.unflatten(axis, Shape(parts)).permute(order);
+  for (std::int64_t i = 1; i <= n; ++i) result = result.flatten(axis + i, axis + i + 1);
+  return result;
+}
+
+AxisList last_axes(std::size_t count) {
+  Axes axes(count);
+  std::iota(axes.begin(), axes.end(), -static_cast<std::int64_t>(count));
+  return axes;
 }
 
 }  // namespace weft

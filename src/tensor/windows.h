@@ -11,17 +11,30 @@ namespace weft {
 // A window over the last axes, one number each.
 struct Window {
   Window(const char* name, std::vector<std::int64_t> sizes, const PerDim& strides,
-         const PerDim& dilations, const PerDim& paddings);
+         const PerDim& dilations, const Padding& paddings);
+
+  std::int64_t reach(std::size_t i) const { return dilation[i] * (kernel[i] - 1) + 1; }
+  // Lets windows that begin before the end of the tensor's axes end beyond it.
+  void round_up(const Tensor& tensor);
 
   const char* op;
-  std::vector<std::int64_t> kernel, stride, dilation, padding;
+  std::vector<std::int64_t> kernel, stride, dilation;
+  std::vector<Padding::Sides> padding;
+  std::vector<std::int64_t> beyond;  // how far windows reach over the padding's end
 };
 
-// The last axes with the padding on both sides.
+// The last axes with the padding on both sides, and what windows see beyond it.
 Tensor padded(const Tensor& tensor, const Window& window, Scalar value = 0);
 Scalar lowest(DType dtype);  // what never is the largest
 
 // (..., sizes) to (..., outputs, kernel): every place of the window, and what it sees there.
 Tensor windows(const Tensor& tensor, const Window& window);
+
+// (batch, channels * phases ..., sizes ...) to (batch, channels, sizes * phases ...): the phases of an
+// axis, as many as given, lie beside each other.
+Tensor interleaved(const Tensor& tensor, const std::vector<std::int64_t>& phases);
+
+// As many axes, the last ones.
+AxisList last_axes(std::size_t count);
 
 }  // namespace weft

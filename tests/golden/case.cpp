@@ -213,6 +213,13 @@ std::vector<std::string> Case::texts(std::string_view key) const {
   return texts;
 }
 
+std::vector<double> Case::reals(std::string_view key) const {
+  std::vector<double> reals;
+  if (has(key))
+    for (const Value& member : get(key).list) reals.push_back(parsed<double>(member.text));
+  return reals;
+}
+
 AxisList Case::axes(std::string_view key) const {
   return has(key) ? AxisList(numbers(key)) : AxisList();
 }

@@ -73,7 +73,8 @@ class Case {
   Numbers numbers(std::string_view key, Numbers fallback) const;
   std::vector<Numbers> lists(std::string_view key) const;
   std::vector<std::string> texts(std::string_view key) const;
-  AxisList axes(std::string_view key) const;  // all where it is left out
+  std::vector<double> reals(std::string_view key) const;  // none where it is left out
+  AxisList axes(std::string_view key) const;              // all where it is left out
 
   // What has to come out, and the gradients for `seeds`; none where it is not asked for.
   std::vector<Stored> outputs;

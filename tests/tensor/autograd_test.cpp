@@ -142,12 +142,64 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
        [](const Tensor& x) {
          return x.reshape({1, 1, 3, 4}).conv2d(x.shrink({{0, 2}, {0, 2}}).reshape({1, 1, 2, 2}));
        }},
-      {"max_pool", [](const Tensor& x) { return x.max_pool({2, 2}, 1).square(); }},
+      {"max_pool", [](const Tensor& x) { return x.max_pool({2, 2}, {.stride = 1}).square(); }},
       {"cat", [](const Tensor& x) { return Tensor::cat({x, x * 2}, 1).square(); }},
       {"slice", [](const Tensor& x) { return x[{Slice{.step = -2}, Slice{1}}].square(); }},
       {"tril", [](const Tensor& x) { return x.tril().square(); }},
       {"cumsum", [](const Tensor& x) { return x.cumsum(1).square(); }},
       {"take", [](const Tensor& x) { return x.take(Tensor({2, 0, 2})).square(); }},
+      {"conv_transpose",
+       [](const Tensor& x) {
+         return x.reshape({1, 2, 2, 3})
+             .conv_transpose(x.slice(1, {.stop = 2}).reshape({2, 1, 1, 3}), {},
+                             {.stride = 2, .padding = {{0, 0}, {1, 0}}})
+             .square();
+       }},
+      {"fold",
+       [](const Tensor& x) {
+         return functional::fold(x.reshape({1, 4, 3}), {2, 4}, {2, 2}).square();
+       }},
+      {"avg_pool",
+       [](const Tensor& x) {
+         return x.avg_pool({2, 3}, {.stride = 2, .padding = 1, .ceil_mode = true}).square();
+       }},
+      {"max_unpool",
+       [](const Tensor& x) {
+         return functional::max_unpool(x, Tensor{{5, 0, 2, 7}, {1, 0, 6, 4}, {3, 2, 1, 0}}, {2})
+             .square();
+       }},
+      {"adaptive_max_pool",
+       [](const Tensor& x) { return functional::adaptive_max_pool2d(x, {2, 3}).square(); }},
+      {"interpolate", [](const Tensor& x) { return x.interpolate({5, 3}).square(); }},
+      {"interpolate by cubics",
+       [](const Tensor& x) {
+         return x.interpolate({2, 3}, {.mode = Resampling::Cubic, .antialias = true}).square();
+       }},
+      {"grid_sample",
+       [](const Tensor& x) {
+         const Tensor grid = (x * 0.3).reshape({1, 2, 3, 2});
+         return functional::grid_sample(x.reshape({1, 1, 3, 4}), grid).square();
+       }},
+      {"hardswish", [](const Tensor& x) { return x.hardswish(); }},
+      {"celu", [](const Tensor& x) { return x.celu(0.7).square(); }},
+      {"softshrink", [](const Tensor& x) { return functional::softshrink(x, 0.35).square(); }},
+      {"glu", [](const Tensor& x) { return functional::glu(x); }},
+      {"normalize", [](const Tensor& x) { return x.normalize(3.0, 0) * x; }},
+      {"batch_norm",
+       [](const Tensor& x) {
+         return functional::batch_norm(x, {}, {}, {}, {}, {.training = true}) * x.exp();
+       }},
+      {"group_norm", [](const Tensor& x) { return functional::group_norm(x, 2) * x; }},
+      {"local_response_norm",
+       [](const Tensor& x) { return functional::local_response_norm(x, 3, 0.5); }},
+      {"weight_norm",
+       [](const Tensor& x) {
+         return functional::weight_norm(x, x.slice(1, {.stop = 1}) + 1).square();
+       }},
+      {"embedding_bag",
+       [](const Tensor& x) {
+         return functional::embedding_bag(Tensor{{2, 0}, {1, 1}}, x).square();
+       }},
       {"std", [](const Tensor& x) { return x.std(1); }},
       {"cholesky", [](const Tensor& x) { return linalg::cholesky(x.matmul(x.T())); }},
       {"qr", [](const Tensor& x) { return x.T().qr().q * x.T() + x.qr().r.sum(); }},

@@ -147,10 +147,10 @@ TEST(TensorProduct, Pooling) {
   EXPECT_TRUE(holds<float>(x.max_pool2d({3, 3}, 1), {10, 11, 14, 15}, {1, 1, 2, 2}));
   EXPECT_TRUE(holds<float>((x - 20).max_pool2d({2, 2}, 2, 1, 1),
                            {-20, -18, -17, -12, -10, -9, -8, -6, -5}, {1, 1, 3, 3}));
-  EXPECT_TRUE(
-      near(x.avg_pool({2, 2}, 2, 1, 1), {0, 0.75, 0.75, 3, 7.5, 4.5, 3, 6.75, 3.75}, {1, 1, 3, 3}));
-  EXPECT_TRUE(
-      near(x.avg_pool({2, 2}, 2, 1, 1, false), {0, 1.5, 3, 6, 7.5, 9, 12, 13.5, 15}, {1, 1, 3, 3}));
+  EXPECT_TRUE(near(x.avg_pool({2, 2}, {.stride = 2, .padding = 1}),
+                   {0, 0.75, 0.75, 3, 7.5, 4.5, 3, 6.75, 3.75}, {1, 1, 3, 3}));
+  EXPECT_TRUE(near(x.avg_pool({2, 2}, {.stride = 2, .padding = 1, .count_include_pad = false}),
+                   {0, 1.5, 3, 6, 7.5, 9, 12, 13.5, 15}, {1, 1, 3, 3}));
   EXPECT_TRUE(holds<int>(Tensor({1, 5, 2, 4}).max_pool({2}), {5, 4}, {2}));
 }
 

@@ -1,0 +1,136 @@
+// Functions of neural networks beyond the methods of Tensor, as torch.nn.functional has them:
+//
+//   using namespace weft;
+//   Tensor y = functional::adaptive_avg_pool2d(x, {7, 7});
+#pragma once
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <weft/tensor.h>
+
+namespace weft::functional {
+
+// --- Windows and pools. Those with a number in their name are over as many last axes -----------------
+
+struct UnfoldOptions {
+  PerDim dilation = 1;
+  Padding padding = 0;
+  PerDim stride = 1;
+};
+// What convolutions multiply with: (batch, channels, sizes ...) to (batch, channels * kernel, places).
+Tensor unfold(const Tensor& x, const PerDim& kernel, const UnfoldOptions& options = {});
+// Back, to these sizes: what several windows see is the sum of what each has.
+Tensor fold(const Tensor& x, const std::vector<std::int64_t>& sizes, const PerDim& kernel,
+            const UnfoldOptions& options = {});
+
+// Over the last axes, as many as there are sizes; -1 keeps the size that is there. Window i of n begins
+// at i / n of the axis and ends at (i + 1) / n, both ends rounded outwards.
+Tensor adaptive_avg_pool(const Tensor& x, const std::vector<std::int64_t>& sizes);
+Tensor adaptive_avg_pool1d(const Tensor& x, const PerDim& sizes);
+Tensor adaptive_avg_pool2d(const Tensor& x, const PerDim& sizes);
+Tensor adaptive_avg_pool3d(const Tensor& x, const PerDim& sizes);
+Tensor adaptive_max_pool(const Tensor& x, const std::vector<std::int64_t>& sizes);
+Tensor adaptive_max_pool1d(const Tensor& x, const PerDim& sizes);
+Tensor adaptive_max_pool2d(const Tensor& x, const PerDim& sizes);
+Tensor adaptive_max_pool3d(const Tensor& x, const PerDim& sizes);
+std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
+                                                         const std::vector<std::int64_t>& sizes);
+// The p-norm of what a window sees, without absolute values; a stride of {} is the kernel.
+Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride = {},
+               bool ceil_mode = false);
+// Over all axes behind the channels, which stay with size 1.
+Tensor global_avg_pool(const Tensor& x);
+Tensor global_max_pool(const Tensor& x);
+// As Tensor::max_unpool2d, over as many axes as the kernel has numbers.
+Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
+                  const PerDim& stride = {}, const PerDim& padding = 0,
+                  const std::vector<std::int64_t>& output_size = {});
+
+// --- Resampling ---------------------------------------------------------------------------------
+
+// (..., channels * factor^2, h, w) to (..., channels, h * factor, w * factor), and back.
+Tensor pixel_shuffle(const Tensor& x, std::int64_t factor);
+Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor);
+// Channel c of group g becomes channel g of group c.
+Tensor channel_shuffle(const Tensor& x, std::int64_t groups);
+
+enum class Outside : std::uint8_t { Zeros, Border, Reflection };
+struct GridSampleOptions {
+  Resampling mode = Resampling::Linear;  // or Nearest, or of images Cubic
+  Outside padding = Outside::Zeros;
+  bool align_corners = false;
+};
+// x (batch, channels, sizes ...) at the places of grid (batch, new sizes ..., dimensions), from -1 to 1
+// along each axis, the last axis first.
+Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options = {});
+// The grid that theta (batch, dimensions, dimensions + 1) takes places of an output to; sizes are all
+// of the output's: (batch, channels, sizes ...).
+Tensor affine_grid(const Tensor& theta, const std::vector<std::int64_t>& sizes,
+                   bool align_corners = false);
+
+// --- Activations --------------------------------------------------------------------------------
+
+Tensor hardshrink(const Tensor& x, double lambda = 0.5);
+Tensor softshrink(const Tensor& x, double lambda = 0.5);
+Tensor tanhshrink(const Tensor& x);
+Tensor threshold(const Tensor& x, double least, double value);
+Tensor prelu(const Tensor& x, const Tensor& weight);  // one slope, or one for each channel
+// Within a Training each negative element gets a slope of its own, otherwise their mean.
+Tensor rrelu(const Tensor& x, double lower = 1.0 / 8, double upper = 1.0 / 3);
+Tensor glu(const Tensor& x, std::int64_t axis = -1);
+Tensor log_sigmoid(const Tensor& x);
+// A random choice, more or less sharp; of `hard` ones the result is one-hot, the gradient that of soft ones.
+Tensor gumbel_softmax(const Tensor& logits, double temperature = 1, bool hard = false,
+                      std::int64_t axis = -1);
+
+// --- Normalisation. Weights and biases are along the channels, axis 1; null is none -------------------
+
+struct BatchNormOptions {
+  std::optional<bool> training = {};  // by default whether there is a Training
+  double momentum = 0.1, eps = 1e-5;
+};
+// In training by the statistics of the batch, with which running_mean and running_var are assigned
+// means, unless null; otherwise by the running ones.
+Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var,
+                  const Tensor& weight = {}, const Tensor& bias = {},
+                  const BatchNormOptions& options = {});
+Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight = {},
+                  const Tensor& bias = {}, double eps = 1e-5);
+Tensor instance_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& bias = {},
+                     double eps = 1e-5);
+Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha = 1e-4,
+                           double beta = 0.75, double k = 1);
+// The direction of `direction`, by default along all axes but the first, in the length `length`.
+Tensor weight_norm(const Tensor& direction, const Tensor& length, std::int64_t axis = 0);
+
+// --- Dropout. Acts only within a Training -------------------------------------------------------------
+
+Tensor dropout(const Tensor& x, double p = 0.5);
+Tensor feature_dropout(const Tensor& x,
+                       double p = 0.5);  // whole channels: axes 0 and 1 are decided
+Tensor alpha_dropout(const Tensor& x,
+                     double p = 0.5);  // keeps mean and variance of what selu() gives
+Tensor feature_alpha_dropout(const Tensor& x, double p = 0.5);
+
+// --- Embeddings -------------------------------------------------------------------------------------
+
+// The rows of weight that the index says; the row padding_idx gets no gradient.
+Tensor embedding(const Tensor& index, const Tensor& weight,
+                 std::optional<std::int64_t> padding_idx = {});
+
+enum class Bag : std::uint8_t { Sum, Mean, Max };
+struct EmbeddingBagOptions {
+  Bag mode = Bag::Mean;
+  Tensor offsets = {};  // where each bag begins, of an index of one axis
+  Tensor per_sample_weights = {};
+  std::optional<std::int64_t> padding_idx = {};  // counts in no bag
+  bool include_last_offset = false;              // the last offset is the end
+};
+// Rows as embedding() gives, the bags of them reduced: (bags, width). Bag::Max by offsets compares every
+// row with every bag.
+Tensor embedding_bag(const Tensor& index, const Tensor& weight,
+                     const EmbeddingBagOptions& options = {});
+
+}  // namespace weft::functional

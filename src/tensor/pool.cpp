@@ -1,0 +1,208 @@
+// Pools: what a window sees, as one number.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <weft/error.h>
+#include <weft/functional.h>
+
+#include "ops.h"
+#include "taps.h"
+#include "windows.h"
+
+namespace weft {
+namespace {
+
+template <class PoolOptions>
+Window pool_window(const char* op, const Tensor& x, const PerDim& kernel,
+                   const PoolOptions& options) {
+  if (kernel.values().empty()) user_error(fmt::format("{}: the kernel has no sizes", op));
+  Window window(op, kernel.values(), options.stride.values().empty() ? kernel : options.stride,
+                options.dilation, options.padding);
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const auto [before, after] = window.padding[i];
+    if (std::max(before, after) > window.reach(i) / 2)
+      user_error(
+          fmt::format("{}: padding of {} and {} is more than half of what a kernel of {} with "
+                      "dilation {} spans",
+                      op, before, after, window.kernel[i], window.dilation[i]));
+  }
+  if (options.ceil_mode) window.round_up(x);
+  return window;
+}
+
+// How many elements each place of the window sees along an axis; what is padding counts or does not.
+Tensor seen_along(const Tensor& x, const Window& window, std::size_t i, bool count_padding) {
+  const auto [before, after] = window.padding[i];
+  const std::int64_t size = x.size(static_cast<std::int64_t>(i) - std::ssize(window.kernel));
+  const std::int64_t whole = size + before + after, k = window.kernel[i], d = window.dilation[i];
+  const std::int64_t outputs = (whole + window.beyond[i] - window.reach(i)) / window.stride[i] + 1;
+  const std::int64_t first = count_padding ? 0 : before, end = count_padding ? whole : first + size;
+  const Tensor place = Tensor::arange(outputs, {.device = x.device()}) * window.stride[i];
+  const Tensor seen = ((end - 1 - place).floordiv(d) + 1).minimum(k);
+  const Tensor unseen = first == 0 ? Tensor() : -(place - first).floordiv(d).minimum(0);
+  return first == 0 ? seen : seen - unseen;
+}
+
+bool sees_all(const Window& window, std::size_t i, bool count_padding) {
+  const bool is_padded = window.padding[i] != Padding::Sides(0, 0);
+  return window.beyond[i] == 0 && (count_padding || !is_padded);
+}
+
+}  // namespace
+
+Tensor Tensor::max_pool(const PerDim& kernel, const MaxPoolOptions& options) const {
+  const Window window = pool_window("max_pool", *this, kernel, options);
+  return windows(padded(*this, window, lowest(dtype())), window)
+      .max(last_axes(window.kernel.size()));
+}
+
+// Of equal elements the first. Places count down, so that this is the largest number.
+std::pair<Tensor, Tensor> Tensor::max_pool_with_indices(const PerDim& kernel,
+                                                        const MaxPoolOptions& options) const {
+  const Window window = pool_window("max_pool_with_indices", *this, kernel, options);
+  const std::size_t n = window.kernel.size();
+  const AxisList axes = last_axes(n);
+  const Tensor seen = windows(padded(*this, window, lowest(dtype())), window);
+  const Tensor most = seen.max(axes, true);
+
+  const std::vector<Dim> all = dims();
+  const Shape spatial(std::vector<Dim>(all.end() - static_cast<std::ptrdiff_t>(n), all.end()));
+  std::int64_t count = 1;
+  for (const Dim& size : spatial.dims()) count *= constant_size(window.op, size.uop());
+  const Tensor behind = arange(count, 0, -1, {.device = device()}).reshape(spatial);
+  const Tensor places = windows(padded(behind, window), window);
+  const Tensor is_most = (seen == most) | seen.isnan();
+  return {most.squeeze(axes), count - is_most.where(places, 0).max(axes)};
+}
+
+Tensor Tensor::avg_pool(const PerDim& kernel, const AvgPoolOptions& options) const {
+  const Window window = pool_window("avg_pool", *this, kernel, options);
+  const std::size_t n = window.kernel.size();
+  const DType own = float_like(dtype());
+  const Tensor x = cast(promote(own, dtypes::f32));
+  const Tensor sum = windows(padded(x, window), window).sum(last_axes(n));
+  if (options.divisor_override) {
+    if (*options.divisor_override == 0) user_error("avg_pool: the divisor is 0");
+    return (sum / *options.divisor_override).cast(own);
+  }
+  std::int64_t counted = 1;
+  Tensor divisor;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (sees_all(window, i, options.count_include_pad)) {
+      counted *= window.kernel[i];
+      continue;
+    }
+    const Tensor seen = along(seen_along(x, window, i, options.count_include_pad), i, n);
+    divisor = divisor.is_null() ? seen : divisor * seen;
+  }
+  const Tensor mean = sum / counted;
+  return (divisor.is_null() ? mean : mean / divisor).cast(own);
+}
+
+#define WEFT_POOL(name, general, PoolOptions, dims)                             \
+  Tensor Tensor::name(const PerDim& kernel, const PoolOptions& options) const { \
+    return general(kernel.of(dims, #name), options);                            \
+  }
+WEFT_POOL(max_pool1d, max_pool, MaxPoolOptions, 1)
+WEFT_POOL(max_pool2d, max_pool, MaxPoolOptions, 2)
+WEFT_POOL(max_pool3d, max_pool, MaxPoolOptions, 3)
+WEFT_POOL(avg_pool1d, avg_pool, AvgPoolOptions, 1)
+WEFT_POOL(avg_pool2d, avg_pool, AvgPoolOptions, 2)
+WEFT_POOL(avg_pool3d, avg_pool, AvgPoolOptions, 3)
+#undef WEFT_POOL
+
+Tensor Tensor::max_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
+                          const Padding& padding, bool ceil_mode) const {
+  return max_pool(
+      kernel.of(2, "max_pool2d"),
+      {.stride = stride, .dilation = dilation, .padding = padding, .ceil_mode = ceil_mode});
+}
+
+Tensor Tensor::avg_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
+                          const Padding& padding, bool ceil_mode, bool count_include_pad) const {
+  return avg_pool(kernel.of(2, "avg_pool2d"), {.stride = stride,
+                                               .dilation = dilation,
+                                               .padding = padding,
+                                               .ceil_mode = ceil_mode,
+                                               .count_include_pad = count_include_pad});
+}
+
+Tensor Tensor::max_unpool2d(const Tensor& indices, const PerDim& kernel, const PerDim& stride,
+                            const PerDim& padding,
+                            const std::vector<std::int64_t>& output_size) const {
+  return functional::max_unpool(*this, indices, kernel.of(2, "max_unpool2d"), stride, padding,
+                                output_size);
+}
+
+namespace functional {
+
+// The mean times the kernel's size, where windows that end beyond count less.
+Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride,
+               bool ceil_mode) {
+  if (p <= 0) user_error(fmt::format("lp_pool: the norm is {}, not above 0", p));
+  std::int64_t count = 1;
+  for (std::int64_t size : kernel.values()) count *= size;
+  const Tensor powers = p == 2 ? x.square() : x.pow(p);
+  const Tensor sum =
+      powers.avg_pool(kernel, {.stride = stride, .ceil_mode = ceil_mode}).maximum(0) * count;
+  return p == 2 ? sum.sqrt() : sum.pow(1 / p);
+}
+
+namespace {
+
+AxisList spatial_axes(const char* op, const Tensor& x) {
+  if (x.ndim() < 3)
+    user_error(
+        fmt::format("{}: shape {} is not (batch, channels, sizes ...)", op, shape_text(x.uop())));
+  return last_axes(static_cast<std::size_t>(x.ndim() - 2));
+}
+
+// The sizes that a pool with this window had, as far as they are known: each may have had some elements more.
+std::vector<std::int64_t> sizes_before(const Tensor& x, const Window& window) {
+  std::vector<std::int64_t> sizes;
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const std::int64_t own = x.size(static_cast<std::int64_t>(i) - std::ssize(window.kernel));
+    const auto [before, after] = window.padding[i];
+    sizes.push_back((own - 1) * window.stride[i] - before - after + window.kernel[i]);
+  }
+  return sizes;
+}
+
+}  // namespace
+
+Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
+                  const PerDim& stride, const PerDim& padding,
+                  const std::vector<std::int64_t>& output_size) {
+  constexpr const char* op = "max_unpool";
+  const std::size_t n = kernel.values().size();
+  if (!indices.dtype().is_int() || indices.shape() != x.shape() || x.uop()->dims().size() < n)
+    user_error(
+        fmt::format("{}: indices of {} and shape {} are not a place for each element of "
+                    "shape {}, over {} axes",
+                    op, indices.dtype().str(), shape_text(indices.uop()), shape_text(x.uop()), n));
+  const Window window(op, kernel.values(), stride.values().empty() ? kernel : stride, 1, padding);
+  const std::vector<std::int64_t> sizes =
+      output_size.empty() ? sizes_before(x, window) : output_size;
+  if (sizes.size() != n || std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; }))
+    user_error(fmt::format("{}: an output of sizes ({}) for a kernel of {} dimensions", op,
+                           fmt::join(sizes, ", "), n));
+  const std::vector<Dim> own = x.dims();
+  std::vector<Dim> batch(own.begin(), own.end() - static_cast<std::ptrdiff_t>(n));
+  std::int64_t rows = 1, plane = 1;
+  for (const Dim& size : batch) rows *= constant_size(op, size.uop());
+  for (std::int64_t size : sizes) plane *= size;
+  const std::int64_t seen = rows == 0 ? 0 : x.numel() / rows;
+  const Tensor row = Tensor::arange(rows, {.device = x.device()}).unsqueeze(1);
+  const Tensor put =
+      written_at(op, x.reshape({rows, seen}), {row, indices.reshape({rows, seen})}, {rows, plane});
+  batch.insert(batch.end(), sizes.begin(), sizes.end());
+  return put.reshape(Shape(batch));
+}
+
+Tensor global_avg_pool(const Tensor& x) { return x.mean(spatial_axes("global_avg_pool", x), true); }
+Tensor global_max_pool(const Tensor& x) { return x.max(spatial_axes("global_max_pool", x), true); }
+
+}  // namespace functional
+}  // namespace weft
