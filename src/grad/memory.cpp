@@ -23,23 +23,19 @@ UOp fresh_storage(const UOp& value, const UOp& like) {
 
 bool is_view(const UOp& place) { return info(place->op()).cls == OpClass::Movement; }
 
-// The storage that a place lies in: a part of it by movement, or elements of such by an INDEX.
+// The storage that a place lies in: an element of it by an INDEX, or a part by movement.
 UOp whole_of(UOp place) {
-  if (place->op() == Op::Index) place = place.src(0);
+  if (place->op() == Op::Index) return place.src(0);
   while (is_view(place)) place = place.src(0);
   return place;
-}
-
-UOp index_into(const UOp& index, const UOp& view) {
-  std::vector<UOp> src(index->src().begin(), index->src().end());
-  src[0] = view;
-  return make(Op::Index, src);
 }
 
 // The same places in other storage.
 UOp same_places(const UOp& place, const UOp& storage) {
   if (place->op() != Op::Index) return rebased(place, whole_of(place), storage);
-  return index_into(place, rebased(place.src(0), whole_of(place), storage));
+  std::vector<UOp> src(place->src().begin(), place->src().end());
+  src[0] = storage;
+  return make(Op::Index, src);
 }
 
 UOp store(const UOp& place, const UOp& value, bool combine) {
@@ -61,7 +57,7 @@ Gradients of_load(const Step& step) {
 
 Gradients of_index(const Step& step) {
   const UOp zeros = fresh_storage(const_int(0, step.a->dtype()), step.a);
-  return {make(Op::After, {zeros, store(index_into(step.y, zeros), step.g, true)})};
+  return {make(Op::After, {zeros, store(same_places(step.y, zeros), step.g, true)})};
 }
 
 // g is the gradient of the storage once it is written.

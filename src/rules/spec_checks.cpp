@@ -39,11 +39,6 @@ bool all(NodeList nodes, Predicate holds) {
   return std::ranges::all_of(nodes, holds);
 }
 
-bool is_view_of_storage(const Node* view) {
-  while (info(view->op()).cls == OpClass::Movement || view->op() == Detach) view = view->src(0);
-  return storages.contains(storage_of(view)->op());
-}
-
 // Calls do not say what they return, nor do lists.
 std::optional<std::size_t> rank_of(const Node* place) {
   const Node* storage = storage_of(place);
@@ -101,7 +96,6 @@ bool is_well_placed(const Node* buffer) {
 bool indexes_storage(const Node* index) {
   return storages.contains(storage_of(index->src(0))->op());
 }
-bool indexes_view(const Node* index) { return is_view_of_storage(index->src(0)); }
 constexpr std::string_view not_storage = "source 0 is not a buffer, param, stage or other storage";
 
 bool indexes_every_dimension(const Node* index) {
@@ -136,7 +130,10 @@ bool comes_after_effects(const Node* after, Around around) {
 
 // In the tensor graph a whole view is stored into at once.
 bool stores_into_memory(const Node* store) {
-  return store->src(0)->op() == Index || is_view_of_storage(store->src(0));
+  const Node* place = store->src(0);
+  if (place->op() == Index) return true;
+  while (info(place->op()).cls == OpClass::Movement || place->op() == Detach) place = place->src(0);
+  return storages.contains(storage_of(place)->op());
 }
 
 bool is_in_registers(const Node* node) {
@@ -297,7 +294,7 @@ std::vector<Check> all_checks() {
      "a source or the result is not a fragment"},
 
     // What a level leaves out. (On the way from tensors to kernels, INDEX is an element of any.)
-    {Level::Tensor, {Index}, indexes_view, not_storage},
+    {Level::Tensor, {Index}, indexes_storage, not_storage},
     {Level::Kernel, {Index}, indexes_storage, not_storage},
     {Level::Tensor, {Special, End, Barrier, If, EndIf, AsyncCopy, Wait}, never,
      "belongs to kernels"},

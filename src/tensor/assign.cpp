@@ -10,18 +10,22 @@
 #include "state.h"
 
 namespace weft {
+namespace {
+
 // Where one element of memory is seen in several places, or in none, there is nowhere to put a value.
-void want_places(std::string_view op, const UOp& view, const UOp& root) {
+void want_places(const UOp& view, const UOp& root) {
   for (UOp node = view; !node.is(root); node = node.src(0))
     if (node->op() == Op::Expand)
       user_error(
-          fmt::format("{}: of a tensor of shape {}, expanded from {}, several elements are one", op,
+          fmt::format("assign: of a tensor of shape {}, expanded from {}, several elements are one",
                       shape_text(view), shape_text(node.src(0))));
 }
 
+}  // namespace
+
 Tensor& Tensor::assign(const Operand& value) {
   const UOp view = uop();
-  want_places("assign", view, state_->root);
+  want_places(view, state_->root);
   const Symbol device = state_->storage->device();
   if (!value.device.empty() && value.device != device)
     user_error(fmt::format("assign: the tensor is on {}, the value on {}: move it with to()",

@@ -239,13 +239,14 @@ Tensor Tensor::index_put(const Indices& indices, const Operand& value, bool accu
                       addresses_of(operands));
 }
 
+// Into the memory itself where the tensor is all of it; a part of it is computed and then assigned.
 Tensor& Tensor::set(const Indices& indices, const Operand& value) {
   if (!has_tensors(indices)) {
     (*this)[indices].assign(value);
     return *this;
   }
-  const UOp view = uop(), root = state_->root;
-  want_places("set", view, root);
+  const UOp view = uop();
+  if (!view.is(state_->root)) return assign(index_put(indices, value));
   const std::vector<Aligned> items = Aligner(*this).align(indices);
   std::vector<Operand> operands = operands_of(items);
   operands.insert(operands.end(), {Operand(*this), value});
@@ -253,9 +254,8 @@ Tensor& Tensor::set(const Indices& indices, const Operand& value) {
   const Places places = places_of(view, items);
   const UOp values = fitted("set", converted(value.uop, view->dtype()), places.sizes);
   const bool tracked = value.tracked && !NoGrad::is_on() && !state_->leaf;
-  state_->storage->store(
-      [&](const UOp& memory) { return place(rebased(view, root, memory), places); },
-      state_->leaf ? make(Op::Detach, {values}) : values, tracked);
+  state_->storage->store([&](const UOp& memory) { return place(memory, places); },
+                         state_->leaf ? make(Op::Detach, {values}) : values, tracked);
   return *this;
 }
 

@@ -22,8 +22,7 @@ UOp widened(const UOp& index, const UOp& size) {
 
 UOp limit(const UOp& size, DType dtype) { return converted(cast(size, dtypes::index), dtype); }
 
-bool is_in_memory(UOp source) {
-  while (info(source->op()).cls == OpClass::Movement) source = source.src(0);
+bool is_in_memory(const UOp& source) {
   return source->op() == Op::Buffer || source->op() == Op::Contiguous || source->op() == Op::After;
 }
 

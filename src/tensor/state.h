@@ -5,7 +5,6 @@
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string_view>
 
 #include <weft/tensor.h>
 
@@ -53,9 +52,6 @@ class Storage {
   bool owned_;    // in a BUFFER of its own: stores may write there
   bool tracked_;  // gradients pass through
 };
-
-// That every element that the view looks at can be put into the memory below.
-void want_places(std::string_view op, const UOp& view, const UOp& root);
 
 struct Tensor::State {
   State(std::shared_ptr<Storage> memory, UOp version, UOp view, bool is_tracked)
