@@ -104,6 +104,20 @@ class Tensor {
   static Tensor kaiming_normal(const Shape& shape, double a = 0.01, const Options& options = {});
   // Within a Training, zeros in place of about p of the elements, the others larger by as much.
   Tensor dropout(double p = 0.5) const;
+  // In this one's shape and on its device; in its dtype if none is given. More distributions: random.h.
+  Tensor rand_like(DType dtype = {}) const;
+  Tensor randn_like(DType dtype = {}) const;
+  Tensor randint_like(std::int64_t low, std::int64_t high, DType dtype = {}) const;
+  // 0 to count-1 in random order. Compares every pair: the work is count^2.
+  static Tensor randperm(std::int64_t count, const Options& options = {});
+  // Places in the last axis, as i32; this (places) or (rows, places) holds weights of any sum. Without
+  // replacement no place comes twice, and every pair of places is compared.
+  Tensor multinomial(std::int64_t num_samples = 1, bool replacement = false) const;
+  // Threefry-2x32 of 20 rounds, of each u64 of this under the keys: two 32-bit numbers in one, the first
+  // of them below.
+  Tensor threefry(const Operand& key) const;
+  // What one call under the seed `key` at the place `counter` draws: so many u32. Both are of u64.
+  static Tensor random_bits(const Tensor& key, const Tensor& counter, std::int64_t count);
 
   // --- What it is -------------------------------------------------------------------------------
 

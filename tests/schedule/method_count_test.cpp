@@ -158,5 +158,21 @@ TEST(MethodCount, TransposedConvolutionsMultiplyNoZeros) {
   EXPECT_LT(items[0].work.flops, 2.0 * (4 * 32 * 32) * (8 * 4 * 4)) << items[0].str();
 }
 
+// clang-format off
+TEST(MethodCount, Random) {
+  const Tensor weights = input({20});
+  const Count counts[] = {
+      {"randn", [&] { return Tensor::randn({1000}); }, 1},
+      {"exponential", [&] { return random::exponential({1000}); }, 1},
+      {"truncated_normal", [&] { return random::truncated_normal({1000}); }, 1},
+      {"gamma", [&] { return random::gamma({1000}, 2); }, 1},
+      {"randperm", [&] { return Tensor::randperm(1000); }, 2},
+      {"multinomial", [&] { return weights.multinomial(5, true); }, 2},
+      {"multinomial without replacement", [&] { return weights.multinomial(5); }, 3},
+  };
+  expect_counts(counts);
+}
+// clang-format on
+
 }  // namespace
 }  // namespace weft
