@@ -50,6 +50,7 @@ struct Operand {
 
 enum class Reduction { Mean, Sum, None };
 enum class Gelu { Tanh, Exact };
+struct CrossEntropyOptions;  // losses.h
 
 class Tensor {
  public:
@@ -502,12 +503,13 @@ class Tensor {
   struct Unique;  // values, inverse, counts
   Unique unique() const;
 
-  // --- Losses -----------------------------------------------------------------------------------
+  // --- Losses. More of them: losses.h -------------------------------------------------------------
 
   Tensor mse_loss(const Tensor& target, Reduction reduction = Reduction::Mean) const;
   Tensor binary_crossentropy(const Tensor& target, Reduction reduction = Reduction::Mean) const;
-  Tensor binary_crossentropy_logits(const Tensor& target,
-                                    Reduction reduction = Reduction::Mean) const;
+  // pos_weight: what a target of 1 counts, for each class along the last axis.
+  Tensor binary_crossentropy_logits(const Tensor& target, Reduction reduction = Reduction::Mean,
+                                    const Tensor& pos_weight = {}) const;
   // this: log probabilities (batch, classes, ...), target: classes (batch, ...).
   Tensor nll_loss(const Tensor& target, const Tensor& weight = {},
                   std::optional<std::int64_t> ignore_index = {},
@@ -519,6 +521,7 @@ class Tensor {
   // this: scores (batch, classes, ...), target: classes (batch, ...) or probabilities.
   Tensor cross_entropy(const Tensor& target, Reduction reduction = Reduction::Mean,
                        double label_smoothing = 0) const;
+  Tensor cross_entropy(const Tensor& target, const CrossEntropyOptions& options) const;
 
   struct State;
 

@@ -8,6 +8,7 @@
 #include <weft/init.h>
 #include <weft/io.h>
 #include <weft/linalg.h>
+#include <weft/losses.h>
 #include <weft/random.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>

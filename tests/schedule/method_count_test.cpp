@@ -159,6 +159,31 @@ TEST(MethodCount, TransposedConvolutionsMultiplyNoZeros) {
 }
 
 // clang-format off
+TEST(MethodCount, Losses) {
+  const Tensor x = input({32, 10}), y = input({32, 10}), weight = input({10}), image = input({4, 10, 8, 8});
+  const Tensor classes = Tensor::randint({32}, 0, 10).realize(), pixels = Tensor::randint({4, 8, 8}, 0, 10).realize();
+  const Tensor lengths = Tensor::full({4}, 6).contiguous().realize(), words = Tensor::randint({4, 3}, 1, 10).realize();
+  const Tensor times = input({6, 4, 10});
+  const Count counts[] = {
+      {"cross_entropy", [&] { return x.cross_entropy(classes); }, 1},
+      {"cross_entropy, none", [&] { return x.cross_entropy(classes, Reduction::None); }, 1},
+      {"cross_entropy, all options", [&] { return x.cross_entropy(classes, {.weight = weight, .ignore_index = 3, .label_smoothing = 0.1}); }, 1},
+      {"cross_entropy of probabilities", [&] { return x.cross_entropy(y); }, 1},
+      {"cross_entropy of images", [&] { return image.cross_entropy(pixels); }, 1},
+      {"nll_loss", [&] { return x.nll_loss(classes); }, 1},
+      {"mse_loss", [&] { return x.mse_loss(y); }, 1},
+      {"huber_loss", [&] { return F::huber_loss(x, y); }, 1},
+      {"binary_cross_entropy_with_logits", [&] { return F::binary_cross_entropy_with_logits(x, y, {.pos_weight = weight}); }, 1},
+      {"kl_div", [&] { return F::kl_div(x.log_softmax(), y.softmax()); }, 1},
+      {"sigmoid_focal_loss", [&] { return F::sigmoid_focal_loss(x, y, {.reduction = Reduction::Mean}); }, 1},
+      {"cosine_similarity", [&] { return F::cosine_similarity(x, y); }, 1},
+      {"triplet_margin_loss", [&] { return F::triplet_margin_loss(x, y, x + 1); }, 1},
+      {"contrastive_loss", [&] { return F::contrastive_loss(x, y); }, 1},
+      {"ctc_loss", [&] { return F::ctc_loss(times, words, lengths, Tensor::full({4}, 3)); }, 8},
+  };
+  expect_counts(counts);
+}
+
 TEST(MethodCount, Random) {
   const Tensor weights = input({20});
   const Count counts[] = {
