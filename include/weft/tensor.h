@@ -401,9 +401,10 @@ class Tensor {
   Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
                    const Tensor& invstd, std::int64_t axis = 1) const;
   // this (..., queries, width), key and value (..., keys, width). A bool mask says who is seen; any
-  // other is added.
+  // other is added. More options: functional.h.
   Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
-                                      const Tensor& mask = {}, bool is_causal = false) const;
+                                      const Tensor& mask = {}, bool is_causal = false,
+                                      bool enable_gqa = false, double dropout_p = 0) const;
 
   // --- Linear algebra: more of it in linalg.h ---------------------------------------------------
 

@@ -184,6 +184,25 @@ TEST(MethodCount, Losses) {
   expect_counts(counts);
 }
 
+TEST(MethodCount, AttentionAndCells) {
+  const Tensor q = input({2, 4, 64, 32}), k = input({2, 4, 64, 32}), v = input({2, 4, 64, 32}), few = input({2, 2, 64, 32});
+  const Tensor mask = (input({64, 64}) > 0.3).realize(), x = input({8, 16}), h = input({8, 16});
+  const F::CellWeights lstm{.input = input({64, 16}), .hidden = input({64, 16}), .input_bias = input({64}), .hidden_bias = input({64})};
+  const F::CellWeights gru{.input = input({48, 16}), .hidden = input({48, 16}), .input_bias = input({48}), .hidden_bias = input({48})};
+  const Count counts[] = {
+      {"attention", [&] { return F::scaled_dot_product_attention(q, k, v); }, 1},
+      {"attention, masked", [&] { return F::scaled_dot_product_attention(q, k, v, {.mask = mask}); }, 1},
+      {"attention, causal window", [&] { return F::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 16}); }, 1},
+      {"attention of groups", [&] { return F::scaled_dot_product_attention(q, few, few, {.enable_gqa = true}); }, 1},
+      {"attention with dropout", [&] { return F::scaled_dot_product_attention(q, k, v, {.dropout_p = 0.1}); }, 1},
+      {"rotary_embedding", [&] { return F::rotary_embedding(q); }, 1},
+      {"alibi", [&] { return F::alibi(4, 64, 64); }, 1},
+      {"lstm_cell", [&] { return F::lstm_cell(x, {h, h}, lstm).h; }, 1},
+      {"gru_cell", [&] { return F::gru_cell(x, h, gru); }, 1},
+  };
+  expect_counts(counts);
+}
+
 TEST(MethodCount, Random) {
   const Tensor weights = input({20});
   const Count counts[] = {

@@ -282,6 +282,18 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
        [](const Tensor& x) {
          return functional::ctc_loss(x.log_softmax(-1), Tensor({1, 1}), Tensor(3), Tensor(2));
        }},
+      {"attention",
+       [](const Tensor& x) {
+         return functional::scaled_dot_product_attention(x, x.flip(0), x.square(),
+                                                         {.is_causal = true, .window = 2});
+       }},
+      {"rotary", [](const Tensor& x) { return functional::rotary_embedding(x).square() * x; }},
+      {"lstm",
+       [](const Tensor& x) {
+         const Tensor w = x.flatten().repeat({2}).shrink({{0, 16}}).reshape({4, 4});
+         const functional::LstmState state{x.slice(1, {0, 1}), x.slice(1, {1, 2})};
+         return functional::lstm_cell(x, state, {.input = w, .hidden = w.slice(1, {0, 1})}).h;
+       }},
   };
   const std::vector<double> values{0.3, -1.2, 0.8, 2.1, -0.4, 1.7, -2.2, 0.9, 1.1, -0.6, 0.5, -1.5};
   for (const auto& [name, method] : methods) {
