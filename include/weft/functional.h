@@ -4,6 +4,7 @@
 //   Tensor y = functional::adaptive_avg_pool2d(x, {7, 7});
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -132,5 +133,60 @@ struct EmbeddingBagOptions {
 // row with every bag.
 Tensor embedding_bag(const Tensor& index, const Tensor& weight,
                      const EmbeddingBagOptions& options = {});
+
+// --- Attention and recurrence -------------------------------------------------------------------
+
+struct AttentionOptions {
+  Tensor mask = {};      // bool: who is seen; any other is added to the scores
+  double dropout_p = 0;  // always acts, as torch's: give 0 outside of training
+  bool is_causal = false;
+  bool enable_gqa = false;  // key and value have fewer heads, axis -3: each is for several queries
+  std::optional<double> scale = {};         // 1 / sqrt(width) by default
+  std::optional<std::int64_t> window = {};  // who is less than so many places away is seen
+};
+
+// query (..., queries, width), key and value (..., keys, width). A query that sees no key gets zeros.
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const AttentionOptions& options = {});
+
+struct RotaryOptions {
+  double base = 10000;
+  Dim offset = 0;            // the place of the first of the sequence
+  Tensor positions = {};     // (time) or (..., time): the places themselves
+  bool interleaved = false;  // pairs are neighbours; otherwise one is of each half
+};
+// x (..., time, width) with its pairs of elements turned by what belongs to their places.
+Tensor rotary_embedding(const Tensor& x, const RotaryOptions& options = {});
+
+// (heads, queries, keys): what ALiBi adds to scores, less the further away a key is. The last query is
+// at the place of the last key.
+Tensor alibi(std::int64_t heads, std::int64_t queries, std::int64_t keys,
+             const Options& options = {});
+
+// In torch's layout: in_weight (3 width, width) for query, key and value, out_weight (width, width).
+struct HeadWeights {
+  Tensor in_weight = {}, in_bias = {};
+  Tensor out_weight = {}, out_bias = {};
+};
+// query (..., queries, width), key and value (..., keys, width); the mask is of (..., heads, queries,
+// keys) or what broadcasts to it.
+Tensor multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                            std::int64_t heads, const HeadWeights& weights,
+                            const AttentionOptions& options = {});
+
+// In torch's layout: input (gates hidden, in), hidden (gates hidden, hidden), and biases of as many rows.
+struct CellWeights {
+  Tensor input = {}, hidden = {};
+  Tensor input_bias = {}, hidden_bias = {};
+};
+enum class Nonlinearity { Tanh, Relu };
+// One step: x (..., in) and the state h (..., hidden) give the next state.
+Tensor rnn_cell(const Tensor& x, const Tensor& h, const CellWeights& weights,
+                Nonlinearity nonlinearity = Nonlinearity::Tanh);
+Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+struct LstmState {
+  Tensor h = {}, c = {};
+};
+LstmState lstm_cell(const Tensor& x, const LstmState& state, const CellWeights& weights);
 
 }  // namespace weft::functional

@@ -50,6 +50,7 @@ struct Operand {
 
 enum class Reduction { Mean, Sum, None };
 enum class Gelu { Tanh, Exact };
+struct CrossEntropyOptions;  // losses.h
 
 class Tensor {
  public:
@@ -104,6 +105,20 @@ class Tensor {
   static Tensor kaiming_normal(const Shape& shape, double a = 0.01, const Options& options = {});
   // Within a Training, zeros in place of about p of the elements, the others larger by as much.
   Tensor dropout(double p = 0.5) const;
+  // In this one's shape and on its device; in its dtype if none is given. More distributions: random.h.
+  Tensor rand_like(DType dtype = {}) const;
+  Tensor randn_like(DType dtype = {}) const;
+  Tensor randint_like(std::int64_t low, std::int64_t high, DType dtype = {}) const;
+  // 0 to count-1 in random order. Compares every pair: the work is count^2.
+  static Tensor randperm(std::int64_t count, const Options& options = {});
+  // Places in the last axis, as i32; this (places) or (rows, places) holds weights of any sum. Without
+  // replacement no place comes twice, and every pair of places is compared.
+  Tensor multinomial(std::int64_t num_samples = 1, bool replacement = false) const;
+  // Threefry-2x32 of 20 rounds, of each u64 of this under the keys: two 32-bit numbers in one, the first
+  // of them below.
+  Tensor threefry(const Operand& key) const;
+  // What one call under the seed `key` at the place `counter` draws: so many u32. Both are of u64.
+  static Tensor random_bits(const Tensor& key, const Tensor& counter, std::int64_t count);
 
   // --- What it is -------------------------------------------------------------------------------
 
@@ -386,9 +401,10 @@ class Tensor {
   Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
                    const Tensor& invstd, std::int64_t axis = 1) const;
   // this (..., queries, width), key and value (..., keys, width). A bool mask says who is seen; any
-  // other is added.
+  // other is added. More options: functional.h.
   Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
-                                      const Tensor& mask = {}, bool is_causal = false) const;
+                                      const Tensor& mask = {}, bool is_causal = false,
+                                      bool enable_gqa = false, double dropout_p = 0) const;
 
   // --- Linear algebra: more of it in linalg.h ---------------------------------------------------
 
@@ -488,12 +504,13 @@ class Tensor {
   struct Unique;  // values, inverse, counts
   Unique unique() const;
 
-  // --- Losses -----------------------------------------------------------------------------------
+  // --- Losses. More of them: losses.h -------------------------------------------------------------
 
   Tensor mse_loss(const Tensor& target, Reduction reduction = Reduction::Mean) const;
   Tensor binary_crossentropy(const Tensor& target, Reduction reduction = Reduction::Mean) const;
-  Tensor binary_crossentropy_logits(const Tensor& target,
-                                    Reduction reduction = Reduction::Mean) const;
+  // pos_weight: what a target of 1 counts, for each class along the last axis.
+  Tensor binary_crossentropy_logits(const Tensor& target, Reduction reduction = Reduction::Mean,
+                                    const Tensor& pos_weight = {}) const;
   // this: log probabilities (batch, classes, ...), target: classes (batch, ...).
   Tensor nll_loss(const Tensor& target, const Tensor& weight = {},
                   std::optional<std::int64_t> ignore_index = {},
@@ -505,6 +522,7 @@ class Tensor {
   // this: scores (batch, classes, ...), target: classes (batch, ...) or probabilities.
   Tensor cross_entropy(const Tensor& target, Reduction reduction = Reduction::Mean,
                        double label_smoothing = 0) const;
+  Tensor cross_entropy(const Tensor& target, const CrossEntropyOptions& options) const;
 
   struct State;
 

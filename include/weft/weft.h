@@ -5,8 +5,11 @@
 #include <weft/error.h>
 #include <weft/fft.h>
 #include <weft/functional.h>
+#include <weft/init.h>
 #include <weft/io.h>
 #include <weft/linalg.h>
+#include <weft/losses.h>
+#include <weft/random.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>
 #include <weft/version.h>

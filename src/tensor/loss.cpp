@@ -1,22 +1,16 @@
-// Losses.
+// Losses of classes: shares of the log probabilities.
+
+#include "loss.h"
 
 #include <fmt/format.h>
 #include <weft/error.h>
-
-#include "ops.h"
+#include <weft/losses.h>
 
 namespace weft {
-namespace {
 
 Tensor reduced(const Tensor& loss, Reduction reduction) {
   if (reduction == Reduction::None) return loss;
   return reduction == Reduction::Sum ? loss.sum() : loss.mean();
-}
-
-// Each class's share of the loss, for targets that are classes, along the last axis; 0 everywhere where
-// the target is to be ignored.
-Tensor chosen(const Tensor& target, std::int64_t classes, const Tensor& counted, DType dtype) {
-  return target.one_hot(classes).cast(dtype) * counted.cast(dtype).unsqueeze(-1);
 }
 
 void want_classes(std::string_view op, const Tensor& target, const std::vector<std::int64_t>& shape,
@@ -29,73 +23,109 @@ void want_classes(std::string_view op, const Tensor& target, const std::vector<s
         target.dtype().str(), shape_text(target.uop()), sizes_text(constant_sizes(shape))));
 }
 
+void want_weights(std::string_view op, const Tensor& weight, std::int64_t classes) {
+  if (!weight.is_null() && (weight.ndim() != 1 || weight.size(0) != classes))
+    user_error(fmt::format("{}: a weight of shape {} for {} classes", op, shape_text(weight.uop()),
+                           classes));
+}
+
+namespace {
+
 // The classes behind all other axes.
 Tensor classes_last(const Tensor& tensor) {
+  if (tensor.ndim() < 2) return tensor;
   Axes order{0};
   for (std::int64_t axis = 2; axis < tensor.ndim(); ++axis) order.push_back(axis);
   order.push_back(1);
   return tensor.permute(order);
 }
 
+std::size_t class_axis(const Tensor& scores) { return scores.ndim() < 2 ? 0 : 1; }
+
+void want_smoothing(std::string_view op, double smoothing) {
+  if (!(smoothing >= 0 && smoothing <= 1))
+    user_error(fmt::format("{}: label_smoothing {} is not from 0 to 1", op, smoothing));
+}
+
+// Of what has no share it does not matter that it is impossible.
+Tensor expected(const Tensor& share, const Tensor& log_probabilities) {
+  return -(share == 0).where(0, share * log_probabilities).sum(-1);
+}
+
+// Log probabilities and targets with the classes last. The mean is over what the targets count.
+Tensor of_classes(const Tensor& log_probabilities, const Tensor& target, const Tensor& weight,
+                  std::optional<std::int64_t> ignore_index, double smoothing, Reduction reduction) {
+  const std::int64_t classes = log_probabilities.size(-1);
+  const DType dtype = log_probabilities.dtype();
+  const Tensor counted = (ignore_index ? target != *ignore_index : target == target).cast(dtype);
+  Tensor every = counted.unsqueeze(-1);
+  if (!weight.is_null()) every = every * weight;
+  const Tensor own = every * target.one_hot(classes).cast(dtype);
+  const Tensor share =
+      smoothing == 0 ? own
+                     : own * (1 - smoothing) + every * (smoothing / static_cast<double>(classes));
+  const Tensor loss = expected(share, log_probabilities);
+  if (reduction != Reduction::Mean || (weight.is_null() && !ignore_index))
+    return reduced(loss, reduction);
+  return loss.sum() / (weight.is_null() ? counted : own).sum();
+}
+
 }  // namespace
-
-Tensor Tensor::mse_loss(const Tensor& target, Reduction reduction) const {
-  return reduced((*this - target).square(), reduction);
-}
-
-Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction) const {
-  return reduced(-(target * log() + (1 - target) * (1 - *this).log()), reduction);
-}
-
-// log(1 + exp(x)) - target*x, without exp of what is large.
-Tensor Tensor::binary_crossentropy_logits(const Tensor& target, Reduction reduction) const {
-  return reduced(maximum(0) - target * *this + ((-abs()).exp() + 1).log(), reduction);
-}
 
 Tensor Tensor::nll_loss(const Tensor& target, const Tensor& weight,
                         std::optional<std::int64_t> ignore_index, Reduction reduction) const {
-  if (ndim() < 2) {
-    const Tensor loss = unsqueeze(0).nll_loss(target.unsqueeze(0), weight, ignore_index, reduction);
-    return reduction == Reduction::None ? loss.squeeze(0) : loss;
-  }
-  want_classes("nll_loss", target, shape(), 1);
+  if (ndim() < 1) user_error("nll_loss: a scalar has no classes");
+  want_classes("nll_loss", target, shape(), class_axis(*this));
   const Tensor scores = classes_last(*this);
-  const Tensor counted = ignore_index ? target != *ignore_index : (target == target);
-  Tensor share = chosen(target, scores.size(-1), counted, dtype());
-  if (!weight.is_null()) share = share * weight;
-  const Tensor loss = -(share * scores).sum(-1);
-  return reduction == Reduction::Mean ? loss.sum() / share.sum() : reduced(loss, reduction);
+  want_weights("nll_loss", weight, scores.size(-1));
+  return of_classes(scores, target, weight, ignore_index, 0, reduction);
 }
 
 Tensor Tensor::sparse_categorical_crossentropy(const Tensor& target, std::int64_t ignore_index,
                                                double label_smoothing, Reduction reduction) const {
-  if (label_smoothing < 0 || label_smoothing > 1)
-    user_error(fmt::format("sparse_categorical_crossentropy: label_smoothing {} is not from 0 to 1",
-                           label_smoothing));
+  want_smoothing("sparse_categorical_crossentropy", label_smoothing);
   if (ndim() < 1) user_error("sparse_categorical_crossentropy: a scalar has no classes");
   want_classes("sparse_categorical_crossentropy", target, shape(),
                static_cast<std::size_t>(ndim() - 1));
-  const Tensor scores = log_softmax(-1), counted = target != ignore_index;
-  const Tensor share = chosen(target, scores.size(-1), counted, scores.dtype());
-  const Tensor even = scores.mean(-1) * counted;
-  const Tensor loss = -((share * scores).sum(-1) * (1 - label_smoothing) + even * label_smoothing);
-  return reduction == Reduction::Mean ? loss.sum() / counted.sum() : reduced(loss, reduction);
+  return of_classes(log_softmax(-1), target, {}, ignore_index, label_smoothing, reduction);
+}
+
+Tensor Tensor::cross_entropy(const Tensor& target, const CrossEntropyOptions& options) const {
+  want_smoothing("cross_entropy", options.label_smoothing);
+  if (ndim() < 1) user_error("cross_entropy: a scalar has no classes");
+  const Tensor scores = classes_last(*this);
+  const std::int64_t classes = scores.size(-1);
+  want_weights("cross_entropy", options.weight, classes);
+  if (target.dtype().is_int()) {
+    want_classes("cross_entropy", target, shape(), class_axis(*this));
+    return of_classes(scores.log_softmax(-1), target, options.weight, options.ignore_index,
+                      options.label_smoothing, options.reduction);
+  }
+  if (target.shape() != shape())
+    user_error(fmt::format("cross_entropy: probabilities of shape {} for scores of shape {}",
+                           shape_text(target.uop()), shape_text(uop())));
+  Tensor share = classes_last(target) * (1 - options.label_smoothing) +
+                 options.label_smoothing / static_cast<double>(classes);
+  if (!options.weight.is_null()) share = share * options.weight;
+  return reduced(expected(share, scores.log_softmax(-1)), options.reduction);
 }
 
 Tensor Tensor::cross_entropy(const Tensor& target, Reduction reduction,
                              double label_smoothing) const {
-  if (ndim() < 1) user_error("cross_entropy: a scalar has no classes");
-  const Tensor scores = ndim() < 2 ? *this : classes_last(*this);
-  const std::int64_t classes = scores.size(-1);
-  Tensor share;
-  if (target.dtype().is_int()) {
-    want_classes("cross_entropy", target, shape(), ndim() < 2 ? 0 : 1);
-    share = target.one_hot(classes).cast(scores.dtype());
-  } else {
-    share = ndim() < 2 ? target : classes_last(target);
-  }
-  share = share * (1 - label_smoothing) + label_smoothing / static_cast<double>(classes);
-  return reduced(-(scores.log_softmax(-1) * share).sum(-1), reduction);
+  return cross_entropy(target, {.label_smoothing = label_smoothing, .reduction = reduction});
 }
 
+namespace functional {
+
+Tensor cross_entropy(const Tensor& scores, const Tensor& target,
+                     const CrossEntropyOptions& options) {
+  return scores.cross_entropy(target, options);
+}
+
+Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const NllOptions& options) {
+  return log_probabilities.nll_loss(target, options.weight, options.ignore_index,
+                                    options.reduction);
+}
+
+}  // namespace functional
 }  // namespace weft

@@ -1,8 +1,6 @@
-// Normalisation, attention and running sums.
+// Normalisation and running sums.
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include <fmt/format.h>
 #include <weft/error.h>
@@ -93,24 +91,6 @@ Tensor Tensor::cumsum(std::int64_t axis) const {
   axis = axis_of("cumsum", axis, ndim());
   if (size(axis) > 0) return running_sums(transpose(axis, -1)).transpose(axis, -1);
   return sum(axis, true).slice(axis, Slice{0, 0});
-}
-
-Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,
-                                            const Tensor& mask, bool is_causal) const {
-  constexpr double nowhere = -std::numeric_limits<double>::infinity();
-  if (ndim() < 2 || key.ndim() < 2)
-    user_error(
-        fmt::format("scaled_dot_product_attention: shapes {} and {} are not (..., count, width)",
-                    shape_text(uop()), shape_text(key.uop())));
-  Tensor scores = matmul(key.transpose(-1, -2)) * (1 / std::sqrt(static_cast<double>(size(-1))));
-  if (is_causal) {
-    const Tensor seen = full({scores.dims()[scores.dims().size() - 2], scores.dims().back()}, true,
-                             {.device = device()});
-    scores = seen.tril().where(scores, nowhere);
-  }
-  if (!mask.is_null())
-    scores = mask.dtype().is_bool() ? mask.where(scores, nowhere) : scores + mask;
-  return scores.softmax(-1).matmul(value);
 }
 
 }  // namespace weft

@@ -11,6 +11,7 @@
 #include <weft/dev/engine/storage.h>
 #include <weft/error.h>
 
+#include "draws.h"
 #include "ops.h"
 
 namespace weft {
@@ -27,8 +28,17 @@ Stream& stream() {
   return stream;
 }
 
-// The key and the first counter of `blocks` counters that nobody else gets.
-UOp reserved(std::int64_t blocks, Symbol device) {
+UOp member(const UOp& buffer, std::int64_t at) {
+  return reshape(shrink(buffer, constant_sizes({at}), constant_sizes({1})), {});
+}
+
+// Where random numbers are drawn: a key, and the first counter.
+struct Place {
+  UOp key, counter;
+};
+
+// The place of so many counters that nobody else gets.
+Place reserved(std::int64_t blocks, Symbol device) {
   std::array<std::uint64_t, 2> values{};
   {
     const std::lock_guard lock(stream().mutex);
@@ -37,31 +47,27 @@ UOp reserved(std::int64_t blocks, Symbol device) {
   }
   const UOp buffer = new_buffer(dtypes::u64, constant_sizes({2}), find_device(device.get()));
   memory_of(buffer.node())->copy_in(std::as_bytes(std::span(values)));
-  return buffer;
-}
-
-UOp member(const UOp& buffer, std::int64_t at) {
-  return reshape(shrink(buffer, constant_sizes({at}), constant_sizes({1})), {});
+  return {member(buffer, 0), member(buffer, 1)};
 }
 
 // Threefry of so many successive counters: 64 random bits each.
-UOp random_blocks(std::int64_t count, Symbol device) {
-  const UOp state = reserved(count, device);
+UOp random_blocks(std::int64_t count, const Place& place) {
   const Sizes sizes = constant_sizes({count});
-  const auto everywhere = [&](std::int64_t at) {
-    return expand(reshape(member(state, at), constant_sizes({1})), sizes);
+  const auto everywhere = [&](const UOp& value) {
+    return expand(reshape(value, constant_sizes({1})), sizes);
   };
-  const UOp counter = counted(sizes[0], dtypes::u64) + everywhere(1);
-  return make(Op::Threefry, {counter, everywhere(0)});
+  const UOp counter = counted(sizes[0], dtypes::u64) + everywhere(place.counter);
+  return make(Op::Threefry, {counter, everywhere(place.key)});
 }
 
-// So many u64, or u32: of every block first the lower half, then the upper.
-UOp random_bits(std::int64_t count, DType dtype, Symbol device) {
-  if (dtype == dtypes::u64) return random_blocks(count, device);
-  const std::int64_t blocks = (count + 1) / 2;
+std::int64_t blocks_of(std::int64_t words) { return words / 2 + words % 2; }
+
+// So many u32: of every block first the lower half, then the upper.
+UOp random_words(std::int64_t count, const Place& place) {
+  const std::int64_t blocks = blocks_of(count);
   const Sizes pairs = constant_sizes({blocks, 2});
   const UOp block =
-      expand(reshape(random_blocks(blocks, device), constant_sizes({blocks, 1})), pairs);
+      expand(reshape(random_blocks(blocks, place), constant_sizes({blocks, 1})), pairs);
   const UOp half = counted(const_int(2), dtypes::u64) * const_int(32, dtypes::u64);
   const UOp shift = expand(reshape(half, constant_sizes({1, 2})), pairs);
   const UOp words = cast(make(Op::Shr, {block, shift}), dtypes::u32);
@@ -69,9 +75,15 @@ UOp random_bits(std::int64_t count, DType dtype, Symbol device) {
                 constant_sizes({count}));
 }
 
+// From the stream: so many u64, or u32.
+UOp drawn_bits(std::int64_t count, DType dtype, Symbol device) {
+  if (dtype == dtypes::u64) return random_blocks(count, reserved(count, device));
+  return random_words(count, reserved(blocks_of(count), device));
+}
+
 // How many random bits a float from 0 to 1 takes: as many as it holds at 0.5 to 1, so that the result is
 // exact and never rounds to 1.
-int digits(DType dtype) {
+int digits(std::string_view op, DType dtype) {
   switch (dtype.kind()) {
     case Kind::F64: return 53;
     case Kind::F32: return 24;
@@ -79,37 +91,17 @@ int digits(DType dtype) {
     case Kind::BF16: return 8;
     case Kind::F8E4M3: return 4;
     case Kind::F8E5M2: return 3;
-    default: user_error(fmt::format("rand: {} is no float", dtype.str()));
+    default: user_error(fmt::format("{}: {} is no float", op, dtype.str()));
   }
 }
 
-UOp random_unit(std::int64_t count, DType dtype, Symbol device) {
+UOp random_unit(std::string_view op, std::int64_t count, DType dtype, Symbol device) {
   const DType word = dtype == dtypes::f64 ? dtypes::u64 : dtypes::u32;
-  const int used = digits(dtype);
-  const UOp bits = random_bits(count, word, device);
+  const int used = digits(op, dtype);
+  const UOp bits = drawn_bits(count, word, device);
   const UOp within = make(Op::Shr, {bits, const_int(word.bits() - used, word)});
   const DType exact = dtype == dtypes::f64 ? dtypes::f64 : dtypes::f32;
   return cast(cast(within, exact) * const_float(std::ldexp(1.0, -used), exact), dtype);
-}
-
-// The shape is known: how much of the stream a call takes is known when it is made.
-std::int64_t count_of(std::string_view op, const Shape& shape) {
-  std::int64_t count = 1;
-  for (const Dim& dim : shape.dims())
-    if (__builtin_mul_overflow(count, constant_size(op, dim.uop()), &count) || count < 0)
-      user_error(fmt::format("{}: a size is negative or too large", op));
-  return count;
-}
-
-DType float_of(const Options& options) {
-  return options.dtype.is_void() ? dtypes::f32 : options.dtype;
-}
-
-// From 0 to 1, in the dtype that the steps to the final one are computed in.
-Tensor unit(std::string_view op, const Shape& shape, DType dtype, const Options& options) {
-  const Symbol device = device_of(options);
-  return Tensor::from({random_unit(count_of(op, shape), dtype, device), device, false})
-      .reshape(shape);
 }
 
 double inputs(const char* op, const Shape& shape) {
@@ -118,7 +110,26 @@ double inputs(const char* op, const Shape& shape) {
   return static_cast<double>(count_of(op, Shape(std::vector<Dim>(dims.begin() + 1, dims.end()))));
 }
 
+DType float_of(const Options& options) {
+  return options.dtype.is_void() ? dtypes::f32 : options.dtype;
+}
+
 }  // namespace
+
+// How much of the stream a call takes is known when it is made.
+std::int64_t count_of(std::string_view op, const Shape& shape) {
+  std::int64_t count = 1;
+  for (const Dim& dim : shape.dims())
+    if (__builtin_mul_overflow(count, constant_size(op, dim.uop()), &count) || count < 0)
+      user_error(fmt::format("{}: a size is negative or too large", op));
+  return count;
+}
+
+Tensor unit(std::string_view op, const Shape& shape, DType dtype, const Options& options) {
+  const Symbol device = device_of(options);
+  return Tensor::from({random_unit(op, count_of(op, shape), dtype, device), device, false})
+      .reshape(shape);
+}
 
 void Tensor::manual_seed(std::uint64_t seed) {
   const std::lock_guard lock(stream().mutex);
@@ -158,12 +169,46 @@ Tensor Tensor::randint(const Shape& shape, std::int64_t low, std::int64_t high,
   if (__builtin_sub_overflow(high, low, &width) || width <= 0 || width > most)
     user_error(fmt::format("randint: from {} to below {} are not 1 to 2^32 numbers", low, high));
   const Symbol device = device_of(options);
-  const UOp bits = random_bits(count_of("randint", shape), dtypes::u32, device);
+  const UOp bits = drawn_bits(count_of("randint", shape), dtypes::u32, device);
   const UOp wide = weft::cast(bits, dtypes::u64) * const_int(width, dtypes::u64);
   const UOp offset = weft::cast(make(Op::Shr, {wide, const_int(32, dtypes::u64)}), dtypes::i64);
   const UOp value = offset + const_int(low, dtypes::i64);
   const DType dtype = options.dtype.is_void() ? dtypes::i32 : options.dtype;
   return as_asked(Tensor::from({weft::cast(value, dtype), device, false}).reshape(shape), options);
+}
+
+Tensor Tensor::rand_like(DType dtype) const {
+  return rand(Shape(dims()),
+              {.dtype = dtype.is_void() ? this->dtype() : dtype, .device = device()});
+}
+
+Tensor Tensor::randn_like(DType dtype) const {
+  return randn(Shape(dims()),
+               {.dtype = dtype.is_void() ? this->dtype() : dtype, .device = device()});
+}
+
+Tensor Tensor::randint_like(std::int64_t low, std::int64_t high, DType dtype) const {
+  return randint(Shape(dims()), low, high,
+                 {.dtype = dtype.is_void() ? this->dtype() : dtype, .device = device()});
+}
+
+Tensor Tensor::threefry(const Operand& key) const {
+  if (dtype() != dtypes::u64 || (!key.uop->is_const() && key.uop->dtype() != dtypes::u64))
+    user_error(fmt::format("threefry: of {} under {}: both are u64", dtype().str(),
+                           key.uop->dtype().str()));
+  return elementwise("threefry", *this, key, dtypes::u64,
+                     [](const UOp& x, const UOp& k) { return make(Op::Threefry, {x, k}); });
+}
+
+Tensor Tensor::random_bits(const Tensor& key, const Tensor& counter, std::int64_t count) {
+  const Operand k(key), c(counter);
+  for (const Tensor* tensor : {&key, &counter})
+    if (tensor->dtype() != dtypes::u64 || tensor->numel() != 1)
+      user_error(fmt::format("random_bits: a key or counter of {} and shape {} is not one u64",
+                             tensor->dtype().str(), shape_text(tensor->uop())));
+  if (count < 0) user_error(fmt::format("random_bits: {} numbers", count));
+  const Place place{weft::reshape(k.uop, {}), weft::reshape(c.uop, {})};
+  return result("random_bits", random_words(count, place), {&k, &c});
 }
 
 Tensor Tensor::scaled_uniform(const Shape& shape, const Options& options) {

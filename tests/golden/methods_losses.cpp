@@ -28,7 +28,7 @@ Tensor sparse(const Case& c) {
 const Group group("losses", {
   {"mse_loss", loss(&Tensor::mse_loss)},
   {"binary_crossentropy", loss(&Tensor::binary_crossentropy)},
-  {"binary_crossentropy_logits", loss(&Tensor::binary_crossentropy_logits)},
+  {"binary_crossentropy_logits", [](const Case& c) { return one(c[0].binary_crossentropy_logits(c[1], reduction(c))); }},
   {"nll_loss", [](const Case& c) { return one(nll_loss(c)); }},
   {"sparse_categorical_crossentropy", [](const Case& c) { return one(sparse(c)); }},
   {"cross_entropy", [](const Case& c) { return one(c[0].cross_entropy(c[1], reduction(c), c.real("label_smoothing", 0))); }},

@@ -153,5 +153,65 @@ TEST(MethodCount, TransposedConvolutionsMultiplyNoZeros) {
   EXPECT_LT(items[0].work.flops, 2.0 * (4 * 32 * 32) * (8 * 4 * 4)) << items[0].str();
 }
 
+// clang-format off
+TEST(MethodCount, Losses) {
+  const Tensor x = input({32, 10}), y = input({32, 10}), weight = input({10}), image = input({4, 10, 8, 8});
+  const Tensor classes = Tensor::randint({32}, 0, 10).realize(), pixels = Tensor::randint({4, 8, 8}, 0, 10).realize();
+  const Tensor lengths = Tensor::full({4}, 6).contiguous().realize(), words = Tensor::randint({4, 3}, 1, 10).realize();
+  const Tensor times = input({6, 4, 10});
+  const Count counts[] = {
+      {"cross_entropy", [&] { return x.cross_entropy(classes); }, 1},
+      {"cross_entropy, none", [&] { return x.cross_entropy(classes, Reduction::None); }, 1},
+      {"cross_entropy, all options", [&] { return x.cross_entropy(classes, {.weight = weight, .ignore_index = 3, .label_smoothing = 0.1}); }, 1},
+      {"cross_entropy of probabilities", [&] { return x.cross_entropy(y); }, 1},
+      {"cross_entropy of images", [&] { return image.cross_entropy(pixels); }, 1},
+      {"nll_loss", [&] { return x.nll_loss(classes); }, 1},
+      {"mse_loss", [&] { return x.mse_loss(y); }, 1},
+      {"huber_loss", [&] { return F::huber_loss(x, y); }, 1},
+      {"binary_cross_entropy_with_logits", [&] { return F::binary_cross_entropy_with_logits(x, y, {.pos_weight = weight}); }, 1},
+      {"kl_div", [&] { return F::kl_div(x.log_softmax(), y.softmax()); }, 1},
+      {"sigmoid_focal_loss", [&] { return F::sigmoid_focal_loss(x, y, {.reduction = Reduction::Mean}); }, 1},
+      {"cosine_similarity", [&] { return F::cosine_similarity(x, y); }, 1},
+      {"triplet_margin_loss", [&] { return F::triplet_margin_loss(x, y, x + 1); }, 1},
+      {"contrastive_loss", [&] { return F::contrastive_loss(x, y); }, 1},
+      {"ctc_loss", [&] { return F::ctc_loss(times, words, lengths, Tensor::full({4}, 3)); }, 8},
+  };
+  expect_counts(counts);
+}
+
+TEST(MethodCount, AttentionAndCells) {
+  const Tensor q = input({2, 4, 64, 32}), k = input({2, 4, 64, 32}), v = input({2, 4, 64, 32}), few = input({2, 2, 64, 32});
+  const Tensor mask = (input({64, 64}) > 0.3).realize(), x = input({8, 16}), h = input({8, 16});
+  const F::CellWeights lstm{.input = input({64, 16}), .hidden = input({64, 16}), .input_bias = input({64}), .hidden_bias = input({64})};
+  const F::CellWeights gru{.input = input({48, 16}), .hidden = input({48, 16}), .input_bias = input({48}), .hidden_bias = input({48})};
+  const Count counts[] = {
+      {"attention", [&] { return F::scaled_dot_product_attention(q, k, v); }, 1},
+      {"attention, masked", [&] { return F::scaled_dot_product_attention(q, k, v, {.mask = mask}); }, 1},
+      {"attention, causal window", [&] { return F::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 16}); }, 1},
+      {"attention of groups", [&] { return F::scaled_dot_product_attention(q, few, few, {.enable_gqa = true}); }, 1},
+      {"attention with dropout", [&] { return F::scaled_dot_product_attention(q, k, v, {.dropout_p = 0.1}); }, 1},
+      {"rotary_embedding", [&] { return F::rotary_embedding(q); }, 1},
+      {"alibi", [&] { return F::alibi(4, 64, 64); }, 1},
+      {"lstm_cell", [&] { return F::lstm_cell(x, {h, h}, lstm).h; }, 1},
+      {"gru_cell", [&] { return F::gru_cell(x, h, gru); }, 1},
+  };
+  expect_counts(counts);
+}
+
+TEST(MethodCount, Random) {
+  const Tensor weights = input({20});
+  const Count counts[] = {
+      {"randn", [&] { return Tensor::randn({1000}); }, 1},
+      {"exponential", [&] { return random::exponential({1000}); }, 1},
+      {"truncated_normal", [&] { return random::truncated_normal({1000}); }, 1},
+      {"gamma", [&] { return random::gamma({1000}, 2); }, 1},
+      {"randperm", [&] { return Tensor::randperm(1000); }, 2},
+      {"multinomial", [&] { return weights.multinomial(5, true); }, 2},
+      {"multinomial without replacement", [&] { return weights.multinomial(5); }, 3},
+  };
+  expect_counts(counts);
+}
+// clang-format on
+
 }  // namespace
 }  // namespace weft

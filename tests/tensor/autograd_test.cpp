@@ -254,6 +254,46 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
          return x.scatter_reduce(0, index, x * 0.7, Tensor::Reduce::Amin).square();
        }},
       {"cross entropy", [](const Tensor& x) { return x.cross_entropy(Tensor({1, 3, 0})); }},
+      {"cross entropy, smoothed",
+       [](const Tensor& x) {
+         const Tensor weight({0.5, 1.0, 2.0, 0.7}, {.dtype = dtypes::f64});
+         return functional::cross_entropy(
+             x, Tensor({1, 3, 0}), {.weight = weight, .ignore_index = 3, .label_smoothing = 0.2});
+       }},
+      {"bce with logits",
+       [](const Tensor& x) {
+         return functional::binary_cross_entropy_with_logits(
+             x, x.detach() > 0.6, {.pos_weight = Tensor({0.5, 1.0, 2.0, 0.7})});
+       }},
+      {"focal", [](const Tensor& x) { return functional::sigmoid_focal_loss(x, x.detach() > 0); }},
+      {"huber", [](const Tensor& x) { return functional::huber_loss(x, x.flip(1), 1.5); }},
+      {"gaussian nll",
+       [](const Tensor& x) { return functional::gaussian_nll_loss(x, x.flip(1), x.exp()); }},
+      {"triplet",
+       [](const Tensor& x) {
+         return functional::triplet_margin_loss(x, x.flip(0), x.square(), {.margin = 4});
+       }},
+      {"contrastive",
+       [](const Tensor& x) {
+         return functional::contrastive_loss(x, x.roll(1, 1),
+                                             {.temperature = 0.5, .symmetric = true});
+       }},
+      {"ctc",
+       [](const Tensor& x) {
+         return functional::ctc_loss(x.log_softmax(-1), Tensor({1, 1}), Tensor(3), Tensor(2));
+       }},
+      {"attention",
+       [](const Tensor& x) {
+         return functional::scaled_dot_product_attention(x, x.flip(0), x.square(),
+                                                         {.is_causal = true, .window = 2});
+       }},
+      {"rotary", [](const Tensor& x) { return functional::rotary_embedding(x).square() * x; }},
+      {"lstm",
+       [](const Tensor& x) {
+         const Tensor w = x.flatten().repeat({2}).shrink({{0, 16}}).reshape({4, 4});
+         const functional::LstmState state{x.slice(1, {0, 1}), x.slice(1, {1, 2})};
+         return functional::lstm_cell(x, state, {.input = w, .hidden = w.slice(1, {0, 1})}).h;
+       }},
   };
   const std::vector<double> values{0.3, -1.2, 0.8, 2.1, -0.4, 1.7, -2.2, 0.9, 1.1, -0.6, 0.5, -1.5};
   for (const auto& [name, method] : methods) {

@@ -108,5 +108,38 @@ TEST(TensorRandom, Weights) {
   EXPECT_NEAR(Tensor::kaiming_normal({200, 10}, 0).std().item<double>(), std::sqrt(0.2), 0.05);
 }
 
+// Of the authors of Random123, which JAX tests as well.
+TEST(TensorRandom, ThreefryGivesTheKnownAnswers) {
+  const std::vector<std::uint64_t> counters{0, ~0ULL, 0x85a308d3243f6a88U};
+  const std::vector<std::uint64_t> keys{0, ~0ULL, 0x0370734413198a2eU};
+  const std::vector<std::uint64_t> expected{0x99ba4efe6b200159U, 0xbb002be71cb996fcU,
+                                            0x483df7a0c4923a9cU};
+  EXPECT_TRUE(holds<std::uint64_t>(Tensor(counters).threefry(Tensor(keys)), expected, {3}));
+  EXPECT_TRUE(holds<std::uint64_t>(Tensor(std::vector<std::uint64_t>{0}).threefry(0),
+                                   {0x99ba4efe6b200159U}, {1}));
+}
+
+TEST(TensorRandom, BitsAreThreefryOfSuccessiveCounters) {
+  const Tensor key(std::vector<std::uint64_t>{42}), counter(std::vector<std::uint64_t>{7});
+  std::vector<std::uint32_t> expected;
+  for (std::uint64_t i = 0; i < 5; ++i)
+    expected.push_back(static_cast<std::uint32_t>(threefry(7 + i / 2, 42) >> (i % 2 * 32)));
+  EXPECT_TRUE(holds<std::uint32_t>(Tensor::random_bits(key, counter, 5), expected, {5}));
+  EXPECT_EQ(Tensor::random_bits(key, counter, 0).shape(), Sizes64{0});
+}
+
+TEST(TensorRandom, LikeAnother) {
+  const Tensor x = Tensor::zeros({2, 3}, {.dtype = dtypes::f16});
+  for (const Tensor& y : {x.rand_like(), x.randn_like()}) {
+    EXPECT_EQ(y.shape(), x.shape());
+    EXPECT_EQ(y.dtype(), dtypes::f16);
+  }
+  EXPECT_EQ(x.randn_like(dtypes::f64).dtype(), dtypes::f64);
+  const Tensor digits = Tensor::zeros({50}, {.dtype = dtypes::u8}).randint_like(3, 5);
+  EXPECT_EQ(digits.dtype(), dtypes::u8);
+  EXPECT_EQ(digits.min().item<int>(), 3);
+  EXPECT_EQ(digits.max().item<int>(), 4);
+}
+
 }  // namespace
 }  // namespace weft

@@ -1,0 +1,17 @@
+// What the losses share.
+#pragma once
+
+#include "ops.h"
+
+namespace weft {
+
+Tensor reduced(const Tensor& loss, Reduction reduction);
+
+// Throws unless the target has a class for each place of the scores but on the axis of the classes.
+void want_classes(std::string_view op, const Tensor& target, const std::vector<std::int64_t>& shape,
+                  std::size_t class_axis);
+
+// Throws unless the weight has one number for each class.
+void want_weights(std::string_view op, const Tensor& weight, std::int64_t classes);
+
+}  // namespace weft

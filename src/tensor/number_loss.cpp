@@ -1,0 +1,141 @@
+// Losses of numbers and of probabilities, element by element.
+
+#include <fmt/format.h>
+#include <weft/error.h>
+#include <weft/losses.h>
+
+#include "loss.h"
+
+namespace weft {
+namespace {
+
+constexpr double log_2pi = 1.8378770664093453;
+
+void want_positive(const char* op, const char* what, double value, bool zero_too = false) {
+  if (!(zero_too ? value >= 0 : value > 0))
+    user_error(
+        fmt::format("{}: {} {} is not {}", op, what, value, zero_too ? "at least 0" : "above 0"));
+}
+
+Tensor weighed(const Tensor& loss, const Tensor& weight, Reduction reduction) {
+  return reduced(weight.is_null() ? loss : loss * weight, reduction);
+}
+
+// log(1 + exp(x)) - target*x, without exp of what is large. What counts more than once when the target
+// is 1 is log(1 + exp(-x)).
+Tensor of_logits(const Tensor& x, const Tensor& target, const Tensor& pos_weight) {
+  const Tensor beyond = ((-x.abs()).exp() + 1).log();
+  if (pos_weight.is_null()) return x.maximum(0) - target * x + beyond;
+  return (1 - target) * x + ((pos_weight - 1) * target + 1) * (beyond + (-x).maximum(0));
+}
+
+}  // namespace
+
+Tensor Tensor::mse_loss(const Tensor& target, Reduction reduction) const {
+  return reduced((*this - target).square(), reduction);
+}
+
+Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction) const {
+  return functional::binary_cross_entropy(*this, target, {.reduction = reduction});
+}
+
+Tensor Tensor::binary_crossentropy_logits(const Tensor& target, Reduction reduction,
+                                          const Tensor& pos_weight) const {
+  return reduced(of_logits(*this, target, pos_weight), reduction);
+}
+
+namespace functional {
+
+Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  return x.mse_loss(target, reduction);
+}
+
+Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  return reduced((x - target).abs(), reduction);
+}
+
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
+  want_positive("smooth_l1_loss", "beta", beta, true);
+  if (beta == 0) return l1_loss(x, target, reduction);
+  const Tensor off = (x - target).abs();
+  return reduced((off < beta).where(off.square() * (0.5 / beta), off - 0.5 * beta), reduction);
+}
+
+Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
+  want_positive("huber_loss", "delta", delta);
+  const Tensor off = (x - target).abs();
+  return reduced((off <= delta).where(off.square() * 0.5, (off - 0.5 * delta) * delta), reduction);
+}
+
+Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonOptions& options) {
+  Tensor loss = options.log_input ? x.exp() - target * x : x - target * (x + options.eps).log();
+  if (options.full) {
+    const Tensor t = target.maximum(1);
+    const Tensor stirling = t * t.log() - t + (t.log() + log_2pi) * 0.5;
+    loss = loss + (target > 1).where(stirling, 0);
+  }
+  return reduced(loss, options.reduction);
+}
+
+// The least variance has no say in the gradient.
+Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& variance,
+                         const GaussianOptions& options) {
+  want_positive("gaussian_nll_loss", "eps", options.eps);
+  std::vector<std::int64_t> rows = x.shape();
+  if (!rows.empty()) rows.pop_back();
+  const bool is_of_rows = variance.ndim() == x.ndim() - 1 && variance.shape() == rows;
+  const Tensor given = is_of_rows ? variance.unsqueeze(-1) : variance;
+  const Tensor used = given + (given.maximum(options.eps) - given).detach();
+  const Tensor loss = (used.log() + (x - target).square() / used) * 0.5;
+  return reduced(options.full ? loss + 0.5 * log_2pi : loss, options.reduction);
+}
+
+// A logarithm is -100 at least, so that what is certain and wrong costs something finite.
+Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
+                            const WeightOptions& options) {
+  constexpr double least = -100;
+  const Tensor yes = probability.log().maximum(least), no = (1 - probability).log().maximum(least);
+  return weighed(-(target * yes + (1 - target) * no), options.weight, options.reduction);
+}
+
+Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
+                                        const BinaryLogitsOptions& options) {
+  return weighed(of_logits(x, target, options.pos_weight), options.weight, options.reduction);
+}
+
+// Of what has the probability 0, nothing.
+Tensor kl_div(const Tensor& x, const Tensor& target, const KlDivOptions& options) {
+  Tensor loss;
+  if (options.log_target) {
+    loss = target.exp() * (target - x);
+  } else {
+    const Tensor is_none = target == 0, some = is_none.where(1, target);
+    loss = is_none.where(0, some * some.log()) - target * x;
+  }
+  if (!options.batch_mean) return reduced(loss, options.reduction);
+  if (loss.ndim() == 0) user_error("kl_div: a scalar has no batch to take the mean of");
+  return loss.sum() / static_cast<double>(loss.size(0));
+}
+
+Tensor sigmoid_focal_loss(const Tensor& x, const Tensor& target, const FocalOptions& options) {
+  want_positive("sigmoid_focal_loss", "gamma", options.gamma, true);
+  const Tensor p = x.sigmoid();
+  const Tensor wrong = p * (1 - target) + (1 - p) * target;
+  Tensor loss = of_logits(x, target, {}) * wrong.pow(options.gamma);
+  if (options.alpha >= 0)
+    loss = loss * (target * options.alpha + (1 - target) * (1 - options.alpha));
+  return reduced(loss, options.reduction);
+}
+
+Tensor dice_loss(const Tensor& probability, const Tensor& target, double smooth,
+                 Reduction reduction) {
+  if (probability.ndim() < 2 || probability.shape() != target.shape())
+    user_error(fmt::format("dice_loss: shapes {} and {} are not the same (batch, ...)",
+                           shape_text(probability.uop()), shape_text(target.uop())));
+  const Tensor p = probability.flatten(1), t = target.flatten(1);
+  const Tensor both = (p * t).sum(1) * 2 + smooth;
+  return reduced(1 - both / (p.sum(1) + t.sum(1) + smooth), reduction);
+}
+
+}  // namespace functional
+}  // namespace weft

@@ -1,0 +1,148 @@
+// Losses of pairs, and of scores that are to keep a distance.
+
+#include <limits>
+
+#include <fmt/format.h>
+#include <weft/error.h>
+#include <weft/losses.h>
+
+#include "loss.h"
+
+namespace weft::functional {
+namespace {
+
+Tensor norm(const Tensor& x, double p, bool keepdim) {
+  if (p == std::numeric_limits<double>::infinity()) return x.abs().max(-1, keepdim);
+  if (p == 1) return x.abs().sum(-1, keepdim);
+  if (p == 2) return x.square().sum(-1, keepdim).sqrt();
+  return x.abs().pow(p).sum(-1, keepdim).pow(1 / p);
+}
+
+void want_rows(const char* op, const Tensor& a, const Tensor& b) {
+  if (a.ndim() == 0 || b.ndim() == 0)
+    user_error(fmt::format("{}: shapes {} and {}: a scalar is no vector", op, shape_text(a.uop()),
+                           shape_text(b.uop())));
+}
+
+}  // namespace
+
+Tensor multi_margin_loss(const Tensor& scores, const Tensor& target,
+                         const MultiMarginOptions& options) {
+  if (options.p != 1 && options.p != 2)
+    user_error(fmt::format("multi_margin_loss: p is 1 or 2, not {}", options.p));
+  if (scores.ndim() < 1 || scores.ndim() > 2)
+    user_error(fmt::format("multi_margin_loss: scores of shape {} are not (batch, classes)",
+                           shape_text(scores.uop())));
+  want_classes("multi_margin_loss", target, scores.shape(),
+               static_cast<std::size_t>(scores.ndim() - 1));
+  const std::int64_t classes = scores.size(-1);
+  want_weights("multi_margin_loss", options.weight, classes);
+  const Tensor is_right = target.one_hot(classes).cast(dtypes::bool_);
+  const Tensor right = is_right.where(scores, 0).sum(-1, true);
+  Tensor off = is_right.where(0, (scores - right + options.margin).relu());
+  if (options.p == 2) off = off.square();
+  if (!options.weight.is_null()) off = off * is_right.where(options.weight, 0).sum(-1, true);
+  return reduced(off.mean(-1), options.reduction);
+}
+
+// Every one of the target's classes with every class that is none of them.
+Tensor multilabel_margin_loss(const Tensor& scores, const Tensor& target, Reduction reduction) {
+  if (scores.ndim() < 1 || scores.ndim() > 2 || !target.dtype().is_int() ||
+      target.shape() != scores.shape())
+    user_error(
+        fmt::format("multilabel_margin_loss: targets of {} and shape {} are not the classes of "
+                    "scores of shape {}, (batch, classes)",
+                    target.dtype().str(), shape_text(target.uop()), shape_text(scores.uop())));
+  const Tensor counts = (target < 0).cast(dtypes::i32).cumsum(-1) == 0;
+  const Tensor is_it = target.one_hot(scores.size(-1)).cast(dtypes::bool_) & counts.unsqueeze(-1);
+  const Tensor right = is_it.where(scores.unsqueeze(-2), 0).sum(-1, true);
+  const Tensor is_other = !is_it.any(-2, true);
+  const Tensor off = (scores.unsqueeze(-2) - right + 1).relu();
+  const Tensor counted = counts.unsqueeze(-1) & is_other;
+  return reduced(counted.where(off, 0).sum({-2, -1}) / static_cast<double>(scores.size(-1)),
+                 reduction);
+}
+
+Tensor multilabel_soft_margin_loss(const Tensor& scores, const Tensor& target,
+                                   const WeightOptions& options) {
+  if (scores.ndim() == 0) user_error("multilabel_soft_margin_loss: a scalar has no classes");
+  want_weights("multilabel_soft_margin_loss", options.weight, scores.size(-1));
+  const Tensor loss = scores.binary_crossentropy_logits(target, Reduction::None);
+  return reduced((options.weight.is_null() ? loss : loss * options.weight).mean(-1),
+                 options.reduction);
+}
+
+// A target of 1 or -1 has one of the terms, any other both.
+Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin,
+                            Reduction reduction) {
+  const Tensor apart = (target != 1).where((margin - x).relu(), 0);
+  return reduced(apart + (target != -1).where(x, 0), reduction);
+}
+
+Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
+  return reduced((-target * x).softplus(), reduction);
+}
+
+Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
+                           Reduction reduction) {
+  return reduced((target * (b - a) + margin).relu(), reduction);
+}
+
+Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
+                             Reduction reduction) {
+  want_rows("cosine_embedding_loss", a, b);
+  const Tensor cosine = cosine_similarity(a, b, -1);
+  const Tensor apart = (target == -1).where((cosine - margin).relu(), 0);
+  return reduced((target == 1).where(1 - cosine, apart), reduction);
+}
+
+// A length is eps at least.
+Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t axis, double eps) {
+  const Sizes sizes = broadcast_sizes("cosine_similarity", {a.uop(), b.uop()});
+  axis = axis_of("cosine_similarity", axis, std::ssize(sizes)) - std::ssize(sizes);
+  const auto whole = [&](const Tensor& x) {
+    std::vector<Dim> dims(sizes.begin(), sizes.end());
+    return x.expand(Shape(dims));
+  };
+  const auto length = [&](const Tensor& x) {
+    return x.square().sum(axis).maximum(eps * eps).sqrt();
+  };
+  const Tensor x = whole(a), y = whole(b);
+  return (x * y).sum(axis) / (length(x) * length(y));
+}
+
+Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, bool keepdim) {
+  want_rows("pairwise_distance", a, b);
+  if (!(p > 0)) user_error(fmt::format("pairwise_distance: p {} is not above 0", p));
+  return norm(a - b + eps, p, keepdim);
+}
+
+Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
+                           const TripletOptions& options) {
+  if (!(options.margin > 0))
+    user_error(fmt::format("triplet_margin_loss: margin {} is not above 0", options.margin));
+  const auto distance = [&](const Tensor& a, const Tensor& b) {
+    return pairwise_distance(a, b, options.p, options.eps);
+  };
+  Tensor apart = distance(anchor, negative);
+  if (options.swap) apart = apart.minimum(distance(positive, negative));
+  return reduced((distance(anchor, positive) - apart + options.margin).relu(), options.reduction);
+}
+
+Tensor contrastive_loss(const Tensor& a, const Tensor& b, const ContrastiveOptions& options) {
+  if (a.ndim() != 2 || a.shape() != b.shape())
+    user_error(fmt::format("contrastive_loss: shapes {} and {} are not the same (batch, width)",
+                           shape_text(a.uop()), shape_text(b.uop())));
+  if (!(options.temperature > 0))
+    user_error(fmt::format("contrastive_loss: temperature {} is not above 0", options.temperature));
+  const auto direction = [](const Tensor& x) {
+    return x / x.square().sum(1, true).maximum(1e-16).sqrt();
+  };
+  const Tensor scores = direction(a).matmul(direction(b).T()) / options.temperature;
+  const Tensor own = Tensor::arange(a.size(0), {.device = a.device()});
+  const Tensor loss = scores.cross_entropy(own, options.reduction);
+  if (!options.symmetric) return loss;
+  return (loss + scores.transpose(0, 1).cross_entropy(own, options.reduction)) * 0.5;
+}
+
+}  // namespace weft::functional

@@ -1,0 +1,95 @@
+// Random order and random choice of what is there.
+
+#include <fmt/format.h>
+#include <weft/error.h>
+#include <weft/random.h>
+
+#include "draws.h"
+
+namespace weft {
+
+Tensor ranks(const Tensor& keys) {
+  const Tensor all = keys.contiguous();  // drawn once, not for every pair
+  const Tensor own = all.unsqueeze(-1), other = all.unsqueeze(-2);
+  const Tensor place = Tensor::arange(keys.size(-1), {.device = keys.device()});
+  const Tensor is_earlier = place < place.unsqueeze(-1);
+  return ((other < own) | ((other == own) & is_earlier)).sum(-1);
+}
+
+Tensor Tensor::randperm(std::int64_t count, const Options& options) {
+  if (count < 0) user_error(fmt::format("randperm: {} numbers", count));
+  const Tensor order = ranks(unit("randperm", {count}, dtypes::f32, {.device = options.device}));
+  return as_asked(order.cast(options.dtype.is_void() ? dtypes::i32 : options.dtype), options);
+}
+
+namespace {
+
+// Where the sums up to each place first exceed a random part of the whole; nothing is behind the last
+// that weighs.
+Tensor with_replacement(const Tensor& weights, std::int64_t count) {
+  const Tensor sums = weights.cumsum(-1).contiguous(), total = sums.max(-1, true).unsqueeze(-1);
+  std::vector<Dim> dims = weights.dims();
+  dims.back() = Dim(count);
+  const Tensor part =
+      unit("multinomial", Shape(dims), weights.dtype(), {.device = weights.device()})
+          .unsqueeze(-1) *
+      total;
+  const Tensor sum = sums.unsqueeze(-2);
+  return ((sum <= part) & (sum < total)).sum(-1);
+}
+
+// In the order of exponential waiting times, whose rates are the weights.
+Tensor without_replacement(const Tensor& weights, std::int64_t count) {
+  const Draw draw("multinomial", Shape(weights.dims()),
+                  {.dtype = weights.dtype(), .device = weights.device()});
+  const Tensor rank = ranks(-draw.open().log() / weights).contiguous();
+  const Options here{.device = weights.device()};
+  const Tensor wanted = Tensor::arange(count, here).unsqueeze(-1),
+               place = Tensor::arange(weights.size(-1), here);
+  return (rank.unsqueeze(-2) == wanted).where(place, 0).sum(-1);
+}
+
+}  // namespace
+
+Tensor Tensor::multinomial(std::int64_t num_samples, bool replacement) const {
+  if (ndim() < 1 || ndim() > 2 || size(-1) == 0)
+    user_error(fmt::format("multinomial: weights of shape {} are not (places) or (rows, places)",
+                           shape_text(uop())));
+  if (num_samples < 1 || (!replacement && num_samples > size(-1)))
+    user_error(fmt::format("multinomial: {} samples {} replacement from {} places", num_samples,
+                           replacement ? "with" : "without", size(-1)));
+  const Tensor weights = cast(promote(float_like(dtype()), dtypes::f32)).detach();
+  return replacement || num_samples == 1 ? with_replacement(weights, num_samples)
+                                         : without_replacement(weights, num_samples);
+}
+
+namespace random {
+
+Tensor permutation(const Tensor& x, std::int64_t axis) {
+  axis = axis_of("permutation", axis, x.ndim());
+  const Tensor order = Tensor::randperm(x.size(axis), {.device = x.device()});
+  return x.transpose(0, axis).take(order).transpose(0, axis);
+}
+
+Tensor choice(const Tensor& x, const Shape& shape, const ChoiceOptions& options) {
+  if (x.ndim() == 0 || x.size(0) == 0)
+    user_error(fmt::format("choice: shape {} has nothing to choose from", shape_text(x.uop())));
+  const std::int64_t count = count_of("choice", shape), all = x.size(0);
+  if (!options.replacement && count > all)
+    user_error(fmt::format("choice: {} of {} without replacement", count, all));
+  const Tensor& weights = options.weights;
+  if (!weights.is_null() && (weights.ndim() != 1 || weights.size(0) != all))
+    user_error(fmt::format("choice: weights of shape {} for {} to choose from",
+                           shape_text(weights.uop()), all));
+  Tensor places;
+  if (!weights.is_null())
+    places = weights.multinomial(count, options.replacement);
+  else if (options.replacement)
+    places = Tensor::randint(shape, 0, all, {.device = x.device()});
+  else
+    places = Tensor::randperm(all, {.device = x.device()}).shrink({{0, count}});
+  return x.take(places.reshape(shape));
+}
+
+}  // namespace random
+}  // namespace weft

@@ -1,0 +1,81 @@
+// Wrong calls of losses.
+
+#include "table.h"
+
+namespace weft {
+namespace {
+
+namespace F = functional;
+
+Tensor of(const Shape& shape) { return Tensor::zeros(shape); }
+Tensor places(const Shape& shape) { return Tensor::zeros(shape, {.dtype = dtypes::i32}); }
+
+TEST(TensorErrors, Losses) {
+  const Tensor x = of({2, 3}), y = places({2});
+  const WrongCall calls[] = {
+      {"shape", [&] { x.cross_entropy(places({3})); },
+       "cross_entropy: targets of i32 and shape (3,) are not a class for each score of shape (2, "
+       "3)"},
+      {"probabilities", [&] { x.cross_entropy(of({2})); },
+       "cross_entropy: probabilities of shape (2,) for scores of shape (2, 3)"},
+      {"scalar", [&] { of({}).cross_entropy(y); }, "cross_entropy: a scalar has no classes"},
+      {"weight", [&] { F::cross_entropy(x, y, {.weight = of({2})}); },
+       "cross_entropy: a weight of shape (2,) for 3 classes"},
+      {"smoothing", [&] { F::cross_entropy(x, y, {.label_smoothing = 1.5}); },
+       "cross_entropy: label_smoothing 1.5 is not from 0 to 1"},
+      {"sparse smoothing", [&] { x.sparse_categorical_crossentropy(y, -1, -0.5); },
+       "sparse_categorical_crossentropy: label_smoothing -0.5 is not from 0 to 1"},
+      {"nll dtype", [&] { x.nll_loss(of({2})); },
+       "nll_loss: targets of f32 and shape (2,) are not a class for each score of shape (2, 3)"},
+      {"nll weight", [&] { x.nll_loss(y, of({3, 1})); },
+       "nll_loss: a weight of shape (3, 1) for 3 classes"},
+      {"nll scalar", [&] { of({}).nll_loss(places({})); }, "nll_loss: a scalar has no classes"},
+      {"multi_margin p", [&] { F::multi_margin_loss(x, y, {.p = 3}); },
+       "multi_margin_loss: p is 1 or 2, not 3"},
+      {"multi_margin shape", [&] { F::multi_margin_loss(of({1, 2, 3}), y); },
+       "multi_margin_loss: scores of shape (1, 2, 3) are not (batch, classes)"},
+      {"multilabel", [&] { F::multilabel_margin_loss(x, y); },
+       "multilabel_margin_loss: targets of i32 and shape (2,) are not the classes of scores of "
+       "shape "
+       "(2, 3), (batch, classes)"},
+      {"multilabel soft", [&] { F::multilabel_soft_margin_loss(x, x, {.weight = of({2})}); },
+       "multilabel_soft_margin_loss: a weight of shape (2,) for 3 classes"},
+      {"beta", [&] { F::smooth_l1_loss(x, x, -1); }, "smooth_l1_loss: beta -1 is not at least 0"},
+      {"delta", [&] { F::huber_loss(x, x, 0); }, "huber_loss: delta 0 is not above 0"},
+      {"gamma", [&] { F::sigmoid_focal_loss(x, x, {.gamma = -1}); },
+       "sigmoid_focal_loss: gamma -1 is not at least 0"},
+      {"dice", [&] { F::dice_loss(x, of({2, 4})); },
+       "dice_loss: shapes (2, 3) and (2, 4) are not the same (batch, ...)"},
+      {"batch mean", [&] { F::kl_div(of({}), of({}), {.batch_mean = true}); },
+       "kl_div: a scalar has no batch to take the mean of"},
+      {"distance", [&] { F::pairwise_distance(of({}), x); },
+       "pairwise_distance: shapes () and (2, 3): a scalar is no vector"},
+      {"distance p", [&] { F::pairwise_distance(x, x, 0); },
+       "pairwise_distance: p 0 is not above 0"},
+      {"cosine axis", [&] { F::cosine_similarity(x, x, 2); },
+       "cosine_similarity: there is no axis 2 in a tensor of 2 axes"},
+      {"cosine shape", [&] { F::cosine_similarity(x, of({2, 4})); },
+       "cosine_similarity: shapes (2, 3) and (2, 4) do not broadcast: 3 does not match 4"},
+      {"triplet", [&] { F::triplet_margin_loss(x, x, x, {.margin = 0}); },
+       "triplet_margin_loss: margin 0 is not above 0"},
+      {"contrastive", [&] { F::contrastive_loss(x, of({3, 3})); },
+       "contrastive_loss: shapes (2, 3) and (3, 3) are not the same (batch, width)"},
+      {"temperature", [&] { F::contrastive_loss(x, x, {.temperature = 0}); },
+       "contrastive_loss: temperature 0 is not above 0"},
+      {"ctc scores", [&] { F::ctc_loss(of({4}), y, y, y); },
+       "ctc_loss: log probabilities of shape (4,) are not (time, batch, classes)"},
+      {"ctc target", [&] { F::ctc_loss(of({4, 2, 3}), places({3, 2}), y, y); },
+       "ctc_loss: a target of i32 and shape (3, 2) for log probabilities of shape (4, 2, 3): "
+       "integers "
+       "(batch, length)"},
+      {"ctc lengths", [&] { F::ctc_loss(of({4, 2, 3}), places({2, 2}), y, of({2})); },
+       "ctc_loss: target_lengths of f32 and shape (2,) for log probabilities of shape (4, 2, 3): "
+       "integers (batch)"},
+      {"ctc blank", [&] { F::ctc_loss(of({4, 2, 3}), places({2, 2}), y, y, {.blank = 3}); },
+       "ctc_loss: the blank 3 is none of 3 classes"},
+  };
+  expect_errors(calls);
+}
+
+}  // namespace
+}  // namespace weft
