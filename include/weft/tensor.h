@@ -181,6 +181,14 @@ class Tensor {
   Tensor& operator-=(const Operand& other);
   Tensor& operator*=(const Operand& other);
   Tensor& operator/=(const Operand& other);
+  Tensor& operator%=(const Operand& other);
+  Tensor& operator&=(const Operand& other);
+  Tensor& operator|=(const Operand& other);
+  Tensor& operator^=(const Operand& other);
+  Tensor& operator<<=(const Operand& other);
+  Tensor& operator>>=(const Operand& other);
+  Tensor& ifloordiv(const Operand& other) { return assign(floordiv(other)); }
+  Tensor& ipow(const Operand& exponent) { return assign(pow(exponent)); }
 
   // --- Gradients --------------------------------------------------------------------------------
 
@@ -209,6 +217,18 @@ class Tensor {
   Tensor bitcast(
       DType dtype) const;     // of the same width; in a file, of any that divides the last axis
   Tensor contiguous() const;  // computed into memory of its own
+  // What float(), int() and so on are elsewhere; here these are keywords.
+  Tensor to_float() const { return cast(dtypes::f32); }
+  Tensor to_double() const { return cast(dtypes::f64); }
+  Tensor half() const { return cast(dtypes::f16); }
+  Tensor bfloat16() const { return cast(dtypes::bf16); }
+  Tensor to_short() const { return cast(dtypes::i16); }
+  Tensor to_int() const { return cast(dtypes::i32); }
+  Tensor to_long() const { return cast(dtypes::i64); }
+  Tensor to_bool() const { return cast(dtypes::bool_); }
+  std::size_t element_size() const { return dtype().bytes(); }
+  bool is_floating_point() const { return dtype().is_float(); }
+  static DType result_type(const Operand& a, const Operand& b);  // of a + b
 
   // --- Movement: no values are computed ---------------------------------------------------------
 
@@ -244,14 +264,38 @@ class Tensor {
   Tensor add(const Operand& other) const;
   Tensor sub(const Operand& other) const;
   Tensor mul(const Operand& other) const;
-  Tensor div(const Operand& other) const;       // of integers: f32
+  Tensor div(const Operand& other) const;  // of integers: f32
+  enum class Rounding { None, Trunc, Floor };
+  Tensor div(const Operand& other, Rounding rounding) const;
   Tensor floordiv(const Operand& other) const;  // toward minus infinity, as Python's //
-  Tensor mod(const Operand& other) const;       // with the sign of the divisor, as Python's %
+  Tensor floor_divide(const Operand& other) const { return floordiv(other); }
+  Tensor mod(const Operand& other) const;  // with the sign of the divisor, as Python's %
+  Tensor remainder(const Operand& other) const { return mod(other); }
+  Tensor fmod(const Operand& other) const;  // with the sign of the dividend, as C's
+  Tensor gcd(const Operand& other) const;   // of 0 and 0: 0
+  Tensor lcm(const Operand& other) const;
   Tensor pow(const Operand& exponent) const;
+  Tensor float_power(const Operand& exponent) const;  // in f64
   Tensor maximum(const Operand& other) const;
   Tensor minimum(const Operand& other) const;
+  Tensor fmax(const Operand& other) const;  // of a number and NaN, the number
+  Tensor fmin(const Operand& other) const;
+  Tensor atan2(const Operand& other) const;
+  Tensor hypot(const Operand& other) const;
+  Tensor copysign(const Operand& other) const;
+  Tensor nextafter(const Operand& other) const;
+  Tensor logaddexp(const Operand& other) const;
+  Tensor logaddexp2(const Operand& other) const;
+  Tensor xlogy(const Operand& other) const;  // this * log(other), 0 where this is
+  Tensor heaviside(const Operand& at_zero) const;
   Tensor eq(const Operand& other) const;
   Tensor ne(const Operand& other) const;
+  Tensor isclose(const Operand& other, double rtol = 1e-5, double atol = 1e-8,
+                 bool equal_nan = false) const;
+  // These read the values.
+  bool allclose(const Operand& other, double rtol = 1e-5, double atol = 1e-8,
+                bool equal_nan = false) const;
+  bool equal(const Tensor& other) const;  // in shape as well
   // An op that the program adds (dev/rules/custom_op.h), of the operands as they are.
   static Tensor custom(std::string_view op, const std::vector<Tensor>& operands);
   Tensor where(const Operand& yes, const Operand& no) const;  // this is the condition
@@ -260,33 +304,69 @@ class Tensor {
   Tensor lerp(const Operand& end, const Operand& weight) const;
   Tensor clamp(std::optional<Scalar> least, std::optional<Scalar> most) const;
   Tensor clip(std::optional<Scalar> least, std::optional<Scalar> most) const;
+  Tensor clamp(const Tensor& least, const Tensor& most) const;               // one may be null
+  Tensor addcmul(const Tensor& a, const Tensor& b, Scalar value = 1) const;  // this + a * b * value
+  Tensor addcdiv(const Tensor& a, const Tensor& b, Scalar value = 1) const;
   Tensor logical_and(const Operand& other) const;
   Tensor logical_or(const Operand& other) const;
+  Tensor logical_xor(const Operand& other) const;
   Tensor logical_not() const;
   Tensor bitwise_not() const;
+  Tensor bitwise_and(const Operand& other) const;
+  Tensor bitwise_or(const Operand& other) const;
+  Tensor bitwise_xor(const Operand& other) const;
+  // By all bits or more, and by less than 0: 0, and >> of what is negative: -1.
+  Tensor lshift(const Operand& other) const;
+  Tensor rshift(const Operand& other) const;
+  Tensor popcount() const;
 
   Tensor neg() const;
   Tensor abs() const;
-  Tensor sign() const;
+  Tensor sign() const;  // of NaN it is NaN
+  Tensor signbit() const;
   Tensor square() const;
   Tensor reciprocal() const;
   Tensor sqrt() const;
   Tensor rsqrt() const;
   Tensor exp() const;
   Tensor exp2() const;
+  Tensor expm1() const;
   Tensor log() const;
   Tensor log2() const;
   Tensor log10() const;
+  Tensor log1p() const;
   Tensor sin() const;
   Tensor cos() const;
   Tensor tan() const;
+  Tensor asin() const;
+  Tensor acos() const;
+  Tensor atan() const;
+  Tensor sinh() const;
+  Tensor cosh() const;
+  Tensor asinh() const;
+  Tensor acosh() const;
+  Tensor atanh() const;
+  Tensor sinc() const;  // sin(pi x) / (pi x)
+  Tensor deg2rad() const;
+  Tensor rad2deg() const;
   Tensor erf() const;
+  Tensor erfc() const;
+  Tensor erfinv() const;
+  Tensor lgamma() const;
+  Tensor digamma() const;
+  Tensor i0() const;
   Tensor trunc() const;
   Tensor floor() const;
   Tensor ceil() const;
   Tensor round() const;  // half to even
+  Tensor round(std::int64_t decimals) const;
+  Tensor frac() const;
+  // The largest and least finite number for infinities, if not given.
+  Tensor nan_to_num(Scalar nan = 0, std::optional<Scalar> posinf = {},
+                    std::optional<Scalar> neginf = {}) const;
   Tensor isnan() const;
   Tensor isinf() const;
+  Tensor isinf(bool detect_positive, bool detect_negative) const;
   Tensor isfinite() const;
 
   Tensor relu() const;
@@ -321,6 +401,17 @@ class Tensor {
   Tensor mean(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor var(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
   Tensor std(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
+  std::pair<Tensor, Tensor> var_mean(const AxisList& axes = {}, bool keepdim = false,
+                                     std::int64_t correction = 1) const;
+  std::pair<Tensor, Tensor> std_mean(const AxisList& axes = {}, bool keepdim = false,
+                                     std::int64_t correction = 1) const;
+  std::pair<Tensor, Tensor> aminmax(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor nansum(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  Tensor nanmean(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor norm(double p = 2, const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor dist(const Tensor& other, double p = 2) const;
+  // this (..., n, width), other (..., m, width): the distance of each to each.
+  Tensor cdist(const Tensor& other, double p = 2) const;
   // The first place of the extreme; without an axis, in the flattened tensor.
   Tensor argmax(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
   Tensor argmin(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
@@ -573,6 +664,8 @@ Tensor operator!=(const Operand& a, const Operand& b);
 Tensor operator-(const Tensor& a);
 Tensor operator~(const Tensor& a);
 Tensor operator!(const Tensor& a);
+Tensor floordiv(const Operand& a, const Operand& b);
+Tensor pow(const Operand& base, const Operand& exponent);
 
 // Within its scope what is computed leads to no gradient.
 class NoGrad {

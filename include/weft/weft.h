@@ -7,6 +7,7 @@
 #include <weft/functional.h>
 #include <weft/init.h>
 #include <weft/io.h>
+#include <weft/limits.h>
 #include <weft/linalg.h>
 #include <weft/losses.h>
 #include <weft/random.h>

@@ -48,5 +48,11 @@ Tensor& Tensor::operator+=(const Operand& other) { return assign(*this + other);
 Tensor& Tensor::operator-=(const Operand& other) { return assign(*this - other); }
 Tensor& Tensor::operator*=(const Operand& other) { return assign(*this * other); }
 Tensor& Tensor::operator/=(const Operand& other) { return assign(*this / other); }
+Tensor& Tensor::operator%=(const Operand& other) { return assign(*this % other); }
+Tensor& Tensor::operator&=(const Operand& other) { return assign(*this & other); }
+Tensor& Tensor::operator|=(const Operand& other) { return assign(*this | other); }
+Tensor& Tensor::operator^=(const Operand& other) { return assign(*this ^ other); }
+Tensor& Tensor::operator<<=(const Operand& other) { return assign(*this << other); }
+Tensor& Tensor::operator>>=(const Operand& other) { return assign(*this >> other); }
 
 }  // namespace weft

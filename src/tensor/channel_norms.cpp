@@ -15,7 +15,7 @@ namespace weft {
 namespace {
 
 // The p-norm along axes; at 0 its gradient is 0.
-Tensor norm(const Tensor& x, double p, const AxisList& axes) {
+Tensor p_norm(const Tensor& x, double p, const AxisList& axes) {
   if (p == 1) return x.abs().sum(axes, true);
   if (std::isinf(p)) return p > 0 ? x.abs().max(axes, true) : x.abs().min(axes, true);
   if (p == 0) return (x != 0).cast(x.dtype()).sum(axes, true);
@@ -29,7 +29,7 @@ Tensor norm(const Tensor& x, double p, const AxisList& axes) {
 Tensor Tensor::normalize(double p, const AxisList& axes, double eps) const {
   const DType own = float_like(dtype());
   const Tensor x = cast(promote(own, dtypes::f32));
-  const Tensor length = norm(x, p, axes_of("normalize", axes, ndim()));
+  const Tensor length = p_norm(x, p, axes_of("normalize", axes, ndim()));
   return (x / (length < eps).where(eps, length)).cast(own);
 }
 
@@ -145,7 +145,7 @@ Tensor weight_norm(const Tensor& direction, const Tensor& length, std::int64_t a
     user_error(fmt::format("weight_norm: lengths of shape {} for axis {} of shape {}",
                            shape_text(length.uop()), axis, shape_text(direction.uop())));
   if (others.empty()) return length.reshape(Shape(sizes)) * direction.sign();
-  return direction * (length.reshape(Shape(sizes)) / norm(direction, 2, others));
+  return direction * (length.reshape(Shape(sizes)) / p_norm(direction, 2, others));
 }
 
 }  // namespace functional

@@ -4,14 +4,10 @@
 #include <weft/dev/rules/custom_op.h>
 #include <weft/error.h>
 
-#include "ops.h"
+#include "functions.h"
 
 namespace weft {
 namespace {
-
-DType joint(const Operand& a, const Operand& b) {
-  return settled(promote(a.uop->dtype(), b.uop->dtype()));
-}
 
 Tensor arithmetic(std::string_view op, const Operand& a, const Operand& b,
                   UOp (*compute)(const UOp&, const UOp&)) {
@@ -86,11 +82,6 @@ Tensor Tensor::div(const Operand& other) const { return *this / other; }
 Tensor Tensor::mod(const Operand& other) const { return *this % other; }
 Tensor Tensor::eq(const Operand& other) const { return *this == other; }
 Tensor Tensor::ne(const Operand& other) const { return *this != other; }
-
-Tensor Tensor::floordiv(const Operand& other) const {
-  if (joint(*this, other).is_float()) return (*this / other).floor();
-  return arithmetic("floordiv", *this, other, [](const UOp& x, const UOp& y) { return x / y; });
-}
 
 Tensor Tensor::maximum(const Operand& other) const {
   return arithmetic("maximum", *this, other,

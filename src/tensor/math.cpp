@@ -4,19 +4,9 @@
 
 #include <weft/error.h>
 
-#include "ops.h"
+#include "functions.h"
 
 namespace weft {
-namespace {
-
-// `compute(x)` in f32 at least, where one rounding of a narrower float after each op would add up.
-template <class F>
-Tensor widely(const Tensor& x, F compute) {
-  const DType own = float_like(x.dtype());
-  return compute(x.cast(promote(own, dtypes::f32))).cast(own);
-}
-
-}  // namespace
 
 Tensor Tensor::abs() const {
   return dtype().is_unsigned() || dtype().is_bool() ? *this : maximum(-*this);
@@ -24,7 +14,7 @@ Tensor Tensor::abs() const {
 
 // Of zeros and NaN, they themselves.
 Tensor Tensor::sign() const {
-  return (*this > 0).where(full_like(1), (*this < 0).where(full_like(-1), *this));
+  return (*this > 0).where(full_like(1), (*this < 0).where(full_like(-1), detach()));
 }
 
 Tensor Tensor::square() const { return *this * *this; }
@@ -45,19 +35,6 @@ Tensor Tensor::cos() const {
 }
 Tensor Tensor::tan() const {
   return widely(*this, [](const Tensor& x) { return x.sin() / x.cos(); });
-}
-
-// 1 - t (a1 + t (a2 + ...)) exp(-x^2) with t = 1 / (1 + p |x|): within 1.5e-7 (Abramowitz and
-// Stegun, 7.1.26).
-Tensor Tensor::erf() const {
-  constexpr double p = 0.3275911;
-  constexpr double a[] = {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429};
-  return widely(*this, [&](const Tensor& x) {
-    const Tensor t = (x.abs() * p + 1.0).reciprocal();
-    Tensor sum = t * a[4];
-    for (int i = 3; i >= 0; --i) sum = (sum + a[i]) * t;
-    return x.sign() * (1.0 - sum * (-x.square()).exp());
-  });
 }
 
 Tensor Tensor::floor() const {
@@ -121,9 +98,6 @@ Tensor Tensor::sigmoid() const {
   });
 }
 Tensor Tensor::logsigmoid() const { return -(-*this).softplus(); }
-Tensor Tensor::tanh() const {
-  return widely(*this, [](const Tensor& x) { return (x * 2.0).sigmoid() * 2.0 - 1.0; });
-}
 Tensor Tensor::silu() const { return *this * sigmoid(); }
 Tensor Tensor::mish() const {
   return widely(*this, [](const Tensor& x) { return x * x.softplus().tanh(); });

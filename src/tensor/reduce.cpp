@@ -106,6 +106,32 @@ Tensor Tensor::std(const AxisList& axes, bool keepdim, std::int64_t correction) 
   return var(axes, keepdim, correction).sqrt();
 }
 
+std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
+                                           std::int64_t correction) const {
+  return {var(axes, keepdim, correction), mean(axes, keepdim)};
+}
+
+std::pair<Tensor, Tensor> Tensor::std_mean(const AxisList& axes, bool keepdim,
+                                           std::int64_t correction) const {
+  return {std(axes, keepdim, correction), mean(axes, keepdim)};
+}
+
+std::pair<Tensor, Tensor> Tensor::aminmax(const AxisList& axes, bool keepdim) const {
+  want_elements("aminmax", *this, axes);
+  return {min(axes, keepdim), max(axes, keepdim)};
+}
+
+Tensor Tensor::nansum(const AxisList& axes, bool keepdim, DType dtype) const {
+  return isnan().where(0, *this).sum(axes, keepdim, dtype);
+}
+
+// Of nothing but NaN it is NaN.
+Tensor Tensor::nanmean(const AxisList& axes, bool keepdim) const {
+  const DType own = float_like(dtype()), wide = promote(own, dtypes::f32);
+  const Tensor count = isnan().logical_not().sum(axes, keepdim);
+  return (cast(wide).nansum(axes, keepdim) / count.cast(wide)).cast(own);
+}
+
 Tensor Tensor::argmax(std::optional<std::int64_t> axis, bool keepdim) const {
   return first_largest("argmax", *this, axis, keepdim);
 }

@@ -55,7 +55,9 @@ const Group group("operators", {
   {"__rsub__", reflected(operator-)},
   {"__rmul__", reflected(operator*)},
   {"__rtruediv__", reflected(operator/)},
+  {"__rfloordiv__", reflected(floordiv)},
   {"__rmod__", reflected(operator%)},
+  {"__rpow__", reflected(pow)},
   {"__rand__", reflected(operator&)},
   {"__ror__", reflected(operator|)},
   {"__rxor__", reflected(operator^)},
@@ -65,6 +67,13 @@ const Group group("operators", {
   {"__isub__", assigning(&Tensor::operator-=)},
   {"__imul__", assigning(&Tensor::operator*=)},
   {"__itruediv__", assigning(&Tensor::operator/=)},
+  {"__ifloordiv__", assigning(&Tensor::ifloordiv)},
+  {"__ipow__", assigning(&Tensor::ipow)},
+  {"__iand__", assigning(&Tensor::operator&=)},
+  {"__ior__", assigning(&Tensor::operator|=)},
+  {"__ixor__", assigning(&Tensor::operator^=)},
+  {"__ilshift__", assigning(&Tensor::operator<<=)},
+  {"__irshift__", assigning(&Tensor::operator>>=)},
 });
 // clang-format on
 

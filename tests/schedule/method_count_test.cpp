@@ -213,5 +213,31 @@ TEST(MethodCount, Random) {
 }
 // clang-format on
 
+TEST(MethodCount, Functions) {
+  const Tensor x = input({64, 32}), y = input({64, 32});
+  const Tensor whole = Tensor::randint({64}, 1, 99).realize();
+  const Count counts[] = {
+      {"tanh", [&] { return (x * 2).tanh() + 1; }, 1},
+      {"erf", [&] { return x.erf() * y; }, 1},
+      {"erfinv", [&] { return x.erfinv(); }, 1},
+      {"lgamma", [&] { return x.lgamma(); }, 1},
+      {"digamma", [&] { return x.digamma(); }, 1},
+      {"i0", [&] { return x.i0(); }, 1},
+      {"atan2", [&] { return x.atan2(y).sum(); }, 1},
+      {"logaddexp", [&] { return x.logaddexp(y); }, 1},
+      {"floordiv", [&] { return x.floordiv(y); }, 1},
+      {"gcd", [&] { return whole.gcd(12); }, 1},
+      {"isclose", [&] { return x.isclose(y).all(); }, 1},
+      {"gradient of tanh", [&] { return x.tanh().sum().gradient({x})[0]; }, 1},
+      {"gradient of erf", [&] { return x.erf().sum().gradient({x})[0]; }, 1},
+      {"norm", [&] { return x.norm(2, 1); }, 1},
+      {"cdist", [&] { return x.cdist(y); }, 1},
+      {"nanmean", [&] { return x.nanmean(1); }, 1},
+  };
+  expect_counts(counts);
+  const auto [var, mean] = x.var_mean(1);
+  EXPECT_LE(Tensor::schedule({var, mean}).size(), 2U);
+}
+
 }  // namespace
 }  // namespace weft

@@ -182,10 +182,7 @@ TEST(TensorElementwise, Functions) {
     EXPECT_TRUE(near(function.ours(x), expected, {10}, 2e-6)) << function.name;
     const Tensor wide(values);
     for (std::size_t i = 0; i < values.size(); ++i) expected[i] = function.theirs(values[i]);
-    const bool approximate =
-        std::string(function.name).find("e") != std::string::npos;  // erf, exact gelu
-    EXPECT_TRUE(near(function.ours(wide), expected, {10}, approximate ? 2e-7 : 1e-12))
-        << function.name;
+    EXPECT_TRUE(near(function.ours(wide), expected, {10}, 1e-12)) << function.name;
   }
 }
 

@@ -143,3 +143,38 @@ for name in ["add", "sub", "mul", "div"]:
         case(method, assigned(f"{name}_"), inputs, grad=False)
     for number in [2, 0.5]:
         case(method, assigned(f"{name}_"), [make((2, 3))], other=number, grad=False)
+
+whole = lambda shape, dtype="i32": ints(shape, 1, 9, dtype)
+for name, function in {
+    "floordiv": "floor_divide_",
+    "and": "bitwise_and_",
+    "or": "bitwise_or_",
+    "xor": "bitwise_xor_",
+    "lshift": "bitwise_left_shift_",
+    "rshift": "bitwise_right_shift_",
+    "pow": "pow_",
+}.items():
+    for inputs in [
+        [whole((2, 3)), whole((2, 3))],
+        [whole((2, 3)), whole((3,))],
+        [whole((0, 3)), whole((3,))],
+        [whole((1,), "i64"), whole((1,), "i64")],
+        [transposed(whole((3, 2))), whole((2, 3))],
+        [shrunk(whole((4, 4)), 1, 3, 0, 2), whole((2, 2))],
+    ]:
+        case(f"__i{name}__", assigned(function), inputs, grad=False)
+    case(f"__i{name}__", assigned(function), [whole((2, 3))], other=2, grad=False)
+case("__ifloordiv__", assigned("floor_divide_"), [floats((2, 3), 0.5, 9), floats((3,), 0.5, 3)], grad=False)
+case("__ipow__", assigned("pow_"), [floats((2, 3), 0.5, 3), floats((3,), -1, 2)], grad=False)
+for x in [
+    ints((2, 3), 1, 5),
+    ints((), 1, 5),
+    ints((0,), 1, 5),
+    ints((3,), 1, 5, "i64"),
+    transposed(ints((2, 3), 1, 5)),
+]:
+    case("__rfloordiv__", lambda x, other: torch.full_like(x, other) // x, [x], other=17)
+    case("__rpow__", lambda x, other: other**x, [x], other=3)
+    case("__rpow__", lambda x, other: other ** x.float(), [x.base if isinstance(x, View) else x], other=1.5)
+case("__rfloordiv__", lambda x, other: other // x, [floats((2, 3), 0.5, 3)], other=7.5, grad=False)
+case("__rpow__", lambda x, other: other**x, [floats((2, 3), -3, 3)], other=2.5)

@@ -1,0 +1,52 @@
+// Norms, and how far tensors are apart by them.
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <weft/error.h>
+
+#include "functions.h"
+
+namespace weft {
+namespace {
+
+// At 0, where it has no slope, its gradient is 0.
+Tensor root_of(const Tensor& sum, double p) {
+  const Tensor is_zero = sum == 0, safe = is_zero.where(1, sum);
+  return is_zero.where(0, p == 2 ? safe.sqrt() : safe.pow(1 / p));
+}
+
+void want_order(std::string_view op, double p) {
+  if (!(p >= 0)) user_error(fmt::format("{}: p is {}: want at least 0", op, p));
+}
+
+}  // namespace
+
+Tensor Tensor::norm(double p, const AxisList& axes, bool keepdim) const {
+  want_order("norm", p);
+  return widely(*this, [&](const Tensor& x) {
+    if (std::isinf(p)) return x.abs().max(axes, keepdim);
+    if (p == 0) return (x != 0).cast(x.dtype()).sum(axes, keepdim);
+    if (p == 1) return x.abs().sum(axes, keepdim);
+    if (p == 2) return root_of(x.square().sum(axes, keepdim), p);
+    // Without what is 0, a power below 1 has an infinite slope.
+    const Tensor size = x.abs(), is_zero = size == 0;
+    const Tensor powers = is_zero.where(0, is_zero.where(1, size).pow(p));
+    return root_of(powers.sum(axes, keepdim), p);
+  });
+}
+
+Tensor Tensor::dist(const Tensor& other, double p) const {
+  want_order("dist", p);
+  return (*this - other).norm(p);
+}
+
+Tensor Tensor::cdist(const Tensor& other, double p) const {
+  want_order("cdist", p);
+  if (ndim() < 2 || other.ndim() < 2 || size(-1) != other.size(-1))
+    user_error(fmt::format("cdist: shapes {} and {} are not (..., points, width)",
+                           shape_text(uop()), shape_text(other.uop())));
+  return (unsqueeze(-2) - other.unsqueeze(-3)).norm(p, -1);
+}
+
+}  // namespace weft

@@ -1,0 +1,113 @@
+// Exponentials, logarithms and the hyperbolic functions, with their relative precision also near 0.
+
+#include <limits>
+#include <numbers>
+
+#include "fits.h"
+#include "functions.h"
+
+namespace weft {
+
+using std::numbers::ln2, std::numbers::log2e;
+
+Tensor plain_expm1(const Tensor& x) {
+  const Tensor is_near = x.abs() < 0.5, u = is_near.where(x, 0);
+  return is_near.where(u + u * u * polynomial(u, expm1_fit), x.exp() - 1);
+}
+
+// What is lost when 1 is added comes back divided by the sum: the slope of log there.
+Tensor plain_log1p(const Tensor& x) {
+  const Tensor sum = x + 1, is_regular = (x > -1) & (x < std::numeric_limits<double>::infinity());
+  return sum.log() + is_regular.where((x - (sum - 1)) / sum, 0);
+}
+
+namespace {
+
+Tensor with_sign_of(const Tensor& x, const Tensor& magnitude) {
+  return (x < 0).where(-magnitude, magnitude);
+}
+
+// exp(|x|)/2, which is infinite only where sinh and cosh are.
+Tensor half_exp(const Tensor& x) { return (x.abs() * log2e - 1).exp2(); }
+
+Tensor plain_tanh(const Tensor& x) {
+  const Tensor t = plain_expm1(x.abs() * -2);
+  return with_sign_of(x, -t / (t + 2));
+}
+
+Tensor plain_sinh(const Tensor& x) {
+  const Tensor is_near = x.abs() < 1, half = half_exp(x);
+  const Tensor t = plain_expm1(is_near.where(x.abs(), 0));
+  return with_sign_of(x, is_near.where((t + t / (t + 1)) * 0.5, half - 0.25 / half));
+}
+
+Tensor plain_cosh(const Tensor& x) {
+  const Tensor half = half_exp(x);
+  return half + 0.25 / half;
+}
+
+// Beyond this x^2 + 1 is x^2, whose square is not computed.
+constexpr double large = 1 << 28;
+
+Tensor plain_asinh(const Tensor& x) {
+  const Tensor size = x.abs(), is_large = size > large, a = is_large.where(1, size);
+  const Tensor square = a * a;
+  const Tensor regular = plain_log1p(a + square / ((square + 1).sqrt() + 1));
+  return with_sign_of(x, is_large.where(size.log() + ln2, regular));
+}
+
+Tensor plain_acosh(const Tensor& x) {
+  const Tensor is_large = x > large, t = is_large.where(1, x) - 1;
+  return is_large.where(x.log() + ln2, plain_log1p(t + t.sqrt() * (t + 2).sqrt()));
+}
+
+Tensor plain_atanh(const Tensor& x) {
+  const Tensor size = x.abs();
+  return with_sign_of(x, plain_log1p(size * 2 / (1 - size)) * 0.5);
+}
+
+// log(1 + exp(-|a - b|)) of two equal infinities is that of 0.
+Tensor distance(const Tensor& x, const Operand& other) {
+  return -(x == other).where(0, x - other).abs();
+}
+
+}  // namespace
+
+Tensor Tensor::expm1() const {
+  return with_slope(*this, plain_expm1, [](const Tensor&, const Tensor& y) { return y + 1; });
+}
+Tensor Tensor::log1p() const {
+  return with_slope(*this, plain_log1p,
+                    [](const Tensor& x, const Tensor&) { return (x + 1).reciprocal(); });
+}
+Tensor Tensor::sinh() const {
+  return with_slope(*this, plain_sinh, [](const Tensor& x, const Tensor&) { return x.cosh(); });
+}
+Tensor Tensor::cosh() const {
+  return with_slope(*this, plain_cosh, [](const Tensor& x, const Tensor&) { return x.sinh(); });
+}
+Tensor Tensor::tanh() const {
+  return with_slope(*this, plain_tanh, [](const Tensor&, const Tensor& y) { return 1 - y * y; });
+}
+Tensor Tensor::asinh() const {
+  return with_slope(*this, plain_asinh,
+                    [](const Tensor& x, const Tensor&) { return (x * x + 1).rsqrt(); });
+}
+Tensor Tensor::acosh() const {
+  return with_slope(*this, plain_acosh,
+                    [](const Tensor& x, const Tensor&) { return ((x - 1) * (x + 1)).rsqrt(); });
+}
+Tensor Tensor::atanh() const {
+  return with_slope(*this, plain_atanh, [](const Tensor& x, const Tensor&) {
+    return ((1 - x) * (1 + x)).reciprocal();
+  });
+}
+
+Tensor Tensor::logaddexp(const Operand& other) const {
+  return maximum(other) + distance(*this, other).exp().log1p();
+}
+Tensor Tensor::logaddexp2(const Operand& other) const {
+  return maximum(other) + distance(*this, other).exp2().log1p() * log2e;
+}
+
+}  // namespace weft

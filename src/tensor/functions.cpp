@@ -1,0 +1,37 @@
+#include "functions.h"
+
+namespace weft {
+
+DType joint(const Operand& a, const Operand& b) {
+  return settled(promote(a.uop->dtype(), b.uop->dtype()));
+}
+
+DType Tensor::result_type(const Operand& a, const Operand& b) { return joint(a, b); }
+
+DType joint_float(const Operand& a, const Operand& b) { return float_like(joint(a, b)); }
+
+std::pair<Tensor, Tensor> brought_together(std::string_view op, const Operand& a, const Operand& b,
+                                           DType dtype) {
+  const Sizes sizes = broadcast_sizes(op, {a.uop, b.uop});
+  const auto ready = [&](const Operand& operand) {
+    UOp value = converted(operand.uop, dtype);
+    if (value->dims().empty()) value = reshaped(value, Sizes(sizes.size(), const_int(1)));
+    return result(op, broadcast(op, value, sizes), {&a, &b});
+  };
+  return {ready(a), ready(b)};
+}
+
+DType bits_of(DType dtype) {
+  switch (dtype.bits()) {
+    case 8: return dtypes::i8;
+    case 16: return dtypes::i16;
+    case 32: return dtypes::i32;
+    default: return dtypes::i64;
+  }
+}
+
+Tensor is_signed(const Tensor& x) {
+  return x.dtype().is_float() ? x.bitcast(bits_of(x.dtype())) < 0 : x < 0;
+}
+
+}  // namespace weft

@@ -1,0 +1,129 @@
+// The error function, the gamma function, Bessel's I0.
+
+#include <limits>
+#include <numbers>
+
+#include "fits.h"
+#include "functions.h"
+
+namespace weft {
+namespace {
+
+using std::numbers::pi, std::numbers::inv_sqrtpi;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// Of x >= 0: exp(-x^2) times what changes slowly.
+Tensor erfc_tail(const Tensor& x) {
+  const Tensor near = x.minimum(1e4);
+  return (-x * x).exp() * polynomial((near - 4) / (near + 4), erfcx_fit) / (near * 2 + 1);
+}
+
+Tensor plain_erf(const Tensor& x) {
+  const Tensor size = x.abs(), is_near = size < 1, u = is_near.where(x, 0);
+  const Tensor tail = 1 - erfc_tail(size);
+  return is_near.where(u + u * polynomial(u * u, erf_fit), (x < 0).where(-tail, tail));
+}
+
+// Near 0 it is 1 - erf; its relative precision is what exp(-x^2) leaves, x^2 units in the last place.
+Tensor plain_erfc(const Tensor& x) {
+  const Tensor is_near = x.abs() < 0.5, u = is_near.where(x, 0), tail = erfc_tail(x.abs());
+  return is_near.where(1 - (u + u * polynomial(u * u, erf_fit)), (x < 0).where(2 - tail, tail));
+}
+
+// By how far y is from 1: f32 numbers are never as near as the last piece is for.
+Tensor plain_erfinv(const Tensor& y) {
+  const Tensor far = -((1 - y) * (1 + y)).log();
+  const Tensor depth = (y.abs() < 0.5).where(-plain_log1p(-y * y), far);
+  const Tensor is_small = depth <= 6.25, root = is_small.where(6.25, depth).sqrt();
+  Tensor factor = polynomial(root - 3.25, erfinv_middle_fit);
+  if (y.dtype() == dtypes::f64)
+    factor = (root > 4).where(polynomial(root - 5, erfinv_large_fit), factor);
+  factor = is_small.where(polynomial(is_small.where(depth, 0) - 3.125, erfinv_small_fit), factor);
+  return (y.abs() == 1).where(y * infinity, (y.abs() > 1).where(nan, y * factor));
+}
+
+Tensor exp_slope(const Tensor& x) { return (-x * x).exp() * (2 * inv_sqrtpi); }
+
+// sin(pi x) without the multiples of pi.
+Tensor sine_of_turns(const Tensor& x) { return ((x - x.round()) * pi).sin(); }
+
+// From 3 on Stirling's formula; below, from log gamma between 1 and 2, which is 0 at both ends.
+Tensor lgamma_right(const Tensor& x) {
+  const double half_log_2pi = 0.91893853320467274178;
+  const Tensor is_large = x >= 3, a = is_large.where(x, 3), b = is_large.where(1, x);
+  const Tensor log_a = a.log();
+  const Tensor tail = polynomial(a.reciprocal(), lgamma_tail_fit) / a;
+  const Tensor large = (a - 0.5) * (log_a - 1) + (half_log_2pi - 0.5) + tail;
+  const Tensor u = b - b.floor().minimum(2), step = (b >= 2).where(b - 1, (b < 1).where(b, 1));
+  const Tensor middle = u * (u - 1) * polynomial(u, lgamma_one_fit);
+  const Tensor log_step = step.log();
+  return is_large.where(large, (b < 1).where(middle - log_step, middle + log_step));
+}
+
+Tensor plain_lgamma(const Tensor& x) {
+  const Tensor is_left = x < 0, mirrored = lgamma_right(is_left.where(1 - x, x));
+  const Tensor sine = sine_of_turns(is_left.where(x, 0.5)).abs();
+  const Tensor regular = is_left.where((pi / sine).log() - mirrored, mirrored);
+  return ((x.abs() == infinity) | (sine == 0)).where(infinity, regular);
+}
+
+// Around the root, whose last bits are a number of their own.
+Tensor digamma_right(const Tensor& x) {
+  constexpr double root = 0.46163214496836236, root_f32 = 0.46163213F;
+  const bool is_f32 = x.dtype() == dtypes::f32;
+  const double high = is_f32 ? root_f32 : root;
+  const double low = is_f32 ? root - root_f32 : -1.5522348162858677e-17;
+  const Tensor is_large = x >= 3, a = is_large.where(x, 3), b = is_large.where(1, x);
+  const Tensor w = a.reciprocal();
+  const Tensor large = a.log() - w * 0.5 - w * w * polynomial(w, digamma_tail_fit);
+  const Tensor u = b - b.floor().minimum(2), step = (b >= 2).where(b - 1, (b < 1).where(b, 1));
+  const Tensor middle = (u - high - low) * polynomial(u, digamma_one_fit);
+  const Tensor turn = step.reciprocal();
+  return is_large.where(large, (b < 1).where(middle - turn, middle + (b >= 2).where(turn, 0)));
+}
+
+Tensor plain_digamma(const Tensor& x) {
+  const Tensor is_left = x < 0, mirrored = digamma_right(is_left.where(1 - x, x));
+  const Tensor angle = (is_left.where(x - x.round(), 0.25)) * pi;
+  const Tensor regular = is_left.where(mirrored - pi / angle.tan(), mirrored);
+  const Tensor is_pole = is_left & (x == x.round());
+  return is_pole.where(nan, regular);
+}
+
+Tensor plain_i0(const Tensor& x) {
+  const Tensor size = x.abs(), is_small = size <= 8;
+  const Tensor a = is_small.where(size, 8), b = is_small.where(8, size);
+  const Tensor small = polynomial(a * 0.25 - 1, i0_small_fit);
+  const Tensor large = polynomial(16 / b - 1, i0_large_fit) / b.sqrt();
+  return size.exp() * is_small.where(small, large);
+}
+
+}  // namespace
+
+Tensor Tensor::erf() const {
+  return with_slope(*this, plain_erf, [](const Tensor& x, const Tensor&) { return exp_slope(x); });
+}
+Tensor Tensor::erfc() const {
+  return with_slope(*this, plain_erfc,
+                    [](const Tensor& x, const Tensor&) { return -exp_slope(x); });
+}
+Tensor Tensor::erfinv() const {
+  return with_slope(*this, plain_erfinv, [](const Tensor&, const Tensor& y) {
+    return (y * y).exp() * (0.5 / inv_sqrtpi);
+  });
+}
+Tensor Tensor::lgamma() const {
+  return with_slope(*this, plain_lgamma,
+                    [](const Tensor& x, const Tensor&) { return x.digamma(); });
+}
+Tensor Tensor::digamma() const { return widely(*this, plain_digamma); }
+Tensor Tensor::i0() const { return widely(*this, plain_i0); }
+
+// The logarithm is not asked for where 0 times it is 0.
+Tensor Tensor::xlogy(const Operand& other) const {
+  const Tensor is_open = (other <= 0) | (other == infinity);
+  return *this * ((*this == 0) & is_open).where(1, other).log();
+}
+
+}  // namespace weft
