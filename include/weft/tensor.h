@@ -419,7 +419,18 @@ class Tensor {
   Tensor softmax(std::int64_t axis = -1) const;
   Tensor log_softmax(std::int64_t axis = -1) const;
   Tensor softmin(std::int64_t axis = -1) const { return neg().softmax(axis); }
+
+  // --- Scans: of each element and those before it -------------------------------------------------
+
   Tensor cumsum(std::int64_t axis = 0) const;
+  Tensor cumprod(std::int64_t axis) const;
+  Tensor logcumsumexp(std::int64_t axis = 0) const;
+  // And where it is: the last place of equal ones. Equal ones share the gradient.
+  std::pair<Tensor, Tensor> cummax(std::int64_t axis = 0) const;
+  std::pair<Tensor, Tensor> cummin(std::int64_t axis = 0) const;
+  // Each element less the one before it; other elements may come before and after all.
+  Tensor diff(std::int64_t times = 1, std::int64_t axis = -1, const Tensor& prepend = {},
+              const Tensor& append = {}) const;
 
   // --- Products, windows, normalisation ---------------------------------------------------------
 

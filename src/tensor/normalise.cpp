@@ -1,4 +1,4 @@
-// Normalisation and running sums.
+// Normalisation.
 
 #include <algorithm>
 
@@ -6,7 +6,6 @@
 #include <weft/error.h>
 
 #include "ops.h"
-#include "windows.h"
 
 namespace weft {
 
@@ -60,37 +59,6 @@ Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor&
   Tensor normal = (*this - along(mean)) * along(invstd);
   if (!weight.is_null()) normal = normal * along(weight);
   return bias.is_null() ? normal : normal + along(bias);
-}
-
-namespace {
-
-// Along the last axis: every element sees the window that ends with it, and zeros before the first.
-Tensor running_windows(const Tensor& x) {
-  Tensor::Bounds before(static_cast<std::size_t>(x.ndim()), {0, 0});
-  before.back().first = x.size(-1) - 1;
-  return windows(x.pad(before), Window("cumsum", {x.size(-1)}, 1, 1, 0)).sum(-1);
-}
-
-// Blocks are summed up each for itself, and get what those before them add up to.
-Tensor running_sums(const Tensor& x) {
-  constexpr std::int64_t block = 64;
-  const std::int64_t count = x.size(-1), blocks = (count + block - 1) / block;
-  if (blocks == 1) return running_windows(x);
-  Tensor::Bounds after(static_cast<std::size_t>(x.ndim()), {0, 0});
-  after.back().second = blocks * block - count;
-  const Tensor own = running_windows(x.pad(after).unflatten(-1, {blocks, block}));
-  after.back() = {1, 0};
-  const Tensor before = running_sums(own[{ellipsis, -1}]).pad(after).slice(-1, Slice{0, blocks});
-  return (own + before.unsqueeze(-1)).flatten(-2).slice(-1, Slice{0, count});
-}
-
-}  // namespace
-
-Tensor Tensor::cumsum(std::int64_t axis) const {
-  if (ndim() == 0) return sum();
-  axis = axis_of("cumsum", axis, ndim());
-  if (size(axis) > 0) return running_sums(transpose(axis, -1)).transpose(axis, -1);
-  return sum(axis, true).slice(axis, Slice{0, 0});
 }
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Sliding windows as movement: the one trick behind convolution, pooling and running sums.
+// Sliding windows as movement: the one trick behind convolution and pooling.
 #pragma once
 
 #include <string>

@@ -239,5 +239,36 @@ TEST(MethodCount, Functions) {
   EXPECT_LE(Tensor::schedule({var, mean}).size(), 2U);
 }
 
+TEST(MethodCount, Scans) {
+  const Tensor x = input({64, 100}), line = input({100000});
+  const Count counts[] = {
+      {"cumsum", [&] { return x.cumsum(1) + 1; }, 1},
+      {"cumsum of many", [&] { return line.cumsum(); }, 2},
+      {"cumprod", [&] { return x.cumprod(1); }, 1},
+      {"cumprod of many", [&] { return line.cumprod(0); }, 3},
+      {"cummax", [&] { return x.cummax(1).first; }, 1},
+      {"cummax of many", [&] { return line.cummax().first; }, 3},
+      {"logcumsumexp", [&] { return x.logcumsumexp(1); }, 1},
+      {"logcumsumexp of many", [&] { return line.logcumsumexp(); }, 1},
+      {"diff", [&] { return x.diff(); }, 1},
+      {"gradient of cumsum", [&] { return x.cumsum(1).sum().gradient({x})[0]; }, 1},
+  };
+  expect_counts(counts);
+}
+
+// A block for each element, and each block for each other.
+TEST(MethodCount, LongScansAreNotQuadratic) {
+  const auto flops = [](const Tensor& tensor) {
+    double sum = 0;
+    for (const ScheduleItem& item : tensor.schedule()) sum += item.work.flops;
+    return sum;
+  };
+  const Tensor line = input({100000});
+  EXPECT_LT(flops(line.cumsum()), 5e7);
+  EXPECT_LT(flops(line.cummax().first), 5e7);
+  EXPECT_LT(flops(line.logcumsumexp()), 5e8);
+  EXPECT_LT(flops(line.cumsum().sum().gradient({line})[0]), 1e8);
+}
+
 }  // namespace
 }  // namespace weft

@@ -1,6 +1,7 @@
-// What golden cases do not say of functions and dtypes.
+// What golden cases do not say of functions, dtypes and scans: limits, promotion, long axes, symbolic sizes.
 
 #include <limits>
+#include <numeric>
 
 #include "tensor_test.h"
 
@@ -38,6 +39,49 @@ TEST(TensorDTypes, OfTensors) {
   EXPECT_EQ(Tensor::result_type(half, whole), dtypes::f16);
   EXPECT_EQ(Tensor::result_type(whole, 0.5), dtypes::f32);
   EXPECT_EQ(Tensor::result_type(whole.to_bool(), 2), dtypes::i32);
+}
+
+std::vector<double> waves(std::size_t count) {
+  std::vector<double> values;
+  for (std::size_t i = 0; i < count; ++i)
+    values.push_back(std::sin(0.37 * static_cast<double>(i)) + 0.01);
+  return values;
+}
+
+// Longer than one kernel takes at once, and than the blocks of one level.
+TEST(TensorScans, OfLongAxes) {
+  for (const std::size_t count : {512U, 513U, 5000U, 100003U}) {
+    const std::vector<double> values = waves(count);
+    std::vector<double> sums(count), largest(count);
+    std::partial_sum(values.begin(), values.end(), sums.begin());
+    std::partial_sum(values.begin(), values.end(), largest.begin(),
+                     [](double a, double b) { return std::max(a, b); });
+    const Tensor x(values);
+    const Sizes64 shape{static_cast<std::int64_t>(count)};
+    EXPECT_TRUE(near(x.cumsum(), sums, shape, 1e-10)) << count;
+    const auto [values_found, places] = x.cummax();
+    EXPECT_TRUE(holds<double>(values_found, largest, shape)) << count;
+    EXPECT_TRUE(holds<double>(x.take(places), largest, shape)) << count;
+  }
+}
+
+// Every element counts for itself and all behind it.
+TEST(TensorScans, GradientsOfLongAxes) {
+  const std::int64_t count = 3000;
+  const Tensor x(waves(count)), weights = Tensor::arange(count, {.dtype = dtypes::f64});
+  const Tensor found = x.cumsum().gradient({x}, weights)[0];
+  std::vector<double> expected;
+  for (std::int64_t i = 0; i < count; ++i)
+    expected.push_back(static_cast<double>((i + count - 1) * (count - i)) / 2);
+  EXPECT_TRUE(near(found, expected, {count}, 1e-10));
+}
+
+TEST(TensorScans, BesideASymbolicSize) {
+  const UOp n = Variable("rows", 1, 4);
+  const Tensor x = Tensor::ones({Dim(n), 3});
+  const Tensor found[] = {x.cumsum(1), x.tanh(), x.hypot(2), x.cummax(1).second,
+                          x.norm(2, 1, true)};
+  for (const Tensor& tensor : found) EXPECT_TRUE(tensor.dims()[0].uop().is(n));
 }
 
 // By 1 in the last place, at every step between two signs.

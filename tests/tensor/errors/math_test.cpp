@@ -1,4 +1,4 @@
-// Wrong calls of functions of each element and reductions.
+// Wrong calls of functions of each element, reductions and scans.
 
 #include "table.h"
 
@@ -42,8 +42,9 @@ TEST(TensorErrors, Functions) {
   expect_errors(calls);
 }
 
-TEST(TensorErrors, Reductions) {
+TEST(TensorErrors, ReductionsAndScans) {
   const Tensor x = Tensor::zeros({2, 3}), none = Tensor::zeros({2, 0});
+  const UOp n = Variable("n", 1, 4);
   const WrongCall calls[] = {
       {"norm", [&] { x.norm(-1); }, "norm: p is -1: want at least 0"},
       {"norm, axis", [&] { x.norm(2, 2); }, "sum: there is no axis 2 in a tensor of 2 axes"},
@@ -52,6 +53,18 @@ TEST(TensorErrors, Reductions) {
       {"cdist", [&] { x.cdist(Tensor::zeros({4, 2})); },
        "cdist: shapes (2, 3) and (4, 2) are not (..., points, width)"},
       {"aminmax", [&] { none.aminmax(1); }, "aminmax: axis 1 of shape (2, 0) has no elements"},
+      {"cumsum", [&] { x.cumsum(2); }, "cumsum: there is no axis 2 in a tensor of 2 axes"},
+      {"cumsum of a number", [&] { Tensor(1.0).cumsum(1); },
+       "cumsum: there is no axis 1 in a tensor of 1 axes"},
+      {"cumprod", [&] { x.cumprod(-3); }, "cumprod: there is no axis -3 in a tensor of 2 axes"},
+      {"cummax", [&] { x.cummax(2); }, "cummax: there is no axis 2 in a tensor of 2 axes"},
+      {"cummin", [&] { x.cummin(2); }, "cummin: there is no axis 2 in a tensor of 2 axes"},
+      {"logcumsumexp", [&] { x.logcumsumexp(2); },
+       "logcumsumexp: there is no axis 2 in a tensor of 2 axes"},
+      {"cumsum, symbolic", [&] { Tensor::zeros({Dim(n), 2}).cumsum(0); },
+       "cumsum: the size n is symbolic, and has to be a number here"},
+      {"diff", [&] { x.diff(-1); }, "diff: -1 times: want at least 0"},
+      {"diff, axis", [&] { x.diff(1, 2); }, "diff: there is no axis 2 in a tensor of 2 axes"},
   };
   expect_errors(calls);
 }
