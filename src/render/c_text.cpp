@@ -112,7 +112,8 @@ CText phrase_text(Op op, DType operand, const std::vector<CText>& operands, CHel
   if (operand.is_bool()) level = logic_level(op, level);
   std::string text[3];
   for (std::size_t i = 0; i < operands.size(); ++i) {
-    const int least = is_call ? 0 : level + (i > 0 || level == conditional || level == unary);
+    const bool is_right = i > 0 || op == Op::Recip;  // 1 / (a * b)
+    const int least = is_call ? 0 : level + (is_right || level == conditional || level == unary);
     text[i] = operands[i].within(level == conditional && i == 2 ? conditional : least);
   }
   return {fmt::format(fmt::runtime(form), text[0], text[1], text[2], fmt::arg("k", operand.str())),
