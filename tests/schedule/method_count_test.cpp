@@ -18,7 +18,7 @@ struct Count {
   std::size_t kernels;
 };
 
-Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
+Tensor input(const Shape& shape) { return Tensor::rand(shape).contiguous().realize(); }
 
 void expect_counts(std::span<const Count> counts) {
   for (const Count& count : counts)
