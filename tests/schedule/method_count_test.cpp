@@ -64,13 +64,13 @@ TEST(MethodCount, Indexing) {
   const Tensor index = Tensor::randint({64, 32}, 0, 64).realize();
   using enum Tensor::Reduce;
   const Count counts[] = {
-      {"x[rows]", [&] { return x[rows] * 2 + 1; }, 2},
-      {"x[1:, rows]", [&] { return x[{Slice{1}, rows}] + 1; }, 2},
-      {"x[rows, rows]", [&] { return x[{rows, rows}].sum(); }, 2},
+      {"x[rows]", [&] { return x[rows] * 2 + 1; }, 1},
+      {"x[1:, rows]", [&] { return x[{Slice{1}, rows}] + 1; }, 1},
+      {"x[rows, rows]", [&] { return x[{rows, rows}].sum(); }, 1},
       {"index_put", [&] { return x.index_put({rows}, part); }, 2},
       {"index_add", [&] { return x.index_add(0, rows, part); }, 2},
       {"index_add of what is computed", [&] { return (x * 2).index_add(0, rows, part * 3); }, 2},
-      {"gather", [&] { return x.gather(0, index) + x; }, 2},
+      {"gather", [&] { return x.gather(0, index) + x; }, 1},
       {"scatter_add", [&] { return x.scatter_add(0, index, x); }, 2},
       {"scatter_reduce, amax", [&] { return x.scatter_reduce(0, index, x, Amax); }, 2},
       {"scatter_reduce, mean", [&] { return x.scatter_reduce(0, index, x, Mean); }, 5},
@@ -81,7 +81,7 @@ TEST(MethodCount, Indexing) {
   };
   expect_counts(counts);
   const Tensor loss = x[rows].square().sum();
-  EXPECT_EQ(loss.gradient({x})[0].schedule().size(), 3U) << "gradient of x[rows]";
+  EXPECT_EQ(loss.gradient({x})[0].schedule().size(), 2U) << "gradient of x[rows]";
 }
 
 TEST(MethodCount, Searching) {
@@ -174,7 +174,7 @@ TEST(MethodCount, Losses) {
       {"cosine_similarity", [&] { return F::cosine_similarity(x, y); }, 1},
       {"triplet_margin_loss", [&] { return F::triplet_margin_loss(x, y, x + 1); }, 1},
       {"contrastive_loss", [&] { return F::contrastive_loss(x, y); }, 1},
-      {"ctc_loss", [&] { return F::ctc_loss(times, words, lengths, Tensor::full({4}, 3)); }, 8},
+      {"ctc_loss", [&] { return F::ctc_loss(times, words, lengths, Tensor::full({4}, 3)); }, 7},
   };
   expect_counts(counts);
 }
