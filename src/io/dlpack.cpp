@@ -48,7 +48,7 @@ std::vector<Step> steps_of(const DLTensor& from) {
   for (std::int64_t axis = 0; axis < from.ndim; ++axis)
     if (from.shape[axis] != 1 && from.strides[axis] != 0)
       steps.push_back({axis, from.shape[axis], from.strides[axis]});
-  std::ranges::stable_sort(steps, std::greater(), &Step::stride);
+  std::ranges::sort(steps, std::greater(), &Step::stride);
   for (std::size_t i = 0; i < steps.size(); ++i) {
     const bool fits = steps[i].stride > 0 &&
                       (i == 0 || (steps[i].size - 1) * steps[i].stride < steps[i - 1].stride);

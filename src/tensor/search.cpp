@@ -172,10 +172,12 @@ Tensor::Unique unique_of(const Tensor& x) {
   const std::vector<T> values = x.flatten().to_vector<T>();
   std::vector<std::size_t> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto is_before = [&](std::size_t a, std::size_t b) {
+  const auto is_less = [&](std::size_t a, std::size_t b) {
     return values[a] < values[b] || (values[a] == values[a] && values[b] != values[b]);
   };
-  std::ranges::stable_sort(order, is_before);
+  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
+    return is_less(a, b) || (!is_less(b, a) && a < b);
+  });
   std::vector<T> different;
   std::vector<std::int32_t> inverse(values.size()), counts;
   for (std::size_t i : order) {
