@@ -1,9 +1,10 @@
 #include <weft/dev/engine/callers.h>
 
-#include <execinfo.h>
+#include <unwind.h>
 
 #include <map>
 #include <mutex>
+#include <utility>
 
 #include <weft/dev/symbols/frames.h>
 #include <weft/settings.h>
@@ -11,7 +12,7 @@
 namespace weft {
 namespace {
 
-constexpr int most_frames = 48;
+constexpr std::size_t most_frames = 48;
 
 using CallStack = std::vector<const void*>;  // return addresses, innermost first
 
@@ -27,13 +28,24 @@ CallStacks& call_stacks() {
   return all;
 }
 
+// By the unwinder itself: a sanitizer's backtrace() puts a frame of its own on top.
+CallStack present_stack() {
+  CallStack stack;
+  const auto add = [](_Unwind_Context* frame, void* found) {
+    auto& stack = *static_cast<CallStack*>(found);
+    stack.push_back(reinterpret_cast<const void*>(_Unwind_GetIP(frame)));
+    return stack.size() < most_frames ? _URC_NO_REASON : _URC_END_OF_STACK;
+  };
+  _Unwind_Backtrace(add, &stack);
+  return stack;
+}
+
 Origin present_call() {
-  void* addresses[most_frames];
-  const int count = backtrace(addresses, most_frames);
+  CallStack present = present_stack();
   CallStacks& all = call_stacks();
   const std::lock_guard lock(all.mutex);
   const auto next = static_cast<Origin>(all.stacks.size());
-  const auto [stack, is_new] = all.numbers.emplace(CallStack(addresses, addresses + count), next);
+  const auto [stack, is_new] = all.numbers.emplace(std::move(present), next);
   if (is_new) all.stacks.push_back(&stack->first);
   return stack->second;
 }

@@ -145,7 +145,7 @@ class Writer {
  public:
   void number(std::uint64_t value, std::size_t width) {
     for (std::size_t i = 0; i < width; ++i)
-      bytes.push_back(static_cast<std::byte>(value >> (8 * i) & 255));
+      bytes.push_back(i < sizeof value ? static_cast<std::byte>(value >> (8 * i)) : std::byte{0});
   }
   void add(std::span<const std::byte> more) { bytes.insert(bytes.end(), more.begin(), more.end()); }
   void add(const std::string& text) { add(std::as_bytes(std::span(text))); }
