@@ -51,13 +51,22 @@ std::vector<std::shared_ptr<Storage>> Storage::alive() {
 // What gradients pass through stays a graph; it is not computed again, since whoever reads it finds
 // the BUFFER that it was computed into.
 void Storage::settle() {
+  const std::lock_guard lock(mutex_);
+  give_way();
+}
+
+void Storage::give_way() {
   if (tracked_) return;
   if (UOp buffer = computed(current_.node()); !buffer.is_null()) current_ = std::move(buffer);
 }
 
+void Storage::settle_stores() {
+  if (current_->op() == Op::After) give_way();
+}
+
 UOp Storage::version() {
   const std::lock_guard lock(mutex_);
-  settle();
+  settle_stores();
   return current_;
 }
 
@@ -82,7 +91,7 @@ UOp buffer_like(const UOp& tensor, Symbol device) {
 
 void Storage::own() {
   const std::lock_guard lock(mutex_);
-  settle();
+  settle_stores();
   if (owned_) return;
   const UOp buffer = buffer_like(current_, device_);
   current_ = after_store(buffer, buffer, current_);
@@ -96,7 +105,7 @@ void Storage::part() {
 
 void Storage::renew() {
   const std::lock_guard lock(mutex_);
-  settle();
+  settle_stores();
   if (current_->op() == Op::Buffer)
     current_ = new_buffer(current_->dtype(), sizes_of(current_), memory_of(current_.node()));
 }
@@ -105,7 +114,7 @@ void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UO
                     bool is_tracked) {
   own();
   const std::lock_guard lock(mutex_);
-  settle();
+  settle_stores();
   tracked_ = tracked_ || is_tracked;
   current_ = after_store(current_, place(current_), value);
 }
@@ -114,7 +123,7 @@ void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is
   if (!view.is(root))
     return store([&](const UOp& memory) { return rebased(view, root, memory); }, value, is_tracked);
   const std::lock_guard lock(mutex_);
-  settle();
+  settle_stores();
   tracked_ = tracked_ || is_tracked;
   if (!owned_ && current_->op() != Op::Buffer) {  // nothing is in memory yet
     current_ = value;

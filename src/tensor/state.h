@@ -26,9 +26,12 @@ class Storage {
 
   Symbol device() const { return device_; }
 
-  // The present version: a graph that is not computed yet, a BUFFER, or AFTER(BUFFER, stores). What
-  // was computed gives way to its BUFFER, unless gradients still have to pass through it.
+  // The present version: a graph, a BUFFER, or AFTER(BUFFER, stores) until the stores ran.
   UOp version();
+  // What was asked for gives way to the BUFFER that it was computed into, unless gradients still have to
+  // pass through it. Not what is computed because another tensor has the same graph: gradients of this
+  // one would depend on that.
+  void settle();
   bool is_tracked();
 
   // Puts the value in place of the elements that `view` looks at, which is movement over `root`.
@@ -43,7 +46,8 @@ class Storage {
   void renew();
 
  private:
-  void settle();
+  void give_way();
+  void settle_stores();
 
   const Symbol device_;
   std::uint64_t number_ = 0;

@@ -108,6 +108,7 @@ Tensor Tensor::realize() const {
 // What is computed is noted on the nodes; uop() finds it there.
 void Tensor::realize(const std::vector<Tensor>& tensors) {
   Batch({tensors.begin(), tensors.end()}).run();
+  for (const Tensor& tensor : tensors) tensor.state_->storage->settle();
 }
 
 std::vector<ScheduleItem> Tensor::schedule() const { return schedule({*this}); }

@@ -48,6 +48,12 @@ TEST(TensorAutograd, ReadingValuesLosesNoGradient) {
   EXPECT_TRUE(holds<float>(w.grad(), {18, 18}, {2}));
 }
 
+TEST(TensorAutograd, IsThatOfTheGraphThoughAnEqualOneWasComputed) {
+  const Tensor x = Tensor({1.0F, 2.0F}).realize(), same = (x * 3).realize();
+  const Tensor hidden = x * 3;
+  EXPECT_TRUE(holds<float>((hidden * hidden).sum().gradient({x})[0], {18, 36}, {2}));
+}
+
 TEST(TensorAutograd, DescentInPlace) {
   Tensor w({4.0, -2.0}, {.requires_grad = true});
   Tensor loss;
