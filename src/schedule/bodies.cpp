@@ -36,7 +36,6 @@ class Reader {
   }
 
   void read() {
-    body_.ops.assign(body_.loops.size() + 1, 0.0);
     body_.size = static_cast<int>(nodes_.size());
     // Users first: the loops around a reduction are known before its own.
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
@@ -110,8 +109,11 @@ class Reader {
   }
 
   void count(NodeList ranges, double ops) {
-    const Loop loop = around(ranges);
-    body_.ops[loop.own.empty() ? 0 : loop.own.back() + 1] += ops * loop.trips;
+    Loop loop = around(ranges);
+    auto same = std::ranges::find(body_.operations, loop.own, &Operations::own);
+    if (same == body_.operations.end())
+      same = body_.operations.insert(same, {std::move(loop.own), 0});
+    same->count += ops * loop.trips;
   }
 
   Body& body_;

@@ -14,6 +14,12 @@ struct Reading {
   std::vector<const Node*> inner;  // the reduce ranges around it, outermost first
 };
 
+// Operations on data for each element that change with the same loops.
+struct Operations {
+  std::vector<std::size_t> own;  // those loops of the body, by position
+  double count = 0;
+};
+
 struct Body {
   std::vector<UOp> loops;  // one for each dimension of what is computed; 0 where it has size 1
   UOp value;               // the element at those
@@ -21,9 +27,7 @@ struct Body {
   // The ranges of the reduction that the body is, or is made of alone; empty where there are others.
   std::vector<const Node*> reduction;
   std::vector<Reading> readings;
-  // Operations on data for each element, those that change with no loop of the body first, then
-  // those that change with the first loop at most, and so on.
-  std::vector<double> ops;
+  std::vector<Operations> operations;
   int size = 0;  // nodes: what code generation works on
 };
 

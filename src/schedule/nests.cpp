@@ -28,8 +28,12 @@ double Instance::runs(std::size_t depth) const {
 }
 
 double Instance::flops(const Body& body) const {
-  double total = body.ops[0];
-  for (std::size_t i = 0; i < dims.size(); ++i) total += body.ops[i + 1] * runs(dims[i].depth);
+  double total = 0;
+  for (const Operations& operations : body.operations) {
+    std::size_t depth = 0;
+    for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
+    total += operations.count * runs(depth);
+  }
   return total;
 }
 

@@ -16,11 +16,15 @@ double bytes_of(const UOp& tensor) {
   return elements(tensor->dims()) * static_cast<double>(tensor->dtype().bytes());
 }
 
+// As a kernel of its own, where the loops are around each other in order.
 double flops_apart(const Body& body) {
-  double flops = body.ops[0], runs = 1;
-  for (std::size_t i = 0; i < body.loops.size(); ++i) {
-    if (body.loops[i]->op() == Op::Range) runs *= trips(body.loops[i].node());
-    flops += body.ops[i + 1] * runs;
+  double flops = 0;
+  for (const Operations& operations : body.operations) {
+    const std::size_t depth = operations.own.empty() ? 0 : operations.own.back() + 1;
+    double runs = 1;
+    for (std::size_t i = 0; i < depth; ++i)
+      if (body.loops[i]->op() == Op::Range) runs *= trips(body.loops[i].node());
+    flops += operations.count * runs;
   }
   return flops;
 }

@@ -1,0 +1,68 @@
+// What the scheduler counts is what runs: operations are counted again in the loops of the program.
+
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+#include <weft/dev/codegen/linearize.h>
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+namespace {
+
+Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
+
+double trips(const Node* range) { return static_cast<double>(range->src(0)->lo()); }
+
+// Operations on floats, each as often as the loops around it go.
+double executed(const UOp& kernel) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const Node* roots[] = {kernel.node()};
+  const std::vector<UOp> program = accumulate(stages(import_graph(roots, shared_graph(), arena)));
+  double runs = 1, flops = 0;
+  for (const Node* node : linearize(program[0].node())) {
+    if (node->op() == Op::Range) runs *= trips(node);
+    if (node->op() == Op::End)
+      for (const Node* range : node->src().subspan(1))
+        if (range->op() == Op::Range) runs /= trips(range);
+    if (is_elementwise(node->op()) && node->dtype().is_float()) flops += runs;
+  }
+  return flops;
+}
+
+struct Case {
+  std::string_view name;
+  Tensor value;
+  double flops;  // of each step by itself
+};
+
+TEST(ExecutedWork, IsWhatWasCounted) {
+  const double n = 40, product = 2 * n * n * n;
+  const Tensor a = input({40, 40}), b = input({40, 40}), c = input({40, 40}), d = input({40, 40});
+  const Tensor q = input({2, 40, 16}), k = input({2, 40, 16}), v = input({2, 40, 16});
+  const Case cases[] = {
+      {"(a b) c", a.matmul(b).matmul(c), 2 * product},
+      {"a (b c)", a.matmul(b.matmul(c)), 2 * product},
+      {"a (b (c d))", a.matmul(b.matmul(c.matmul(d))), 3 * product},
+      {"(a b) (c d)", a.matmul(b).matmul(c.matmul(d)), 3 * product},
+      {"(a b)^T (c d)", a.matmul(b).T().matmul(c.matmul(d)), 3 * product},
+      {"(a b)^T (c d)^T", a.matmul(b).T().matmul(c.matmul(d).T()), 3 * product},
+      {"(a a) (a a)", a.matmul(a).matmul(a.matmul(a)), 2 * product},
+      {"columns", (a.matmul(b).sum(0, true) * c).sum(1), product + 3 * n * n},
+      {"attention", q.matmul(k.transpose(-1, -2)).softmax().matmul(v),
+       4.0 * 2 * 40 * 40 * 16 + 8 * 2 * 1600},
+  };
+  for (const Case& one : cases) {
+    double counted = 0, done = 0;
+    for (const ScheduleItem& item : one.value.schedule()) {
+      counted += item.work.flops;
+      done += executed(item.kernel);
+    }
+    EXPECT_LE(done, 1.2 * counted) << one.name;
+    EXPECT_LE(done, 1.2 * one.flops) << one.name;
+  }
+}
+
+}  // namespace
+}  // namespace weft
