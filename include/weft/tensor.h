@@ -246,7 +246,7 @@ class Tensor {
   using Bounds = std::vector<std::pair<Dim, Dim>>;
   Tensor shrink(const Bounds& start_stop) const;  // for each axis
   Tensor pad(const Bounds& before_after, Scalar value = 0) const;
-  Tensor slice(std::int64_t axis, Slice slice) const;
+  Tensor slice(std::int64_t axis, const Slice& slice) const;
   static Tensor cat(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
   static Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
   std::vector<Tensor> split(std::int64_t size, std::int64_t axis = 0) const;

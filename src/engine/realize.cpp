@@ -84,8 +84,9 @@ void renew_overwritten(const Plan& plan, const Resolved& resolved, const SlotOf&
   for (std::size_t i = 0; i < plan.roots.size(); ++i) {
     if (resolved.roots[i].tensor->op() != Op::After) continue;
     const std::size_t slot = slot_of.at(seen_by(plan.roots[i].node())->arg<BufferArg>().id.value);
-    if (!plan.slots[slot].input) continue;
-    const UOp& before = resolved.buffers[*plan.slots[slot].input];
+    const auto input = plan.slots[slot].input;
+    if (!input) continue;
+    const UOp& before = resolved.buffers[*input];
     if (!results.buffers[slot].is(before)) continue;
     results.buffers[slot] = new_buffer(before->dtype(), sizes_of(before), memory_of(before.node()));
     results.overwritten.push_back(before);

@@ -29,8 +29,10 @@ std::vector<std::byte> read_file(const std::string& op, const std::string& path)
   const File file = open(op, path, "rb");
   std::vector<std::byte> bytes;
   std::byte part[1 << 16];
-  while (const std::size_t count = std::fread(part, 1, sizeof part, file.get()))
+  for (std::size_t count = sizeof part; count == sizeof part;) {
+    count = std::fread(part, 1, sizeof part, file.get());
     bytes.insert(bytes.end(), part, part + count);
+  }
   if (std::ferror(file.get()) != 0) failed(op, path);
   return bytes;
 }

@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <weft/io.h>
 
 #include "file.h"
@@ -25,8 +26,8 @@ void save_npz(const std::string& path, const std::map<std::string, Tensor>& tens
               bool compressed) {
   std::vector<ZipEntry> entries;
   for (const auto& [name, tensor] : tensors) {
-    const std::string file = name + std::string(ending);
-    entries.push_back({file, encoded_npy(tensor, path + ":" + file)});
+    const std::string file = fmt::format("{}{}", name, ending);
+    entries.push_back({file, encoded_npy(tensor, fmt::format("{}:{}", path, file))});
   }
   write_file("save_npz", path, zipped(entries, compressed));
 }

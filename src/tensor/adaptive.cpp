@@ -50,33 +50,33 @@ std::vector<Taps> windows_of(const Tensor& x, const std::vector<std::int64_t>& s
 
 }  // namespace
 
-Tensor adaptive_avg_pool(const Tensor& x, const std::vector<std::int64_t>& wanted) {
-  const std::vector<std::int64_t> sizes = sizes_for("adaptive_avg_pool", x, wanted);
-  if (const auto kernel = even_kernel(x, sizes)) return x.avg_pool(*kernel);
-  return sum_of_taps("adaptive_avg_pool", x, windows_of(x, sizes));
+Tensor adaptive_avg_pool(const Tensor& x, const std::vector<std::int64_t>& sizes) {
+  const std::vector<std::int64_t> out = sizes_for("adaptive_avg_pool", x, sizes);
+  if (const auto kernel = even_kernel(x, out)) return x.avg_pool(*kernel);
+  return sum_of_taps("adaptive_avg_pool", x, windows_of(x, out));
 }
 
-Tensor adaptive_max_pool(const Tensor& x, const std::vector<std::int64_t>& wanted) {
-  const std::vector<std::int64_t> sizes = sizes_for("adaptive_max_pool", x, wanted);
-  if (const auto kernel = even_kernel(x, sizes)) return x.max_pool(*kernel);
-  return read_taps("adaptive_max_pool", x, windows_of(x, sizes)).max(last_axes(sizes.size()));
+Tensor adaptive_max_pool(const Tensor& x, const std::vector<std::int64_t>& sizes) {
+  const std::vector<std::int64_t> out = sizes_for("adaptive_max_pool", x, sizes);
+  if (const auto kernel = even_kernel(x, out)) return x.max_pool(*kernel);
+  return read_taps("adaptive_max_pool", x, windows_of(x, out)).max(last_axes(out.size()));
 }
 
 std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
-                                                         const std::vector<std::int64_t>& wanted) {
+                                                         const std::vector<std::int64_t>& sizes) {
   const char* op = "adaptive_max_pool_with_indices";
-  const std::vector<std::int64_t> sizes = sizes_for(op, x, wanted);
-  if (const auto kernel = even_kernel(x, sizes)) return x.max_pool_with_indices(*kernel);
-  const std::vector<Taps> taps = windows_of(x, sizes);
-  const AxisList axes = last_axes(sizes.size());
+  const std::vector<std::int64_t> out = sizes_for(op, x, sizes);
+  if (const auto kernel = even_kernel(x, out)) return x.max_pool_with_indices(*kernel);
+  const std::vector<Taps> taps = windows_of(x, out);
+  const AxisList axes = last_axes(out.size());
   const Tensor seen = read_taps(op, x, taps), most = seen.max(axes, true);
   std::int64_t count = 1;
   Tensor place;  // in the flattened axes
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::int64_t own = x.size(static_cast<std::int64_t>(i) - std::ssize(sizes));
-    std::vector<Dim> apart(2 * sizes.size(), Dim(1));
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::int64_t own = x.size(static_cast<std::int64_t>(i) - std::ssize(out));
+    std::vector<Dim> apart(2 * out.size(), Dim(1));
     apart[i] = Dim(taps[i].place.size(0));
-    apart[i + sizes.size()] = Dim(taps[i].place.size(1));
+    apart[i + out.size()] = Dim(taps[i].place.size(1));
     const Tensor own_place = taps[i].place.reshape(Shape(apart));
     place = place.is_null() ? own_place : place * own + own_place;
     count *= own;

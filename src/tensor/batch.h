@@ -28,7 +28,7 @@ class Batch {
   void add_assignments(const Node* root);
   void add_readers();
   bool reads_overwritten(const Node* root);
-  bool is_overwritten(const UOp& values) const;
+  bool is_overwritten(const UOp& view) const;
 
   std::vector<Wanted> wanted_;
   std::unordered_set<const Node*> asked_;  // the nodes of those

@@ -1,7 +1,6 @@
 // Normalisation by statistics of the tensor itself, with weights and biases along the channels.
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -12,24 +11,10 @@
 #include "windows.h"
 
 namespace weft {
-namespace {
-
-// The p-norm along axes; at 0 its gradient is 0.
-Tensor p_norm(const Tensor& x, double p, const AxisList& axes) {
-  if (p == 1) return x.abs().sum(axes, true);
-  if (std::isinf(p)) return p > 0 ? x.abs().max(axes, true) : x.abs().min(axes, true);
-  if (p == 0) return (x != 0).cast(x.dtype()).sum(axes, true);
-  const Tensor sum = (p == 2 ? x.square() : x.abs().pow(p)).sum(axes, true);
-  const Tensor is_zero = sum == 0, other = is_zero.where(1, sum);
-  return is_zero.where(0, p == 2 ? other.sqrt() : other.pow(1 / p));
-}
-
-}  // namespace
-
 Tensor Tensor::normalize(double p, const AxisList& axes, double eps) const {
   const DType own = float_like(dtype());
   const Tensor x = cast(promote(own, dtypes::f32));
-  const Tensor length = p_norm(x, p, axes_of("normalize", axes, ndim()));
+  const Tensor length = x.norm(p, axes_of("normalize", axes, ndim()), true);
   return (x / (length < eps).where(eps, length)).cast(own);
 }
 
@@ -145,7 +130,7 @@ Tensor weight_norm(const Tensor& direction, const Tensor& length, std::int64_t a
     user_error(fmt::format("weight_norm: lengths of shape {} for axis {} of shape {}",
                            shape_text(length.uop()), axis, shape_text(direction.uop())));
   if (others.empty()) return length.reshape(Shape(sizes)) * direction.sign();
-  return direction * (length.reshape(Shape(sizes)) / p_norm(direction, 2, others));
+  return direction * (length.reshape(Shape(sizes)) / direction.norm(2, others, true));
 }
 
 }  // namespace functional

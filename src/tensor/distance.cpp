@@ -16,6 +16,12 @@ Tensor root_of(const Tensor& sum, double p) {
   return is_zero.where(0, p == 2 ? safe.sqrt() : safe.pow(1 / p));
 }
 
+// Of what is 0, a power below 1 has an infinite slope.
+Tensor powers_of(const Tensor& size, double p) {
+  const Tensor is_zero = size == 0;
+  return is_zero.where(0, is_zero.where(1, size).pow(p));
+}
+
 void want_order(std::string_view op, double p) {
   if (!(p >= 0)) user_error(fmt::format("{}: p is {}: want at least 0", op, p));
 }
@@ -23,16 +29,14 @@ void want_order(std::string_view op, double p) {
 }  // namespace
 
 Tensor Tensor::norm(double p, const AxisList& axes, bool keepdim) const {
-  want_order("norm", p);
+  if (std::isnan(p)) user_error("norm: p is not a number");
   return widely(*this, [&](const Tensor& x) {
-    if (std::isinf(p)) return x.abs().max(axes, keepdim);
+    if (std::isinf(p)) return p > 0 ? x.abs().max(axes, keepdim) : x.abs().min(axes, keepdim);
     if (p == 0) return (x != 0).cast(x.dtype()).sum(axes, keepdim);
     if (p == 1) return x.abs().sum(axes, keepdim);
     if (p == 2) return root_of(x.square().sum(axes, keepdim), p);
-    // Without what is 0, a power below 1 has an infinite slope.
-    const Tensor size = x.abs(), is_zero = size == 0;
-    const Tensor powers = is_zero.where(0, is_zero.where(1, size).pow(p));
-    return root_of(powers.sum(axes, keepdim), p);
+    if (p < 0) return x.abs().pow(p).sum(axes, keepdim).pow(1 / p);
+    return root_of(powers_of(x.abs(), p).sum(axes, keepdim), p);
   });
 }
 

@@ -32,9 +32,9 @@ Tensor cholesky_of(const Tensor& a) {
 // With L = cholesky(a), S = L^-T phi(L^T G) L^-1, where phi takes the lower triangle and half the diagonal.
 Tensor cholesky_gradient(const Tensor& gradient, const Tensor& factor) {
   const Tensor inverse = triangular_inverse(factor, false);
-  const Tensor inner = product(turned(factor), gradient);
+  const Tensor inner = turned(factor).matmul(gradient);
   const Tensor phi = (inner.tril() + inner.tril(-1)) * 0.5;
-  const Tensor s = product(product(turned(inverse), phi), inverse);
+  const Tensor s = turned(inverse).matmul(phi).matmul(inverse);
   return (s + turned(s)) * 0.5;
 }
 
@@ -94,8 +94,8 @@ std::pair<Tensor, Tensor> reflections(const Tensor& a) {
 // H_1 H_2 ... = 1 - V T V^T with T = (1 + D striu(V^T V))^-1 D, D the diagonal of tau; its first columns.
 Tensor reflected(const Tensor& v, const Tensor& tau, std::int64_t width) {
   const Tensor d = turned(tau);
-  const Tensor inner = turned(triangular_inverse(turned(d * product(turned(v), v)), true)) * tau;
-  return identity(v, v.size(-2), width) - product(v, product(inner, turned(rows(v, 0, width))));
+  const Tensor inner = turned(triangular_inverse(turned(d * turned(v).matmul(v)), true)) * tau;
+  return identity(v, v.size(-2), width) - v.matmul(inner.matmul(turned(rows(v, 0, width))));
 }
 
 Tensor unit_lower(const Tensor& a, std::int64_t width) {
@@ -105,9 +105,9 @@ Tensor unit_lower(const Tensor& a, std::int64_t width) {
 // (gQ + Q sym(M)) R^-T with M = R gR^T - gQ^T Q, where sym repeats the lower triangle above.
 Tensor qr_gradient(const Tensor& q, const Tensor& r, const Tensor& q_gradient,
                    const Tensor& r_gradient) {
-  const Tensor m = product(r, turned(r_gradient)) - product(turned(q_gradient), q);
-  return product(q_gradient + product(q, symmetric_from_lower(m)),
-                 triangular_inverse(turned(r), false));
+  const Tensor m = r.matmul(turned(r_gradient)) - turned(q_gradient).matmul(q);
+  return (q_gradient + q.matmul(symmetric_from_lower(m)))
+      .matmul(triangular_inverse(turned(r), false));
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ Packed eliminated(const Tensor& a) {
   const Tensor order = Tensor::arange(n, {.dtype = a.dtype(), .device = a.device()}).unsqueeze(-1);
   const Tensor p = (order == turned(step)).cast(a.dtype()).contiguous();
   const Tensor exchanged = (step > turned(step)).cast(dtypes::i32).triu(1).sum({-2, -1});
-  return {product(p, columns(state, 0, n)), p, (1 - exchanged % 2 * 2).cast(a.dtype())};
+  return {p.matmul(columns(state, 0, n)), p, (1 - exchanged % 2 * 2).cast(a.dtype())};
 }
 
 namespace {
@@ -186,7 +186,7 @@ Qr qr(const Tensor& a, bool complete) {
     return std::vector<Tensor>{qr_gradient(found[0], found[1], gradients[0], gradients[1])};
   };
   const auto parts = unpacked(Tensor::custom({columns(matrix, 0, k)}, forward, backward), shapes);
-  const Tensor rest = product(turned(parts[0]), columns(matrix, k, n));
+  const Tensor rest = turned(parts[0]).matmul(columns(matrix, k, n));
   return {parts[0].cast(own), (k == n ? parts[1] : Tensor::cat({parts[1], rest}, -1)).cast(own)};
 }
 

@@ -154,15 +154,17 @@ Layout layout_of(const std::vector<Aligned>& items) {
   }
   Layout layout;
   layout.block = broadcast_sizes("[]", tensors);
-  std::optional<std::size_t> block_at;
-  const auto place_block = [&] {
-    block_at = layout.sizes.size();
-    layout.sizes.insert(layout.sizes.end(), layout.block.begin(), layout.block.end());
+  std::optional<std::size_t> block;
+  const auto block_at = [&] {
+    if (!block) {
+      block = layout.sizes.size();
+      layout.sizes.insert(layout.sizes.end(), layout.block.begin(), layout.block.end());
+    }
+    return *block;
   };
-  if (runs > 1) place_block();
+  if (runs > 1) block_at();
   for (const Aligned& item : items) {
-    if (item.form == Form::Tensor && !block_at) place_block();
-    layout.axes.push_back(item.form == Form::Tensor ? *block_at : layout.sizes.size());
+    layout.axes.push_back(item.form == Form::Tensor ? block_at() : layout.sizes.size());
     if (item.form == Form::Slice) layout.sizes.push_back(item.run.count);
     if (item.form == Form::NewAxis) layout.sizes.push_back(const_int(1));
   }

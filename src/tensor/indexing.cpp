@@ -28,7 +28,7 @@ Tensor shrunk(const Tensor& tensor, std::int64_t axis, std::int64_t start, std::
 
 // Every width-th element is a column of rows of that width: the rows begin at, or somewhat before, the
 // first element, so that the last one is whole. Where there is no room for that, padding makes it.
-Tensor Tensor::slice(std::int64_t axis, Slice slice) const {
+Tensor Tensor::slice(std::int64_t axis, const Slice& slice) const {
   axis = axis_of("slice", axis, ndim());
   const Dim whole_axis = dims()[static_cast<std::size_t>(axis)];
   if (is_symbolic(slice, whole_axis)) {

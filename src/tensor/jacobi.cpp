@@ -41,18 +41,18 @@ Tensor rotations(const Tensor& x, std::int64_t sweeps) {
 
 // Once more orthogonal, of what nearly is.
 Tensor straightened(const Tensor& v) {
-  return (v * 1.5 - v.matmul(product(turned(v), v)) * 0.5).contiguous();
+  return (v * 1.5 - v.matmul(turned(v).matmul(v)) * 0.5).contiguous();
 }
 
 // To first order, the rotation that makes h = V^T x^T x V diagonal is R_ij = h_ij / (h_jj - h_ii). What is
 // left, of size e, becomes e^2 between values whose distance is large against e. The others wait.
 Tensor refined(const Tensor& x, const Tensor& v) {
-  const Tensor w = product(x, v), h = product(turned(w), w);
+  const Tensor w = x.matmul(v), h = turned(w).matmul(w);
   const Tensor d = h.diagonal(), gap = d.unsqueeze(-2) - d.unsqueeze(-1);
   const Tensor left = (h - diagonal_matrix(d)).abs().max({-2, -1}, true).contiguous();
   const Tensor apart = gap.abs() > left * 100;
   const Tensor r = apart.where(h / apart.where(gap, 1), 0).contiguous();
-  return straightened(product(v, identity(v) + r + product(r, r) * 0.5));
+  return straightened(v.matmul(identity(v) + r + r.matmul(r) * 0.5));
 }
 
 // Orthogonal V such that the columns of x V are orthogonal, for square x. Columns of nearly equal length
@@ -61,7 +61,7 @@ Tensor refined(const Tensor& x, const Tensor& v) {
 Tensor orthogonaliser(const Tensor& x) {
   Tensor v = rotations(x, 3 + std::bit_width(static_cast<std::uint64_t>(x.size(-1))));
   for (int i = 0; i < 2; ++i) v = refined(x, v);
-  return straightened(product(v, rotations(product(x, v), 4)));
+  return straightened(v.matmul(rotations(x.matmul(v), 4)));
 }
 
 // Columns so that the values, (..., n), rise or fall: a matrix of zeros and ones.
@@ -78,9 +78,9 @@ linalg::Eigh eigh_of(const Tensor& symmetric) {
   // With twice a bound of the eigenvalues added to them, they are all positive: singular values.
   const Tensor bound = a.abs().sum(-1, true).max(-2, true) * 2;
   const Tensor vectors = orthogonaliser((a + identity(a) * bound).contiguous());
-  const Tensor values = (vectors * product(a, vectors)).sum(-2).contiguous();
+  const Tensor values = (vectors * a.matmul(vectors)).sum(-2).contiguous();
   const Tensor order = sorter(values, true).contiguous();
-  return {(product(values.unsqueeze(-2), order) * scale).squeeze(-2), product(vectors, order)};
+  return {(values.unsqueeze(-2).matmul(order) * scale).squeeze(-2), vectors.matmul(order)};
 }
 
 // Of at least as many rows as columns. Two QR factorisations leave a triangle that is near to diagonal;
@@ -91,14 +91,14 @@ linalg::Svd tall_svd(const Tensor& matrix, bool full) {
   const linalg::Qr first = householder_qr(a, full),
                    second = householder_qr(turned(rows(first.r, 0, n)), false);
   const Tensor x = turned(second.r).contiguous();
-  const Tensor v = orthogonaliser(x), w = product(x, v);
+  const Tensor v = orthogonaliser(x), w = x.matmul(v);
   const Tensor s = w.square().sum(-2).sqrt().contiguous(), order = sorter(s, false).contiguous();
-  const linalg::Qr last = householder_qr(product(w, order), false);
+  const linalg::Qr last = householder_qr(w.matmul(order), false);
   const Tensor sign = (last.r.diagonal() < 0).where(-1, s.ones_like()).unsqueeze(-2);
-  const Tensor u = product(columns(first.q, 0, n), last.q * sign);
+  const Tensor u = columns(first.q, 0, n).matmul(last.q * sign);
   return {m > n && full ? Tensor::cat({u, columns(first.q, n, m)}, -1) : u,
-          (product(s.unsqueeze(-2), order) * scale).squeeze(-2),
-          turned(product(second.q, product(v, order)))};
+          (s.unsqueeze(-2).matmul(order) * scale).squeeze(-2),
+          turned(second.q.matmul(v.matmul(order)))};
 }
 
 linalg::Svd svd_of(const Tensor& a, bool full) {
@@ -116,8 +116,8 @@ Tensor inverse_gaps(const Tensor& x) {
 Tensor eigh_gradient(const Tensor& values, const Tensor& v, const Tensor& values_gradient,
                      const Tensor& v_gradient) {
   const Tensor inner =
-      product(turned(v), v_gradient) * inverse_gaps(values) + diagonal_matrix(values_gradient);
-  const Tensor gradient = product(product(v, inner), turned(v));
+      turned(v).matmul(v_gradient) * inverse_gaps(values) + diagonal_matrix(values_gradient);
+  const Tensor gradient = v.matmul(inner).matmul(turned(v));
   return (gradient + turned(gradient)) * 0.5;
 }
 
@@ -128,11 +128,11 @@ Tensor svd_gradient(const linalg::Svd& f, const linalg::Svd& g) {
   const Tensor gaps = inverse_gaps(f.s.square()), s = f.s.unsqueeze(-2);
   const Tensor inverse = (s == 0).where(0, (s == 0).where(1, s).reciprocal());
   const auto skew = [&](const Tensor& x) { return (x - turned(x)) * gaps; };
-  const Tensor of_u = product(ut, g.u), of_v = product(f.vh, v_gradient);
+  const Tensor of_u = ut.matmul(g.u), of_v = f.vh.matmul(v_gradient);
   const Tensor inner = skew(of_u) * s + turned(s) * skew(of_v) + diagonal_matrix(g.s);
-  const Tensor left = (g.u - product(f.u, of_u)) * inverse;
-  const Tensor right = turned((v_gradient - product(v, of_v)) * inverse);
-  return product(product(f.u, inner) + left, f.vh) + product(f.u, right);
+  const Tensor left = (g.u - f.u.matmul(of_u)) * inverse;
+  const Tensor right = turned((v_gradient - v.matmul(of_v)) * inverse);
+  return (f.u.matmul(inner) + left).matmul(f.vh) + f.u.matmul(right);
 }
 
 }  // namespace

@@ -18,8 +18,8 @@ Tensor matrix_power(const Tensor& a, std::int64_t n) {
   if (n < 0) return matrix_power(inv(a), -n);
   Tensor result, power = matrix;
   for (std::int64_t rest = n; rest > 0; rest /= 2) {
-    if (rest % 2 == 1) result = result.is_null() ? power : product(result, power);
-    if (rest > 1) power = product(power, power);
+    if (rest % 2 == 1) result = result.is_null() ? power : result.matmul(power);
+    if (rest > 1) power = power.matmul(power);
   }
   if (result.is_null()) result = matrix.zeros_like() + identity(matrix);
   return result.cast(float_like(a.dtype()));
@@ -29,7 +29,7 @@ namespace {
 
 // The sum of x^k / k! up to k = 18, as a polynomial in x^3: exact for a norm of up to 1 in f64.
 Tensor short_exponential(const Tensor& x) {
-  const Tensor square = product(x, x), cube = product(square, x), one = identity(x);
+  const Tensor square = x.matmul(x), cube = square.matmul(x), one = identity(x);
   const auto inverse_factorial = [](int k) { return 1 / std::tgamma(k + 1.0); };
   const auto part = [&](int k) {
     return one * inverse_factorial(k) + x * inverse_factorial(k + 1) +
@@ -93,7 +93,7 @@ Tensor multi_dot(const std::vector<Tensor>& matrices) {
   for (const Tensor& matrix : chain) sizes.push_back(static_cast<double>(matrix.size(1)));
   const auto cuts = best_cuts(sizes);
   const auto chained = [&](auto self, std::size_t i, std::size_t j) -> Tensor {
-    return i == j ? chain[i] : product(self(self, i, cuts[i][j]), self(self, cuts[i][j] + 1, j));
+    return i == j ? chain[i] : self(self, i, cuts[i][j]).matmul(self(self, cuts[i][j] + 1, j));
   };
   Tensor result = chained(chained, 0, chain.size() - 1);
   if (to_vector) result = result.squeeze(-1);
@@ -169,10 +169,10 @@ Tensor Tensor::newton_schulz(std::int64_t steps, const std::vector<double>& para
   Tensor x = *this / (square().sum({-2, -1}, true).sqrt() + eps);
   if (tall) x = turned(x);
   for (std::int64_t step = 0; step < steps; ++step) {
-    const Tensor square = product(x, turned(x));
+    const Tensor square = x.matmul(turned(x));
     Tensor power = x, sum = x * params[0];
     for (std::size_t i = 1; i < params.size(); ++i) {
-      power = product(square, power);
+      power = square.matmul(power);
       sum = sum + power * params[i];
     }
     x = sum;

@@ -14,8 +14,6 @@ Tensor matrix_of(std::string_view op, const Tensor& a);
 Tensor square_of(std::string_view op, const Tensor& a);
 
 inline Tensor turned(const Tensor& a) { return a.transpose(-1, -2); }
-// In memory of its own: chains of products are not to become one kernel.
-inline Tensor product(const Tensor& a, const Tensor& b) { return a.matmul(b).contiguous(); }
 Tensor rows(const Tensor& a, std::int64_t start, std::int64_t stop);
 Tensor columns(const Tensor& a, std::int64_t start, std::int64_t stop);
 Tensor identity(const Tensor& like, std::int64_t rows, std::int64_t columns);

@@ -51,26 +51,19 @@ Tensor of_values(const Tensor& x, const Axes& axes, bool keepdim, F reduce) {
 }  // namespace
 
 Tensor vector_norm(const Tensor& x, double ord, const AxisList& axes, bool keepdim) {
-  const Tensor value = as_float(x);
-  if (ord == 2) return value.square().sum(axes, keepdim).sqrt();
-  if (ord == 0) return (value != 0).cast(value.dtype()).sum(axes, keepdim);
-  const Tensor size = value.abs();
-  if (ord == infinity) return size.max(axes, keepdim);
-  if (ord == -infinity) return size.min(axes, keepdim);
-  if (ord == 1) return size.sum(axes, keepdim);
-  return size.pow(ord).sum(axes, keepdim).pow(1 / ord);
+  return x.norm(ord, axes, keepdim);
 }
 
-Tensor matrix_norm(const Tensor& x, const std::string& ord, const AxisList& list, bool keepdim) {
-  const Axes axes = matrix_axes(x, list);
-  if (ord == "fro") return vector_norm(x, 2, axes, keepdim);
-  if (ord == "nuc") return of_values(x, axes, keepdim, [](const Tensor& s) { return s.sum(-1); });
+Tensor matrix_norm(const Tensor& x, const std::string& ord, const AxisList& axes, bool keepdim) {
+  const Axes both = matrix_axes(x, axes);
+  if (ord == "fro") return vector_norm(x, 2, both, keepdim);
+  if (ord == "nuc") return of_values(x, both, keepdim, [](const Tensor& s) { return s.sum(-1); });
   user_error(
       fmt::format("matrix_norm: there is no norm \"{}\": \"fro\" and \"nuc\" have names", ord));
 }
 
-Tensor matrix_norm(const Tensor& x, double ord, const AxisList& list, bool keepdim) {
-  const Axes axes = matrix_axes(x, list);
+Tensor matrix_norm(const Tensor& x, double ord, const AxisList& axes, bool keepdim) {
+  const Axes both = matrix_axes(x, axes);
   const double size = std::abs(ord);
   if (size != 1 && size != 2 && size != infinity)
     user_error(fmt::format(
@@ -79,10 +72,10 @@ Tensor matrix_norm(const Tensor& x, double ord, const AxisList& list, bool keepd
     return ord > 0 ? sums.max(axis, keep) : sums.min(axis, keep);
   };
   if (size == 2)
-    return of_values(x, axes, keepdim, [&](const Tensor& s) { return extreme(s, -1, false); });
-  const std::int64_t summed = size == 1 ? axes[0] : axes[1], kept = size == 1 ? axes[1] : axes[0];
+    return of_values(x, both, keepdim, [&](const Tensor& s) { return extreme(s, -1, false); });
+  const std::int64_t summed = size == 1 ? both[0] : both[1], kept = size == 1 ? both[1] : both[0];
   const Tensor norms = extreme(as_float(x).abs().sum(summed, true), kept, true);
-  return keepdim ? norms : norms.squeeze(axes);
+  return keepdim ? norms : norms.squeeze(both);
 }
 
 Tensor norm(const Tensor& x, std::optional<double> ord, const AxisList& axes, bool keepdim) {

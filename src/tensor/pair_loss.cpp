@@ -11,13 +11,6 @@
 namespace weft::functional {
 namespace {
 
-Tensor norm(const Tensor& x, double p, bool keepdim) {
-  if (p == std::numeric_limits<double>::infinity()) return x.abs().max(-1, keepdim);
-  if (p == 1) return x.abs().sum(-1, keepdim);
-  if (p == 2) return x.square().sum(-1, keepdim).sqrt();
-  return x.abs().pow(p).sum(-1, keepdim).pow(1 / p);
-}
-
 void want_rows(const char* op, const Tensor& a, const Tensor& b) {
   if (a.ndim() == 0 || b.ndim() == 0)
     user_error(fmt::format("{}: shapes {} and {}: a scalar is no vector", op, shape_text(a.uop()),
@@ -114,7 +107,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t axis, do
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, bool keepdim) {
   want_rows("pairwise_distance", a, b);
   if (!(p > 0)) user_error(fmt::format("pairwise_distance: p {} is not above 0", p));
-  return norm(a - b + eps, p, keepdim);
+  return (a - b + eps).norm(p, -1, keepdim);
 }
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,

@@ -137,22 +137,22 @@ class Printer {
 
 }  // namespace
 
-std::string Tensor::str(const std::optional<PrintStyle>& options) const {
-  return is_null() ? "null" : Printer(*this, options.value_or(defaults)).text(0);
+std::string Tensor::str(const std::optional<PrintStyle>& style) const {
+  return is_null() ? "null" : Printer(*this, style.value_or(defaults)).text(0);
 }
 
-std::string Tensor::repr(const std::optional<PrintStyle>& options) const {
+std::string Tensor::repr(const std::optional<PrintStyle>& style) const {
   if (is_null()) return "Tensor(null)";
   return fmt::format("Tensor({}, shape={}, dtype={}, device={})",
-                     Printer(*this, options.value_or(defaults)).text(7), shape_text(uop()),
+                     Printer(*this, style.value_or(defaults)).text(7), shape_text(uop()),
                      dtype().str(), device());
 }
 
-void Tensor::set_print_style(const PrintStyle& options) {
-  if (options.precision < 0 || options.edge_items < 1)
+void Tensor::set_print_style(const PrintStyle& style) {
+  if (style.precision < 0 || style.edge_items < 1)
     user_error(fmt::format("set_print_style: a precision of {} and {} items at the edge",
-                           options.precision, options.edge_items));
-  defaults = options;
+                           style.precision, style.edge_items));
+  defaults = style;
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }

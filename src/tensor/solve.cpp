@@ -15,7 +15,7 @@ namespace {
 Tensor upper_inverse(const Tensor& a) { return turned(triangular_inverse(turned(a), false)); }
 
 Tensor inverse_of(const Packed& f) {
-  return product(upper_inverse(f.lu), product(triangular_inverse(f.lu, true), f.p));
+  return upper_inverse(f.lu).matmul(triangular_inverse(f.lu, true).matmul(f.p));
 }
 
 // The sign and the logarithm of the size of each determinant, side by side along a new last axis.
@@ -28,12 +28,11 @@ Tensor sign_and_log(const Tensor& a) {
 Tensor solution(const Tensor& a, const Tensor& b) {
   const auto forward = [](const std::vector<Tensor>& in) {
     const Packed f = eliminated(in[0]);
-    return product(upper_inverse(f.lu),
-                   product(triangular_inverse(f.lu, true), product(f.p, in[1])));
+    return upper_inverse(f.lu).matmul(triangular_inverse(f.lu, true).matmul(f.p.matmul(in[1])));
   };
   const auto backward = [](const Tensor& gradient, const std::vector<Tensor>& in, const Tensor& x) {
     const Tensor of_b = solution(turned(in[0]), gradient);
-    return std::vector<Tensor>{-product(of_b, turned(x)), of_b};
+    return std::vector<Tensor>{-of_b.matmul(turned(x)), of_b};
   };
   return Tensor::custom({a, b}, forward, backward);
 }
@@ -53,15 +52,14 @@ Tensor pseudo_inverse(const Tensor& a, const linalg::Tolerance& tolerance) {
   const linalg::Svd f = linalg::svd(a, false);
   const Tensor counted = counted_values(f.s, a, tolerance).cast(dtypes::bool_);
   const Tensor inverse = counted.where(counted.where(f.s, 1).reciprocal(), 0);
-  return product(turned(f.vh), inverse.unsqueeze(-1) * turned(f.u));
+  return turned(f.vh).matmul(inverse.unsqueeze(-1) * turned(f.u));
 }
 
 // With P the pseudo-inverse, of dP = -P dA P + P P^T dA^T (1 - A P) + (1 - P A) dA^T P^T P.
 Tensor pinv_gradient(const Tensor& g, const Tensor& a, const Tensor& p) {
   const Tensor pt = turned(p), gt = turned(g);
-  const Tensor outside = gt - product(a, product(p, gt)), beyond = gt - product(product(gt, p), a);
-  return product(product(outside, p), pt) + product(product(pt, p), beyond) -
-         product(product(pt, g), pt);
+  const Tensor outside = gt - a.matmul(p.matmul(gt)), beyond = gt - gt.matmul(p).matmul(a);
+  return outside.matmul(p).matmul(pt) + pt.matmul(p).matmul(beyond) - pt.matmul(g).matmul(pt);
 }
 
 void want_fitting(std::string_view op, const Tensor& a, const Tensor& b) {
@@ -96,7 +94,7 @@ Tensor inv(const Tensor& a) {
   const auto backward = [](const Tensor& gradient, const std::vector<Tensor>&,
                            const Tensor& inverse) {
     const Tensor t = turned(inverse);
-    return std::vector<Tensor>{-product(product(t, gradient), t)};
+    return std::vector<Tensor>{-t.matmul(gradient).matmul(t)};
   };
   return Tensor::custom({matrix}, forward, backward).cast(float_like(a.dtype()));
 }
@@ -145,10 +143,9 @@ Lstsq lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
   const Tensor matrix = matrix_of("lstsq", a);
   want_fitting("lstsq", a, b);
   const Tolerance tolerance{.rtol = rcond};
-  const Tensor x = product(pinv(matrix, tolerance), b);
+  const Tensor x = pinv(matrix, tolerance).matmul(b);
   return {x.cast(float_like(promote(a.dtype(), b.dtype()))),
-          (product(matrix, x) - b).square().sum(-2), matrix_rank(matrix, tolerance),
-          svdvals(matrix)};
+          (matrix.matmul(x) - b).square().sum(-2), matrix_rank(matrix, tolerance), svdvals(matrix)};
 }
 
 }  // namespace linalg

@@ -40,7 +40,7 @@ Tensor inverse_by_blocks(const Tensor& a) {
     const Tensor upper = pairs.slice(-3, {.stop = 1}).squeeze(-3),
                  lower = pairs.slice(-3, {.start = 1}).squeeze(-3);
     const Tensor corner = columns(rows(diagonal_blocks(whole, 2 * done), done, 2 * done), 0, done);
-    const Tensor beside = -lower.matmul(product(corner, upper));
+    const Tensor beside = -lower.matmul(corner.matmul(upper));
     inverse =
         Tensor::cat(
             {Tensor::cat({upper, upper.zeros_like()}, -1), Tensor::cat({beside, lower}, -1)}, -2)
@@ -59,7 +59,7 @@ Tensor triangular_inverse(const Tensor& a, bool unit) {
   const auto backward = [unit](const Tensor& gradient, const std::vector<Tensor>&,
                                const Tensor& inverse) {
     const Tensor t = turned(inverse);
-    return std::vector<Tensor>{-product(product(t, gradient), t).tril(unit ? -1 : 0)};
+    return std::vector<Tensor>{-t.matmul(gradient).matmul(t).tril(unit ? -1 : 0)};
   };
   return Tensor::custom({a}, forward, backward);
 }
@@ -79,7 +79,7 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, const Triangular& opti
   const Tensor inverse = options.upper
                              ? turned(triangular_inverse(turned(matrix), options.unitriangular))
                              : triangular_inverse(matrix, options.unitriangular);
-  return product(inverse, right).cast(float_like(promote(a.dtype(), b.dtype())));
+  return inverse.matmul(right).cast(float_like(promote(a.dtype(), b.dtype())));
 }
 
 Tensor cholesky_solve(const Tensor& b, const Tensor& factor, bool upper) {

@@ -30,11 +30,11 @@ TEST(MethodCount, LinearAlgebra) {
   const Tensor a = input({16, 16}), tall = input({40, 16});
   const Count counts[] = {
       {"cholesky", [&] { return linalg::cholesky(a); }, 18},
-      {"lu", [&] { return linalg::lu(a).u; }, 52},
-      {"qr", [&] { return linalg::qr(a).r; }, 32},
-      {"triangular", [&] { return linalg::solve_triangular(a, a, {.upper = false}); }, 11},
-      {"eigh", [&] { return linalg::eigh(a).values; }, 237},
-      {"svd", [&] { return linalg::svd(tall, false).s; }, 328},
+      {"lu", [&] { return linalg::lu(a).u; }, 51},
+      {"qr", [&] { return linalg::qr(a).r; }, 26},
+      {"triangular", [&] { return linalg::solve_triangular(a, a, {.upper = false}); }, 6},
+      {"eigh", [&] { return linalg::eigh(a).values; }, 224},
+      {"svd", [&] { return linalg::svd(tall, false).s; }, 294},
       {"matrix_exp", [&] { return linalg::matrix_exp(a); }, 21},
       {"norm", [&] { return linalg::norm(a); }, 1},
       {"kron", [&] { return linalg::kron(a, a); }, 1},

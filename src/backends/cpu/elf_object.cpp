@@ -112,9 +112,10 @@ class Linker {
   void link(std::byte* memory) {
     memory_ = memory;
     for (std::size_t i = 0; i < offsets_.size(); ++i) {
-      if (!offsets_[i]) continue;
+      const auto offset = offsets_[i];
+      if (!offset) continue;
       const std::string_view contents = file_.contents(file_.section(i));
-      std::ranges::copy(std::as_bytes(std::span(contents)), memory + *offsets_[i]);
+      std::ranges::copy(std::as_bytes(std::span(contents)), memory + *offset);
     }
     for (const Elf64_Shdr& section : file_.sections())
       if (section.sh_type == SHT_RELA || section.sh_type == SHT_REL) relocate(section);
@@ -172,9 +173,10 @@ class Linker {
 
   void relocate(const Elf64_Shdr& list) {
     const Elf64_Shdr& target = file_.section(list.sh_info);
-    if (!offsets_[list.sh_info]) return;
+    const auto offset = offsets_[list.sh_info];
+    if (!offset) return;
     if (list.sh_type == SHT_REL) refuse("its relocations have no addends");
-    std::byte* const begin = memory_ + *offsets_[list.sh_info];
+    std::byte* const begin = memory_ + *offset;
     for (const auto& entry : file_.table<Elf64_Rela>(list)) {
       const Relocation& relocation = relocation_of(entry);
       const std::size_t bytes = relocation.bytes();
@@ -223,9 +225,9 @@ void check(bool success, std::string_view what) {
 void ElfObject::Unmap::operator()(std::byte* memory) const { munmap(memory, bytes); }
 
 // Pages are written, then run: never both at once.
-ElfObject::ElfObject(std::string_view bytes) {
-  const ElfFile file(bytes);
-  Linker linker(file);
+ElfObject::ElfObject(std::string_view file) {
+  const ElfFile parsed(file);
+  Linker linker(parsed);
   const std::size_t size = linker.bytes();
   void* const memory =
       mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
