@@ -61,30 +61,41 @@ bool combines_narrow(const Node* effect) {
 }
 
 // What combines with memory reads it itself: in each trip of the loops, and after the stores that come
-// before it in the same trip.
-UOp read_apart(const Match& m) {
-  const Node* end = m.root();
-  const bool is_list = end->src(0)->op() == Op::Tuple;
-  const NodeList effects = is_list ? end->src(0)->src() : end->src().first(1);
+// before it in the same trip. Nothing where none of the effects does.
+std::vector<UOp> read_apart(NodeList effects, NodeList loops) {
   if (std::ranges::none_of(effects, combines_narrow)) return {};
-  std::vector<UOp> before, stores, src;
-  for (const Node* range : end->src().subspan(1)) before.emplace_back(range);
+  std::vector<UOp> before(loops.begin(), loops.end()), stores;
   for (const Node* effect : effects) {
     stores.emplace_back(effect);
     if (!combines_narrow(effect)) continue;
     std::vector<UOp> memory{UOp(effect->src(0)->src(0))}, place, store;
     memory.insert(memory.end(), before.begin(), before.end());
     for (const Node* source : effect->src(0)->src()) place.emplace_back(source);
-    place[0] = make(Op::After, memory);
+    place[0] = before.empty() ? memory[0] : make(Op::After, memory);
     const UOp old = make(Op::Load, {make(Op::Index, place)});
     for (const Node* source : effect->src()) store.emplace_back(source);
     store[1] = make(effect->arg<StoreArg>().op, {old, store[1]});
     before.push_back(make(Op::Store, store, {}, StoreArg{}));
     stores.back() = before.back();
   }
-  for (const Node* source : end->src()) src.emplace_back(source);
+  return stores;
+}
+
+UOp read_in_loop(const Match& m) {
+  const Node* end = m.root();
+  const bool is_list = end->src(0)->op() == Op::Tuple;
+  const std::vector<UOp> stores =
+      read_apart(is_list ? end->src(0)->src() : end->src().first(1), end->src().subspan(1));
+  if (stores.empty()) return {};
+  std::vector<UOp> src(end->src().begin(), end->src().end());
   src[0] = is_list ? tuple(stores) : stores[0];
   return with_sources(UOp(end), src);
+}
+
+// Outside of loops.
+UOp read_once(const Match& m) {
+  const std::vector<UOp> stores = read_apart(m.root()->src(), {});
+  return stores.empty() ? UOp() : with_sources(UOp(m.root()), stores);
 }
 
 }  // namespace
@@ -101,7 +112,8 @@ const RuleSet& narrow_rules() {
                                  rule(with_kinds(node(Op::MulAcc), narrow_kinds), fused_in_f32),
                                  rule(with_kinds(node(Op::Neg), narrow_kinds), negate_word),
                                  rule(with_kinds(node(Op::Where), narrow_kinds), select_word),
-                                 rule(node(Op::End), read_apart),
+                                 rule(node(Op::End), read_in_loop),
+                                 rule(node(Op::Sink), read_once),
                              }};
   return rules;
 }

@@ -89,6 +89,7 @@ TEST(TensorIndexing, HalfFloatsAddUpAtOnePlace) {
     EXPECT_TRUE(holds<float>(x.scatter_add(0, zeros, 1), {5, 0}, {2}));
     EXPECT_TRUE(
         holds<float>(x.scatter_add(0, counting({5}, 5) % 2, counting({5}, 5)), {6, 4}, {2}));
+    EXPECT_TRUE(holds<float>(x.scatter_add(0, Tensor({1}), 7), {0, 7}, {2}));  // without a loop
   }
 }
 
