@@ -109,10 +109,10 @@ class Tensor {
   Tensor rand_like(DType dtype = {}) const;
   Tensor randn_like(DType dtype = {}) const;
   Tensor randint_like(std::int64_t low, std::int64_t high, DType dtype = {}) const;
-  // 0 to count-1 in random order. Compares every pair: the work is count^2.
+  // 0 to count-1 in random order: that of random keys.
   static Tensor randperm(std::int64_t count, const Options& options = {});
   // Places in the last axis, as i32; this (places) or (rows, places) holds weights of any sum. Without
-  // replacement no place comes twice, and every pair of places is compared.
+  // replacement no place comes twice.
   Tensor multinomial(std::int64_t num_samples = 1, bool replacement = false) const;
   // Threefry-2x32 of 20 rounds, of each u64 of this under the keys: two 32-bit numbers in one, the first
   // of them below.
@@ -602,9 +602,40 @@ class Tensor {
                       const Tensor& weight = {}, bool density = false) const;
   Histogram histogram(const Tensor& edges, const Tensor& weight = {}, bool density = false) const;
   // The different elements in ascending order, which of them each element is, and how often they
-  // occur. The elements are read and sorted by the program; every NaN is different.
+  // occur. How many there are is computed; every NaN is different.
   struct Unique;  // values, inverse, counts
   Unique unique() const;
+  Unique unique_consecutive() const;  // of neighbours; in the order they have
+
+  // --- Order: NaN is the largest, -0 equals 0. Gradients go to where the values come from ---------
+
+  struct Selected;  // values, and indices: where along the axis they were, as i32
+  // Equal ones keep their order, descending as well: n log^2 n steps, in about log n kernels.
+  Selected sort(std::int64_t axis = -1, bool descending = false) const;
+  Tensor argsort(std::int64_t axis = -1, bool descending = false) const;
+  Tensor msort() const;  // along the first axis
+  // The first k of sort(); they are in order whatever `sorted` says.
+  Selected topk(std::int64_t k, std::int64_t axis = -1, bool largest = true,
+                bool sorted = true) const;
+  Selected kthvalue(std::int64_t k, std::int64_t axis = -1, bool keepdim = false) const;  // from 1
+  // The lower one of two in the middle: NaN, if there is one; and of those that are not NaN.
+  Tensor median() const;
+  Tensor nanmedian() const;
+  Selected median(std::int64_t axis, bool keepdim = false) const;
+  Selected nanmedian(std::int64_t axis, bool keepdim = false) const;
+  // The least of the most frequent elements, at its last place.
+  Selected mode(std::int64_t axis = -1, bool keepdim = false) const;
+  // What the part q, from 0 to 1, of the elements does not exceed: over an axis, or all. Several q come
+  // first in the result. Between two elements it lies as the interpolation says.
+  enum class Interpolation { Linear, Lower, Higher, Nearest, Midpoint };
+  Tensor quantile(double q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
+                  Interpolation interpolation = Interpolation::Linear) const;
+  Tensor quantile(const Tensor& q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
+                  Interpolation interpolation = Interpolation::Linear) const;
+  Tensor nanquantile(double q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
+                     Interpolation interpolation = Interpolation::Linear) const;
+  Tensor nanquantile(const Tensor& q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
+                     Interpolation interpolation = Interpolation::Linear) const;
 
   // --- Losses. More of them: losses.h -------------------------------------------------------------
 
@@ -652,6 +683,9 @@ struct Tensor::Histogram {
 };
 struct Tensor::Unique {
   Tensor values, inverse, counts;
+};
+struct Tensor::Selected {
+  Tensor values, indices;
 };
 
 // --- Operators ----------------------------------------------------------------------------------

@@ -7,6 +7,8 @@ namespace weft {
 
 // The elements of a shape, whose sizes are numbers.
 std::int64_t count_of(std::string_view op, const Shape& shape);
+// Random u32: seldom are two equal.
+Tensor random_keys(std::string_view op, const Shape& shape, const Options& options);
 // From 0 to below 1, with all the digits of the dtype.
 Tensor unit(std::string_view op, const Shape& shape, DType dtype, const Options& options);
 
@@ -36,8 +38,5 @@ class Draw {
 
 // Along axis 0 the first of the values that is accepted, or else the last one.
 Tensor first_accepted(const Tensor& values, const Tensor& accepted);
-
-// The places of keys in increasing order, along the last axis; equal ones keep their order.
-Tensor ranks(const Tensor& keys);
 
 }  // namespace weft

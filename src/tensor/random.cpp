@@ -125,6 +125,12 @@ std::int64_t count_of(std::string_view op, const Shape& shape) {
   return count;
 }
 
+Tensor random_keys(std::string_view op, const Shape& shape, const Options& options) {
+  const Symbol device = device_of(options);
+  return Tensor::from({drawn_bits(count_of(op, shape), dtypes::u32, device), device, false})
+      .reshape(shape);
+}
+
 Tensor unit(std::string_view op, const Shape& shape, DType dtype, const Options& options) {
   const Symbol device = device_of(options);
   return Tensor::from({random_unit(op, count_of(op, shape), dtype, device), device, false})

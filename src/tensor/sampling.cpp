@@ -5,20 +5,14 @@
 #include <weft/random.h>
 
 #include "draws.h"
+#include "order.h"
 
 namespace weft {
 
-Tensor ranks(const Tensor& keys) {
-  const Tensor all = keys.contiguous();  // drawn once, not for every pair
-  const Tensor own = all.unsqueeze(-1), other = all.unsqueeze(-2);
-  const Tensor place = Tensor::arange(keys.size(-1), {.device = keys.device()});
-  const Tensor is_earlier = place < place.unsqueeze(-1);
-  return ((other < own) | ((other == own) & is_earlier)).sum(-1);
-}
-
 Tensor Tensor::randperm(std::int64_t count, const Options& options) {
   if (count < 0) user_error(fmt::format("randperm: {} numbers", count));
-  const Tensor order = ranks(unit("randperm", {count}, dtypes::f32, {.device = options.device}));
+  const Tensor keys = random_keys("randperm", {count}, {.device = options.device});
+  const Tensor order = order_of(keys, false, count);
   return as_asked(order.cast(options.dtype.is_void() ? dtypes::i32 : options.dtype), options);
 }
 
@@ -42,11 +36,7 @@ Tensor with_replacement(const Tensor& weights, std::int64_t count) {
 Tensor without_replacement(const Tensor& weights, std::int64_t count) {
   const Draw draw("multinomial", Shape(weights.dims()),
                   {.dtype = weights.dtype(), .device = weights.device()});
-  const Tensor rank = ranks(-draw.open().log() / weights).contiguous();
-  const Options here{.device = weights.device()};
-  const Tensor wanted = Tensor::arange(count, here).unsqueeze(-1),
-               place = Tensor::arange(weights.size(-1), here);
-  return (rank.unsqueeze(-2) == wanted).where(place, 0).sum(-1);
+  return order_of(-draw.open().log() / weights, false, count);
 }
 
 }  // namespace

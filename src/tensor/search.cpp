@@ -1,9 +1,8 @@
-// Where values belong, how often they occur, and which there are.
+// Where values belong, and how often they occur.
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <weft/error.h>
@@ -163,41 +162,6 @@ Tensor::Histogram Tensor::histogram(const Tensor& edges, const Tensor& weight, b
       added_up(inside, bins, dtype(), weight.is_null() ? weight : weight.flatten());
   if (!density) return {counts, edges};
   return {counts / counts.sum() / (edges[Slice{1}] - edges[Slice{.stop = -1}]), edges};
-}
-
-namespace {
-
-template <class T>
-Tensor::Unique unique_of(const Tensor& x) {
-  const std::vector<T> values = x.flatten().to_vector<T>();
-  std::vector<std::size_t> order(values.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto is_less = [&](std::size_t a, std::size_t b) {
-    return values[a] < values[b] || (values[a] == values[a] && values[b] != values[b]);
-  };
-  std::ranges::sort(order, [&](std::size_t a, std::size_t b) {
-    return is_less(a, b) || (!is_less(b, a) && a < b);
-  });
-  std::vector<T> different;
-  std::vector<std::int32_t> inverse(values.size()), counts;
-  for (std::size_t i : order) {
-    if (different.empty() || !(values[i] == different.back())) {
-      different.push_back(values[i]);
-      counts.push_back(0);
-    }
-    ++counts.back();
-    inverse[i] = static_cast<std::int32_t>(different.size() - 1);
-  }
-  const Options here{.device = x.device()};
-  return {Tensor(different, {.dtype = x.dtype(), .device = x.device()}),
-          Tensor(inverse, here).reshape(Shape(x.dims())), Tensor(counts, here)};
-}
-
-}  // namespace
-
-Tensor::Unique Tensor::unique() const {
-  if (dtype().is_float()) return unique_of<double>(*this);
-  return dtype() == dtypes::u64 ? unique_of<std::uint64_t>(*this) : unique_of<std::int64_t>(*this);
 }
 
 }  // namespace weft

@@ -25,6 +25,12 @@ void expect_counts(std::span<const Count> counts) {
     EXPECT_EQ(count.call().schedule().size(), count.kernels) << count.name;
 }
 
+double flops_of(const Tensor& tensor) {
+  double sum = 0;
+  for (const ScheduleItem& item : tensor.schedule()) sum += item.work.flops;
+  return sum;
+}
+
 // A step of Cholesky, of QR and a round of rotations is one kernel, one of LU three.
 TEST(MethodCount, LinearAlgebra) {
   const Tensor a = input({16, 16}), tall = input({40, 16});
@@ -94,6 +100,37 @@ TEST(MethodCount, Searching) {
       {"histc", [&] { return line.histc(50, 0, 1); }, 2},
   };
   expect_counts(counts);
+}
+
+// Rows of up to 64 are ordered in one kernel; long ones in two, and one for each doubling of blocks of 64.
+TEST(MethodCount, Sorting) {
+  const Tensor x = input({64, 50}), line = input({1000}), wide = line.cast(dtypes::f64).realize();
+  const Count counts[] = {
+      {"sort", [&] { return x.sort().values; }, 1},
+      {"argsort", [&] { return x.argsort(0); }, 2},
+      {"topk", [&] { return x.topk(3).values; }, 1},
+      {"median", [&] { return x.median(1).values; }, 2},
+      {"quantile", [&] { return x.quantile(0.5, 1); }, 2},
+      {"mode", [&] { return x.mode().values; }, 2},
+      {"sort of many", [&] { return line.sort().values; }, 6},
+      {"argsort of many", [&] { return line.argsort(); }, 6},
+      {"sort of many f64", [&] { return wide.sort().values; }, 13},
+      {"topk of many", [&] { return line.topk(5).values; }, 6},
+      {"median of many", [&] { return line.median(); }, 7},
+      {"quantile of many", [&] { return line.quantile(0.5); }, 7},
+  };
+  expect_counts(counts);
+  const auto [values, indices] = line.sort();
+  EXPECT_EQ(Tensor::schedule({values, indices}).size(), 7U);
+  EXPECT_EQ(values.square().sum().gradient({line})[0].schedule().size(), 7U);
+}
+
+// Steps are n log^2 n, and those of the first k of many a few for each element.
+TEST(MethodCount, SortingIsNotQuadratic) {
+  const Tensor line = input({100000});
+  EXPECT_LT(flops_of(line.sort().values), 1e9);
+  EXPECT_LT(flops_of(line.topk(10).values), 1e8);
+  EXPECT_LT(flops_of(Tensor::randperm(100000)), 1e9);
 }
 
 TEST(MethodCount, NeuralNetworks) {
@@ -205,9 +242,9 @@ TEST(MethodCount, Random) {
       {"exponential", [&] { return random::exponential({1000}); }, 1},
       {"truncated_normal", [&] { return random::truncated_normal({1000}); }, 1},
       {"gamma", [&] { return random::gamma({1000}, 2); }, 1},
-      {"randperm", [&] { return Tensor::randperm(1000); }, 2},
+      {"randperm", [&] { return Tensor::randperm(1000); }, 6},
       {"multinomial", [&] { return weights.multinomial(5, true); }, 2},
-      {"multinomial without replacement", [&] { return weights.multinomial(5); }, 3},
+      {"multinomial without replacement", [&] { return weights.multinomial(5); }, 1},
   };
   expect_counts(counts);
 }
@@ -258,16 +295,11 @@ TEST(MethodCount, Scans) {
 
 // A block for each element, and each block for each other.
 TEST(MethodCount, LongScansAreNotQuadratic) {
-  const auto flops = [](const Tensor& tensor) {
-    double sum = 0;
-    for (const ScheduleItem& item : tensor.schedule()) sum += item.work.flops;
-    return sum;
-  };
   const Tensor line = input({100000});
-  EXPECT_LT(flops(line.cumsum()), 5e7);
-  EXPECT_LT(flops(line.cummax().first), 5e7);
-  EXPECT_LT(flops(line.logcumsumexp()), 5e8);
-  EXPECT_LT(flops(line.cumsum().sum().gradient({line})[0]), 1e8);
+  EXPECT_LT(flops_of(line.cumsum()), 5e7);
+  EXPECT_LT(flops_of(line.cummax().first), 5e7);
+  EXPECT_LT(flops_of(line.logcumsumexp()), 5e8);
+  EXPECT_LT(flops_of(line.cumsum().sum().gradient({line})[0]), 1e8);
 }
 
 }  // namespace
