@@ -76,7 +76,7 @@ Tensor hamming_window(std::int64_t n, bool periodic = true, double alpha = 0.54,
 Tensor blackman_window(std::int64_t n, bool periodic = true, const Options& options = {});
 Tensor bartlett_window(std::int64_t n, bool periodic = true, const Options& options = {});
 
-enum class Padding { Reflect, Constant, Replicate, Circular };
+using Padding = PadMode;
 
 struct Stft {
   std::optional<std::int64_t> hop_length = {};  // n_fft / 4

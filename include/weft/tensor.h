@@ -84,9 +84,20 @@ class Tensor {
                          const Options& options = {});
   static Tensor eye(const Dim& rows, const Options& options = {});
   static Tensor eye(const Dim& rows, const Dim& columns, const Options& options = {});
-  Tensor full_like(Scalar value) const;
-  Tensor zeros_like() const;
-  Tensor ones_like() const;
+  static Tensor constant(Scalar value, const Options& options = {});  // const() elsewhere: no axes
+  // In this one's shape; in its dtype and on its device unless the options say otherwise.
+  Tensor full_like(Scalar value, const Options& options = {}) const;
+  Tensor const_like(Scalar value, const Options& options = {}) const {
+    return full_like(value, options);
+  }
+  Tensor zeros_like(const Options& options = {}) const { return full_like(0, options); }
+  Tensor ones_like(const Options& options = {}) const { return full_like(1, options); }
+  Tensor empty_like(const Options& options = {}) const;
+  // Rows and columns of the places on and below (above) a diagonal of a matrix: (2, places).
+  static Tensor tril_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset = 0,
+                             const Options& options = {});
+  static Tensor triu_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset = 0,
+                             const Options& options = {});
 
   // Threefry: the same seed gives the same numbers on every device.
   static void manual_seed(std::uint64_t seed);
@@ -128,10 +139,14 @@ class Tensor {
   std::int64_t ndim() const;
   std::int64_t size(std::int64_t axis) const;
   std::int64_t numel() const;
+  std::int64_t len() const;                     // of the first axis
+  std::vector<std::int64_t> max_shape() const;  // the largest that symbolic sizes can be
+  std::int64_t max_numel() const;
   std::size_t nbytes() const;
   DType dtype() const;
   std::string device() const;
   UOp uop() const;
+  bool is(const Tensor& other) const { return state_ == other.state_; }  // a copy of this handle
   Views views() const;  // strides, offset and mask of what it looks at; prints
 
   // --- Values -----------------------------------------------------------------------------------
@@ -147,7 +162,15 @@ class Tensor {
     return to_vector<Number>()[0];
   }
   template <Literal Number>
-  std::vector<Number> to_vector() const;
+  std::vector<Number> to_vector() const;  // row-major, as are:
+  template <Literal Number>
+  std::vector<Number> tolist() const {
+    return to_vector<Number>();
+  }
+  template <Literal Number>
+  std::vector<Number> numpy() const {
+    return to_vector<Number>();
+  }
   // The memory itself, for as long as the tensor is not assigned; the device's has to be the program's.
   template <Literal Number>
   std::span<const Number> data() const;
@@ -189,6 +212,9 @@ class Tensor {
   Tensor& operator>>=(const Operand& other);
   Tensor& ifloordiv(const Operand& other) { return assign(floordiv(other)); }
   Tensor& ipow(const Operand& exponent) { return assign(pow(exponent)); }
+  // This handle becomes one of another tensor of this shape. Nothing is written: who has a copy of the
+  // handle keeps what was.
+  Tensor& replace(const Tensor& other);
 
   // --- Gradients --------------------------------------------------------------------------------
 
@@ -217,6 +243,7 @@ class Tensor {
   Tensor bitcast(
       DType dtype) const;     // of the same width; in a file, of any that divides the last axis
   Tensor contiguous() const;  // computed into memory of its own
+  Tensor clone(const std::string& device = {}) const;  // the same, there or on this device
   // What float(), int() and so on are elsewhere; here these are keywords.
   Tensor to_float() const { return cast(dtypes::f32); }
   Tensor to_double() const { return cast(dtypes::f64); }
@@ -235,32 +262,108 @@ class Tensor {
   Tensor reshape(const Shape& shape) const;  // one size may be -1
   Tensor view(const Shape& shape) const { return reshape(shape); }
   Tensor flatten(std::int64_t first = 0, std::int64_t last = -1) const;
+  Tensor ravel() const { return flatten(); }
+  Tensor reshape_as(const Tensor& other) const { return reshape(Shape(other.dims())); }
+  Tensor view_as(const Tensor& other) const { return reshape_as(other); }
   Tensor unflatten(std::int64_t axis, const Shape& sizes) const;
   Tensor squeeze(const AxisList& axes = {}) const;  // by default all axes of size 1
   Tensor unsqueeze(std::int64_t axis) const;
   Tensor permute(const AxisList& order) const;
   Tensor transpose(std::int64_t axis0 = 1, std::int64_t axis1 = 0) const;
-  Tensor T() const;                         // the axes in reverse
+  Tensor swapaxes(std::int64_t axis0, std::int64_t axis1) const;
+  Tensor swapdims(std::int64_t axis0, std::int64_t axis1) const { return swapaxes(axis0, axis1); }
+  Tensor movedim(const AxisList& from, const AxisList& to) const;  // the others keep their order
+  Tensor moveaxis(const AxisList& from, const AxisList& to) const { return movedim(from, to); }
+  Tensor T() const;   // the axes in reverse
+  Tensor mT() const;  // the last two exchanged
+  // With axes of size 1 in front, or as the third one.
+  Tensor atleast_1d() const;
+  Tensor atleast_2d() const;
+  Tensor atleast_3d() const;
   Tensor expand(const Shape& shape) const;  // -1 keeps a size
+  Tensor expand_as(const Tensor& other) const { return expand(Shape(other.dims())); }
+  Tensor broadcast_to(const Shape& shape) const { return expand(shape); }
+  static std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);
   Tensor flip(const AxisList& axes) const;
+  Tensor fliplr() const;  // axis 1
+  Tensor flipud() const;  // axis 0
+  // By quarter turns, from the first of the axes to the second.
+  Tensor rot90(std::int64_t times = 1, const AxisList& axes = {0, 1}) const;
   using Bounds = std::vector<std::pair<Dim, Dim>>;
   Tensor shrink(const Bounds& start_stop) const;  // for each axis
+  // Of each axis; negative widths take away. Constant: the value. Reflect: from the edge, without it,
+  // back into the axis. Replicate: the edge again. Circular: from the other side.
   Tensor pad(const Bounds& before_after, Scalar value = 0) const;
+  Tensor pad(const Bounds& before_after, PadMode mode, Scalar value = 0) const;
+  // Flat, as torch orders them: before and after the last axis, the one in front of it ...
+  Tensor pad(std::initializer_list<std::int64_t> widths, PadMode mode = PadMode::Constant,
+             Scalar value = 0) const {
+    return pad(bounds_of({widths.begin(), widths.size()}), mode, value);
+  }
+  template <std::same_as<std::vector<std::int64_t>> Widths>
+  Tensor pad(const Widths& widths, PadMode mode = PadMode::Constant, Scalar value = 0) const {
+    return pad(bounds_of(widths), mode, value);
+  }
+  Tensor pad_to(const Shape& shape, Scalar value = 0) const;  // at the ends; -1 keeps a size
+  Tensor shrink_to(const Shape& shape) const;                 // the first of each axis
+
   Tensor slice(std::int64_t axis, const Slice& slice) const;
-  static Tensor cat(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
-  static Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
+  Tensor narrow(std::int64_t axis, const Dim& start, const Dim& length) const;
+  Tensor select(std::int64_t axis, const Dim& index) const;  // without the axis
+  std::vector<Tensor> unbind(std::int64_t axis = 0) const;   // all of these
   std::vector<Tensor> split(std::int64_t size, std::int64_t axis = 0) const;
   std::vector<Tensor> split(const std::vector<std::int64_t>& sizes, std::int64_t axis = 0) const;
   std::vector<Tensor> chunk(std::int64_t chunks, std::int64_t axis = 0) const;
+  // Into so many parts, the first ones longer by one where it does not come out even, or before places.
+  std::vector<Tensor> tensor_split(const Cuts& cuts, std::int64_t axis = 0) const;
+  std::vector<Tensor> hsplit(const Cuts& cuts) const;  // axis 1, or the only one, into even parts
+  std::vector<Tensor> vsplit(const Cuts& cuts) const;  // axis 0
+  std::vector<Tensor> dsplit(const Cuts& cuts) const;  // axis 2
+  static Tensor cat(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
+  static Tensor concatenate(const std::vector<Tensor>& tensors, std::int64_t axis = 0) {
+    return cat(tensors, axis);
+  }
+  static Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
+  static Tensor hstack(const std::vector<Tensor>& tensors);  // along axis 1, or the only one
+  static Tensor vstack(const std::vector<Tensor>& tensors);  // along axis 0, of rows
+  static Tensor dstack(const std::vector<Tensor>& tensors);  // along axis 2
+  static Tensor column_stack(const std::vector<Tensor>& tensors);
+  static Tensor block_diag(const std::vector<Tensor>& blocks);  // zeros beside them
+
   Tensor repeat(const Shape& times) const;
-  Tensor tile(const Shape& times) const { return repeat(times); }
+  Tensor tile(const Shape& times) const;  // by fewer numbers than axes: the last of them
+  // Each element several times: in the flattened tensor, or each slice along an axis.
+  Tensor repeat_interleave(std::int64_t times, std::optional<std::int64_t> axis = {}) const;
+  // As often as is said of each; that is added up by the program, unless a size is given.
+  Tensor repeat_interleave(const Tensor& times, std::optional<std::int64_t> axis = {},
+                           std::optional<std::int64_t> output_size = {}) const;
+  Tensor roll(std::int64_t shift) const;  // of the flattened tensor
   Tensor roll(std::int64_t shift, std::int64_t axis) const;
-  Tensor diagonal() const;  // of the last two axes
+  Tensor roll(const std::vector<std::int64_t>& shifts, const std::vector<std::int64_t>& axes) const;
+  // Every step-th window of the axis, its elements along a new last axis.
+  Tensor unfold(std::int64_t axis, std::int64_t size, std::int64_t step) const;
+  enum class Meshgrid { Ij, Xy };  // Xy: of the first two axes, the second comes first
+  static std::vector<Tensor> meshgrid(const std::vector<Tensor>& tensors,
+                                      Meshgrid indexing = Meshgrid::Ij);
+  static Tensor cartesian_prod(const std::vector<Tensor>& tensors);  // a row for each combination
+  // Every `r` different elements of a vector, as rows. Looks at size^r places.
+  Tensor combinations(std::int64_t r = 2, bool with_replacement = false) const;
+
+  // What lies `offset` places to the right of the diagonal of two axes, as the last axis.
+  Tensor diagonal(std::int64_t offset = 0, std::int64_t axis0 = 0, std::int64_t axis1 = 1) const;
+  // Back: the last axis as the diagonal of two axes, zeros beside it.
+  Tensor diag_embed(std::int64_t offset = 0, std::int64_t axis0 = -2,
+                    std::int64_t axis1 = -1) const;
+  Tensor diag(std::int64_t offset = 0) const;  // of a vector the matrix, of a matrix the vector
+  Tensor diagflat(std::int64_t offset = 0) const { return flatten().diag_embed(offset); }
   Tensor triu(std::int64_t diagonal = 0) const;
   Tensor tril(std::int64_t diagonal = 0) const;
+  // A row of powers for each element of a vector, by default as many as elements, the highest first.
+  Tensor vander(std::optional<std::int64_t> columns = {}, bool increasing = false) const;
 
   // --- Arithmetic. Operators: + - * / % & | ^ << >> ~ ! and comparisons, at the end ----------------
 
+  Tensor ufix(const Operand& other) const;  // a number as a tensor to compute with this one
   Tensor add(const Operand& other) const;
   Tensor sub(const Operand& other) const;
   Tensor mul(const Operand& other) const;
@@ -668,6 +771,7 @@ class Tensor {
   // The same memory, seen through this graph, which looks at it as uop() does.
   Tensor viewed(const UOp& graph) const;
   bool is_tracked() const;
+  Bounds bounds_of(std::span<const std::int64_t> widths) const;  // flat ones, for pad()
   void want_single() const;
   std::shared_ptr<const void> open_for_writing(DType wanted, std::size_t axes);
   UOp in_memory() const;  // computed: a view of a BUFFER
@@ -675,6 +779,7 @@ class Tensor {
   const void* address(DType wanted) const;
 
   friend struct Operand;
+  friend struct std::hash<Tensor>;
   std::shared_ptr<State> state_;
 };
 
@@ -797,3 +902,11 @@ HostView<Number, N> Tensor::host_view() {
 }
 
 }  // namespace weft
+
+// By the handle, as is() compares.
+template <>
+struct std::hash<weft::Tensor> {
+  std::size_t operator()(const weft::Tensor& tensor) const {
+    return std::hash<std::shared_ptr<weft::Tensor::State>>{}(tensor.state_);
+  }
+};

@@ -99,6 +99,25 @@ class PerDim {
   std::vector<std::int64_t> values_;
 };
 
+// Where an axis is cut: into so many parts, or {2, 5} before these places; negative ones count from the end.
+class Cuts {
+ public:
+  template <std::integral T>
+  Cuts(T parts) : parts_(static_cast<std::int64_t>(parts)) {}             // NOLINT
+  Cuts(std::initializer_list<std::int64_t> places) : places_(places) {}   // NOLINT
+  Cuts(std::vector<std::int64_t> places) : places_(std::move(places)) {}  // NOLINT
+
+  const std::optional<std::int64_t>& parts() const { return parts_; }
+  const std::vector<std::int64_t>& places() const { return places_; }
+
+ private:
+  std::optional<std::int64_t> parts_;
+  std::vector<std::int64_t> places_;
+};
+
+// What padding is filled with.
+enum class PadMode : std::uint8_t { Constant, Reflect, Replicate, Circular };
+
 // How a new tensor is to be: {.dtype = dtypes::f16, .requires_grad = true}.
 struct Options {
   DType dtype = {};         // void: what the values suggest, else f32

@@ -44,6 +44,13 @@ Tensor& Tensor::assign(const Operand& value) {
   return *this;
 }
 
+Tensor& Tensor::replace(const Tensor& other) {
+  if (uop()->shape() != other.uop()->shape())
+    user_error(fmt::format("replace: a tensor of shape {} for one of shape {}",
+                           shape_text(other.uop()), shape_text(uop())));
+  return *this = other;
+}
+
 Tensor& Tensor::operator+=(const Operand& other) { return assign(*this + other); }
 Tensor& Tensor::operator-=(const Operand& other) { return assign(*this - other); }
 Tensor& Tensor::operator*=(const Operand& other) { return assign(*this * other); }

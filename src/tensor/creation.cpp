@@ -155,11 +155,24 @@ Tensor Tensor::empty(const Shape& shape, const Options& options) {
   return as_asked(owning(buffer, device), options);
 }
 
-Tensor Tensor::full_like(Scalar value) const {
-  return full(Shape(dims()), value, {.dtype = dtype(), .device = device()});
+Tensor Tensor::constant(Scalar value, const Options& options) { return full({}, value, options); }
+
+namespace {
+
+Options like(const Tensor& tensor, Options options) {
+  if (options.device.empty()) options.device = tensor.device();
+  return with_default(options, tensor.dtype());
 }
-Tensor Tensor::zeros_like() const { return full_like(0); }
-Tensor Tensor::ones_like() const { return full_like(1); }
+
+}  // namespace
+
+Tensor Tensor::full_like(Scalar value, const Options& options) const {
+  return full(Shape(dims()), value, like(*this, options));
+}
+
+Tensor Tensor::empty_like(const Options& options) const {
+  return empty(Shape(dims()), like(*this, options));
+}
 
 Tensor Tensor::arange(Scalar stop, const Options& options) { return arange(0, stop, 1, options); }
 

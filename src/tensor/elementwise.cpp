@@ -197,4 +197,11 @@ Tensor Tensor::custom(std::string_view op, const std::vector<Tensor>& operands) 
   return result(op, custom_op(op, src), from);
 }
 
+Tensor Tensor::ufix(const Operand& other) const {
+  if (!other.device.empty()) return from(other);
+  const Operand own(*this);
+  return from({converted(other.uop, settled(promote(own.uop->dtype(), other.uop->dtype()))),
+               own.device, false});
+}
+
 }  // namespace weft

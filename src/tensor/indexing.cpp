@@ -1,4 +1,4 @@
-// Parts of tensors and tensors of parts, as movement.
+// Parts of tensors, as movement.
 
 #include <algorithm>
 #include <numeric>
@@ -10,7 +10,6 @@
 #include "slices.h"
 
 namespace weft {
-namespace {
 
 Tensor::Bounds whole(const Tensor& tensor) {
   Tensor::Bounds bounds;
@@ -23,8 +22,6 @@ Tensor shrunk(const Tensor& tensor, std::int64_t axis, std::int64_t start, std::
   bounds[static_cast<std::size_t>(axis)] = {start, stop};
   return tensor.shrink(bounds);
 }
-
-}  // namespace
 
 // Every width-th element is a column of rows of that width: the rows begin at, or somewhat before, the
 // first element, so that the last one is whole. Where there is no room for that, padding makes it.
@@ -59,43 +56,46 @@ Tensor Tensor::slice(std::int64_t axis, const Slice& slice) const {
   return step < 0 ? part.flip(axis) : part;
 }
 
-Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
-  if (tensors.empty()) user_error("cat: no tensors");
-  const std::int64_t ndim = tensors[0].ndim();
-  axis = axis_of("cat", axis, ndim);
-  std::int64_t total = 0;
-  for (const Tensor& tensor : tensors) {
-    bool fits = tensor.ndim() == ndim;
-    for (std::int64_t i = 0; fits && i < ndim; ++i)
-      fits = i == axis || tensor.size(i) == tensors[0].size(i);
-    if (!fits)
-      user_error(fmt::format("cat: shapes {} and {} differ elsewhere than on axis {}",
-                             shape_text(tensors[0].uop()), shape_text(tensor.uop()), axis));
-    total += tensor.size(axis);
-  }
-  Tensor joined;
-  std::int64_t start = 0;
-  for (const Tensor& tensor : tensors) {
-    const std::int64_t stop = start + tensor.size(axis);
-    Bounds padding(static_cast<std::size_t>(ndim), {0, 0});
-    padding[static_cast<std::size_t>(axis)] = {start, total - stop};
-    const Tensor placed = tensor.pad(padding);
-    const Tensor own = full(Shape(tensor.dims()), true, {.device = tensor.device()}).pad(padding);
-    joined = joined.is_null() ? placed : own.where(placed, joined);
-    start = stop;
-  }
-  return joined;
+Tensor Tensor::narrow(std::int64_t axis, const Dim& start, const Dim& length) const {
+  const std::int64_t at = axis_of("narrow", axis, ndim());
+  const Dim size = dims()[static_cast<std::size_t>(at)];
+  const UOp stop = start.is_symbolic() || length.is_symbolic()
+                       ? weft::cast(start.uop(), dtypes::index) + length.uop()
+                       : const_int(start.uop()->lo() + length.uop()->lo());
+  if (start.uop()->bounds().hi < 0 || length.uop()->bounds().hi < 0 ||
+      (stop->is_const() && size.uop()->is_const() && stop->lo() > size.uop()->lo()))
+    user_error(fmt::format("narrow: {} elements from {} on are no part of axis {} of shape {}",
+                           size_text(length.uop()), size_text(start.uop()), at, shape_text(uop())));
+  Bounds bounds = whole(*this);
+  bounds[static_cast<std::size_t>(at)] = {start, Dim(stop)};
+  return shrink(bounds);
 }
 
-Tensor Tensor::stack(const std::vector<Tensor>& tensors, std::int64_t axis) {
-  std::vector<Tensor> wider;
-  for (const Tensor& tensor : tensors) wider.push_back(tensor.unsqueeze(axis));
-  return cat(wider, axis);
+Tensor Tensor::select(std::int64_t axis, const Dim& index) const {
+  const std::int64_t at = axis_of("select", axis, ndim());
+  const UOp size = dims()[static_cast<std::size_t>(at)].uop();
+  if (!index.is_symbolic() && size->is_const()) {
+    const std::int64_t place = index.uop()->lo();
+    if (place < -size->lo() || place >= size->lo())
+      user_error(fmt::format("select: index {} is outside axis {} of shape {}", place, at,
+                             shape_text(uop())));
+  }
+  std::vector<Index> indices(static_cast<std::size_t>(at), Index(Slice{}));
+  indices.emplace_back(index);
+  return (*this)[Indices(std::move(indices))];
+}
+
+std::vector<Tensor> Tensor::unbind(std::int64_t axis) const {
+  const std::int64_t at = axis_of("unbind", axis, ndim()), size = this->size(at);
+  std::vector<Tensor> parts;
+  for (std::int64_t i = 0; i < size; ++i) parts.push_back(select(at, i));
+  return parts;
 }
 
 std::vector<Tensor> Tensor::split(const std::vector<std::int64_t>& sizes, std::int64_t axis) const {
   axis = axis_of("split", axis, ndim());
-  if (std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != size(axis))
+  const bool is_negative = std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; });
+  if (is_negative || std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != size(axis))
     user_error(fmt::format("split: the sizes ({}) are not all of axis {} of shape {}",
                            fmt::join(sizes, ", "), axis, shape_text(uop())));
   std::vector<Tensor> parts;
@@ -120,55 +120,54 @@ std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t axis) const 
   return split(std::max<std::int64_t>(1, (size(axis) + chunks - 1) / chunks), axis);
 }
 
-Tensor Tensor::roll(std::int64_t shift, std::int64_t axis) const {
-  axis = axis_of("roll", axis, ndim());
-  const std::int64_t size = this->size(axis);
-  if (size == 0) return *this;
-  const std::int64_t start = floor_mod(-shift, size);
-  std::vector<Dim> twice(static_cast<std::size_t>(ndim()), Dim(1));
-  twice[static_cast<std::size_t>(axis)] = Dim(2);
-  return shrunk(repeat(Shape(twice)), axis, start, start + size);
-}
-
-// In a row of size + 1 elements each, the diagonal is a column.
-Tensor Tensor::diagonal() const {
-  if (ndim() < 2) user_error(fmt::format("diagonal: shape {} has no two axes", shape_text(uop())));
-  const std::int64_t rows = size(-2), columns = size(-1), length = std::min(rows, columns);
-  const Tensor square = shrunk(shrunk(*this, ndim() - 2, 0, length), ndim() - 1, 0, length);
-  if (length == 0) return square.squeeze(-2).flatten(-2, -1);
-  Bounds padding(static_cast<std::size_t>(ndim() - 1), {0, 0});
-  padding.back().second = length;
-  return shrunk(square.flatten(-2).pad(padding).unflatten(-1, {length, length + 1}), ndim() - 1, 0,
-                1)
-      .squeeze(-1);
-}
-
 namespace {
 
-// The row and the column of each element of the last two axes.
-std::pair<Tensor, Tensor> places(std::string_view op, const Tensor& tensor) {
-  if (tensor.ndim() < 2)
-    user_error(fmt::format("{}: shape {} has no two axes", op, shape_text(tensor.uop())));
-  const Symbol device(tensor.device());
-  const std::vector<Dim> sizes = tensor.dims();
-  const auto count = [&](const Dim& size) {
-    return Tensor::from({counted(size.uop(), dtypes::i32), device, false});
-  };
-  return {count(sizes[sizes.size() - 2]).unsqueeze(-1), count(sizes.back())};
+// The places before which so many parts begin, the first place left out.
+std::vector<std::int64_t> even_cuts(std::int64_t size, std::int64_t parts) {
+  std::vector<std::int64_t> places;
+  for (std::int64_t i = 1; i < parts; ++i)
+    places.push_back(i * (size / parts) + std::min(i, size % parts));
+  return places;
 }
 
-Operand zero_of(const Tensor& tensor) { return {const_int(0, tensor.dtype()), {}, false}; }
+// For those names that say the axis, and where parts are even.
+std::vector<Tensor> evenly_split(std::string_view op, const Tensor& tensor, std::int64_t axis,
+                                 std::int64_t least_axes, const Cuts& cuts) {
+  if (tensor.ndim() < least_axes)
+    user_error(fmt::format("{}: shape {} has fewer than {} axes", op, shape_text(tensor.uop()),
+                           least_axes));
+  const std::int64_t size = tensor.size(axis);
+  if (cuts.parts() && (*cuts.parts() < 1 || size % *cuts.parts() != 0))
+    user_error(fmt::format("{}: axis {} of shape {} has no {} even parts", op, axis,
+                           shape_text(tensor.uop()), *cuts.parts()));
+  return tensor.tensor_split(cuts, axis);
+}
 
 }  // namespace
 
-Tensor Tensor::triu(std::int64_t diagonal) const {
-  const auto [row, column] = places("triu", *this);
-  return (row + diagonal <= column).where(*this, zero_of(*this));
+std::vector<Tensor> Tensor::tensor_split(const Cuts& cuts, std::int64_t axis) const {
+  axis = axis_of("tensor_split", axis, ndim());
+  if (cuts.parts() && *cuts.parts() < 1)
+    user_error(fmt::format("tensor_split: into {} parts", *cuts.parts()));
+  const auto places = cuts.parts() ? even_cuts(size(axis), *cuts.parts()) : cuts.places();
+  std::vector<Tensor> parts;
+  std::int64_t start = 0;
+  for (const std::int64_t place : places) {
+    parts.push_back(slice(axis, {.start = start, .stop = place}));
+    start = place;
+  }
+  parts.push_back(slice(axis, {.start = start}));
+  return parts;
 }
 
-Tensor Tensor::tril(std::int64_t diagonal) const {
-  const auto [row, column] = places("tril", *this);
-  return (column <= row + diagonal).where(*this, zero_of(*this));
+std::vector<Tensor> Tensor::hsplit(const Cuts& cuts) const {
+  return evenly_split("hsplit", *this, ndim() == 1 ? 0 : 1, 1, cuts);
+}
+std::vector<Tensor> Tensor::vsplit(const Cuts& cuts) const {
+  return evenly_split("vsplit", *this, 0, 2, cuts);
+}
+std::vector<Tensor> Tensor::dsplit(const Cuts& cuts) const {
+  return evenly_split("dsplit", *this, 2, 3, cuts);
 }
 
 }  // namespace weft

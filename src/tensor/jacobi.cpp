@@ -48,7 +48,7 @@ Tensor straightened(const Tensor& v) {
 // left, of size e, becomes e^2 between values whose distance is large against e. The others wait.
 Tensor refined(const Tensor& x, const Tensor& v) {
   const Tensor w = x.matmul(v), h = turned(w).matmul(w);
-  const Tensor d = h.diagonal(), gap = d.unsqueeze(-2) - d.unsqueeze(-1);
+  const Tensor d = diagonal_of(h), gap = d.unsqueeze(-2) - d.unsqueeze(-1);
   const Tensor left = (h - diagonal_matrix(d)).abs().max({-2, -1}, true).contiguous();
   const Tensor apart = gap.abs() > left * 100;
   const Tensor r = apart.where(h / apart.where(gap, 1), 0).contiguous();
@@ -94,7 +94,7 @@ linalg::Svd tall_svd(const Tensor& matrix, bool full) {
   const Tensor v = orthogonaliser(x), w = x.matmul(v);
   const Tensor s = w.square().sum(-2).sqrt().contiguous(), order = sorter(s, false).contiguous();
   const linalg::Qr last = householder_qr(w.matmul(order), false);
-  const Tensor sign = (last.r.diagonal() < 0).where(-1, s.ones_like()).unsqueeze(-2);
+  const Tensor sign = (diagonal_of(last.r) < 0).where(-1, s.ones_like()).unsqueeze(-2);
   const Tensor u = columns(first.q, 0, n).matmul(last.q * sign);
   return {m > n && full ? Tensor::cat({u, columns(first.q, n, m)}, -1) : u,
           (s.unsqueeze(-2).matmul(order) * scale).squeeze(-2),

@@ -131,7 +131,7 @@ Tensor kron(const Tensor& a, const Tensor& b) {
   return (a.reshape(Shape(left)) * b.reshape(Shape(right))).reshape(Shape(joint));
 }
 
-Tensor trace(const Tensor& a) { return a.diagonal().sum(-1); }
+Tensor trace(const Tensor& a) { return diagonal_of(a).sum(-1); }
 
 Tensor vander(const Tensor& x, std::optional<std::int64_t> columns) {
   if (x.ndim() == 0) user_error("vander: a scalar has no axis to take powers of");
@@ -143,6 +143,13 @@ Tensor vander(const Tensor& x, std::optional<std::int64_t> columns) {
 }
 
 }  // namespace linalg
+
+Tensor Tensor::vander(std::optional<std::int64_t> columns, bool increasing) const {
+  if (ndim() != 1)
+    user_error(fmt::format("vander: shape {} is not that of a vector", shape_text(uop())));
+  const Tensor powers = linalg::vander(*this, columns);
+  return increasing ? powers : powers.flip(-1);
+}
 
 linalg::Qr Tensor::qr() const { return linalg::qr(*this); }
 linalg::Svd Tensor::svd(bool full_matrices) const { return linalg::svd(*this, full_matrices); }

@@ -36,13 +36,6 @@ Tensor identity(const Tensor& like, std::int64_t rows, std::int64_t columns) {
 
 Tensor identity(const Tensor& like) { return identity(like, like.size(-1), like.size(-1)); }
 
-Tensor diagonal_matrix(const Tensor& values) {
-  const std::int64_t n = values.size(-1);
-  return identity(values, n, n)
-      .cast(dtypes::bool_)
-      .where(values.unsqueeze(-1), values.zeros_like().unsqueeze(-1));
-}
-
 Tensor magnitude(const Tensor& a) {
   const Tensor most = a.detach().abs().max({-2, -1}, true);
   return ((most > 0) & most.isfinite()).where(most, 1).log2().floor().exp2().contiguous();

@@ -18,8 +18,9 @@ Tensor rows(const Tensor& a, std::int64_t start, std::int64_t stop);
 Tensor columns(const Tensor& a, std::int64_t start, std::int64_t stop);
 Tensor identity(const Tensor& like, std::int64_t rows, std::int64_t columns);
 Tensor identity(const Tensor& like);  // as large as the last axis
-// (..., n) to (..., n, n), with zeros beside the diagonal.
-Tensor diagonal_matrix(const Tensor& values);
+// (..., n) to (..., n, n), with zeros beside the diagonal; and back.
+inline Tensor diagonal_matrix(const Tensor& values) { return values.diag_embed(); }
+inline Tensor diagonal_of(const Tensor& a) { return a.diagonal(0, -2, -1); }
 // The power of two below the largest element of each matrix: over it, squares are in range.
 Tensor magnitude(const Tensor& a);
 // Whether each row (or column) is the one of that number: (size, 1), (1, size).

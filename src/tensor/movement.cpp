@@ -136,6 +136,31 @@ Tensor Tensor::transpose(std::int64_t axis0, std::int64_t axis1) const {
   return permute(order);
 }
 
+Tensor Tensor::swapaxes(std::int64_t axis0, std::int64_t axis1) const {
+  return transpose(axis_of("swapaxes", axis0, ndim()), axis_of("swapaxes", axis1, ndim()));
+}
+
+Tensor Tensor::mT() const {
+  if (ndim() < 2) user_error(fmt::format("mT: shape {} has no two axes", shape_text(uop())));
+  return transpose(-1, -2);
+}
+
+Tensor Tensor::movedim(const AxisList& from, const AxisList& to) const {
+  const Axes sources = axes_of("movedim", from, ndim()), targets = axes_of("movedim", to, ndim());
+  if (sources.size() != targets.size())
+    user_error(fmt::format("movedim: {} axes to {} places", sources.size(), targets.size()));
+  Axes order(static_cast<std::size_t>(ndim()), -1);
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    order[static_cast<std::size_t>(targets[i])] = sources[i];
+  std::int64_t rest = 0;
+  for (std::int64_t& axis : order) {
+    if (axis >= 0) continue;
+    while (std::ranges::find(sources, rest) != sources.end()) ++rest;
+    axis = rest++;
+  }
+  return permute(order);
+}
+
 Tensor Tensor::T() const {
   Axes order(static_cast<std::size_t>(ndim()));
   std::iota(order.rbegin(), order.rend(), 0);
@@ -160,71 +185,43 @@ Tensor Tensor::expand(const Shape& shape) const {
   return base.viewed(weft::expand(base.uop(), sizes));
 }
 
+std::vector<Tensor> Tensor::broadcast_tensors(const std::vector<Tensor>& tensors) {
+  std::vector<UOp> graphs;
+  for (const Tensor& tensor : tensors) graphs.push_back(tensor.uop());
+  const Sizes sizes = broadcast_sizes("broadcast_tensors", graphs);
+  std::vector<Tensor> results;
+  for (const Tensor& tensor : tensors)
+    results.push_back(tensor.expand(Shape(std::vector<Dim>(sizes.begin(), sizes.end()))));
+  return results;
+}
+
+Tensor Tensor::atleast_1d() const { return ndim() == 0 ? reshape({1}) : *this; }
+Tensor Tensor::atleast_2d() const { return ndim() < 2 ? atleast_1d().unsqueeze(0) : *this; }
+Tensor Tensor::atleast_3d() const { return ndim() < 3 ? atleast_2d().unsqueeze(2) : *this; }
+
 Tensor Tensor::flip(const AxisList& axes) const {
   return viewed(weft::flip(uop(), axes_of("flip", axes, ndim())));
 }
 
-namespace {
-
-void want_bounds(std::string_view op, const Tensor& tensor, const Tensor::Bounds& bounds) {
-  if (std::ssize(bounds) != tensor.ndim())
-    user_error(fmt::format("{}: bounds for {} axes of a tensor of shape {}", op, bounds.size(),
-                           shape_text(tensor.uop())));
+Tensor Tensor::fliplr() const {
+  if (ndim() < 2) user_error(fmt::format("fliplr: shape {} has no axis 1", shape_text(uop())));
+  return flip(1);
 }
 
-UOp difference(const UOp& a, const UOp& b) {
-  if (a->is_const() && b->is_const()) return const_int(a->lo() - b->lo());
-  return b->is_const_int(0) ? a : weft::cast(a, dtypes::index) - weft::cast(b, dtypes::index);
+Tensor Tensor::flipud() const {
+  if (ndim() < 1) user_error("flipud: shape () has no axis 0");
+  return flip(0);
 }
 
-}  // namespace
-
-Tensor Tensor::shrink(const Bounds& start_stop) const {
-  want_bounds("shrink", *this, start_stop);
-  Sizes start, sizes;
-  for (std::size_t i = 0; i < start_stop.size(); ++i) {
-    start.push_back(start_stop[i].first.uop());
-    sizes.push_back(difference(start_stop[i].second.uop(), start.back()));
-    if (start[i]->bounds().hi < 0 || sizes[i]->bounds().hi < 0)
-      user_error(fmt::format("shrink: from {} to {} is no part of axis {} of shape {}",
-                             size_text(start[i]), size_text(start_stop[i].second.uop()), i,
-                             shape_text(uop())));
-  }
-  return viewed(weft::shrink(uop(), start, sizes));
-}
-
-Tensor Tensor::pad(const Bounds& before_after, Scalar value) const {
-  want_bounds("pad", *this, before_after);
-  Sizes before, after;
-  for (const auto& [front, back] : before_after) {
-    before.push_back(front.uop());
-    after.push_back(back.uop());
-  }
-  const Operand x(*this);
-  const UOp padded = weft::pad(x.uop, before, after);
-  const UOp filling = value.as(x.uop->dtype());
-  if (filling->arg<ConstArg>().bits == 0) return result("pad", padded, {&x});
-  const UOp inside = weft::pad(
-      weft::expand(weft::reshape(const_bool(true), Sizes(before.size(), one())), sizes_of(x.uop)),
-      before, after);
-  return result("pad", weft::where(inside, padded, filling), {&x});
-}
-
-Tensor Tensor::repeat(const Shape& times) const {
-  if (std::ssize(times.dims()) < ndim())
-    user_error(fmt::format("repeat: {} numbers for a tensor of shape {}", times.dims().size(),
-                           shape_text(uop())));
-  std::vector<Dim> sizes(times.dims().size() - uop()->dims().size(), Dim(1));
-  for (const Dim& dim : dims()) sizes.push_back(dim);
-  std::vector<Dim> apart, together, result;
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::int64_t count = constant_size("repeat", times.dims()[i].uop());
-    apart.insert(apart.end(), {Dim(1), sizes[i]});
-    together.insert(together.end(), {Dim(count), sizes[i]});
-    result.emplace_back(count == 1 ? sizes[i]
-                                   : Dim(count * constant_size("repeat", sizes[i].uop())));
-  }
-  return reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result));
+Tensor Tensor::rot90(std::int64_t times, const AxisList& axes) const {
+  const Axes both = axes_of("rot90", axes, ndim());
+  if (both.size() != 2)
+    user_error(
+        fmt::format("rot90: {} axes of shape {}: expected two", both.size(), shape_text(uop())));
+  Tensor turned = *this;
+  for (std::int64_t i = floor_mod<std::int64_t>(times, 4); i > 0; --i)
+    turned = turned.flip(both[1]).transpose(both[0], both[1]);
+  return turned;
 }
 
 Tensor Tensor::detach() const {

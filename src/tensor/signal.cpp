@@ -82,23 +82,11 @@ Frame frame_of(std::string_view op, std::int64_t n_fft, const Stft& options, con
 Tensor extended(const Tensor& x, std::int64_t width, Padding mode) {
   const std::int64_t n = x.size(-1);
   if (width == 0) return x;
-  if (mode == Padding::Constant) {
-    Tensor::Bounds padding(static_cast<std::size_t>(x.ndim()), {0, 0});
-    padding.back() = {width, width};
-    return x.pad(padding);
-  }
   const bool is_reflected = mode == Padding::Reflect;
-  if (n < 1 || (mode != Padding::Replicate && width > n - is_reflected))
+  if (mode != Padding::Constant &&
+      (n < 1 || (mode != Padding::Replicate && width > n - is_reflected)))
     user_error(fmt::format("stft: {} samples cannot be continued by {}", n, width));
-  const auto part = [&](std::int64_t start, std::int64_t stop) {
-    return x.slice(-1, {.start = start, .stop = stop});
-  };
-  if (is_reflected)
-    return Tensor::cat({part(1, width + 1).flip(-1), x, part(n - 1 - width, n - 1).flip(-1)}, -1);
-  if (mode == Padding::Circular) return Tensor::cat({part(n - width, n), x, part(0, width)}, -1);
-  std::vector<Dim> sizes = x.dims();
-  sizes.back() = Dim(width);
-  return Tensor::cat({part(0, 1).expand(Shape(sizes)), x, part(n - 1, n).expand(Shape(sizes))}, -1);
+  return x.pad({width, width}, mode);
 }
 
 // (..., frames, size) added up where they overlap: each frame as blocks of one hop, block c of frame t

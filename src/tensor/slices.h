@@ -1,9 +1,9 @@
-// What a Slice names along an axis.
+// What a Slice names along an axis, and what is from there to there.
 #pragma once
 
 #include <cstdint>
 
-#include <weft/tensor_args.h>
+#include <weft/tensor.h>
 
 namespace weft {
 
@@ -17,5 +17,9 @@ struct Steps {
 // Whether it takes more than numbers to say which elements these are.
 bool is_symbolic(const Slice& slice, const Dim& size);
 Steps steps_of(const Slice& slice, std::int64_t size);
+
+// All of each axis; and all but along one axis.
+Tensor::Bounds whole(const Tensor& tensor);
+Tensor shrunk(const Tensor& tensor, std::int64_t axis, std::int64_t start, std::int64_t stop);
 
 }  // namespace weft

@@ -21,7 +21,7 @@ Tensor inverse_of(const Packed& f) {
 // The sign and the logarithm of the size of each determinant, side by side along a new last axis.
 Tensor sign_and_log(const Tensor& a) {
   const Packed f = eliminated(a);
-  const Tensor pivots = f.lu.diagonal();
+  const Tensor pivots = diagonal_of(f.lu);
   return Tensor::stack({f.sign * pivots.sign().prod(-1), pivots.abs().log().sum(-1)}, -1);
 }
 
@@ -102,7 +102,7 @@ Tensor inv(const Tensor& a) {
 Tensor det(const Tensor& a) {
   const auto forward = [](const std::vector<Tensor>& in) {
     const Packed f = eliminated(in[0]);
-    return f.sign * f.lu.diagonal().prod(-1);
+    return f.sign * diagonal_of(f.lu).prod(-1);
   };
   const auto backward = [](const Tensor& gradient, const std::vector<Tensor>& in,
                            const Tensor& value) {

@@ -72,12 +72,32 @@ std::int64_t Tensor::size(std::int64_t axis) const {
   return constant_size("size", UOp(graph->dims()[i]));
 }
 
-std::int64_t Tensor::numel() const {
+namespace {
+
+std::int64_t product_of(std::string_view op, const std::vector<std::int64_t>& sizes) {
   std::int64_t count = 1;
-  for (std::int64_t size : shape())
-    if (__builtin_mul_overflow(count, size, &count)) user_error("numel: more than 2^63 elements");
+  for (std::int64_t size : sizes)
+    if (__builtin_mul_overflow(count, size, &count))
+      user_error(fmt::format("{}: more than 2^63 elements", op));
   return count;
 }
+
+}  // namespace
+
+std::int64_t Tensor::numel() const { return product_of("numel", shape()); }
+
+std::int64_t Tensor::len() const {
+  if (ndim() == 0) user_error("len: a tensor of shape () has no first axis");
+  return size(0);
+}
+
+std::vector<std::int64_t> Tensor::max_shape() const {
+  std::vector<std::int64_t> shape;
+  for (const Node* size : uop()->dims()) shape.push_back(size->bounds().hi);
+  return shape;
+}
+
+std::int64_t Tensor::max_numel() const { return product_of("max_numel", max_shape()); }
 
 std::size_t Tensor::nbytes() const { return bytes_of(dtype(), uop()->dims()); }
 DType Tensor::dtype() const { return uop()->dtype(); }
@@ -217,6 +237,11 @@ Tensor Tensor::bitcast(DType dtype) const {
 Tensor Tensor::contiguous() const {
   const Operand x(*this);
   return result("contiguous", make(Op::Contiguous, {x.uop}), {&x});
+}
+
+Tensor Tensor::clone(const std::string& device) const {
+  const Tensor elsewhere = device.empty() ? *this : to(device);
+  return elsewhere.is(*this) ? contiguous() : elsewhere;
 }
 
 }  // namespace weft

@@ -18,7 +18,7 @@ Tensor diagonal_blocks(const Tensor& a, std::int64_t size) {
   Axes order;
   for (std::int64_t axis = 0; axis < ndim - 2; ++axis) order.push_back(axis);
   order.insert(order.end(), {ndim - 1, ndim + 1, ndim - 2, ndim});
-  const Tensor apart = blocks.permute(order).diagonal();  // (..., size, size, count)
+  const Tensor apart = blocks.permute(order).diagonal(0, -2, -1);  // (..., size, size, count)
   Axes front;
   for (std::int64_t axis = 0; axis < ndim - 2; ++axis) front.push_back(axis);
   front.insert(front.end(), {ndim, ndim - 2, ndim - 1});
@@ -34,7 +34,7 @@ Tensor inverse_by_blocks(const Tensor& a) {
   padding[padding.size() - 2].second = padding.back().second = size - n;
   const Tensor beyond = (Tensor::arange(size, {.device = a.device()}) >= n).cast(a.dtype());
   const Tensor whole = (a.pad(padding) + diagonal_matrix(beyond)).contiguous();
-  Tensor inverse = whole.diagonal().reciprocal().unsqueeze(-1).unsqueeze(-1);
+  Tensor inverse = diagonal_of(whole).reciprocal().unsqueeze(-1).unsqueeze(-1);
   for (std::int64_t done = 1; done < size; done *= 2) {
     const Tensor pairs = inverse.unflatten(-3, {size / (2 * done), 2});
     const Tensor upper = pairs.slice(-3, {.stop = 1}).squeeze(-3),

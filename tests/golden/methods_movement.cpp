@@ -61,7 +61,7 @@ const Group group("movement", {
   {"unflatten", [](const Case& c) { return one(c[0].unflatten(c.integer("dim"), sizes(c, "sizes"))); }},
   {"repeat", [](const Case& c) { return one(c[0].repeat(sizes(c, "repeats"))); }},
   {"roll", [](const Case& c) { return one(c[0].roll(c.integer("shifts"), c.integer("dims"))); }},
-  {"diagonal", [](const Case& c) { return one(c[0].diagonal()); }},
+  {"diagonal", [](const Case& c) { return one(c[0].diagonal(0, -2, -1)); }},
   {"triu", [](const Case& c) { return one(c[0].triu(c.integer("diagonal", 0))); }},
   {"tril", [](const Case& c) { return one(c[0].tril(c.integer("diagonal", 0))); }},
   {"cat", [](const Case& c) { return one(Tensor::cat(all(c), c.integer("dim"))); }},

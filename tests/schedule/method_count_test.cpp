@@ -63,6 +63,31 @@ TEST(MethodCount, Fourier) {
   expect_counts(counts);
 }
 
+// Movement is read through: what is asked for of a view of memory is there already.
+TEST(MethodCount, Movement) {
+  const Tensor x = input({64, 32}), line = input({64}), image = input({4, 8, 16, 16});
+  const Tensor times = Tensor::randint({64}, 0, 3).realize();
+  const Count counts[] = {
+      {"unfold", [&] { return x.unfold(1, 4, 2); }, 0},
+      {"roll", [&] { return x.roll({3, 5}, {0, 1}); }, 0},
+      {"pad, circular", [&] { return x.pad({3, 4}, PadMode::Circular); }, 0},
+      {"diagonal", [&] { return x.diagonal(2); }, 0},
+      {"rot90", [&] { return x.rot90(); }, 0},
+      {"movedim", [&] { return image.movedim({0, 1}, {2, 3}); }, 0},
+      {"tensor_split", [&] { return x.tensor_split({3, 40})[1]; }, 0},
+      {"meshgrid", [&] { return Tensor::meshgrid({line, line})[1]; }, 0},
+      {"repeat_interleave", [&] { return x.repeat_interleave(3, 0); }, 0},
+      {"repeat_interleave, added to", [&] { return x.repeat_interleave(3, 0) + 1; }, 1},
+      {"repeat_interleave by numbers", [&] { return x.repeat_interleave(times, 0, 64); }, 2},
+      {"pad, reflect", [&] { return x.pad({3, 4}, PadMode::Reflect) + 1; }, 1},
+      {"diag", [&] { return line.diag() + 1; }, 1},
+      {"hstack", [&] { return Tensor::hstack({x, x * 2}) + 1; }, 1},
+      {"tril_indices", [&] { return Tensor::tril_indices(20, 30); }, 2},
+      {"combinations", [&] { return line.combinations(2); }, 3},
+  };
+  expect_counts(counts);
+}
+
 // A write is a copy and the write itself.
 TEST(MethodCount, Indexing) {
   const Tensor x = input({64, 32}), rows = Tensor::randint({20}, 0, 32).realize();

@@ -229,6 +229,27 @@ TEST(TensorAssign, NothingRunsBeforeItIsAskedFor) {
   EXPECT_EQ(x.reshape({2, 1}).realize().uop()->op(), Op::Reshape);
 }
 
+TEST(TensorAssign, AClonesMemoryIsItsOwn) {
+  Tensor x = Tensor({1, 2}).realize();
+  Tensor clone = x.clone(), computed = (x * 2).clone();
+  clone[0].assign(7);
+  EXPECT_TRUE(holds<int>(x, {1, 2}, {2}));
+  x.assign(Tensor({5, 6}));
+  EXPECT_TRUE(holds<int>(clone, {7, 2}, {2}));
+  EXPECT_TRUE(holds<int>(computed, {2, 4}, {2}));
+  EXPECT_EQ(x.clone("INTERP:1").device(), "INTERP:1");
+  EXPECT_FALSE(x.clone(x.device()).is(x));
+}
+
+TEST(TensorAssign, ReplacedHandles) {
+  Tensor x({1, 2});
+  const Tensor copy = x, view = x.reshape({2, 1}), other({3, 4});
+  EXPECT_TRUE(x.replace(other).is(other));
+  EXPECT_TRUE(holds<int>(copy + view.squeeze(1), {2, 4}, {2}));
+  EXPECT_EQ(error_of([&] { x.replace(view); }),
+            "replace: a tensor of shape (2, 1) for one of shape (2,)");
+}
+
 TEST(TensorAssign, WaysToReadValues) {
   EXPECT_EQ(Tensor({4}).item<int>(), 4);
   EXPECT_EQ(error_of([] { return Tensor({1, 2}).item<int>(); }),

@@ -1,4 +1,5 @@
 #include <array>
+#include <unordered_set>
 
 #include "tensor_test.h"
 
@@ -70,6 +71,49 @@ TEST(TensorCreation, Constants) {
   EXPECT_EQ(Tensor::ones({2}, {.dtype = dtypes::f16}).full_like(3).dtype(), dtypes::f16);
   EXPECT_EQ(Tensor::empty({2, 3}).shape(), (Sizes64{2, 3}));
   EXPECT_TRUE(holds<float>(Tensor::zeros({0, 2}), {}, {0, 2}));
+}
+
+TEST(TensorCreation, AsAnotherTensorIs) {
+  const Tensor x = Tensor::ones({2, 1}, {.dtype = dtypes::f16});
+  EXPECT_EQ(x.empty_like().shape(), (Sizes64{2, 1}));
+  EXPECT_EQ(x.empty_like().dtype(), dtypes::f16);
+  EXPECT_EQ(x.empty_like({.dtype = dtypes::i8, .device = "INTERP:1"}).dtype(), dtypes::i8);
+  EXPECT_EQ(x.zeros_like({.device = "INTERP:1"}).device(), "INTERP:1");
+  EXPECT_EQ(x.ones_like({.dtype = dtypes::i64}).dtype(), dtypes::i64);
+  EXPECT_TRUE(x.full_like(2, {.requires_grad = true}).requires_grad());
+  EXPECT_TRUE(holds<float>(Tensor::constant(2.5), {2.5F}, {}));
+  EXPECT_EQ(Tensor::constant(1, {.dtype = dtypes::u8}).dtype(), dtypes::u8);
+  EXPECT_TRUE(holds<float>(x.ufix(0.5), {0.5F}, {}));
+  EXPECT_EQ(x.ufix(2).dtype(), dtypes::f16);
+  EXPECT_EQ(Tensor({1}).ufix(0.5).dtype(), dtypes::f32);
+  EXPECT_EQ(Tensor({1}).ufix(x).shape(), (Sizes64{2, 1}));
+}
+
+TEST(TensorCreation, WhatATensorIs) {
+  const Tensor x = Tensor::arange(6, {.dtype = dtypes::i16}).reshape({2, 3});
+  EXPECT_EQ(x.ndim(), 2);
+  EXPECT_EQ(x.size(-1), 3);
+  EXPECT_EQ(x.len(), 2);
+  EXPECT_EQ(x.numel(), 6);
+  EXPECT_EQ(x.nbytes(), 12U);
+  EXPECT_EQ(x.tolist<int>(), (std::vector<int>{0, 1, 2, 3, 4, 5}));
+  EXPECT_EQ(x.T().numpy<float>(), (std::vector<float>{0, 3, 1, 4, 2, 5}));
+  const Tensor some = Tensor::ones({Dim(Variable("n", 1, 8)), 3});
+  EXPECT_EQ(some.max_shape(), (Sizes64{8, 3}));
+  EXPECT_EQ(some.max_numel(), 24);
+  EXPECT_EQ(error_of([] { return Tensor(1).len(); }),
+            "len: a tensor of shape () has no first axis");
+}
+
+// `==` gives a tensor, so what compares two handles is is().
+TEST(TensorCreation, HandlesAreKeys) {
+  static_assert(!std::is_constructible_v<bool, Tensor>);
+  const auto same = [](const Tensor& a, const Tensor& b) { return a.is(b); };
+  const Tensor x({1}), copy = x, equal({1});
+  const std::unordered_set<Tensor, std::hash<Tensor>, decltype(same)> set{x, copy, equal};
+  EXPECT_EQ(set.size(), 2U);
+  EXPECT_TRUE(set.contains(copy));
+  EXPECT_FALSE(set.contains(x.reshape({1, 1})));
 }
 
 TEST(TensorCreation, Counting) {

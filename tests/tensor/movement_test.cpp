@@ -153,7 +153,7 @@ TEST(TensorMovement, RollingAndTriangles) {
   EXPECT_TRUE(holds<int>(x.triu(1), {0, 2, 3, 0, 0, 6, 0, 0, 0}, {3, 3}));
   EXPECT_EQ(Tensor({{true}}).tril().dtype(), dtypes::bool_);
   EXPECT_TRUE(holds<int>(x.diagonal(), {1, 5, 9}, {3}));
-  EXPECT_TRUE(holds<int>(counting({2, 2, 3}, 12).diagonal(), {0, 4, 6, 10}, {2, 2}));
+  EXPECT_TRUE(holds<int>(counting({2, 2, 3}, 12).diagonal(0, -2, -1), {0, 4, 6, 10}, {2, 2}));
 }
 
 TEST(TensorMovement, GatheringByTensors) {
@@ -166,6 +166,47 @@ TEST(TensorMovement, GatheringByTensors) {
   EXPECT_TRUE(holds<int>(x.gather(0, Tensor{{2, 1}}), {4, 3}, {1, 2}));
   EXPECT_TRUE(holds<int>(Tensor({1, 0}).one_hot(3), {0, 1, 0, 1, 0, 0}, {2, 3}));
   EXPECT_EQ(error_of([&] { x.take(Tensor({1.5})); }), "take: the index is f32, not an integer");
+}
+
+TEST(TensorMovement, ViewsShareTheMemory) {
+  Tensor x = counting({4, 6}, 24).contiguous().realize();
+  x.unflatten(0, {2, 2}).movedim(2, 0).select(0, 5).select(0, 1).assign(-1);
+  EXPECT_TRUE(holds<int>(x.select(1, 5), {5, 11, -1, -1}, {4}));
+  x.narrow(0, 0, 2).unbind()[1].assign(-2);
+  EXPECT_TRUE(holds<int>(x[1], {-2, -2, -2, -2, -2, -2}, {6}));
+  x.mT().tensor_split({2, 3})[1].assign(-3);
+  EXPECT_TRUE(holds<int>(x.select(1, 2), {-3, -3, -3, -3}, {4}));
+  x.rot90().movedim({0}, {1}).swapaxes(0, 1)[0].assign(7);
+  EXPECT_TRUE(holds<int>(x.select(1, 5), {7, 7, 7, 7}, {4}));
+}
+
+// In sizes that only the run knows, wherever they are only passed on.
+TEST(TensorMovement, SymbolicSizesPassThrough) {
+  const UOp n = Variable("n", 1, 8);
+  const Tensor x = Tensor::ones({Dim(n), 4, 6});
+  const auto first_is_n = [&](const Tensor& y) { return y.dims()[0].uop().is(n); };
+  EXPECT_TRUE(first_is_n(x.unfold(1, 2, 2)));
+  EXPECT_TRUE(first_is_n(x.repeat_interleave(2, 1)));
+  EXPECT_TRUE(first_is_n(x.diagonal(1, 1, 2)));
+  EXPECT_TRUE(first_is_n(x.pad({1, 2, -1, 0}, PadMode::Reflect)));
+  EXPECT_TRUE(first_is_n(x.tensor_split(2, 1)[1]));
+  EXPECT_TRUE(first_is_n(x.movedim(1, 2).select(2, 0).narrow(1, 1, 2)));
+  EXPECT_TRUE(first_is_n(x.pad_to({-1, 5, 7}).shrink_to({-1, 2, 2})));
+  EXPECT_TRUE(first_is_n(x.narrow(1, 0, 2).mT().roll({1, 2}, {1, 2})));
+}
+
+TEST(TensorMovement, NamesOfOtherMethods) {
+  const Tensor x = counting({2, 3}, 6), like = Tensor::zeros({3, 2});
+  EXPECT_EQ(x.reshape_as(like).shape(), (Sizes64{3, 2}));
+  EXPECT_EQ(x.view_as(like).shape(), (Sizes64{3, 2}));
+  EXPECT_EQ(x.ravel().shape(), (Sizes64{6}));
+  EXPECT_EQ(x[0].expand_as(x).shape(), (Sizes64{2, 3}));
+  EXPECT_EQ(x.broadcast_to({4, 2, 3}).shape(), (Sizes64{4, 2, 3}));
+  EXPECT_EQ(x.swapdims(0, 1).shape(), (Sizes64{3, 2}));
+  EXPECT_EQ(x.moveaxis(0, 1).shape(), (Sizes64{3, 2}));
+  EXPECT_EQ(Tensor::concatenate({x, x}, 1).shape(), (Sizes64{2, 6}));
+  EXPECT_TRUE(holds<int>(x.pad({{0, 0}, {1, 0}}), {0, 0, 1, 2, 0, 3, 4, 5}, {2, 4}));
+  EXPECT_TRUE(holds<int>(x.pad({1, 0}, PadMode::Constant, 9), {9, 0, 1, 2, 9, 3, 4, 5}, {2, 4}));
 }
 
 }  // namespace

@@ -1,0 +1,122 @@
+// Tensors of parts, as movement and choices.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/error.h>
+
+#include "ops.h"
+
+namespace weft {
+namespace {
+
+void want_tensors(std::string_view op, const std::vector<Tensor>& tensors) {
+  if (tensors.empty()) user_error(fmt::format("{}: no tensors", op));
+}
+
+// Of one shape, but for the axis.
+void want_fitting(std::string_view op, const std::vector<Tensor>& tensors, std::int64_t axis) {
+  const UOp first = tensors[0].uop();
+  for (const Tensor& tensor : tensors) {
+    const UOp other = tensor.uop();
+    bool fits = other->dims().size() == first->dims().size();
+    for (std::size_t i = 0; fits && i < first->dims().size(); ++i)
+      fits = static_cast<std::int64_t>(i) == axis || other->dims()[i] == first->dims()[i];
+    if (!fits)
+      user_error(fmt::format("{}: shapes {} and {} differ elsewhere than on axis {}", op,
+                             shape_text(first), shape_text(other), axis));
+  }
+}
+
+}  // namespace
+
+Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
+  want_tensors("cat", tensors);
+  const std::int64_t ndim = tensors[0].ndim();
+  axis = axis_of("cat", axis, ndim);
+  want_fitting("cat", tensors, axis);
+  std::int64_t total = 0;
+  for (const Tensor& tensor : tensors) total += tensor.size(axis);
+  Tensor joined;
+  std::int64_t start = 0;
+  for (const Tensor& tensor : tensors) {
+    const std::int64_t stop = start + tensor.size(axis);
+    Bounds padding(static_cast<std::size_t>(ndim), {0, 0});
+    padding[static_cast<std::size_t>(axis)] = {start, total - stop};
+    const Tensor placed = tensor.pad(padding);
+    const Tensor own = full(Shape(tensor.dims()), true, {.device = tensor.device()}).pad(padding);
+    joined = joined.is_null() ? placed : own.where(placed, joined);
+    start = stop;
+  }
+  return joined;
+}
+
+Tensor Tensor::stack(const std::vector<Tensor>& tensors, std::int64_t axis) {
+  want_tensors("stack", tensors);
+  std::vector<Tensor> wider;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.uop()->shape() != tensors[0].uop()->shape())
+      user_error(fmt::format("stack: shapes {} and {} differ", shape_text(tensors[0].uop()),
+                             shape_text(tensor.uop())));
+    wider.push_back(tensor.unsqueeze(axis));
+  }
+  return cat(wider, axis);
+}
+
+namespace {
+
+template <class F>
+std::vector<Tensor> each(std::string_view op, const std::vector<Tensor>& tensors, F form) {
+  want_tensors(op, tensors);
+  std::vector<Tensor> formed;
+  for (const Tensor& tensor : tensors) formed.push_back(form(tensor));
+  return formed;
+}
+
+// cat() for those names that say the axis.
+Tensor joined(std::string_view op, const std::vector<Tensor>& tensors, std::int64_t axis) {
+  want_fitting(op, tensors, axis);
+  return Tensor::cat(tensors, axis);
+}
+
+}  // namespace
+
+Tensor Tensor::hstack(const std::vector<Tensor>& tensors) {
+  const auto parts = each("hstack", tensors, [](const Tensor& x) { return x.atleast_1d(); });
+  return joined("hstack", parts, parts[0].ndim() == 1 ? 0 : 1);
+}
+
+Tensor Tensor::vstack(const std::vector<Tensor>& tensors) {
+  return joined("vstack", each("vstack", tensors, [](const Tensor& x) { return x.atleast_2d(); }),
+                0);
+}
+
+Tensor Tensor::dstack(const std::vector<Tensor>& tensors) {
+  return joined("dstack", each("dstack", tensors, [](const Tensor& x) { return x.atleast_3d(); }),
+                2);
+}
+
+Tensor Tensor::column_stack(const std::vector<Tensor>& tensors) {
+  const auto column = [](const Tensor& x) { return x.ndim() < 2 ? x.reshape({-1, 1}) : x; };
+  return joined("column_stack", each("column_stack", tensors, column), 1);
+}
+
+Tensor Tensor::block_diag(const std::vector<Tensor>& blocks) {
+  std::vector<Tensor> rows =
+      each("block_diag", blocks, [](const Tensor& x) { return x.atleast_2d(); });
+  std::int64_t before = 0, columns = 0;
+  for (const Tensor& block : rows) {
+    if (block.ndim() != 2)
+      user_error(
+          fmt::format("block_diag: shape {} has more than two axes", shape_text(block.uop())));
+    columns += block.size(1);
+  }
+  for (Tensor& block : rows) {
+    const std::int64_t own = block.size(1);
+    block = block.pad({{0, 0}, {before, columns - before - own}});
+    before += own;
+  }
+  return cat(rows);
+}
+
+}  // namespace weft

@@ -1,0 +1,105 @@
+// Wrong calls of movement.
+
+#include "table.h"
+
+namespace weft {
+namespace {
+
+TEST(TensorErrors, Movement) {
+  const Tensor x = Tensor::zeros({2, 3}), cube = Tensor::zeros({2, 3, 4}), one(1.0);
+  const WrongCall calls[] = {
+      {"flatten", [&] { x.flatten(1, 0); }, "flatten: axis 1 comes after axis 0"},
+      {"unflatten", [&] { x.unflatten(1, {2, -1}); },
+       "unflatten: axis 1 of size 3 is no multiple of 2"},
+      {"squeeze", [&] { x.squeeze({0, 2}); }, "squeeze: there is no axis 2 in a tensor of 2 axes"},
+      {"swapaxes", [&] { x.swapaxes(0, 2); }, "swapaxes: there is no axis 2 in a tensor of 2 axes"},
+      {"movedim", [&] { cube.movedim({0, 1}, {0}); }, "movedim: 2 axes to 1 places"},
+      {"movedim, twice", [&] { cube.movedim({0, 1}, {2, -1}); }, "movedim: axis -1 is given twice"},
+      {"mT", [&] { Tensor({1}).mT(); }, "mT: shape (1,) has no two axes"},
+      {"expand", [&] { x.expand({3}); }, "expand: 1 sizes for a tensor of shape (2, 3)"},
+      {"broadcast_tensors", [&] { Tensor::broadcast_tensors({x, cube}); },
+       "broadcast_tensors: shapes (2, 3) and (2, 3, 4) do not broadcast: 2 does not match 3"},
+      {"flip", [&] { x.flip({1, -1}); }, "flip: axis -1 is given twice"},
+      {"fliplr", [&] { Tensor({1}).fliplr(); }, "fliplr: shape (1,) has no axis 1"},
+      {"flipud", [&] { one.flipud(); }, "flipud: shape () has no axis 0"},
+      {"rot90", [&] { x.rot90(1, {0}); }, "rot90: 1 axes of shape (2, 3): expected two"},
+      {"shrink, beyond", [&] { x.shrink({{0, 2}, {1, 4}}); },
+       "shrink: from 1 to 4 is no part of axis 1 of shape (2, 3)"},
+      {"shrink_to", [&] { x.shrink_to({2, 4}); },
+       "shrink_to: axis 1 of shape (2, 3) has not 4 elements"},
+      {"shrink_to, axes", [&] { x.shrink_to({2}); },
+       "shrink_to: 1 sizes for a tensor of shape (2, 3)"},
+      {"pad", [&] { x.pad({{0, 1}}); }, "pad: bounds for 1 axes of a tensor of shape (2, 3)"},
+      {"pad, nothing left", [&] { x.pad({-2, -2}); },
+       "pad: from 2 to 1 is no part of axis 1 of shape (2, 3)"},
+      {"pad, flat", [&] { x.pad({1, 2, 3}); },
+       "pad: 3 widths for shape (2, 3): expected two for each of the last axes"},
+      {"pad, reflect", [&] { x.pad({3, 0}, PadMode::Reflect); },
+       "pad: axis 1 of shape (2, 3) is too short for reflect padding of 3 and 0"},
+      {"pad, replicate", [&] { Tensor::zeros({0}).pad({0, 1}, PadMode::Replicate); },
+       "pad: axis 0 of shape (0,) is too short for replicate padding of 0 and 1"},
+      {"pad, circular", [&] { Tensor::zeros({0}).pad({2, 1}, PadMode::Circular); },
+       "pad: axis 0 of shape (0,) is too short for circular padding of 2 and 1"},
+      {"pad_to", [&] { x.pad_to({1, 3}); }, "pad_to: axis 0 of shape (2, 3) is longer than 1"},
+      {"pad_to, axes", [&] { x.pad_to({4, 4, 4}); },
+       "pad_to: 3 sizes for a tensor of shape (2, 3)"},
+      {"diagonal", [&] { Tensor({1}).diagonal(); }, "diagonal: shape (1,) has no two axes"},
+      {"diagonal, twice", [&] { cube.diagonal(0, 1, -2); }, "diagonal: axis -2 is given twice"},
+      {"diag", [&] { cube.diag(); }, "diag: shape (2, 3, 4) is that of no vector and no matrix"},
+      {"diag_embed", [&] { x.diag_embed(0, 0, 3); },
+       "diag_embed: there is no axis 3 in a tensor of 3 axes"},
+      {"tril_indices", [] { Tensor::tril_indices(-1, 2); }, "tril_indices: -1 rows and 2 columns"},
+      {"vander", [&] { x.vander(); }, "vander: shape (2, 3) is not that of a vector"},
+  };
+  expect_errors(calls);
+}
+
+TEST(TensorErrors, PartsAndRepetition) {
+  const Tensor x = Tensor::zeros({2, 3}), cube = Tensor::zeros({2, 3, 4}), one(1.0);
+  const WrongCall calls[] = {
+      {"narrow", [&] { x.narrow(1, 2, 2); },
+       "narrow: 2 elements from 2 on are no part of axis 1 of shape (2, 3)"},
+      {"select", [&] { x.select(0, -3); }, "select: index -3 is outside axis 0 of shape (2, 3)"},
+      {"unbind", [&] { one.unbind(); }, "unbind: there is no axis 0 in a tensor of 0 axes"},
+      {"split", [&] { x.split({4, -1}, 1); },
+       "split: the sizes (4, -1) are not all of axis 1 of shape (2, 3)"},
+      {"split by 0", [&] { x.split(0); }, "split: into parts of 0"},
+      {"chunk", [&] { x.chunk(0); }, "chunk: into 0 parts"},
+      {"tensor_split", [&] { x.tensor_split(0); }, "tensor_split: into 0 parts"},
+      {"hsplit", [&] { x.hsplit(2); }, "hsplit: axis 1 of shape (2, 3) has no 2 even parts"},
+      {"vsplit", [&] { x[0].vsplit(1); }, "vsplit: shape (3,) has fewer than 2 axes"},
+      {"dsplit", [&] { x.dsplit(1); }, "dsplit: shape (2, 3) has fewer than 3 axes"},
+      {"cat", [] { Tensor::cat({}); }, "cat: no tensors"},
+      {"stack", [&] { Tensor::stack({x, x.T()}); }, "stack: shapes (2, 3) and (3, 2) differ"},
+      {"hstack", [&] { Tensor::hstack({x, x.T()}); },
+       "hstack: shapes (2, 3) and (3, 2) differ elsewhere than on axis 1"},
+      {"vstack", [] { Tensor::vstack({}); }, "vstack: no tensors"},
+      {"column_stack", [&] { Tensor::column_stack({x, one}); },
+       "column_stack: shapes (2, 3) and (1, 1) differ elsewhere than on axis 1"},
+      {"block_diag", [&] { Tensor::block_diag({x, cube}); },
+       "block_diag: shape (2, 3, 4) has more than two axes"},
+      {"repeat", [&] { x.repeat({2}); }, "repeat: 1 numbers for a tensor of shape (2, 3)"},
+      {"repeat, negative", [&] { x.repeat({1, -2}); }, "repeat: -2 times"},
+      {"repeat_interleave", [&] { x.repeat_interleave(-1); }, "repeat_interleave: -1 times"},
+      {"repeat_interleave, numbers", [&] { x.repeat_interleave(Tensor({1, 2}), 1); },
+       "repeat_interleave: numbers of shape (2,) for axis 1 of shape (2, 3)"},
+      {"repeat_interleave, dtype", [&] { x.repeat_interleave(Tensor({1.0, 2.0}), 0); },
+       "repeat_interleave: the index is f32, not an integer"},
+      {"roll", [&] { x.roll({1, 2}, {0}); }, "roll: 2 shifts for 1 axes"},
+      {"unfold", [&] { x.unfold(1, 4, 1); },
+       "unfold: windows of 4, 1 apart, along axis 1 of shape (2, 3)"},
+      {"unfold, step", [&] { x.unfold(1, 2, 0); },
+       "unfold: windows of 2, 0 apart, along axis 1 of shape (2, 3)"},
+      {"meshgrid", [&] { Tensor::meshgrid({x}); },
+       "meshgrid: shape (2, 3) is not that of a vector"},
+      {"cartesian_prod", [&] { Tensor::cartesian_prod({one}); },
+       "cartesian_prod: shape () is not that of a vector"},
+      {"combinations", [&] { x.combinations(); },
+       "combinations: shape (2, 3) is not that of a vector"},
+      {"combinations, of fewer", [&] { x[0].combinations(-1); }, "combinations: of -1 elements"},
+  };
+  expect_errors(calls);
+}
+
+}  // namespace
+}  // namespace weft
