@@ -212,6 +212,7 @@ class Tensor {
   Tensor& operator>>=(const Operand& other);
   Tensor& ifloordiv(const Operand& other) { return assign(floordiv(other)); }
   Tensor& ipow(const Operand& exponent) { return assign(pow(exponent)); }
+  Tensor& imatmul(const Tensor& other) { return assign(matmul(other)); }
   // This handle becomes one of another tensor of this shape. Nothing is written: who has a copy of the
   // handle keeps what was.
   Tensor& replace(const Tensor& other);
@@ -364,6 +365,8 @@ class Tensor {
   // --- Arithmetic. Operators: + - * / % & | ^ << >> ~ ! and comparisons, at the end ----------------
 
   Tensor ufix(const Operand& other) const;  // a number as a tensor to compute with this one
+  Tensor usum(const std::vector<Tensor>& others) const;  // this and all of them
+  Tensor uprod(const std::vector<Tensor>& others) const;
   Tensor add(const Operand& other) const;
   Tensor sub(const Operand& other) const;
   Tensor mul(const Operand& other) const;
@@ -539,7 +542,21 @@ class Tensor {
 
   Tensor matmul(const Tensor& other, DType dtype = {}) const;
   Tensor dot(const Tensor& other, DType dtype = {}) const { return matmul(other, dtype); }
+  // The same of shapes that are exactly such: (n, k) and (k, m), with a batch b in front, or a vector.
+  Tensor mm(const Tensor& other) const;
+  Tensor bmm(const Tensor& other) const;
+  Tensor mv(const Tensor& vector) const;
+  // beta * this + alpha * (a x b)
+  Tensor addmm(const Tensor& a, const Tensor& b, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor addmv(const Tensor& a, const Tensor& b, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor baddbmm(const Tensor& a, const Tensor& b, Scalar beta = 1, Scalar alpha = 1) const;
+  Tensor inner(const Tensor& other) const;  // sums over the last axis of both
+  // Sums over these axes of this and of the other, one by one; or the last `axes` with the other's first.
+  Tensor tensordot(const Tensor& other, const std::vector<std::int64_t>& own,
+                   const std::vector<std::int64_t>& others) const;
+  Tensor tensordot(const Tensor& other, std::int64_t axes = 2) const;
   Tensor linear(const Tensor& weight, const Tensor& bias = {}) const;  // weight (in, out)
+  Tensor sequential(const std::vector<std::function<Tensor(const Tensor&)>>& layers) const;
   // this (batch, in, sizes ...) or one without batch, weight (out, in / groups, sizes ...): as many
   // spatial dimensions as the weight has.
   using Conv = ConvOptions;
@@ -740,6 +757,23 @@ class Tensor {
   Tensor nanquantile(const Tensor& q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
                      Interpolation interpolation = Interpolation::Linear) const;
 
+  // --- Patterns: axes by letters and by names --------------------------------------------------
+
+  // "bij,bjk->bik": a letter for each axis; what has one letter runs along together, and letters that the
+  // output leaves out are summed. Without an output: the letters that come once, in alphabetical order.
+  // "...": axes that broadcast. A letter twice in one operand: its diagonal. Several operands are
+  // contracted pair by pair, in the order that takes the fewest multiplications (of more than 8, nearly).
+  static Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands,
+                       DType dtype = {});
+  // x.rearrange("b (h w) c -> b c h w", {{"h", 8}}): names for axes, brackets around those that are
+  // one, "..." for any, 1 for none. Sizes are given where they do not follow.
+  using AxisSizes = std::vector<std::pair<std::string, std::int64_t>>;
+  Tensor rearrange(std::string_view formula, const AxisSizes& sizes = {}) const;
+  // The same, where axes that are missing on the right are reduced,
+  Tensor reduce(std::string_view formula, Reduce how, const AxisSizes& sizes = {}) const;
+  // or new ones on the right repeat what is there.
+  Tensor repeat(std::string_view formula, const AxisSizes& sizes) const;
+
   // --- Losses. More of them: losses.h -------------------------------------------------------------
 
   Tensor mse_loss(const Tensor& target, Reduction reduction = Reduction::Mean) const;
@@ -816,6 +850,7 @@ Tensor operator~(const Tensor& a);
 Tensor operator!(const Tensor& a);
 Tensor floordiv(const Operand& a, const Operand& b);
 Tensor pow(const Operand& base, const Operand& exponent);
+Tensor matmul(const Tensor& a, const Tensor& b, DType dtype = {});
 
 // Within its scope what is computed leads to no gradient.
 class NoGrad {

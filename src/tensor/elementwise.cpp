@@ -204,4 +204,16 @@ Tensor Tensor::ufix(const Operand& other) const {
                own.device, false});
 }
 
+Tensor Tensor::usum(const std::vector<Tensor>& others) const {
+  Tensor sum = *this;
+  for (const Tensor& other : others) sum = sum + other;
+  return sum;
+}
+
+Tensor Tensor::uprod(const std::vector<Tensor>& others) const {
+  Tensor product = *this;
+  for (const Tensor& other : others) product = product * other;
+  return product;
+}
+
 }  // namespace weft

@@ -1,4 +1,4 @@
-// More names of axes, parts, repetition, padding, diagonals.
+// More names of axes, parts, repetition, padding, diagonals, patterns.
 
 #include "golden.h"
 
@@ -33,6 +33,20 @@ Tensor interleaved(const Case& c) {
 Tensor rolled(const Case& c) {
   if (!c.has("dims")) return c[0].roll(c.integer("shifts"));
   return c[0].roll(c.numbers("shifts"), c.numbers("dims"));
+}
+
+Tensor::AxisSizes named(const Case& c) {
+  Tensor::AxisSizes named;
+  const Numbers numbers = c.numbers("sizes");
+  for (const std::string& name : c.texts("names")) named.emplace_back(name, numbers[named.size()]);
+  return named;
+}
+
+Tensor reduced(const Case& c) {
+  using enum Tensor::Reduce;
+  const std::map<std::string, Tensor::Reduce> ways{
+      {"sum", Sum}, {"prod", Prod}, {"mean", Mean}, {"amax", Amax}, {"amin", Amin}};
+  return c[0].reduce(c.text("formula"), ways.at(c.text("how")), named(c));
 }
 
 // clang-format off
@@ -80,6 +94,9 @@ const Group group("shapes", {
   {"tril_indices", [](const Case& c) { return one(Tensor::tril_indices(c.integer("row"), c.integer("col"), c.integer("offset"))); }},
   {"triu_indices", [](const Case& c) { return one(Tensor::triu_indices(c.integer("row"), c.integer("col"), c.integer("offset"))); }},
   {"vander", [](const Case& c) { return one(c[0].vander(maybe(c, "N"), c.flag("increasing"))); }},
+  {"rearrange", [](const Case& c) { return one(c[0].rearrange(c.text("formula"), named(c))); }},
+  {"reduce", [](const Case& c) { return one(reduced(c)); }},
+  {"repeat_pattern", [](const Case& c) { return one(c[0].repeat(c.text("formula"), named(c))); }},
 });
 // clang-format on
 

@@ -67,7 +67,9 @@ TEST(MethodCount, Fourier) {
 TEST(MethodCount, Movement) {
   const Tensor x = input({64, 32}), line = input({64}), image = input({4, 8, 16, 16});
   const Tensor times = Tensor::randint({64}, 0, 3).realize();
+  const Tensor::AxisSizes halves{{"h", 8}};
   const Count counts[] = {
+      {"rearrange", [&] { return image.rearrange("b c (h p) w -> b (h w) (c p)", halves); }, 0},
       {"unfold", [&] { return x.unfold(1, 4, 2); }, 0},
       {"roll", [&] { return x.roll({3, 5}, {0, 1}); }, 0},
       {"pad, circular", [&] { return x.pad({3, 4}, PadMode::Circular); }, 0},
@@ -82,6 +84,11 @@ TEST(MethodCount, Movement) {
       {"pad, reflect", [&] { return x.pad({3, 4}, PadMode::Reflect) + 1; }, 1},
       {"diag", [&] { return line.diag() + 1; }, 1},
       {"hstack", [&] { return Tensor::hstack({x, x * 2}) + 1; }, 1},
+      {"reduce", [&] { return image.reduce("b c (h p) w -> b c h", Tensor::Reduce::Amax, halves); },
+       1},
+      {"einsum of two", [&] { return Tensor::einsum("ij,kj->ik", {x, x}); }, 1},
+      {"einsum of three", [&] { return Tensor::einsum("ij,kj,kl->il", {x, x, x}); }, 2},
+      {"einsum, multiplied only", [&] { return Tensor::einsum("ij,i,ij->ij", {x, line, x}); }, 1},
       {"tril_indices", [&] { return Tensor::tril_indices(20, 30); }, 2},
       {"combinations", [&] { return line.combinations(2); }, 3},
   };

@@ -170,11 +170,11 @@ TEST(TensorMovement, GatheringByTensors) {
 
 TEST(TensorMovement, ViewsShareTheMemory) {
   Tensor x = counting({4, 6}, 24).contiguous().realize();
-  x.unflatten(0, {2, 2}).movedim(2, 0).select(0, 5).select(0, 1).assign(-1);
+  x.rearrange("(a b) c -> c a b", {{"a", 2}}).select(0, 5).select(0, 1).assign(-1);
   EXPECT_TRUE(holds<int>(x.select(1, 5), {5, 11, -1, -1}, {4}));
   x.narrow(0, 0, 2).unbind()[1].assign(-2);
   EXPECT_TRUE(holds<int>(x[1], {-2, -2, -2, -2, -2, -2}, {6}));
-  x.mT().tensor_split({2, 3})[1].assign(-3);
+  Tensor::einsum("ij->ji", {x}).tensor_split({2, 3})[1].assign(-3);
   EXPECT_TRUE(holds<int>(x.select(1, 2), {-3, -3, -3, -3}, {4}));
   x.rot90().movedim({0}, {1}).swapaxes(0, 1)[0].assign(7);
   EXPECT_TRUE(holds<int>(x.select(1, 5), {7, 7, 7, 7}, {4}));
@@ -185,6 +185,9 @@ TEST(TensorMovement, SymbolicSizesPassThrough) {
   const UOp n = Variable("n", 1, 8);
   const Tensor x = Tensor::ones({Dim(n), 4, 6});
   const auto first_is_n = [&](const Tensor& y) { return y.dims()[0].uop().is(n); };
+  EXPECT_TRUE(first_is_n(x.rearrange("b (h w) c -> b c h w", {{"h", 2}})));
+  EXPECT_TRUE(first_is_n(x.reduce("b h c -> b c", Tensor::Reduce::Sum)));
+  EXPECT_TRUE(first_is_n(Tensor::einsum("bij,bkj->bik", {x, x})));
   EXPECT_TRUE(first_is_n(x.unfold(1, 2, 2)));
   EXPECT_TRUE(first_is_n(x.repeat_interleave(2, 1)));
   EXPECT_TRUE(first_is_n(x.diagonal(1, 1, 2)));

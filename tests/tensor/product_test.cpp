@@ -45,6 +45,50 @@ TEST(TensorProduct, DtypesOfProducts) {
   EXPECT_TRUE(holds<int>(bytes.matmul(bytes.T()), {40000}, {1, 1}));
 }
 
+TEST(TensorProduct, Sequential) {
+  const Tensor x({1.0, -2.0}), w({{1.0, 1.0}, {0.0, 2.0}});
+  const Tensor y = x.sequential({[&](const Tensor& t) { return t.linear(w); }, &Tensor::relu,
+                                 [](const Tensor& t) { return t + 1; }});
+  EXPECT_TRUE(holds<float>(y, {2, 1}, {2}));
+  EXPECT_TRUE(x.sequential({}).is(x));
+}
+
+double flops(const Tensor& tensor) {
+  double sum = 0;
+  for (const ScheduleItem& item : tensor.schedule()) sum += item.work.flops;
+  return sum;
+}
+
+// All in one, the first two would be 8e6 products.
+TEST(TensorProduct, EinsumTakesTheCheapestOrder) {
+  const auto input = [](const Shape& shape) { return Tensor::rand(shape).contiguous().realize(); };
+  const Tensor wide = input({4, 512}), tall = input({512, 8}), square = input({8, 512});
+  const Tensor chain = Tensor::einsum("ij,jk,kl->il", {wide, tall, square});
+  EXPECT_LT(flops(chain), 1.2 * 2 * (4 * 512 * 8 + 4 * 8 * 512));
+  const Tensor last = input({512});
+  const Tensor vector = Tensor::einsum("ij,jk,kl,l->i", {wide, tall, square, last});
+  EXPECT_LT(flops(vector), 1.2 * 2 * (8 * 512 + 512 * 8 + 4 * 512));
+  const Tensor apart = Tensor::einsum("ij,kl->", {wide, tall});
+  EXPECT_LT(flops(apart), 2.0 * (4 * 512 + 512 * 8));
+}
+
+// More operands than the best order is looked for: still one product after the other.
+TEST(TensorProduct, EinsumOfManyOperands) {
+  std::string formula;
+  std::vector<Tensor> operands;
+  std::vector<float> expected{1, 0};
+  for (int i = 0; i < 12; ++i) {
+    formula += fmt::format("{}{}{}", i == 0 ? "" : ",", static_cast<char>('a' + i),
+                           static_cast<char>('b' + i));
+    operands.push_back(Tensor({{1.0, static_cast<double>(i)}, {1.0, 1.0}}));
+    expected = {expected[0] + expected[1], expected[0] * static_cast<float>(i) + expected[1]};
+  }
+  operands.insert(operands.begin(), Tensor({1.0, 0.0}));
+  const Tensor y = Tensor::einsum("a," + formula, operands);
+  EXPECT_LT(flops(y), 200);
+  EXPECT_TRUE(holds<float>(y, expected, {2}));
+}
+
 TEST(TensorProduct, Linear) {
   const Tensor x{{1.0, 2.0}}, weight{{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}};
   EXPECT_TRUE(holds<float>(x.linear(weight), {9, 12, 15}, {1, 3}));

@@ -1,4 +1,4 @@
-"""Shapes: more names of axes, parts, repetition, padding, diagonals."""
+"""Shapes: more names of axes, parts, repetition, padding, diagonals, patterns."""
 
 import torch
 import torch.nn.functional as F
@@ -378,3 +378,54 @@ for size, columns, increasing in [(4, None, False), (3, 2, True), (3, 5, False),
     for dtype in ["f32", "i64", "f64"]:
         case("vander", vander, [numbers((size,), dtype)], N=columns, increasing=increasing)
 case("vander", vander, [strided(floats((6,)), 2)], increasing=True)
+
+# --- Patterns: of each the same by reshape, permute and the like -----------------------------------------------
+
+for formula, sizes, shape, function in [
+    ("a b -> b a", {}, (2, 3), lambda x: x.T),
+    ("b (h w) c -> b c h w", {"h": 2}, (2, 6, 3), lambda x: x.reshape(2, 2, 3, 3).permute(0, 3, 1, 2)),
+    ("b h w c -> b (c h w)", {}, (2, 2, 3, 2), lambda x: x.permute(0, 3, 1, 2).reshape(2, 12)),
+    ("... a b -> ... b a", {}, (2, 2, 3, 4), lambda x: x.mT),
+    ("a ... -> ... a", {}, (2, 3, 4), lambda x: x.permute(1, 2, 0)),
+    ("a ... b -> (...) (b a)", {}, (2, 3, 2, 2), lambda x: x.permute(1, 2, 3, 0).reshape(6, 4)),
+    ("(a b) -> a 1 b", {"a": 2, "b": 3}, (6,), lambda x: x.reshape(2, 1, 3)),
+    ("1 a 1 -> a", {}, (1, 3, 1), lambda x: x.reshape(3)),
+    ("(h ph) (w pw) -> (h w) (ph pw)", {"ph": 2, "pw": 3}, (4, 6), lambda x: x.reshape(2, 2, 2, 3).permute(0, 2, 1, 3).reshape(4, 6)),
+    ("a () -> a", {}, (3, 1), lambda x: x.reshape(3)),
+    ("->", {}, (), lambda x: x),
+    ("a -> 1 a", {}, (0,), lambda x: x.reshape(1, 0)),
+    ("... -> (...)", {}, (2, 2), lambda x: x.reshape(4)),
+    (" one_1  two ->(two one_1) ", {}, (2, 3), lambda x: x.T.reshape(6)),
+]:
+    names = {"names": list(sizes), "sizes": list(sizes.values())}
+    case("rearrange", lambda x, **_: function(x), [floats(shape)], formula=formula, **names)
+    case("rearrange", lambda x, **_: function(x), [ints(shape, dtype="i64")], formula=formula, **names)
+case(
+    "rearrange",
+    lambda x, **_: x.reshape(3, 2, 2).permute(1, 2, 0),
+    [transposed(floats((4, 3)))],
+    formula="c (h w) -> h w c",
+    names=["h"],
+    sizes=[2],
+)
+for formula, how, sizes, shape, function in [
+    ("b c -> b", "sum", {}, (2, 3), lambda x: x.sum(1)),
+    ("b (h p) -> b h", "mean", {"p": 2}, (2, 6), lambda x: x.reshape(2, 3, 2).mean(2)),
+    ("b (h p) (w q) -> b h w", "amax", {"p": 2, "q": 3}, (2, 4, 6), lambda x: x.reshape(2, 2, 2, 2, 3).amax((2, 4))),
+    ("a b c -> c 1 a", "amin", {}, (2, 3, 2), lambda x: x.amin(1).T.reshape(2, 1, 2)),
+    ("a ... -> ...", "prod", {}, (2, 3, 2), lambda x: x.prod(0)),
+    ("... ->", "sum", {}, (2, 2), lambda x: x.sum()),
+    ("a 1 -> a", "amax", {}, (3, 1), lambda x: x.reshape(3)),
+]:
+    names = {"names": list(sizes), "sizes": list(sizes.values())}
+    case("reduce", lambda x, **_: function(x), [distinct(shape)], formula=formula, how=how, **names)
+for formula, sizes, shape, function in [
+    ("a -> a b", {"b": 2}, (3,), lambda x: x.reshape(3, 1).expand(3, 2)),
+    ("h w -> h (w c)", {"c": 3}, (2, 2), lambda x: x.reshape(2, 2, 1).expand(2, 2, 3).reshape(2, 6)),
+    ("h w -> (c h) w", {"c": 2}, (2, 3), lambda x: x.repeat(2, 1)),
+    ("-> n", {"n": 3}, (), lambda x: x.expand(3)),
+    ("... -> k ...", {"k": 2}, (2, 3), lambda x: x.expand(2, 2, 3)),
+    ("a b -> b a", {}, (1, 2), lambda x: x.T),
+]:
+    names = {"names": list(sizes), "sizes": list(sizes.values())}
+    case("repeat_pattern", lambda x, **_: function(x), [floats(shape)], formula=formula, **names)

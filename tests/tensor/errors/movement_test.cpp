@@ -1,4 +1,4 @@
-// Wrong calls of movement.
+// Wrong calls of movement, of patterns and of products by their labels.
 
 #include "table.h"
 
@@ -97,6 +97,96 @@ TEST(TensorErrors, PartsAndRepetition) {
       {"combinations", [&] { x.combinations(); },
        "combinations: shape (2, 3) is not that of a vector"},
       {"combinations, of fewer", [&] { x[0].combinations(-1); }, "combinations: of -1 elements"},
+  };
+  expect_errors(calls);
+}
+
+TEST(TensorErrors, Patterns) {
+  const Tensor x = Tensor::zeros({2, 6});
+  const auto rearranged = [&](std::string_view formula, const Tensor::AxisSizes& sizes = {}) {
+    return [x, formula, sizes] { x.rearrange(formula, sizes); };
+  };
+  const WrongCall calls[] = {
+      {"no arrow", rearranged("a b"), "rearrange: \"a b\": there is no ->"},
+      {"axes", rearranged("a -> a"), "rearrange: \"a -> a\": 1 axes for shape (2, 6)"},
+      {"axes beside an ellipsis", rearranged("a b c ... -> ..."),
+       "rearrange: \"a b c ... -> ...\": 3 axes for shape (2, 6)"},
+      {"left only", rearranged("a b -> a"), "rearrange: \"a b -> a\": b is on the left only"},
+      {"right only", rearranged("a b -> a b c"),
+       "rearrange: \"a b -> a b c\": c is on the right only"},
+      {"twice", rearranged("a a -> a"), "rearrange: \"a a -> a\": a comes twice"},
+      {"open sizes", rearranged("a (b c) -> a b c"),
+       "rearrange: \"a (b c) -> a b c\": the sizes of b and c are not given"},
+      {"no multiple", rearranged("a (b c) -> a b c", {{"b", 4}}),
+       "rearrange: \"a (b c) -> a b c\": axis 1 of shape (2, 6) is no multiple of 4"},
+      {"not the size", rearranged("a b -> b a", {{"a", 3}}),
+       "rearrange: \"a b -> b a\": axis 0 of shape (2, 6) is not 3"},
+      {"not 1", rearranged("1 b -> b"), "rearrange: \"1 b -> b\": axis 0 of shape (2, 6) is not 1"},
+      {"unknown size", rearranged("a b -> b a", {{"c", 3}}),
+       "rearrange: \"a b -> b a\": there is no c to be of size 3"},
+      {"brackets", rearranged("a (b -> a b"), "rearrange: \"a (b -> a b\": brackets do not match"},
+      {"nested", rearranged("((a b)) -> a b"),
+       "rearrange: \"((a b)) -> a b\": brackets do not match"},
+      {"sign", rearranged("a, b -> a"), "rearrange: \"a, b -> a\": ',' is part of no name"},
+      {"number", rearranged("a 2 -> a"), "rearrange: \"a 2 -> a\": 2 is no name"},
+      {"ellipses", rearranged("... ... -> ..."),
+       "rearrange: \"... ... -> ...\": more than one ellipsis"},
+      {"ellipsis on the right", rearranged("a b -> a b ..."),
+       "rearrange: \"a b -> a b ...\": an ellipsis is on the right only"},
+      {"ellipsis in brackets", rearranged("(a ...) -> a ..."),
+       "rearrange: \"(a ...) -> a ...\": an ellipsis in brackets on the left"},
+      {"reduce", [&] { x.reduce("a b -> a c", Tensor::Reduce::Sum); },
+       "reduce: \"a b -> a c\": c is on the right only"},
+      {"repeat", [&] { x.repeat("a b -> a b c", {}); },
+       "repeat: \"a b -> a b c\": the size of c is not given"},
+  };
+  expect_errors(calls);
+}
+
+TEST(TensorErrors, ProductsByLabels) {
+  const Tensor x = Tensor::zeros({2, 3}), y = Tensor::zeros({3, 4}), v = Tensor::zeros({3});
+  const Tensor elsewhere = Tensor::zeros({3, 4}, {.device = "INTERP:1"});
+  const auto einsum = [](std::string_view formula, const std::vector<Tensor>& operands) {
+    return [formula, operands] { Tensor::einsum(formula, operands); };
+  };
+  const WrongCall calls[] = {
+      {"operands", einsum("ij,jk", {x}), "einsum: \"ij,jk\": 2 operands are written, 1 given"},
+      {"no operands", einsum("", {}), "einsum: \"\": 1 operands are written, 0 given"},
+      {"letters", einsum("i1->i", {x}),
+       "einsum: \"i1->i\": '1' is no letter, and not the only \"...\" of \"i1\""},
+      {"ellipses", einsum("...i...", {x}),
+       "einsum: \"...i...\": '.' is no letter, and not the only \"...\" of \"...i...\""},
+      {"axes", einsum("ijk", {x}),
+       "einsum: \"ijk\": operand 0 of shape (2, 3) has not the axes \"ijk\""},
+      {"fewer axes", einsum("ij,j", {x, y}),
+       "einsum: \"ij,j\": operand 1 of shape (3, 4) has not the axes \"j\""},
+      {"axes beside an ellipsis", einsum("i...jk", {x}),
+       "einsum: \"i...jk\": operand 0 of shape (2, 3) has not the axes \"i...jk\""},
+      {"sizes", einsum("ij,ij", {x, y}), "einsum: \"ij,ij\": i is 2 and 3"},
+      {"sizes of the ellipsis", einsum("...,...", {x, y}),
+       "einsum: \"...,...\": axis -2 of the ellipsis is 2 and 3"},
+      {"diagonal", einsum("ii", {x}), "einsum: \"ii\": i is 2 and 3"},
+      {"diagonal of 1", einsum("ii", {Tensor::zeros({1, 3})}),
+       "einsum: \"ii\": i is twice in operand 0 of shape (1, 3), with different sizes"},
+      {"output", einsum("ij->ik", {x}), "einsum: \"ij->ik\": k of the output is in no operand"},
+      {"output twice", einsum("ij->ii", {x}), "einsum: \"ij->ii\": i is in the output twice"},
+      {"devices", einsum("ij,jk", {x, elsewhere}),
+       "einsum: one tensor is on " + x.device() + ", another on INTERP:1: move one with to()"},
+      {"mm", [&] { x.mm(x); }, "mm: shapes (2, 3) and (2, 3) are not (n, k) and (k, m)"},
+      {"bmm", [&] { x.bmm(y); }, "bmm: shapes (2, 3) and (3, 4) are not (b, n, k) and (b, k, m)"},
+      {"mv", [&] { y.mv(v); }, "mv: shapes (3, 4) and (3,) are not (n, k) and (k)"},
+      {"addmm", [&] { x.addmm(x, y); },
+       "addmm: shapes (2, 3) and (2, 4) do not broadcast: 3 does not match 4"},
+      {"addmm, larger", [&] { Tensor::zeros({5, 2, 4}).addmm(x, y); },
+       "addmm: shape (5, 2, 4) does not fit products of shape (2, 4)"},
+      {"inner", [&] { x.inner(y); }, "inner: the last axes of shapes (2, 3) and (3, 4) differ"},
+      {"tensordot", [&] { x.tensordot(y, 3); }, "tensordot: 3 axes of shapes (2, 3) and (3, 4)"},
+      {"tensordot, axes", [&] { x.tensordot(y, {0, 1}, {0}); },
+       "tensordot: axes (0, 1) with axes (0)"},
+      {"tensordot, sizes", [&] { x.tensordot(y, {0}, {0}); },
+       "tensordot: axis 0 of shape (2, 3) is not as long as axis 0 of shape (3, 4)"},
+      {"imatmul", [&] { Tensor(x).imatmul(y); },
+       "assign: shapes (2, 3) and (2, 4) do not broadcast: 3 does not match 4"},
   };
   expect_errors(calls);
 }
