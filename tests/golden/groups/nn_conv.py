@@ -91,7 +91,7 @@ for (shape, options), dtype in product(UNFOLDS, ["f32", "f64"]):
     case("functional.fold", lambda x, sizes, kernel, **o: F.fold(x, sizes, kernel, **o), [floats(places.shape, dtype=dtype)],
          sizes=list(shape[-2:]), **options)
 case("functional.unfold", lambda x, kernel: F.unfold(x, kernel), [transposed(floats((1, 2, 4, 3)))], kernel=[2, 2])
-case("functional.unfold", lambda x, kernel: F.unfold(x, kernel), [floats((1, 2, 3, 3), dtype="f16")], kernel=[2, 2], grad=False)
+case("functional.unfold", lambda x, kernel: F.unfold(x, kernel), [floats((1, 2, 3, 3), dtype="f16")], kernel=[2, 2])
 case("functional.fold", lambda x, sizes, kernel: F.fold(x, sizes, kernel), [transposed(floats((1, 6, 8)))], sizes=[3, 4], kernel=[2, 2])
 
 for x, w, options in [((2, 3, 5, 4), (4, 3, 3, 2), {}), ((1, 4, 5, 5), (6, 2, 3, 3), {"groups": 2}), ((1, 2, 7, 6), (3, 2, 3, 2), {"stride": [2, 3]}),

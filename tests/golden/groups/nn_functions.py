@@ -6,11 +6,11 @@ import torch.nn.functional as F
 from cases import *
 
 
-def activation(name, function, kinks=(), low=-4, high=4, atol64=None, **arguments):
+def activation(name, function, kinks=(), low=-4, high=4, **arguments):
     """At kinks as well, where the gradient is a matter of convention."""
     for x in [floats((2, 3), low, high), floats((), low, high), floats((0, 3)), floats((1,), low, high), floats((4,), low, high, "f64"),
               transposed(floats((3, 2), low, high)), expanded(floats((1, 3), low, high), 2, 3), strided(flipped(floats((7,), low, high), 0), 3)]:
-        case(name, function, [x], atol=atol64 if isinstance(x, torch.Tensor) and x.dtype == torch.float64 else None, **arguments)
+        case(name, function, [x], **arguments)
     wide = lambda x, **o: function(x.float(), **o).to(x.dtype)
     for dtype in ["f16", "bf16"]:
         case(name, wide, [floats((5,), low, high, dtype)], **arguments)
@@ -19,7 +19,7 @@ def activation(name, function, kinks=(), low=-4, high=4, atol64=None, **argument
     case(name, function, [values([float("nan"), float("inf"), float("-inf"), -0.0])], grad=False, **arguments)
 
 
-activation("hardsigmoid", F.hardsigmoid, [-3.0, 0.0, 3.0], atol64=1e-7)  # PyTorch has 1/6 in f32
+activation("hardsigmoid", lambda x: F.relu6(x + 3) / 6, [-3.0, 0.0, 3.0])  # F.hardsigmoid has a slope of 1/6 in f32
 activation("hardsigmoid", lambda x, alpha, beta: torch.clamp(x * alpha + beta, 0, 1), alpha=0.2, beta=0.4)
 activation("hardswish", F.hardswish, [-3.0, 3.0, 0.0])
 for alpha in [1.0, 0.5, -2.0]:

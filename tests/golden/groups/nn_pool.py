@@ -99,8 +99,8 @@ for dims, rows in ADAPTIVE.items():
                  output_size=sizes, out=["f32", "i32"])
     for dtype in ["f16", "f64"]:
         x = {1: (1, 2, 7), 2: (1, 1, 5, 4), 3: (1, 1, 3, 3, 4)}[dims]
-        case(f"functional.adaptive_avg_pool{dims}d", avg, [floats(x, dtype=dtype)], output_size=[3] * dims, grad=None if dtype == "f64" else False)
-        case(f"functional.adaptive_max_pool{dims}d", most, [distinct(x, dtype=dtype)], output_size=[3] * dims, grad=None if dtype == "f64" else False)
+        case(f"functional.adaptive_avg_pool{dims}d", avg, [floats(x, dtype=dtype)], output_size=[3] * dims)
+        case(f"functional.adaptive_max_pool{dims}d", most, [distinct(x, dtype=dtype)], output_size=[3] * dims)
 case("functional.adaptive_avg_pool2d", F.adaptive_avg_pool2d, [transposed(floats((1, 2, 5, 7)))], output_size=[3, 2])
 case("functional.adaptive_max_pool2d", F.adaptive_max_pool2d, [transposed(distinct((1, 2, 5, 7)))], output_size=[3, 2])
 case("functional.adaptive_avg_pool2d", lambda x, output_size: F.adaptive_avg_pool2d(x, (None, 2)), [floats((1, 2, 5, 7))], output_size=[-1, 2])
