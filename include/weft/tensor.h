@@ -228,6 +228,8 @@ class Tensor {
   // d this / d target for each, whether it requires a gradient or not.
   std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Tensor& seed = {}) const;
   Tensor detach() const;
+  // The same, with a gradient that is computed into memory before it goes on.
+  Tensor contiguous_backward() const;
   // What `forward` makes of the inputs, with the gradients that `backward` makes of its gradient, the
   // inputs and itself: one for each input, or null for none.
   using Forward = std::function<Tensor(const std::vector<Tensor>& inputs)>;
@@ -240,6 +242,8 @@ class Tensor {
 
   Tensor to(const std::string& device) const;
   Tensor to(DType dtype) const { return cast(dtype); }
+  // Makes this handle the tensor over there. What requires a gradient still does, and takes grad() along.
+  Tensor& to_(const std::string& device);
   Tensor cast(DType dtype) const;
   Tensor bitcast(
       DType dtype) const;     // of the same width; in a file, of any that divides the last axis
@@ -542,6 +546,8 @@ class Tensor {
 
   Tensor matmul(const Tensor& other, DType dtype = {}) const;
   Tensor dot(const Tensor& other, DType dtype = {}) const { return matmul(other, dtype); }
+  // Images are tensors like others here.
+  Tensor image_dot(const Tensor& other, DType dtype = {}) const { return matmul(other, dtype); }
   // The same of shapes that are exactly such: (n, k) and (k, m), with a batch b in front, or a vector.
   Tensor mm(const Tensor& other) const;
   Tensor bmm(const Tensor& other) const;
@@ -570,7 +576,6 @@ class Tensor {
   Tensor conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
                 const PerDim& stride = 1, const PerDim& dilation = 1, const Padding& padding = 0,
                 DType dtype = {}) const;
-  // Images are tensors like others here.
   Tensor image_conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
                       const PerDim& stride = 1, const PerDim& dilation = 1,
                       const Padding& padding = 0, DType dtype = {}) const {

@@ -161,6 +161,14 @@ Tensor Tensor::custom(const std::vector<Tensor>& inputs, const Forward& forward,
   return from(result);
 }
 
+Tensor Tensor::contiguous_backward() const {
+  return custom(
+      {*this}, [](const std::vector<Tensor>& in) { return in[0]; },
+      [](const Tensor& gradient, const std::vector<Tensor>&, const Tensor&) {
+        return std::vector<Tensor>{gradient.contiguous()};
+      });
+}
+
 void Tensor::backward(const Tensor& seed) const {
   const UOp loss = uop();
   if (seed.is_null() && numel() != 1)

@@ -196,6 +196,16 @@ Tensor Tensor::to(const std::string& device) const {
   return from({make(Op::Copy, {x.uop}, {}, DeviceArg{target}), target, x.tracked});
 }
 
+Tensor& Tensor::to_(const std::string& device) {
+  Tensor moved = to(device);
+  if (moved.device() == this->device()) return *this;
+  if (state_->leaf) {
+    moved = detach().to(device).set_requires_grad();
+    if (const Tensor gradient = grad(); !gradient.is_null()) moved.set_grad(gradient.to(device));
+  }
+  return *this = moved;
+}
+
 Tensor Tensor::cast(DType dtype) const {
   const Operand x(*this);
   if (x.uop->dtype() == dtype) return *this;

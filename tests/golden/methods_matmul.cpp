@@ -24,6 +24,7 @@ Tensor attention(const Case& c) {
 const Group group("matmul", {
   {"matmul", [](const Case& c) { return one(c[0].matmul(c[1], c.dtype("dtype"))); }},
   {"dot", [](const Case& c) { return one(c[0].dot(c[1], c.dtype("dtype"))); }},
+  {"image_dot", [](const Case& c) { return one(c[0].image_dot(c[1])); }},
   {"linear", [](const Case& c) { return one(c[0].linear(c[1], c[2])); }},
   {"conv2d", [](const Case& c) { return one(conv2d(c)); }},
   {"max_pool2d", [](const Case& c) { return one(c[0].max_pool2d(kernel(c), stride_of_pool(c), dilation(c), padding(c))); }},

@@ -220,6 +220,32 @@ TEST(TensorAssign, Devices) {
             "add: one tensor is on " + x.device() + ", another on INTERP:1: move one with to()");
 }
 
+TEST(TensorAssign, AHandleMovesAlone) {
+  Tensor x({1.0f, 2.0f});
+  const Tensor same = x, twice = x * 2;
+  EXPECT_EQ(&x.to_("INTERP:1"), &x);
+  EXPECT_EQ(x.device(), "INTERP:1");
+  EXPECT_EQ(same.device(), twice.device());
+  EXPECT_TRUE(holds<float>(x + 1, {2, 3}, {2}));
+  EXPECT_TRUE(holds<float>(same + twice, {3, 6}, {2}));
+  const UOp before = x.uop();
+  EXPECT_TRUE(x.to_("INTERP:1").uop().is(before));
+}
+
+TEST(TensorAssign, AMovedHandleRequiresItsGradient) {
+  Tensor x({1.0f, 2.0f}, {.requires_grad = true});
+  (x * x).sum().backward();
+  x.to_("INTERP:1");
+  EXPECT_TRUE(x.requires_grad());
+  EXPECT_EQ(x.grad().device(), "INTERP:1");
+  (x * 3).sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {5, 7}, {2}));
+  const Tensor weight({4.0f, 5.0f}, {.requires_grad = true});
+  Tensor result = weight * 2;  // no leaf: gradients go back over the way
+  (result.to_("INTERP:1") * x).sum().backward();
+  EXPECT_TRUE(holds<float>(weight.grad(), {2, 4}, {2}));
+}
+
 TEST(TensorAssign, NothingRunsBeforeItIsAskedFor) {
   const Tensor x({1, 2});
   const Tensor y = x + 1;

@@ -1,3 +1,7 @@
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
+
 #include "tensor_test.h"
 
 namespace weft {
@@ -143,6 +147,8 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
       {"log_softmax", [](const Tensor& x) { return x.log_softmax().square(); }},
       {"layernorm", [](const Tensor& x) { return x.layernorm().square() * x; }},
       {"gelu", [](const Tensor& x) { return x.gelu(); }},
+      {"contiguous_backward",
+       [](const Tensor& x) { return x.square().contiguous_backward().square(); }},
       {"matmul", [](const Tensor& x) { return x.matmul(x.T()).square(); }},
       {"conv",
        [](const Tensor& x) {
@@ -391,6 +397,24 @@ TEST(TensorAutograd, CustomGradients) {
   EXPECT_TRUE(holds<float>(x.grad(), {0, 3, 3, 0}, {4}));
   const Tensor twice = step(step(x, Tensor::full({4}, 9.0f)), Tensor::full({4}, 9.0f));
   EXPECT_TRUE(holds<float>(twice.sum().gradient({x})[0], {1, 1, 1, 1}, {4}));
+}
+
+bool has_contiguous(const Tensor& tensor) {
+  const std::vector<const Node*> nodes = toposort(tensor.uop().node());
+  return std::ranges::any_of(nodes, [](const Node* node) { return node->op() == Op::Contiguous; });
+}
+
+TEST(TensorAutograd, ContiguousBackward) {
+  const Tensor x({1.0f, 2.0f, 3.0f}, {.requires_grad = true});
+  const auto cubes = [](const Tensor& y) { return (y * y * y).sum(); };
+  const Tensor same = x.contiguous_backward();
+  EXPECT_FALSE(has_contiguous(cubes(same)));
+  EXPECT_FALSE(has_contiguous(cubes(x).gradient({x})[0]));
+  const Tensor gradient = cubes(same).gradient({x})[0];
+  EXPECT_EQ(gradient.uop()->op(), Op::Contiguous);
+  EXPECT_TRUE(holds<float>(gradient.sum().gradient({x})[0], {6, 12, 18}, {3}));
+  EXPECT_TRUE(holds<float>(gradient, {3, 12, 27}, {3}));
+  EXPECT_TRUE(holds<float>(same, {1, 2, 3}, {3}));
 }
 
 TEST(TensorAutograd, Errors) {

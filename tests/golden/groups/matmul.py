@@ -44,6 +44,9 @@ for name in ["matmul", "dot"]:
         dtype="f32",
     )
 case("matmul", torch.matmul, [floats((40, 33)), floats((33, 50))], atol=1e-4)
+for a, b in PRODUCTS[:5]:
+    case("image_dot", torch.matmul, [floats(a), floats(b)], atol=1e-5)
+case("image_dot", torch.matmul, [transposed(floats((3, 2))), floats((3, 1), dtype="f32")])
 
 # Weights of weft's linear() are (in, out).
 for x, w, bias in [
