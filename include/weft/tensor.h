@@ -429,6 +429,12 @@ class Tensor {
   Tensor lshift(const Operand& other) const;
   Tensor rshift(const Operand& other) const;
   Tensor popcount() const;
+  // The hash of the bytes of each row, as u8: sha3_224, sha3_256, sha3_384, sha3_512, or the first 16 and 32
+  // bytes of shake_128 and shake_256. A row's blocks come one after the other, 25 kernels for each.
+  Tensor keccak(const std::string& name = "sha3_256") const;
+  // 16 bytes for all elements: shake_128 of those of each 4096 bytes of a MiB, which zeros fill up. Of several
+  // MiB, those are hashed again.
+  Tensor hash() const;
 
   Tensor neg() const;
   Tensor abs() const;
