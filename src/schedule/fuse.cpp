@@ -16,6 +16,8 @@ namespace {
 
 // A kernel that computes a value at more places than this would be mostly that.
 constexpr std::size_t most_places = 4;
+// Of many kernels that might become one, each is compared with so many: the nearest.
+constexpr std::ptrdiff_t most_compared = 8;
 // How far a merge looks for a path between its kernels before it gives up.
 constexpr int most_visited = 256;
 
@@ -174,15 +176,20 @@ class Fuser {
     return true;
   }
 
-  // Kernels with the same loops become one where that saves time: each keeps its outputs.
+  // Kernels with the same loops become one where that saves time: each keeps its outputs. Only those
+  // near each other are compared, or steps that share a weight would take quadratic time.
   std::set<std::size_t> merge_alike(const std::set<std::size_t>& kernels) {
-    std::vector<std::size_t> left;
+    std::set<std::size_t> result;
+    std::unordered_map<const Node*, std::vector<std::size_t>> left;  // by shape
     for (std::size_t kernel : kernels) {
-      const auto into =
-          std::ranges::find_if(left, [&](auto other) { return merge(kernel, other); });
-      if (into == left.end()) left.push_back(kernel);
+      std::vector<std::size_t>& others = left[first_output(kernel).leaf->shape()];
+      const auto nearest = others.end() - std::min(most_compared, std::ssize(others));
+      if (std::any_of(nearest, others.end(), [&](auto other) { return merge(kernel, other); }))
+        continue;
+      others.push_back(kernel);
+      result.insert(kernel);
     }
-    return {left.begin(), left.end()};
+    return result;
   }
 
   const Cut& first_output(std::size_t kernel) const {
@@ -191,8 +198,7 @@ class Fuser {
 
   bool merge(std::size_t kernel, std::size_t into) {
     const Cut &a = first_output(kernel), &b = first_output(into);
-    if (a.is_copy || b.is_copy || a.device != b.device || a.leaf->shape() != b.leaf->shape())
-      return false;
+    if (a.is_copy || b.is_copy || a.device != b.device) return false;
     for (std::size_t number : {kernel, into})
       for (std::size_t cut : kernels_[number].outputs)
         if (!graph_.cuts[cut].place.is_null()) return false;

@@ -183,5 +183,13 @@ TEST(Schedule, IsLinearForLongChainsAndRecurrences) {
   EXPECT_LE(kernels(h), 500u);
 }
 
+// Each is compared with a few of the others: with all of them, this would take a minute.
+TEST(KernelCount, OfManyStepsThatShareATable) {
+  const Tensor table = Tensor::randint({25}, 0, 5).realize();
+  Tensor state = Tensor::randint({25}, 0, 99).realize();
+  for (int i = 0; i < 2400; ++i) state = ((state << table) ^ state.roll(1, 0)).contiguous();
+  EXPECT_EQ(kernels(state), 2400u);
+}
+
 }  // namespace
 }  // namespace weft

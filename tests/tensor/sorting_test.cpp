@@ -13,9 +13,9 @@ template <class T>
 std::vector<int> order_of(const std::vector<T>& values, bool descending = false) {
   std::vector<int> order(values.size());
   std::iota(order.begin(), order.end(), 0);
-  std::ranges::stable_sort(order, [&](int a, int b) {
+  std::ranges::sort(order, [&](int a, int b) {
     const T x = values[static_cast<std::size_t>(a)], y = values[static_cast<std::size_t>(b)];
-    return descending ? x > y : x < y;
+    return x == y ? a < b : descending ? x > y : x < y;
   });
   return order;
 }
