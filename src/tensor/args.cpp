@@ -53,7 +53,7 @@ Steps steps_of(const Slice& slice, std::int64_t size) {
   const std::int64_t start = place(slice.start, slice.step < 0 ? most : least);
   const std::int64_t stop = place(slice.stop, slice.step < 0 ? least : most);
   const std::int64_t distance = slice.step < 0 ? start - stop : stop - start;
-  const std::int64_t count = distance > 0 ? (distance + width - 1) / width : 0;
+  const std::int64_t count = distance > 0 ? (distance - 1) / width + 1 : 0;
   const bool turned = slice.step < 0 && count > 0;
   return {turned ? start - (count - 1) * width : start, count, slice.step};
 }

@@ -42,18 +42,24 @@ std::pair<Tensor, Tensor> places(std::string_view op, const Tensor& tensor) {
   return {count(sizes[sizes.size() - 2]).unsqueeze(-1), count(sizes.back())};
 }
 
+// Beyond the matrix all diagonals are alike.
+std::int64_t nearest(const Tensor& matrix, std::int64_t diagonal) {
+  const std::vector<std::int64_t> most = matrix.max_shape();
+  return std::clamp(diagonal, -most.end()[-2], most.end()[-1]);
+}
+
 Operand zero_of(const Tensor& tensor) { return {const_int(0, tensor.dtype()), {}, false}; }
 
 }  // namespace
 
 Tensor Tensor::triu(std::int64_t diagonal) const {
   const auto [row, column] = places("triu", *this);
-  return (row + diagonal <= column).where(*this, zero_of(*this));
+  return (row + nearest(*this, diagonal) <= column).where(*this, zero_of(*this));
 }
 
 Tensor Tensor::tril(std::int64_t diagonal) const {
   const auto [row, column] = places("tril", *this);
-  return (column <= row + diagonal).where(*this, zero_of(*this));
+  return (column <= row + nearest(*this, diagonal)).where(*this, zero_of(*this));
 }
 
 Tensor Tensor::diag_embed(std::int64_t offset, std::int64_t axis0, std::int64_t axis1) const {

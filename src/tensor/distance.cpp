@@ -26,6 +26,12 @@ void want_order(std::string_view op, double p) {
   if (!(p >= 0)) user_error(fmt::format("{}: p is {}: want at least 0", op, p));
 }
 
+// Each distance in floats of at least 32 bits, whatever the elements are.
+Tensor distance(const Tensor& a, const Tensor& b, double p, const AxisList& axes) {
+  const DType own = joint_float(a, b), wide = promote(own, dtypes::f32);
+  return (a.cast(wide) - b.cast(wide)).norm(p, axes).cast(own);
+}
+
 }  // namespace
 
 Tensor Tensor::norm(double p, const AxisList& axes, bool keepdim) const {
@@ -42,7 +48,7 @@ Tensor Tensor::norm(double p, const AxisList& axes, bool keepdim) const {
 
 Tensor Tensor::dist(const Tensor& other, double p) const {
   want_order("dist", p);
-  return (*this - other).norm(p);
+  return distance(*this, other, p, {});
 }
 
 Tensor Tensor::cdist(const Tensor& other, double p) const {
@@ -50,7 +56,7 @@ Tensor Tensor::cdist(const Tensor& other, double p) const {
   if (ndim() < 2 || other.ndim() < 2 || size(-1) != other.size(-1))
     user_error(fmt::format("cdist: shapes {} and {} are not (..., points, width)",
                            shape_text(uop()), shape_text(other.uop())));
-  return (unsqueeze(-2) - other.unsqueeze(-3)).norm(p, -1);
+  return distance(unsqueeze(-2), other.unsqueeze(-3), p, -1);
 }
 
 }  // namespace weft

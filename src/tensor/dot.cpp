@@ -25,7 +25,7 @@ void want_shapes(std::string_view op, const Tensor& a, std::string_view of_a, co
                            shape_text(b.uop()), fmt::join(of_a, ", "), fmt::join(of_b, ", ")));
 }
 
-// beta * x + alpha * product, in the shape of the product.
+// beta * x + alpha * product, in the shape of the product; by a beta of 0 also what is no number goes.
 Tensor added(std::string_view op, const Tensor& x, const Tensor& product, Scalar beta,
              Scalar alpha) {
   const std::vector<UOp> both{x.uop(), product.uop()};
@@ -35,7 +35,8 @@ Tensor added(std::string_view op, const Tensor& x, const Tensor& product, Scalar
   const auto times = [](const Tensor& tensor, Scalar factor) {
     return tensor * Operand(factor.as(factor.literal()), {}, false);
   };
-  return times(x, beta) + times(product, alpha);
+  const Tensor scaled = times(product, alpha);
+  return beta.as_double() == 0 ? scaled : times(x, beta) + scaled;
 }
 
 }  // namespace
@@ -80,6 +81,7 @@ Tensor Tensor::tensordot(const Tensor& other, const std::vector<std::int64_t>& o
     user_error(fmt::format("tensordot: axes ({}) with axes ({})", fmt::join(own, ", "),
                            fmt::join(others, ", ")));
   const auto n = static_cast<std::size_t>(ndim()), m = static_cast<std::size_t>(other.ndim());
+  if (n + m > 64) user_error(fmt::format("tensordot: {} and {} axes are more than 64", n, m));
   Labelled a{*this, std::vector<std::size_t>(n)}, b{other, std::vector<std::size_t>(m)};
   std::iota(a.labels.begin(), a.labels.end(), 0);
   std::iota(b.labels.begin(), b.labels.end(), n);

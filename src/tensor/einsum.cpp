@@ -52,7 +52,7 @@ class Formula {
 
   std::vector<std::size_t> output() const {
     std::vector<std::size_t> labels;
-    for (const Name name : output_ ? written_output() : implied_output())
+    for (const Name name : output_ ? written_output(*output_) : implied_output())
       labels.push_back(label(name));
     return labels;
   }
@@ -157,8 +157,8 @@ class Formula {
     return std::ranges::count_if(sizes_, [](const auto& each) { return each.first < 0; });
   }
 
-  std::vector<Name> written_output() const {
-    std::vector<Name> names = named(*output_, output_->has_ellipsis ? ellipsis_axes() : 0);
+  std::vector<Name> written_output(const Term& output) const {
+    std::vector<Name> names = named(output, output.has_ellipsis ? ellipsis_axes() : 0);
     for (const Name name : names) {
       if (!sizes_.contains(name))
         wrong(fmt::format("{} of the output is in no operand", name_text(name)));

@@ -117,7 +117,9 @@ std::vector<Tensor> Tensor::split(std::int64_t size, std::int64_t axis) const {
 
 std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t axis) const {
   if (chunks <= 0) user_error(fmt::format("chunk: into {} parts", chunks));
-  return split(std::max<std::int64_t>(1, (size(axis) + chunks - 1) / chunks), axis);
+  if (size(axis) == 0)
+    return split(std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0), axis);
+  return split((size(axis) + chunks - 1) / chunks, axis);
 }
 
 namespace {
@@ -137,9 +139,9 @@ std::vector<Tensor> evenly_split(std::string_view op, const Tensor& tensor, std:
     user_error(fmt::format("{}: shape {} has fewer than {} axes", op, shape_text(tensor.uop()),
                            least_axes));
   const std::int64_t size = tensor.size(axis);
-  if (cuts.parts() && (*cuts.parts() < 1 || size % *cuts.parts() != 0))
+  if (const auto parts = cuts.parts(); parts && (*parts < 1 || size % *parts != 0))
     user_error(fmt::format("{}: axis {} of shape {} has no {} even parts", op, axis,
-                           shape_text(tensor.uop()), *cuts.parts()));
+                           shape_text(tensor.uop()), *parts));
   return tensor.tensor_split(cuts, axis);
 }
 
@@ -147,9 +149,9 @@ std::vector<Tensor> evenly_split(std::string_view op, const Tensor& tensor, std:
 
 std::vector<Tensor> Tensor::tensor_split(const Cuts& cuts, std::int64_t axis) const {
   axis = axis_of("tensor_split", axis, ndim());
-  if (cuts.parts() && *cuts.parts() < 1)
-    user_error(fmt::format("tensor_split: into {} parts", *cuts.parts()));
-  const auto places = cuts.parts() ? even_cuts(size(axis), *cuts.parts()) : cuts.places();
+  const auto even = cuts.parts();
+  if (even && *even < 1) user_error(fmt::format("tensor_split: into {} parts", *even));
+  const auto places = even ? even_cuts(size(axis), *even) : cuts.places();
   std::vector<Tensor> parts;
   std::int64_t start = 0;
   for (const std::int64_t place : places) {

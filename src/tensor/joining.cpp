@@ -35,6 +35,10 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
   const std::int64_t ndim = tensors[0].ndim();
   axis = axis_of("cat", axis, ndim);
   want_fitting("cat", tensors, axis);
+  const std::vector<Operand> operands(tensors.begin(), tensors.end());
+  std::vector<const Operand*> places;
+  for (const Operand& operand : operands) places.push_back(&operand);
+  common_device("cat", places);
   std::int64_t total = 0;
   for (const Tensor& tensor : tensors) total += tensor.size(axis);
   Tensor joined;
@@ -97,7 +101,9 @@ Tensor Tensor::dstack(const std::vector<Tensor>& tensors) {
 }
 
 Tensor Tensor::column_stack(const std::vector<Tensor>& tensors) {
-  const auto column = [](const Tensor& x) { return x.ndim() < 2 ? x.reshape({-1, 1}) : x; };
+  const auto column = [](const Tensor& x) {
+    return x.ndim() < 2 ? x.atleast_1d().unsqueeze(-1) : x;
+  };
   return joined("column_stack", each("column_stack", tensors, column), 1);
 }
 

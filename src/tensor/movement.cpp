@@ -83,13 +83,31 @@ Tensor Tensor::flatten(std::int64_t first, std::int64_t last) const {
   return reshape(Shape(result));
 }
 
+namespace {
+
+void want_product(std::string_view op, const Dim& whole, const std::vector<Dim>& parts) {
+  std::int64_t product = 1;
+  for (const Dim& part : parts) {
+    if (!part.uop()->is_const() || !whole.uop()->is_const()) return;  // reshape compares symbols
+    product *= part.uop()->lo();
+  }
+  if (product != whole.uop()->lo())
+    user_error(fmt::format("{}: an axis of {} is not one of {}", op, whole.uop()->lo(), product));
+}
+
+}  // namespace
+
 Tensor Tensor::unflatten(std::int64_t axis, const Shape& sizes) const {
   axis = axis_of("unflatten", axis, ndim());
   std::vector<Dim> result = dims();
   const auto at = result.begin() + axis;
   std::vector<Dim> parts = sizes.dims();
   const auto open = std::ranges::find_if(parts, is_minus_one, &Dim::uop);
-  if (open != parts.end()) {
+  if (open == parts.end()) {
+    want_product("unflatten", *at, parts);
+  } else {
+    if (std::ranges::count_if(parts, is_minus_one, &Dim::uop) > 1)
+      user_error("unflatten: -1 stands for one size alone");
     std::int64_t rest = 1;
     for (const Dim& part : parts)
       rest *= is_minus_one(part.uop()) ? 1 : constant_size("unflatten", part.uop());

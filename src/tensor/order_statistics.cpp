@@ -87,7 +87,10 @@ Tensor between(const Tensor& sorted, const Tensor& place, Interpolation interpol
   const Tensor weight =
       interpolation == Interpolation::Midpoint ? (above - below) * 0.5 : place - below;
   const Tensor low = at(below), high = at(above);
-  return low + (below == above).where(0, (high - low) * weight);  // also of infinities
+  // From the nearer end; where there is nothing between, that is also of infinities.
+  const Tensor apart = high - low;
+  const Tensor inner = (weight < 0.5).where(low + apart * weight, high - apart * (1 - weight));
+  return (below == above).where(low, inner);
 }
 
 struct Quantile {
@@ -104,15 +107,17 @@ Tensor quantile_of(const Tensor& tensor, const Tensor& q, const Quantile& how) {
   const DType own = float_like(tensor.dtype()), within = promote(own, dtypes::f32);
   const Tensor x = (how.axis ? tensor : tensor.flatten()).cast(within);
   const Rows rows = rows_of(how.op, x, how.axis.value_or(0));
-  const Tensor numbers = count_numbers(rows.x()).cast(within);
+  // Places beyond 2^24 are no f32.
+  const DType placing = rows.length() > (1 << 24) ? dtypes::f64 : within;
+  const Tensor count = count_numbers(rows.x());
   const Tensor order = order_of(rows.x(), false, rows.length());
   const Tensor sorted = rows.x().gather(-1, order).contiguous();
-  const auto last = static_cast<double>(rows.length() - 1);
-  const Tensor most = how.skip_nan ? (numbers - 1).maximum(0) : numbers.full_like(last);
-  const Tensor found = between(sorted, most * q.flatten().cast(within), how.interpolation);
-  const Tensor known =
-      how.skip_nan ? found
-                   : (numbers > last).where(found, std::numeric_limits<double>::quiet_NaN());
+  const Tensor last = how.skip_nan ? (count - 1).maximum(0) : count.full_like(rows.length() - 1);
+  const Tensor part = q.flatten().cast(placing);
+  const Tensor found = between(sorted, last.cast(placing) * part, how.interpolation);
+  const Tensor is_part = (part >= 0) & (part <= 1);  // what a tensor says is not known before
+  const Tensor is_known = how.skip_nan ? is_part : is_part & (count == rows.length());
+  const Tensor known = is_known.where(found, std::numeric_limits<double>::quiet_NaN());
   Tensor result = rows.reduced(known.unsqueeze(0).transpose(0, -1), how.keepdim).cast(own);
   if (how.keepdim && !how.axis) {
     std::vector<std::int64_t> sizes(static_cast<std::size_t>(tensor.ndim()) + 1, 1);
@@ -124,8 +129,7 @@ Tensor quantile_of(const Tensor& tensor, const Tensor& q, const Quantile& how) {
 
 Tensor number(std::string_view op, double q, const Tensor& x) {
   if (!(q >= 0 && q <= 1)) user_error(fmt::format("{}: q is {}: want 0 to 1", op, q));
-  return Tensor::full({}, q,
-                      {.dtype = promote(float_like(x.dtype()), dtypes::f32), .device = x.device()});
+  return Tensor::full({}, q, {.dtype = dtypes::f64, .device = x.device()});
 }
 
 }  // namespace

@@ -110,7 +110,7 @@ void want_vectors(std::string_view op, const std::vector<Tensor>& tensors,
 // Along one of so many axes.
 Tensor along(const Tensor& vector, std::size_t axis, std::size_t axes) {
   std::vector<Dim> sizes(axes, Dim(1));
-  sizes[axis] = Dim(-1);
+  if (vector.ndim() == 1) sizes[axis] = vector.dims()[0];
   return vector.reshape(Shape(sizes));
 }
 

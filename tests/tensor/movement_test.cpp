@@ -156,6 +156,16 @@ TEST(TensorMovement, RollingAndTriangles) {
   EXPECT_TRUE(holds<int>(counting({2, 2, 3}, 12).diagonal(0, -2, -1), {0, 4, 6, 10}, {2, 2}));
 }
 
+TEST(TensorMovement, AtTheEndOfTheRange) {
+  const Tensor x = Tensor::ones({2, 2});
+  const auto far = std::int64_t{1} << 32;
+  EXPECT_TRUE(holds<float>(x.tril(far), {1, 1, 1, 1}, {2, 2}));
+  EXPECT_TRUE(holds<float>(x.tril(-far), {0, 0, 0, 0}, {2, 2}));
+  EXPECT_TRUE(holds<float>(x.triu(2'147'483'647), {0, 0, 0, 0}, {2, 2}));
+  EXPECT_TRUE(holds<int>(Tensor::arange(5).slice(0, {.step = INT64_MAX}), {0}, {1}));
+  EXPECT_EQ(Tensor::zeros({0}).chunk(3).size(), 3U);
+}
+
 TEST(TensorMovement, GatheringByTensors) {
   const Tensor x = counting({3, 2}, 6);
   EXPECT_TRUE(holds<int>(x.take(Tensor({2, 0, 2})), {4, 5, 0, 1, 4, 5}, {3, 2}));

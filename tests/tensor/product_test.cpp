@@ -45,6 +45,17 @@ TEST(TensorProduct, DtypesOfProducts) {
   EXPECT_TRUE(holds<int>(bytes.matmul(bytes.T()), {40000}, {1, 1}));
 }
 
+TEST(TensorProduct, ABetaOfZeroTakesNothing) {
+  const Tensor one = Tensor::ones({1, 1});
+  EXPECT_EQ(Tensor::full({1, 1}, NAN).addmm(one, one, 0).item<float>(), 1);
+}
+
+TEST(TensorProduct, DistancesOfSmallIntegers) {
+  const Tensor one = Tensor({1}, {.dtype = dtypes::u8}), two = Tensor({2}, {.dtype = dtypes::u8});
+  EXPECT_EQ(one.dist(two).item<float>(), 1);
+  EXPECT_EQ(one.unsqueeze(0).cdist(two.unsqueeze(0)).item<float>(), 1);
+}
+
 TEST(TensorProduct, Sequential) {
   const Tensor x({1.0, -2.0}), w({{1.0, 1.0}, {0.0, 2.0}});
   const Tensor y = x.sequential({[&](const Tensor& t) { return t.linear(w); }, &Tensor::relu,

@@ -1,6 +1,7 @@
 // Order, of rows that are long: beside what the standard library sorts.
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <random>
 
@@ -98,6 +99,13 @@ TEST(SortingValues, IndicesHaveNoGradient) {
   const Tensor x({3.0, 1.0, 2.0}, {.requires_grad = true});
   EXPECT_TRUE(x.sort().values.requires_grad());
   EXPECT_FALSE(x.sort().indices.requires_grad());
+}
+
+TEST(Quantiles, OfWhatIsNoPartAndBesideInfinity) {
+  const Tensor ones = Tensor::ones({4}), infinite({-INFINITY, 1.0F});
+  EXPECT_TRUE(std::isnan(ones.quantile(Tensor({1.5F})).item<float>()));
+  EXPECT_TRUE(std::isnan(ones.nanquantile(Tensor({-0.5F})).item<float>()));
+  EXPECT_EQ(infinite.quantile(0.75).item<float>(), -INFINITY);
 }
 
 TEST(Unique, OfMany) {
