@@ -131,12 +131,13 @@ DLManagedTensor* to_dlpack(const Tensor& tensor) {
         fmt::format("to_dlpack: DLPack has no {}: cast the tensor first", tensor.dtype().str()));
   Tensor here = tensor;
   if (!find_device(here.device()).allocator().uses_addresses()) here = here.to("CPU");
-  if (!here.memory()) here = here.contiguous();
-  auto memory = here.memory().value();
+  auto memory = here.memory();
+  if (!memory) memory = (here = here.contiguous()).memory();
+  if (!memory) internal_error("what is contiguous is not in order");
   auto exported =
-      std::make_unique<Exported>(Exported{here, here.shape(), std::move(memory.strides), {}});
+      std::make_unique<Exported>(Exported{here, here.shape(), std::move(memory->strides), {}});
   DLTensor& to = exported->managed.dl_tensor;
-  to.data = memory.first;
+  to.data = memory->first;
   to.device = {kDLCPU, 0};
   to.ndim = static_cast<std::int32_t>(exported->shape.size());
   to.dtype = {found->code, found->bits, 1};

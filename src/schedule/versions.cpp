@@ -96,6 +96,7 @@ void keep_versions_apart(CutGraph& graph) {
     Substitution lost;
     for (const Node* leaf : lost_to(graph, cut)) lost.emplace(leaf, copies.at(leaf));
     cut.value = substitute(cut.value, lost);
+    if (!cut.place.is_null()) cut.place = substitute(cut.place, lost);
     cuts.push_back(cut);
   }
   graph.cuts = std::move(cuts);

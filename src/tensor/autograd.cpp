@@ -62,6 +62,30 @@ UOp with_memory(const UOp& graph, const std::vector<UOp>& targets) {
   return known.empty() ? graph : substitute(graph, known);
 }
 
+// The node of the graph that the target was computed from, if it has given way to that memory.
+UOp within(const UOp& graph, const UOp& target) {
+  UOp former = target;
+  for (const Node* node : toposort(graph.node())) {
+    if (node == target.node()) return target;
+    if (node->op() == Op::Buffer) continue;
+    if (const UOp known = computed(node); !known.is_null() && known.is(target)) former = UOp(node);
+  }
+  return former;
+}
+
+// Nothing below a DETACH.
+std::unordered_set<const Node*> reached_by_gradients(const UOp& loss) {
+  std::unordered_set<const Node*> reached;
+  std::vector<const Node*> open{loss.node()};
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (reached.insert(node).second && node->op() != Op::Detach)
+      open.insert(open.end(), node->src().begin(), node->src().end());
+  }
+  return reached;
+}
+
 // A seed may be what a further gradient is asked for: movement alone would be composed with that of the
 // gradient, past its node.
 UOp seed_for(const UOp& loss, const Tensor& seed) {
@@ -124,6 +148,7 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
     nodes.push_back(target.uop());
   }
   const UOp graph = with_memory(loss.uop, nodes);
+  for (UOp& node : nodes) node = within(graph, node);
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
   const bool tracked = loss.tracked || seed.requires_grad();
   std::vector<Tensor> results;
@@ -181,11 +206,10 @@ void Tensor::backward(const Tensor& seed) const {
     candidates.push_back(Tensor(state));
     graphs.push_back(candidates.back().uop());
   }
-  std::unordered_set<const Node*> used;
   const UOp graph = with_memory(loss, graphs);
-  for (const Node* node : toposort(graph.node())) used.insert(node);
+  const std::unordered_set<const Node*> reached = reached_by_gradients(graph);
   for (std::size_t i = 0; i < graphs.size(); ++i)
-    if (used.contains(graphs[i].node())) targets.push_back(candidates[i]);
+    if (reached.contains(graphs[i].node())) targets.push_back(candidates[i]);
   if (targets.empty())
     user_error("backward: nothing that this tensor depends on requires a gradient");
   const NoGrad constant;

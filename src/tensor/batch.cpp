@@ -28,9 +28,9 @@ const Node* memory_below(const Node* node) {
 Batch::Batch(const std::vector<Operand>& values) {
   for (const Operand& value : values) want(value.uop, value.device);
   for (const Operand& value : values) add_assignments(value.uop.node());
-  std::size_t overwritten = 0;
-  while (overwritten_.size() > overwritten) {  // whoever is added may assign to more
-    overwritten = overwritten_.size();
+  std::size_t assigned = 0;
+  while (superseded_.size() > assigned) {  // whoever is added may assign to more, or once more
+    assigned = superseded_.size();
     clean_.clear();
     add_readers();
   }
@@ -40,6 +40,7 @@ void Batch::run() const {
   realize(wanted_);
   for (const auto& [node, memory] : superseded_)  // their values were there only on the way
     if (node->op() == Op::After) shared_graph().attach(node, std::make_shared<UOp>(memory));
+  for (const auto& storage : readers_) storage->settle();
 }
 
 std::vector<ScheduleItem> Batch::schedule() const { return weft::schedule(wanted_); }
@@ -67,11 +68,14 @@ void Batch::add_assignments(const Node* root) {
 
 void Batch::add_readers() {
   for (const auto& storage : Storage::alive()) {
-    if (!reads_overwritten(storage->version().node())) continue;
-    if (memory_below(storage->version().node()) != nullptr) storage->part();
+    const UOp before = storage->version();
+    looked_at_.push_back(before);
+    if (!reads_overwritten(before.node())) continue;
+    if (memory_below(before.node()) != nullptr) storage->part();
     const UOp version = storage->version();
     if (asked_.contains(version.node())) continue;
     want(version, storage->device());
+    readers_.push_back(storage);
     add_assignments(version.node());
   }
 }

@@ -1,6 +1,7 @@
 // What is computed together when values are asked for.
 #pragma once
 
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <weft/tensor.h>
 
 namespace weft {
+
+class Storage;
 
 // Tensors that are wanted, and what has to run with them because they assign to memory:
 //   - Each assignment on the way, asked for by itself: its node then knows that it ran, and it does not
@@ -37,6 +40,8 @@ class Batch {
   // Versions that are assigned to once more, and the BUFFER they are in.
   std::unordered_map<const Node*, const Node*> superseded_;
   std::unordered_set<const Node*> clean_;  // what reads nothing of that kind
+  std::vector<UOp> looked_at_;             // keeps those nodes: their storages may go
+  std::vector<std::shared_ptr<Storage>> readers_;
 };
 
 }  // namespace weft

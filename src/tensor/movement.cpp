@@ -246,6 +246,7 @@ Tensor Tensor::detach() const {
   const UOp graph = uop();
   Tensor tensor = viewed(make(Op::Detach, {graph}));
   tensor.state_->tracked = false;
+  tensor.state_->detached = true;
   return tensor;
 }
 

@@ -69,7 +69,8 @@ struct Tensor::State {
   // Movement over `root`, which was the storage's version when last looked at.
   UOp root, graph;
   bool tracked;
-  bool leaf = false;  // gradients end here, in `grad`
+  bool detached = false;  // whatever the storage passes on ends at this view
+  bool leaf = false;      // gradients end here, in `grad`
   Tensor grad;
 };
 

@@ -38,7 +38,9 @@ Tensor Tensor::owning(const UOp& buffer, Symbol device) {
 Tensor Tensor::viewed(const UOp& graph) const {
   const bool tracked = is_tracked() && !NoGrad::is_on();
   note_caller(graph);
-  return Tensor(std::make_shared<State>(state_->storage, state_->root, graph, tracked));
+  Tensor view(std::make_shared<State>(state_->storage, state_->root, graph, tracked));
+  view.state_->detached = state_->detached;
+  return view;
 }
 
 UOp Tensor::uop() const {
@@ -52,7 +54,9 @@ UOp Tensor::uop() const {
   return state_->graph;
 }
 
-bool Tensor::is_tracked() const { return state_->tracked || state_->storage->is_tracked(); }
+bool Tensor::is_tracked() const {
+  return state_->tracked || (!state_->detached && state_->storage->is_tracked());
+}
 
 std::vector<std::int64_t> Tensor::shape() const { return constant_shape("shape", uop()); }
 
@@ -125,7 +129,7 @@ Tensor Tensor::realize() const {
   return *this;
 }
 
-// What is computed is noted on the nodes; uop() finds it there.
+// What is computed is noted on the nodes; what was asked for gives way to it.
 void Tensor::realize(const std::vector<Tensor>& tensors) {
   Batch({tensors.begin(), tensors.end()}).run();
   for (const Tensor& tensor : tensors) tensor.state_->storage->settle();

@@ -7,6 +7,18 @@
 namespace weft {
 namespace {
 
+TEST(TensorAssign, AReaderThatAssignsOnceMoreTakesAllReaders) {
+  Tensor x({1, 2, 3, 4});
+  const Tensor old = x * 3;
+  x += 1;
+  const Tensor q = x * 5, r = x * 2;
+  x += 1;
+  const Tensor z = old + x;
+  EXPECT_TRUE(holds<int>(q.realize(), {10, 15, 20, 25}, {4}));
+  EXPECT_TRUE(holds<int>(r.realize(), {4, 6, 8, 10}, {4}));
+  EXPECT_TRUE(holds<int>(z.realize(), {6, 10, 14, 18}, {4}));
+}
+
 TEST(TensorAssign, ReplacesValuesInPlace) {
   std::array<float, 3> memory{1, 2, 3};
   Tensor x = Tensor::from_blob(memory.data(), {3});

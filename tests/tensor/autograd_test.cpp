@@ -58,6 +58,23 @@ TEST(TensorAutograd, IsThatOfTheGraphThoughAnEqualOneWasComputed) {
   EXPECT_TRUE(holds<float>((hidden * hidden).sum().gradient({x})[0], {18, 36}, {2}));
 }
 
+TEST(TensorAutograd, OfWhatWasReadBefore) {
+  const Tensor x({1.0F, 2.0F}), y = x * 2, loss = (y * y).sum();
+  y.realize();
+  EXPECT_TRUE(holds<float>(loss.gradient({y})[0], {4, 8}, {2}));
+}
+
+TEST(TensorAutograd, DetachedIsNotTracked) {
+  const Tensor w({1.0F, 2.0F}, {.requires_grad = true});
+  Tensor hidden = (w * 2).detach();
+  EXPECT_FALSE(hidden.requires_grad());
+  EXPECT_FALSE((hidden.reshape({2, 1}) + 1).requires_grad());
+  hidden.set_requires_grad();
+  (hidden * hidden).sum().backward();
+  EXPECT_TRUE(holds<float>(hidden.grad(), {4, 8}, {2}));
+  EXPECT_TRUE(w.grad().is_null());
+}
+
 TEST(TensorAutograd, DescentInPlace) {
   Tensor w({4.0, -2.0}, {.requires_grad = true});
   Tensor loss;
