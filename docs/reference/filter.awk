@@ -11,6 +11,8 @@ FNR == 1 { is_open = 0; in_head = 1 }
 in_head && /^\/\// { sub(/^\/\/ ?/, ""); print (FNR == 1 ? "/// @file\n/// " : "/// ") $0; next }
 { in_head = 0 }
 
+/^template <>/ { in_special = 1 }  # of another namespace: Doxygen finds no scope for it
+in_special { if (/^};/) in_special = 0; print ""; next }
 /^\/\/ --- / { next }
 /^  \/\/ --- / {
   close_group()
