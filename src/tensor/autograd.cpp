@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
@@ -62,15 +63,20 @@ UOp with_memory(const UOp& graph, const std::vector<UOp>& targets) {
   return known.empty() ? graph : substitute(graph, known);
 }
 
-// The node of the graph that the target was computed from, if it has given way to that memory.
-UOp within(const UOp& graph, const UOp& target) {
-  UOp former = target;
-  for (const Node* node : toposort(graph.node())) {
-    if (node == target.node()) return target;
-    if (node->op() == Op::Buffer) continue;
-    if (const UOp known = computed(node); !known.is_null() && known.is(target)) former = UOp(node);
+// Targets that have given way to memory, and of which the graph has what was computed there, become that.
+void find_within(const UOp& graph, std::vector<UOp>& targets) {
+  const std::vector<const Node*> order = toposort(graph.node());
+  const std::unordered_set<const Node*> present(order.begin(), order.end());
+  std::unordered_map<const Node*, std::vector<UOp*>> absent;
+  for (UOp& target : targets)
+    if (!present.contains(target.node())) absent[target.node()].push_back(&target);
+  if (absent.empty()) return;
+  for (const Node* node : order) {
+    const UOp known = node->op() == Op::Buffer ? UOp() : computed(node);
+    if (known.is_null()) continue;
+    if (const auto found = absent.find(known.node()); found != absent.end())
+      for (UOp* target : found->second) *target = UOp(node);
   }
-  return former;
 }
 
 // Nothing below a DETACH.
@@ -148,7 +154,7 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
     nodes.push_back(target.uop());
   }
   const UOp graph = with_memory(loss.uop, nodes);
-  for (UOp& node : nodes) node = within(graph, node);
+  find_within(graph, nodes);
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
   const bool tracked = loss.tracked || seed.requires_grad();
   std::vector<Tensor> results;
