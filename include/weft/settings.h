@@ -29,9 +29,28 @@ struct SettingValue;
 // Context goes first.
 void set_setting(std::string_view name, const SettingValue& value);
 
-// DEBUG, for who asks all the time: a look costs next to nothing, and may miss that the environment
-// has changed since the program started.
-std::int64_t debug_level();
+// Counts what changes settings, of any thread.
+std::uint64_t setting_changes();
+
+// What follows from settings, for a thread that asks all the time: a look costs next to nothing, and
+// may miss that the environment has changed since the program started.
+template <class T>
+class KnownSetting {
+ public:
+  template <class Read>
+  T value(Read read) {
+    if (const std::uint64_t now = setting_changes(); now != known_at_) {
+      value_ = read();
+      known_at_ = now;
+    }
+    return value_;
+  }
+
+ private:
+  std::uint64_t known_at_ = UINT64_MAX;
+  T value_{};
+};
+std::int64_t debug_level();  // DEBUG, known so
 
 // A setting's value, as a number or as text.
 struct SettingValue {

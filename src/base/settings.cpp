@@ -4,7 +4,6 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
-#include <limits>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -20,7 +19,6 @@ struct Override {
 };
 thread_local std::vector<Override> overrides;
 
-// Counts what changes settings, of any thread.
 std::atomic<std::uint64_t> changes = 0;
 
 // Of all threads. Settings are read often and set rarely, mostly never.
@@ -65,6 +63,8 @@ const std::vector<SettingInfo>& all_settings() {
       {"SPEC", "0", "1: verify the IR after every pass"},
       {"SKIP", "", "leave these passes out: a,b"},
       {"VALIDATE", "0", "1: prove with Z3 that every index is inside its buffer"},
+      {"WEFT_THREADS", "",
+       "how many threads compute; default: as many as cores that this process may run on"},
   };
   return table;
 }
@@ -98,14 +98,11 @@ void set_setting(std::string_view name, const SettingValue& value) {
   ++changes;
 }
 
+std::uint64_t setting_changes() { return changes.load(std::memory_order_acquire); }
+
 std::int64_t debug_level() {
-  thread_local std::uint64_t known_at = std::numeric_limits<std::uint64_t>::max();
-  thread_local std::int64_t level = 0;
-  if (const std::uint64_t now = changes.load(std::memory_order_acquire); now != known_at) {
-    level = setting_int("DEBUG");
-    known_at = now;
-  }
-  return level;
+  thread_local KnownSetting<std::int64_t> known;
+  return known.value([] { return setting_int("DEBUG"); });
 }
 
 Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values)

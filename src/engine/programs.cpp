@@ -72,7 +72,8 @@ void compile(Batch& batch) {
 
 std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   std::string key = fmt::format("{} {}", device.name(), device.compiler_key());
-  for (std::string_view name : {"ALGEBRA", "FASTMATH", "NOOPT", "SKIP"}) key += " " + setting(name);
+  for (std::string_view name : {"ALGEBRA", "FASTMATH", "NOOPT", "SKIP", "WEFT_THREADS"})
+    key += " " + setting(name);
   return key + key_of(extra);
 }
 

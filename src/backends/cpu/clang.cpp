@@ -1,9 +1,8 @@
 // C, compiled by clang to object files. The C is scalar: clang makes vectors of its own.
 
-#include <thread>
-
 #include <fmt/format.h>
 #include <weft/dev/base/hash.h>
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
@@ -53,7 +52,7 @@ class ClangCompiler final : public Compiler {
     return {.lowered = true,
             .ops = rendered_ops(),
             .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
-            .workers = static_cast<int>(std::thread::hardware_concurrency())};
+            .workers = thread_count()};
   }
 
   std::string render(const Node* kernel) const override {

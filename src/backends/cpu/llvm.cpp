@@ -2,7 +2,6 @@
 // includes its headers.
 
 #include <algorithm>
-#include <thread>
 
 #include <fmt/core.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -19,6 +18,7 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
@@ -113,7 +113,7 @@ class LlvmCompiler final : public Compiler {
             .ops = rendered_ops(),
             .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
             .vector_bytes = host().vector_bytes,
-            .workers = static_cast<int>(std::thread::hardware_concurrency())};
+            .workers = thread_count()};
   }
 
   std::string render(const Node* kernel) const override {
