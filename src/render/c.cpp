@@ -17,14 +17,19 @@ constexpr std::size_t longest = 72;
 class CSource {
  public:
   CSource(const Node* kernel, std::size_t scratch_bytes)
-      : kernel_(kernel), program_(checked_program(kernel, scratch_bytes)) {}
+      : kernel_(kernel),
+        program_(checked_program(kernel, scratch_bytes)),
+        signature_(signature_of(kernel)) {}
 
   std::string text() {
     find_places();
     for (const Node* node : program_) render(node);
     std::string out = c_prelude(helpers_);
-    out += fmt::format("// {}\nvoid kernel(void* const* arguments, const i64* values) {{\n",
-                       one_line(kernel_->arg<NameArg>().name.get()));
+    if (signature_.thread != nullptr)
+      out += fmt::format("const i64 threads = {};\n\n", signature_.threads());
+    out += fmt::format("// {}\nvoid kernel(void* const* arguments, const i64* values{}) {{\n",
+                       one_line(kernel_->arg<NameArg>().name.get()),
+                       signature_.thread != nullptr ? ", i64 thread" : "");
     return out + arguments() + body_ + "}\n";
   }
 
@@ -91,6 +96,7 @@ class CSource {
       case Op::Param: return;
       case Op::Const: return name(node, c_constant(node));
       case Op::Variable: return name(node, {fmt::format("n{}", variables_++)});
+      case Op::Special: return name(node, {"t"});
       case Op::Buffer: return declare_buffer(node);
       case Op::Range: return open(node);
       case Op::End: return close(node);
@@ -195,8 +201,7 @@ class CSource {
 
   std::string arguments() const {
     std::string out;
-    const Signature signature = signature_of(kernel_);
-    for (const Node* param : signature.params) {
+    for (const Node* param : signature_.params) {
       if (param == nullptr) continue;
       const auto& arg = param->arg<ParamArg>();
       const std::string type = c_type(memory_of(param->dtype()));
@@ -204,12 +209,15 @@ class CSource {
                          arg.access == Access::Read ? "const " : "", type,
                          arg.alias == 0 ? " restrict" : "", arg.slot, size_comment(param));
     }
-    for (std::size_t i = 0; i < signature.variables.size(); ++i) {
-      const Node* variable = signature.variables[i];
+    for (std::size_t i = 0; i < signature_.variables.size(); ++i) {
+      const Node* variable = signature_.variables[i];
       out +=
           fmt::format("  const {0} {1} = ({0})values[{2}];  // {3}\n", c_type(variable->dtype()),
                       text_of(variable).text, i, one_line(variable->arg<VariableArg>().name.get()));
     }
+    if (const Node* thread = signature_.thread)
+      out += fmt::format("  const {0} {1} = ({0})thread;\n", c_type(thread->dtype()),
+                         text_of(thread).text);
     return out;
   }
 
@@ -227,6 +235,7 @@ class CSource {
 
   const Node* kernel_;
   std::vector<const Node*> program_;
+  Signature signature_;
   NodeMap<Place> places_;
   NodeMap<bool> reads_;  // whose text, wherever it stands, reads memory
   NodeMap<std::uint32_t> text_;

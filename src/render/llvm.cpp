@@ -53,9 +53,9 @@ class LlvmSource : LlvmWriter {
     if (nowhere_bytes_ > 0)
       entry_ += fmt::format("  %nowhere = alloca [{} x i8], align 64\n", nowhere_bytes_);
     return fmt::format(
-        "define void @kernel(ptr %arguments, ptr %values) {{\nentry:\n{}  br label "
+        "{}define void @kernel(ptr %arguments, ptr %values{}) {{\nentry:\n{}  br label "
         "%begin\nbegin:\n{}  ret void\n}}\n",
-        entry_, body());
+        globals_, thread_, entry_, body());
   }
 
  private:
@@ -88,6 +88,7 @@ class LlvmSource : LlvmWriter {
       case Op::Tuple:
       case Op::Index:
       case Op::Param:
+      case Op::Special:
       case Op::Variable: return;
       case Op::Const: return name(node, llvm_constant(node));
       case Op::Buffer: return allocate(node);
@@ -135,6 +136,16 @@ class LlvmSource : LlvmWriter {
             fmt::format("  %n{0} = trunc i64 %wide{0} to {1}\n", i, llvm_type(variable->dtype()));
       name(variable, fmt::format("%{}{}", is_wide ? "wide" : "n", i));
     }
+    if (signature.thread != nullptr) take_thread(signature);
+  }
+
+  void take_thread(const Signature& signature) {
+    const DType dtype = signature.thread->dtype();
+    globals_ = fmt::format("@threads = constant i64 {}\n", signature.threads());
+    thread_ = ", i64 %thread";
+    if (dtype.bits() < 64)
+      entry_ += fmt::format("  %t = trunc i64 %thread to {}\n", llvm_type(dtype));
+    name(signature.thread, dtype.bits() < 64 ? "%t" : "%thread");
   }
 
   void allocate(const Node* node) {
@@ -338,7 +349,7 @@ class LlvmSource : LlvmWriter {
   NodeMap<bool> needed_;
   NodeMap<std::uint32_t> text_;
   std::vector<std::string> texts_, open_;  // of values; of the loops around
-  std::string entry_;
+  std::string globals_, thread_, entry_;   // before the function, in its head, and where it begins
   int loops_ = 0, buffers_ = 0, stores_ = 0;
   std::size_t nowhere_bytes_ = 0;
 };

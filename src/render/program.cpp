@@ -62,7 +62,7 @@ std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch
   std::vector<const Node*> program = linearize(kernel);
   std::size_t scratch = 0;
   for (const Node* node : program) {
-    if (refused.contains(node->op()))
+    if (refused.contains(node->op()) && !is_thread(node))
       user_error(fmt::format("a processor does not run {}", info(node->op()).name));
     const std::size_t bytes = scratch_of(node);
     if (bytes > scratch_bytes || scratch + bytes > scratch_bytes)

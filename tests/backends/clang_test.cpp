@@ -36,6 +36,25 @@ TEST(Clang, GivesAnObjectForEachSource) {
   }
 }
 
+// No thread goes before all have come.
+TEST(Clang, RunsKernelsInThreads) {
+  const Context threads{{"WEFT_THREADS", 3}};
+  const std::string source = R"(
+const long threads = 3;
+void kernel(void* const* arguments, const long* values, long thread) {
+  int* here = arguments[0];
+  __atomic_fetch_add(here, 1 << 8 * thread, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(here, __ATOMIC_SEQ_CST) != 0x010101) {}
+})";
+  Device& device = find_device("CLANG");
+  int here = 0;
+  device.load(device.compile(source))->run({{{&here, 0, sizeof here}}}, {});
+  EXPECT_EQ(here, 0x010101);
+  const std::string damaged = "const int threads = 3; void kernel(void) {}";
+  EXPECT_NE(error_of([&] { device.load(device.compile(damaged)); }).find("threads is damaged"),
+            std::string::npos);
+}
+
 TEST(Clang, ShowsTheSourceThatIsWrong) {
   std::vector<std::string> sources(12, "void kernel(void) {}");
   sources[1] = "// this one is fine\nvoid kernel(void) {}";

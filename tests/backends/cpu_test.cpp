@@ -394,6 +394,30 @@ TEST_P(Cpu, LoopsMoreThanTwoToThe31Times) {
   }
 }
 
+// Each has a block of its own, and a sum.
+TEST_P(Cpu, SplitsWorkAmongThreads) {
+  const UOp t = thread(5), n = Variable("n", 1, 9);
+  const UOp i = range(16, 0), k = range(16, 1, LoopKind::Reduce);
+  const auto in = [&](const UOp& at) {
+    return load(place(param(1, Access::Read, {size(80)}), {at}));
+  };
+  const UOp scaled = in(t * 16 + i) * cast(n, dtypes::f32);
+  const UOp sum = reduce(Op::Add, {in(t * 16 + k), k});
+  for (int threads : {1, 3, 8}) {
+    const Context context{{"WEFT_THREADS", threads}};
+    check({over(put(place(param(0, Access::Write, {size(80)}), {t * 16 + i}), scaled), {i}),
+           put(place(param(2, Access::Write, {size(5)}), {t}), sum)},
+          random_floats({80, 80, 5}), {7});
+  }
+}
+
+TEST_P(Cpu, NumbersThreadsInAsManyBitsAsTheyNeed) {
+  constexpr std::int64_t far = std::int64_t{1} << 40;
+  const UOp t = thread(3), wide = cast(t * far, dtypes::i64);
+  check({put(place(param(0, Access::Write, {size(3)}, dtypes::i64), {t}), wide)},
+        {stored({9, 9, 9}, dtypes::i64)});
+}
+
 TEST_P(Cpu, CompilesDeepKernels) {
   const UOp zero = range(1, 0);
   UOp x = load(place(param(1, Access::Read, {size(1)}, dtypes::i32), {zero}));
@@ -446,6 +470,14 @@ TEST_P(Cpu, SaysWhatItCannotDo) {
       make(Op::Stage, {cast(k, dtypes::f32), k}, {}, StageArg{{5}, Space::Scratch, {}});
   EXPECT_NE(error(load(place(stage, {i})), dtypes::f32).find("bytes of scratch"),
             std::string::npos);
+  const auto worker = [&](const UOp& count, LoopKind kind, std::int32_t axis) {
+    return error(cast(make(Op::Special, {count}, {}, SpecialArg{kind, axis}), dtypes::i32),
+                 dtypes::i32);
+  };
+  for (const std::string& message :
+       {worker(size(4), LoopKind::Global, 0), worker(size(4), LoopKind::Thread, 1),
+        worker(Variable("n", 2, 4), LoopKind::Thread, 0)})
+    EXPECT_NE(message.find("a processor does not run special"), std::string::npos) << message;
   EXPECT_NE(error_of([] { find_device("CPU:8"); }).find("there is no CPU:8"), std::string::npos);
   EXPECT_NE(error_of([&] { device.load("nonsense"); }).find("no code"), std::string::npos);
 }

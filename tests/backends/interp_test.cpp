@@ -226,6 +226,13 @@ TEST_F(Interp, RunsDeepKernels) {
   EXPECT_EQ(out[0], -1);  // all ones
 }
 
+TEST_F(Interp, RunsThreadsInOrder) {
+  Array out(std::vector<float>{0});
+  const UOp to = place(param(0, Access::ReadWrite, {size(1)}), {size(0)});
+  run({put(to, load(to) * 10.0 + cast(thread(4), dtypes::f32))}, {out.argument()});
+  EXPECT_EQ(out[0], 123);
+}
+
 TEST_F(Interp, RefusesWhatItCannotRun) {
   const UOp i = range(4, 0);
   const UOp lists = make(Op::Stage, {tuple({i, i}), i}, {}, StageArg{{9}, Space::Scratch, {}});

@@ -11,6 +11,9 @@ inline UOp size(std::int64_t value) { return const_int(value); }
 inline UOp param(int slot, Access access, const std::vector<UOp>& dims, DType dtype = dtypes::f32) {
   return make(Op::Param, dims, dtype, ParamArg{slot, access, 0});
 }
+inline UOp thread(std::int64_t count) {
+  return make(Op::Special, {size(count)}, {}, SpecialArg{LoopKind::Thread, 0});
+}
 inline UOp place(const UOp& buffer, std::vector<UOp> indices, const UOp& valid = const_bool(true)) {
   indices.insert(indices.begin(), {buffer, valid});
   return make(Op::Index, indices);

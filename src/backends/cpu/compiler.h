@@ -21,8 +21,8 @@ class Compiler {
   virtual std::string key() const = 0;
 };
 
-// The entry of every kernel.
-using Entry = void (*)(void* const* arguments, const std::int64_t* values);
+// The entry of every kernel, whether or not it looks at the number of its thread.
+using Entry = void (*)(void* const* arguments, const std::int64_t* values, std::int64_t thread);
 
 // C, by the program clang.
 const Compiler& clang_compiler();

@@ -1,6 +1,9 @@
 // CPU: kernels as machine code for this processor.
 
+#include <cstring>
+
 #include <fmt/core.h>
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 #include <weft/settings.h>
@@ -30,21 +33,34 @@ Entry entry_of(const ElfObject& object) {
   return reinterpret_cast<Entry>(object.find("kernel"));
 }
 
+// How many threads run it, each once.
+std::int64_t threads_of(const ElfObject& object) {
+  if (!object.defines("threads")) return 1;
+  const std::span<const std::byte> bytes = object.contents("threads");
+  std::int64_t threads = 0;
+  if (bytes.size() != sizeof threads) internal_error("CPU: the number of threads is damaged");
+  std::memcpy(&threads, bytes.data(), sizeof threads);
+  return threads;
+}
+
 class CpuProgram final : public Program {
  public:
-  explicit CpuProgram(std::string_view code) : object_(code), entry_(entry_of(object_)) {}
+  explicit CpuProgram(std::string_view code)
+      : object_(code), entry_(entry_of(object_)), threads_(threads_of(object_)) {}
 
-  WEFT_CALLS_COMPILED_CODE void run(std::span<const Argument> arguments,
-                                    std::span<const std::int64_t> values) override {
+  void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) override {
     pointers_.clear();
     for (const Argument& argument : arguments)
       pointers_.push_back(static_cast<std::byte*>(argument.memory) + argument.offset);
-    entry_(pointers_.data(), values.data());
+    parallel(threads_, [&](std::int64_t thread) WEFT_CALLS_COMPILED_CODE {
+      entry_(pointers_.data(), values.data(), thread);
+    });
   }
 
  private:
   ElfObject object_;
   Entry entry_;
+  std::int64_t threads_;
   std::vector<void*> pointers_;  // of one run at a time; kept for the next
 };
 

@@ -121,11 +121,12 @@ class Linker {
       if (section.sh_type == SHT_RELA || section.sh_type == SHT_REL) relocate(section);
   }
 
-  std::map<std::string, std::byte*, std::less<>> symbols() const {
-    std::map<std::string, std::byte*, std::less<>> result;
+  ElfSymbols symbols() const {
+    ElfSymbols result;
     for (const Elf64_Sym& symbol : file_.symbols())
       if (ELF64_ST_BIND(symbol.st_info) == STB_GLOBAL && symbol.st_shndx != SHN_UNDEF)
-        result.emplace(file_.name(symbol), address_in_object(symbol));
+        result.emplace(file_.name(symbol), std::span(address_in_object(symbol),
+                                                     static_cast<std::size_t>(symbol.st_size)));
     return result;
   }
 
@@ -150,7 +151,8 @@ class Linker {
   std::byte* address_in_object(const Elf64_Sym& symbol) const {
     const Elf64_Shdr& section = file_.section(symbol.st_shndx);
     const auto offset = offsets_[symbol.st_shndx];
-    if (!offset || symbol.st_value > section.sh_size)
+    if (!offset || symbol.st_value > section.sh_size ||
+        symbol.st_size > section.sh_size - symbol.st_value)
       refuse(fmt::format("{} is not in its memory", file_.name(symbol)));
     return memory_ + *offset + symbol.st_value;
   }
@@ -240,7 +242,7 @@ ElfObject::ElfObject(std::string_view file) {
   runs_here_ = linker.machine().is_this_one();
 }
 
-std::byte* ElfObject::find(std::string_view symbol) const {
+std::span<std::byte> ElfObject::contents(std::string_view symbol) const {
   const auto found = symbols_.find(symbol);
   if (found == symbols_.end()) refuse(fmt::format("it does not define {}", symbol));
   return found->second;

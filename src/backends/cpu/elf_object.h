@@ -5,10 +5,13 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
 namespace weft::cpu {
+
+using ElfSymbols = std::map<std::string, std::span<std::byte>, std::less<>>;
 
 // Code and constants. Nothing of it can be written once it is loaded.
 class ElfObject {
@@ -18,7 +21,9 @@ class ElfObject {
   explicit ElfObject(std::string_view file);
 
   // What the object defines for others, by its name. Throws where there is no such thing.
-  std::byte* find(std::string_view symbol) const;
+  std::byte* find(std::string_view symbol) const { return contents(symbol).data(); }
+  std::span<std::byte> contents(std::string_view symbol) const;
+  bool defines(std::string_view symbol) const { return symbols_.contains(symbol); }
   // Whether the code is for this processor.
   bool runs_here() const { return runs_here_; }
 
@@ -30,7 +35,7 @@ class ElfObject {
 
   bool runs_here_ = false;
   std::unique_ptr<std::byte, Unmap> memory_;
-  std::map<std::string, std::byte*, std::less<>> symbols_;
+  ElfSymbols symbols_;
 };
 
 }  // namespace weft::cpu

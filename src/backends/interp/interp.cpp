@@ -50,7 +50,8 @@ class Interpreter final : public Device {
     const NodeList roots(&kernel, 1);
     verify(roots, Level::Kernel, "scheduling");
     for (const Node* node : toposort(kernel))
-      if (refused.contains(node->op()) || (node->op() == Op::Stage && node->dtype().is_void()))
+      if ((refused.contains(node->op()) && !is_thread(node)) ||
+          (node->op() == Op::Stage && node->dtype().is_void()))
         user_error(fmt::format("{} does not run {}", name_, info(node->op()).name));
     return print_graph(kernel->arg<NameArg>().name.get(), roots);
   }

@@ -105,7 +105,10 @@ void Machine::run(const Signature& signature, std::span<const Argument> argument
                                  values[i]));
     *values_of(variable) = static_cast<Bits>(values[i]);
   }
-  run(nests_.root());
+  for (std::int64_t thread = 0; thread < signature.threads(); ++thread) {
+    if (signature.thread != nullptr) *values_of(signature.thread) = static_cast<Bits>(thread);
+    run(nests_.root());
+  }
 }
 
 void Machine::run(const Nest& nest) {
@@ -159,6 +162,7 @@ void Machine::execute(const Node* node) {
   switch (node->op()) {
     case Op::Variable:
     case Op::Range:
+    case Op::Special:
     case Op::Index:
     case Op::Tuple:
     case Op::Barrier: return;  // read where they are used

@@ -86,12 +86,17 @@ class Device {
   virtual std::unique_ptr<Program> load(std::string_view code) = 0;
 };
 
-// What a kernel takes, read off its nodes: PARAMs by slot (null where a slot is not used) and
-// variables by their first place in the graph.
+// What a kernel takes, read off its nodes: PARAMs by slot (null where a slot is not used), variables
+// by their first place in the graph, and the SPECIAL that tells its threads apart.
 struct Signature {
   std::vector<const Node*> params;
   std::vector<const Node*> variables;
+  const Node* thread = nullptr;  // null where one does all
+
+  std::int64_t threads() const { return thread == nullptr ? 1 : thread->src(0)->lo(); }
 };
+// A SPECIAL of the kind THREAD and axis 0, of a size that is a constant.
+bool is_thread(const Node* node);
 Signature signature_of(const Node* kernel);
 
 // By name, opened when first asked for and kept for the life of the process. "CPU" is "CPU:0".

@@ -10,9 +10,11 @@ namespace weft {
 // What text in C and LLVM IR can say: the elementwise ops and the kinds of scalars.
 OpSet rendered_ops();
 
-// Both define one symbol with C linkage: void kernel(void* const* arguments, const int64_t* values).
-// Arguments are the PARAMs' memory by slot, values the VARIABLEs in the order of signature_of(). They
-// throw for what they cannot express, and where the kernel wants more memory of its own than this.
+// Both define, with C linkage, void kernel(void* const* arguments, const int64_t* values). Arguments are
+// the PARAMs' memory by slot, values the VARIABLEs in the order of signature_of(). A kernel of several
+// threads takes the number of the thread as well, an int64_t, and beside it stands how many they are:
+// const int64_t threads. They throw for what they cannot express, and where the kernel wants more
+// memory of its own than this.
 std::string render_c(const Node* kernel, std::size_t scratch_bytes);
 std::string render_llvm(const Node* kernel, std::size_t scratch_bytes);
 
