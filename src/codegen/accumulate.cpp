@@ -8,7 +8,9 @@
 #include <algorithm>
 #include <map>
 
+#include <weft/dev/codegen/accumulator.h>
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
@@ -24,12 +26,6 @@ NodeList members_of(const Node* reduce) {
   return body[0]->op() == Op::Tuple ? body[0]->src() : body;
 }
 
-// Sums of few bits would lose their small terms.
-DType accumulator_of(Op op, DType dtype) {
-  return op != Op::Max && dtype.is_float() && dtype.bits() < 32 ? dtypes::f32.vec(dtype.lanes())
-                                                                : dtype;
-}
-
 UOp after(const UOp& buffer, const std::vector<UOp>& what) {
   if (what.empty()) return buffer;
   std::vector<UOp> src{buffer};
@@ -39,21 +35,27 @@ UOp after(const UOp& buffer, const std::vector<UOp>& what) {
 
 UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
 
+// A product is not rounded before a sum that it goes into, where that is one instruction.
+UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses) {
+  const bool is_product = op == Op::Add && value->op() == Op::Mul && value->dtype().is_float();
+  return fuses && is_product ? make(Op::MulAcc, {value.src(0), value.src(1), sum})
+                             : make(op, {sum, value});
+}
+
 // One value that a loop combines.
 class Accumulator {
  public:
   // `around` are the ranges of the loops that it is computed in, anew in each trip.
   Accumulator(Op op, const UOp& value, const std::vector<UOp>& around,
-              const std::vector<UOp>& loops)
+              const std::vector<UOp>& loops, bool fuses)
       : dtype_(value->dtype()) {
     const DType dtype = accumulator_of(op, dtype_);
-    const Bits identity = identity_bits(info(op).identity, dtype.scalar());
     buffer_ = make(Op::Buffer, std::vector<UOp>{}, dtype, BufferArg{fresh_id(), Space::Register});
-    std::vector<UOp> before{make(
-        Op::Store, {place(after(buffer_, around)), const_bits(dtype, identity)}, {}, StoreArg{})};
+    std::vector<UOp> before{
+        make(Op::Store, {place(after(buffer_, around)), identity_of(op, dtype)}, {}, StoreArg{})};
     before.insert(before.end(), loops.begin(), loops.end());
     const UOp now = place(after(buffer_, before));
-    const UOp next = make(op, {make(Op::Load, {now}), cast(value, dtype)});
+    const UOp next = combined(op, make(Op::Load, {now}), cast(value, dtype), fuses);
     update_ = make(Op::Store, {now, next}, {}, StoreArg{});
   }
 
@@ -69,7 +71,7 @@ class Accumulator {
 
 class Accumulate {
  public:
-  explicit Accumulate(NodeList roots) : order_(toposort(roots)) {
+  Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), fuses_(fuses) {
     sort_by_level();
     for (const Node* node : order_)
       if (node->op() == Op::Reduce && node->size() > 1) join(node);
@@ -142,7 +144,8 @@ class Accumulate {
     std::vector<Accumulator> accumulators;
     for (const Node* node : group)
       for (const Node* member : members_of(node)) {
-        accumulators.emplace_back(node->arg<ReduceArg>().op, (*this)[member], around, loops);
+        accumulators.emplace_back(node->arg<ReduceArg>().op, (*this)[member], around, loops,
+                                  fuses_);
         updates.push_back(accumulators.back().update());
       }
     loops.insert(loops.begin(), updates.size() == 1 ? updates[0] : tuple(updates));
@@ -158,6 +161,7 @@ class Accumulate {
   }
 
   std::vector<const Node*> order_;
+  bool fuses_;
   NodeMap<std::uint32_t> level_, group_;
   NodeMap<const Node*> leader_, made_;
   std::map<Key, std::uint32_t> by_key_;
@@ -166,8 +170,9 @@ class Accumulate {
 
 }  // namespace
 
-std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions&) {
-  return traversed<Accumulate>(roots);
+std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto* target = options.context.get<Target>();
+  return traversed<Accumulate>(roots, target != nullptr && target->fuses);
 }
 
 }  // namespace weft

@@ -72,8 +72,8 @@ class Expand {
       case Op::End: return end(node);
       case Op::Reduce: return reduce(node);
       case Op::Index: return index(node);
-      case Op::Load:
-      case Op::Store: return with_lanes(node, 2);
+      case Op::Load: return load(node);
+      case Op::Store: return store(node);
       default:
         return is_elementwise(node->op()) ? with_lanes(node, node->size())
                                           : with_sources(UOp(node), sources(node));
@@ -97,6 +97,29 @@ class Expand {
     const bool is_given = info(node->op()).dtype == DTypeRule::Given;
     return make_uop(node->op(), src, is_given ? node->dtype().vec(lanes) : DType(),
                     info(node->op()).arg, node->arg_bytes());
+  }
+
+  // Memory of one element is read once for all lanes, valid or not.
+  UOp load(const Node* node) const {
+    const Node* place = node->src(0);
+    const UOp valid = (*this)[place->src(1)];
+    const std::uint32_t lanes = valid->dtype().lanes();
+    if (place->size() > 2 || lanes == 1) return with_lanes(node, 2);
+    const UOp value =
+        splat(make(Op::Load, {make(Op::Index, {(*this)[place->src(0)], const_bool(true)})}), lanes);
+    const UOp other = node->size() > 1 ? (*this)[node->src(1)] : const_int(0, node->dtype());
+    return where(valid, value, splat(other, lanes));
+  }
+
+  // Where all lanes write to one place, the last of them stays.
+  UOp store(const Node* node) const {
+    const UOp to = (*this)[node->src(0)], value = (*this)[node->src(1)];
+    const std::uint32_t lanes = value->dtype().lanes();
+    if (to->dtype().lanes() == lanes || lanes == 1 || node->arg<StoreArg>().combine)
+      return with_lanes(node, 2);
+    std::vector<UOp> src = sources(node);
+    src[1] = make(Op::Lane, {value}, {}, PositionArg{static_cast<std::int32_t>(lanes) - 1});
+    return with_sources(UOp(node), src);
   }
 
   void note_line(const Node* node) {

@@ -1,4 +1,6 @@
-#include "slice.h"
+#include <weft/dev/codegen/slice.h>
+
+#include <weft/dev/ir/memory.h>
 
 namespace weft {
 
@@ -26,8 +28,26 @@ std::vector<const Node*> slice_of(const Node* root, const Node* range) {
   return order;
 }
 
-// A reduction with new ranges may hold others that change with these, though not with the first: they
-// are other reductions from now on, so theirs are new too.
+namespace {
+
+// Memory that each copy fills before it reads it is another for each copy.
+void renew_memory(const Node* after, const Node* changing, Substitution& fresh) {
+  const Node* storage = storage_of(after);
+  const auto is_filled = [&](const Node* effect) {
+    return effect->op() != Op::Range && changes_with(effect, changing);
+  };
+  if (storage->op() != Op::Buffer || fresh.contains(storage)) return;
+  if (std::ranges::none_of(after->src().subspan(1), is_filled)) return;
+  BufferArg arg = storage->arg<BufferArg>();
+  arg.id = fresh_id();
+  const std::vector<UOp> sizes(storage->src().begin(), storage->src().end());
+  fresh.emplace(storage, make(Op::Buffer, sizes, storage->dtype(), arg));
+}
+
+}  // namespace
+
+// A loop with new ranges may hold others that change with these, though not with the first: they are
+// other loops from now on, so theirs are new too.
 UOp renewed(const UOp& root, const Node* changing) {
   Substitution fresh;
   std::vector<std::pair<const Node*, const Node*>> open{{root.node(), changing}};
@@ -35,7 +55,8 @@ UOp renewed(const UOp& root, const Node* changing) {
     const auto [body, changed] = open.back();
     open.pop_back();
     for (const Node* node : slice_of(body, changed)) {
-      if (node->op() != Op::Reduce) continue;
+      if (node->op() == Op::After) renew_memory(node, changed, fresh);
+      if (!OpSet{Op::Reduce, Op::End}.contains(node->op())) continue;
       for (const Node* old : node->src().subspan(1)) {
         if (fresh.contains(old)) continue;
         fresh.emplace(old, range(UOp(old->src(0)), fresh_id().value, old->arg<RangeArg>().kind));
@@ -44,6 +65,29 @@ UOp renewed(const UOp& root, const Node* changing) {
     }
   }
   return substitute(root, fresh);
+}
+
+// Memory that was another in each trip is one, where there is one trip left.
+UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
+  NodeMap<const Node*> made;
+  const auto now = [&](const Node* node) {
+    const Node* const* known = made.find(node);
+    return UOp(known != nullptr ? *known : node);
+  };
+  for (const Node* node : slice_of(body.node(), range)) {
+    if (node == range) {
+      made.set(node, place.node());
+      continue;
+    }
+    std::vector<UOp> src;
+    for (const Node* source : node->src())
+      if (node->op() != Op::After || source != range || place->op() == Op::Range)
+        src.push_back(now(source));
+    if (node->op() == Op::Index && !valid->is_const_int(1)) src[1] = src[1] & valid;
+    const bool is_only_memory = node->op() == Op::After && src.size() == 1;
+    made.set(node, is_only_memory ? src[0].node() : with_sources(UOp(node), src).node());
+  }
+  return now(body.node());
 }
 
 }  // namespace weft

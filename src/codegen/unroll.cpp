@@ -7,11 +7,11 @@
 #include <algorithm>
 
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
-#include "slice.h"
 #include "traversal.h"
 
 namespace weft {
@@ -27,12 +27,9 @@ bool is_unrolled(const Node* node) {
 std::vector<UOp> copies_of(const UOp& what, const Node* range) {
   if (!range->src(0)->is_const())
     user_error("the size of an UNROLL or UPCAST range is not a constant");
-  for (const Node* node : slice_of(what.node(), range))
-    if (node->op() == Op::End)
-      user_error("a loop with an effect of its own stands in an UNROLL or UPCAST range");
   std::vector<UOp> copies;
   for (std::int64_t trip = 0; trip < range->src(0)->lo(); ++trip)
-    copies.push_back(substitute(renewed(what, range), {{range, const_int(trip, range->dtype())}}));
+    copies.push_back(at_place(renewed(what, range), range, const_int(trip, range->dtype())));
   return copies;
 }
 

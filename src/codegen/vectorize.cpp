@@ -9,13 +9,13 @@
 #include <ranges>
 
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
 
-#include "slice.h"
 #include "traversal.h"
 
 namespace weft {
@@ -25,6 +25,8 @@ constexpr std::size_t least_bytes = 16;  // narrower vectors are not worth it
 
 // Machines have no vectors of these.
 constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Mod};
+
+bool has_lanes(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Vector; }
 
 // A range of a closer, and how many of its trips become lanes.
 struct Choice {
@@ -102,7 +104,9 @@ class Body {
       case Op::Range: return node == range_;
       case Op::Store: return !node->arg<StoreArg>().combine && changes_with(node->src(0), range_);
       case Op::Index: return node->size() == 3 && strides.of(node->src(2)) == 1;
-      case Op::Reduce: return node->src(0)->op() != Op::Tuple;
+      case Op::Reduce:
+        return node->src(0)->op() != Op::Tuple &&
+               std::ranges::none_of(node->src().subspan(1), has_lanes);
       default: return is_elementwise(node->op()) && !scalar_ops.contains(node->op());
     }
   }
@@ -184,6 +188,7 @@ class Vectorize {
   // Stores that all change with the loop; values that are no list. Kinds are somebody's choice.
   static bool may_split(const Node* closer) {
     const Node* what = closer->src(0);
+    if (std::ranges::any_of(what->ranges(), has_lanes)) return false;
     for (const Node* range : closer->src().subspan(1)) {
       const LoopKind kind = range->arg<RangeArg>().kind;
       if (kind != LoopKind::Loop && kind != LoopKind::Reduce) return false;

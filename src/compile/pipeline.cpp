@@ -25,6 +25,8 @@ constexpr Pass passes[] = {
      "tensors to loops: indices pushed through the graph down to memory"},
     {"simplify", simplify, Level::Any, Pass::Algebra,
      "integer algebra: index arithmetic in few ops"},
+    {"optimise", optimise, Level::Kernel, Pass::Lowering,
+     "the actions of the schedule: tiles, the order and kinds of loops, what is staged"},
     {"stages", stages, Level::Kernel, Pass::Lowering,
      "what is computed once gets memory of its own and a loop that fills it"},
     // Before widths: a flat index may need more bits than those it is made of.

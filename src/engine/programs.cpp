@@ -59,7 +59,7 @@ void render(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>&
   batch.kernels.push_back(std::move(loaded));
   batch.sources.push_back(device->render(lowered.node()));
   if (setting_int("DEBUG") >= 3)
-    report_source(kernel->arg<NameArg>().name.get(), device->name(), batch.sources.back());
+    report_source(kernel->arg<KernelArg>().name.get(), device->name(), batch.sources.back());
 }
 
 void compile(Batch& batch) {

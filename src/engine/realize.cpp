@@ -230,7 +230,7 @@ std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted) {
       item.buffers.push_back(made.buffers[slot].is_null() ? imported[slot] : made.buffers[slot]);
     if (!step.kernel.is_null()) {
       item.kernel = *kernel++;
-      item.name = item.kernel->arg<NameArg>().name.get();
+      item.name = item.kernel->arg<KernelArg>().name.get();
     }
     items.push_back(std::move(item));
   }

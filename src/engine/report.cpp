@@ -53,7 +53,7 @@ void report_run(const Plan& plan, double seconds) {
 
 void report_step(const Plan& plan, const Step& step, double seconds, std::string_view callers) {
   const bool is_copy = step.kernel.is_null();
-  const std::string name = is_copy ? "copy" : step.kernel->arg<NameArg>().name.get();
+  const std::string name = is_copy ? "copy" : step.kernel->arg<KernelArg>().name.get();
   const double work = std::max(seconds, 1e-9) * 1e9;
   print(fmt::format("{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s{}{}",
                     step.device.get(),

@@ -28,7 +28,7 @@ class CSource {
     if (signature_.thread != nullptr)
       out += fmt::format("const i64 threads = {};\n\n", signature_.threads());
     out += fmt::format("// {}\nvoid kernel(void* const* arguments, const i64* values{}) {{\n",
-                       one_line(kernel_->arg<NameArg>().name.get()),
+                       one_line(kernel_->arg<KernelArg>().name.get()),
                        signature_.thread != nullptr ? ", i64 thread" : "");
     return out + arguments() + body_ + "}\n";
   }

@@ -67,7 +67,7 @@ std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch
     const std::size_t bytes = scratch_of(node);
     if (bytes > scratch_bytes || scratch + bytes > scratch_bytes)
       user_error(fmt::format("kernel {} needs more than the {} bytes of scratch there are",
-                             kernel->arg<NameArg>().name.get(), scratch_bytes));
+                             kernel->arg<KernelArg>().name.get(), scratch_bytes));
     scratch += bytes;
   }
   return program;

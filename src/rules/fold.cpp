@@ -35,7 +35,7 @@ UOp pinned_value(const Match& m) {
 }
 
 // A loop of one trip has become its only value: nothing is left to close. (A STAGE keeps the 0: it
-// has a dimension for each source, and its readers an index.)
+// has a dimension for each source, and its readers an index.) Nor is memory another in each trip.
 UOp drop_single_trips(const Match& m) {
   const Node* root = m.root();
   std::vector<UOp> src{UOp(root->src(0))};
@@ -114,7 +114,7 @@ const RuleSet& fold_rules() {
     rule(node(elementwise),                        fold_constants),
     rule(with_kinds(node(pinned), integral),       pinned_value),
     rule(node({Op::Range, Op::Special}, {1}),      0),
-    rule(node({Op::Reduce, Op::End}),              drop_single_trips),
+    rule(node({Op::Reduce, Op::End, Op::After}),   drop_single_trips),
     rule(node(Op::Bind, {c, y}),                   c),
     rule(node(Op::GetTuple),                       take_member),
 

@@ -251,8 +251,8 @@ class Emitter {
               .work = kernel.work,
               .origins = origins_of(kernel.outputs)};
     const UOp sink =
-        with_params(rewrite(make(Op::Sink, effects, {}, NameArg{}), algebra()), step.slots);
-    step.kernel = make(Op::Sink, sources_of(sink), {}, NameArg{Symbol(name_of(sink))});
+        with_params(rewrite(make(Op::Sink, effects, {}, KernelArg{}), algebra()), step.slots);
+    step.kernel = make(Op::Sink, sources_of(sink), {}, KernelArg{Symbol(name_of(sink))});
     plan_.steps.push_back(std::move(step));
   }
 

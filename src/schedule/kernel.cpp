@@ -49,7 +49,7 @@ UOp make_kernel(std::string_view name, const std::vector<Output>& outputs) {
   }
   std::vector<UOp> effects;
   for (const Loops& nest : nests) effects.push_back(nest.close());
-  return make(Op::Sink, effects, {}, NameArg{Symbol(std::string(name))});
+  return make(Op::Sink, effects, {}, KernelArg{Symbol(std::string(name))});
 }
 
 }  // namespace weft

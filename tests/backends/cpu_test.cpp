@@ -85,7 +85,7 @@ bool is_nan(Bits bits, DType dtype) {
 
 UOp kernel_of(const std::vector<UOp>& effects) {
   reserve_id({100});  // the tests' own ids are below
-  return make(Op::Sink, effects, {}, NameArg{Symbol("k")});
+  return make(Op::Sink, effects, {}, KernelArg{Symbol("k")});
 }
 
 using Memory = std::vector<std::vector<std::byte>>;

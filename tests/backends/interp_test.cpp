@@ -45,7 +45,7 @@ class Interp : public testing::Test {
   void run(const std::vector<UOp>& effects, const std::vector<Argument>& arguments,
            const std::vector<std::int64_t>& values = {}) {
     Device& device = find_device("INTERP");
-    const UOp kernel = make(Op::Sink, effects, {}, NameArg{Symbol("k")});
+    const UOp kernel = make(Op::Sink, effects, {}, KernelArg{Symbol("k")});
     device.load(device.compile(device.render(kernel.node())))->run(arguments, values);
   }
 

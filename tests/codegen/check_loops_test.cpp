@@ -23,7 +23,7 @@ class CheckLoops : public testing::Test {
     return make(Op::Store, {place, value}, {}, StoreArg{});
   }
   static UOp sink(const std::vector<UOp>& effects) {
-    return make(Op::Sink, effects, {}, NameArg{Symbol("k")});
+    return make(Op::Sink, effects, {}, KernelArg{Symbol("k")});
   }
   // A loop of `size` trips that fills the memory.
   static UOp fill(const UOp& size, int slot = 0, std::uint64_t id = 0) {

@@ -21,7 +21,7 @@ UOp put(const UOp& buffer, const UOp& at, const UOp& value) {
   return make(Op::Store, {place(buffer, at), value}, {}, StoreArg{});
 }
 UOp sink(const std::vector<UOp>& effects) {
-  return make(Op::Sink, effects, {}, NameArg{Symbol("k")});
+  return make(Op::Sink, effects, {}, KernelArg{Symbol("k")});
 }
 
 class Linearize : public testing::Test {

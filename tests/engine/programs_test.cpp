@@ -95,7 +95,7 @@ TEST_F(LoadedPrograms, AreABoundedNumber) {
     const UOp i = range(2, 0);
     const UOp out = place(param(0, Access::Write, {size(2)}), {i});
     const UOp effect = over(put(out, const_float(static_cast<double>(number), dtypes::f32)), {i});
-    const KernelFor wanted{make(Op::Sink, {effect}, {}, NameArg{Symbol("k")}), &device_};
+    const KernelFor wanted{make(Op::Sink, {effect}, {}, KernelArg{Symbol("k")}), &device_};
     return load_kernels({&wanted, 1}, extra)[0];
   };
   const auto most = static_cast<std::int64_t>(most_programs);

@@ -176,12 +176,12 @@ TEST(Interner, TakesNodesWithAMillionSources) {
     const UOp a = const_int(1), b = const_int(2);
     std::vector<UOp> src(1'000'000, a);
     src.back() = b;
-    const UOp sink = make(Op::Sink, src, {}, NameArg{Symbol("wide")});
+    const UOp sink = make(Op::Sink, src, {}, KernelArg{Symbol("wide")});
     ASSERT_EQ(sink->size(), src.size());
     EXPECT_EQ(sink->src(0), a.node());
     EXPECT_EQ(sink->src().back(), b.node());
-    EXPECT_EQ(sink->arg<NameArg>().name, Symbol("wide"));
-    EXPECT_TRUE(sink.is(make(Op::Sink, src, {}, NameArg{Symbol("wide")})));
+    EXPECT_EQ(sink->arg<KernelArg>().name, Symbol("wide"));
+    EXPECT_TRUE(sink.is(make(Op::Sink, src, {}, KernelArg{Symbol("wide")})));
   });
 }
 

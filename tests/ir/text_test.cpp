@@ -41,10 +41,11 @@ constexpr std::string_view every_arg = R"(graph every_arg {
   %19 = remat %18 {id = 4} : f16
   %20 = call %19, %19 {id = 5, name = "f"} : f16
   %21 = custom %20 {code = "x = \"y\";\n"} : f16x4
-  %22 = lane %21 {at = 3} : f16
-  %23 = variable {name = "n", id = 7, lo = 1, hi = 64} : i32
-  %24 = sink %14, %22, %23 {name = "kernel"}
-  return %24
+  %22 = mma %21, %21, %21 {name = "m4"} : f16x4
+  %23 = lane %22 {at = 3} : f16
+  %24 = variable {name = "n", id = 7, lo = 1, hi = 64} : i32
+  %25 = sink %14, %23, %24 {name = "kernel", schedule = ""}
+  return %25
 }
 )";
 
@@ -73,8 +74,10 @@ TEST(Print, WritesEveryKindOfArg) {
   const UOp call = make(Op::Call, {remat, remat}, dtypes::f16, CallArg{{5}, Symbol("f")});
   const UOp custom =
       make(Op::Custom, {call}, dtypes::f16.vec(4), CustomArg{Symbol("x = \"y\";\n")});
-  const UOp element = make(Op::Lane, {custom}, {}, PositionArg{3});
-  const UOp sink = make(Op::Sink, {barrier, element, n}, {}, NameArg{Symbol("kernel")});
+  const UOp product =
+      make(Op::Mma, {custom, custom, custom}, custom->dtype(), NameArg{Symbol("m4")});
+  const UOp element = make(Op::Lane, {product}, {}, PositionArg{3});
+  const UOp sink = make(Op::Sink, {barrier, element, n}, {}, KernelArg{Symbol("kernel")});
 
   std::set<ArgType> args;
   for (const Node* node : toposort(sink.node())) args.insert(info(node->op()).arg);
@@ -182,7 +185,8 @@ TEST(Print, IsTheSameForEqualStructuresWhenRenumbered) {
   const auto build = [](std::uint64_t first, std::uint64_t second, std::uint64_t buffer) {
     const UOp a = range(4, first), b = range(4, second);
     const UOp place = make(Op::Buffer, {const_int(4)}, dtypes::f32, BufferArg{{buffer}});
-    return make(Op::Sink, {a + b, a, make(Op::Index, {place, const_bool(true), b})}, {}, NameArg{});
+    return make(Op::Sink, {a + b, a, make(Op::Index, {place, const_bool(true), b})}, {},
+                KernelArg{});
   };
   const auto renumbered = [](const UOp& root) {
     return print_graph("g", nodes_of({root}), {.renumber = true});

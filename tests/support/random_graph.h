@@ -324,7 +324,7 @@ class RandomGraph {
         return make(op, list_after({of(Op::Buffer)}, 2, [&] { return of(Op::Store); }));
       case Op::Custom:
         return make(op, some(0), one_in(2) ? DType{} : pick(stored()), CustomArg{symbol()});
-      case Op::Sink: return make(op, some(0), {}, NameArg{symbol()});
+      case Op::Sink: return make(op, some(0), {}, KernelArg{symbol(), symbol()});
       default: return make(op, {stored_value()});  // CONTIGUOUS, DETACH
     }
   }

@@ -23,6 +23,7 @@
 #include <weft/error.h>
 
 #include "compiler.h"
+#include "host_machine.h"
 
 namespace weft::cpu {
 namespace {
@@ -46,6 +47,7 @@ struct Host {
     const auto has = [&](std::string_view feature) {
       return std::find(list.begin(), list.end(), feature) != list.end();
     };
+    fuses = has("+fma") || has("+neon");
     vector_bytes = has("+avx512f") ? 64 : has("+avx2") ? 32 : 16;
   }
 
@@ -62,6 +64,7 @@ struct Host {
 
   std::string triple, name, features;
   int vector_bytes = 0;
+  bool fuses = false;
 };
 
 const Host& host() {
@@ -113,7 +116,9 @@ class LlvmCompiler final : public Compiler {
             .ops = rendered_ops(),
             .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
             .vector_bytes = host().vector_bytes,
-            .workers = thread_count()};
+            .fuses = host().fuses,
+            .workers = thread_count(),
+            .machine = host_machine(host().vector_bytes)};
   }
 
   std::string render(const Node* kernel) const override {

@@ -37,7 +37,7 @@ class Disk final : public Device {
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return memory_; }
   bool runs_kernels() const override { return false; }
-  std::string render(const Node* kernel) override { refuse(kernel->arg<NameArg>().name.get()); }
+  std::string render(const Node* kernel) override { refuse(kernel->arg<KernelArg>().name.get()); }
   std::string compile(std::string_view) override { refuse("code"); }
   std::string compiler_key() const override { return "disk"; }
   std::unique_ptr<Program> load(std::string_view) override { refuse("code"); }

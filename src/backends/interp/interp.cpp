@@ -53,7 +53,7 @@ class Interpreter final : public Device {
       if ((refused.contains(node->op()) && !is_thread(node)) ||
           (node->op() == Op::Stage && node->dtype().is_void()))
         user_error(fmt::format("{} does not run {}", name_, info(node->op()).name));
-    return print_graph(kernel->arg<NameArg>().name.get(), roots);
+    return print_graph(kernel->arg<KernelArg>().name.get(), roots);
   }
 
   // The text is the code.

@@ -95,7 +95,7 @@ void Machine::run(const Signature& signature, std::span<const Argument> argument
                   std::span<const std::int64_t> values) {
   if (arguments.size() < signature.params.size() || values.size() != signature.variables.size())
     internal_error(fmt::format("INTERP: {} takes {} buffers and {} values, not {} and {}",
-                               kernel_->arg<NameArg>().name.get(), signature.params.size(),
+                               kernel_->arg<KernelArg>().name.get(), signature.params.size(),
                                signature.variables.size(), arguments.size(), values.size()));
   arguments_ = arguments;
   for (std::size_t i = 0; i < values.size(); ++i) {
@@ -257,7 +257,7 @@ std::byte* Machine::place_of(const Node* index, std::size_t lane) {
     if (at < 0 || at >= storage.sizes[i])
       internal_error(fmt::format("INTERP: {} is {}, outside [0, {}) of {}, in kernel {}",
                                  expression_text(source), at, storage.sizes[i],
-                                 expression_text(node), kernel_->arg<NameArg>().name.get()));
+                                 expression_text(node), kernel_->arg<KernelArg>().name.get()));
     place = place * storage.sizes[i] + at;
   }
   return storage.bytes + static_cast<std::size_t>(place) * node->dtype().bytes();

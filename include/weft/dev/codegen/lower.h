@@ -7,6 +7,9 @@
 
 namespace weft {
 
+// The actions of a kernel's schedule (actions.h) on its loops.
+std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // STAGE becomes a BUFFER, filled by loops of its own; readers index it AFTER these.
 const RuleSet& stages_rules();
 std::vector<UOp> stages(const std::vector<UOp>& roots, const RewriteOptions& options = {});

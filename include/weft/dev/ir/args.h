@@ -161,6 +161,14 @@ struct NameArg {
   static constexpr auto fields() { return std::tuple{Field{"name", &NameArg::name}}; }
 };
 
+struct KernelArg {
+  Symbol name;
+  Symbol schedule = {};  // actions on its loops, as text; empty: the compiler's choice
+  static constexpr auto fields() {
+    return std::tuple{Field{"name", &KernelArg::name}, Field{"schedule", &KernelArg::schedule}};
+  }
+};
+
 struct StoreArg {
   bool combine = false;  // put `place op value` instead of value
   Op op = Op::Add;

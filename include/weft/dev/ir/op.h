@@ -63,7 +63,7 @@ inline constexpr std::uint16_t Operands = Int | Float | Bits | U64;
 #define WEFT_ARG_TYPES(X)                                                                \
   X(NoArg) X(ConstArg) X(VariableArg) X(IdArg) X(RangeArg) X(SpecialArg) X(BufferArg)    \
   X(ParamArg) X(AxesArg) X(ReduceArg) X(PositionArg) X(DeviceArg) X(ShardArg) X(CallArg) \
-  X(CustomArg) X(NameArg) X(StoreArg) X(StageArg) X(ScopeArg)
+  X(CustomArg) X(NameArg) X(KernelArg) X(StoreArg) X(StageArg) X(ScopeArg)
 // clang-format on
 
 enum class ArgType : std::uint8_t {

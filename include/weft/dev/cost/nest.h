@@ -1,0 +1,66 @@
+// A kernel as the model sees it: loops, what is read and written with them, and how much is computed.
+// Schedules are tried on this, without touching the kernel.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <weft/dev/device/machine.h>
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+struct NestLoop {
+  std::vector<std::string> names;  // of reductions over as many trips, which run together
+  std::int64_t size = 1;
+  bool is_reduce = false;
+};
+
+// A place in memory that changes with the loops: an index for each dimension of the buffer.
+struct NestAccess {
+  std::string name;  // of a read; a STAGE can be asked for by it
+  const Node* storage = nullptr;
+  bool is_write = false, is_masked = false;
+  double bytes = 4;                             // of an element
+  std::vector<std::int64_t> sizes;              // of the buffer's dimensions
+  std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: how the index grows
+  std::vector<bool> irregular;                  // by loop: it changes in no such way
+
+  // Elements between one trip and the next.
+  std::int64_t stride(std::size_t loop) const;
+  bool changes_with(std::size_t loop) const { return irregular[loop] || stride(loop) != 0; }
+};
+
+struct Nest {
+  std::vector<NestLoop> loops;
+  std::vector<NestAccess> accesses;
+  double inner_ops = 0;    // in each trip of the reduction; without one, for each element
+  double outer_ops = 0;    // for each element, once the reduction is complete
+  std::size_t widest = 1;  // bytes of a value
+  bool has_reduce() const;
+};
+
+// Some trips of a loop, as a schedule runs them.
+struct Piece {
+  std::size_t loop = 0;
+  std::int64_t trips = 1, step = 1;  // of the loop's own trips, how many it takes at once
+  LoopKind kind = LoopKind::Loop;
+};
+
+// A schedule as the model sees it.
+struct NestPlan {
+  std::vector<Piece> pieces;  // outermost first; those in registers last
+  std::vector<int> staged;    // by access: the piece in whose trips it is staged; -1: not at all
+};
+
+struct NestTime {
+  double compute = 0, memory = 0, copies = 0, launch = 0;
+  std::size_t slowest = 0;  // level
+  double total() const;
+  std::string str() const;
+};
+
+NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan);
+
+}  // namespace weft

@@ -1,0 +1,163 @@
+#include "kernel_loops.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/error.h>
+
+namespace weft {
+namespace {
+
+constexpr OpSet closing{Op::End, Op::Reduce, Op::Stage};
+
+}  // namespace
+
+void refuse(const Action& action, std::string_view why) {
+  user_error(fmt::format("schedule: '{}': {}", to_string({action}), why));
+}
+
+std::vector<NamedLoop> loops_of_kernel(const Node* kernel) {
+  std::vector<NamedLoop> loops;
+  const auto add = [&](char letter, std::size_t& count, const Node* closer) {
+    for (const Node* range : closer->src().subspan(1))
+      loops.push_back({fmt::format("{}{}", letter, count++), range});
+  };
+  std::size_t outer = 0, inner = 0;
+  for (const Node* effect : kernel->src())
+    if (effect->op() == Op::End) add('r', outer, effect);
+  for (const Node* node : toposort(kernel))
+    if (node->op() == Op::Reduce) add('k', inner, node);
+  return loops;
+}
+
+namespace {
+
+// What changes with other loops is in a STAGE, or in what a tile left over.
+std::vector<NamedRead> reads_within(const Node* kernel, const std::set<const Node*>& loops) {
+  std::map<std::int32_t, std::vector<const Node*>> by_slot;
+  for (const Node* node : toposort(kernel)) {
+    if (node->op() != Op::Load) continue;
+    const Node* storage = storage_of(node->src(0)->src(0));
+    const bool is_within =
+        std::ranges::all_of(node->ranges(), [&](auto range) { return loops.contains(range); });
+    if (storage->op() == Op::Param && is_within)
+      by_slot[storage->arg<ParamArg>().slot].push_back(node);
+  }
+  std::vector<NamedRead> reads;
+  for (const auto& [slot, loads] : by_slot)
+    for (std::size_t i = 0; i < loads.size(); ++i)
+      reads.push_back(
+          {loads.size() == 1 ? fmt::format("p{}", slot) : fmt::format("p{}.{}", slot, i),
+           loads[i]});
+  return reads;
+}
+
+}  // namespace
+
+std::vector<NamedRead> reads_of_kernel(const Node* kernel) {
+  std::set<const Node*> loops;
+  for (const NamedLoop& loop : loops_of_kernel(kernel)) loops.insert(loop.range);
+  return reads_within(kernel, loops);
+}
+
+std::vector<NamedRead> KernelLoops::reads() const {
+  std::set<const Node*> loops;
+  for (const auto& [name, range] : loops_) loops.insert(range.node());
+  return reads_within(kernel_.node(), loops);
+}
+
+KernelLoops::KernelLoops(const UOp& kernel) : kernel_(kernel) {
+  for (const NamedLoop& loop : loops_of_kernel(kernel.node())) {
+    loops_.emplace(loop.name, UOp(loop.range));
+    order_.push_back(loop.name);
+  }
+}
+
+const Node* KernelLoops::loop(std::string_view name) const {
+  const auto found = loops_.find(name);
+  if (found == loops_.end())
+    user_error(fmt::format("schedule: the kernel has no loop '{}'; it has {}", name,
+                           fmt::join(order_, " ")));
+  return found->second.node();
+}
+
+std::size_t KernelLoops::position(std::string_view name) const {
+  loop(name);
+  return static_cast<std::size_t>(std::ranges::find(order_, name) - order_.begin());
+}
+
+std::vector<const Node*> KernelLoops::closers() const {
+  std::vector<const Node*> result;
+  for (const Node* node : toposort(kernel_.node()))
+    if (closing.contains(node->op()) && node->size() > 1) result.push_back(node);
+  return result;
+}
+
+const Node* KernelLoops::closer_of(const Node* range) const {
+  for (const Node* node : closers())
+    if (std::ranges::find(node->src().subspan(1), range) != node->src().end()) return node;
+  internal_error("schedule: nothing closes a loop of the kernel");
+}
+
+bool KernelLoops::comes_before(const Node* range, const Node* other) const {
+  const auto place = [&](const Node* node) {
+    return std::ranges::find(order_, node, [&](const std::string& name) { return loop(name); });
+  };
+  const auto first = place(range), second = place(other);
+  return second != order_.end() && first < second;
+}
+
+void KernelLoops::reorder(const Action& action) {
+  std::set<std::size_t> places;
+  for (const std::string& name : action.loops)
+    if (!places.insert(position(name)).second) refuse(action, name + " is there twice");
+  auto next = action.loops.begin();
+  for (std::size_t place : places) order_[place] = *next++;
+}
+
+void KernelLoops::sort(const Node* closer) {
+  std::vector<UOp> src{UOp(closer->src(0))};
+  for (const Node* range : closer->src().subspan(1)) src.emplace_back(range);
+  std::sort(src.begin() + 1, src.end(),
+            [&](const UOp& a, const UOp& b) { return comes_before(a.node(), b.node()); });
+  replace(closer, with_sources(UOp(closer), src));
+}
+
+// Lanes are values: none of them runs loops of its own. Threads run the whole kernel.
+void KernelLoops::check_kinds() const {
+  for (const auto& [name, range] : loops_) {
+    const LoopKind kind = range->arg<RangeArg>().kind;
+    if (kind == LoopKind::Thread && name != order_[0])
+      user_error(fmt::format("schedule: threads share {}, which is not outermost", name));
+    if (kind != LoopKind::Vector) continue;
+    for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
+      if (node->op() == Op::Stage)
+        user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
+  }
+}
+
+UOp KernelLoops::finished() {
+  stage_all();
+  check_kinds();
+  std::vector<const Node*> firsts;  // a loop of each closer, which outlives the closer
+  for (const Node* closer : closers())
+    if (closer->op() != Op::Stage) firsts.push_back(closer->src(1));
+  for (const Node* range : firsts) sort(closer_of(range));
+  for (const Node* range : firsts)
+    if (const Node* closer = closer_of(range); closer->op() == Op::Reduce) sum_in_parts(closer);
+  return kernel_;
+}
+
+UOp apply_schedule(const UOp& kernel, const Schedule& schedule) {
+  using Apply = void (KernelLoops::*)(const Action&);
+  static constexpr Apply apply[] = {&KernelLoops::tile, &KernelLoops::set_kind,
+                                    &KernelLoops::reorder, &KernelLoops::stage};
+  KernelLoops loops(kernel);
+  for (const Action& action : schedule) (loops.*apply[action.type])(action);
+  return loops.finished();
+}
+
+}  // namespace weft

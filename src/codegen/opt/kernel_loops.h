@@ -1,0 +1,56 @@
+// A kernel while actions change it: its loops and reads by name.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+
+class KernelLoops {
+ public:
+  explicit KernelLoops(const UOp& kernel);
+
+  void tile(const Action& action);
+  void set_kind(const Action& action);
+  void reorder(const Action& action);
+  void stage(const Action& action) { stages_.push_back(action); }
+
+  // In the order that was asked for, with sums that go on in later trips of outer loops.
+  UOp finished();
+
+ private:
+  // What a tile leaves of a loop.
+  struct Tiles {
+    UOp outer, inner, place, valid;
+  };
+
+  const Node* loop(std::string_view name) const;
+  std::size_t position(std::string_view name) const;
+  const Node* closer_of(const Node* range) const;
+  std::vector<const Node*> closers() const;
+  bool comes_before(const Node* range, const Node* other) const;
+
+  Tiles tiles_of(const Action& action, const Node* range, const Node* closer) const;
+  void add_inner(const std::string& name, const Tiles& tiles);
+  std::vector<NamedRead> reads() const;
+  void stage_all();
+  void stage(const Action& action, const Node* load);
+  void check_kinds() const;
+  void sort(const Node* closer);
+  void sum_in_parts(const Node* reduce);
+  void replace(const Node* node, const UOp& by) { kernel_ = substitute(kernel_, {{node, by}}); }
+
+  UOp kernel_;
+  std::map<std::string, UOp, std::less<>> loops_;
+  std::vector<std::string> order_;  // of all loops, outermost first
+  Schedule stages_;                 // done last, when loops and their order are what they will be
+};
+
+[[noreturn]] void refuse(const Action& action, std::string_view why);
+
+}  // namespace weft

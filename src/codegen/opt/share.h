@@ -1,0 +1,15 @@
+#pragma once
+
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/device/machine.h>
+
+namespace weft {
+
+// In how many parts threads share the trips of a loop, so that none waits long for the last: 1 where
+// that would take elements to be computed twice, and they may not.
+std::int64_t parts_for(std::int64_t trips, int workers, bool may_repeat);
+
+// The kernel's outermost loop for all threads, where there is work enough.
+Schedule share_outermost(const Node* kernel, const Machine& machine);
+
+}  // namespace weft

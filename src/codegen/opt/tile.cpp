@@ -1,0 +1,136 @@
+// TILE and KIND.
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/error.h>
+
+#include "kernel_loops.h"
+#include "tile.h"
+
+namespace weft {
+namespace {
+
+// The closer over other ranges: `now` instead of `range`.
+UOp closed_over(const Node* closer, const UOp& body, const Node* range,
+                const std::vector<UOp>& now) {
+  std::vector<UOp> src{body};
+  for (const Node* other : closer->src().subspan(1)) {
+    if (other == range)
+      src.insert(src.end(), now.begin(), now.end());
+    else
+      src.emplace_back(other);
+  }
+  return with_sources(UOp(closer), src);
+}
+
+// The trips from `first` on, in loops of their own.
+UOp remainder_of(const Node* closer, const Node* range, std::int64_t first) {
+  const UOp last = range_like(range, range->src(0)->lo() - first);
+  UOp body = at_place(renewed(UOp(closer->src(0)), range), range, last + first);
+  std::vector<UOp> src{UOp()};
+  for (const Node* other : closer->src().subspan(1)) {
+    if (other == range) {
+      src.push_back(last);
+    } else {
+      src.push_back(weft::range(UOp(other->src(0)), fresh_id().value, other->arg<RangeArg>().kind));
+      body = at_place(renewed(body, other), other, src.back());
+    }
+  }
+  src[0] = body;
+  return with_sources(UOp(closer), src);
+}
+
+void check_tile(const Action& action, const Node* range, const Node* closer) {
+  const LoopKind kind = range->arg<RangeArg>().kind;
+  if (kind != LoopKind::Loop && kind != LoopKind::Reduce) refuse(action, "it is no plain loop");
+  if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
+    refuse(action, "it reduces a list");
+  if (!range->src(0)->is_const()) refuse(action, "its size is not known before it runs");
+  const std::int64_t trips = range->src(0)->lo();
+  if (action.count > trips) refuse(action, fmt::format("it has {} trips", trips));
+  if (trips % action.count == 0) return;
+  if (action.tail == Tail::None)
+    refuse(action, fmt::format("{} trips are no multiple of it: which tail?", trips));
+  if (action.tail == Tail::Shift && (closer->op() != Op::End || !may_store_twice(closer)))
+    refuse(action, "what it computes cannot be computed twice");
+}
+
+}  // namespace
+
+bool may_store_twice(const Node* end) {
+  std::set<const Node*> written, read;
+  for (const Node* node : toposort(end)) {
+    if (node->op() == Op::Store) {
+      if (node->arg<StoreArg>().combine) return false;
+      written.insert(storage_of(node->src(0)->src(0)));
+    }
+    if (node->op() == Op::Load) read.insert(storage_of(node->src(0)->src(0)));
+  }
+  return std::ranges::none_of(written, [&](const Node* storage) { return read.contains(storage); });
+}
+
+KernelLoops::Tiles KernelLoops::tiles_of(const Action& action, const Node* range,
+                                         const Node* closer) const {
+  check_tile(action, range, closer);
+  const std::int64_t trips = range->src(0)->lo(), count = action.count, left = trips % count;
+  const bool is_longer = left != 0 && action.tail != Tail::Remainder;
+  Tiles tiles{range_like(range, trips / count + (is_longer ? 1 : 0)),
+              range_like(range, count),
+              {},
+              const_bool(true)};
+  const UOp first = tiles.outer * count;
+  if (is_longer && action.tail == Tail::Shift) {
+    tiles.place = min(first, const_int(trips - count)) + tiles.inner;
+  } else {
+    tiles.place = first + tiles.inner;
+    if (is_longer) tiles.valid = tiles.place < trips;
+  }
+  return tiles;
+}
+
+void KernelLoops::add_inner(const std::string& name, const Tiles& tiles) {
+  const std::string family = name.substr(0, name.find('.'));
+  int number = 1;
+  while (loops_.contains(fmt::format("{}.{}", family, number))) ++number;
+  const std::string inner = fmt::format("{}.{}", family, number);
+  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(position(name)) + 1, inner);
+  loops_[name] = tiles.outer;
+  loops_[inner] = tiles.inner;
+}
+
+void KernelLoops::tile(const Action& action) {
+  const Node *range = loop(action.name), *closer = closer_of(range);
+  const Tiles tiles = tiles_of(action, range, closer);
+  UOp body = at_place(UOp(closer->src(0)), range, tiles.place, tiles.valid);
+  if (closer->op() == Op::Reduce && !tiles.valid->is_const_int(1))
+    body = where(tiles.valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
+  UOp result = closed_over(closer, body, range, {tiles.outer, tiles.inner});
+  const std::int64_t trips = range->src(0)->lo(), left = trips % action.count;
+  if (left != 0 && action.tail == Tail::Remainder) {
+    const UOp rest = remainder_of(closer, range, trips - left);
+    result = closer->op() == Op::End ? tuple({result, rest})
+                                     : make(closer->arg<ReduceArg>().op, {result, rest});
+  }
+  replace(closer, result);
+  add_inner(action.name, tiles);
+}
+
+void KernelLoops::set_kind(const Action& action) {
+  const Node *range = loop(action.name), *closer = closer_of(range);
+  if (action.kind == LoopKind::Thread && closer->op() == Op::Reduce)
+    refuse(action, "threads do not share a reduction");
+  if (action.kind == LoopKind::Thread && kernel_->size() > 1)
+    refuse(action, "the kernel has other loops, which every thread would run");
+  if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
+    refuse(action, "its size is not known before it runs");
+  const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, action.kind);
+  replace(range, now);
+  loops_[action.name] = now;
+}
+
+}  // namespace weft

@@ -1,0 +1,340 @@
+// The time of a nest of loops: what its instructions take, and what each cache takes to be filled.
+
+#include <weft/dev/cost/nest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/core.h>
+
+namespace weft {
+namespace {
+
+constexpr double usable = 0.6;       // of a cache, by what is read again
+constexpr double usable_ways = 0.8;  // of a set
+
+bool in_registers(const Piece& piece) {
+  return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
+}
+
+// What one access touches in the trips of the pieces from `first` on.
+struct Footprint {
+  double lines = 1, pages = 1;
+  double runs = 1, gap = 0;  // contiguous parts, and the bytes from one to the next
+};
+
+class Model {
+ public:
+  Model(const Machine& machine, const Nest& nest, const NestPlan& plan)
+      : machine_(machine), nest_(nest), plan_(plan) {
+    for (const Piece& piece : plan.pieces) loop_pieces_ += in_registers(piece) ? 0 : 1;
+    find_footprints();
+  }
+
+  NestTime time() const {
+    NestTime time;
+    const double workers = effective_workers();
+    time.launch = threads() > 1 ? machine_.launch : 0;
+    time.compute = (compute_cycles() + page_cycles()) / machine_.hertz / workers;
+    time.copies = copy_cycles() / machine_.hertz / workers;
+    for (std::size_t level = 0; level < machine_.levels.size(); ++level) {
+      const CacheLevel& cache = machine_.levels[level];
+      const double shared = cache.is_shared ? 1 : workers;
+      const double seconds = traffic(cache) * machine_.line / cache.bandwidth / shared;
+      if (seconds > time.memory) {
+        time.memory = seconds;
+        time.slowest = level;
+      }
+    }
+    return time;
+  }
+
+ private:
+  const Piece& piece(std::size_t i) const { return plan_.pieces[i]; }
+  std::size_t pieces() const { return plan_.pieces.size(); }
+  bool changes(const NestAccess& access, std::size_t i) const {
+    return access.changes_with(piece(i).loop);
+  }
+  double trips_outside(std::size_t first) const {
+    double trips = 1;
+    for (std::size_t i = 0; i < first; ++i) trips *= static_cast<double>(piece(i).trips);
+    return trips;
+  }
+  bool is_staged(std::size_t access, std::size_t first) const {
+    return plan_.staged[access] >= 0 && first > static_cast<std::size_t>(plan_.staged[access]);
+  }
+
+  double threads() const {
+    double count = 1;
+    for (const Piece& piece : plan_.pieces)
+      if (piece.kind == LoopKind::Thread) count *= static_cast<double>(piece.trips);
+    return count;
+  }
+  double effective_workers() const {
+    const double count = threads(), workers = machine_.workers;
+    return count <= 1 ? 1 : count / std::ceil(count / workers);
+  }
+
+  // Contiguous parts, from the last dimension on as long as a dimension is covered.
+  Footprint touched(const NestAccess& access, std::size_t first) const {
+    double run = 1, runs = 1, gap = 1, scattered = 1;
+    bool is_covered = true;
+    for (std::size_t d = access.sizes.size(); d-- > 0;) {
+      const auto size = static_cast<double>(access.sizes[d]);
+      double extent = 1;
+      for (std::size_t i = first; i < pieces(); ++i) {
+        const Piece& p = piece(i);
+        extent += std::abs(static_cast<double>(access.step[d][p.loop] * p.step * (p.trips - 1)));
+      }
+      extent = std::min(extent, size);
+      if (is_covered) {
+        run *= extent;
+      } else {
+        if (runs == 1 && extent > 1) gap_scale(gap, access, d);
+        runs *= extent;
+      }
+      is_covered = is_covered && extent >= size;
+    }
+    for (std::size_t i = first; i < pieces(); ++i)
+      if (access.irregular[piece(i).loop]) scattered *= static_cast<double>(piece(i).trips);
+    Footprint result;
+    double whole = 1;
+    for (std::int64_t size : access.sizes) whole *= static_cast<double>(size);
+    runs = std::min(runs * scattered, std::max(1.0, whole / run));
+    result.runs = runs;
+    result.gap = gap * access.bytes;
+    const double span = std::max(run * access.bytes, runs * result.gap);
+    result.lines = runs * std::ceil(run * access.bytes / machine_.line);
+    if (runs > 1 && result.gap < machine_.line) result.lines = std::ceil(span / machine_.line);
+    result.pages =
+        std::min(runs * std::ceil(run * access.bytes / machine_.page), 1 + span / machine_.page);
+    return result;
+  }
+  static void gap_scale(double& gap, const NestAccess& access, std::size_t dimension) {
+    gap = 1;
+    for (std::size_t d = dimension + 1; d < access.sizes.size(); ++d)
+      gap *= static_cast<double>(access.sizes[d]);
+  }
+
+  // Of what a STAGE holds, which lies together.
+  Footprint staged(const NestAccess& access, std::size_t first) const {
+    double elements = 1;
+    for (std::size_t i = first; i < pieces(); ++i)
+      if (changes(access, i)) elements *= static_cast<double>(piece(i).trips);
+    Footprint result;
+    result.lines = std::ceil(elements * access.bytes / machine_.line);
+    result.pages = std::ceil(elements * access.bytes / machine_.page);
+    return result;
+  }
+
+  void find_footprints() {
+    footprints_.resize(loop_pieces_ + 1);
+    for (std::size_t first = 0; first <= loop_pieces_; ++first)
+      for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+        footprints_[first].push_back(is_staged(a, first) ? staged(nest_.accesses[a], first)
+                                                         : touched(nest_.accesses[a], first));
+  }
+
+  bool fits(const CacheLevel& cache, std::size_t first) const {
+    double lines = 0;
+    for (const Footprint& f : footprints_[first]) lines += f.lines;
+    return lines * machine_.line <= usable * cache.bytes;
+  }
+
+  // Parts at a distance that divides the size of a way meet in few of its sets.
+  bool conflicts(const CacheLevel& cache, const Footprint& f) const {
+    if (f.gap < machine_.line) return false;
+    const auto way = static_cast<std::int64_t>(cache.bytes / cache.ways);
+    const auto places = way / std::gcd(static_cast<std::int64_t>(f.gap), way);
+    return f.runs > static_cast<double>(places) * cache.ways * usable_ways;
+  }
+
+  // What comes in, of lines or of pages, where all that the pieces from `first` on touch is kept: as
+  // often as what it belongs to is swept again, but for what the next trip finds there.
+  double swept(double Footprint::* what, std::size_t first, std::size_t a) const {
+    const double once = footprints_[first][a].*what;
+    if (first == 0) return once;
+    const auto trips = static_cast<double>(piece(first - 1).trips);
+    const double each = (footprints_[first - 1][a].*what - once) / std::max(trips - 1, 1.0);
+    return trips_outside(first - 1) * (once + (trips - 1) * std::clamp(each, 0.0, once));
+  }
+
+  double traffic(const CacheLevel& cache) const {
+    std::size_t first = 0;
+    while (first < loop_pieces_ && !fits(cache, first)) ++first;
+    double lines = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      std::size_t kept = first;
+      while (kept < loop_pieces_ && conflicts(cache, footprints_[kept][a])) ++kept;
+      const Footprint& f = footprints_[kept][a];
+      const double own =
+          conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
+      lines += own * (nest_.accesses[a].is_write ? 2 : 1);
+    }
+    return lines;
+  }
+
+  double page_cycles() const {
+    std::size_t first = 0;
+    const auto pages = [&](std::size_t at) {
+      double sum = 0;
+      for (const Footprint& f : footprints_[at]) sum += f.pages;
+      return sum;
+    };
+    while (first < loop_pieces_ && pages(first) > machine_.pages) ++first;
+    double missed = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size() && first > 0; ++a)
+      missed += swept(&Footprint::pages, first, a);
+    return missed * machine_.page_miss;
+  }
+
+  // Instructions of one trip of the innermost loop, for all that stands in registers.
+  struct Instructions {
+    double arithmetic = 0, loads = 0, gathers = 0, values = 1, held = 0;
+  };
+
+  double upcast_trips(const NestAccess& access) const {
+    double trips = 1;
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
+      if (piece(i).kind == LoopKind::Upcast && changes(access, i))
+        trips *= static_cast<double>(piece(i).trips);
+    return trips;
+  }
+
+  const Piece* vector() const {
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
+      if (piece(i).kind == LoopKind::Vector) return &piece(i);
+    return nullptr;
+  }
+
+  bool is_inner(const NestAccess& access) const {
+    if (!nest_.has_reduce()) return true;
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
+      if (nest_.loops[loop].is_reduce && access.changes_with(loop)) return true;
+    return false;
+  }
+
+  // Cycles of the reads and writes of one trip, and the registers that hold them.
+  void count(std::size_t a, Instructions& sum) const {
+    const NestAccess& access = nest_.accesses[a];
+    const double times = upcast_trips(access);
+    const Piece* lanes = vector();
+    double each = 1;
+    if (lanes != nullptr && access.changes_with(lanes->loop)) {
+      const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
+      const bool is_contiguous = stride == 1 || plan_.staged[a] >= 0;
+      if (!is_contiguous) sum.gathers += times * static_cast<double>(lanes->trips);
+      each = is_contiguous
+                 ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
+                 : static_cast<double>(lanes->trips);
+      if (!access.is_write) sum.held += std::min(times, 8.0);
+    }
+    sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
+    if (access.is_masked && plan_.staged[a] < 0) sum.arithmetic += 2 * times;
+  }
+
+  double compute_cycles() const {
+    double values = 1, outside = 1, outputs = 1;
+    bool sums_lanes = false;
+    for (const Piece& p : plan_.pieces) {
+      const bool is_reduce = nest_.loops[p.loop].is_reduce;
+      if (p.kind == LoopKind::Upcast) values *= static_cast<double>(p.trips);
+      if (!in_registers(p)) {
+        outside *= static_cast<double>(p.trips);
+        if (!is_reduce) outputs *= static_cast<double>(p.trips);
+      }
+      sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
+    }
+    const double width = vector() == nullptr ? 1
+                                             : std::max(1.0, static_cast<double>(vector()->trips) *
+                                                                 static_cast<double>(nest_.widest) /
+                                                                 machine_.vector_bytes);
+    Instructions inner, outer;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+      count(a, is_inner(nest_.accesses[a]) ? inner : outer);
+    inner.arithmetic += nest_.inner_ops * values * width;
+    outer.arithmetic += nest_.outer_ops * values * width + (sums_lanes ? 12 * values : 0);
+    double cycles = outside * cycles_of(inner, nest_.has_reduce() ? values * width : 0);
+    if (nest_.has_reduce()) cycles += outputs * (cycles_of(outer, 0) + values * width + 10);
+    return cycles;
+  }
+
+  double cycles_of(const Instructions& code, double accumulators) const {
+    const double ports = code.arithmetic / machine_.fma_ports;
+    const double loads = (code.loads + code.gathers) / machine_.load_ports;
+    const double all = (code.arithmetic + code.loads + 2 * code.gathers + 3) / machine_.issue;
+    double cycles = std::max({ports, loads, all, 1.0});
+    if (accumulators > 0) {
+      cycles = std::max(cycles, machine_.fma_latency);
+      const double needed = accumulators + std::min(code.held, 4.0) + 1;
+      const double spilled = std::max(0.0, needed - machine_.registers);
+      cycles += spilled * 1.5;
+    }
+    return cycles;
+  }
+
+  // What is staged is read and written once for each trip of the loops that it stands in.
+  double copy_cycles() const {
+    double cycles = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      if (plan_.staged[a] < 0) continue;
+      const NestAccess& access = nest_.accesses[a];
+      const auto at = static_cast<std::size_t>(plan_.staged[a]);
+      double elements = 1, fills = 1, trips = 1;
+      bool is_contiguous = false;
+      for (std::size_t i = 0; i < pieces(); ++i) {
+        trips *= static_cast<double>(piece(i).trips);
+        if (!changes(access, i)) continue;
+        if (i <= at)
+          fills = trips;
+        else
+          elements *= static_cast<double>(piece(i).trips);
+        if (i > at && piece(i).kind == LoopKind::Vector)
+          is_contiguous = access.stride(piece(i).loop) == 1;
+      }
+      const double lanes = is_contiguous ? machine_.vector_bytes / access.bytes : 1;
+      const Footprint source = touched(access, at + 1);
+      cycles += fills * (elements * (is_contiguous ? 2.0 / lanes : 1.5) +
+                         source.lines * machine_.line_miss + source.pages * machine_.page_miss);
+    }
+    return cycles;
+  }
+
+  const Machine& machine_;
+  const Nest& nest_;
+  const NestPlan& plan_;
+  std::size_t loop_pieces_ = 0;
+  std::vector<std::vector<Footprint>> footprints_;  // by the first piece inside, and access
+};
+
+}  // namespace
+
+std::int64_t NestAccess::stride(std::size_t loop) const {
+  std::int64_t stride = 0, size = 1;
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    stride += step[d][loop] * size;
+    size *= sizes[d];
+  }
+  return stride;
+}
+
+bool Nest::has_reduce() const {
+  return std::ranges::any_of(loops, [](const NestLoop& loop) { return loop.is_reduce; });
+}
+
+double NestTime::total() const {
+  return std::max(compute, memory) + 0.15 * std::min(compute, memory) + copies + launch;
+}
+
+std::string NestTime::str() const {
+  return fmt::format(
+      "{:.2f} us: compute {:.2f}, memory {:.2f} (level {}), copies {:.2f}, launch {:.2f}",
+      total() * 1e6, compute * 1e6, memory * 1e6, slowest + 1, copies * 1e6, launch * 1e6);
+}
+
+NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan) {
+  return Model(machine, nest, plan).time();
+}
+
+}  // namespace weft

@@ -1,0 +1,259 @@
+// Random schedules of random kernels: as machine code, and on the reference device, against the kernel
+// without any. Behind every buffer is memory that nobody may touch. WEFT_FULL=1 draws more, WEFT_SEED=n
+// only the one.
+
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/text.h>
+#include <weft/dev/schedule/kernel.h>
+#include <weft/error.h>
+
+#include "../support/guarded.h"
+#include "../support/kernels.h"
+
+namespace weft {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  std::int64_t in(std::int64_t lo, std::int64_t hi) {
+    return std::uniform_int_distribution<std::int64_t>(lo, hi)(engine_);
+  }
+  bool chance(double p) { return std::bernoulli_distribution(p)(engine_); }
+  template <class T>
+  const T& any_of(const std::vector<T>& list) {
+    return list[static_cast<std::size_t>(in(0, std::ssize(list) - 1))];
+  }
+  template <class T>
+  void shuffle(std::vector<T>& list) {
+    std::shuffle(list.begin(), list.end(), engine_);
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+UOp input(int slot, const Sizes& sizes) {
+  std::vector<UOp> dims;
+  for (std::int64_t size : sizes) dims.push_back(const_int(size));
+  return param(slot, Access::Read, dims);
+}
+
+UOp output(const Sizes& sizes) {
+  std::vector<UOp> dims;
+  for (std::int64_t size : sizes) dims.push_back(const_int(size));
+  return param(0, Access::Write, dims);
+}
+
+UOp spread(const UOp& x, const Sizes& shape, const Sizes& sizes) {
+  return expand(reshape(x, constant_sizes(shape)), constant_sizes(sizes));
+}
+
+UOp matmul(Random& random) {
+  const std::int64_t m = random.in(1, 30), n = random.in(1, 40), k = random.in(1, 30);
+  const UOp a = input(1, {m, k}), b = input(2, {k, n});
+  const UOp product =
+      spread(a, {m, 1, k}, {m, n, k}) * spread(permute(b, {1, 0}), {1, n, k}, {m, n, k});
+  UOp sum = reduce(Op::Add, product, {2});
+  if (random.chance(0.5)) sum = sum + spread(input(3, {n}), {1, n, 1}, {m, n, 1});
+  return make_kernel("matmul", {{output({m, n, 1}), sum}});
+}
+
+UOp window(Random& random) {
+  const std::int64_t c = random.in(1, 5), y = random.in(3, 12), x = random.in(3, 20);
+  const UOp padded = pad(input(1, {c, y, x}), constant_sizes({0, 1, 1}), constant_sizes({0, 1, 1}));
+  UOp sum;
+  for (std::int64_t dy : {0, 1, 2})
+    for (std::int64_t dx : {0, 1, 2}) {
+      const UOp part = shrink(padded, constant_sizes({0, dy, dx}), constant_sizes({c, y, x}));
+      sum = sum.is_null() ? part : sum + part * float(dy + 2 * dx);
+    }
+  return make_kernel("window", {{output({1, y, x}), reduce(Op::Add, sum, {0})}});
+}
+
+UOp rows(Random& random) {
+  const std::int64_t m = random.in(1, 20), n = random.in(1, 70);
+  const UOp x = input(1, {m, n});
+  const UOp centred = reduce(random.chance(0.5) ? Op::Add : Op::Max, x, {1});
+  return make_kernel("rows", {{output({m, 1}), centred * 0.5 + reduce(Op::Max, x * x, {1})}});
+}
+
+UOp columns(Random& random) {
+  const std::int64_t m = random.in(1, 40), n = random.in(1, 40);
+  return make_kernel("columns", {{output({1, n}), reduce(Op::Add, input(1, {m, n}), {0})}});
+}
+
+UOp elements(Random& random) {
+  const std::int64_t m = random.in(1, 20), n = random.in(1, 40);
+  const UOp x = input(1, {m, n}), y = permute(input(2, {n, m}), {1, 0});
+  return make_kernel("elements", {{output({m, n}), x * 2.0 + y}});
+}
+
+// Draws actions; most of what it draws can be done.
+class Drawer {
+ public:
+  Drawer(Random& random, const Node* kernel) : random_(random) {
+    for (const auto& [name, range] : loops_of_kernel(kernel))
+      loops_.push_back({name, range->src(0)->lo(), name[0] == 'k'});
+    for (const auto& [name, load] : reads_of_kernel(kernel)) reads_.push_back(name);
+  }
+
+  Schedule schedule() {
+    if (loops_.empty()) return {};
+    for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
+    if (random_.chance(0.7)) order();
+    for (const std::string& read : reads_)
+      if (random_.chance(0.3))
+        schedule_.push_back({.type = Action::Stage,
+                             .name = read,
+                             .at = random_.chance(0.2) ? "" : random_.any_of(loops_).name});
+    kinds();
+    return schedule_;
+  }
+
+ private:
+  struct Loop {
+    std::string name;
+    std::int64_t size;
+    bool is_reduce;
+  };
+
+  void tile() {
+    const auto at = static_cast<std::size_t>(random_.in(0, std::ssize(loops_) - 1));
+    const Loop loop = loops_[at];
+    if (loop.size < 2) return;
+    const std::int64_t count =
+        random_.any_of<std::int64_t>({2, 3, 4, 4, 5, 8, 8, 16, random_.in(1, loop.size)});
+    if (count > loop.size) return;
+    const bool is_even = loop.size % count == 0;
+    const Tail tail = is_even ? Tail::None : static_cast<Tail>(random_.in(1, 3));
+    schedule_.push_back({.type = Action::Tile, .name = loop.name, .count = count, .tail = tail});
+    const std::string family = loop.name.substr(0, loop.name.find('.'));
+    loops_[at].size = (loop.size + count - 1) / count;
+    loops_.push_back({family + "." + std::to_string(++cuts_[family]), count, loop.is_reduce});
+  }
+
+  void order() {
+    std::vector<std::string> names;
+    for (const Loop& loop : loops_) names.push_back(loop.name);
+    random_.shuffle(names);
+    schedule_.push_back({.type = Action::Order, .name = {}, .loops = names});
+  }
+
+  void kinds() {
+    bool has_vector = false;
+    for (const Loop& loop : loops_) {
+      const bool fits = loop.size == 2 || loop.size == 4 || loop.size == 8 || loop.size == 16;
+      if (fits && !has_vector && random_.chance(0.5)) {
+        has_vector = true;
+        add(loop, LoopKind::Vector);
+      } else if (loop.size <= 5 && random_.chance(0.4)) {
+        add(loop, random_.chance(0.7) ? LoopKind::Upcast : LoopKind::Unroll);
+      } else if (!loop.is_reduce && !has_threads_ && random_.chance(0.1)) {
+        has_threads_ = true;
+        add(loop, LoopKind::Thread);
+      }
+    }
+  }
+  void add(const Loop& loop, LoopKind kind) {
+    schedule_.push_back({.type = Action::Kind, .name = loop.name, .kind = kind});
+  }
+
+  Random& random_;
+  std::vector<Loop> loops_;
+  std::vector<std::string> reads_;
+  std::map<std::string, int> cuts_;
+  bool has_threads_ = false;
+  Schedule schedule_;
+};
+
+// What a kernel writes into its param 0, from the same numbers each time.
+std::vector<float> result_of(Device& device, const UOp& kernel) {
+  const UOp lowered = run_pipeline({kernel}, {.target = device.target()})[0];
+  std::vector<std::unique_ptr<Guarded>> buffers;
+  std::vector<Argument> arguments;
+  std::mt19937 numbers(1);
+  for (const Node* param : signature_of(lowered.node()).params) {
+    std::size_t count = 1;
+    if (param != nullptr)
+      for (const Node* size : param->dims()) count *= static_cast<std::size_t>(size->lo());
+    buffers.push_back(std::make_unique<Guarded>(count * sizeof(float)));
+    for (float& number : buffers.back()->as<float>()) number = float(int(numbers() % 17) - 8) / 4;
+    arguments.push_back({buffers.back()->data(), 0, buffers.back()->size()});
+  }
+  const std::string source = device.render(lowered.node());
+  device.load(device.compile(source))->run(arguments, {});
+  const auto written = buffers[0]->as<float>();
+  return {written.begin(), written.end()};
+}
+
+UOp with_schedule(const UOp& kernel, const std::string& text) {
+  std::vector<UOp> src;
+  for (const Node* effect : kernel->src()) src.emplace_back(effect);
+  return make(Op::Sink, src, {}, KernelArg{Symbol("k"), Symbol(text)});
+}
+
+struct Tried {
+  int accepted = 0, refused = 0;
+};
+
+void compare(const UOp& kernel, const UOp& applied, const std::string& text) {
+  const std::vector<float> expected = result_of(find_device("INTERP"), kernel);
+  const std::vector<float> there = result_of(find_device("INTERP"), applied);
+  const std::vector<float> here = result_of(find_device("CPU"), with_schedule(kernel, text));
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    ASSERT_NEAR(expected[i], there[i], 1e-4) << "element " << i << " on INTERP";
+    ASSERT_NEAR(expected[i], here[i], 1e-4) << "element " << i << " on CPU";
+  }
+}
+
+void check(std::uint64_t seed, Tried& tried) {
+  static const std::vector<UOp (*)(Random&)> makers{matmul, window, rows, columns, elements};
+  Random random(seed);
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp made = random.any_of(makers)(random);
+  const UOp kernel = run_named("simplify", run_named("ranges", {made}))[0];
+  const std::string text = to_string(Drawer(random, kernel.node()).schedule());
+  ASSERT_EQ(to_string(parse_schedule(text)), text);
+  UOp applied;
+  try {
+    applied = apply_schedule(kernel, parse_schedule(text));
+  } catch (const Error&) {
+    ++tried.refused;
+    return;
+  }
+  ++tried.accepted;
+  SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
+  try {
+    compare(kernel, applied, text);
+  } catch (const Error& error) {
+    FAIL() << error.what() << "\n" << print_graph("kernel", {{kernel.node()}});
+  }
+}
+
+TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
+  const char* only = std::getenv("WEFT_SEED");
+  const std::uint64_t count = std::getenv("WEFT_FULL") != nullptr ? 5000 : 150;
+  Tried tried;
+  if (only != nullptr) return check(std::strtoull(only, nullptr, 10), tried);
+  for (std::uint64_t seed = 1; seed <= count && !testing::Test::HasFatalFailure(); ++seed)
+    check(seed, tried);
+  EXPECT_GT(3 * tried.accepted, tried.refused) << "many schedules should be possible";
+}
+
+}  // namespace
+}  // namespace weft
