@@ -47,12 +47,14 @@ reference: ## Write the reference of the public headers to build/reference; warn
 install: build-release ## Install into PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)
 
-check-all: deps-check deps-chroot test lint asan tsan build-minimal build-clang build-release ## Everything that is too long for CI
+check-all: deps-check deps-chroot deps-qemu test lint asan tsan build-minimal build-clang build-release ## Everything that is too long for CI
 	ctest --preset minimal -j $(JOBS)
 	ctest --preset clang -j $(JOBS)
 	WEFT_FULL=1 ctest --preset default -j $(JOBS)
 	VALIDATE=1 ctest --preset default -j $(JOBS) -R "^Tensor"
 	DEV=INTERP ctest --preset default -j $(JOBS)
+	DEV=CPU:LLVM:x86-64-v2 ctest --preset default -j $(JOBS) -R "^Tensor|golden.*cpu"
+	DEV=CPU:LLVM:x86-64-v3 ctest --preset default -j $(JOBS) -R "^Tensor|golden.*cpu"
 	scripts/check_install.sh build/default
 	$(MAKE) fuzz FUZZ_SECONDS=300
 	scripts/check_chroot.sh

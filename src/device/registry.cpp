@@ -5,6 +5,8 @@
 #include <charconv>
 #include <map>
 #include <mutex>
+#include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <weft/dev/device/device.h>
@@ -18,14 +20,14 @@ namespace {
 
 struct Entry {
   std::string meaning;
-  OpenNamedDevice open;
-  bool has_numbers;
+  OpenDeviceOfMake open;  // what has names instead of numbers is of that make
+  bool has_numbers, has_makes;
 };
 
 struct Registry {
   std::recursive_mutex mutex;  // a device may be built on another
   std::map<std::string, Entry, std::less<>> kinds;
-  std::map<std::pair<std::string, std::string>, std::unique_ptr<Device>> open;
+  std::map<std::tuple<std::string, std::string, int>, std::unique_ptr<Device>> open;
 };
 
 Registry& registry() {
@@ -48,14 +50,29 @@ Registry& filled_registry() {
   return registry();
 }
 
-// What stands behind the colon in "CPU:3"; nothing is 0.
-int number_in(std::string_view name, std::string_view digits) {
+// The 3 of "CPU:3", where it is a number.
+std::optional<int> number_in(std::string_view digits) {
   int index = -1;
   const auto [end, error] = std::from_chars(digits.begin(), digits.end(), index);
-  if (error != std::errc() || end != digits.end() || index < 0)
+  if (error != std::errc() || end != digits.end() || index < 0) return std::nullopt;
+  return index;
+}
+
+// What stands behind the colon: a make, a number, or both.
+struct Rest {
+  std::string make;
+  int index = 0;
+};
+
+Rest parse_rest(std::string_view name, std::string_view rest, const Entry& entry) {
+  if (!entry.has_numbers) return {std::string(rest), 0};
+  const std::size_t last = rest.rfind(':') + 1;  // 0 where there is none
+  const auto index = number_in(rest.substr(last));
+  if (entry.has_makes && !rest.empty() && !index) return {std::string(rest), 0};
+  if (!index || last == 1 || (last > 0 && !entry.has_makes))
     user_error(
         fmt::format("'{}' is not the name of a device: after the colon stands its number", name));
-  return index;
+  return {std::string(rest.substr(0, last > 0 ? last - 1 : 0)), *index};
 }
 
 void add(std::string_view kind, const Entry& entry) {
@@ -76,27 +93,31 @@ const Entry& find_kind(const Registry& all, std::string_view name, std::string_v
 }  // namespace
 
 void add_device(std::string_view kind, std::string_view meaning, OpenDevice open) {
-  const auto by_number = [open = std::move(open)](std::string_view number) {
-    return open(number_in(number, number));
+  const auto by_number = [open = std::move(open)](std::string_view, int index) {
+    return open(index);
   };
-  add(kind, {std::string(meaning), by_number, true});
+  add(kind, {std::string(meaning), by_number, true, false});
+}
+
+void add_device_of_makes(std::string_view kind, std::string_view meaning, OpenDeviceOfMake open) {
+  add(kind, {std::string(meaning), std::move(open), true, true});
 }
 
 void add_named_device(std::string_view kind, std::string_view meaning, OpenNamedDevice open) {
-  add(kind, {std::string(meaning), std::move(open), false});
+  const auto by_name = [open = std::move(open)](std::string_view name, int) { return open(name); };
+  add(kind, {std::string(meaning), by_name, false, false});
 }
 
 Device& find_device(std::string_view name) {
   const std::size_t colon = std::min(name.find(':'), name.size());
   const std::string_view kind = name.substr(0, colon);
-  std::string rest(name.substr(std::min(colon + 1, name.size())));
   Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
   const Entry& entry = find_kind(all, name, kind);
   // "CPU" and "CPU:00" are "CPU:0".
-  if (entry.has_numbers) rest = std::to_string(colon == name.size() ? 0 : number_in(name, rest));
-  std::unique_ptr<Device>& device = all.open[{std::string(kind), rest}];
-  if (device == nullptr) device = entry.open(rest);
+  const Rest rest = colon == name.size() ? Rest{} : parse_rest(name, name.substr(colon + 1), entry);
+  std::unique_ptr<Device>& device = all.open[{std::string(kind), rest.make, rest.index}];
+  if (device == nullptr) device = entry.open(rest.make, rest.index);
   return *device;
 }
 

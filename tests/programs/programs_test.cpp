@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 #include <weft/error.h>
 
+#include "../support/errors.h"
 #include "check.h"
 #include "random.h"
 #include "shrink.h"
@@ -22,7 +23,14 @@ constexpr Variant variants[] = {
     {.name = "CPU, step by step", .device = "CPU", .realize_each = true, .every = 4},
     {.name = "CPU, plain loops", .device = "CPU", .noopt = 1, .every = 2},
     {.name = "CPU, by way of C", .device = "CPU", .clang = 1, .every = 10},
+    {.name = "CPU, as x86-64-v2", .device = "CPU:LLVM:x86-64-v2", .every = 8},
+    {.name = "CPU, as x86-64-v3", .device = "CPU:LLVM:x86-64-v3", .every = 8},
+    {.name = "CPU, as x86-64-v4", .device = "CPU:LLVM:x86-64-v4", .every = 8},
 };
+
+bool is_here(std::string_view device) {
+  return error_of([&] { return &find_device(device); }) == "no error";
+}
 
 // On the device DEV too, where that is another.
 std::vector<Variant> variants_for(std::uint64_t seed) {
@@ -31,7 +39,9 @@ std::vector<Variant> variants_for(std::uint64_t seed) {
   if (std::ranges::find(variants, device, &Variant::device) == std::end(variants))
     result.push_back({.name = "DEV", .device = device});
   for (const Variant& variant : variants)
-    if (seed % variant.every == 0 || std::getenv("WEFT_SEED") != nullptr) result.push_back(variant);
+    if ((seed % variant.every == 0 || std::getenv("WEFT_SEED") != nullptr) &&
+        is_here(variant.device))
+      result.push_back(variant);
   return result;
 }
 

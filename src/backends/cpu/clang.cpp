@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <weft/dev/base/hash.h>
-#include <weft/dev/base/parallel.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
@@ -13,10 +12,13 @@ namespace weft::cpu {
 namespace {
 
 // IEEE to the letter: no sum and product become one rounding, nothing is assumed of NaN.
-const std::vector<std::string>& options() {
-  static const std::vector<std::string> options{
-      "-x", "c",    "-std=c17", "-O2", "-march=native", "-fno-math-errno", "-ffp-contract=off",
-      "-w", "-fPIC"};
+std::vector<std::string> options_for(const Processor& processor) {
+  std::vector<std::string> options{
+      "-x", "c", "-std=c17", "-O2", "-fno-math-errno", "-ffp-contract=off", "-w", "-fPIC"};
+  if (!processor.triple.empty()) options.push_back(fmt::format("--target={}", processor.triple));
+  if (processor.model != "generic")
+    options.push_back(
+        fmt::format("-march={}", processor.model.empty() ? "native" : processor.model));
   return options;
 }
 
@@ -25,13 +27,6 @@ const std::string& clang() {
   if (program.empty())
     user_error("CPU: there is no clang on PATH to compile with; install one (Debian: clang-19)");
   return program;
-}
-
-std::vector<std::string> command(std::initializer_list<std::string> more) {
-  std::vector<std::string> words{clang()};
-  words.insert(words.end(), options().begin(), options().end());
-  words.insert(words.end(), more);
-  return words;
 }
 
 std::string file_name(std::size_t number, std::string_view extension) {
@@ -48,12 +43,10 @@ std::string failed_source(std::string_view message, std::span<const std::string>
 
 class ClangCompiler final : public Compiler {
  public:
-  Target target() const override {
-    return {.lowered = true,
-            .ops = rendered_ops(),
-            .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
-            .workers = thread_count()};
-  }
+  explicit ClangCompiler(const Processor& processor)
+      : processor_(processor), options_(options_for(processor)) {}
+
+  Target target() const override { return target_of(processor_); }
 
   std::string render(const Node* kernel) const override {
     return render_c(kernel, target().scratch_bytes);
@@ -80,20 +73,32 @@ class ClangCompiler final : public Compiler {
 
   // What clang predefines names its version and all that it knows of the processor.
   std::string key() const override {
-    static const std::string key = [] {
+    std::call_once(asked_, [&] {
       const std::string macros = run_program(command({"-E", "-dM", "/dev/null"}));
-      const std::string words = fmt::format("{} -c", fmt::join(options(), " "));
-      return fmt::format("clang {:016x}", hash_mix(hash_text(macros), hash_text(words)));
-    }();
-    return key;
+      const std::string words = fmt::format("{} -c", fmt::join(options_, " "));
+      key_ = fmt::format("clang {:016x}", hash_mix(hash_text(macros), hash_text(words)));
+    });
+    return key_;
   }
+
+ private:
+  std::vector<std::string> command(std::initializer_list<std::string> more) const {
+    std::vector<std::string> words{clang()};
+    words.insert(words.end(), options_.begin(), options_.end());
+    words.insert(words.end(), more);
+    return words;
+  }
+
+  const Processor& processor_;
+  std::vector<std::string> options_;
+  mutable std::once_flag asked_;
+  mutable std::string key_;
 };
 
 }  // namespace
 
-const Compiler& clang_compiler() {
-  static const ClangCompiler compiler;
-  return compiler;
+const Compiler& clang_compiler(const Processor& processor) {
+  return compiler_for<ClangCompiler>(processor);
 }
 
 }  // namespace weft::cpu

@@ -1,11 +1,16 @@
 // The compilers of the device CPU: from a program to an object file that defines `kernel`.
 #pragma once
 
+#include <map>
+#include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <weft/dev/device/device.h>
+
+#include "processor.h"
 
 namespace weft::cpu {
 
@@ -25,10 +30,24 @@ class Compiler {
 using Entry = void (*)(void* const* arguments, const std::int64_t* values, std::int64_t thread);
 
 // C, by the program clang.
-const Compiler& clang_compiler();
+const Compiler& clang_compiler(const Processor& processor);
 
 // LLVM IR, in this process. Throws in builds without LLVM.
 bool has_llvm();
-const Compiler& llvm_compiler();
+const Compiler& llvm_compiler(const Processor& processor);
+
+// The one of its kind for the processor, made under a lock.
+template <class C>
+const Compiler& compiler_for(const Processor& processor) {
+  static std::mutex mutex;
+  static std::map<const Processor*, std::unique_ptr<const C>> compilers;
+  const std::lock_guard lock(mutex);
+  std::unique_ptr<const C>& compiler = compilers[&processor];
+  if (compiler == nullptr) compiler = std::make_unique<const C>(processor);
+  return *compiler;
+}
+
+// What programs for the processor may be made of, scalars only.
+Target target_of(const Processor& processor);
 
 }  // namespace weft::cpu

@@ -1,10 +1,12 @@
 // CPU: kernels as machine code for this processor.
 
+#include <algorithm>
 #include <cstring>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 #include <weft/dev/base/parallel.h>
 #include <weft/dev/device/host_memory.h>
+#include <weft/dev/render/render.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
@@ -24,8 +26,9 @@ constexpr int most_devices = 8;
 #define WEFT_CALLS_COMPILED_CODE
 #endif
 
-const Compiler& chosen_compiler() {
-  return has_llvm() && setting_int("CLANG") == 0 ? llvm_compiler() : clang_compiler();
+const Compiler& chosen_compiler(const Processor& processor) {
+  return has_llvm() && setting_int("CLANG") == 0 ? llvm_compiler(processor)
+                                                 : clang_compiler(processor);
 }
 
 Entry entry_of(const ElfObject& object) {
@@ -64,51 +67,108 @@ class CpuProgram final : public Program {
   std::vector<void*> pointers_;  // of one run at a time; kept for the next
 };
 
+using ChooseCompiler = const Compiler& (*)(const Processor&);  // each time: settings may change
+
+// What stands between CPU and its number: a compiler, a processor, both or neither.
+struct Make {
+  ChooseCompiler compiler = chosen_compiler;
+  const Processor* processor = &this_processor();
+};
+
+const Processor& processor_named(std::string_view name, std::string_view device) {
+  const auto all = processors();
+  const auto found = std::ranges::find(all, name, &Processor::name);
+  if (found == all.end()) {
+    std::vector<std::string_view> names;
+    for (const Processor& processor : all) names.push_back(processor.name);
+    user_error(
+        fmt::format("'{}' is not the name of a device: after the colon stands its number, or "
+                    "a compiler (LLVM, CLANG) and a processor ({}), or one of these",
+                    device, fmt::join(names, ", ")));
+  }
+  if (found->is_like_this && !found->runs_here)
+    user_error(fmt::format("{}: this processor has not all that {} has", device, name));
+  return *found;
+}
+
+Make make_named(std::string_view name) {
+  const std::string device = fmt::format("CPU:{}", name);
+  const std::size_t end = std::min(name.find(':'), name.size());
+  const std::string_view first = name.substr(0, end);
+  Make make;
+  if (first == "LLVM" || first == "CLANG") {
+    if (first == "LLVM" && !has_llvm())
+      user_error(fmt::format("{}: this build has no LLVM", device));
+    make.compiler = first == "LLVM" ? llvm_compiler : clang_compiler;
+    if (end == name.size()) return make;
+    name.remove_prefix(end + 1);
+  }
+  make.processor = &processor_named(name, device);
+  return make;
+}
+
 class Cpu final : public Device {
  public:
-  using ChooseCompiler = const Compiler& (*)();  // each time: settings may change
-
-  Cpu(std::string name, ChooseCompiler compiler) : name_(std::move(name)), compiler_(compiler) {}
+  Cpu(std::string name, const Make& make) : name_(std::move(name)), make_(make) {}
 
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return memory_; }
-  Target target() const override { return compiler_().target(); }
-  std::string render(const Node* kernel) override { return compiler_().render(kernel); }
+  Target target() const override { return compiler().target(); }
+  std::string render(const Node* kernel) override { return compiler().render(kernel); }
   std::string compile(std::string_view source) override {
     const std::string only(source);
     return compile_all({&only, 1})[0];
   }
   std::vector<std::string> compile_all(std::span<const std::string> sources) override {
-    return compiler_().compile(sources);
+    return compiler().compile(sources);
   }
-  std::string compiler_key() const override { return compiler_().key(); }
+  std::string compiler_key() const override { return compiler().key(); }
   std::unique_ptr<Program> load(std::string_view code) override {
     return std::make_unique<CpuProgram>(code);
   }
 
  private:
+  const Compiler& compiler() const { return make_.compiler(*make_.processor); }
+
   std::string name_;
-  ChooseCompiler compiler_;
+  Make make_;
   HostMemory memory_;
 };
 
-void add(std::string_view kind, std::string_view meaning, Cpu::ChooseCompiler compiler) {
-  add_device(kind, meaning, [kind, compiler](int index) -> std::unique_ptr<Device> {
-    if (index >= most_devices)
-      user_error(
-          fmt::format("there is no {0}:{1}; the last is {0}:{2}", kind, index, most_devices - 1));
-    return std::make_unique<Cpu>(index == 0 ? std::string(kind) : fmt::format("{}:{}", kind, index),
-                                 compiler);
-  });
+std::unique_ptr<Device> open(const std::string& kind, int index, const Make& make) {
+  if (index >= most_devices)
+    user_error(
+        fmt::format("there is no {0}:{1}; the last is {0}:{2}", kind, index, most_devices - 1));
+  return std::make_unique<Cpu>(index == 0 ? kind : fmt::format("{}:{}", kind, index), make);
 }
 
 }  // namespace
+
+Target target_of(const Processor& processor) {
+  const OpSet all = rendered_ops();
+  const auto has = [&](Op op) {
+    return all.contains(op) && (processor.has_fma || op != Op::MulAcc);
+  };
+  return {.lowered = true,
+          .ops = OpSet::where(has),
+          .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
+          .workers = thread_count()};
+}
+
 }  // namespace cpu
 
 void add_cpu() {
-  cpu::add("CPU", "machine code for this processor, by LLVM; by clang from C where CLANG=1",
-           cpu::chosen_compiler);
-  cpu::add("CLANG", "this processor, always by clang from C", cpu::clang_compiler);
+  add_device_of_makes(
+      "CPU",
+      "machine code for this processor, by LLVM; by clang from C where CLANG=1; "
+      "CPU:LLVM:x86-64-v3: "
+      "by a compiler, with what a processor has; CPU:LLVM, CPU:x86-64-v3: one of these",
+      [](std::string_view make, int index) {
+        return make.empty() ? cpu::open("CPU", index, {})
+                            : cpu::open(fmt::format("CPU:{}", make), index, cpu::make_named(make));
+      });
+  add_device("CLANG", "this processor, always by clang from C",
+             [](int index) { return cpu::open("CLANG", index, {cpu::clang_compiler}); });
 }
 
 }  // namespace weft

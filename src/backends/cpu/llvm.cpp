@@ -18,7 +18,6 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 
-#include <weft/dev/base/parallel.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
@@ -32,30 +31,42 @@ void required(llvm::Error error) {
   if (error) internal_error("LLVM: " + llvm::toString(std::move(error)));
 }
 
-// This processor, as LLVM describes it.
-struct Host {
-  Host() {
-    llvm::InitializeNativeTarget();
-    llvm::InitializeNativeTargetAsmPrinter();
-    triple = llvm::sys::getProcessTriple();
-    name = llvm::sys::getHostCPUName().str();
-    std::vector<std::string> list;
-    for (const auto& feature : llvm::sys::getHostCPUFeatures())
-      list.push_back((feature.second ? "+" : "-") + feature.first().str());
-    std::sort(list.begin(), list.end());
-    for (const std::string& feature : list) features += (features.empty() ? "" : ",") + feature;
-    const auto has = [&](std::string_view feature) {
-      return std::find(list.begin(), list.end(), feature) != list.end();
-    };
-    fuses = has("+fma") || has("+neon");
-    vector_bytes = has("+avx512f") ? 64 : has("+avx2") ? 32 : 16;
+// What this one has, sorted.
+std::string features_here() {
+  std::vector<std::string> list;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    list.push_back((feature.second ? "+" : "-") + feature.first().str());
+  std::sort(list.begin(), list.end());
+  std::string features;
+  for (const std::string& feature : list) features += (features.empty() ? "" : ",") + feature;
+  return features;
+}
+
+// A processor, as LLVM describes it. Made by one thread at a time: LLVM's list of targets has no lock.
+struct Description {
+  explicit Description(const Processor& processor)
+      : triple(processor.triple), name(processor.model) {
+    if (processor.is_like_this) {
+      llvm::InitializeNativeTarget();
+      llvm::InitializeNativeTargetAsmPrinter();
+    } else {
+      llvm::InitializeAllTargetInfos();
+      llvm::InitializeAllTargets();
+      llvm::InitializeAllTargetMCs();
+      llvm::InitializeAllAsmPrinters();
+    }
+    if (triple.empty()) triple = llvm::sys::getProcessTriple();
+    if (name.empty()) {
+      name = llvm::sys::getHostCPUName().str();
+      features = features_here();
+    }
+    std::string problem;
+    target = llvm::TargetRegistry::lookupTarget(triple, problem);
+    if (target == nullptr) internal_error("LLVM: " + problem);
   }
 
   // Machines are not shared between threads.
   std::unique_ptr<llvm::TargetMachine> machine() const {
-    std::string problem;
-    const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
-    if (target == nullptr) internal_error("LLVM: " + problem);
     llvm::TargetOptions options;
     options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
     return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
@@ -63,14 +74,8 @@ struct Host {
   }
 
   std::string triple, name, features;
-  int vector_bytes = 0;
-  bool fuses = false;
+  const llvm::Target* target = nullptr;
 };
-
-const Host& host() {
-  static const Host host;
-  return host;
-}
 
 // Memory to registers, and what is computed twice once. Loops and vectors are as they should be.
 void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
@@ -89,15 +94,15 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
   passes.run(module, modules);
 }
 
-std::string object_of(const std::string& source) {
-  const std::unique_ptr<llvm::TargetMachine> machine = host().machine();
+std::string object_of(const std::string& source, const Description& processor) {
+  const std::unique_ptr<llvm::TargetMachine> machine = processor.machine();
   llvm::LLVMContext context;
   llvm::SMDiagnostic problem;
   const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(source, problem, context);
   if (module == nullptr)
     internal_error(fmt::format("LLVM: line {}: {}\nThe source is\n{}", problem.getLineNo(),
                                problem.getMessage().str(), source));
-  module->setTargetTriple(host().triple);
+  module->setTargetTriple(processor.triple);
   module->setDataLayout(machine->createDataLayout());
   optimise(*module, *machine);
   llvm::SmallVector<char, 0> object;
@@ -111,14 +116,14 @@ std::string object_of(const std::string& source) {
 
 class LlvmCompiler final : public Compiler {
  public:
+  explicit LlvmCompiler(const Processor& processor)
+      : processor_(processor), description_(processor) {}
+
   Target target() const override {
-    return {.lowered = true,
-            .ops = rendered_ops(),
-            .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
-            .vector_bytes = host().vector_bytes,
-            .fuses = host().fuses,
-            .workers = thread_count(),
-            .machine = host_machine(host().vector_bytes)};
+    Target target = target_of(processor_);
+    target.vector_bytes = processor_.vector_bytes;
+    target.machine = host_machine(processor_.vector_bytes);
+    return target;
   }
 
   std::string render(const Node* kernel) const override {
@@ -127,22 +132,26 @@ class LlvmCompiler final : public Compiler {
 
   std::vector<std::string> compile(std::span<const std::string> sources) const override {
     std::vector<std::string> objects;
-    for (const std::string& source : sources) objects.push_back(object_of(source));
+    for (const std::string& source : sources) objects.push_back(object_of(source, description_));
     return objects;
   }
 
   std::string key() const override {
-    return fmt::format("llvm {} small {} {}", LLVM_VERSION_STRING, host().name, host().features);
+    return fmt::format("llvm {} small {} {} {}", LLVM_VERSION_STRING, description_.triple,
+                       description_.name, description_.features);
   }
+
+ private:
+  const Processor& processor_;
+  Description description_;
 };
 
 }  // namespace
 
 bool has_llvm() { return true; }
 
-const Compiler& llvm_compiler() {
-  static const LlvmCompiler compiler;
-  return compiler;
+const Compiler& llvm_compiler(const Processor& processor) {
+  return compiler_for<LlvmCompiler>(processor);
 }
 
 }  // namespace weft::cpu

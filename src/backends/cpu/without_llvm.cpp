@@ -8,6 +8,6 @@ namespace weft::cpu {
 
 bool has_llvm() { return false; }
 
-const Compiler& llvm_compiler() { internal_error("this build has no LLVM"); }
+const Compiler& llvm_compiler(const Processor&) { internal_error("this build has no LLVM"); }
 
 }  // namespace weft::cpu

@@ -30,7 +30,10 @@ TEST(TensorErrors, HashesAndHandles) {
        "hash: the size n is symbolic, and has to be a number here"},
       {"hash of null", [&] { none.hash(); }, is_null},
       {"to_ no number", [&] { here.to_("CPU:x"); },
-       "'CPU:x' is not the name of a device: after the colon stands its number"},
+       "'CPU:x' is not the name of a device: after the colon stands its number, or a compiler "
+       "(LLVM, CLANG) and a processor (native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64), or one "
+       "of "
+       "these"},
       {"to_ of null", [&] { nowhere.to_("CPU"); }, is_null},
       {"contiguous_backward of null", [&] { none.contiguous_backward(); }, is_null},
       {"image_dot", [&] { x.image_dot(x); },

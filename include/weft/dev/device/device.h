@@ -64,7 +64,7 @@ class Device {
 
   virtual ~Device() = default;
 
-  virtual std::string_view name() const = 0;  // as it is asked for: "CPU", "CPU:1"
+  virtual std::string_view name() const = 0;  // as it is asked for: "CPU", "CPU:1", "CPU:LLVM:1"
   virtual Allocator& allocator() = 0;
   // By default kernels are taken as they were scheduled.
   virtual Target target() const { return {}; }
@@ -110,6 +110,10 @@ std::vector<DeviceKind> device_kinds();
 // Opens number `index` of a kind of device, as in CPU:index. Throws where there is none.
 using OpenDevice = std::function<std::unique_ptr<Device>(int index)>;
 void add_device(std::string_view kind, std::string_view meaning, OpenDevice open);
+
+// The same of a kind of several makes, as in CPU:LLVM:index; the make is "" where none is named.
+using OpenDeviceOfMake = std::function<std::unique_ptr<Device>(std::string_view make, int index)>;
+void add_device_of_makes(std::string_view kind, std::string_view meaning, OpenDeviceOfMake open);
 
 // The same of devices that have names instead of numbers, as in DISK:path.
 using OpenNamedDevice = std::function<std::unique_ptr<Device>(std::string_view name)>;

@@ -1,0 +1,45 @@
+#include "processor.h"
+
+#include <array>
+
+namespace weft::cpu {
+namespace {
+
+#if defined(__x86_64__)
+#define WEFT_HAS(feature) (__builtin_cpu_supports(feature) != 0)
+constexpr bool is_x86 = true;
+#else
+#define WEFT_HAS(feature) false
+constexpr bool is_x86 = false;
+#endif
+#if defined(__aarch64__)
+constexpr bool is_arm = true;
+#else
+constexpr bool is_arm = false;
+#endif
+
+std::array<Processor, 5> all_processors() {
+  const int native_bytes = WEFT_HAS("avx512f") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
+  constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu";
+  // clang-format off
+  return {{
+      // name       triple model        bytes         FMA                       runs here               like this
+      {"native",    "",    "",          native_bytes, is_arm || WEFT_HAS("fma"), true,                   true},
+      {"x86-64-v2", x86,   "x86-64-v2", 16,           false,                    WEFT_HAS("x86-64-v2"),  is_x86},
+      {"x86-64-v3", x86,   "x86-64-v3", 32,           true,                     WEFT_HAS("x86-64-v3"),  is_x86},
+      {"x86-64-v4", x86,   "x86-64-v4", 64,           true,                     WEFT_HAS("x86-64-v4"),  is_x86},
+      {"aarch64",   arm,   "generic",   16,           true,                     is_arm,                 is_arm},
+  }};
+  // clang-format on
+}
+
+}  // namespace
+
+std::span<const Processor> processors() {
+  static const auto processors = all_processors();
+  return processors;
+}
+
+const Processor& this_processor() { return processors().front(); }
+
+}  // namespace weft::cpu

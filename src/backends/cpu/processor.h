@@ -1,0 +1,23 @@
+// The processors that kernels can be compiled for.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace weft::cpu {
+
+struct Processor {
+  std::string_view name;    // as in CPU:LLVM:x86-64-v3
+  std::string_view triple;  // as compilers name its kind; empty: the kind of this one
+  std::string_view model;   // as compilers name what it has; empty: all that this one has
+  int vector_bytes;
+  bool has_fma;
+  bool runs_here;
+  bool is_like_this;  // of the same kind: what it runs might run here
+};
+
+// This one first, then by what they have.
+std::span<const Processor> processors();
+const Processor& this_processor();
+
+}  // namespace weft::cpu
