@@ -5,8 +5,9 @@
 // keeps the caller waiting, so that a slot never changes under a thread that works on it.
 //
 // Threads without work look for some for a while, then sleep; so do callers for what others still run.
-// Who sleeps says so before he looks for the last time, and who changes something looks for sleepers
-// afterwards: with both in the one order of sequential consistency, nobody sleeps through a change.
+// Whoever goes to sleep says so before looking for the last time, and whoever changes something looks
+// for sleepers afterwards: all in the one order of sequential consistency, so that nobody sleeps through
+// a change.
 
 #include <weft/dev/base/parallel.h>
 
@@ -147,7 +148,7 @@ class Pool {
     }
   }
 
-  // A thread of the pool. What its maker chose for himself, cores and rounding, is not for it.
+  // A thread of the pool. Cores and rounding are not those that its maker chose.
   [[noreturn]] void serve() {
     pthread_setaffinity_np(pthread_self(), sizeof cores_, &cores_);
     std::fesetenv(FE_DFL_ENV);
@@ -167,7 +168,11 @@ class Pool {
   void help(Job& job) {
     const int threads = job.threads;
     if (job.untaken == 0 || !enter(threads)) return;
-    work_on(job, [&] { return working_ <= threads; });
+    work_on(job, [&] {
+      const bool is_room = working_ <= threads;
+      if (!is_room) some_refused_ = true;
+      return is_room;
+    });
     leave();
   }
 
@@ -176,10 +181,11 @@ class Pool {
     for (int working = working_;;) {
       if (working < threads) {
         if (working_.compare_exchange_weak(working, working + 1)) return true;
-      } else {
-        some_refused_ = true;
-        if ((working = working_) >= threads) return false;
+        continue;
       }
+      some_refused_ = true;
+      working = working_;
+      if (working >= threads) return false;
     }
   }
 
@@ -205,7 +211,7 @@ class Pool {
       untaken = job.untaken.load(std::memory_order_relaxed);
     }
     is_inside = false;
-    if (done > 0 && (job.finished += done) == count) callers_.wake_all();
+    if (done > 0 && job.finished.fetch_add(done) + done == count) callers_.wake_all();
   }
 
   const cpu_set_t cores_;

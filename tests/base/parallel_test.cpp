@@ -154,6 +154,26 @@ TEST(Parallel, WhoWasRefusedHelpsLater) {
   EXPECT_EQ(threads.size(), 2U);
 }
 
+TEST(Parallel, WhoMadeRoomComesBack) {
+  const Context context{{"WEFT_THREADS", 2}};
+  meet(2);
+  std::atomic<bool> is_gone{false};
+  std::thread other([&] {
+    std::this_thread::sleep_for(10ms);
+    const Context two{{"WEFT_THREADS", 2}};
+    parallel(2, [](std::int64_t) { std::this_thread::sleep_for(20ms); });
+    is_gone = true;
+  });
+  const auto caller = std::this_thread::get_id();
+  std::atomic<int> helped_later{0};
+  parallel(100, [&](std::int64_t) {
+    std::this_thread::sleep_for(2ms);
+    if (is_gone && std::this_thread::get_id() != caller) ++helped_later;
+  });
+  other.join();
+  EXPECT_GT(helped_later, 2);
+}
+
 double cpu_seconds() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
