@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include <cctype>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <random>
@@ -424,6 +425,22 @@ TEST_P(Cpu, SplitsWorkAmongThreads) {
            put(place(param(2, Access::Write, {size(5)}), {t}), sum)},
           random_floats({80, 80, 5}), {7});
   }
+}
+
+// A third is a little more than it is rounded downward.
+TEST_P(Cpu, RoundsToNearestWhateverTheProgramDoes) {
+  const UOp t = thread(3);
+  const auto in = [&](int slot) { return load(place(param(slot, Access::Read, {size(3)}), {t})); };
+  const auto f32 = [](double value) { return bits_from_double(value, dtypes::f32); };
+  Memory memory{stored({0, 0, 0}, dtypes::f32), stored({f32(1), f32(1), f32(1)}, dtypes::f32),
+                stored({f32(3), f32(3), f32(3)}, dtypes::f32)};
+  const UOp third = make(Op::Div, {in(1), in(2)});
+  const Context two{{"WEFT_THREADS", 2}};
+  std::fesetround(FE_DOWNWARD);
+  run(GetParam(), kernel_of({put(place(param(0, Access::Write, {size(3)}), {t}), third)}), memory);
+  EXPECT_EQ(std::fegetround(), FE_DOWNWARD);
+  std::fesetround(FE_TONEAREST);
+  EXPECT_EQ(loaded(memory[0], dtypes::f32), (std::vector<Bits>(3, 0x3eaaaaab)));
 }
 
 TEST_P(Cpu, NumbersThreadsInAsManyBitsAsTheyNeed) {

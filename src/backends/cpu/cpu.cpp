@@ -1,6 +1,7 @@
 // CPU: kernels as machine code for this processor.
 
 #include <algorithm>
+#include <cfenv>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -36,6 +37,32 @@ Entry entry_of(const ElfObject& object) {
   return reinterpret_cast<Entry>(object.find("kernel"));
 }
 
+// Kernels round to nearest and keep what is denormal, whatever the program has chosen for itself. The
+// threads of the pool do so anyway.
+class StandardFloats {
+ public:
+#if defined(__x86_64__)
+  StandardFloats() : before_(__builtin_ia32_stmxcsr()) { __builtin_ia32_ldmxcsr(0x1f80); }
+  ~StandardFloats() { __builtin_ia32_ldmxcsr(before_); }
+
+ private:
+  unsigned before_;
+#else
+  StandardFloats() {
+    std::fegetenv(&before_);
+    std::fesetenv(FE_DFL_ENV);
+  }
+  ~StandardFloats() { std::fesetenv(&before_); }
+
+ private:
+  std::fenv_t before_{};
+#endif
+
+ public:
+  StandardFloats(const StandardFloats&) = delete;
+  StandardFloats& operator=(const StandardFloats&) = delete;
+};
+
 // How many threads run it, each once.
 std::int64_t threads_of(const ElfObject& object) {
   if (!object.defines("threads")) return 1;
@@ -55,6 +82,7 @@ class CpuProgram final : public Program {
     pointers_.clear();
     for (const Argument& argument : arguments)
       pointers_.push_back(static_cast<std::byte*>(argument.memory) + argument.offset);
+    const StandardFloats floats;
     parallel(threads_, [&](std::int64_t thread) WEFT_CALLS_COMPILED_CODE {
       entry_(pointers_.data(), values.data(), thread);
     });
