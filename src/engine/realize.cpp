@@ -167,12 +167,30 @@ UOp computed(const Node* node) {
 
 namespace {
 
+bool is_on_a_device(const Node* node) {
+  return std::ranges::any_of(toposort(node), [](const Node* below) {
+    return OpSet{Op::Buffer, Op::Copy}.contains(below->op());
+  });
+}
+
+}  // namespace
+
+UOp computed_for(const Node* node, Symbol device) {
+  UOp known = computed(node);
+  if (known.is_null()) return known;
+  const Node* memory = seen_by(known.node());
+  const bool is_elsewhere = memory->op() == Op::Buffer && memory->arg<BufferArg>().device != device;
+  return is_elsewhere && !is_on_a_device(node) ? UOp() : known;
+}
+
+namespace {
+
 // What is wanted, the part of it that there is something to do for, and how.
 struct Task {
   explicit Task(const std::vector<Wanted>& wanted) {
     std::vector<Wanted> needed;
     for (const Wanted& one : wanted) {
-      const UOp known = computed(one.tensor.node());
+      const UOp known = computed_for(one.tensor.node(), one.device);
       results.push_back(known.is_null() ? one.tensor : known);
       if (seen_by(results.back().node())->op() == Op::Buffer) continue;
       open.push_back(results.size() - 1);

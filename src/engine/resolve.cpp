@@ -1,5 +1,6 @@
 #include "resolve.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include <fmt/core.h>
@@ -13,6 +14,8 @@ namespace {
 
 class Resolver {
  public:
+  explicit Resolver(Symbol device) : device_(device) {}
+
   // Sources before users, without what lies behind a value that is known.
   const Node* resolve(const Node* root) {
     std::vector<std::pair<const Node*, bool>> open{{root, false}};
@@ -22,7 +25,8 @@ class Resolver {
       if (made_.contains(node)) continue;
       if (sources_done) {
         made_.set(node, rebuilt(node));
-      } else if (const UOp known = computed(node); !known.is_null() && known.node() != node) {
+      } else if (const UOp known = computed_for(node, device_);
+                 !known.is_null() && known.node() != node) {
         keep_.push_back(known);
         made_.set(node, resolve_view(known.node()));
       } else {
@@ -73,6 +77,7 @@ class Resolver {
                              number, arg.lo, arg.hi));
   }
 
+  Symbol device_;
   NodeMap<const Node*> made_;
   std::vector<UOp> keep_;  // another thread may compute the node anew meanwhile
 };
@@ -98,10 +103,16 @@ std::vector<std::optional<Origin>> number_origins(const std::vector<const Node*>
   return origins;
 }
 
+// Where all is wanted; none where that is on several.
+Symbol common_device(const std::vector<Wanted>& wanted) {
+  const auto is_there = [&](const Wanted& each) { return each.device == wanted[0].device; };
+  return std::ranges::all_of(wanted, is_there) ? wanted[0].device : Symbol();
+}
+
 }  // namespace
 
 Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options) {
-  Resolver resolver;
+  Resolver resolver(common_device(wanted));
   Resolved result;
   std::vector<UOp> tensors;
   for (const Wanted& each : wanted) tensors.emplace_back(resolver.resolve(each.tensor.node()));

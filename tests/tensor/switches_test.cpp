@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <limits>
+#include <set>
 
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/ir/graph.h>
@@ -171,6 +172,24 @@ TEST(DefaultDevice, IsTheKindThatTheEnvironmentAsksFor) {
   const Context given{{"DEV", "NULL"}};
   EXPECT_EQ(default_device(), "NULL");
   ::unsetenv("INTERP");
+}
+
+// What is made of nothing is the same graph on every device.
+TEST(DefaultDevice, ValuesOnAnotherAreNotUsed) {
+  const Tensor there = Tensor::arange(5, {.device = "INTERP"}), again = there + 0;
+  there.realize();
+  const Tensor here = Tensor::arange(5, {.device = "CPU"});
+  const auto devices = [](const std::vector<Tensor>& tensors) {
+    std::set<std::string> devices;
+    for (const ScheduleItem& item : Tensor::schedule(tensors))
+      for (const UOp& buffer : item.buffers) devices.insert(buffer->arg<BufferArg>().device.get());
+    return devices;
+  };
+  EXPECT_EQ(devices({here}), std::set<std::string>{"CPU"});
+  EXPECT_EQ(devices({here * 2}), std::set<std::string>{"CPU"});
+  EXPECT_EQ(devices({again * 2}), std::set<std::string>{"INTERP"});
+  EXPECT_EQ(devices({here * 2, there.to("CPU") * 3}).count("INTERP"), 1U);  // it was computed
+  EXPECT_TRUE(holds<float>((here * 2).to(dtypes::f32), {0, 2, 4, 6, 8}, {5}));
 }
 
 TEST(DefaultDevice, ClangIsTheProcessorByAnotherCompiler) {

@@ -22,5 +22,8 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted);
 
 // The BUFFER that a node was computed into; null where it was not.
 UOp computed(const Node* node);
+// The same, unless it is on another device only because the node was wanted there before: nothing that
+// the node is made of says where it is.
+UOp computed_for(const Node* node, Symbol device);
 
 }  // namespace weft
