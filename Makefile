@@ -53,6 +53,7 @@ check-all: deps-check deps-chroot deps-qemu test lint asan tsan build-minimal bu
 	WEFT_FULL=1 ctest --preset default -j $(JOBS)
 	VALIDATE=1 ctest --preset default -j $(JOBS) -R "^Tensor"
 	DEV=INTERP ctest --preset default -j $(JOBS)
+	DEV=AARCH64 ctest --preset default -j $(JOBS) -R "golden.*cpu"
 	DEV=CPU:LLVM:x86-64-v2 ctest --preset default -j $(JOBS) -R "^Tensor|golden.*cpu"
 	DEV=CPU:LLVM:x86-64-v3 ctest --preset default -j $(JOBS) -R "^Tensor|golden.*cpu"
 	scripts/check_install.sh build/default

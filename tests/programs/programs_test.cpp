@@ -26,6 +26,7 @@ constexpr Variant variants[] = {
     {.name = "CPU, as x86-64-v2", .device = "CPU:LLVM:x86-64-v2", .every = 8},
     {.name = "CPU, as x86-64-v3", .device = "CPU:LLVM:x86-64-v3", .every = 8},
     {.name = "CPU, as x86-64-v4", .device = "CPU:LLVM:x86-64-v4", .every = 8},
+    {.name = "AArch64", .device = "AARCH64", .every = 8},
 };
 
 bool is_here(std::string_view device) {
