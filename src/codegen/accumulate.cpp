@@ -172,7 +172,7 @@ class Accumulate {
 
 std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions& options) {
   const auto* target = options.context.get<Target>();
-  return traversed<Accumulate>(roots, target != nullptr && target->fuses);
+  return traversed<Accumulate>(roots, target != nullptr && target->ops.contains(Op::MulAcc));
 }
 
 }  // namespace weft

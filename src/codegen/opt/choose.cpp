@@ -400,7 +400,7 @@ bool is_open(const Node* node) {
 
 Schedule choose_schedule(const Node* kernel, const Target& target) {
   if (!std::ranges::all_of(toposort(kernel), is_open)) return {};
-  const auto nest = nest_of(kernel, target.fuses);
+  const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
   if (!nest || nest->loops.empty() || target.vector_bytes == 0)
     return share_outermost(kernel, target.machine);
   const Chooser chooser(*nest, target, may_store_twice(kernel->src(0)));
