@@ -8,15 +8,6 @@
 namespace weft {
 namespace {
 
-DType unsigned_bits(DType dtype) {
-  switch (dtype.bits()) {
-    case 8: return dtypes::u8;
-    case 16: return dtypes::u16;
-    case 32: return dtypes::u32;
-    default: return dtypes::u64;
-  }
-}
-
 // Floats of one sign are in the order of their bits.
 Tensor plain_nextafter(const Tensor& a, const Tensor& b) {
   const Tensor bits = a.bitcast(bits_of(a.dtype())), least = bits.full_like(1).bitcast(a.dtype());

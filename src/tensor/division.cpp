@@ -21,9 +21,17 @@ Tensor floored_quotient(const Tensor& a, const Tensor& b) {
   return (b == 0).where(a / b, is_above.where(whole - 1, whole));
 }
 
-// As many steps as the two neighbouring Fibonacci numbers take that are the largest of these bits.
-std::int64_t euclid_steps(DType dtype) {
-  return static_cast<std::int64_t>(std::ceil(dtype.bits() * 1.4405)) + 1;
+// What two unsigned numbers have in common. Each step halves the even one of them, or the difference of two
+// odd ones, and so the product at least. The power of two in both stays in both: it is what one is odd by.
+Tensor common_part(const Tensor& a, const Tensor& b) {
+  const Tensor both = a | b, unit = both & (~both + 1);
+  Tensor odd = ((a & unit) != 0).where(a, b), rest = a ^ b ^ odd;
+  for (int step = 0; step < 2 * a.dtype().bits(); ++step) {
+    const Tensor less = ((rest & unit) != 0).where(odd, 0), is_below = rest < less;
+    odd = is_below.where(rest, odd);
+    rest = is_below.where(less - rest, rest - less) >> 1;
+  }
+  return odd;
 }
 
 void want_integers(std::string_view op, const Operand& a, const Operand& b) {
@@ -66,19 +74,11 @@ Tensor Tensor::fmod(const Operand& other) const {
                      [op](const UOp& x, const UOp& y) { return make(op, {x, y}); });
 }
 
-// Euclid's algorithm, as often as any two numbers of the dtype need.
 Tensor Tensor::gcd(const Operand& other) const {
   want_integers("gcd", *this, other);
-  const DType dtype = joint(*this, other);
-  auto [a, b] = brought_together("gcd", *this, other, dtype);
-  a = a.abs();
-  b = b.abs();
-  for (std::int64_t i = euclid_steps(dtype); i > 0; --i) {
-    const Tensor is_done = b == 0, rest = a.fmod(is_done.where(1, b));
-    a = is_done.where(a, b);
-    b = is_done.where(0, rest);
-  }
-  return a;
+  const DType dtype = joint(*this, other), within = unsigned_bits(dtype);
+  const auto [a, b] = brought_together("gcd", *this, other, dtype);
+  return common_part(a.abs().bitcast(within), b.abs().bitcast(within)).bitcast(dtype);
 }
 
 Tensor Tensor::lcm(const Operand& other) const {

@@ -30,6 +30,15 @@ DType bits_of(DType dtype) {
   }
 }
 
+DType unsigned_bits(DType dtype) {
+  switch (dtype.bits()) {
+    case 8: return dtypes::u8;
+    case 16: return dtypes::u16;
+    case 32: return dtypes::u32;
+    default: return dtypes::u64;
+  }
+}
+
 Tensor is_signed(const Tensor& x) {
   return x.dtype().is_float() ? x.bitcast(bits_of(x.dtype())) < 0 : x < 0;
 }

@@ -48,8 +48,9 @@ DType joint_float(const Operand& a, const Operand& b);
 
 // Whether the sign bit is set, also of zeros and NaN.
 Tensor is_signed(const Tensor& x);
-// The signed integers as wide as this dtype.
+// The signed and the unsigned integers as wide as this dtype.
 DType bits_of(DType dtype);
+DType unsigned_bits(DType dtype);
 
 // Within a unit or two in the last place, of f32 or f64; their own gradients are those of the pieces.
 Tensor plain_expm1(const Tensor& x);

@@ -19,13 +19,10 @@ namespace {
 // asks for all, it has one case of so many.
 constexpr std::int64_t most_interpreted = 200;
 constexpr std::size_t sample_by_clang = 6;
-// The unrolled steps of Euclid take clang many minutes; LLVM and INTERP run them.
-constexpr std::string_view too_long_for_clang[] = {"gcd", "lcm"};
 
-bool is_wanted(std::string_view name, const Case& c, std::size_t number) {
+bool is_wanted(const Case& c, std::size_t number) {
   if (default_device().starts_with("INTERP")) return c.largest <= most_interpreted;
   if (setting_int("CLANG") == 0) return true;
-  if (std::ranges::find(too_long_for_clang, name) != std::end(too_long_for_clang)) return false;
   return std::getenv("WEFT_FULL") != nullptr || number % sample_by_clang == 0;
 }
 
@@ -112,7 +109,7 @@ class MethodTest : public ::testing::Test {
     for (std::size_t i = 0; i < lines->second.size(); ++i) {
       const Data::Line& line = lines->second[i];
       Case parsed(line.text, data_->bytes);
-      if (!is_wanted(name_, parsed, i)) continue;
+      if (!is_wanted(parsed, i)) continue;
       cases.push_back(std::move(parsed));
       wanted.push_back(&line);
     }

@@ -271,3 +271,9 @@ for name in ["nansum", "nanmean"]:
 for name, dtype in {"float": "f32", "double": "f64", "half": "f16", "bfloat16": "bf16", "short": "i16", "int": "i32", "long": "i64", "bool": "bool"}.items():
     for x in [floats((2, 3)), ints((4,)), bools((3,)), floats(()), floats((0, 2)), transposed(floats((2, 3), dtype="f64"))]:
         case(name, lambda x: x.to(DTYPES[dtype]), [x])
+
+# --- What is hard -----------------------------------------------------------------------------------------------------
+
+for dtype, bits in [("i8", 8), ("i16", 16), ("i32", 32), ("i64", 64)]:  # what takes most steps, and what has most twos
+    most, high = 2 ** (bits - 1) - 1, 2 ** (bits - 2)
+    case("gcd", torch.gcd, [values([most, high, high, most, -high, 3 * (high // 2), most - 1], dtype), values([high, most, high, most - 1, high // 2, high, 1], dtype)])
