@@ -7,6 +7,7 @@
 #include <weft/error.h>
 #include <weft/functional.h>
 
+#include "largest.h"
 #include "ops.h"
 #include "taps.h"
 #include "windows.h"
@@ -56,10 +57,24 @@ Tensor adaptive_avg_pool(const Tensor& x, const std::vector<std::int64_t>& sizes
   return sum_of_taps("adaptive_avg_pool", x, windows_of(x, out));
 }
 
+namespace {
+
+// A tap behind a window's end is another of its last element: taps are counted, not places.
+Tensor largest_tap(const Tensor& seen, const AxisList& axes) {
+  const std::vector<Dim> sizes = seen.dims();
+  const Shape taps(std::vector<Dim>(sizes.end() - std::ssize(axes.axes()), sizes.end()));
+  std::int64_t count = 1;
+  for (const Dim& size : taps.dims()) count *= constant_size("adaptive_max_pool", size.uop());
+  return largest(seen, Tensor::arange(count, 0, -1, {.device = seen.device()}).reshape(taps), axes);
+}
+
+}  // namespace
+
 Tensor adaptive_max_pool(const Tensor& x, const std::vector<std::int64_t>& sizes) {
   const std::vector<std::int64_t> out = sizes_for("adaptive_max_pool", x, sizes);
   if (const auto kernel = even_kernel(x, out)) return x.max_pool(*kernel);
-  return read_taps("adaptive_max_pool", x, windows_of(x, out)).max(last_axes(out.size()));
+  const AxisList axes = last_axes(out.size());
+  return largest_tap(read_taps("adaptive_max_pool", x, windows_of(x, out)), axes).squeeze(axes);
 }
 
 std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
@@ -69,7 +84,7 @@ std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
   if (const auto kernel = even_kernel(x, out)) return x.max_pool_with_indices(*kernel);
   const std::vector<Taps> taps = windows_of(x, out);
   const AxisList axes = last_axes(out.size());
-  const Tensor seen = read_taps(op, x, taps), most = seen.max(axes, true);
+  const Tensor seen = read_taps(op, x, taps), most = largest_tap(seen, axes);
   std::int64_t count = 1;
   Tensor place;  // in the flattened axes
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -81,8 +96,7 @@ std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
     place = place.is_null() ? own_place : place * own + own_place;
     count *= own;
   }
-  const Tensor is_most = (seen == most) | seen.isnan();
-  return {most.squeeze(axes), count - is_most.where(count - place, 0).max(axes)};
+  return {most.squeeze(axes), count - first_of(seen, most, count - place, axes, false)};
 }
 
 #define WEFT_ADAPTIVE(name, dims)                              \

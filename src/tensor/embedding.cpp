@@ -4,6 +4,7 @@
 #include <weft/error.h>
 #include <weft/functional.h>
 
+#include "largest.h"
 #include "ops.h"
 
 namespace weft::functional {
@@ -27,7 +28,10 @@ Tensor reduced(const Tensor& rows, const Tensor& counts, Bag mode) {
   if (mode == Bag::Max) {
     if (rows.size(1) == 0) return rows.sum(1);
     constexpr double least = -std::numeric_limits<double>::infinity();
-    return counts.any(1, true).where(counts.where(rows, least).max(1, true), 0).squeeze(1);
+    const Tensor behind = Tensor::arange(rows.size(1), 0, -1, {.device = rows.device()});
+    const Tensor most =
+        largest(counts.where(rows, least), counts.where(behind.unsqueeze(-1), 0), 1);
+    return counts.any(1, true).where(most, 0).squeeze(1);
   }
   const Tensor sum = counts.where(rows, 0).sum(1);
   if (mode == Bag::Sum) return sum;

@@ -58,8 +58,27 @@ Selected Tensor::nanmedian(std::int64_t axis, bool keepdim) const {
   return middle("nanmedian", *this, axis, keepdim, true);
 }
 
-Tensor Tensor::median() const { return flatten().median(0).values; }
-Tensor Tensor::nanmedian() const { return flatten().nanmedian(0).values; }
+namespace {
+
+// Equal elements share the gradient, as PyTorch has it where no index says which of them it is. Their number
+// may be too large for few bits.
+Tensor with_shared_gradient(const Tensor& found, const Tensor& all) {
+  return Tensor::custom(
+      {found.detach(), all}, [](const std::vector<Tensor>& in) { return in[0]; },
+      [](const Tensor& g, const std::vector<Tensor>& in, const Tensor& y) {
+        const DType wide = promote(g.dtype(), dtypes::f32);
+        const Tensor is_found = (in[1] == y) | (in[1].isnan() & y.isnan());
+        const Tensor part = (g.cast(wide) / is_found.cast(wide).sum()).cast(g.dtype());
+        return std::vector<Tensor>{Tensor(), is_found.where(part, 0)};
+      });
+}
+
+}  // namespace
+
+Tensor Tensor::median() const { return with_shared_gradient(flatten().median(0).values, *this); }
+Tensor Tensor::nanmedian() const {
+  return with_shared_gradient(flatten().nanmedian(0).values, *this);
+}
 
 // The first of the longest runs of equal ones ends where the run is longest.
 Selected Tensor::mode(std::int64_t axis, bool keepdim) const {

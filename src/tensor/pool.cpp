@@ -7,6 +7,7 @@
 #include <weft/error.h>
 #include <weft/functional.h>
 
+#include "largest.h"
 #include "ops.h"
 #include "taps.h"
 #include "windows.h"
@@ -52,29 +53,44 @@ bool sees_all(const Window& window, std::size_t i, bool count_padding) {
 
 }  // namespace
 
+namespace {
+
+// What a pool looks at, and the places counted down: those of padding are 0.
+struct Seen {
+  Seen(const Tensor& x, const Window& window)
+      : axes(last_axes(window.kernel.size())),
+        elements(windows(padded(x, window, lowest(x.dtype())), window)) {
+    const std::vector<Dim> all = x.dims();
+    const auto n = static_cast<std::ptrdiff_t>(window.kernel.size());
+    const Shape spatial(std::vector<Dim>(all.end() - n, all.end()));
+    for (const Dim& size : spatial.dims()) count *= constant_size(window.op, size.uop());
+    const Tensor places = Tensor::arange(count, 0, -1, {.device = x.device()}).reshape(spatial);
+    behind = windows(padded(places, window), window);
+  }
+
+  Tensor most() const { return largest(elements, behind, axes); }
+
+  const AxisList axes;
+  const Tensor elements;
+  std::int64_t count = 1;
+  Tensor behind;
+};
+
+}  // namespace
+
 Tensor Tensor::max_pool(const PerDim& kernel, const MaxPoolOptions& options) const {
-  const Window window = pool_window("max_pool", *this, kernel, options);
-  return windows(padded(*this, window, lowest(dtype())), window)
-      .max(last_axes(window.kernel.size()));
+  const Seen seen(*this, pool_window("max_pool", *this, kernel, options));
+  return seen.most().squeeze(seen.axes);
 }
 
-// Of equal elements the first. Places count down, so that this is the largest number.
+// Of equal elements the first.
 std::pair<Tensor, Tensor> Tensor::max_pool_with_indices(const PerDim& kernel,
                                                         const MaxPoolOptions& options) const {
   const Window window = pool_window("max_pool_with_indices", *this, kernel, options);
-  const std::size_t n = window.kernel.size();
-  const AxisList axes = last_axes(n);
-  const Tensor seen = windows(padded(*this, window, lowest(dtype())), window);
-  const Tensor most = seen.max(axes, true);
-
-  const std::vector<Dim> all = dims();
-  const Shape spatial(std::vector<Dim>(all.end() - static_cast<std::ptrdiff_t>(n), all.end()));
-  std::int64_t count = 1;
-  for (const Dim& size : spatial.dims()) count *= constant_size(window.op, size.uop());
-  const Tensor behind = arange(count, 0, -1, {.device = device()}).reshape(spatial);
-  const Tensor places = windows(padded(behind, window), window);
-  const Tensor is_most = (seen == most) | seen.isnan();
-  return {most.squeeze(axes), count - is_most.where(places, 0).max(axes)};
+  const Seen seen(*this, window);
+  const Tensor most = seen.most();
+  return {most.squeeze(seen.axes),
+          seen.count - first_of(seen.elements, most, seen.behind, seen.axes, false)};
 }
 
 Tensor Tensor::avg_pool(const PerDim& kernel, const AvgPoolOptions& options) const {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "largest.h"
 #include "ops.h"
 
 namespace weft {
@@ -52,12 +53,11 @@ Tensor first_largest(std::string_view op, const Tensor& tensor, std::optional<st
   if (!chosen) return first_largest(op, tensor.flatten(), 0, keepdim);
   const std::int64_t axis = axis_of(op, *chosen, tensor.ndim());
   const std::int64_t size = tensor.size(axis);
-  const Tensor found = (tensor == tensor.max(axis, true)) | tensor.isnan();
   std::vector<Dim> apart(static_cast<std::size_t>(tensor.ndim()), Dim(1));
   apart[static_cast<std::size_t>(axis)] = Dim(size);
   const Tensor behind =
       Tensor::arange(size, 0, -1, {.device = tensor.device()}).reshape(Shape(apart));
-  return size - found.where(behind, 0).max(axis, keepdim);
+  return size - first_of(tensor, tensor.max(axis, true), behind, axis, keepdim);
 }
 
 }  // namespace

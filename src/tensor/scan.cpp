@@ -126,15 +126,30 @@ Tensor product_slope(const Tensor& g, const Tensor& x, const Tensor& y, std::int
 }
 
 // The last place so far that nothing before it is larger than; every NaN is such a place.
+Tensor places_of(const Tensor& rows, const Tensor& most) {
+  const Tensor at = Tensor::arange(rows.size(-1), {.device = rows.device()});
+  const Tensor is_place = (rows == most) | rows.isnan();
+  return scanned(is_place.where(at, 0), largest_of(dtypes::i32), most_at_once);
+}
+
+// The element at that place has the gradient, as PyTorch has it.
+Tensor largest_so_far(const Tensor& rows) {
+  return Tensor::custom(
+      {rows},
+      [](const std::vector<Tensor>& in) {
+        return scanned(in[0], largest_of(in[0].dtype()), most_at_once);
+      },
+      [](const Tensor& g, const std::vector<Tensor>& in, const Tensor& y) {
+        return std::vector<Tensor>{g.zeros_like().scatter_add(-1, places_of(in[0], y), g)};
+      });
+}
+
 std::pair<Tensor, Tensor> with_places(std::string_view op, const Tensor& x, std::int64_t axis) {
   const DType own = x.dtype();
   const Tensor wide = own.is_bool() ? x.cast(dtypes::u8) : x;
-  const Tensor values = scan_along(op, wide, axis, largest_of(wide.dtype()));
-  const Tensor places =
-      along(op, (wide == values) | wide.isnan(), axis, [](const Tensor& is_place) {
-        const Tensor at = Tensor::arange(is_place.size(-1), {.device = is_place.device()});
-        return scanned(is_place.where(at, 0), largest_of(dtypes::i32), most_at_once);
-      });
+  const Tensor values = along(op, wide, axis, largest_so_far);
+  const Tensor places = along(
+      op, wide, axis, [](const Tensor& rows) { return places_of(rows, largest_so_far(rows)); });
   return {values.cast(own), places.cast(dtypes::i32)};
 }
 

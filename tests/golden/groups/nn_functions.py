@@ -145,3 +145,5 @@ for mode in ["sum", "mean", "max"]:
     case("functional.embedding_bag", bag, [transposed(ints((2, 3), 0, 4, "i64")), distinct((4, 2), dtype="f64"), None, None], mode=mode)
 case("functional.embedding_bag", bag, [ints((3, 2), 0, 4, "i64"), floats((4, 2)), None, floats((3, 2))], mode="sum")
 case("functional.embedding_bag", bag, [ints((5,), 0, 4, "i64"), floats((4, 2)), values([0, 1, 3], "i64"), floats((5,))], mode="sum", padding_idx=1)
+case("functional.embedding_bag", bag, [ints((3, 4), 0, 3, "i64"), ints((3, 2), 0, 2, "f32"), None, None], mode="max")
+case("functional.embedding_bag", bag, [ints((9,), 0, 4, "i64"), ints((4, 3), 0, 2, "f32"), values([0, 2, 2, 5], "i64"), None], mode="max")

@@ -115,3 +115,14 @@ for shape in [(2, 3, 4, 5), (1, 2, 7), (1, 1, 2, 3, 2), (1, 1, 1), (2, 1, 1, 3)]
     axes = list(range(2, len(shape)))
     case("functional.global_avg_pool", lambda x: x.mean(axes, True), [floats(shape)])
     case("functional.global_max_pool", lambda x: x.amax(axes, True), [distinct(shape)])
+
+# Of equal elements the first has the gradient; of padding, none.
+TIES = {1: (2, 2, 9), 2: (1, 2, 6, 5), 3: (1, 1, 4, 5, 4)}
+for dims, pool, adaptive in [(1, F.max_pool1d, F.adaptive_max_pool1d), (2, F.max_pool2d, F.adaptive_max_pool2d), (3, F.max_pool3d, F.adaptive_max_pool3d)]:
+    for options in [{"stride": 1}, {"stride": 2, "padding": 1}, {"stride": 2, "ceil_mode": True}, {"stride": 1, "dilation": 2 if dims < 3 else 1}]:
+        tied = ints(TIES[dims], 0, 3, "f32")
+        case(f"max_pool{dims}d", lambda x, kernel_size, **o: pool(x, kernel_size, **o), [tied], kernel_size=[2] * dims, **options)
+    least = torch.full(TIES[dims], -inf)
+    case(f"max_pool{dims}d", lambda x, kernel_size, **o: pool(x, kernel_size, **o), [least], kernel_size=[2] * dims, padding=1)
+    for sizes in [[2] * dims, [3] * dims, [4] * dims]:
+        case(f"functional.adaptive_max_pool{dims}d", adaptive, [ints(TIES[dims], 0, 3, "f32")], output_size=sizes)

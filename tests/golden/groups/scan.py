@@ -57,3 +57,8 @@ for x in [floats((5,)), floats((3, 4)), ints((4,)), floats((0,)), floats((1,)), 
         case("diff", lambda x, n, axis: torch.diff(x, n, axis), [x], n=n, axis=axis)
 case("diff", lambda x, a, b: torch.diff(x, prepend=a, append=b), [floats((2, 3)), floats((2, 1)), floats((2, 2))])
 case("diff", lambda x, a: torch.diff(x, prepend=a), [floats((3,)), floats((1,))])
+
+for name in ["cummax", "cummin"]:  # among equal ones the last has the gradient
+    call = lambda x, axis: getattr(torch, name)(x, axis)
+    for shape, axis in [((3, 7), 1), ((9, 2), 0), ((600,), 0)]:
+        case(name, call, [ints(shape, 0, 9, "f32")], axis=axis, out=[None, "i32"])

@@ -135,3 +135,9 @@ for dtype in NUMBERS:
     case("unique_consecutive", unique, [few], grad=False, out=[None, "i32", "i32"])
 for x in [ints((0,)), values(3), values([1., nan, nan, 2., 2., -0., 0.]), ints((100,), 0, 3)]:
     case("unique_consecutive", unique, [x], grad=False, out=[None, "i32", "i32"])
+
+for name in ["median", "nanmedian"]:
+    median = getattr(torch, name)
+    for dtype in ["f16", "f32"]:  # without an index, equal ones share the gradient
+        case(name, lambda x: median(x), [ints((4, 9), 0, 4, dtype)])
+    case(name, lambda x: median(x), [values([1., nan, 2., 1., nan])])
