@@ -41,6 +41,8 @@ TEST(ExecutedWork, IsWhatWasCounted) {
   const double n = 40, product = 2 * n * n * n;
   const Tensor a = input({40, 40}), b = input({40, 40}), c = input({40, 40}), d = input({40, 40});
   const Tensor q = input({2, 40, 16}), k = input({2, 40, 16}), v = input({2, 40, 16});
+  // Of a stride of 2 and a kernel of 4, each output sees 2 elements along an axis, and not 4 with zeros.
+  const Tensor image = input({1, 8, 16, 16}), back = input({8, 4, 4, 4});
   const Case cases[] = {
       {"(a b) c", a.matmul(b).matmul(c), 2 * product},
       {"a (b c)", a.matmul(b.matmul(c)), 2 * product},
@@ -50,6 +52,8 @@ TEST(ExecutedWork, IsWhatWasCounted) {
       {"(a b)^T (c d)^T", a.matmul(b).T().matmul(c.matmul(d).T()), 3 * product},
       {"(a a) (a a)", a.matmul(a).matmul(a.matmul(a)), 2 * product},
       {"columns", (a.matmul(b).sum(0, true) * c).sum(1), product + 3 * n * n},
+      {"conv_transpose", image.conv_transpose(back, {}, {.stride = 2, .padding = 1}),
+       2.0 * (4 * 32 * 32) * (8 * 2 * 2)},
       {"attention", q.matmul(k.transpose(-1, -2)).softmax().matmul(v),
        4.0 * 2 * 40 * 40 * 16 + 8 * 2 * 1600},
   };
