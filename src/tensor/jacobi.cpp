@@ -7,6 +7,7 @@
 
 #include "matrix.h"
 #include "ops.h"
+#include "order.h"
 
 namespace weft {
 namespace {
@@ -64,13 +65,8 @@ Tensor orthogonaliser(const Tensor& x) {
   return straightened(v.matmul(rotations(x.matmul(v), 4)));
 }
 
-// Columns so that the values, (..., n), rise or fall: a matrix of zeros and ones.
-Tensor sorter(const Tensor& values, bool rising) {
-  const Tensor mine = values.unsqueeze(-1), other = values.unsqueeze(-2);
-  const Tensor number = Tensor::arange(values.size(-1), {.device = values.device()});
-  const Tensor before =
-      (rising ? other < mine : other > mine) | ((other == mine) & (number < number.unsqueeze(-1)));
-  return (before.cast(dtypes::i32).sum(-1, true) == number).cast(values.dtype());
+Tensor in_order(const Tensor& columns, const Tensor& order) {
+  return columns.gather(-1, order.unsqueeze(-2).expand_as(columns));
 }
 
 linalg::Eigh eigh_of(const Tensor& symmetric) {
@@ -79,8 +75,8 @@ linalg::Eigh eigh_of(const Tensor& symmetric) {
   const Tensor bound = a.abs().sum(-1, true).max(-2, true) * 2;
   const Tensor vectors = orthogonaliser((a + identity(a) * bound).contiguous());
   const Tensor values = (vectors * a.matmul(vectors)).sum(-2).contiguous();
-  const Tensor order = sorter(values, true).contiguous();
-  return {(values.unsqueeze(-2).matmul(order) * scale).squeeze(-2), vectors.matmul(order)};
+  const Tensor order = order_of(values, false, values.size(-1)).contiguous();
+  return {values.gather(-1, order) * scale.squeeze(-1), in_order(vectors, order)};
 }
 
 // Of at least as many rows as columns. Two QR factorisations leave a triangle that is near to diagonal;
@@ -92,13 +88,13 @@ linalg::Svd tall_svd(const Tensor& matrix, bool full) {
                    second = householder_qr(turned(rows(first.r, 0, n)), false);
   const Tensor x = turned(second.r).contiguous();
   const Tensor v = orthogonaliser(x), w = x.matmul(v);
-  const Tensor s = w.square().sum(-2).sqrt().contiguous(), order = sorter(s, false).contiguous();
-  const linalg::Qr last = householder_qr(w.matmul(order), false);
+  const Tensor s = w.square().sum(-2).sqrt().contiguous();
+  const Tensor order = order_of(s, true, n).contiguous();
+  const linalg::Qr last = householder_qr(in_order(w, order), false);
   const Tensor sign = (diagonal_of(last.r) < 0).where(-1, s.ones_like()).unsqueeze(-2);
   const Tensor u = columns(first.q, 0, n).matmul(last.q * sign);
   return {m > n && full ? Tensor::cat({u, columns(first.q, n, m)}, -1) : u,
-          (s.unsqueeze(-2).matmul(order) * scale).squeeze(-2),
-          turned(second.q.matmul(v.matmul(order)))};
+          s.gather(-1, order) * scale.squeeze(-1), turned(second.q.matmul(in_order(v, order)))};
 }
 
 linalg::Svd svd_of(const Tensor& a, bool full) {

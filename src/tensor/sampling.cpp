@@ -21,15 +21,13 @@ namespace {
 // Where the sums up to each place first exceed a random part of the whole; nothing is behind the last
 // that weighs.
 Tensor with_replacement(const Tensor& weights, std::int64_t count) {
-  const Tensor sums = weights.cumsum(-1).contiguous(), total = sums.max(-1, true).unsqueeze(-1);
+  const Tensor sums = weights.cumsum(-1).contiguous();
+  const Tensor total = sums.slice(-1, {.start = -1});
   std::vector<Dim> dims = weights.dims();
   dims.back() = Dim(count);
   const Tensor part =
-      unit("multinomial", Shape(dims), weights.dtype(), {.device = weights.device()})
-          .unsqueeze(-1) *
-      total;
-  const Tensor sum = sums.unsqueeze(-2);
-  return ((sum <= part) & (sum < total)).sum(-1);
+      unit("multinomial", Shape(dims), weights.dtype(), {.device = weights.device()}) * total;
+  return sums.searchsorted(part, true).minimum(sums.searchsorted(total));
 }
 
 // In the order of exponential waiting times, whose rates are the weights.

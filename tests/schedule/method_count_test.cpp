@@ -275,6 +275,11 @@ TEST(MethodCount, Random) {
 }
 // clang-format on
 
+TEST(MethodCount, SamplesAreNotComparedWithAllPlaces) {
+  const Tensor weights = input({100000});
+  EXPECT_LT(flops_of(weights.multinomial(20000, true)), 2e8);
+}
+
 TEST(MethodCount, Functions) {
   const Tensor x = input({64, 32}), y = input({64, 32});
   const Tensor whole = Tensor::randint({64}, 1, 99).realize();

@@ -269,6 +269,19 @@ TEST(Sampling, Multinomial) {
   EXPECT_EQ(all, (std::vector<int>{0, 1, 2}));
 }
 
+// Every seventh of many places weighs, the more the further behind; the last ones do not.
+TEST(Sampling, MultinomialOfManyPlaces) {
+  Tensor::manual_seed(18);
+  const Tensor place = Tensor::arange(1000), weighs = (place.fmod(7) == 0) & (place < 900);
+  const Tensor weights = weighs.where(place, 0).cast(dtypes::f32);
+  const Tensor found = Tensor::stack({weights, weights * 3}).multinomial(5000, true);
+  EXPECT_EQ(found.shape(), (Sizes64{2, 5000}));
+  EXPECT_TRUE((weights.gather(0, found.flatten()) > 0).all().item<bool>());
+  const double mean = ((weights * place).sum() / weights.sum()).item<double>();
+  EXPECT_NEAR(found[0].mean().item<double>(), mean, 15);  // five standard deviations
+  EXPECT_NEAR(found[1].mean().item<double>(), mean, 15);
+}
+
 TEST(Sampling, Choice) {
   Tensor::manual_seed(17);
   const Tensor x = Tensor({10.0, 20.0, 30.0});
