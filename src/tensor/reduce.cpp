@@ -30,9 +30,9 @@ Tensor accumulated(std::string_view op, Op combine, const Tensor& tensor, const 
   return reduced(op, combine, tensor.cast(within), axes, keepdim).cast(finally);
 }
 
-std::int64_t count_of(const Tensor& tensor, const AxisList& list) {
+std::int64_t count_of(std::string_view op, const Tensor& tensor, const AxisList& list) {
   std::int64_t count = 1;
-  for (std::int64_t axis : axes_of("mean", list, tensor.ndim())) count *= tensor.size(axis);
+  for (std::int64_t axis : axes_of(op, list, tensor.ndim())) count *= tensor.size(axis);
   return count;
 }
 
@@ -50,6 +50,7 @@ Tensor turned(const Tensor& tensor) { return tensor.dtype().is_float() ? -tensor
 // The largest number of those that count down from the front is that of the first extreme.
 Tensor first_largest(std::string_view op, const Tensor& tensor, std::optional<std::int64_t> chosen,
                      bool keepdim) {
+  want_elements(op, tensor, chosen ? AxisList(*chosen) : AxisList());
   if (!chosen) return first_largest(op, tensor.flatten(), 0, keepdim);
   const std::int64_t axis = axis_of(op, *chosen, tensor.ndim());
   const std::int64_t size = tensor.size(axis);
@@ -90,30 +91,43 @@ Tensor Tensor::all(const AxisList& axes, bool keepdim) const {
 
 Tensor Tensor::mean(const AxisList& axes, bool keepdim) const {
   const DType own = float_like(dtype());
-  const Tensor total = cast(promote(own, dtypes::f32)).sum(axes, keepdim);
-  return (total / static_cast<double>(count_of(*this, axes))).cast(own);
+  const auto count = static_cast<double>(count_of("mean", *this, axes));
+  return (cast(promote(own, dtypes::f32)).sum(axes, keepdim) / count).cast(own);
 }
 
-Tensor Tensor::var(const AxisList& axes, bool keepdim, std::int64_t correction) const {
-  const DType own = float_like(dtype());
-  const Tensor x = cast(promote(own, dtypes::f32));
+namespace {
+
+Tensor variance(std::string_view op, const Tensor& tensor, const AxisList& axes, bool keepdim,
+                std::int64_t correction) {
+  const DType own = float_like(tensor.dtype());
+  const std::int64_t count = count_of(op, tensor, axes) - correction;
+  const Tensor x = tensor.cast(promote(own, dtypes::f32));
   const Tensor squares = (x - x.mean(axes, true)).square().sum(axes, keepdim);
-  const std::int64_t count = std::max<std::int64_t>(0, count_of(*this, axes) - correction);
-  return (squares / static_cast<double>(count)).cast(own);
+  return (squares / static_cast<double>(std::max<std::int64_t>(0, count))).cast(own);
+}
+
+bool is_empty(const Tensor& tensor) {
+  return std::ranges::any_of(tensor.dims(), [](const Dim& d) { return d.uop()->is_const_int(0); });
+}
+
+}  // namespace
+
+Tensor Tensor::var(const AxisList& axes, bool keepdim, std::int64_t correction) const {
+  return variance("var", *this, axes, keepdim, correction);
 }
 
 Tensor Tensor::std(const AxisList& axes, bool keepdim, std::int64_t correction) const {
-  return var(axes, keepdim, correction).sqrt();
+  return variance("std", *this, axes, keepdim, correction).sqrt();
 }
 
 std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
                                            std::int64_t correction) const {
-  return {var(axes, keepdim, correction), mean(axes, keepdim)};
+  return {variance("var_mean", *this, axes, keepdim, correction), mean(axes, keepdim)};
 }
 
 std::pair<Tensor, Tensor> Tensor::std_mean(const AxisList& axes, bool keepdim,
                                            std::int64_t correction) const {
-  return {std(axes, keepdim, correction), mean(axes, keepdim)};
+  return {variance("std_mean", *this, axes, keepdim, correction).sqrt(), mean(axes, keepdim)};
 }
 
 std::pair<Tensor, Tensor> Tensor::aminmax(const AxisList& axes, bool keepdim) const {
@@ -122,12 +136,13 @@ std::pair<Tensor, Tensor> Tensor::aminmax(const AxisList& axes, bool keepdim) co
 }
 
 Tensor Tensor::nansum(const AxisList& axes, bool keepdim, DType dtype) const {
-  return isnan().where(0, *this).sum(axes, keepdim, dtype);
+  return accumulated("nansum", Op::Add, isnan().where(0, *this), axes, keepdim, dtype);
 }
 
 // Of nothing but NaN it is NaN.
 Tensor Tensor::nanmean(const AxisList& axes, bool keepdim) const {
   const DType own = float_like(dtype()), wide = promote(own, dtypes::f32);
+  axes_of("nanmean", axes, ndim());
   const Tensor count = isnan().logical_not().sum(axes, keepdim);
   return (cast(wide).nansum(axes, keepdim) / count.cast(wide)).cast(own);
 }
@@ -142,21 +157,24 @@ Tensor Tensor::argmin(std::optional<std::int64_t> axis, bool keepdim) const {
 
 // Less the largest, exp does not overflow; it has no say in the gradient. No elements have no largest.
 Tensor Tensor::logsumexp(const AxisList& axes, bool keepdim) const {
-  const UOp own = uop();
-  if (std::ranges::any_of(own->dims(), [](const Node* size) { return size->is_const_int(0); }))
-    return exp().sum(axes, keepdim).log();
+  const AxisList over = axes_of("logsumexp", axes, ndim());
+  if (is_empty(*this)) return exp().sum(axes, keepdim).log();
   const Tensor top = max(axes, true).detach();
   const Tensor least = top.isfinite().where(top, 0);
   const Tensor sum = (*this - least).exp().sum(axes, true).log() + least;
-  return keepdim ? sum : sum.squeeze(AxisList(axes_of("logsumexp", axes, ndim())));
+  return keepdim ? sum : sum.squeeze(over);
 }
 
 Tensor Tensor::softmax(std::int64_t axis) const {
+  axis_of("softmax", axis, ndim());
+  if (is_empty(*this)) return exp();
   const Tensor e = (*this - max(axis, true).detach()).exp();
   return e / e.sum(axis, true);
 }
 
 Tensor Tensor::log_softmax(std::int64_t axis) const {
+  axis_of("log_softmax", axis, ndim());
+  if (is_empty(*this)) return exp();
   const Tensor rest = *this - max(axis, true).detach();
   return rest - rest.exp().sum(axis, true).log();
 }
