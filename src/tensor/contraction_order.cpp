@@ -72,12 +72,24 @@ struct Left {
   Labels labels;
 };
 
-Labels labels_beside(std::span<const Left> left, std::size_t a, std::size_t b) {
-  Labels labels = 0;
-  for (std::size_t i = 0; i < left.size(); ++i)
-    if (i != a && i != b) labels |= left[i].labels;
-  return labels;
-}
+// Which labels of a pair are needed beside it, without looking at the others again.
+class Needed {
+ public:
+  Needed(std::span<const Left> left, Labels output) : by_third_(output) {
+    for (const Left& each : left) {
+      by_third_ |= twice_ & each.labels;
+      twice_ |= once_ & each.labels;
+      once_ |= each.labels;
+    }
+  }
+
+  // What two have is nobody else's if they both have it.
+  Labels of(Labels a, Labels b) const { return (a | b) & (by_third_ | (twice_ & ~(a & b))); }
+
+ private:
+  Labels once_ = 0, twice_ = 0;
+  Labels by_third_;  // or by the output
+};
 
 // Each time the pair whose product is smaller than the two by most, of equal ones the cheaper.
 Pairs greedy(std::span<const Labels> operands, Labels output, std::span<const double> sizes) {
@@ -89,10 +101,11 @@ Pairs greedy(std::span<const Labels> operands, Labels output, std::span<const do
     Cost least{std::numeric_limits<double>::infinity(), 0};
     std::size_t first = 0, second = 0;
     Labels product = 0;
+    const Needed needed(left, output);
     for (std::size_t a = 0; a < left.size(); ++a)
       for (std::size_t b = a + 1; b < left.size(); ++b) {
         const Labels both = left[a].labels | left[b].labels;
-        const Labels kept = both & (output | labels_beside(left, a, b));
+        const Labels kept = needed.of(left[a].labels, left[b].labels);
         const Cost cost{elements(kept, sizes) - elements(left[a].labels, sizes) -
                             elements(left[b].labels, sizes),
                         elements(both, sizes)};

@@ -100,6 +100,23 @@ TEST(TensorProduct, EinsumOfManyOperands) {
   EXPECT_TRUE(holds<float>(y, expected, {2}));
 }
 
+// As many as letters allow, one of them in ten operands.
+TEST(TensorProduct, EinsumOfSixtyOperands) {
+  const std::string letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  const Tensor shear{{1.0, 1.0}, {0.0, 1.0}}, twice({2.0, 2.0});
+  std::string formula;
+  std::vector<Tensor> operands;
+  for (std::size_t i = 0; i + 1 < letters.size(); ++i) {
+    formula += letters.substr(i, 2) + ",";
+    operands.push_back(shear);
+  }
+  for (; operands.size() < 60; operands.push_back(twice)) formula += "a,";
+  formula.back() = '-';
+  const Tensor y = Tensor::einsum(formula + ">aZ", operands);
+  EXPECT_LT(flops(y), 60 * 20);
+  EXPECT_TRUE(holds<float>(y, {512, 512 * 51, 0, 512}, {2, 2}));
+}
+
 TEST(TensorProduct, Linear) {
   const Tensor x{{1.0, 2.0}}, weight{{1.0, 2.0, 3.0}, {4.0, 5.0, 6.0}};
   EXPECT_TRUE(holds<float>(x.linear(weight), {9, 12, 15}, {1, 3}));
