@@ -225,7 +225,7 @@ class Tensor {
   void backward(const Tensor& seed = {}) const;
   Tensor grad() const;  // null before the first backward()
   void set_grad(const Tensor& grad);
-  // d this / d target for each, whether it requires a gradient or not.
+  // d this / d target for each, tracked or not. What was read untracked has none: what it was made of is forgotten.
   std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Tensor& seed = {}) const;
   Tensor detach() const;
   // The same, with a gradient that is computed into memory before it goes on.

@@ -103,6 +103,16 @@ UOp seed_for(const UOp& loss, const Tensor& seed) {
   return is_view ? make(Op::Mul, {whole, const_int(1, whole->dtype())}) : whole;
 }
 
+// What was read without a gradient to pass on is memory: what it was made of is forgotten.
+bool is_forgotten(const Operand& loss, const std::vector<UOp>& targets) {
+  const auto is_target = [&](const Node* node) {
+    return std::ranges::any_of(targets, [=](const UOp& target) { return target.node() == node; });
+  };
+  const Node* view = loss.uop.node();
+  while (!is_target(view) && info(view->op()).cls == OpClass::Movement) view = view->src(0);
+  return !loss.tracked && view->op() == Op::Buffer && !is_target(view);
+}
+
 void want_float(std::string_view op, const UOp& tensor) {
   if (!tensor->dtype().is_float())
     user_error(fmt::format("{}: a tensor of {} has no gradient", op, tensor->dtype().str()));
@@ -155,6 +165,11 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   }
   const UOp graph = with_memory(loss.uop, nodes);
   find_within(graph, nodes);
+  if (is_forgotten(loss, nodes))
+    user_error(
+        "gradient: this tensor requires no gradient and is in memory, where nothing is known of "
+        "what "
+        "it was made of: set_requires_grad() before it is made, or read it after");
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
   const bool tracked = loss.tracked || seed.requires_grad();
   std::vector<Tensor> results;
