@@ -25,8 +25,12 @@ constexpr Pass passes[] = {
      "tensors to loops: indices pushed through the graph down to memory"},
     {"simplify", simplify, Level::Any, Pass::Algebra,
      "integer algebra: index arithmetic in few ops"},
+    // Before schedules: what is a choice between memories may be contiguous in each of them.
+    {"sections", sections, Level::Kernel, Pass::Lowering,
+     "loops cut where many conditions on their range change"},
     {"optimise", optimise, Level::Kernel, Pass::Lowering,
      "the actions of the schedule: tiles, the order and kinds of loops, what is staged"},
+    {"threads", threads, Level::Kernel, Pass::Lowering, "THREAD loops to the number of a thread"},
     {"stages", stages, Level::Kernel, Pass::Lowering,
      "what is computed once gets memory of its own and a loop that fills it"},
     // Before widths: a flat index may need more bits than those it is made of.

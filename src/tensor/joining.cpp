@@ -1,6 +1,7 @@
 // Tensors of parts, as movement and choices.
 
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 #include <weft/error.h>
@@ -28,6 +29,20 @@ void want_fitting(std::string_view op, const std::vector<Tensor>& tensors, std::
   }
 }
 
+// Half beside half: what an element is read through is as deep as the logarithm of their number.
+Tensor halves_joined(std::span<const Tensor> tensors, std::int64_t axis) {
+  if (tensors.size() == 1) return tensors[0];
+  const std::size_t half = tensors.size() / 2;
+  const Tensor front = halves_joined(tensors.first(half), axis);
+  const Tensor back = halves_joined(tensors.subspan(half), axis);
+  Tensor::Bounds behind(static_cast<std::size_t>(front.ndim()), {0, 0}), before = behind;
+  behind[static_cast<std::size_t>(axis)].second = back.size(axis);
+  before[static_cast<std::size_t>(axis)].first = front.size(axis);
+  const Tensor is_front =
+      Tensor::full(Shape(front.dims()), true, {.device = front.device()}).pad(behind);
+  return is_front.where(front.pad(behind), back.pad(before));
+}
+
 }  // namespace
 
 Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
@@ -39,20 +54,7 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
   std::vector<const Operand*> places;
   for (const Operand& operand : operands) places.push_back(&operand);
   common_device("cat", places);
-  std::int64_t total = 0;
-  for (const Tensor& tensor : tensors) total += tensor.size(axis);
-  Tensor joined;
-  std::int64_t start = 0;
-  for (const Tensor& tensor : tensors) {
-    const std::int64_t stop = start + tensor.size(axis);
-    Bounds padding(static_cast<std::size_t>(ndim), {0, 0});
-    padding[static_cast<std::size_t>(axis)] = {start, total - stop};
-    const Tensor placed = tensor.pad(padding);
-    const Tensor own = full(Shape(tensor.dims()), true, {.device = tensor.device()}).pad(padding);
-    joined = joined.is_null() ? placed : own.where(placed, joined);
-    start = stop;
-  }
-  return joined;
+  return halves_joined(tensors, axis);
 }
 
 Tensor Tensor::stack(const std::vector<Tensor>& tensors, std::int64_t axis) {

@@ -31,6 +31,35 @@ double executed(const UOp& kernel) {
   return flops;
 }
 
+// How often memory is read, by all loops together, once they are cut into sections.
+double reads(const UOp& kernel) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const Node* roots[] = {kernel.node()};
+  const std::vector<UOp> program =
+      sections(flatten(stages(import_graph(roots, shared_graph(), arena))));
+  double runs = 1, loads = 0;
+  for (const Node* node : linearize(program[0].node())) {
+    if (node->op() == Op::Range) runs *= trips(node);
+    if (node->op() == Op::End)
+      for (const Node* range : node->src().subspan(1)) runs /= trips(range);
+    if (node->op() == Op::Load) loads += runs;
+  }
+  return loads;
+}
+
+// Of 20 tensors, each element is read from its own.
+TEST(ExecutedWork, JoinedTensorsAreReadOnce) {
+  std::vector<Tensor> parts;
+  for (int i = 0; i < 20; ++i) parts.push_back(input({6, 5}));
+  for (const Tensor& joined : {Tensor::cat(parts), Tensor::cat(parts, 1), Tensor::stack(parts),
+                               Tensor::stack(parts, -1), Tensor::cat(parts).relu() + 1}) {
+    const std::vector<ScheduleItem> items = joined.schedule();
+    ASSERT_EQ(items.size(), 1u);
+    EXPECT_EQ(reads(items[0].kernel), 20 * 6 * 5) << items[0].str();
+  }
+}
+
 struct Case {
   std::string_view name;
   Tensor value;

@@ -22,6 +22,10 @@ std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions&
 const RuleSet& flatten_rules();
 std::vector<UOp> flatten(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// A loop whose conditions change at many places of its range becomes one loop after the other, in which they
+// do not. NOOPT=1 leaves this out.
+std::vector<UOp> sections(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // A range along which everything is contiguous, or the same, is split into VECTOR ranges as wide as
 // the target's registers and what is left. NOOPT=1 leaves this out.
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options = {});
