@@ -10,6 +10,10 @@ namespace weft {
 // The actions of a kernel's schedule (actions.h) on its loops.
 std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// A THREAD range becomes a SPECIAL: each thread runs one trip of it.
+const RuleSet& thread_rules();
+std::vector<UOp> threads(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // STAGE becomes a BUFFER, filled by loops of its own; readers index it AFTER these.
 const RuleSet& stages_rules();
 std::vector<UOp> stages(const std::vector<UOp>& roots, const RewriteOptions& options = {});
