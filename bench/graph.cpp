@@ -1,54 +1,19 @@
 // From a network to kernels that could run: tensors built, scheduled, lowered and rendered; only the
 // target compiler is left out. ResNet-50 forward, and a training step of a 12-layer transformer.
 
-#include <chrono>
 #include <fstream>
 #include <functional>
-#include <map>
 
 #include <nlohmann/json.hpp>
 
-#include <weft/dev/compile/pipeline.h>
-#include <weft/dev/device/device.h>
-#include <weft/dev/ir/graph.h>
 #include <weft/weft.h>
 
+#include "lowering.h"
 #include "report.h"
+#include "resnet50.h"
 
 namespace weft::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-Tensor weight(const Shape& shape) { return Tensor::empty(shape); }
-
-// --- ResNet-50 ----------------------------------------------------------------------------------
-
-Tensor convolution(const Tensor& x, std::int64_t out, std::int64_t kernel, std::int64_t stride) {
-  const std::int64_t in = x.size(1);
-  const Tensor y = x.conv2d(weight({out, in, kernel, kernel}), {}, 1, stride, 1, kernel / 2);
-  return y.batchnorm(weight({out}), weight({out}), weight({out}), (weight({out}) + 1e-5).rsqrt());
-}
-
-Tensor bottleneck(const Tensor& x, std::int64_t planes, std::int64_t stride) {
-  const Tensor y = convolution(convolution(x, planes, 1, 1).relu(), planes, 3, stride).relu();
-  const bool same = stride == 1 && x.size(1) == 4 * planes;
-  const Tensor side = same ? x : convolution(x, 4 * planes, 1, stride);
-  return (convolution(y, 4 * planes, 1, 1) + side).relu();
-}
-
-std::vector<Tensor> resnet50() {
-  Tensor x = convolution(weight({1, 3, 224, 224}), 64, 7, 2).relu().max_pool2d({3, 3}, 2, 1, 1);
-  const std::int64_t blocks[] = {3, 4, 6, 3};
-  for (std::int64_t stage = 0; stage < 4; ++stage)
-    for (std::int64_t block = 0; block < blocks[stage]; ++block)
-      x = bottleneck(x, 64 << stage, stage > 0 && block == 0 ? 2 : 1);
-  return {x.mean({2, 3}).linear(weight({2048, 1000}), weight({1000}))};
-}
 
 // --- A transformer's training step --------------------------------------------------------------
 
@@ -96,40 +61,6 @@ struct Transformer {
 };
 
 // --- Measuring ----------------------------------------------------------------------------------
-
-struct Times {
-  double build, schedule, lower;
-  std::size_t kernels, distinct;
-};
-
-Times measure(const std::function<std::vector<Tensor>()>& network) {
-  Times times{};
-  Clock::time_point start = Clock::now();
-  const std::vector<Tensor> results = network();
-  times.build = seconds_since(start);
-  start = Clock::now();
-  const std::vector<ScheduleItem> items = Tensor::schedule(results);
-  times.schedule = seconds_since(start);
-  start = Clock::now();
-  std::map<std::pair<std::uint64_t, std::uint64_t>, UOp> distinct;
-  for (const ScheduleItem& item : items) {
-    if (item.kernel.is_null()) continue;
-    const StructuralHash hash = structural_hash(nodes_of({&item.kernel, 1}));
-    distinct.emplace(std::pair(hash.high, hash.low), item.kernel);
-  }
-  Device& device = find_device("CPU");
-  Arena arena;
-  for (const auto& [hash, kernel] : distinct) {
-    arena.reset();
-    const InternerScope scope(arena);
-    const UOp own = import_graph(nodes_of({&kernel, 1}), shared_graph(), arena)[0];
-    device.render(run_pipeline({own}, {.target = device.target()})[0].node());
-  }
-  times.lower = seconds_since(start);
-  times.kernels = items.size();
-  times.distinct = distinct.size();
-  return times;
-}
 
 // What tinygrad_graph.py wrote, where it could run: seconds, or 0.
 double tinygrad_seconds(const char* network) {
