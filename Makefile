@@ -3,13 +3,14 @@
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
+PEERS ?=
 CMAKE_FLAGS ?=
 
 .NOTPARALLEL:
-.PHONY: help run test bench asan tsan fuzz format lint docs reference install check-all clean
+.PHONY: help run test bench bench-peers asan tsan fuzz format lint docs reference install check-all clean
 
 help: ## List the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
 run: build-default ## Build, then follow a tensor through every pass to code
 	build/default/bin/weft demo
@@ -20,6 +21,10 @@ test: build-default ## Build, then run all tests; DEV=INTERP: with new tensors o
 bench: build-bench build/bench/tinygrad.json build/bench/tinygrad_graph.json ## Measure, and compare with tinygrad where it can be installed
 	cd build/bench && for program in bin/bench_*; do $$program || exit; done
 	scripts/time_build.sh
+
+bench-peers: build-bench ## Measure beside numpy, torch, onnxruntime, openvino and tinygrad; PEERS="--suite matmul --quick"
+	python3 bench/peers/install.py $(peers_venv)
+	$(peers_venv)/bin/python -B bench/peers/run.py $(PEERS)
 
 asan: build-asan ## Run all tests under AddressSanitizer and UBSan (built by clang)
 	ctest --preset asan -j $(JOBS)
@@ -92,5 +97,7 @@ build/bench/tinygrad.json: build/bench/corpus.weft bench/tinygrad_corpus.py benc
 
 build/bench/tinygrad_graph.json: bench/tinygrad_graph.py build/bench/tinygrad.json
 	@test ! -x $(venv)/bin/python || $(venv)/bin/python $< $@
+
+peers_venv = $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/weft/peers/venv
 
 .PRECIOUS: build/%/build.ninja

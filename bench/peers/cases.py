@@ -1,0 +1,151 @@
+"""What is measured: the cases of each suite, as plain data that goes to every peer.
+
+A case has a name, an op, the shapes of its inputs as they lie in memory and the op's arguments.
+`flops` and `bytes` are what it has to do at least; `passes` are the passes over memory that it
+cannot do without, by the names that roof.cpp knows, over `elements` each.
+"""
+import math
+
+from layers import NETWORKS
+
+SQUARE = [256, 512, 1024, 1536, 2048, 4096]
+
+# Name, batch, rows, depth, columns, and whether a and b lie transposed.
+AWKWARD = [
+    ("tall", 1, 8192, 64, 64, 0, 0),
+    ("wide", 1, 64, 64, 8192, 0, 0),
+    ("shallow", 1, 4096, 32, 4096, 0, 0),
+    ("deep", 1, 32, 4096, 32, 0, 0),
+    ("deeper", 1, 16, 8192, 16, 0, 0),
+    ("vector x matrix", 1, 1, 4096, 4096, 0, 0),
+    ("vector x transposed", 1, 1, 768, 50257, 0, 1),
+    ("matrix x vector", 1, 4096, 4096, 1, 0, 0),
+    ("transposed x vector", 1, 4096, 4096, 1, 1, 0),
+    ("dot", 1, 1, 4096, 1, 0, 0),
+    ("outer", 1, 4096, 1, 4096, 0, 0),
+    ("few rows", 1, 8, 4096, 4096, 0, 0),
+    ("few columns", 1, 2048, 2048, 7, 0, 0),
+    ("prime", 1, 509, 509, 509, 0, 0),
+    ("prime", 1, 1021, 1021, 1021, 0, 0),
+    ("primes", 1, 997, 1009, 1013, 0, 0),
+    ("primes", 1, 127, 131, 137, 0, 0),
+    ("primes", 1, 2039, 61, 2029, 0, 0),
+    ("primes", 1, 7, 13, 17, 0, 0),
+    ("just above", 1, 33, 65, 129, 0, 0),
+    ("a transposed", 1, 1024, 1024, 1024, 1, 0),
+    ("b transposed", 1, 1024, 1024, 1024, 0, 1),
+    ("both transposed", 1, 1024, 1024, 1024, 1, 1),
+    ("b transposed", 1, 256, 768, 3072, 0, 1),
+    ("odd, b transposed", 1, 513, 511, 1023, 0, 1),
+    ("batch", 64, 64, 64, 64, 0, 0),
+    ("batch", 8, 512, 512, 512, 0, 0),
+    ("attention scores", 96, 256, 64, 256, 0, 1),
+    ("attention, odd", 12, 197, 64, 197, 0, 1),
+    ("one query", 32, 1, 128, 1024, 0, 1),
+]
+
+
+def matmul_case(label, batch, rows, depth, columns, a_transposed, b_transposed, movement=False):
+    def lies(first, second, transposed):
+        matrix = [second, first] if transposed else [first, second]
+        return matrix if batch == 1 else [batch, *matrix]
+
+    sizes = f"{rows}x{depth}x{columns}" if batch == 1 else f"{batch}x{rows}x{depth}x{columns}"
+    return {"name": f"{label} {sizes}", "op": "matmul",
+            "inputs": [lies(rows, depth, a_transposed), lies(depth, columns, b_transposed)],
+            "transposed": [bool(a_transposed), bool(b_transposed)], "movement": movement,
+            "flops": 2 * batch * rows * depth * columns}
+
+
+def matmul_cases(_machine, _threads):
+    return [matmul_case("square", 1, n, n, n, 0, 0, movement=True) for n in SQUARE] + \
+           [matmul_case(*shape) for shape in AWKWARD]
+
+
+def conv_case(network, batch, row, transposed):
+    size, channels, out, kernel, stride, groups, times = row
+    weight = [channels, out, kernel, kernel] if transposed else \
+        [out, channels // groups, kernel, kernel]
+    padding = 0 if transposed else (kernel - 1) // 2
+    places = size * size if transposed else ((size + 2 * padding - kernel) // stride + 1) ** 2
+    kind = "up" if transposed else "depthwise" if groups > 1 else "conv"
+    return {"name": f"{network} b{batch} {size} {kind} {channels}>{out} k{kernel} s{stride}",
+            "op": "conv_transpose" if transposed else "conv", "network": network,
+            "inputs": [[batch, channels, size, size], weight],
+            "stride": stride, "padding": padding, "groups": groups, "times": times,
+            "flops": 2 * batch * places * math.prod(weight)}
+
+
+def conv_cases(_machine, _threads):
+    return [conv_case(network, batch, row, transposed)
+            for network, tables in NETWORKS.items() for batch in (1, 8)
+            for transposed, rows in enumerate(tables) for row in rows]
+
+
+def memory_case(name, op, shape, passes, inputs=1, **arguments):
+    elements = math.prod(shape)
+    moved = {"read": 1, "scale": 2, "add": 3, "fma": 4}
+    return {"name": f"{name} {'x'.join(map(str, shape))}", "op": op, "inputs": [shape] * inputs,
+            "elements": elements, "passes": passes, **arguments,
+            "bytes": 4 * elements * sum(moved[one] for one in passes)}
+
+
+def memory_cases(machine, threads):
+    """Four times the last-level cache a tensor, if memory allows ten workers four of them."""
+    elements = min(machine["llc_bytes"], machine["memory_bytes"] // 160) // 2**20 * 2**20
+    rows = [elements // 4096, 4096]
+    blocks = [elements // 2**20, 1024, 1024]
+    line = [1, elements]
+    # Among several threads, each sums its part before it can add what comes before.
+    scan = ["scale"] if threads == 1 else ["read", "scale"]
+    return [
+        memory_case("add", "add", rows, ["add"], 2),
+        memory_case("mul-add", "muladd", rows, ["fma"], 3),
+        memory_case("gelu", "gelu", rows, ["scale"]),
+        memory_case("softmax, rows", "softmax", rows, ["scale"], axis=-1),
+        memory_case("softmax, columns", "softmax", rows, ["read", "scale"], axis=0),
+        memory_case("softmax, all", "softmax", line, ["read", "scale"], axis=-1),
+        memory_case("layernorm, rows", "layernorm", rows, ["scale"], axes=[-1]),
+        memory_case("layernorm, all", "layernorm", rows, ["read", "scale"], axes=[0, 1]),
+        memory_case("sum, last", "sum", blocks, ["read"], axes=[2]),
+        memory_case("sum, middle", "sum", blocks, ["read"], axes=[1]),
+        memory_case("sum, first", "sum", blocks, ["read"], axes=[0]),
+        memory_case("sum, first and last", "sum", blocks, ["read"], axes=[0, 2]),
+        memory_case("sum, all", "sum", blocks, ["read"], axes=[0, 1, 2]),
+        memory_case("max, last", "max", rows, ["read"], axes=[1]),
+        memory_case("max, first", "max", rows, ["read"], axes=[0]),
+        memory_case("transpose", "permute", rows, ["scale"], axes=[1, 0]),
+        memory_case("transpose, last two", "permute", blocks, ["scale"], axes=[0, 2, 1]),
+        memory_case("transpose, first two", "permute", blocks, ["scale"], axes=[1, 0, 2]),
+        memory_case("cumsum, rows", "cumsum", rows, ["scale"], axis=1),
+        memory_case("cumsum, columns", "cumsum", rows, ["scale"], axis=0),
+        memory_case("cumsum, all", "cumsum", line, scan, axis=1),
+    ]
+
+
+def launch_cases(_machine, _threads):
+    """Tensors of 64 kB."""
+    rows = [64, 256]
+    return [
+        memory_case("add", "add", rows, ["add"], 2),
+        memory_case("mul-add", "muladd", rows, ["fma"], 3),
+        memory_case("gelu", "gelu", rows, ["scale"]),
+        memory_case("softmax", "softmax", rows, ["scale"], axis=-1),
+        memory_case("layernorm", "layernorm", rows, ["scale"], axes=[-1]),
+        memory_case("sum, last", "sum", rows, ["read"], axes=[1]),
+        memory_case("sum, first", "sum", rows, ["read"], axes=[0]),
+        memory_case("sum, all", "sum", rows, ["read"], axes=[0, 1]),
+        memory_case("transpose", "permute", rows, ["scale"], axes=[1, 0]),
+        memory_case("cumsum", "cumsum", rows, ["scale"], axis=1),
+    ]
+
+
+CASES = {"matmul": matmul_cases, "conv": conv_cases, "memory": memory_cases, "launch": launch_cases}
+
+# What --quick leaves of each suite: a few of every kind, none of them long.
+QUICK = {
+    "matmul": r"square (256|512)x|wide|vector x matrix|primes 127|both transposed|one query",
+    "conv": r"b1 (56|28|7|1) .*(64>64|144>144 k3 s1|512>128|48>1152)|unet b1 16 up",
+    "memory": r"^(add|softmax, rows|sum, middle|transpose|cumsum, rows) ",
+    "launch": r"^(add|softmax|sum, last) ",
+}

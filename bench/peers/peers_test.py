@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""The statistics, the tables of layers, what cases say of themselves, and what results come to."""
+import unittest
+
+import cases
+import layers
+import ratios
+import suites
+import table
+
+MACHINE = {"llc_bytes": 32 << 20, "memory_bytes": 24 << 30}
+
+
+class Ratios(unittest.TestCase):
+    def test_pairs_rounds_before_the_median(self):
+        # A slow machine in rounds 2 and 3: each ratio is 2, those of medians would not be.
+        self.assertAlmostEqual(ratios.paired_ratio([2, 8, 6, 2, 2], [1, 4, 3, 1, 1]), 2)
+        self.assertAlmostEqual(ratios.paired_ratio([1, 1, 9], [1, 2, 3]), 1)
+        with self.assertRaises(ValueError):
+            ratios.paired_ratio([1, 2], [1])
+
+    def test_one_disturbed_round_changes_nothing(self):
+        self.assertAlmostEqual(ratios.paired_ratio([3, 3, 300, 3, 3], [2, 2, 2, 2, 2]), 1.5)
+
+    def test_geometric_mean(self):
+        self.assertAlmostEqual(ratios.geometric_mean([2, 0.5]), 1)
+        self.assertAlmostEqual(ratios.geometric_mean([1, 10, 100]), 10)
+
+    def test_rule(self):
+        self.assertTrue(ratios.is_met(0.97, 0.97, 0.95))
+        self.assertFalse(ratios.is_met(0.96, 0.97, 0.95, peer_of_peak=0.9))
+        self.assertTrue(ratios.is_met(0.96, 0.97, 0.95, peer_of_peak=0.91))
+        self.assertFalse(ratios.is_met(0.94, 0.97, 0.95, peer_of_peak=0.99))
+        self.assertTrue(ratios.is_met(0.7, 0.7, peer_of_peak=0.99))
+
+
+class Layers(unittest.TestCase):
+    """The published numbers of parameters, less those of other layers."""
+
+    def test_resnet50(self):
+        last, norms = 2048 * 1000 + 1000, 53_120
+        self.assertEqual(layers.weights(layers.RESNET50), 25_557_032 - last - norms)
+
+    def test_mobilenet_v2(self):
+        last, norms = 1280 * 1000 + 1000, 34_112
+        self.assertEqual(layers.weights(layers.MOBILENET_V2), 3_504_872 - last - norms)
+
+    def test_efficientnet_b0(self):
+        last, norms = 1280 * 1000 + 1000, 42_016
+        rows = layers.EFFICIENTNET_B0
+        biases = sum(out * times for size, _, out, _, _, _, times in rows if size == 1)
+        self.assertEqual(layers.weights(rows), 5_288_548 - last - norms - biases)
+
+    def test_unet(self):
+        rows = layers.UNET + layers.UNET_UP
+        biases = sum(out * times for _, _, out, _, _, _, times in rows)
+        self.assertEqual(layers.weights(rows), 31_030_658 - biases)
+
+    def test_rows_are_distinct(self):
+        for convolutions, _ in layers.NETWORKS.values():
+            self.assertEqual(len({row[:6] for row in convolutions}), len(convolutions))
+
+
+class Cases(unittest.TestCase):
+    def test_names_are_distinct(self):
+        for suite in cases.CASES.values():
+            names = [case["name"] for case in suite(MACHINE, 1)]
+            self.assertEqual(len(set(names)), len(names))
+
+    def test_work_of_resnet50(self):
+        rows = [case for case in cases.conv_cases(MACHINE, 1)
+                if case["name"].startswith("resnet50 b1 ")]
+        # 4.09 billion multiplications, as torchvision says, less those of the last layer.
+        self.assertEqual(round(sum(c["flops"] * c["times"] for c in rows) / 2e9, 3), 4.087)
+
+    def test_matmul(self):
+        found = {case["name"]: case for case in cases.matmul_cases(MACHINE, 1)}
+        self.assertEqual(len(found), len(cases.SQUARE) + 30)
+        self.assertEqual(found["attention, odd 12x197x64x197"]["inputs"],
+                         [[12, 197, 64], [12, 197, 64]])
+
+    def test_memory_is_four_times_the_cache(self):
+        for case in cases.memory_cases(MACHINE, 1):
+            self.assertEqual(4 * case["elements"], 4 * MACHINE["llc_bytes"])
+            self.assertEqual(case["elements"] % 4096, 0)
+
+
+class Results(unittest.TestCase):
+    """By the rule of matrix products: 1 ms is 2 GFLOP/s, of 2.1 that the machine has."""
+
+    def row(self, weft, **peers):
+        roof = {"times": [1e-3], "flops": 2.1e6}
+        figures = {name: {"times": [one]} for name, one in peers.items()}
+        case = {"name": "", "flops": 2e6, "peers": {"weft": weft, "fma": roof, **figures}}
+        return table.Row(case, suites.SUITES["matmul"])
+
+    def test_the_fastest_rival_counts(self):
+        row = self.row({"times": [2e-3]}, numpy=3e-3, torch=2.5e-3, openvino=1e-3)
+        self.assertEqual(row.rival, "torch")
+        self.assertAlmostEqual(row.ratio, 1.25)
+        self.assertAlmostEqual(row.ratios["openvino"], 0.5)
+        self.assertAlmostEqual(row.of_peak("weft"), 1 / 2.1)
+        self.assertTrue(row.met())
+
+    def test_a_rival_at_the_peak(self):
+        self.assertTrue(self.row({"times": [1 / 960]}, numpy=1e-3).met())
+        self.assertFalse(self.row({"times": [2 / 960]}, numpy=2e-3).met())
+
+    def test_out_of_time_is_a_bound_and_not_met(self):
+        row = self.row({"error": "over 2 s", "over": 2}, numpy=4)
+        self.assertAlmostEqual(row.ratio, 2)
+        self.assertFalse(row.met())
+        self.assertEqual(table.ratio_cell(row, "numpy"), "< 2.00")
+
+    def test_wrong_values_have_no_ratio(self):
+        row = self.row({"error": "wrong by 1e-2 of the largest value"}, numpy=1e-3)
+        self.assertIsNone(row.ratio)
+        self.assertFalse(row.met())
+        self.assertEqual(table.milliseconds(row, "weft"), "failed")
+        self.assertEqual(table.summary([row], row.suite)["met"], 0)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,41 @@
+"""What each suite compares weft with, and what it should reach."""
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Suite:
+    title: str
+    peers: tuple  # who runs the cases, weft first
+    rivals: tuple  # the ratio of a case is to the fastest of these
+    roof: str  # who says what the machine can do at most
+    least: float  # of every case
+    least_near_peak: float | None = None  # of a case whose rival is above 90 % of the roof
+    mean: float | None = None  # of the suite, geometric
+
+
+SUITES = {
+    "matmul": Suite(
+        "Matrix products, f32",
+        ("weft", "weft-movement", "numpy", "torch", "torch-compile", "onnxruntime", "openvino",
+         "tinygrad", "fma"),
+        ("numpy", "torch", "torch-compile"), "fma", 0.97, 0.95, 1.1),
+    "conv": Suite(
+        "Convolutions, f32, NCHW in and out",
+        ("weft", "onnxruntime", "openvino", "torch", "torch-compile", "fma"),
+        ("onnxruntime",), "fma", 0.7, None, 1.0),
+    "memory": Suite(
+        "Passes over tensors of four times the last-level cache, f32",
+        ("weft", "stream", "stream-nt", "numpy", "torch", "torch-compile"),
+        ("stream",), "stream", 0.9),
+    "launch": Suite(
+        "Launches on tensors of 64 kB, f32",
+        ("weft", "weft-realize", "torch", "torch-compile", "stream"),
+        ("torch",), "stream", 2.0),
+}
+
+# Peers that are the machine itself have nothing to check.
+ROOFS = ("fma", "stream", "stream-nt")
+
+
+def takes(peer, case):
+    return case.get("movement", False) if peer == "weft-movement" else True

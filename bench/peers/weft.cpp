@@ -1,0 +1,132 @@
+// weft as a peer:  peers_weft [movement | realize]
+//
+// Launches the compiled call list of each case. `movement` says a matrix product by movement, a
+// product and a sum; `realize` builds the graph anew and realises it every time.
+
+#include <map>
+#include <string_view>
+
+#include <weft/weft.h>
+
+#include "call_list.h"
+#include "work.h"
+
+namespace weft::bench {
+namespace {
+
+using nlohmann::json;
+using Inputs = std::vector<Tensor>;
+using Build = Tensor (*)(const json&, const Inputs&);
+
+std::vector<std::int64_t> integers(const json& list) {
+  return list.get<std::vector<std::int64_t>>();
+}
+
+std::int64_t axis(const json& one) { return one.at("axis").get<std::int64_t>(); }
+std::vector<std::int64_t> axes(const json& one) { return integers(one.at("axes")); }
+
+// Matrices that lie transposed are taken as they lie.
+Tensor operand(const json& one, const Inputs& in, std::size_t which) {
+  return one.at("transposed").at(which).get<bool>() ? in[which].transpose(-2, -1) : in[which];
+}
+
+Tensor matmul(const json& one, const Inputs& in) {
+  return operand(one, in, 0).matmul(operand(one, in, 1));
+}
+
+Tensor movement(const json& one, const Inputs& in) {
+  const Tensor a = operand(one, in, 0), b = operand(one, in, 1);
+  const std::int64_t rows = a.size(0), depth = a.size(1), columns = b.size(1);
+  return (a.reshape({rows, 1, depth}) * b.transpose().reshape({1, columns, depth})).sum(2);
+}
+
+Tensor conv(const json& one, const Inputs& in) {
+  return in[0].conv2d(in[1], {}, one.at("groups").get<std::int64_t>(),
+                      one.at("stride").get<std::int64_t>(), 1,
+                      one.at("padding").get<std::int64_t>());
+}
+
+Tensor conv_transpose(const json& one, const Inputs& in) {
+  return in[0].conv_transpose2d(in[1], {}, 1, one.at("stride").get<std::int64_t>());
+}
+
+// clang-format off
+const std::map<std::string_view, Build> ops{
+  {"matmul",         matmul},
+  {"conv",           conv},
+  {"conv_transpose", conv_transpose},
+  {"add",       [](const json&, const Inputs& in) { return in[0] + in[1]; }},
+  {"muladd",    [](const json&, const Inputs& in) { return in[0] * in[1] + in[2]; }},
+  {"gelu",      [](const json&, const Inputs& in) { return in[0].gelu(); }},
+  {"softmax",   [](const json& one, const Inputs& in) { return in[0].softmax(axis(one)); }},
+  {"layernorm", [](const json& one, const Inputs& in) { return in[0].layernorm(axes(one)); }},
+  {"sum",       [](const json& one, const Inputs& in) { return in[0].sum(axes(one)); }},
+  {"max",       [](const json& one, const Inputs& in) { return in[0].max(axes(one)); }},
+  {"permute",   [](const json& one, const Inputs& in) { return in[0].permute(axes(one)).contiguous(); }},
+  {"cumsum",    [](const json& one, const Inputs& in) { return in[0].cumsum(axis(one)); }},
+};
+// clang-format on
+
+Tensor input(const json& shape, std::uint32_t number) {
+  std::size_t count = 1;
+  for (const std::int64_t size : integers(shape)) count *= static_cast<std::size_t>(size);
+  const std::vector<float> values = input_values(count, number);
+  return Tensor::from_bytes(std::as_bytes(std::span(values)), integers(shape),
+                            {.dtype = dtypes::f32});
+}
+
+class WeftWork : public Work {
+ public:
+  WeftWork(const json& one, Build build) : case_(one), build_(build) {
+    for (const json& shape : one.at("inputs"))
+      inputs_.push_back(input(shape, static_cast<std::uint32_t>(inputs_.size())));
+  }
+
+ protected:
+  Tensor graph() const { return build_(case_, inputs_); }
+
+ private:
+  json case_;
+  Build build_;
+  Inputs inputs_;
+};
+
+class Launched final : public WeftWork {
+ public:
+  using WeftWork::WeftWork;
+  void build() override { calls_ = std::make_unique<CallList>(graph()); }
+  void run() override { calls_->run(); }
+  std::vector<float> result() override { return calls_->result(); }
+
+ private:
+  std::unique_ptr<CallList> calls_;
+};
+
+class Realized final : public WeftWork {
+ public:
+  using WeftWork::WeftWork;
+  void run() override {
+    last_ = {};  // its node knows where it is: without it nothing does
+    last_ = graph().realize();
+  }
+  std::vector<float> result() override { return last_.to_vector<float>(); }
+
+ private:
+  Tensor last_;
+};
+
+std::unique_ptr<Work> load(std::string_view form, const json& request) {
+  const json& one = request.at("case");
+  const auto op = one.at("op").get<std::string>();
+  if (form == "realize") return std::make_unique<Realized>(one, ops.at(op));
+  return std::make_unique<Launched>(one, form == "movement" ? movement : ops.at(op));
+}
+
+}  // namespace
+}  // namespace weft::bench
+
+int main(int argc, char** argv) {
+  const std::string_view form = argc > 1 ? argv[1] : "";
+  weft::bench::serve(
+      [&](const nlohmann::json& request) { return weft::bench::load(form, request); });
+}

@@ -1,0 +1,104 @@
+"""onnxruntime and openvino: models of one layer, between memory that is there already.
+
+The weights of a convolution are constants, which both lay out as they like before the first run.
+"""
+import numpy as np
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+
+
+def model_of(case, arrays):
+    """The model, and the arrays that are its inputs."""
+    names = ["a", "b"]
+    nodes, constants = [], []
+    if case["op"] == "matmul":
+        for place, lies in enumerate(case["transposed"]):
+            if lies:
+                axes = list(range(arrays[place].ndim))
+                axes[-2:] = reversed(axes[-2:])
+                nodes.append(helper.make_node("Transpose", [names[place]], [names[place] + "t"],
+                                              perm=axes))
+                names[place] += "t"
+        nodes.append(helper.make_node("MatMul", names, ["y"]))
+        inputs = arrays
+    else:
+        attributes = {"strides": [case["stride"]] * 2, "pads": [case["padding"]] * 4,
+                      "group": case["groups"], "kernel_shape": arrays[1].shape[2:]}
+        kind = "Conv" if case["op"] == "conv" else "ConvTranspose"
+        nodes.append(helper.make_node(kind, names, ["y"], **attributes))
+        constants.append(numpy_helper.from_array(arrays[1], "b"))
+        inputs = arrays[:1]
+    described = [helper.make_tensor_value_info(name, TensorProto.FLOAT, array.shape)
+                 for name, array in zip("ab", inputs)]
+    result = helper.make_tensor_value_info("y", TensorProto.FLOAT, None)
+    graph = helper.make_graph(nodes, "case", described, [result], constants)
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
+    model.ir_version = 8
+    return onnx.shape_inference.infer_shapes(model), inputs
+
+
+def result_shape(model):
+    return [size.dim_value for size in model.graph.output[0].type.tensor_type.shape.dim]
+
+
+class OnnxRuntime:
+    def __init__(self, threads):
+        import onnxruntime
+        self.runtime = onnxruntime
+        self.options = onnxruntime.SessionOptions()
+        self.options.intra_op_num_threads = threads
+        self.options.inter_op_num_threads = 1
+        self.options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
+        self.versions = f"onnxruntime {onnxruntime.__version__}"
+
+    def build(self, case, arrays):
+        model, inputs = model_of(case, arrays)
+        session = self.runtime.InferenceSession(model.SerializeToString(), self.options,
+                                                providers=["CPUExecutionProvider"])
+        bound = [self.runtime.OrtValue.ortvalue_from_numpy(array)
+                 for array in (*inputs, np.empty(result_shape(model), np.float32))]
+        binding = session.io_binding()
+        for name, value in zip("ab", bound[:-1]):
+            binding.bind_ortvalue_input(name, value)
+        binding.bind_ortvalue_output("y", bound[-1])
+
+        def run():  # holds what is bound, which the binding does not
+            session.run_with_iobinding(binding)
+            return bound[-1]
+
+        return run
+
+    @staticmethod
+    def array(result):
+        return result.numpy()
+
+
+class OpenVino:
+    def __init__(self, threads):
+        import openvino
+        self.openvino = openvino
+        self.core = openvino.Core()
+        self.settings = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY",
+                         "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
+        self.versions = f"openvino {openvino.__version__.split('-')[0]}"
+
+    def build(self, case, arrays):
+        model, inputs = model_of(case, arrays)
+        compiled = self.core.compile_model(self.core.read_model(model.SerializeToString()), "CPU",
+                                           self.settings)
+        request = compiled.create_infer_request()
+        bound = [*inputs, np.empty(result_shape(model), np.float32)]
+        tensors = [self.openvino.Tensor(array, shared_memory=True) for array in bound]
+        for place, tensor in enumerate(tensors[:-1]):
+            request.set_input_tensor(place, tensor)
+        request.set_output_tensor(tensors[-1])
+
+        def run():  # holds the memory, which the tensors do not
+            request.infer()
+            return bound[-1]
+
+        return run
+
+    @staticmethod
+    def array(result):
+        return result

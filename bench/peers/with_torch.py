@@ -1,0 +1,101 @@
+"""torch, eager or compiled, for inference, into memory that is there already where it can."""
+import torch
+import torch.nn.functional as F
+
+EAGER, COMPILED = False, True
+
+
+def out(function):
+    kept = function(out=None)
+    return lambda: function(out=kept)
+
+
+class Convolution(torch.nn.Module):
+    """With a constant weight, which a compiler may lay out as it likes."""
+
+    def __init__(self, case, weight):
+        super().__init__()
+        self.weight = torch.nn.Parameter(weight, requires_grad=False)
+        self.case = case
+
+    def forward(self, x):
+        case = self.case
+        if case["op"] == "conv_transpose":
+            return F.conv_transpose2d(x, self.weight, stride=case["stride"])
+        return F.conv2d(x, self.weight, None, case["stride"], case["padding"], 1, case["groups"])
+
+
+def function_of(case, inputs):
+    """The case as a function of tensors, and the tensors."""
+    op, x = case["op"], inputs[0]
+    if op == "matmul":
+        inputs = [i.mT if lies else i for i, lies in zip(inputs, case["transposed"])]
+        return torch.matmul, inputs
+    if op.startswith("conv"):
+        return Convolution(case, inputs[1]).eval(), [x]
+    axis, axes = case.get("axis"), case.get("axes")
+    functions = {
+        "add": torch.add,
+        "muladd": lambda x, y, z: torch.addcmul(z, x, y),
+        "gelu": lambda x: F.gelu(x, approximate="tanh"),
+        "softmax": lambda x: torch.softmax(x, axis),
+        "layernorm": lambda x: F.layer_norm(x, [x.shape[i] for i in axes]),
+        "sum": lambda x: torch.sum(x, axes),
+        "max": lambda x: torch.amax(x, axes),
+        "permute": lambda x: x.permute(axes).contiguous(),
+        "cumsum": lambda x: torch.cumsum(x, axis),
+    }
+    return functions[op], inputs
+
+
+def into_memory(case, inputs):
+    """The same with a place for the result, for eager calls that take one."""
+    axis, axes = case.get("axis"), case.get("axes")
+    if case["op"] == "matmul":
+        a, b = (i.mT if lies else i for i, lies in zip(inputs, case["transposed"]))
+        return out(lambda out: torch.matmul(a, b, out=out))
+    if case["op"] == "permute":
+        view = inputs[0].permute(axes)
+        target = torch.empty(view.shape)
+        return lambda: target.copy_(view)
+    functions = {
+        "add": lambda out: torch.add(*inputs, out=out),
+        "muladd": lambda out: torch.addcmul(inputs[2], inputs[0], inputs[1], out=out),
+        "softmax": lambda out: torch.softmax(inputs[0], axis, out=out),
+        "sum": lambda out: torch.sum(inputs[0], axes, out=out),
+        "max": lambda out: torch.amax(inputs[0], axes, out=out),
+        "cumsum": lambda out: torch.cumsum(inputs[0], axis, out=out),
+    }
+    return out(functions[case["op"]]) if case["op"] in functions else None
+
+
+class Peer:
+    def __init__(self, threads, compiled=EAGER):
+        torch.set_num_threads(threads)
+        torch.set_num_interop_threads(1)
+        torch.set_grad_enabled(False)
+        self.compiled = compiled
+        self.versions = f"torch {torch.__version__}"
+        if compiled:
+            import torch._inductor.config as config
+            config.freezing = True
+            config.cpp.threads = threads
+            self.versions += ", max-autotune, freezing"
+
+    def build(self, case, arrays):
+        inputs = [torch.from_numpy(array) for array in arrays]
+        if self.compiled:
+            torch._dynamo.reset()
+            function, inputs = function_of(case, inputs)
+            function = torch.compile(function, mode="max-autotune-no-cudagraphs", dynamic=False)
+            function(*inputs)  # compiles
+            return lambda: function(*inputs)
+        run = into_memory(case, inputs)
+        if run is None:
+            function, inputs = function_of(case, inputs)
+            run = lambda: function(*inputs)  # noqa: E731
+        return run
+
+    @staticmethod
+    def array(result):
+        return result.contiguous().numpy()

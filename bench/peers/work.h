@@ -1,0 +1,31 @@
+// What runs beside the peers: a program that answers lines of JSON on stdin by lines on stdout, as
+// worker.py does. The driver, run.py, says what to load and when to run it.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace weft::bench {
+
+// One case, with its inputs in memory.
+class Work {
+ public:
+  virtual ~Work() = default;
+
+  virtual void build() {}  // what has to be done once: compilation
+  virtual void run() = 0;
+  virtual std::vector<float> result() { return {}; }
+  virtual double flops() const { return 0; }  // of a run, where the case does not say
+};
+
+// The inputs of all peers: the same numbers from -1 to 1 everywhere, by a hash of the place.
+std::vector<float> input_values(std::size_t count, std::uint32_t number);
+
+using Load = std::function<std::unique_ptr<Work>(const nlohmann::json& request)>;
+// Until stdin ends. What `load` and its work throw becomes an answer.
+void serve(const Load& load);
+
+}  // namespace weft::bench
