@@ -17,8 +17,8 @@ struct Target {
   KindSet kinds = {};    // the scalars it computes in; others only lie in memory
   int vector_bytes = 0;  // of a vector register; 0 where values are scalars
   std::size_t scratch_bytes = std::size_t{1} << 20;  // memory of its own that a kernel may have
-  int workers = 1;       // how many run at the same time
-  Machine machine = {};  // where schedules are chosen: by these numbers
+  int workers = 1;                                   // how many run at the same time
+  Machine machine = {};                              // where schedules are chosen: by these numbers
 };
 
 }  // namespace weft
