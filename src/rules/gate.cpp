@@ -43,10 +43,18 @@ UOp tightened(std::vector<const Node*> clauses) {
   return result;
 }
 
-// Where nothing is read, any index will do.
+// What will be a lane for each trip.
+bool is_vector(const Node* index) {
+  return std::ranges::any_of(index->ranges(), [](const Node* range) {
+    return range->arg<RangeArg>().kind == LoopKind::Vector;
+  });
+}
+
+// Where nothing is read or written, any index will do that has as many lanes.
 UOp nowhere(const Node* root) {
   std::vector<UOp> src{UOp(root->src(0)), UOp(root->src(1))};
-  for (const Node* index : root->src().subspan(2)) src.push_back(const_int(0, index->dtype()));
+  for (const Node* index : root->src().subspan(2))
+    src.push_back(is_vector(index) ? UOp(index) : const_int(0, index->dtype()));
   return make(Op::Index, src);
 }
 
