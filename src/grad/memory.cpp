@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 #include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/multi.h>
 #include <weft/error.h>
 
 #include "rules.h"
@@ -41,6 +42,10 @@ UOp same_places(const UOp& place, const UOp& storage) {
 UOp store(const UOp& place, const UOp& value, bool combine) {
   return make(Op::Store, {place, value}, {}, StoreArg{combine, Op::Add});
 }
+
+bool is_in_parts(const Node* place) { return OpSet{Op::Shard, Op::Multi}.contains(place->op()); }
+
+bool is_split(const Node* place) { return is_in_parts(place) && place->arg<ShardArg>().axis >= 0; }
 
 bool writes(const UOp& effect, const UOp& storage) {
   return effect->op() == Op::Store &&
@@ -100,6 +105,23 @@ Gradients of_copy(const Step& step) {
   return {step.g->dtype().is_void() ? list_of(members) : members[0]};
 }
 
+// Each device's part goes back there.
+Gradients of_multi(const Step& step) {
+  const Layout layout = Layout::of(step.y.node());
+  Gradients gradients;
+  Sizes start(step.y->dims().size(), const_int(0));
+  for (std::size_t i = 0; i < step.y->size(); ++i) {
+    gradients.emplace_back();
+    if (!step.wants(i)) continue;
+    if (layout.is_split())
+      start[static_cast<std::size_t>(layout.axis)] = const_int(layout.bounds[i]);
+    const UOp part = shrink(step.g, start, sizes_of(step.y.src(i)));
+    gradients[i] = step.placement.bring(part, step.y->src(i));
+    if (!layout.is_split()) break;  // the parts are equal: one is the tensor
+  }
+  return gradients;
+}
+
 const Node* Placement::of(const Node* node) {
   if (!is_found_)
     for (const Node* each : order_) known_.set(each, find(each));
@@ -109,13 +131,13 @@ const Node* Placement::of(const Node* node) {
 
 // All sources of an op are in one place, as far as they have one.
 const Node* Placement::find(const Node* node) const {
-  if (OpSet{Op::Buffer, Op::Copy, Op::Shard}.contains(node->op())) return node;
+  if (OpSet{Op::Buffer, Op::Copy, Op::Shard, Op::Multi}.contains(node->op())) return node;
   if (node->op() == Op::AllReduce) return nullptr;  // on all the devices of its shards
   for (const Node* source : node->src()) {
     const Node* place = *known_.find(source);
     if (place == nullptr) continue;
     // Which axis is split only elementwise ops leave as it is.
-    if (place->op() != Op::Shard || is_elementwise(node->op())) return place;
+    if (!is_split(place) || is_elementwise(node->op())) return place;
   }
   return nullptr;
 }
@@ -123,7 +145,8 @@ const Node* Placement::find(const Node* node) const {
 UOp Placement::bring(const UOp& value, const Node* node) {
   const Node* place = of(node);
   if (place == nullptr) return value;
-  if (place->op() != Op::Buffer) return with_sources(UOp(place), {value});
+  if (is_in_parts(place)) return make(Op::Shard, {value}, {}, place->arg<ShardArg>());
+  if (place->op() == Op::Copy) return with_sources(UOp(place), {value});
   const Symbol device = place->arg<BufferArg>().device;
   return device.empty() ? value : make(Op::Copy, {value}, {}, DeviceArg{device});
 }

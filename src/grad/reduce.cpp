@@ -127,7 +127,7 @@ Gradients of_allreduce(const Step& step) {
   const Op op = step.y->arg<ReduceArg>().op;
   if (op != Op::Add)
     user_error(fmt::format("gradient: allreduce by {} has none, only by add", info(op).name));
-  return {step.g};
+  return {of_sum(step)};
 }
 
 }  // namespace weft

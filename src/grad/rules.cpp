@@ -95,6 +95,7 @@ const Entry entries[] = {
 
   {Op::Copy,       of_copy},
   {Op::Shard,      of_copy},
+  {Op::Multi,      of_multi},
   {Op::AllReduce,  of_allreduce},
   RULE(Contiguous, g),
   RULE(Remat,      g),

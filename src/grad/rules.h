@@ -12,7 +12,7 @@ class Placement {
  public:
   explicit Placement(NodeList order) : order_(order) {}
 
-  // The BUFFER, COPY or SHARD that says it; null where none does.
+  // The BUFFER, COPY, SHARD or MULTI that says it; null where none does.
   const Node* of(const Node* node);
   // `value`, where the node is computed; where nothing says, wherever it is.
   UOp bring(const UOp& value, const Node* node);
@@ -55,6 +55,7 @@ Gradients of_index(const Step& step);
 Gradients of_store(const Step& step);
 Gradients of_after(const Step& step);
 Gradients of_copy(const Step& step);
+Gradients of_multi(const Step& step);
 Gradients of_tuple(const Step& step);
 Gradients of_call(const Step& step);
 Gradients of_custom(const Step& step);

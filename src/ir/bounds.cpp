@@ -211,6 +211,7 @@ std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
     case Op::Reduce: return reduce_bounds(f);
     case Op::Pad: return hull(src(0), {0, 0});
     case Op::Load: return hull(src(0), f.src.size() > 1 ? src(1) : Interval{0, 0});
+    case Op::Multi:
     case Op::Stack: {
       Interval result = src(0);
       for (std::size_t i = 1; i < f.src.size(); ++i) result = hull(result, src(i));

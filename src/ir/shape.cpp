@@ -193,6 +193,27 @@ const Node* reduced(const NodeFields& f, Sizes& sizes) {
   return sizes.finish();
 }
 
+// Of parts that lie one after another; null where they are all the same.
+const Node* joined(const NodeFields& f, Sizes& sizes) {
+  const auto axis = static_cast<const ShardArg*>(f.arg)->axis;
+  const NodeList first = f.src[0]->dims();
+  if (axis < -1 || axis >= std::ssize(first))
+    shape_error(f, fmt::format("axis {} of parts of shape {}", axis, sizes_text(first)));
+  for (const Node* part : f.src) want_rank(f, part->dims(), first.size());
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const bool is_split = static_cast<std::int64_t>(i) == axis;
+    const Node* size = first[i];
+    for (const Node* part : f.src.subspan(1)) {
+      if (!is_split && !can_agree(size, part->dims()[i]))
+        shape_error(f, fmt::format("the parts' shapes {} and {} differ", sizes_text(first),
+                                   sizes_text(part->dims())));
+      if (is_split) size = sizes.sum(size, part->dims()[i]);
+    }
+    sizes.push(size);
+  }
+  return axis < 0 ? nullptr : sizes.finish();
+}
+
 // A list, with its members' shapes.
 bool hands_list_on(Op op) {
   return OpSet{Op::Call, Op::After, Op::Copy, Op::Contiguous, Op::Detach, Op::Remat}.contains(op);
@@ -224,8 +245,10 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
     case Op::Flip:
       check_axes(f, static_cast<const AxesArg*>(f.arg)->axes.get());
       return keep(f.src[0]->shape());
+    case Op::Multi:
+    case Op::AllReduce:
     case Op::Reduce: {
-      const Node* shape = reduced(f, sizes);
+      const Node* shape = f.op == Op::Multi ? joined(f, sizes) : reduced(f, sizes);
       return shape != nullptr ? shape : keep(f.src[0]->shape());
     }
     case Op::GetTuple: {

@@ -6,6 +6,7 @@
 #include <set>
 
 #include <weft/dev/ir/memory.h>
+#include <weft/dev/ir/multi.h>
 
 namespace weft {
 namespace {
@@ -17,8 +18,8 @@ constexpr OpSet closers{End, Reduce, Stage};
 constexpr OpSet reductions{Reduce, AllReduce};
 constexpr OpSet combining{Add, Mul, Max};
 // What has memory of its own, so that places in it can be named.
-constexpr OpSet storages{Buffer, Param, Stage,      Call,      Custom,
-                         Copy,   Shard, Contiguous, AllReduce, Remat};
+constexpr OpSet storages{Buffer, Param, Stage,      Call,      Custom, Copy,
+                         Shard,  Multi, Contiguous, AllReduce, Remat};
 // REMAT and CALL have ids too, but only to keep equal nodes apart: different ones may share one.
 constexpr OpSet identified{Variable, Counter, Range, Buffer, Stage};
 // What takes a place in memory as such, wherever it stands among the sources.
@@ -156,8 +157,15 @@ bool is_lane(std::int32_t at, const Node* vector) {
   return at >= 0 && static_cast<std::uint32_t>(at) < vector->dtype().lanes();
 }
 
-bool is_axis(std::int32_t axis, const Node* tensor) {
-  return axis >= 0 && static_cast<std::size_t>(axis) < tensor->dims().size();
+bool splits_an_axis(const Node* node) {
+  const std::int32_t axis = node->arg<ShardArg>().axis;
+  return axis >= -1 && axis < std::ssize(node->dims());
+}
+
+bool has_repeated(const std::vector<Symbol>& devices) {
+  for (auto device = devices.begin(); device != devices.end(); ++device)
+    if (std::find(device + 1, devices.end(), *device) != devices.end()) return true;
+  return false;
 }
 
 // What hands a tuple through keeps its members as they are.
@@ -279,8 +287,15 @@ std::vector<Check> all_checks() {
      "dtype index has no width in a list that is handed on: cast it to an integer first"},
     {Level::Any, {Bind}, [](auto n) { return may_hold(n->src(0), n->src(1)); },
      "does not bind a variable to an integer inside its bounds"},
-    {Level::Any, {Shard}, [](const Node* n) { return is_axis(n->arg<ShardArg>().axis, n->src(0)); },
+    {Level::Any, {Shard, Multi}, [](const Node* n) { return splits_an_axis(n); },
      "the axis is outside the shape"},
+    {Level::Any, {Shard, Multi}, [](const Node* n) { return !has_repeated(devices_of(n)); },
+     "a device has two parts"},
+    {Level::Any, {Multi}, [](const Node* n) { return devices_of(n).size() == n->size(); },
+     "not a part for each device"},
+    {Level::Any, {Multi}, [](const Node* n) {
+       return all(n->src(), [n](const Node* part) { return part->dtype() == n->dtype(); });
+     }, "the parts differ in dtype"},
 
     // Vectors, lanes and fragments.
     {Level::Any, {Splat}, [](auto n) { return n->src(0)->dtype() == n->dtype().scalar(); },
@@ -309,7 +324,7 @@ std::vector<Check> all_checks() {
     {Level::Kernel, {Store}, [](auto n) { return n->src(0)->op() == Index; },
      "source 0 is not an INDEX"},
     {Level::Kernel, movement, never, "in a kernel, movement is arithmetic on indices"},
-    {Level::Kernel, {Copy, Shard, AllReduce, Contiguous, Detach, Remat, Bind, Call, Counter}, never,
+    {Level::Kernel, {Copy, Shard, Multi, AllReduce, Contiguous, Detach, Remat, Bind, Call, Counter}, never,
      "belongs to the tensor graph"},
     {Level::Kernel, {Reduce}, [](const Node* n) { return n->arg<ReduceArg>().axes.empty(); },
      "a kernel reduces over ranges, not axes"},

@@ -342,6 +342,32 @@ TEST(GradientRules, CopiesGoBack) {
   EXPECT_TRUE(gradient(all, {split}, seed)[0].is(seed));
 }
 
+TEST(GradientRules, PartsGetTheirs) {
+  const auto buffer = [&](std::int64_t size, const char* device) {
+    return make(Op::Buffer, constant_sizes({size}), dtypes::f32,
+                BufferArg{fresh_id(), Space::Global, 0, 0, Symbol(device)});
+  };
+  const auto copied = [](const UOp& x, const char* to) {
+    return make(Op::Copy, {x}, {}, DeviceArg{Symbol(to)});
+  };
+  const auto part = [](const UOp& x, std::int64_t start, std::int64_t size) {
+    return shrink(x, constant_sizes({start}), constant_sizes({size}));
+  };
+  const UOp a = buffer(2, "A"), b = buffer(3, "B"), seed = buffer(5, "C");
+  const UOp joined = make(Op::Multi, {a, b}, {}, ShardArg{0, Symbol("A,B")});
+  const std::vector<UOp> gradients = gradient(joined, {a, b}, seed);
+  EXPECT_TRUE(gradients[0].is(copied(part(seed, 0, 2), "A")));
+  EXPECT_TRUE(gradients[1].is(copied(part(seed, 2, 3), "B")));
+  // What comes to one device goes back in parts.
+  EXPECT_TRUE(gradient(copied(-joined, "C"), {joined}, seed)[0].is(
+      -make(Op::Shard, {seed}, {}, ShardArg{0, Symbol("A,B")})));
+  // Of equal parts one is the tensor.
+  const UOp c = buffer(2, "B"), both = make(Op::Multi, {a, c}, {}, ShardArg{-1, Symbol("A,B")});
+  const UOp whole = buffer(2, "C");
+  EXPECT_TRUE(gradient(both, {a}, whole)[0].is(copied(whole, "A")));
+  EXPECT_TRUE(gradient(both, {c}, whole)[0].is(copied(whole, "B")));
+}
+
 TEST(GradientRules, RefuseWhatHasNone) {
   const UOp x = param(1, {2}, dtypes::f16);
   EXPECT_EQ(error_of([&] { return gradient(bitcast(x, dtypes::bf16), {x}); }),

@@ -120,6 +120,7 @@ TEST(Shape, FollowsFromTheSources) {
       {reduce(x, {}), "4, 6"},
       {make(Op::Reduce, {x, r}, {}, ReduceArg{}), "4, 6"},
       {make(Op::AllReduce, {x}, {}, ReduceArg{}), "4, 6"},
+      {make(Op::AllReduce, {x}, {}, ReduceArg{Op::Add, IntList({0})}), "1, 6"},
 
       // The graph around them.
       {make(Op::Copy, {x}, {}, DeviceArg{}), "4, 6"},
@@ -127,6 +128,10 @@ TEST(Shape, FollowsFromTheSources) {
       {make(Op::Detach, {x}), "4, 6"},
       {make(Op::Remat, {x}, {}, IdArg{}), "4, 6"},
       {make(Op::Shard, {x}, {}, ShardArg{}), "4, 6"},
+      {make(Op::Multi, {x, param({3, 6})}, {}, ShardArg{0, Symbol("A,B")}), "7, 6"},
+      {make(Op::Multi, {s, s}, {}, ShardArg{1, Symbol("A,B")}), "n, 12"},
+      {make(Op::Multi, {x, x}, {}, ShardArg{-1, Symbol("A,B")}), "4, 6"},
+      {make(Op::Multi, {f, f}, {}, ShardArg{-1, Symbol("A,B")}), "scalar"},
       {make(Op::After, {x, make(Op::Barrier, std::vector<UOp>{}, {}, ScopeArg{})}), "4, 6"},
       {pair, "scalar"},
       {get(pair, 0), "4, 6"},
@@ -248,6 +253,13 @@ TEST(Shape, ErrorsNameTheOpAndTheShapes) {
        "shrink: axis 0: n elements from 9 are not inside n"},
       {[&] { return shrink(x, sizes({0, 0}), sizes({4})); },
        "shrink: 1 sizes for a tensor of shape (4, 6)"},
+
+      {[&] { return make(Op::Multi, {x, y}, {}, ShardArg{0, Symbol("A,B")}); },
+       "multi: the parts' shapes (4, 6) and (6, 4) differ"},
+      {[&] { return make(Op::Multi, {x, z}, {}, ShardArg{0, Symbol("A,B")}); },
+       "multi: 1 sizes for a tensor of shape (4, 6)"},
+      {[&] { return make(Op::Multi, {x, x}, {}, ShardArg{2, Symbol("A,B")}); },
+       "multi: axis 2 of parts of shape (4, 6)"},
 
       {[&] { return reduce(x, {2}); }, "reduce: axis 2 is repeated or not an axis of shape (4, 6)"},
       {[&] { return reduce(x, {0, 0}); },

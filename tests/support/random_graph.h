@@ -313,6 +313,10 @@ class RandomGraph {
         return make(op, {variable, const_int(variable->lo(), variable->dtype())});
       }
       case Op::Copy: return make(op, {stored_value()}, {}, DeviceArg{symbol()});
+      case Op::Multi: {
+        const UOp part = stored_tensor();
+        return make(op, {part, part}, {}, ShardArg{one_in(2) ? 0 : -1, Symbol("d0,d1")});
+      }
       case Op::Shard: return make(op, {stored_tensor()}, {}, ShardArg{0, symbol()});
       case Op::Remat: return make(op, {stored_value()}, {}, IdArg{id()});
       case Op::Call: {

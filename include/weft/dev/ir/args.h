@@ -136,8 +136,8 @@ struct DeviceArg {
 };
 
 struct ShardArg {
-  std::int32_t axis = 0;
-  Symbol devices;  // names with commas between
+  std::int32_t axis = 0;  // -1: each device has all of it
+  Symbol devices;         // names with commas between
   static constexpr auto fields() {
     return std::tuple{Field{"axis", &ShardArg::axis}, Field{"devices", &ShardArg::devices}};
   }
