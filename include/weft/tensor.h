@@ -244,6 +244,14 @@ class Tensor {
   Tensor to(DType dtype) const { return cast(dtype); }
   // Makes this handle the tensor over there. What requires a gradient still does, and takes grad() along.
   Tensor& to_(const std::string& device);
+  // In parts on several devices, along the axis, of sizes that differ by 1 at most; without an axis, all of
+  // it on each. Its device() is then "CPU,CPU:1", and it goes with tensors on just these. What devices
+  // need of each other comes by itself: a sum along the axis is an all-reduce (ALLREDUCE).
+  Tensor shard(const std::vector<std::string>& devices,
+               std::optional<std::int64_t> axis = {}) const;
+  Tensor& shard_(const std::vector<std::string>& devices, std::optional<std::int64_t> axis = {});
+  Tensor shard_like(const Tensor& other) const;
+  std::optional<std::int64_t> shard_axis() const;  // nothing where each device has all of it
   Tensor cast(DType dtype) const;
   Tensor bitcast(
       DType dtype) const;     // of the same width; in a file, of any that divides the last axis
@@ -811,13 +819,15 @@ class Tensor {
   explicit Tensor(std::shared_ptr<State> state) : state_(std::move(state)) {}
   Tensor(const void* values, DType dtype, std::size_t count, const Options& options);
   static Operand value_of(Scalar value);
-  // What is in memory of its own, a BUFFER: assignments write there.
+  // What is in memory of its own, a BUFFER or a MULTI of such: assignments write there.
   static Tensor owning(const UOp& buffer, Symbol device);
   // The same memory, seen through this graph, which looks at it as uop() does.
   Tensor viewed(const UOp& graph) const;
   bool is_tracked() const;
   Bounds bounds_of(std::span<const std::int64_t> widths) const;  // flat ones, for pad()
   void want_single() const;
+  // to_() and its like: this handle becomes what `to` makes of it, as does grad().
+  Tensor& move(const std::function<Tensor(const Tensor&)>& to);
   std::shared_ptr<const void> open_for_writing(DType wanted, std::size_t axes);
   UOp in_memory() const;  // computed: a view of a BUFFER
   void read(void* values, DType wanted) const;

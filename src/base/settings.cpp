@@ -47,6 +47,8 @@ const SettingInfo& find_setting(std::string_view name) {
 const std::vector<SettingInfo>& all_settings() {
   static const std::vector<SettingInfo> table{
       {"ALGEBRA", "1", "0: no algebraic rewrites, only what lowering needs"},
+      {"ALLREDUCE", "",
+       "how devices add up what each has a part of: naive, ring or all2all; default: by size"},
       {"CACHE_DIR", "",
        "where compiled kernels are kept; none: nowhere; default: the user's cache"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},

@@ -5,6 +5,7 @@
 #include <weft/dev/codegen/decompose.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/dev/schedule/shards.h>
 
 namespace weft {
 
@@ -15,7 +16,7 @@ std::span<const RuleSet* const> all_rule_sets() {
       &spread_rules(),    &merge_rules(),       &factor_rules(),     &reduction_rules(),
       &fast_math_rules(), &contract_rules(),    &width_rules(),      &transcendental_rules(),
       &narrow_rules(),    &narrow_cast_rules(), &threefry_rules(),   &divide_rules(),
-      &decompositions(),  &half_rules(),        &truncating_rules(),
+      &decompositions(),  &half_rules(),        &truncating_rules(), &shard_rules(),
   };
   return sets;
 }

@@ -90,6 +90,13 @@ const Entry& find_kind(const Registry& all, std::string_view name, std::string_v
   user_error(fmt::format("there is no device '{}'; there are {}", name, fmt::join(known, ", ")));
 }
 
+bool has_numbers(std::string_view kind) {
+  Registry& all = filled_registry();
+  const std::lock_guard lock(all.mutex);
+  const auto found = all.kinds.find(kind);
+  return found != all.kinds.end() && found->second.has_numbers;
+}
+
 }  // namespace
 
 void add_device(std::string_view kind, std::string_view meaning, OpenDevice open) {
@@ -119,6 +126,22 @@ Device& find_device(std::string_view name) {
   std::unique_ptr<Device>& device = all.open[{std::string(kind), rest.make, rest.index}];
   if (device == nullptr) device = entry.open(rest.make, rest.index);
   return *device;
+}
+
+// A device that has a name instead of a number, such as DISK:path, may have commas in it.
+std::vector<Device*> find_devices(std::string_view names) {
+  std::vector<Device*> devices;
+  while (true) {
+    const std::string_view kind = names.substr(0, names.find_first_of(":,"));
+    const std::size_t comma = has_numbers(kind) ? names.find(',') : std::string_view::npos;
+    devices.push_back(&find_device(names.substr(0, comma)));
+    if (comma == std::string_view::npos) return devices;
+    names.remove_prefix(comma + 1);
+  }
+}
+
+bool are_several(std::string_view names) {
+  return names.find(',') != std::string_view::npos && find_devices(names).size() > 1;
 }
 
 std::vector<DeviceKind> device_kinds() {

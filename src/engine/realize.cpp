@@ -12,6 +12,7 @@
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
+#include <weft/settings.h>
 
 #include "resolve.h"
 #include "run.h"
@@ -41,8 +42,10 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
   std::string devices;
   for (const Root& root : resolved.roots) {
     nodes.push_back(root.tensor.node());
-    devices += compilation_key(find_device(root.device.get()), *extra) + ",";
+    for (Device* device : find_devices(root.device.get()))
+      devices += compilation_key(*device, *extra) + ",";
   }
+  devices += setting("ALLREDUCE");
   const StructuralHash hash = structural_hash(nodes);
   const PlanKey key{hash.high, hash.low, devices, !resolved.origins.empty()};
   {
@@ -83,13 +86,16 @@ void renew_overwritten(const Plan& plan, const Resolved& resolved, const SlotOf&
                        Results& results) {
   for (std::size_t i = 0; i < plan.roots.size(); ++i) {
     if (resolved.roots[i].tensor->op() != Op::After) continue;
-    const std::size_t slot = slot_of.at(seen_by(plan.roots[i].node())->arg<BufferArg>().id.value);
-    const auto input = plan.slots[slot].input;
-    if (!input) continue;
-    const UOp& before = resolved.buffers[*input];
-    if (!results.buffers[slot].is(before)) continue;
-    results.buffers[slot] = new_buffer(before->dtype(), sizes_of(before), memory_of(before.node()));
-    results.overwritten.push_back(before);
+    for (const Node* buffer : buffers_of(plan.roots[i].node())) {
+      const std::size_t slot = slot_of.at(buffer->arg<BufferArg>().id.value);
+      const auto input = plan.slots[slot].input;
+      if (!input) continue;
+      const UOp& before = resolved.buffers[*input];
+      if (!results.buffers[slot].is(before)) continue;
+      results.buffers[slot] =
+          new_buffer(before->dtype(), sizes_of(before), memory_of(before.node()));
+      results.overwritten.push_back(before);
+    }
   }
 }
 
@@ -154,7 +160,7 @@ void note(const UOp& tensor, const UOp& result) {
     shared_graph().attach(node, std::make_shared<UOp>(reshape(result, sizes_of(UOp(node)))));
     if (!OpSet{Op::Reshape, Op::Contiguous, Op::Detach}.contains(node->op())) break;
     node = node->src(0);
-  } while (!OpSet{Op::Buffer, Op::After}.contains(seen_by(node)->op()));
+  } while (!OpSet{Op::Buffer, Op::Multi, Op::After}.contains(seen_by(node)->op()));
 }
 
 }  // namespace
@@ -192,7 +198,7 @@ struct Task {
     for (const Wanted& one : wanted) {
       const UOp known = computed_for(one.tensor.node(), one.device);
       results.push_back(known.is_null() ? one.tensor : known);
-      if (seen_by(results.back().node())->op() == Op::Buffer) continue;
+      if (!buffers_of(results.back().node()).empty()) continue;
       open.push_back(results.size() - 1);
       needed.push_back(one);
     }

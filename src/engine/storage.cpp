@@ -49,6 +49,31 @@ UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory) 
   return node;
 }
 
+UOp new_memory(DType dtype, const Sizes& sizes, Symbol devices) {
+  const std::vector<Device*> found = find_devices(devices.get());
+  std::vector<UOp> parts;
+  for (Device* device : found) parts.push_back(new_buffer(dtype, sizes, *device));
+  if (parts.size() == 1) return parts[0];
+  return make(Op::Multi, parts, {}, ShardArg{-1, devices});
+}
+
+void fill_memory(const UOp& memory, std::span<const std::byte> bytes) {
+  for (const Node* buffer : buffers_of(memory.node())) memory_of(buffer)->copy_in(bytes);
+}
+
+std::vector<const Node*> buffers_of(const Node* view) {
+  while (info(view->op()).cls == OpClass::Movement || view->op() == Op::Detach) view = view->src(0);
+  if (view->op() == Op::Buffer) return {view};
+  if (view->op() != Op::Multi) return {};
+  std::vector<const Node*> buffers;
+  for (const Node* part : view->src()) {
+    const std::vector<const Node*> own = buffers_of(part);
+    if (own.empty()) return {};
+    buffers.insert(buffers.end(), own.begin(), own.end());
+  }
+  return buffers;
+}
+
 std::shared_ptr<Buffer> memory_of(const Node* buffer) {
   if (buffer->op() != Op::Buffer) internal_error("only a BUFFER has memory");
   auto memory = shared_graph().attached<Buffer>(buffer);

@@ -130,7 +130,8 @@ DLManagedTensor* to_dlpack(const Tensor& tensor) {
     user_error(
         fmt::format("to_dlpack: DLPack has no {}: cast the tensor first", tensor.dtype().str()));
   Tensor here = tensor;
-  if (!find_device(here.device()).allocator().uses_addresses()) here = here.to("CPU");
+  if (are_several(here.device()) || !find_device(here.device()).allocator().uses_addresses())
+    here = here.to("CPU");
   auto memory = here.memory();
   if (!memory) memory = (here = here.contiguous()).memory();
   if (!memory) internal_error("what is contiguous is not in order");

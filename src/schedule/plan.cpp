@@ -2,36 +2,25 @@
 
 #include <unordered_map>
 
+#include <weft/dev/device/device.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rewrite/rewriter.h>
 #include <weft/dev/rules/spec.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/region.h>
+#include <weft/dev/schedule/shards.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
 #include "emit.h"
+#include "shard_rules.h"
 
 namespace weft {
 namespace {
 
-// A call is its body on the arguments; calls inside the body are bodies already.
-UOp open_call(const Match& m) {
-  const Node* call = m.root();
-  Substitution arguments;
-  for (const Node* node : toposort(call->src(0))) {
-    if (node->op() != Op::Param) continue;
-    const auto slot = static_cast<std::size_t>(node->arg<ParamArg>().slot);
-    if (slot + 1 >= call->size()) internal_error("a call without an argument for its body");
-    arguments.emplace(node, call->src(slot + 1));
-  }
-  return substitute(UOp(call->src(0)), arguments);
-}
-
 const RuleSet& tensor_rules(Algebra algebra_used) {
-  static const RuleSet calls{"calls", {rule(node(Op::Call), open_call)}};
   static const auto with = [](Algebra used) {
-    return RuleSet{"tensors", {&calls, &algebra(used), &region_rules()}};
+    return RuleSet{"tensors", {&call_rules(), &algebra(used), &region_rules()}};
   };
   static const RuleSet sets[] = {with(Algebra::Off), with(Algebra::Exact), with(Algebra::Fast)};
   return sets[static_cast<std::size_t>(algebra_used)];
@@ -42,19 +31,59 @@ bool looks_at_memory(const Node* node) {
   return node->op() == Op::Buffer || node->op() == Op::After;
 }
 
-// Simplified as far as they can be without loops.
-std::vector<Root> simplified(const std::vector<Root>& roots) {
+// Each a MULTI, if it lies on several devices.
+std::vector<UOp> on_their_devices(std::vector<UOp> tensors, const std::vector<Root>& roots) {
+  const Collectives collectives{all_reduce_in_force()};
+  if (has_several_devices(nodes_of(tensors)))
+    tensors = rewrite(tensors, shard_rules(), {.context = &collectives});
+  for (std::size_t i = 0; i < roots.size(); ++i)
+    if (tensors[i]->op() != Op::Multi && are_several(roots[i].device.get()))
+      tensors[i] =
+          rewrite(make(Op::Shard, {tensors[i]}, {}, ShardArg{-1, roots[i].device}), shard_rules());
+  return tensors;
+}
+
+// The roots as far as they can be simplified without loops, those in parts also part by part.
+struct Simplified {
   std::vector<UOp> tensors;
-  for (const Root& root : roots) tensors.push_back(root.tensor);
-  tensors = rewrite(tensors, tensor_rules(algebra_in_force()));
-  std::vector<Root> result;
-  for (std::size_t i = 0; i < roots.size(); ++i) {
+  std::vector<Root> parts;
+
+  void add(const Root& root, const UOp& tensor, Symbol device) {
     // What was computed stays apart from memory that it turns out to equal.
-    const bool is_new =
-        looks_at_memory(tensors[i].node()) && !looks_at_memory(roots[i].tensor.node());
-    result.push_back({is_new ? make(Op::Contiguous, {tensors[i]}) : tensors[i], roots[i].device});
-    Interner::current().inherit(result[i].tensor.node(), roots[i].tensor.node(),
-                                Interner::current());
+    const bool is_new = looks_at_memory(tensor.node()) && !looks_at_memory(root.tensor.node());
+    parts.push_back({is_new ? make(Op::Contiguous, {tensor}) : tensor, device});
+    Interner& arena = Interner::current();
+    arena.inherit(parts.back().tensor.node(), root.tensor.node(), arena);
+  }
+
+  // The roots over those parts as they are now.
+  std::vector<UOp> joined(const std::vector<UOp>& made) const {
+    std::vector<UOp> roots;
+    auto next = made.begin();
+    for (const UOp& tensor : tensors) {
+      const auto count = tensor->op() == Op::Multi ? std::ssize(tensor->src()) : 1;
+      roots.push_back(tensor->op() == Op::Multi ? with_sources(tensor, {next, next + count})
+                                                : *next);
+      next += count;
+    }
+    return roots;
+  }
+};
+
+Simplified simplified(const std::vector<Root>& roots) {
+  Simplified result;
+  for (const Root& root : roots) result.tensors.push_back(root.tensor);
+  result.tensors =
+      on_their_devices(rewrite(result.tensors, tensor_rules(algebra_in_force())), roots);
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const UOp& tensor = result.tensors[i];
+    if (tensor->op() != Op::Multi) {
+      result.add(roots[i], tensor, roots[i].device);
+      continue;
+    }
+    const std::vector<Symbol> devices = devices_of(tensor.node());
+    for (std::size_t part = 0; part < devices.size(); ++part)
+      result.add(roots[i], tensor.src(part), devices[part]);
   }
   return result;
 }
@@ -96,10 +125,12 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile) {
   const bool is_checked = setting_int("SPEC") != 0;
   for (const Root& root : roots)
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
-  const CutGraph graph = cut(simplified(roots), profile);
+  const Simplified tensors = simplified(roots);
+  const CutGraph graph = cut(tensors.parts, profile);
   const std::vector<Body> opened = bodies(graph);
   Plan plan;
   emit(graph, fuse(graph, opened, profile), plan);
+  plan.roots = tensors.joined(plan.roots);
   for (const Step& step : plan.steps)
     if (is_checked && !step.kernel.is_null())
       verify({{step.kernel.node()}}, Level::Kernel, "schedule");

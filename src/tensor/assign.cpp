@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <weft/dev/schedule/shards.h>
 #include <weft/error.h>
 
 #include "ops.h"
@@ -21,6 +22,14 @@ void want_places(const UOp& view, const UOp& root) {
                       shape_text(view), shape_text(node.src(0))));
 }
 
+// The whole tensor with the value in the view, put together on each of its devices.
+UOp written_whole(const UOp& view, const UOp& root, const UOp& value, Symbol devices) {
+  const UOp whole = make(Op::Shard, {root}, {}, ShardArg{-1, devices});
+  const UOp memory = make(Op::Contiguous, {make(Op::Remat, {whole}, {}, IdArg{fresh_id()})});
+  const UOp place = rebased(view, root, memory);
+  return make(Op::After, {memory, make(Op::Store, {place, value}, {}, StoreArg{})});
+}
+
 }  // namespace
 
 Tensor& Tensor::assign(const Operand& value) {
@@ -28,8 +37,9 @@ Tensor& Tensor::assign(const Operand& value) {
   want_places(view, state_->root);
   const Symbol device = state_->storage->device();
   if (!value.device.empty() && value.device != device)
-    user_error(fmt::format("assign: the tensor is on {}, the value on {}: move it with to()",
-                           device.get(), value.device.get()));
+    user_error(fmt::format("assign: the tensor is on {}, the value on {}: move it with {}",
+                           device.get(), value.device.get(),
+                           are_several(device.get()) ? "shard()" : "to()"));
   const Sizes sizes = sizes_of(view);
   UOp graph = converted(value.uop, view->dtype());
   if (!std::ranges::equal(broadcast_sizes("assign", {view, graph}), sizes, {}, &UOp::node,
@@ -39,8 +49,15 @@ Tensor& Tensor::assign(const Operand& value) {
   if (graph->shape() == nullptr) graph = reshaped(graph, Sizes(sizes.size(), const_int(1)));
   graph = broadcast("assign", graph, sizes);
   const bool tracked = value.tracked && !NoGrad::is_on() && !state_->leaf;
+  UOp place = view;
+  if (are_several(device.get()) && !stays_in_parts(view, state_->root)) {
+    state_->storage->own();  // so that the parts stay where they are
+    const UOp owned = uop();
+    graph = written_whole(owned, state_->root, graph, device);
+    place = state_->root;
+  }
   if (state_->leaf) graph = make(Op::Detach, {graph});
-  state_->storage->assign(view, state_->root, graph, tracked);
+  state_->storage->assign(place, state_->root, graph, tracked);
   return *this;
 }
 

@@ -1,5 +1,7 @@
 #include "batch.h"
 
+#include <algorithm>
+
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
 
@@ -8,9 +10,10 @@
 namespace weft {
 namespace {
 
-// The BUFFER that a version of memory, or a view of one, lies in; null for what is still to be computed.
+// The BUFFER, or the MULTI of such, that a version of memory or a view of one lies in; null for what is still to
+// be computed.
 const Node* memory_below(const Node* node) {
-  while (node->op() != Op::Buffer) {
+  while (!OpSet{Op::Buffer, Op::Multi}.contains(node->op())) {
     const bool is_same_memory = node->op() == Op::After || node->op() == Op::Detach ||
                                 info(node->op()).cls == OpClass::Movement;
     if (const UOp known = computed(node); !known.is_null())
@@ -21,6 +24,11 @@ const Node* memory_below(const Node* node) {
       return nullptr;
   }
   return node;
+}
+
+Symbol device_of(const Node* memory) {
+  return memory->op() == Op::Multi ? memory->arg<ShardArg>().devices
+                                   : memory->arg<BufferArg>().device;
 }
 
 }  // namespace
@@ -58,8 +66,8 @@ void Batch::add_assignments(const Node* root) {
     if (!seen_.insert(node).second || !computed(node).is_null()) continue;
     const Node* memory = node->op() == Op::After ? memory_below(node) : nullptr;
     if (memory != nullptr) {
-      want(UOp(node), memory->arg<BufferArg>().device);
-      overwritten_.insert(memory_of(memory).get());
+      want(UOp(node), device_of(memory));
+      for (const Node* buffer : buffers_of(memory)) overwritten_.insert(memory_of(buffer).get());
       superseded_.emplace(node->src(0), memory);
     }
     open.insert(open.end(), node->src().begin(), node->src().end());
@@ -82,7 +90,10 @@ void Batch::add_readers() {
 
 bool Batch::is_overwritten(const UOp& view) const {
   const Node* memory = memory_below(view.node());
-  return memory != nullptr && overwritten_.contains(shared_graph().attached<Buffer>(memory).get());
+  if (memory == nullptr) return false;
+  return std::ranges::any_of(buffers_of(memory), [this](const Node* buffer) {
+    return overwritten_.contains(shared_graph().attached<Buffer>(buffer).get());
+  });
 }
 
 bool Batch::reads_overwritten(const Node* root) {

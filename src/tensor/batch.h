@@ -37,7 +37,7 @@ class Batch {
   std::unordered_set<const Node*> asked_;  // the nodes of those
   std::unordered_set<const Node*> seen_;   // and all that they are made of
   std::unordered_set<const Buffer*> overwritten_;
-  // Versions that are assigned to once more, and the BUFFER they are in.
+  // Versions that are assigned to once more, and the BUFFER or MULTI they are in.
   std::unordered_map<const Node*, const Node*> superseded_;
   std::unordered_set<const Node*> clean_;  // what reads nothing of that kind
   std::vector<UOp> looked_at_;             // keeps those nodes: their storages may go

@@ -34,10 +34,9 @@ UOp spread(const UOp& value, const Sizes& sizes) {
 }
 
 UOp from_host(const void* values, DType dtype, const Sizes& sizes, Symbol device) {
-  const UOp buffer = new_buffer(dtype, sizes, find_device(device.get()));
-  const auto memory = memory_of(buffer.node());
-  memory->copy_in({static_cast<const std::byte*>(values), memory->bytes()});
-  return buffer;
+  const UOp memory = new_memory(dtype, sizes, device);
+  fill_memory(memory, {static_cast<const std::byte*>(values), bytes_of(dtype, memory->dims())});
+  return memory;
 }
 
 // The values of nested braces, which have to be as long as their neighbours.
@@ -113,6 +112,8 @@ Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
                          std::shared_ptr<const void> owner) {
   const Symbol device = device_of(options);
   const DType dtype = options.dtype.is_void() ? dtypes::f32 : options.dtype;
+  if (are_several(device.get()))
+    user_error(fmt::format("from_blob: memory is on one device, not on {}", device.get()));
   const Sizes sizes = sizes_from(shape, "from_blob");
   const std::span bytes(static_cast<std::byte*>(data), bytes_of(dtype, tuple(sizes)->src()));
   auto memory = std::make_shared<Buffer>(find_device(device.get()), bytes, std::move(owner));
@@ -151,7 +152,7 @@ Tensor Tensor::ones(const Shape& shape, const Options& options) {
 Tensor Tensor::empty(const Shape& shape, const Options& options) {
   const Symbol device = device_of(options);
   const DType dtype = with_default(options, dtypes::f32).dtype;
-  const UOp buffer = new_buffer(dtype, sizes_from(shape, "empty"), find_device(device.get()));
+  const UOp buffer = new_memory(dtype, sizes_from(shape, "empty"), device);
   return as_asked(owning(buffer, device), options);
 }
 

@@ -16,7 +16,7 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape,
   if (tensor.nbytes() != bytes.size())
     user_error(fmt::format("from_bytes: {} bytes where {} of shape {} has {}", bytes.size(),
                            tensor.dtype().str(), shape_text(tensor.uop()), tensor.nbytes()));
-  memory_of(tensor.uop().node())->copy_in(bytes);
+  fill_memory(tensor.uop(), bytes);
   return as_asked(std::move(tensor), options);
 }
 
@@ -28,7 +28,7 @@ void Tensor::to_bytes(std::span<std::byte> bytes) const {
 }
 
 std::optional<Tensor::Memory> Tensor::memory() const {
-  if (!find_device(device()).allocator().uses_addresses()) return {};
+  if (are_several(device()) || !find_device(device()).allocator().uses_addresses()) return {};
   const Views views = views_of(in_memory());
   if (!views.is_one() || views.list[0].is_masked() || views.base->op() != Op::Buffer) return {};
   const Argument whole = memory_of(views.base.node())->argument();

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/device/device.h>
+#include <weft/dev/ir/multi.h>
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
 
@@ -102,7 +103,17 @@ UOp broadcast(std::string_view op, const UOp& tensor, const Sizes& sizes) {
 
 Symbol device_of(const Options& options) {
   const std::string name = options.device.empty() ? default_device() : options.device;
-  return Symbol(std::string(find_device(name).name()));
+  return named_by_itself(name);
+}
+
+Symbol named_by_itself(std::string_view device) {
+  std::vector<Symbol> names;
+  for (const Device* each : find_devices(device)) names.emplace_back(std::string(each->name()));
+  return joined_names(names);
+}
+
+bool only_stores(std::string_view device) {
+  return !are_several(device) && !find_device(device).runs_kernels();
 }
 
 Tensor as_asked(Tensor tensor, const Options& options) {
@@ -115,8 +126,10 @@ Symbol common_device(std::string_view op, const std::vector<const Operand*>& fro
   for (const Operand* operand : from) {
     if (operand->device.empty()) continue;
     if (!device.empty() && device != operand->device)
-      user_error(fmt::format("{}: one tensor is on {}, another on {}: move one with to()", op,
-                             device.get(), operand->device.get()));
+      user_error(fmt::format(
+          "{}: one tensor is on {}, another on {}: move one with {}", op, device.get(),
+          operand->device.get(),
+          are_several(device.get()) || are_several(operand->device.get()) ? "shard()" : "to()"));
     device = operand->device;
   }
   return device;

@@ -40,6 +40,9 @@ UOp broadcast(std::string_view op, const UOp& tensor, const Sizes& sizes);
 
 // The device of a new tensor, by its own name: CPU:0 is CPU.
 Symbol device_of(const Options& options);
+Symbol named_by_itself(std::string_view device);
+// Whether it runs no kernels: DISK:path, say.
+bool only_stores(std::string_view device);
 // A new tensor, requiring a gradient where that was asked for.
 Tensor as_asked(Tensor tensor, const Options& options);
 

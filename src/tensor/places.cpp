@@ -23,7 +23,7 @@ UOp widened(const UOp& index, const UOp& size) {
 UOp limit(const UOp& size, DType dtype) { return converted(cast(size, dtypes::index), dtype); }
 
 bool is_in_memory(const UOp& source) {
-  return source->op() == Op::Buffer || source->op() == Op::Contiguous || source->op() == Op::After;
+  return OpSet{Op::Buffer, Op::Multi, Op::Contiguous, Op::After}.contains(source->op());
 }
 
 }  // namespace

@@ -45,8 +45,8 @@ Place reserved(std::int64_t blocks, Symbol device) {
     values = {stream().seed, stream().position};
     stream().position += static_cast<std::uint64_t>(blocks);
   }
-  const UOp buffer = new_buffer(dtypes::u64, constant_sizes({2}), find_device(device.get()));
-  memory_of(buffer.node())->copy_in(std::as_bytes(std::span(values)));
+  const UOp buffer = new_memory(dtypes::u64, constant_sizes({2}), device);
+  fill_memory(buffer, std::as_bytes(std::span(values)));
   return {member(buffer, 0), member(buffer, 1)};
 }
 

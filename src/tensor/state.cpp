@@ -6,6 +6,7 @@
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/schedule/shards.h>
 #include <weft/error.h>
 
 namespace weft {
@@ -83,9 +84,18 @@ UOp after_store(const UOp& version, const UOp& place, const UOp& value) {
   return after;
 }
 
-UOp buffer_like(const UOp& tensor, Symbol device) {
-  return new_buffer(tensor->dtype(), sizes_of(tensor), find_device(device.get()));
+// In parts where the tensor is.
+UOp memory_like(const UOp& tensor, Symbol device) {
+  const Layout layout = are_several(device.get()) ? layout_of(tensor) : Layout({});
+  if (!layout.is_split()) return new_memory(tensor->dtype(), sizes_of(tensor), device);
+  std::vector<UOp> parts;
+  for (std::size_t i = 0; i < layout.devices.size(); ++i)
+    parts.push_back(
+        new_memory(tensor->dtype(), layout.sizes_of_part(sizes_of(tensor), i), layout.devices[i]));
+  return layout.multi(parts);
 }
+
+bool is_memory(const UOp& version) { return OpSet{Op::Buffer, Op::Multi}.contains(version->op()); }
 
 }  // namespace
 
@@ -93,8 +103,8 @@ void Storage::own() {
   const std::lock_guard lock(mutex_);
   settle_stores();
   if (owned_) return;
-  const UOp buffer = buffer_like(current_, device_);
-  current_ = after_store(buffer, buffer, current_);
+  const UOp memory = memory_like(current_, device_);
+  current_ = after_store(memory, memory, current_);
   owned_ = true;
 }
 
@@ -125,11 +135,11 @@ void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is
   const std::lock_guard lock(mutex_);
   settle_stores();
   tracked_ = tracked_ || is_tracked;
-  if (!owned_ && current_->op() != Op::Buffer) {  // nothing is in memory yet
+  if (!owned_ && !is_memory(current_)) {  // nothing is in memory yet
     current_ = value;
     return;
   }
-  if (!owned_) current_ = buffer_like(current_, device_);
+  if (!owned_) current_ = memory_like(current_, device_);
   owned_ = true;
   current_ = after_store(current_, current_, value);
 }

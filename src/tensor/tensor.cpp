@@ -156,8 +156,12 @@ void Tensor::want_single() const {
 void Tensor::read(void* values, DType wanted) const {
   const auto count = static_cast<std::size_t>(numel());
   if (count == 0) return;
-  if (!find_device(device()).runs_kernels() && memory_behind(uop()) == nullptr)
+  if (only_stores(device()) && memory_behind(uop()) == nullptr)
     return to("CPU").read(values, wanted);
+  if (are_several(device())) {
+    realize();
+    return to(std::string(find_devices(device())[0]->name())).read(values, wanted);
+  }
   const DType own = dtype();
   UOp value = in_memory();
   if (memory_behind(value) == nullptr) {  // a view of memory that is in another order
@@ -180,6 +184,8 @@ void Tensor::read(void* values, DType wanted) const {
 const void* Tensor::address(DType wanted) const {
   if (dtype() != wanted)
     user_error(fmt::format("data: the tensor is {}, not {}", dtype().str(), wanted.str()));
+  if (are_several(device()))
+    user_error(fmt::format("data: the tensor is in parts on {}: move it with to()", device()));
   const UOp value = in_memory();
   const Node* buffer = memory_behind(value);
   if (buffer == nullptr)
@@ -195,17 +201,23 @@ const void* Tensor::address(DType wanted) const {
 
 Tensor Tensor::to(const std::string& device) const {
   const Operand x(*this);
-  const Symbol target(std::string(find_device(device).name()));
+  const Symbol target = named_by_itself(device);
   if (x.device == target) return *this;
+  if (are_several(device))
+    return from({make(Op::Shard, {x.uop}, {}, ShardArg{-1, target}), target, x.tracked});
   return from({make(Op::Copy, {x.uop}, {}, DeviceArg{target}), target, x.tracked});
 }
 
 Tensor& Tensor::to_(const std::string& device) {
-  Tensor moved = to(device);
-  if (moved.device() == this->device()) return *this;
+  return move([&](const Tensor& tensor) { return tensor.to(device); });
+}
+
+Tensor& Tensor::move(const std::function<Tensor(const Tensor&)>& to) {
+  Tensor moved = to(*this);
+  if (moved.is(*this)) return *this;
   if (state_->leaf) {
-    moved = detach().to(device).set_requires_grad();
-    if (const Tensor gradient = grad(); !gradient.is_null()) moved.set_grad(gradient.to(device));
+    moved = to(detach()).set_requires_grad();
+    if (const Tensor gradient = grad(); !gradient.is_null()) moved.set_grad(to(gradient));
   }
   return *this = moved;
 }
@@ -240,7 +252,7 @@ UOp reread(const UOp& stored, DType dtype) {
 Tensor Tensor::bitcast(DType dtype) const {
   const Operand x(*this);
   if (x.uop->dtype() == dtype) return *this;
-  if (x.uop->dtype().bytes() != dtype.bytes() && !find_device(device()).runs_kernels())
+  if (x.uop->dtype().bytes() != dtype.bytes() && only_stores(device()))
     return from({reread(x.uop, dtype), x.device, false});
   if (x.uop->dtype().bytes() != dtype.bytes())
     user_error(

@@ -42,6 +42,8 @@ std::vector<std::vector<Bits>> run(const Script& program, const Variant& variant
   std::vector<Tensor> outputs;
   for (std::size_t output : program.outputs) outputs.push_back(tensors[output]);
   Tensor::realize(outputs);
+  for (Tensor& output : outputs)
+    if (are_several(output.device())) output = output.to("CPU");
   std::vector<Wanted> whole;
   for (const Tensor& output : outputs)
     whole.push_back({make(Op::Contiguous, {output.uop()}), Symbol(output.device())});
@@ -141,6 +143,7 @@ std::optional<Fault> find_fault(const Script& program, Expected& expected,
 
 std::string report(const Script& program, const Fault& fault) {
   const Variant& variant = fault.variant;
+  const Context context{{"DEV", variant.device}};
   const std::vector<std::string> settings{fmt::format("{{\"DEV\", \"{}\"}}", variant.device),
                                           fmt::format("{{\"NOOPT\", {}}}", variant.noopt),
                                           fmt::format("{{\"CLANG\", {}}}", variant.clang)};

@@ -11,13 +11,30 @@
 namespace weft {
 namespace {
 
+// On several devices, along which axis an input is split: -1 for none.
+std::int64_t split_axis(const Instruction& input) {
+  const std::size_t choice = input.values.size() + input.with.n.size();
+  return static_cast<std::int64_t>(choice % (input.with.n.size() + 1)) - 1;
+}
+
+std::vector<std::string> names_of(const std::vector<Device*>& devices) {
+  std::vector<std::string> names;
+  for (const Device* device : devices) names.emplace_back(device->name());
+  return names;
+}
+
 Tensor input(const Instruction& instruction) {
   const DType dtype = instruction.with.dtype;
   const std::size_t width = dtype.bytes();
   auto bytes = std::make_shared<std::vector<std::byte>>(instruction.values.size() * width + 1);
   for (std::size_t i = 0; i < instruction.values.size(); ++i)
     std::memcpy(&(*bytes)[i * width], &instruction.values[i], width);
-  return Tensor::from_blob(bytes->data(), instruction.with.n, {.dtype = dtype}, bytes);
+  const std::vector<std::string> devices = names_of(find_devices(default_device()));
+  const Tensor tensor = Tensor::from_blob(bytes->data(), instruction.with.n,
+                                          {.dtype = dtype, .device = devices[0]}, bytes);
+  if (devices.size() == 1) return tensor;
+  const std::int64_t axis = split_axis(instruction);
+  return tensor.shard(devices, axis < 0 ? std::nullopt : std::optional(axis));
 }
 
 std::string number_text(std::uint64_t bits, DType dtype) {
@@ -55,8 +72,15 @@ std::string input_text(const Instruction& instruction) {
                                            : "std::int64_t";
   std::vector<std::string> values;
   for (std::uint64_t bits : instruction.values) values.push_back(number_text(bits, dtype));
-  return fmt::format("Tensor(std::vector<{}>{{{}}}, {{.dtype = {}}}).reshape({}).realize()", type,
-                     fmt::join(values, ", "), dtype_text(dtype), numbers_text(instruction.with.n));
+  const std::vector<std::string> devices = names_of(find_devices(default_device()));
+  const std::int64_t axis = split_axis(instruction);
+  const std::string shard = devices.size() == 1
+                                ? ""
+                                : fmt::format(".shard({{\"{}\"}}{})", fmt::join(devices, "\", \""),
+                                              axis < 0 ? "" : fmt::format(", {}", axis));
+  return fmt::format("Tensor(std::vector<{}>{{{}}}, {{.dtype = {}}}).reshape({}).realize(){}", type,
+                     fmt::join(values, ", "), dtype_text(dtype), numbers_text(instruction.with.n),
+                     shard);
 }
 
 // What a name in an op's expression stands for; names of functions and types stand for themselves.

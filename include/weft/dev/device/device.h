@@ -102,6 +102,10 @@ Signature signature_of(const Node* kernel);
 // By name, opened when first asked for and kept for the life of the process. "CPU" is "CPU:0".
 Device& find_device(std::string_view name);
 
+// Those of "CPU,CPU:1", by which a tensor in parts is known; one of any other name.
+std::vector<Device*> find_devices(std::string_view names);
+bool are_several(std::string_view names);
+
 struct DeviceKind {
   std::string name, meaning;
 };

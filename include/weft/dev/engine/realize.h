@@ -15,7 +15,8 @@ struct Wanted {
 };
 
 // Each as a BUFFER that holds it in row-major order, or the tensor itself where it only looks at
-// memory that is there: a chain of movement ops over a BUFFER. A node that was computed keeps its
+// memory that is there: a chain of movement ops over a BUFFER. Of a tensor in parts that is a MULTI of
+// such. A node that was computed keeps its
 // BUFFER: graphs that contain it read it from there from now on. The BUFFER of an AFTER that is wanted
 // is a new one over the same memory, and the one before has lost its values.
 std::vector<UOp> realize(const std::vector<Wanted>& wanted);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include <weft/dev/device/buffer.h>
 #include <weft/dev/ir/movement.h>
@@ -12,6 +13,15 @@ namespace weft {
 UOp new_buffer(DType dtype, const Sizes& sizes, Device& device);
 // One with memory that is there already, of the right number of bytes.
 UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory);
+
+// One on the device of that name, or as a MULTI one on each of several: "CPU,CPU:1".
+UOp new_memory(DType dtype, const Sizes& sizes, Symbol devices);
+
+// These bytes, in each of its BUFFERs.
+void fill_memory(const UOp& memory, std::span<const std::byte> bytes);
+
+// The BUFFERs that a tensor looks at: several below a MULTI, none where it has to be computed.
+std::vector<const Node*> buffers_of(const Node* view);
 
 // The memory of a BUFFER that one of these made. Throws where it was lost.
 std::shared_ptr<Buffer> memory_of(const Node* buffer);

@@ -38,7 +38,7 @@ struct Plan {
   std::unique_ptr<Arena> arena;
   std::vector<Slot> slots;
   std::vector<Step> steps;
-  std::vector<UOp> roots;      // each as a view of a slot's buffer
+  std::vector<UOp> roots;      // each as a view of a slot's buffer, or a MULTI of such
   std::vector<UOp> variables;  // of the roots' graph, as toposort() meets them
 };
 
