@@ -33,7 +33,7 @@ std::string code_for(std::string_view name) {
   };
   const UOp value = in(1) * in(2) + in(1);
   const UOp store = put(place(param(0, Access::Write, {size(count)}), {i}), value);
-  const UOp kernel = make(Op::Sink, {over(store, {i})}, {}, NameArg{Symbol("k")});
+  const UOp kernel = make(Op::Sink, {over(store, {i})}, {}, KernelArg{Symbol("k")});
   Device& device = find_device(name);
   const UOp lowered = run_pipeline({kernel}, {.target = device.target()})[0];
   return device.compile(device.render(lowered.node()));
