@@ -13,15 +13,26 @@ namespace {
 
 // A machine to compile for that is the same everywhere: registers of 8 floats.
 Target example_target() {
-  return {.lowered = true,
-          .ops = rendered_ops(),
-          .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
-          .vector_bytes = 32};
+  Target target;
+  target.lowered = true;
+  target.ops = rendered_ops();
+  target.kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64};
+  target.vector_bytes = 32;
+  return target;
 }
 
 std::string text_of(std::string_view name, const UOp& root) {
   const Node* node = root.node();
   return print_graph(name, NodeList(&node, 1), {.renumber = true});
+}
+
+// The kernel with a schedule that is short to read: a row of the image in a register, for two channels
+// at once.
+UOp with_schedule(const UOp& kernel) {
+  const std::vector<UOp> effects(kernel->src().begin(), kernel->src().end());
+  const Symbol name = kernel->arg<KernelArg>().name;
+  return make(Op::Sink, effects, {},
+              KernelArg{name, Symbol("tile r0 2; order r0 r1 r0.1 r2; upcast r0.1; vector r2")});
 }
 
 UOp lowered_by_every_pass(UOp kernel) {
@@ -64,7 +75,7 @@ void run_demo() {
   const Node* scheduled = items[0].kernel.node();
   const UOp kernel = import_graph(NodeList(&scheduled, 1), shared_graph(), arena)[0];
   print_proofs(kernel);
-  const UOp program = lowered_by_every_pass(kernel);
+  const UOp program = lowered_by_every_pass(with_schedule(kernel));
   fmt::print("== as LLVM IR\n\n{}\n", render_llvm(program.node(), 1 << 20));
   Target scalars = example_target();
   scalars.vector_bytes = 0;

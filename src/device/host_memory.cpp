@@ -1,23 +1,102 @@
 #include <weft/dev/device/host_memory.h>
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <mutex>
 #include <new>
 
 #include <fmt/core.h>
 #include <weft/error.h>
 
 namespace weft {
+namespace {
+
+constexpr std::size_t large_page = std::size_t{2} << 20;
+
+std::align_val_t alignment_for(std::size_t bytes) {
+  return std::align_val_t{bytes >= 2 * large_page ? large_page : HostMemory::alignment};
+}
+
+void to_system(void* memory, std::size_t bytes) { ::operator delete(memory, alignment_for(bytes)); }
+
+// What is large lies in large pages where the system has them: fewer have to be made.
+void* from_system(std::size_t bytes) {
+  bytes = std::max<std::size_t>(bytes, 1);
+  void* memory = ::operator new(bytes, alignment_for(bytes), std::nothrow);
+  if (memory != nullptr && bytes >= 2 * large_page) madvise(memory, bytes, MADV_HUGEPAGE);
+  return memory;
+}
+
+// Large blocks that were released, for the next that are as large: from the system they would come
+// page by page, each cleared when first touched, which takes longer than many kernels.
+class Spare {
+ public:
+  static constexpr std::size_t least_bytes = std::size_t{256} << 10;
+
+  void* take(std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    const auto found = blocks_.find(bytes);
+    if (found == blocks_.end()) return nullptr;
+    void* memory = found->second;
+    blocks_.erase(found);
+    bytes_ -= bytes;
+    return memory;
+  }
+
+  bool keep(void* memory, std::size_t bytes) {
+    const std::lock_guard lock(mutex_);
+    if (bytes < least_bytes || bytes_ + bytes > most_bytes_) return false;
+    blocks_.emplace(bytes, memory);
+    bytes_ += bytes;
+    return true;
+  }
+
+  void give_back() {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [bytes, memory] : blocks_) to_system(memory, bytes);
+    blocks_.clear();
+    bytes_ = 0;
+  }
+
+ private:
+  static std::size_t eighth_of_memory() {
+    const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
+    return pages > 0 && page > 0
+               ? static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 8
+               : std::size_t{0};
+  }
+
+  std::mutex mutex_;
+  std::multimap<std::size_t, void*> blocks_;
+  std::size_t bytes_ = 0;
+  const std::size_t most_bytes_ = eighth_of_memory();
+};
+
+Spare& spare() {
+  // Leaked on purpose: tensors in static objects may be released after any destructor here.
+  static auto& all = *new Spare;
+  return all;
+}
+
+}  // namespace
 
 void* HostMemory::allocate(std::size_t bytes) {
-  void* memory =
-      ::operator new(std::max<std::size_t>(bytes, 1), std::align_val_t{alignment}, std::nothrow);
+  void* memory = spare().take(bytes);
+  if (memory == nullptr) memory = from_system(bytes);
+  if (memory == nullptr) {
+    spare().give_back();
+    memory = from_system(bytes);
+  }
   if (memory == nullptr) user_error(fmt::format("there is no room for {} bytes", bytes));
   return memory;
 }
 
-void HostMemory::release(void* memory, std::size_t) {
-  ::operator delete(memory, std::align_val_t{alignment});
+void HostMemory::release(void* memory, std::size_t bytes) {
+  if (!spare().keep(memory, bytes)) to_system(memory, bytes);
 }
 
 void HostMemory::copy_in(void* to, std::size_t offset, std::span<const std::byte> from) {

@@ -111,6 +111,19 @@ TEST(Buffers, HoldBytes) {
   EXPECT_EQ(far().allocator().live, 0);
 }
 
+TEST(HostMemory, UsesLargeBlocksAgain) {
+  HostMemory memory;
+  constexpr std::size_t bytes = (std::size_t{5} << 20) + 64;
+  void* first = memory.allocate(bytes);
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(first) % HostMemory::alignment, 0U);
+  memory.release(first, bytes);
+  void* other = memory.allocate(bytes + 64);  // only what is as large
+  EXPECT_NE(other, first);
+  EXPECT_EQ(memory.allocate(bytes), first);
+  memory.release(first, bytes);
+  memory.release(other, bytes + 64);
+}
+
 TEST(Buffers, UseForeignBytesInPlaceWhereTheyCan) {
   auto near = bytes({1, 2}), away = bytes({1, 2});
   Buffer here(find_device("INTERP"), near), there(far(), away);
