@@ -269,11 +269,19 @@ class Chooser {
     return elements;
   }
 
+  // Loops of their own for what fills no tile, which every thread would run.
+  bool leaves_remainders(const Option& option) const {
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
+      if (!nest_.loops[loop].is_reduce && nest_.loops[loop].size % in_registers(option, loop) != 0)
+        return !may_shift_;
+    return false;
+  }
+
   // Several parts for each worker, so that none waits long for the last.
   Option with_threads(const Option& option) const {
     const std::size_t loop = option.order[0];
     if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
-    if (option.seconds < worth_threads) return option;
+    if (option.seconds < worth_threads || leaves_remainders(option)) return option;
     const std::int64_t step = in_registers(option, loop);
     const std::int64_t trips = (nest_.loops[loop].size + step - 1) / step;
     if (trips < 2) return option;

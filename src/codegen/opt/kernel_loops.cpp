@@ -132,6 +132,8 @@ void KernelLoops::check_kinds() const {
     const LoopKind kind = range->arg<RangeArg>().kind;
     if (kind == LoopKind::Thread && name != order_[0])
       user_error(fmt::format("schedule: threads share {}, which is not outermost", name));
+    if (kind == LoopKind::Thread && (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End))
+      user_error("schedule: the kernel has other loops, which every thread would run");
     if (kind != LoopKind::Vector) continue;
     for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
       if (node->op() == Op::Stage)

@@ -124,8 +124,6 @@ void KernelLoops::set_kind(const Action& action) {
   const Node *range = loop(action.name), *closer = closer_of(range);
   if (action.kind == LoopKind::Thread && closer->op() == Op::Reduce)
     refuse(action, "threads do not share a reduction");
-  if (action.kind == LoopKind::Thread && kernel_->size() > 1)
-    refuse(action, "the kernel has other loops, which every thread would run");
   if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
     refuse(action, "its size is not known before it runs");
   const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, action.kind);
