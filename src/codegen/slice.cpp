@@ -80,9 +80,12 @@ UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& va
       continue;
     }
     std::vector<UOp> src;
-    for (const Node* source : node->src())
-      if (node->op() != Op::After || source != range || place->op() == Op::Range)
+    for (const Node* source : node->src()) {
+      if (node->op() == Op::After && source == range)
+        for (const Node* trip : place->ranges()) src.emplace_back(trip);
+      else
         src.push_back(now(source));
+    }
     if (node->op() == Op::Index && !valid->is_const_int(1)) src[1] = src[1] & valid;
     const bool is_only_memory = node->op() == Op::After && src.size() == 1;
     made.set(node, is_only_memory ? src[0].node() : with_sources(UOp(node), src).node());

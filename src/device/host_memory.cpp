@@ -47,22 +47,29 @@ class Spare {
     return memory;
   }
 
-  bool keep(void* memory, std::size_t bytes) {
+  bool keep(void* memory, std::size_t bytes) noexcept try {
     const std::lock_guard lock(mutex_);
-    if (bytes < least_bytes || bytes_ + bytes > most_bytes_) return false;
+    if (bytes < least_bytes || bytes > most_bytes_) return false;
+    if (bytes_ + bytes > most_bytes_) clear();  // of sizes that are not asked for any more
     blocks_.emplace(bytes, memory);
     bytes_ += bytes;
     return true;
+  } catch (const std::bad_alloc&) {
+    return false;
   }
 
   void give_back() {
     const std::lock_guard lock(mutex_);
+    clear();
+  }
+
+ private:
+  void clear() {
     for (const auto& [bytes, memory] : blocks_) to_system(memory, bytes);
     blocks_.clear();
     bytes_ = 0;
   }
 
- private:
   static std::size_t eighth_of_memory() {
     const long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
     return pages > 0 && page > 0
@@ -73,7 +80,7 @@ class Spare {
   std::mutex mutex_;
   std::multimap<std::size_t, void*> blocks_;
   std::size_t bytes_ = 0;
-  const std::size_t most_bytes_ = eighth_of_memory();
+  const std::size_t most_bytes_ = std::min(eighth_of_memory(), std::size_t{2} << 30);
 };
 
 Spare& spare() {

@@ -13,14 +13,13 @@
 
 #include "nest_of.h"
 #include "share.h"
-#include "tile.h"
+#include "stores.h"
 
 namespace weft {
 namespace {
 
 constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
 constexpr std::size_t most_tiles = 6;     // kept for the second step
-constexpr double worth_threads = 6e-6;    // seconds of work
 
 struct Option {
   int vector = -1, upcast = -1;  // loops
@@ -34,8 +33,13 @@ struct Option {
 
 class Chooser {
  public:
-  Chooser(const Nest& nest, const Target& target, bool may_shift)
-      : nest_(nest), target_(target), machine_(target.machine), may_shift_(may_shift) {}
+  // The loops of the END are the nest's first, in order.
+  Chooser(const Nest& nest, const Target& target, const Node* end)
+      : nest_(nest),
+        target_(target),
+        machine_(target.machine),
+        end_(end),
+        may_shift_(may_store_twice(end)) {}
 
   Option best() const {
     std::vector<Option> tiles = register_tiles();
@@ -109,7 +113,8 @@ class Chooser {
         }
       }
     }
-    std::ranges::sort(tiles, {}, &Option::seconds);
+    std::sort(tiles.begin(), tiles.end(),
+              [](const Option& a, const Option& b) { return a.seconds < b.seconds; });
     if (tiles.size() > most_tiles) tiles.resize(most_tiles);
     return tiles;
   }
@@ -256,7 +261,7 @@ class Chooser {
           values *= static_cast<double>(piece.trips);
         is_inside = is_inside || nest_.loops[piece.loop].is_reduce;
       }
-      scratch += values * 4;
+      scratch += values * static_cast<double>(std::max<std::size_t>(4, nest_.widest));
     }
     return scratch <= static_cast<double>(target_.scratch_bytes) / 2;
   }
@@ -282,6 +287,7 @@ class Chooser {
     const std::size_t loop = option.order[0];
     if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
     if (option.seconds < worth_threads || leaves_remainders(option)) return option;
+    if (!gains_by_threads(end_, end_->src(loop + 1))) return option;
     const std::int64_t step = in_registers(option, loop);
     const std::int64_t trips = (nest_.loops[loop].size + step - 1) / step;
     if (trips < 2) return option;
@@ -295,6 +301,7 @@ class Chooser {
   const Nest& nest_;
   const Target& target_;
   const Machine& machine_;
+  const Node* end_;
   bool may_shift_;
 };
 
@@ -411,7 +418,7 @@ Schedule choose_schedule(const Node* kernel, const Target& target) {
   const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
   if (!nest || nest->loops.empty() || target.vector_bytes == 0)
     return share_outermost(kernel, target.machine);
-  const Chooser chooser(*nest, target, may_store_twice(kernel->src(0)));
+  const Chooser chooser(*nest, target, kernel->src(0));
   const Option best = chooser.best();
   Schedule schedule = chooser.schedule_of(best);
   if (setting_int("DEBUG") >= 3)

@@ -1,4 +1,5 @@
 #include "kernel_loops.h"
+#include "stores.h"
 
 #include <algorithm>
 #include <set>
@@ -134,6 +135,8 @@ void KernelLoops::check_kinds() const {
       user_error(fmt::format("schedule: threads share {}, which is not outermost", name));
     if (kind == LoopKind::Thread && (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End))
       user_error("schedule: the kernel has other loops, which every thread would run");
+    if (kind == LoopKind::Thread && !may_share(kernel_->src(0), range.node()))
+      user_error(fmt::format("schedule: the threads that share {} would write to one place", name));
     if (kind != LoopKind::Vector) continue;
     for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
       if (node->op() == Op::Stage)

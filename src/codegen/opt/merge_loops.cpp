@@ -9,12 +9,13 @@
 
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 
 namespace weft {
 namespace {
 
-// The dimension of a param that goes together with the next.
-using Joined = std::map<const Node*, std::size_t>;
+LoopKind kind_of(const Node* range) { return range->arg<RangeArg>().kind; }
+bool is_plain(LoopKind kind) { return kind == LoopKind::Loop || kind == LoopKind::Reduce; }
 
 // Where the outer loop stands among the indices of a place; nothing where they cannot be merged.
 std::optional<std::size_t> joined_at(const Node* index, const Node* outer, const Node* inner) {
@@ -48,7 +49,7 @@ class Pair {
         if (is_value(node) && uses_itself(node)) return false;
         continue;
       }
-      const Node* storage = node->src(0);
+      const Node* storage = storage_of(node->src(0));
       const bool changes = changes_with(node, outer_) || changes_with(node, inner_);
       const auto at = changes ? joined_at(node, outer_, inner_) : std::nullopt;
       if (changes && !at) return false;
@@ -112,6 +113,7 @@ UOp merged_once(const UOp& kernel) {
     for (std::size_t i = 1; i + 1 < closer->size(); ++i) {
       const Node *outer = closer->src(i), *inner = closer->src(i + 1);
       if (!outer->src(0)->is_const() || !inner->src(0)->is_const()) continue;
+      if (kind_of(outer) != kind_of(inner) || !is_plain(kind_of(outer))) continue;
       if (Pair pair(kernel.node(), outer, inner); pair.can_merge()) return pair.merged(kernel);
     }
   }

@@ -6,8 +6,12 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
+#include "stores.h"
+
 namespace weft {
 namespace {
+
+constexpr std::size_t most_reads = 32;  // the time of a choice grows with them
 
 // How many simple instructions an op takes.
 double weight_of(Op op) {
@@ -31,11 +35,13 @@ class Reader {
 
   std::optional<Nest> nest() {
     if (!is_one_nest() || !find_loops()) return std::nullopt;
-    for (const auto& [name, load] : reads_of_kernel(kernel_)) add_access(load->src(0), name, false);
+    const std::vector<NamedRead> reads = reads_of_kernel(kernel_);
+    if (reads.size() > most_reads) return std::nullopt;
+    for (const auto& [name, load] : reads) add_access(load->src(0), name, false);
     const Node* effects = kernel_->src(0)->src(0);
     for (const Node* store :
          effects->op() == Op::Tuple ? effects->src() : kernel_->src(0)->src().first(1)) {
-      if (store->op() != Op::Store || store->arg<StoreArg>().combine) return std::nullopt;
+      if (store->op() != Op::Store || !has_place_of_its_own(store)) return std::nullopt;
       add_access(store->src(0), "", true);
       nest_.outer_ops += ops_of(store->src(1));
     }
@@ -125,6 +131,8 @@ class Reader {
     access.bytes = static_cast<double>(storage->dtype().bytes());
     nest_.widest = std::max(nest_.widest, storage->dtype().bytes());
     access.irregular.resize(nest_.loops.size());
+    access.guarded.resize(nest_.loops.size());
+    for (const Node* range : place->src(1)->ranges()) access.guarded[*loop_.find(range)] = true;
     for (std::size_t d = 0; d < storage->dims().size(); ++d) {
       access.sizes.push_back(storage->dims()[d]->lo());
       Steps steps = steps_of(place->src(d + 2));

@@ -7,12 +7,11 @@
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 
-#include "tile.h"
+#include "stores.h"
 
 namespace weft {
 namespace {
 
-constexpr double worth_threads = 6e-6;   // seconds of work
 constexpr std::int64_t most_parts = 16;  // for each worker
 
 // As if every value took an instruction, for each of its trips.
@@ -26,16 +25,13 @@ double seconds_of(const Node* kernel, const Machine& machine) {
   return instructions / (machine.hertz * machine.issue);
 }
 
-bool may_share(const Node* end, const Node* range) {
-  const Node* effects = end->src(0);
-  return std::ranges::all_of(effects->op() == Op::Tuple ? effects->src() : end->src().first(1),
-                             [&](const Node* store) {
-                               return store->op() == Op::Store && !store->arg<StoreArg>().combine &&
-                                      changes_with(store->src(0), range);
-                             });
-}
-
 }  // namespace
+
+bool gains_by_threads(const Node* end, const Node* range) {
+  return may_share(end, range) && std::ranges::all_of(toposort(end->src(0)), [&](const Node* node) {
+           return !OpSet{Op::Reduce, Op::Stage}.contains(node->op()) || changes_with(node, range);
+         });
+}
 
 std::int64_t parts_for(std::int64_t trips, int workers, bool may_repeat) {
   const std::int64_t most = std::int64_t{workers} * most_parts;

@@ -9,6 +9,11 @@ namespace weft {
 // that would take elements to be computed twice, and they may not.
 std::int64_t parts_for(std::int64_t trips, int workers, bool may_repeat);
 
+constexpr double worth_threads = 6e-6;  // seconds of work
+
+// Whether threads may share a loop's trips, and none computes what all of them need.
+bool gains_by_threads(const Node* end, const Node* range);
+
 // The kernel's outermost loop for all threads, where there is work enough.
 Schedule share_outermost(const Node* kernel, const Machine& machine);
 

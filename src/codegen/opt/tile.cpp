@@ -1,16 +1,14 @@
 // TILE and KIND.
 
 #include <algorithm>
-#include <set>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/accumulator.h>
 #include <weft/dev/codegen/slice.h>
-#include <weft/dev/ir/memory.h>
 #include <weft/error.h>
 
 #include "kernel_loops.h"
-#include "tile.h"
+#include "stores.h"
 
 namespace weft {
 namespace {
@@ -51,28 +49,23 @@ void check_tile(const Action& action, const Node* range, const Node* closer) {
   if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
     refuse(action, "it reduces a list");
   if (!range->src(0)->is_const()) refuse(action, "its size is not known before it runs");
+  if (action.count < 1) refuse(action, "a tile has a trip at least");
   const std::int64_t trips = range->src(0)->lo();
   if (action.count > trips) refuse(action, fmt::format("it has {} trips", trips));
   if (trips % action.count == 0) return;
   if (action.tail == Tail::None)
     refuse(action, fmt::format("{} trips are no multiple of it: which tail?", trips));
+  const auto is_fixed = [&](const Node* store) {
+    return store->op() != Op::Store || !changes_with(store->src(0), range);
+  };
+  if (action.tail == Tail::Mask && closer->op() == Op::End &&
+      std::ranges::any_of(stores_of(closer), is_fixed))
+    refuse(action, "what it stores has one place for all trips");
   if (action.tail == Tail::Shift && (closer->op() != Op::End || !may_store_twice(closer)))
     refuse(action, "what it computes cannot be computed twice");
 }
 
 }  // namespace
-
-bool may_store_twice(const Node* end) {
-  std::set<const Node*> written, read;
-  for (const Node* node : toposort(end)) {
-    if (node->op() == Op::Store) {
-      if (node->arg<StoreArg>().combine) return false;
-      written.insert(storage_of(node->src(0)->src(0)));
-    }
-    if (node->op() == Op::Load) read.insert(storage_of(node->src(0)->src(0)));
-  }
-  return std::ranges::none_of(written, [&](const Node* storage) { return read.contains(storage); });
-}
 
 KernelLoops::Tiles KernelLoops::tiles_of(const Action& action, const Node* range,
                                          const Node* closer) const {

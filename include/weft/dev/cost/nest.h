@@ -26,10 +26,13 @@ struct NestAccess {
   std::vector<std::int64_t> sizes;              // of the buffer's dimensions
   std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: how the index grows
   std::vector<bool> irregular;                  // by loop: it changes in no such way
+  std::vector<bool> guarded;                    // by loop: whether the place is valid changes
 
   // Elements between one trip and the next.
   std::int64_t stride(std::size_t loop) const;
-  bool changes_with(std::size_t loop) const { return irregular[loop] || stride(loop) != 0; }
+  bool changes_with(std::size_t loop) const {
+    return irregular[loop] || guarded[loop] || stride(loop) != 0;
+  }
 };
 
 struct Nest {
