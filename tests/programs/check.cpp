@@ -75,6 +75,7 @@ void Expected::draw(std::size_t samples) {
     Eager& eager = samples_.empty() ? exact : perturbed;
     samples_.emplace_back();
     for (const UOp& graph : graphs_) set_buffers(eager, graph.node());
+    for (const UOp& graph : graphs_) perturbed.look_at(graph.node());
     for (const UOp& graph : graphs_) samples_.back().push_back(eager(graph.node()));
   }
 }

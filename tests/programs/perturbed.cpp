@@ -40,7 +40,21 @@ double largest(DType dtype) {
   return double_from_bits(past - 1, dtype);
 }
 
+bool is_inexact(Bits product, const std::vector<Bits>& factors, DType dtype) {
+  const double a = double_from_bits(factors[0], dtype), b = double_from_bits(factors[1], dtype);
+  return std::fma(a, b, -double_from_bits(product, dtype)) != 0;
+}
+
 }  // namespace
+
+void Perturbed::look_at(const Node* root) {
+  for (const Node* node : toposort(root)) {
+    if (node->op() != Op::Reduce || node->arg<ReduceArg>().op != Op::Add) continue;
+    const Node* term = node->src(0);
+    while (info(term->op()).cls == OpClass::Movement) term = term->src(0);
+    if (term->op() == Op::Mul) terms_.insert(term);
+  }
+}
 
 Bits Perturbed::any_nan(Bits nan, DType dtype) {
   if (coin()) nan ^= sign_bit(dtype);
@@ -62,6 +76,10 @@ Bits Perturbed::value_of(const Node* node, DType from, const std::vector<Bits>& 
   constexpr OpSet keep_nan{Op::Neg, Op::Where, Op::Bitcast, Op::Cast};
   if (!dtype.is_float() || keep_nan.contains(node->op())) return result;
   if (std::isnan(double_from_bits(result, dtype))) return any_nan(result, dtype);
+  const Bits magnitude = result & (sign_bit(dtype) - 1);
+  const bool is_finite = std::isfinite(double_from_bits(result, dtype)) && magnitude > 1;
+  if (terms_.contains(node) && is_finite && is_inexact(result, bits, dtype))
+    return result - 1 + random_() % 3;
   constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Pow};
   return bounded.contains(node->op()) ? nearby(result, dtype) : result;
 }

@@ -1,9 +1,10 @@
 // The eager evaluator with everything that ops.def leaves open drawn at random: the order of sums and
-// products of floats, the last bits of what is only bounded, the sign of a sum that is 0, the bits of a
-// NaN. Where some runs agree, every device has to; where they differ, they say by how much it may.
+// products of floats, the last bits of what is only bounded, whether a product is rounded before a sum
+// that it is a term of, the sign of a sum that is 0, the bits of a NaN. Where some runs agree, every device has to; where they differ, they say by how much it may.
 #pragma once
 
 #include <random>
+#include <set>
 
 #include "../support/eager.h"
 
@@ -12,6 +13,9 @@ namespace weft {
 class Perturbed final : public Eager {
  public:
   explicit Perturbed(std::uint64_t seed) : random_(seed) {}
+
+  // Which products of the graph are terms of sums.
+  void look_at(const Node* root);
 
  protected:
   Bits value_of(const Node* node, DType from, const std::vector<Bits>& bits) override;
@@ -28,6 +32,7 @@ class Perturbed final : public Eager {
   Bits product(Bits total, DType dtype, const std::vector<double>& terms);
 
   std::mt19937_64 random_;
+  std::set<const Node*> terms_;
 };
 
 }  // namespace weft
