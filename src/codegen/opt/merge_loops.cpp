@@ -90,11 +90,11 @@ class Pair {
     if (node == outer_) return both;
     std::vector<UOp> src;
     for (const Node* source : node->src()) src.push_back(now(source));
-    if (const auto d = joined(node)) {
-      src[*d] = const_int(node->src(*d)->lo() * node->src(*d + 1)->lo());
-      src.erase(src.begin() + static_cast<std::ptrdiff_t>(*d) + 1);
-    } else if (node->op() == Op::Index && joined(node->src(0))) {
-      src.erase(src.begin() + static_cast<std::ptrdiff_t>(*joined(node->src(0))) + 3);
+    const bool is_place = node->op() == Op::Index;
+    if (const auto d = joined(is_place ? storage_of(node->src(0)) : node)) {
+      const auto inner = static_cast<std::ptrdiff_t>(*d) + 1;
+      if (!is_place) src[*d] = const_int(node->src(*d)->lo() * node->src(*d + 1)->lo());
+      src.erase(src.begin() + (is_place ? inner + 2 : inner));
     } else if (!is_value(node)) {
       std::erase_if(src, [&](const UOp& source) { return source.node() == inner_; });
     }
