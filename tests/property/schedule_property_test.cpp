@@ -117,6 +117,14 @@ UOp convolution(Random& random) {
               KernelArg{Symbol("convolution")});
 }
 
+// Memory that is written where it is read: nothing may be computed twice.
+UOp in_place(Random& random) {
+  const std::int64_t m = random.in(1, 9), n = random.in(1, 70);
+  const UOp x = param(0, Access::ReadWrite, {const_int(m), const_int(n)});
+  const UOp y = spread(input(1, {n}), {1, n}, {m, n});
+  return make_kernel("in_place", {{x, x * 2.0 + y}});
+}
+
 // Draws actions; most of what it draws can be done.
 class Drawer {
  public:
@@ -197,8 +205,8 @@ class Drawer {
 };
 
 // What a kernel writes into its param 0, from the same numbers each time.
-std::vector<float> result_of(Device& device, const UOp& kernel) {
-  const UOp lowered = run_pipeline({kernel}, {.target = device.target()})[0];
+std::vector<float> result_of(Device& device, const UOp& kernel, const Target& target) {
+  const UOp lowered = run_pipeline({kernel}, {.target = target})[0];
   std::vector<std::unique_ptr<Guarded>> buffers;
   std::vector<Argument> arguments;
   std::mt19937 numbers(1);
@@ -214,6 +222,10 @@ std::vector<float> result_of(Device& device, const UOp& kernel) {
   device.load(device.compile(source))->run(arguments, {});
   const auto written = buffers[0]->as<float>();
   return {written.begin(), written.end()};
+}
+
+std::vector<float> result_of(Device& device, const UOp& kernel) {
+  return result_of(device, kernel, device.target());
 }
 
 UOp with_schedule(const UOp& kernel, const std::string& text) {
@@ -270,6 +282,27 @@ TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
   for (std::uint64_t seed = 1; seed <= count && !testing::Test::HasFatalFailure(); ++seed)
     check(seed, tried);
   EXPECT_GT(3 * tried.accepted, tried.refused) << "many schedules should be possible";
+}
+
+// For a machine so slow that every kernel is worth threads.
+TEST(ScheduleProperty, TheDefaultComputesTheSame) {
+  static const std::vector<UOp (*)(Random&)> makers{matmul,  window,   rows,
+                                                    columns, elements, in_place};
+  Device& device = find_device("CPU");
+  Target target = device.target();
+  target.machine.hertz = 1e3;
+  target.machine.workers = 4;
+  for (std::uint64_t seed = 1; seed <= 120 && !testing::Test::HasFailure(); ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    Arena arena;
+    const InternerScope scope(arena);
+    const UOp kernel = run_named("ranges", {random.any_of(makers)(random)})[0];
+    const std::vector<float> expected = result_of(find_device("INTERP"), kernel);
+    const std::vector<float> found = result_of(device, kernel, target);
+    for (std::size_t i = 0; i < expected.size(); ++i)
+      ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i;
+  }
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include "choose.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <numeric>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
-#include <cstdio>
 
 #include "nest_of.h"
 #include "share.h"
