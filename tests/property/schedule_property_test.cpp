@@ -102,6 +102,21 @@ UOp elements(Random& random) {
   return make_kernel("elements", {{output({m, n}), x * 2.0 + y}});
 }
 
+// Windows at a distance, that reach beyond the image.
+UOp convolution(Random& random) {
+  const std::int64_t y = random.in(1, 9), x = random.in(1, 20), step = random.in(1, 2);
+  const UOp image = input(1, {y * step + 1, x * step + 1}), weights = input(2, {3, 3});
+  const UOp oy = range(y, fresh_id().value), ox = range(x, fresh_id().value);
+  const UOp ky = range(3, fresh_id().value, LoopKind::Reduce);
+  const UOp kx = range(3, fresh_id().value, LoopKind::Reduce);
+  const UOp iy = oy * step + ky - 1, ix = ox * step + (2 - kx) - 1;
+  const UOp inside = (iy >= 0) & (iy < y * step + 1) & (ix >= 0) & (ix < x * step + 1);
+  const UOp product = load(place(image, {iy, ix}, inside)) * load(place(weights, {ky, kx}));
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{product, ky, kx});
+  return make(Op::Sink, {over(put(place(output({y, x}), {oy, ox}), sum), {oy, ox})}, {},
+              KernelArg{Symbol("convolution")});
+}
+
 // Draws actions; most of what it draws can be done.
 class Drawer {
  public:
@@ -119,7 +134,8 @@ class Drawer {
       if (random_.chance(0.3))
         schedule_.push_back({.type = Action::Stage,
                              .name = read,
-                             .at = random_.chance(0.2) ? "" : random_.any_of(loops_).name});
+                             .at = random_.chance(0.2) ? "" : random_.any_of(loops_).name,
+                             .by_region = random_.chance(0.4)});
     kinds();
     return schedule_;
   }
@@ -221,7 +237,8 @@ void compare(const UOp& kernel, const UOp& applied, const std::string& text) {
 }
 
 void check(std::uint64_t seed, Tried& tried) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul, window, rows, columns, elements};
+  static const std::vector<UOp (*)(Random&)> makers{matmul,  window,   rows,
+                                                    columns, elements, convolution};
   Random random(seed);
   Arena arena;
   const InternerScope scope(arena);

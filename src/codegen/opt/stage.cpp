@@ -1,6 +1,7 @@
 // STAGE: what is read is read before, into memory of the kernel's own.
 
 #include <algorithm>
+#include <optional>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/slice.h>
@@ -11,6 +12,8 @@
 
 namespace weft {
 namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // along a dimension
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads) {
   std::string known;
@@ -25,17 +28,86 @@ bool is_in(const std::vector<const Node*>& list, const Node* node) {
   return std::ranges::find(list, node) != list.end();
 }
 
+// A value with a dimension for each of the ranges, which are its own.
+UOp stage_of(const UOp& value, const std::vector<UOp>& ranges) {
+  std::vector<UOp> src{value};
+  src.insert(src.end(), ranges.begin(), ranges.end());
+  return make(Op::Stage, src, {}, StageArg{fresh_id(), Space::Scratch, {}});
+}
+
 // A dimension for each loop inside.
 UOp staged_by_loops(const Node* load, const std::vector<const Node*>& inside) {
   Substitution fresh;
-  std::vector<UOp> dims{UOp()}, at{UOp(), const_bool(true)};
+  std::vector<UOp> dims, at{UOp(), const_bool(true)};
   for (const Node* range : inside) {
     dims.push_back(weft::range(UOp(range->src(0)), fresh_id().value));
     at.emplace_back(range);
     fresh.emplace(range, dims.back());
   }
-  dims[0] = substitute(UOp(load), fresh);
-  at[0] = make(Op::Stage, dims, {}, StageArg{fresh_id(), Space::Scratch, {}});
+  at[0] = stage_of(substitute(UOp(load), fresh), dims);
+  return make(Op::Load, {make(Op::Index, at)});
+}
+
+// An index is their sum: the base changes with loops around only, the offset with those inside.
+struct Split {
+  UOp base, offset;
+};
+
+// Nothing where what is inside and what is around are not apart.
+std::optional<Split> split(const Node* index, const std::vector<const Node*>& inside) {
+  const auto is_inside = [&](const Node* range) { return is_in(inside, range); };
+  if (std::ranges::none_of(index->ranges(), is_inside)) return Split{UOp(index), const_int(0)};
+  if (std::ranges::all_of(index->ranges(), is_inside)) return Split{const_int(0), UOp(index)};
+  const bool is_scaled = index->op() == Op::Mul && index->src(1)->is_const();
+  if (index->op() != Op::Add && !is_scaled) return std::nullopt;
+  const auto first = split(index->src(0), inside);
+  if (!first) return std::nullopt;
+  if (is_scaled) {
+    const std::int64_t factor = index->src(1)->lo();
+    return Split{first->base * factor, first->offset * factor};
+  }
+  const auto second = split(index->src(1), inside);
+  if (!second) return std::nullopt;
+  return Split{first->base + second->base, first->offset + second->offset};
+}
+
+// What the loops inside touch of a dimension: from the base on, as many elements as the size.
+struct Extent {
+  UOp base, offset, size;
+};
+
+// All of it, where that is no more.
+Extent extent_of(const Node* index, const Node* whole, const std::vector<const Node*>& inside) {
+  const auto parts = split(index, inside);
+  if (parts) {
+    const auto [lo, hi] = parts->offset->bounds();
+    const bool is_less = !whole->is_const() || hi - lo + 1 < whole->lo();
+    if (is_less && hi - lo < most_elements) {
+      const UOp first = const_int(static_cast<std::int64_t>(lo));
+      return {parts->base + first, parts->offset - first,
+              const_int(static_cast<std::int64_t>(hi - lo + 1))};
+    }
+  }
+  return {const_int(0), UOp(index), UOp(whole)};
+}
+
+// The dimensions of the param: what lies outside of it is not read, by nobody who reads the STAGE
+// either.
+UOp staged_by_region(const Action& action, const Node* load,
+                     const std::vector<const Node*>& inside) {
+  const Node* place = load->src(0);
+  const NodeList sizes = storage_of(place->src(0))->dims();
+  std::vector<UOp> dims, at{UOp(), UOp(place->src(1))};
+  std::vector<UOp> source{UOp(place->src(0)), const_bool(true)};
+  for (std::size_t d = 0; d < sizes.size(); ++d) {
+    const Extent extent = extent_of(place->src(d + 2), sizes[d], inside);
+    if (!extent.size->is_const()) refuse(action, "a size is not known before it runs");
+    dims.push_back(weft::range(extent.size, fresh_id().value));
+    at.push_back(extent.offset);
+    source.push_back(extent.base + dims.back());
+    source[1] = source[1] & (source.back() >= 0) & (source.back() < UOp(sizes[d]));
+  }
+  at[0] = stage_of(make(Op::Load, {make(Op::Index, source)}), dims);
   return make(Op::Load, {make(Op::Index, at)});
 }
 
@@ -60,6 +132,7 @@ void KernelLoops::stage(const Action& action, const Node* load) {
     if (!is_in(inside, range) && around == nullptr)
       refuse(action, "it changes with a loop that has no name");
   if (inside.empty()) refuse(action, "nothing inside reads it more than once");
+  if (action.by_region && !action.loops.empty()) refuse(action, "a region lies as its param does");
   if (!action.loops.empty()) {
     std::vector<const Node*> named;
     for (const std::string& name : action.loops) named.push_back(loop(name));
@@ -69,7 +142,8 @@ void KernelLoops::stage(const Action& action, const Node* load) {
   }
   for (const Node* range : inside)
     if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
-  replace(load, staged_by_loops(load, inside));
+  replace(load, action.by_region ? staged_by_region(action, load, inside)
+                                 : staged_by_loops(load, inside));
 }
 
 }  // namespace weft
