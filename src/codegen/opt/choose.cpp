@@ -1,7 +1,7 @@
 // Every way that seems worth a try, in time by the model: first what stands in registers, then, for
 // the best of those, the order of the loops around it, what is staged, and blocks of the reduction.
 
-#include "choose.h"
+#include <weft/dev/codegen/choose.h>
 
 #include <algorithm>
 #include <numeric>
