@@ -16,6 +16,14 @@ struct OptOptions {
 };
 void run_opt(const OptOptions& options);
 
+// Kernels as text in; how each is scheduled, and its source, out.
+struct KernelsOptions {
+  std::string schedule;  // empty: the kernel's own, else the model's choice
+  std::string device;    // empty: the default device
+  std::string file = "-";
+};
+void run_kernels(const KernelsOptions& options);
+
 // One expression followed through every pass.
 void run_demo();
 

@@ -32,6 +32,18 @@ void add_opt(CLI::App& app, OptOptions& options) {
   command->callback([&options] { run_opt(options); });
 }
 
+void add_kernels(CLI::App& app, KernelsOptions& options) {
+  CLI::App* command =
+      app.add_subcommand("kernels", "Show how kernels are scheduled, and their source");
+  command->add_option(
+      "--opts", options.schedule,
+      "The actions to schedule them by, such as 'tile r0 4; upcast r0.1', or none; by "
+      "default what the kernel asks for, else what the cost model expects to be fastest");
+  command->add_option("--device", options.device, "The device to compile for; by default DEV");
+  command->add_option("file", options.file, "IR text; - is standard input")->capture_default_str();
+  command->callback([&options] { run_kernels(options); });
+}
+
 void add_list(CLI::App& app) {
   CLI::App* command = app.add_subcommand("list", "List what there is");
   command->require_subcommand(1);
@@ -45,6 +57,8 @@ int run(int argc, char** argv) {
   app.require_subcommand(1);
   OptOptions opt;
   add_opt(app, opt);
+  KernelsOptions kernels;
+  add_kernels(app, kernels);
   app.add_subcommand("demo", "Follow one tensor through every pass, to code")->callback(run_demo);
   add_list(app);
   app.footer("Exit codes: 0 success, 1 the input is wrong, 2 the command line is wrong.");

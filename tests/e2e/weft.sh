@@ -57,6 +57,37 @@ expect "time of a pass" 0 '^// width: [0-9.]* ms, 7 nodes -> ' env DEBUG=3 SKIP=
 expect "pass left out" 0 'floordiv' env SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
 expect "no such pass to leave out" 1 "there is no pass 'polish'" env SKIP=width,polish "$weft" opt "$dir/flat.weft"
 expect "setting that is no number" 1 'DEBUG=high' env DEBUG=high "$weft" opt "$dir/flat.weft"
+cat >"$dir/rows.weft" <<'GRAPH'
+graph rows {
+  %0 = const 64 : index
+  %1 = const 48 : index
+  %2 = param %0 {slot = 0, access = write, alias = 0} : f32
+  %3 = param %0, %1 {slot = 1, access = read, alias = 0} : f32
+  %4 = const true : bool
+  %5 = range %0 {id = 0, kind = loop} : index
+  %6 = range %1 {id = 1, kind = reduce} : index
+  %7 = index %3, %4, %5, %6 : f32
+  %8 = load %7 : f32
+  %9 = reduce %8, %6 {op = add, axes = []} : f32
+  %10 = index %2, %4, %5 : f32
+  %11 = store %10, %9 {combine = false, op = add}
+  %12 = end %11, %5
+  %13 = sink %12 {name = "sum_of_rows", schedule = ""}
+  return %13
+}
+GRAPH
+expect "a kernel by name" 0 '^sum_of_rows$' "$weft" kernels "$dir/rows.weft"
+expect "its loops" 0 '^  loops: r0: 64 trips, k0: 48 trips$' "$weft" kernels "$dir/rows.weft"
+expect "its reads" 0 '^  reads: p1: f32 of 64 x 48$' "$weft" kernels "$dir/rows.weft"
+expect "its schedule" 0 '^  schedule: none$' "$weft" kernels --device NULL "$dir/rows.weft"
+expect "its time" 0 '^  model: [0-9.]* us: compute ' "$weft" kernels --opts none "$dir/rows.weft"
+expect "its source" 0 '^void kernel(' "$weft" kernels --device NULL "$dir/rows.weft"
+expect "actions of one's own" 0 '^  schedule: tile r0 8; upcast r0.1$' "$weft" kernels --opts 'tile r0 8;upcast r0.1' "$dir/rows.weft"
+expect "actions in the kernel" 0 '^  schedule: tile k0 16$' sh -c "sed 's/schedule = \"\"/schedule = \"tile k0 16\"/' '$dir/rows.weft' | '$weft' kernels"
+expect "no such loop" 1 "the kernel has no loop 'r1'; it has r0 k0" "$weft" kernels --opts 'upcast r1' "$dir/rows.weft"
+expect "no such action" 1 "'fold r0': there is no such action" "$weft" kernels --opts 'fold r0' "$dir/rows.weft"
+expect "a tail is wanted" 1 'which tail?' "$weft" kernels --opts 'tile r0 7' "$dir/rows.weft"
+expect "no kernel" 1 'there is no kernel in it' "$weft" kernels "$dir/flat.weft"
 expect ops 0 '^floordiv .*floor(a / b)' "$weft" list ops
 expect passes 0 '^simplify' "$weft" list passes
 expect settings 0 '^VALIDATE' "$weft" list settings

@@ -127,6 +127,7 @@ std::string text_of(const Action& action) {
 }  // namespace
 
 std::string to_string(const Schedule& schedule) {
+  if (schedule.empty()) return "none";
   std::string text;
   for (const Action& action : schedule) text += (text.empty() ? "" : "; ") + text_of(action);
   return text;
@@ -134,6 +135,7 @@ std::string to_string(const Schedule& schedule) {
 
 Schedule parse_schedule(std::string_view text) {
   Schedule schedule;
+  if (text == "none") return schedule;
   for (const auto part : std::views::split(text, ';')) {
     const std::string_view action(part.begin(), part.end());
     if (!words_of(action).empty()) schedule.push_back(parse_action(action));

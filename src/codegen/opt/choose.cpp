@@ -1,7 +1,7 @@
 // Every way that seems worth a try, in time by the model: first what stands in registers, then, for
 // the best of those, the order of the loops around it, what is staged, and blocks of the reduction.
 
-#include "choose.h"
+#include <weft/dev/codegen/choose.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +12,7 @@
 #include <weft/settings.h>
 
 #include "nest_of.h"
+#include "option.h"
 #include "share.h"
 #include "stores.h"
 
@@ -20,16 +21,6 @@ namespace {
 
 constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
 constexpr std::size_t most_tiles = 6;     // kept for the second step
-
-struct Option {
-  int vector = -1, upcast = -1;  // loops
-  std::int64_t lanes = 1, vectors = 1, copies = 1;
-  std::vector<std::size_t> order = {};  // of the loops, outermost first; reductions stay inside
-  std::vector<bool> staged = {};        // by access
-  std::int64_t block = 0;               // trips of the first reduction inside its outer loop
-  std::int64_t threads = 1;
-  double seconds = 0;
-};
 
 class Chooser {
  public:
@@ -59,20 +50,14 @@ class Chooser {
     return with_threads(best);
   }
 
-  Schedule schedule_of(const Option& option) const;
+  Schedule schedule_of(const Option& option) const { return actions_of(nest_, option, may_shift_); }
   std::string reasons(const Option& option) const {
-    return time_of(machine_, nest_, plan_of(option)).str();
+    return time_of(machine_, nest_, plan_of(nest_, option)).str();
   }
 
  private:
   double seconds(const Option& option) const {
-    return time_of(machine_, nest_, plan_of(option)).total();
-  }
-
-  std::int64_t in_registers(const Option& option, std::size_t loop) const {
-    const int at = static_cast<int>(loop);
-    if (at == option.vector) return option.lanes * option.vectors;
-    return at == option.upcast ? option.copies : 1;
+    return time_of(machine_, nest_, plan_of(nest_, option)).total();
   }
 
   std::vector<std::size_t> natural_order() const {
@@ -180,70 +165,8 @@ class Chooser {
     return false;
   }
 
-  // The outer pieces of the loops in order; a block of the reduction goes after the first of them.
-  NestPlan plan_of(const Option& option) const {
-    NestPlan plan;
-    const auto add = [&](std::size_t loop, std::int64_t trips, std::int64_t step, LoopKind kind) {
-      plan.pieces.push_back({loop, trips, step, kind});
-    };
-    bool is_blocked = option.block == 0;
-    for (std::size_t loop : option.order) {
-      const std::int64_t step = in_registers(option, loop);
-      std::int64_t trips = (nest_.loops[loop].size + step - 1) / step;
-      if (!nest_.loops[loop].is_reduce || option.block == 0) {
-        const bool is_first = plan.pieces.empty() && option.threads > 1;
-        if (is_first && option.threads < trips) {
-          add(loop, option.threads, step * ((trips + option.threads - 1) / option.threads),
-              LoopKind::Thread);
-          trips = (trips + option.threads - 1) / option.threads;
-          add(loop, trips, step, LoopKind::Loop);
-        } else {
-          add(loop, trips, step, is_first ? LoopKind::Thread : LoopKind::Loop);
-        }
-        if (!is_blocked && !nest_.loops[loop].is_reduce) {
-          const std::size_t k = first_reduce();
-          add(k, nest_.loops[k].size / option.block, option.block, LoopKind::Loop);
-          is_blocked = true;
-        }
-      } else {
-        add(loop, loop == first_reduce() ? option.block / step : trips, step, LoopKind::Loop);
-      }
-    }
-    const std::size_t inside = plan.pieces.size();
-    if (option.copies > 1)
-      add(static_cast<std::size_t>(option.upcast), option.copies, 1, LoopKind::Upcast);
-    if (option.vector >= 0) {
-      const auto v = static_cast<std::size_t>(option.vector);
-      if (option.vectors > 1) add(v, option.vectors, option.lanes, LoopKind::Upcast);
-      add(v, option.lanes, 1, LoopKind::Vector);
-    }
-    plan.staged.assign(nest_.accesses.size(), -1);
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-      if (option.staged[a]) plan.staged[a] = stage_place(plan, nest_.accesses[a], inside, option);
-    return plan;
-  }
-
-  std::size_t first_reduce() const {
-    return static_cast<std::size_t>(std::ranges::find_if(nest_.loops, &NestLoop::is_reduce) -
-                                    nest_.loops.begin());
-  }
-
-  // The last loop around the reduction, or its blocks, that the access changes with.
-  int stage_place(const NestPlan& plan, const NestAccess& access, std::size_t inside,
-                  const Option& option) const {
-    int place = -1;
-    for (std::size_t i = 0; i < inside; ++i) {
-      const Piece& piece = plan.pieces[i];
-      const bool is_block =
-          option.block > 0 && piece.loop == first_reduce() && piece.step == option.block;
-      if (nest_.loops[piece.loop].is_reduce && !is_block) break;
-      if (access.changes_with(piece.loop)) place = static_cast<int>(i);
-    }
-    return place;
-  }
-
   bool is_legal(const Option& option) const {
-    const NestPlan plan = plan_of(option);
+    const NestPlan plan = plan_of(nest_, option);
     double scratch = 0;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       if (!option.staged[a]) continue;
@@ -253,7 +176,7 @@ class Chooser {
     }
     if (option.block > 0) {
       // What is summed in parts is kept for all trips inside.
-      if (option.vector == static_cast<int>(first_reduce())) return false;
+      if (option.vector == static_cast<int>(first_reduce(nest_))) return false;
       double values = 1;
       bool is_inside = false;
       for (const Piece& piece : plan.pieces) {
@@ -288,8 +211,7 @@ class Chooser {
     if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
     if (option.seconds < worth_threads || leaves_remainders(option)) return option;
     if (!gains_by_threads(end_, end_->src(loop + 1))) return option;
-    const std::int64_t step = in_registers(option, loop);
-    const std::int64_t trips = (nest_.loops[loop].size + step - 1) / step;
+    const std::int64_t trips = trips_around(nest_, option, loop);
     if (trips < 2) return option;
     Option threaded = option;
     threaded.threads = parts_for(trips, machine_.workers, may_shift_);
@@ -304,105 +226,6 @@ class Chooser {
   const Node* end_;
   bool may_shift_;
 };
-
-// The actions of an option, with the names that tiles give.
-class Writer {
- public:
-  explicit Writer(const Nest& nest) : nest_(nest), cut_(nest.loops.size()) {}
-
-  // Cuts tiles off the inside of a loop; gives their place among its tiles.
-  int tile(std::size_t loop, int of, std::int64_t count, Tail tail) {
-    const int inner = ++cut_[loop];
-    for (const std::string& name : nest_.loops[loop].names)
-      schedule.push_back(
-          {.type = Action::Tile, .name = named(name, of), .count = count, .tail = tail});
-    return inner;
-  }
-  void kind(std::size_t loop, int of, LoopKind kind) {
-    for (const std::string& name : nest_.loops[loop].names)
-      schedule.push_back({.type = Action::Kind, .name = named(name, of), .kind = kind});
-  }
-  void ordered(std::size_t loop, int of) {
-    for (const std::string& name : nest_.loops[loop].names) order.push_back(named(name, of));
-  }
-  static std::string named(const std::string& name, int of) {
-    return of == 0 ? name : fmt::format("{}.{}", name, of);
-  }
-
-  Schedule schedule;
-  std::vector<std::string> order;
-
- private:
-  const Nest& nest_;
-  std::vector<int> cut_;
-};
-
-Schedule Chooser::schedule_of(const Option& option) const {
-  Writer writer(nest_);
-  const auto tail_of = [&](std::size_t loop, std::int64_t count) {
-    if (nest_.loops[loop].size % count == 0) return Tail::None;
-    return may_shift_ && !nest_.loops[loop].is_reduce ? Tail::Shift : Tail::Remainder;
-  };
-  const auto v = static_cast<std::size_t>(std::max(option.vector, 0));
-  const auto u = static_cast<std::size_t>(std::max(option.upcast, 0));
-  int vector = 0, vectors = 0, copies = 0, block = 0, thread = -1;
-  if (option.vector >= 0) {
-    const std::int64_t count = option.lanes * option.vectors;
-    vector = writer.tile(v, 0, count, tail_of(v, count));
-    if (option.vectors > 1) {
-      vectors = vector;
-      vector = writer.tile(v, vectors, option.lanes, Tail::None);
-    }
-  }
-  if (option.copies > 1) copies = writer.tile(u, 0, option.copies, tail_of(u, option.copies));
-  if (option.block > 0) block = writer.tile(first_reduce(), 0, option.block, Tail::None);
-  const std::size_t first = option.order[0];
-  if (option.threads > 1) {
-    const std::int64_t step = in_registers(option, first);
-    const std::int64_t trips = (nest_.loops[first].size + step - 1) / step;
-    const std::int64_t each = (trips + option.threads - 1) / option.threads;
-    if (each > 1)
-      thread = writer.tile(first, 0, each, trips % each == 0 ? Tail::None : Tail::Shift);
-  }
-  // Where each piece of the plan comes from.
-  const NestPlan plan = plan_of(option);
-  std::vector<int> names;
-  bool is_open = option.block > 0;
-  for (std::size_t loop : option.order) {
-    if (!nest_.loops[loop].is_reduce || !(option.block > 0 && loop == first_reduce())) {
-      writer.ordered(loop, 0);
-      names.push_back(static_cast<int>(writer.order.size()) - 1);
-      if (thread > 0 && loop == first) {
-        writer.ordered(loop, thread);
-        names.push_back(static_cast<int>(writer.order.size()) - 1);
-      }
-      if (is_open && !nest_.loops[loop].is_reduce) {
-        writer.ordered(first_reduce(), 0);
-        names.push_back(static_cast<int>(writer.order.size()) - 1);
-        is_open = false;
-      }
-    } else {
-      writer.ordered(loop, block);
-      names.push_back(static_cast<int>(writer.order.size()) - 1);
-    }
-  }
-  const std::vector<std::string> outer = writer.order;
-  if (copies > 0) writer.ordered(u, copies);
-  if (vectors > 0) writer.ordered(v, vectors);
-  if (vector > 0) writer.ordered(v, vector);
-  writer.schedule.push_back({.type = Action::Order, .name = {}, .loops = writer.order});
-  for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-    if (option.staged[a])
-      writer.schedule.push_back(
-          {.type = Action::Stage,
-           .name = nest_.accesses[a].name,
-           .at = outer[static_cast<std::size_t>(names[static_cast<std::size_t>(plan.staged[a])])]});
-  if (option.threads > 1) writer.kind(first, 0, LoopKind::Thread);
-  if (copies > 0) writer.kind(u, copies, LoopKind::Upcast);
-  if (vectors > 0) writer.kind(v, vectors, LoopKind::Upcast);
-  if (vector > 0) writer.kind(v, vector, LoopKind::Vector);
-  return writer.schedule;
-}
 
 // Kinds other than these are somebody's choice.
 bool is_open(const Node* node) {

@@ -1,7 +1,7 @@
 // Two loops are one where every place that changes with them has both as indices of neighbouring
 // dimensions, of which the inner loop covers the second.
 
-#include "merge_loops.h"
+#include <weft/dev/codegen/merge_loops.h>
 
 #include <algorithm>
 #include <map>

@@ -1,12 +1,10 @@
 #include <weft/dev/codegen/accumulator.h>
-#include <weft/dev/codegen/actions.h>
+#include <weft/dev/codegen/choose.h>
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/merge_loops.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
-
-#include "choose.h"
-#include "merge_loops.h"
 
 namespace weft {
 namespace {
@@ -29,23 +27,29 @@ const RuleSet& wide_sums() {
   return rules;
 }
 
-UOp scheduled(const UOp& given, const Target* target) {
+UOp scheduled(const UOp& given, const Target& target) {
   if (given->op() != Op::Sink) return given;
-  const UOp kernel = merge_loops(rewrite(given, wide_sums()));
-  const auto& [name, text] = kernel->arg<KernelArg>();
-  const bool is_chosen = text.empty() && target != nullptr && setting_int("NOOPT") == 0;
-  const Schedule schedule =
-      is_chosen ? choose_schedule(kernel.node(), *target) : parse_schedule(text.get());
+  const UOp kernel = ready_to_schedule(given);
+  const Schedule schedule = schedule_of(kernel.node(), target);
   return schedule.empty() ? kernel : apply_schedule(kernel, schedule);
 }
 
 }  // namespace
 
+UOp ready_to_schedule(const UOp& kernel) { return merge_loops(rewrite(kernel, wide_sums())); }
+
+Schedule schedule_of(const Node* kernel, const Target& target) {
+  const std::string_view text = kernel->arg<KernelArg>().schedule.get();
+  if (!text.empty()) return parse_schedule(text);
+  return setting_int("NOOPT") == 0 ? choose_schedule(kernel, target) : Schedule();
+}
+
 std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto* known = options.context.get<Target>();
+  const Target target = known != nullptr ? *known : Target{};
   return in_arena(roots, [&](const std::vector<UOp>& inside) {
     std::vector<UOp> results;
-    for (const UOp& root : inside)
-      results.push_back(scheduled(root, options.context.get<Target>()));
+    for (const UOp& root : inside) results.push_back(scheduled(root, target));
     return simplify(results, {.pass = options.pass, .trace = options.trace});
   });
 }

@@ -42,13 +42,16 @@ struct Action {
   std::vector<std::string> loops =
       {};  // of a STAGE: the order of its dimensions; empty: as they run
   std::string at = {};
-  bool by_region = false;  // a STAGE has the dimensions of the param, not those of the loops
+  // A STAGE has the dimensions of the param, not those of the loops: the part between the least and
+  // the greatest index inside.
+  bool by_region = false;
 
   friend bool operator==(const Action&, const Action&) = default;
 };
 
 using Schedule = std::vector<Action>;
 
+// "none" where there are no actions.
 std::string to_string(const Schedule& schedule);
 // Throws for what is no schedule, and says where.
 Schedule parse_schedule(std::string_view text);

@@ -1,0 +1,45 @@
+// What the search for a schedule goes through.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/cost/nest.h>
+
+namespace weft {
+
+struct Option {
+  int vector = -1, upcast = -1;  // loops
+  std::int64_t lanes = 1, vectors = 1, copies = 1;
+  std::vector<std::size_t> order = {};  // of the loops, outermost first; reductions stay inside
+  std::vector<bool> staged = {};        // by access
+  std::int64_t block = 0;               // trips of the first reduction inside its outer loop
+  std::int64_t threads = 1;
+  double seconds = 0;
+};
+
+// Of a loop's trips, those that stand in registers at once.
+std::int64_t in_registers(const Option& option, std::size_t loop);
+// How often that many are taken.
+std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t loop);
+
+std::size_t first_reduce(const Nest& nest);
+
+// What an option makes of a loop, registers aside.
+struct OuterPiece {
+  enum Role : std::uint8_t { Whole, Threads, InThread, Blocks, InBlock };
+
+  std::size_t loop;
+  Role role;
+};
+// Outermost first. The blocks of the reduction go after the first loop of the output.
+std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option);
+
+// The option for the model, which begins with its outer pieces.
+NestPlan plan_of(const Nest& nest, const Option& option);
+
+// The option for the kernel. Without `may_shift` no element may be computed twice.
+Schedule actions_of(const Nest& nest, const Option& option, bool may_shift);
+
+}  // namespace weft

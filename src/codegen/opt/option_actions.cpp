@@ -1,0 +1,127 @@
+// The actions of an option, with the names that tiles give.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "option.h"
+
+namespace weft {
+namespace {
+
+// A loop by its place among its tiles; -1 where there is none.
+struct Cut {
+  std::size_t loop = 0;
+  int of = -1;
+  explicit operator bool() const { return of >= 0; }
+};
+
+class Writer {
+ public:
+  Writer(const Nest& nest, const Option& option, bool may_shift)
+      : nest_(nest), option_(option), may_shift_(may_shift), cuts_(nest.loops.size()) {}
+
+  Schedule schedule() {
+    cut_registers();
+    cut_around();
+    const std::vector<Cut> outer = order();
+    stage(outer);
+    if (option_.threads > 1) kind({option_.order[0], 0}, LoopKind::Thread);
+    kind(copies_, LoopKind::Upcast);
+    kind(vectors_, LoopKind::Upcast);
+    kind(lanes_, LoopKind::Vector);
+    return schedule_;
+  }
+
+ private:
+  void cut_registers() {
+    if (option_.vector >= 0) {
+      const auto v = static_cast<std::size_t>(option_.vector);
+      const std::int64_t count = option_.lanes * option_.vectors;
+      lanes_ = tile({v, 0}, count, tail_of(v, count));
+      if (option_.vectors > 1) {
+        vectors_ = lanes_;
+        lanes_ = tile(vectors_, option_.lanes, Tail::None);
+      }
+    }
+    if (option_.copies > 1) {
+      const auto u = static_cast<std::size_t>(option_.upcast);
+      copies_ = tile({u, 0}, option_.copies, tail_of(u, option_.copies));
+    }
+  }
+
+  void cut_around() {
+    if (option_.block > 0) in_block_ = tile({first_reduce(nest_), 0}, option_.block, Tail::None);
+    const std::int64_t trips = trips_around(nest_, option_, option_.order[0]);
+    if (option_.threads == 1 || option_.threads >= trips) return;
+    const std::int64_t each = (trips + option_.threads - 1) / option_.threads;
+    in_thread_ = tile({option_.order[0], 0}, each, trips % each == 0 ? Tail::None : Tail::Shift);
+  }
+
+  Tail tail_of(std::size_t loop, std::int64_t count) const {
+    if (nest_.loops[loop].size % count == 0) return Tail::None;
+    return may_shift_ && !nest_.loops[loop].is_reduce ? Tail::Shift : Tail::Remainder;
+  }
+
+  // Cuts tiles off the inside.
+  Cut tile(const Cut& cut, std::int64_t count, Tail tail) {
+    for (const std::string& name : names_of(cut))
+      schedule_.push_back({.type = Action::Tile, .name = name, .count = count, .tail = tail});
+    return {cut.loop, ++cuts_[cut.loop]};
+  }
+
+  void kind(const Cut& cut, LoopKind kind) {
+    if (!cut) return;
+    for (const std::string& name : names_of(cut))
+      schedule_.push_back({.type = Action::Kind, .name = name, .kind = kind});
+  }
+
+  // Gives the loops around, as the plan has them.
+  std::vector<Cut> order() {
+    std::vector<Cut> cuts;
+    for (const auto& [loop, role] : outer_pieces(nest_, option_))
+      cuts.push_back(role == OuterPiece::InThread  ? in_thread_
+                     : role == OuterPiece::InBlock ? in_block_
+                                                   : Cut{loop, 0});
+    std::vector<Cut> all = cuts;
+    for (const Cut& cut : {copies_, vectors_, lanes_})
+      if (cut) all.push_back(cut);
+    Action action{.type = Action::Order, .name = {}};
+    for (const Cut& cut : all)
+      for (std::string& name : names_of(cut)) action.loops.push_back(std::move(name));
+    schedule_.push_back(std::move(action));
+    return cuts;
+  }
+
+  void stage(const std::vector<Cut>& outer) {
+    const NestPlan plan = plan_of(nest_, option_);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+      if (option_.staged[a])
+        schedule_.push_back(
+            {.type = Action::Stage,
+             .name = nest_.accesses[a].name,
+             .at = names_of(outer[static_cast<std::size_t>(plan.staged[a])]).back()});
+  }
+
+  std::vector<std::string> names_of(const Cut& cut) const {
+    std::vector<std::string> names;
+    for (const std::string& name : nest_.loops[cut.loop].names)
+      names.push_back(cut.of == 0 ? name : fmt::format("{}.{}", name, cut.of));
+    return names;
+  }
+
+  const Nest& nest_;
+  const Option& option_;
+  bool may_shift_;
+  std::vector<int> cuts_;
+  Cut lanes_, vectors_, copies_, in_block_, in_thread_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule actions_of(const Nest& nest, const Option& option, bool may_shift) {
+  return Writer(nest, option, may_shift).schedule();
+}
+
+}  // namespace weft

@@ -1,0 +1,98 @@
+// The pieces of an option.
+
+#include <algorithm>
+
+#include "option.h"
+
+namespace weft {
+namespace {
+
+std::int64_t each_of(std::int64_t trips, std::int64_t parts) { return (trips + parts - 1) / parts; }
+
+Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) {
+  const std::int64_t step = in_registers(option, outer.loop);
+  const std::int64_t trips = trips_around(nest, option, outer.loop);
+  switch (outer.role) {
+    case OuterPiece::Whole: return {outer.loop, trips, step};
+    case OuterPiece::Threads:
+      return {outer.loop, std::min(option.threads, trips), step * each_of(trips, option.threads),
+              LoopKind::Thread};
+    case OuterPiece::InThread: return {outer.loop, each_of(trips, option.threads), step};
+    case OuterPiece::Blocks:
+      return {outer.loop, nest.loops[outer.loop].size / option.block, option.block};
+    case OuterPiece::InBlock: return {outer.loop, option.block / step, step};
+  }
+  return {};
+}
+
+void add_registers(const Option& option, NestPlan& plan) {
+  if (option.copies > 1)
+    plan.pieces.push_back(
+        {static_cast<std::size_t>(option.upcast), option.copies, 1, LoopKind::Upcast});
+  if (option.vector < 0) return;
+  const auto v = static_cast<std::size_t>(option.vector);
+  if (option.vectors > 1)
+    plan.pieces.push_back({v, option.vectors, option.lanes, LoopKind::Upcast});
+  plan.pieces.push_back({v, option.lanes, 1, LoopKind::Vector});
+}
+
+// The last loop around the reduction, or its blocks, that the access changes with.
+int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const NestAccess& access) {
+  int place = -1;
+  for (std::size_t i = 0; i < outer.size(); ++i) {
+    const auto& [loop, role] = outer[i];
+    if (nest.loops[loop].is_reduce && role != OuterPiece::Blocks) break;
+    if (access.changes_with(loop)) place = static_cast<int>(i);
+  }
+  return place;
+}
+
+}  // namespace
+
+std::int64_t in_registers(const Option& option, std::size_t loop) {
+  const int at = static_cast<int>(loop);
+  if (at == option.vector) return option.lanes * option.vectors;
+  return at == option.upcast ? option.copies : 1;
+}
+
+std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t loop) {
+  return each_of(nest.loops[loop].size, in_registers(option, loop));
+}
+
+std::size_t first_reduce(const Nest& nest) {
+  return static_cast<std::size_t>(std::ranges::find_if(nest.loops, &NestLoop::is_reduce) -
+                                  nest.loops.begin());
+}
+
+std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
+  std::vector<OuterPiece> pieces;
+  bool has_blocks = option.block == 0;
+  for (std::size_t loop : option.order) {
+    if (option.block > 0 && loop == first_reduce(nest)) {
+      pieces.push_back({loop, OuterPiece::InBlock});
+    } else if (option.threads > 1 && pieces.empty()) {
+      pieces.push_back({loop, OuterPiece::Threads});
+      if (option.threads < trips_around(nest, option, loop))
+        pieces.push_back({loop, OuterPiece::InThread});
+    } else {
+      pieces.push_back({loop, OuterPiece::Whole});
+    }
+    if (has_blocks || nest.loops[loop].is_reduce) continue;
+    pieces.push_back({first_reduce(nest), OuterPiece::Blocks});
+    has_blocks = true;
+  }
+  return pieces;
+}
+
+NestPlan plan_of(const Nest& nest, const Option& option) {
+  const std::vector<OuterPiece> outer = outer_pieces(nest, option);
+  NestPlan plan;
+  for (const OuterPiece& piece : outer) plan.pieces.push_back(piece_of(nest, option, piece));
+  add_registers(option, plan);
+  plan.staged.assign(nest.accesses.size(), -1);
+  for (std::size_t a = 0; a < nest.accesses.size(); ++a)
+    if (option.staged[a]) plan.staged[a] = stage_place(nest, outer, nest.accesses[a]);
+  return plan;
+}
+
+}  // namespace weft

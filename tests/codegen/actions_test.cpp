@@ -1,0 +1,161 @@
+// What schedules say, and what is refused.
+
+#include <weft/dev/codegen/actions.h>
+
+#include <gtest/gtest.h>
+
+#include "../support/errors.h"
+#include "../support/kernels.h"
+
+namespace weft {
+namespace {
+
+UOp kernel_of(const std::vector<UOp>& effects) {
+  return make(Op::Sink, effects, {}, KernelArg{Symbol("k")});
+}
+UOp loop(const UOp& size) { return range(size, fresh_id().value); }
+UOp reduction(std::int64_t size) { return range(size, fresh_id().value, LoopKind::Reduce); }
+
+// r0: 12, r1: 16, k0: 8; p1 and p2.
+UOp matmul() {
+  const UOp m = loop(size(12)), n = loop(size(16)), k = reduction(8);
+  const UOp a = load(place(param(1, Access::Read, {size(12), size(8)}), {m, k}));
+  const UOp b = load(place(param(2, Access::Read, {size(8), size(16)}), {k, n}));
+  const UOp out = place(param(0, Access::Write, {size(12), size(16)}), {m, n});
+  return kernel_of({over(put(out, reduce(Op::Add, {a * b, k})), {m, n})});
+}
+
+// r0: 12; what it reads it writes.
+UOp in_place() {
+  const UOp i = loop(size(12));
+  const UOp at = place(param(0, Access::ReadWrite, {size(12)}), {i});
+  return kernel_of({over(put(at, load(at) * 2.0), {i})});
+}
+
+// r0: n, r1: 4
+UOp symbolic_size() {
+  const UOp n = make(Op::Variable, {}, dtypes::index, VariableArg{Symbol("n"), fresh_id(), 1, 9});
+  const UOp i = loop(n), j = loop(size(4));
+  const UOp x = load(place(param(1, Access::Read, {n, size(4)}), {i, j}));
+  return kernel_of({over(put(place(param(0, Access::Write, {n, size(4)}), {i, j}), x), {i, j})});
+}
+
+UOp two_nests() {
+  const UOp i = loop(size(4)), j = loop(size(4));
+  return kernel_of(
+      {over(put(place(param(0, Access::Write, {size(4)}), {i}), const_float(1.0, dtypes::f32)),
+            {i}),
+       over(put(place(param(1, Access::Write, {size(4)}), {j}), const_float(2.0, dtypes::f32)),
+            {j})});
+}
+
+struct Text {
+  const char *schedule, *expected;
+};
+
+// Schedules are applied in an arena, as by passes.
+class Actions : public testing::Test {
+  Arena arena_;
+  const InternerScope scope_{arena_};
+};
+
+TEST_F(Actions, PrintAsTheyAreParsed) {
+  for (const char* text :
+       {"none", "tile r1 64", "tile r1 64 mask", "tile r1.1 6 remainder", "tile r0 6 shift",
+        "order r1 r0 k0", "stage p2", "stage p2 at r1", "stage p2.1 at r1 as k0 r0",
+        "stage p2 region", "stage p2 region at r1", "upcast r0.1", "vector r1.2", "unroll k0",
+        "thread r0", "tile r0 4; upcast r0.1; order r1 r0"})
+    EXPECT_EQ(to_string(parse_schedule(text)), text);
+  EXPECT_EQ(to_string(parse_schedule("")), "none");
+  EXPECT_EQ(to_string(parse_schedule(" tile  r0 4 ;; vector r0.1\n;")), "tile r0 4; vector r0.1");
+}
+
+TEST_F(Actions, HaveTheFieldsThatTheTextNames) {
+  const Schedule schedule = parse_schedule("tile r1 6 shift; stage p2 region at r0; vector r1.1");
+  EXPECT_EQ(schedule[0],
+            (Action{.type = Action::Tile, .name = "r1", .count = 6, .tail = Tail::Shift}));
+  EXPECT_EQ(schedule[1],
+            (Action{.type = Action::Stage, .name = "p2", .at = "r0", .by_region = true}));
+  EXPECT_EQ(schedule[2], (Action{.type = Action::Kind, .name = "r1.1", .kind = LoopKind::Vector}));
+}
+
+TEST_F(Actions, ThatAreNoneAreNamed) {
+  static constexpr Text wrong[] = {
+      {"fold r0", "there is no such action"},
+      {"tile", "a loop is missing"},
+      {"tile r0", "a number is missing"},
+      {"tile r0 four", "'four' is no number of trips"},
+      {"tile r0 4x", "'4x' is no number of trips"},
+      {"tile r0 0", "'0' is no number of trips"},
+      {"tile r0 -4", "'-4' is no number of trips"},
+      {"tile r0 4 round", "a tail is mask, remainder or shift"},
+      {"tile r0 4 mask shift", "'shift' is too much"},
+      {"vector", "a loop is missing"},
+      {"vector r0 r1", "'r1' is too much"},
+      {"stage", "a value is missing"},
+      {"stage p1 at", "a loop is missing"},
+      {"stage p1 r0", "'r0' is too much"},
+  };
+  for (const auto& [schedule, expected] : wrong)
+    EXPECT_EQ(error_of([&] { return parse_schedule(schedule); }),
+              std::string("schedule: '") + schedule + "': " + expected);
+}
+
+std::string refusal(const UOp& kernel, const char* schedule) {
+  return error_of([&] { return apply_schedule(kernel, parse_schedule(schedule)); });
+}
+
+TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
+  static constexpr Text wrong[] = {
+      {"vector r7", "schedule: the kernel has no loop 'r7'; it has r0 r1 k0"},
+      {"tile r0 4; upcast r0.2", "schedule: the kernel has no loop 'r0.2'; it has r0 r0.1 r1 k0"},
+      {"tile r0 64", "schedule: 'tile r0 64': it has 12 trips"},
+      {"tile r0 5", "schedule: 'tile r0 5': 12 trips are no multiple of it: which tail?"},
+      {"tile k0 5 shift", "schedule: 'tile k0 5 shift': what it computes cannot be computed twice"},
+      {"vector r1; tile r1 4", "schedule: 'tile r1 4': it is no plain loop"},
+      {"thread k0", "schedule: 'thread k0': threads do not share a reduction"},
+      {"thread r1", "schedule: threads share r1, which is not outermost"},
+      {"order r0 r1 r0", "schedule: 'order r0 r1 r0': r0 is there twice"},
+      {"tile k0 4; order k0 r0 k0.1 r1",
+       "schedule: the loops of a reduction stand in more than two places"},
+      {"stage p9", "schedule: 'stage p9': the kernel reads no such value; it reads p1 p2"},
+      {"stage p1 at k0", "schedule: 'stage p1 at k0': nothing inside reads it more than once"},
+      {"stage p1; stage p1", "schedule: 'stage p1': it is part of another value that is staged"},
+      {"stage p2 as k0",
+       "schedule: 'stage p2 as k0': the order does not name the loops inside that it changes with, "
+       "each once"},
+      {"stage p2 as k0 r0",
+       "schedule: 'stage p2 as k0 r0': the order does not name the loops inside that it changes "
+       "with, each once"},
+      {"stage p2 region as k0 r1",
+       "schedule: 'stage p2 region as k0 r1': a region lies as its param does"},
+      {"stage p2 at r1; vector r1", "schedule: what is staged changes with the lanes of r1"},
+  };
+  for (const auto& [schedule, expected] : wrong) EXPECT_EQ(refusal(matmul(), schedule), expected);
+}
+
+TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
+  EXPECT_EQ(refusal(in_place(), "tile r0 5 shift"),
+            "schedule: 'tile r0 5 shift': what it computes cannot be computed twice");
+  EXPECT_EQ(refusal(two_nests(), "thread r0"),
+            "schedule: the kernel has other loops, which every thread would run");
+  EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; thread r0"),
+            "schedule: the kernel has other loops, which every thread would run");
+  EXPECT_EQ(refusal(symbolic_size(), "tile r0 4 mask"),
+            "schedule: 'tile r0 4 mask': its size is not known before it runs");
+  EXPECT_EQ(refusal(symbolic_size(), "upcast r0"),
+            "schedule: 'upcast r0': its size is not known before it runs");
+  EXPECT_EQ(refusal(symbolic_size(), "stage p1"),
+            "schedule: 'stage p1': a size is not known before it runs");
+}
+
+TEST_F(Actions, TakeWhatIsLegalBesideWhatIsRefused) {
+  for (const char* schedule :
+       {"tile r0 5 shift", "tile r0 5 mask", "tile k0 5 remainder", "thread r0",
+        "tile k0 4; order k0 r0 r1 k0.1", "stage p2 as r1 k0", "stage p2 region at r0"})
+    EXPECT_EQ(refusal(matmul(), schedule), "no error") << schedule;
+  EXPECT_EQ(refusal(symbolic_size(), "tile r1 2; stage p1 at r0"), "no error");
+}
+
+}  // namespace
+}  // namespace weft

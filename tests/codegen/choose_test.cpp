@@ -1,0 +1,174 @@
+// What the cost model decides on a machine that is the same everywhere.
+
+#include <weft/dev/codegen/choose.h>
+
+#include <algorithm>
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "../support/kernels.h"
+
+namespace weft {
+namespace {
+
+Target fixed_target(int workers = 1) {
+  Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 64};
+  target.machine.workers = target.workers = workers;
+  target.machine.levels = {
+      {48e3, 12, 120e9, false}, {2e6, 16, 45e9, false}, {32e6, 16, 20e9, true}};
+  return target;
+}
+
+UOp loop(std::int64_t size) { return range(size, fresh_id().value); }
+UOp reduction(std::int64_t size) { return range(size, fresh_id().value, LoopKind::Reduce); }
+UOp kernel_of(const UOp& effect) { return make(Op::Sink, {effect}, {}, KernelArg{Symbol("k")}); }
+
+// p1: m x k, p2: k x n
+UOp matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
+  const UOp i = loop(m), j = loop(n), l = reduction(k);
+  const UOp a = load(place(param(1, Access::Read, {size(m), size(k)}), {i, l}));
+  const UOp b = load(place(param(2, Access::Read, {size(k), size(n)}), {l, j}));
+  const UOp out = place(param(0, Access::Write, {size(m), size(n)}), {i, j});
+  return kernel_of(over(put(out, reduce(Op::Add, {a * b, l})), {i, j}));
+}
+
+UOp rows(std::int64_t m, std::int64_t k) {
+  const UOp i = loop(m), l = reduction(k);
+  const UOp x = load(place(param(1, Access::Read, {size(m), size(k)}), {i, l}));
+  const UOp out = place(param(0, Access::Write, {size(m)}), {i});
+  return kernel_of(over(put(out, reduce(Op::Add, {x, l})), {i}));
+}
+
+UOp elements(std::int64_t n) {
+  const UOp i = loop(n);
+  const UOp x = load(place(param(1, Access::Read, {size(n)}), {i}));
+  return kernel_of(over(put(place(param(0, Access::Write, {size(n)}), {i}), x * 2.0), {i}));
+}
+
+// Which loop, as it was before tiles, is of this kind; "" where none is.
+std::string family_of(const Schedule& schedule, LoopKind kind) {
+  for (const Action& action : schedule)
+    if (action.type == Action::Kind && action.kind == kind)
+      return action.name.substr(0, action.name.find('.'));
+  return "";
+}
+
+bool stages(const Schedule& schedule, std::string_view read) {
+  return std::ranges::any_of(schedule, [&](const Action& action) {
+    return action.type == Action::Stage && action.name == read;
+  });
+}
+
+// In registers at once: the trips of all that is UPCAST.
+std::int64_t copies(const Schedule& schedule) {
+  std::map<std::string, std::int64_t> trips, cuts;
+  for (const Action& action : schedule)
+    if (action.type == Action::Tile) {
+      const std::string family = action.name.substr(0, action.name.find('.'));
+      const std::string inner = family + "." + std::to_string(++cuts[family]);
+      trips[inner] = action.count;
+      if (action.name != family) trips[action.name] /= action.count;
+    }
+  std::int64_t product = 1;
+  for (const Action& action : schedule)
+    if (action.type == Action::Kind && action.kind == LoopKind::Upcast)
+      product *= trips[action.name];
+  return product;
+}
+
+double microseconds(const UOp& kernel, const char* schedule) {
+  return expected_time(kernel.node(), parse_schedule(schedule), fixed_target())->total() * 1e6;
+}
+
+// Schedules are applied in an arena, as by passes.
+class Choose : public testing::Test {
+  Arena arena_;
+  const InternerScope scope_{arena_};
+};
+
+TEST_F(Choose, MatmulIsATileOfRegisters) {
+  const Schedule chosen = choose_schedule(matmul(512, 512, 512).node(), fixed_target());
+  EXPECT_EQ(family_of(chosen, LoopKind::Vector), "r1") << to_string(chosen);
+  EXPECT_GE(copies(chosen), 16) << to_string(chosen);
+  EXPECT_LE(copies(chosen), 32) << to_string(chosen);
+}
+
+TEST_F(Choose, MatmulStagesWhatLiesFarApart) {
+  const Schedule chosen = choose_schedule(matmul(2048, 2048, 2048).node(), fixed_target());
+  EXPECT_TRUE(stages(chosen, "p2")) << to_string(chosen);
+  const Schedule small = choose_schedule(matmul(64, 64, 64).node(), fixed_target());
+  EXPECT_FALSE(stages(small, "p2")) << to_string(small);
+}
+
+TEST_F(Choose, SumOfRowsHasLanesAlongTheRow) {
+  const Schedule chosen = choose_schedule(rows(256, 4096).node(), fixed_target());
+  EXPECT_EQ(family_of(chosen, LoopKind::Vector), "k0") << to_string(chosen);
+}
+
+TEST_F(Choose, ElementsAreNotStaged) {
+  const Schedule chosen = choose_schedule(elements(1 << 20).node(), fixed_target());
+  EXPECT_EQ(family_of(chosen, LoopKind::Vector), "r0") << to_string(chosen);
+  EXPECT_FALSE(stages(chosen, "p1")) << to_string(chosen);
+}
+
+TEST_F(Choose, ThreadsShareWhatTakesLong) {
+  const Schedule large = choose_schedule(matmul(512, 512, 512).node(), fixed_target(4));
+  EXPECT_NE(family_of(large, LoopKind::Thread), "") << to_string(large);
+  const Schedule small = choose_schedule(matmul(8, 16, 8).node(), fixed_target(4));
+  EXPECT_EQ(family_of(small, LoopKind::Thread), "") << to_string(small);
+}
+
+TEST_F(Choose, WhatIsChosenCanBeDone) {
+  for (const UOp& kernel : {matmul(512, 512, 512), matmul(1, 1000, 77), matmul(13, 17, 7),
+                            rows(1000, 1001), rows(3, 5), elements(1), elements(1009)}) {
+    const Schedule chosen = choose_schedule(kernel.node(), fixed_target(4));
+    EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+  }
+}
+
+TEST_F(Choose, NothingSimplerIsExpectedToBeFaster) {
+  for (const UOp& kernel : {matmul(512, 512, 512), rows(256, 4096), elements(1 << 20)}) {
+    const auto target = fixed_target();
+    const auto chosen =
+        expected_time(kernel.node(), choose_schedule(kernel.node(), target), target);
+    const auto plain = expected_time(kernel.node(), {}, target);
+    ASSERT_TRUE(chosen.has_value() && plain.has_value());
+    EXPECT_LT(chosen->total(), plain->total());
+  }
+}
+
+TEST_F(Choose, ExpectsLessWhereFarRowsAreStaged) {
+  const UOp kernel = matmul(2048, 2048, 2048);
+  const char* tiles =
+      "tile r1 64; tile r1.1 16; tile r0 4; order r1 r0 k0 r0.1 r1.1 r1.2; upcast "
+      "r0.1; upcast r1.1; vector r1.2";
+  const char* staged =
+      "tile r1 64; tile r1.1 16; tile r0 4; order r1 r0 k0 r0.1 r1.1 r1.2; stage "
+      "p2 at r1; upcast r0.1; upcast r1.1; vector r1.2";
+  EXPECT_LT(microseconds(kernel, staged), microseconds(kernel, tiles));
+}
+
+TEST_F(Choose, ExpectsMoreOfMoreWork) {
+  EXPECT_LT(microseconds(matmul(64, 64, 64), "none"), microseconds(matmul(64, 64, 128), "none"));
+  EXPECT_LT(microseconds(elements(1 << 16), "none"), microseconds(elements(1 << 20), "none"));
+}
+
+TEST_F(Choose, ExpectsLessOfLanesAndCopies) {
+  const UOp kernel = matmul(64, 64, 64);
+  EXPECT_LT(microseconds(kernel, "tile r1 16; order r0 r1 k0 r1.1; vector r1.1"),
+            microseconds(kernel, "none"));
+  EXPECT_LT(microseconds(kernel,
+                         "tile r1 16; tile r0 8; order r0 r1 k0 r0.1 r1.1; upcast r0.1; "
+                         "vector r1.1"),
+            microseconds(kernel, "tile r1 16; order r0 r1 k0 r1.1; vector r1.1"));
+}
+
+TEST_F(Choose, ExpectsNothingOfOtherForms) {
+  const UOp kernel = matmul(8, 8, 8);
+  const UOp staged = apply_schedule(kernel, parse_schedule("stage p2"));
+  EXPECT_FALSE(expected_time(staged.node(), {}, fixed_target()).has_value());
+}
+
+}  // namespace
+}  // namespace weft
