@@ -157,9 +157,16 @@ std::vector<UOp> rewrite_tensors(const std::vector<UOp>& roots, const PassOption
 }
 
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options) {
+  return run_pipeline_until("", roots, options);
+}
+
+std::vector<UOp> run_pipeline_until(std::string_view end, const std::vector<UOp>& roots,
+                                    const PassOptions& options) {
   std::vector<UOp> result = roots;
-  for (const Pass& pass : passes)
+  for (const Pass& pass : passes) {
+    if (pass.name == end) break;
     if (is_wanted(pass, options.target)) result = run_pass(pass, result, options);
+  }
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include <weft/settings.h>
 #include <cstdio>
 
+#include "merge_loops.h"
 #include "nest_of.h"
 #include "share.h"
 #include "tile.h"
@@ -30,6 +31,7 @@ struct Option {
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop
   std::int64_t threads = 1;
   double seconds = 0;
+  std::size_t number = 0;  // in the order of the tries: the first of equals wins
 };
 
 class Chooser {
@@ -37,9 +39,10 @@ class Chooser {
   Chooser(const Nest& nest, const Target& target, bool may_shift)
       : nest_(nest), target_(target), machine_(target.machine), may_shift_(may_shift) {}
 
-  Option best() const {
-    std::vector<Option> tiles = register_tiles();
-    Option best = tiles[0];
+  // All of them, the fastest first.
+  std::vector<Option> ranked() const {
+    const std::vector<Option> tiles = register_tiles();
+    std::vector<Option> options{tiles[0]};
     for (const Option& tile : tiles)
       for (const auto& order : orders(tile))
         for (std::int64_t block : blocks())
@@ -50,9 +53,27 @@ class Chooser {
             option.staged = staged;
             if (!is_legal(option)) continue;
             option.seconds = seconds(option);
-            if (option.seconds < best.seconds) best = option;
+            option.number = options.size();
+            options.push_back(std::move(option));
           }
-    return with_threads(best);
+    std::ranges::sort(
+        options, {}, [](const Option& option) { return std::pair(option.seconds, option.number); });
+    return options;
+  }
+
+  // Several parts for each worker, so that none waits long for the last.
+  Option with_threads(const Option& option) const {
+    const std::size_t loop = option.order[0];
+    if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
+    if (option.seconds < worth_threads) return option;
+    const std::int64_t step = in_registers(option, loop);
+    const std::int64_t trips = (nest_.loops[loop].size + step - 1) / step;
+    if (trips < 2) return option;
+    Option threaded = option;
+    threaded.threads = parts_for(trips, machine_.workers, may_shift_);
+    if (threaded.threads < 2) return option;
+    threaded.seconds = seconds(threaded);
+    return threaded.seconds < option.seconds ? threaded : option;
   }
 
   Schedule schedule_of(const Option& option) const;
@@ -269,21 +290,6 @@ class Chooser {
     return elements;
   }
 
-  // Several parts for each worker, so that none waits long for the last.
-  Option with_threads(const Option& option) const {
-    const std::size_t loop = option.order[0];
-    if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
-    if (option.seconds < worth_threads) return option;
-    const std::int64_t step = in_registers(option, loop);
-    const std::int64_t trips = (nest_.loops[loop].size + step - 1) / step;
-    if (trips < 2) return option;
-    Option threaded = option;
-    threaded.threads = parts_for(trips, machine_.workers, may_shift_);
-    if (threaded.threads < 2) return option;
-    threaded.seconds = seconds(threaded);
-    return threaded.seconds < option.seconds ? threaded : option;
-  }
-
   const Nest& nest_;
   const Target& target_;
   const Machine& machine_;
@@ -399,16 +405,32 @@ bool is_open(const Node* node) {
 }  // namespace
 
 Schedule choose_schedule(const Node* kernel, const Target& target) {
-  if (!std::ranges::all_of(toposort(kernel), is_open)) return {};
+  return best_schedules(kernel, target, 1)[0];
+}
+
+std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, std::size_t most) {
+  if (!std::ranges::all_of(toposort(kernel), is_open)) return {{}};
   const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
   if (!nest || nest->loops.empty() || target.vector_bytes == 0)
-    return share_outermost(kernel, target.machine);
+    return {share_outermost(kernel, target.machine)};
   const Chooser chooser(*nest, target, may_store_twice(kernel->src(0)));
-  const Option best = chooser.best();
-  Schedule schedule = chooser.schedule_of(best);
-  if (setting_int("DEBUG") >= 3)
-    fmt::print(stderr, "// schedule: {}\n//   {}\n", to_string(schedule), chooser.reasons(best));
-  return schedule;
+  std::vector<Schedule> schedules;
+  for (const Option& option : chooser.ranked()) {
+    const Option threaded = chooser.with_threads(option);
+    Schedule schedule = chooser.schedule_of(threaded);
+    if (std::ranges::find(schedules, schedule) != schedules.end()) continue;
+    if (setting_int("DEBUG") >= 3)
+      fmt::print(stderr, "// schedule: {}\n//   {}\n", to_string(schedule),
+                 chooser.reasons(threaded));
+    schedules.push_back(std::move(schedule));
+    if (schedules.size() >= most) break;
+  }
+  return schedules;
+}
+
+std::vector<Schedule> candidate_schedules(const UOp& kernel, const Target& target,
+                                          std::size_t most) {
+  return best_schedules(merge_loops(kernel).node(), target, most);
 }
 
 }  // namespace weft

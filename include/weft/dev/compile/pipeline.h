@@ -46,5 +46,8 @@ std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
 std::vector<UOp> rewrite_tensors(const std::vector<UOp>& roots, const PassOptions& options = {});
 // The passes that the target asks for: what its device renders.
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options = {});
+// Those of them that come before the pass `end`.
+std::vector<UOp> run_pipeline_until(std::string_view end, const std::vector<UOp>& roots,
+                                    const PassOptions& options = {});
 
 }  // namespace weft
