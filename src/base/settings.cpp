@@ -49,8 +49,13 @@ const std::vector<SettingInfo>& all_settings() {
       {"ALGEBRA", "1", "0: no algebraic rewrites, only what lowering needs"},
       {"ALLREDUCE", "",
        "how devices add up what each has a part of: naive, ring or all2all; default: by size"},
+      {"BEAM", "0",
+       "n: measure the n best schedules of each kernel, and others near the fastest; keep the "
+       "best"},
+      {"BEAM_BUDGET", "5", "seconds that measuring may take for each kernel"},
       {"CACHE_DIR", "",
-       "where compiled kernels are kept; none: nowhere; default: the user's cache"},
+       "where compiled kernels and found schedules are kept; none: nowhere; default: the user's "
+       "cache"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
       {"DEV", "",
        "the device of new tensors, also as DEVICE; default: the kind K for which the environment "

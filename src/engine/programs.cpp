@@ -8,9 +8,11 @@
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/disk_cache.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/error.h>
 #include <weft/settings.h>
 
 #include "report.h"
+#include "search.h"
 
 namespace weft {
 namespace {
@@ -30,9 +32,15 @@ Programs& programs() {
 
 UniqueId id_of(const Node* variable) { return variable->arg<VariableArg>().id; }
 
-Key key_of(const KernelFor& wanted, const ExtraRuleList& extra) {
+Key key_of(const KernelFor& wanted, const std::string& schedule, const ExtraRuleList& extra) {
   const StructuralHash hash = structural_hash(nodes_of({&wanted.kernel, 1}));
-  return {compilation_key(*wanted.device, extra), hash.high, hash.low};
+  return {compilation_key(*wanted.device, extra) + "\n" + schedule, hash.high, hash.low};
+}
+
+UOp with_schedule(const UOp& kernel, const std::string& schedule) {
+  std::vector<UOp> src;
+  for (const Node* effect : kernel->src()) src.emplace_back(effect);
+  return make(Op::Sink, src, {}, KernelArg{kernel->arg<KernelArg>().name, Symbol(schedule)});
 }
 
 // Kernels of one device on their way to programs.
@@ -43,21 +51,24 @@ struct Batch {
   std::vector<std::string> sources;
 };
 
-void render(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>& extra,
-            Batch& batch) {
-  const auto& [kernel, device] = wanted;
-  auto loaded = std::make_shared<LoadedKernel>();
-  Arena arena;
-  const InternerScope scope(arena);
-  const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
-  const UOp lowered = run_pipeline({own}, {.target = device->target(), .extra = extra})[0];
-  const auto variables = signature_of(own.node()).variables;
-  for (const Node* variable : signature_of(lowered.node()).variables) {
-    const auto at = std::ranges::find(variables, id_of(variable), id_of);
-    loaded->variables.push_back(static_cast<std::size_t>(at - variables.begin()));
+// One that was kept and is refused is as none.
+Rendered rendered(const KernelFor& wanted, const std::string& schedule,
+                  const std::shared_ptr<const ExtraRuleList>& extra) {
+  try {
+    return render_kernel(wanted.kernel, schedule, *wanted.device, extra);
+  } catch (const Error&) {
+    if (schedule.empty()) throw;
+    return render_kernel(wanted.kernel, "", *wanted.device, extra);
   }
-  batch.kernels.push_back(std::move(loaded));
-  batch.sources.push_back(device->render(lowered.node()));
+}
+
+void render(const KernelFor& wanted, const std::string& schedule,
+            const std::shared_ptr<const ExtraRuleList>& extra, Batch& batch) {
+  const auto& [kernel, device] = wanted;
+  Rendered made = rendered(wanted, schedule, extra);
+  batch.kernels.push_back(std::make_shared<LoadedKernel>());
+  batch.kernels.back()->variables = std::move(made.variables);
+  batch.sources.push_back(std::move(made.source));
   if (setting_int("DEBUG") >= 3)
     report_source(kernel->arg<KernelArg>().name.get(), device->name(), batch.sources.back());
 }
@@ -77,10 +88,31 @@ std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   return key + key_of(extra);
 }
 
+Rendered render_kernel(const UOp& kernel, const std::string& schedule, Device& device,
+                       const std::shared_ptr<const ExtraRuleList>& extra) {
+  Rendered result;
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
+  const UOp scheduled = schedule.empty() ? own : with_schedule(own, schedule);
+  const UOp lowered = run_pipeline({scheduled}, {.target = device.target(), .extra = extra})[0];
+  const auto variables = signature_of(own.node()).variables;
+  for (const Node* variable : signature_of(lowered.node()).variables) {
+    const auto at = std::ranges::find(variables, id_of(variable), id_of);
+    result.variables.push_back(static_cast<std::size_t>(at - variables.begin()));
+  }
+  result.source = device.render(lowered.node());
+  return result;
+}
+
 std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
     std::span<const KernelFor> kernels, const std::shared_ptr<const ExtraRuleList>& extra) {
   std::vector<Key> keys;
-  for (const KernelFor& wanted : kernels) keys.push_back(key_of(wanted, *extra));
+  std::vector<std::string> schedules;
+  for (const KernelFor& wanted : kernels) {
+    schedules.push_back(found_schedule(wanted, extra));
+    keys.push_back(key_of(wanted, schedules.back(), *extra));
+  }
   std::map<Key, std::shared_ptr<LoadedKernel>> known;
   {
     const std::lock_guard lock(programs().mutex);
@@ -93,7 +125,7 @@ std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
     Batch& batch = batches[kernels[i].device->name()];
     batch.device = kernels[i].device;
     batch.keys.push_back(keys[i]);
-    render(kernels[i], extra, batch);
+    render(kernels[i], schedules[i], extra, batch);
   }
   for (auto& [name, batch] : batches) compile(batch);
   {

@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/ir/text.h>
+#include <weft/settings.h>
 
 namespace weft {
 namespace {
@@ -61,6 +62,14 @@ void report_step(const Plan& plan, const Step& step, double seconds, std::string
                     shape_text(plan.slots[step.slots[0]].buffer.node()), step.slots.size(),
                     colored(time_text(seconds), Cyan), step.work.flops / work,
                     step.work.bytes / work, callers.empty() ? "" : "  ", callers));
+}
+
+void report_search(const std::string& line, bool is_done) {
+  static const bool is_terminal = isatty(STDERR_FILENO) != 0;
+  if (is_terminal)
+    fmt::print(stderr, "\r\x1b[K{}{}", line, is_done ? "\n" : "");
+  else if (is_done && debug_level() >= 1)
+    print(line);
 }
 
 void report_source(std::string_view kernel, std::string_view device, std::string_view source) {

@@ -14,4 +14,7 @@ void report_step(const Plan& plan, const Step& step, double seconds, std::string
 // DEBUG=3: what is compiled.
 void report_source(std::string_view kernel, std::string_view device, std::string_view source);
 
+// How far a search is, where somebody looks: on a terminal, or under DEBUG=1 when it is done.
+void report_search(const std::string& line, bool is_done);
+
 }  // namespace weft

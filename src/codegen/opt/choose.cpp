@@ -1,6 +1,7 @@
 // Every way that seems worth a try, in time by the model: first what stands in registers, then, for
 // the best of those, the order of the loops around it, what is staged, and blocks of the reduction.
 
+#include <weft/dev/codegen/candidates.h>
 #include <weft/dev/codegen/choose.h>
 
 #include <algorithm>
@@ -32,9 +33,10 @@ class Chooser {
         end_(end),
         may_shift_(may_store_twice(end)) {}
 
-  Option best() const {
-    std::vector<Option> tiles = register_tiles();
-    Option best = tiles[0];
+  // All of them, the fastest first; of equals the one that was tried first.
+  std::vector<Option> ranked() const {
+    const std::vector<Option> tiles = register_tiles();
+    std::vector<Option> options{tiles[0]};
     for (const Option& tile : tiles)
       for (const auto& order : orders(tile))
         for (std::int64_t block : blocks())
@@ -45,9 +47,28 @@ class Chooser {
             option.staged = staged;
             if (!is_legal(option)) continue;
             option.seconds = seconds(option);
-            if (option.seconds < best.seconds) best = option;
+            option.number = options.size();
+            options.push_back(std::move(option));
           }
-    return with_threads(best);
+    std::sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
+      return std::pair(a.seconds, a.number) < std::pair(b.seconds, b.number);
+    });
+    return options;
+  }
+
+  // Several parts for each worker, so that none waits long for the last.
+  Option with_threads(const Option& option) const {
+    const std::size_t loop = option.order[0];
+    if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
+    if (option.seconds < worth_threads || leaves_remainders(option)) return option;
+    if (!gains_by_threads(end_, end_->src(loop + 1))) return option;
+    const std::int64_t trips = trips_around(nest_, option, loop);
+    if (trips < 2) return option;
+    Option threaded = option;
+    threaded.threads = parts_for(trips, machine_.workers, may_shift_);
+    if (threaded.threads < 2) return option;
+    threaded.seconds = seconds(threaded);
+    return threaded.seconds < option.seconds ? threaded : option;
   }
 
   Schedule schedule_of(const Option& option) const { return actions_of(nest_, option, may_shift_); }
@@ -205,21 +226,6 @@ class Chooser {
     return false;
   }
 
-  // Several parts for each worker, so that none waits long for the last.
-  Option with_threads(const Option& option) const {
-    const std::size_t loop = option.order[0];
-    if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
-    if (option.seconds < worth_threads || leaves_remainders(option)) return option;
-    if (!gains_by_threads(end_, end_->src(loop + 1))) return option;
-    const std::int64_t trips = trips_around(nest_, option, loop);
-    if (trips < 2) return option;
-    Option threaded = option;
-    threaded.threads = parts_for(trips, machine_.workers, may_shift_);
-    if (threaded.threads < 2) return option;
-    threaded.seconds = seconds(threaded);
-    return threaded.seconds < option.seconds ? threaded : option;
-  }
-
   const Nest& nest_;
   const Target& target_;
   const Machine& machine_;
@@ -234,19 +240,39 @@ bool is_open(const Node* node) {
   return kind == LoopKind::Loop || kind == LoopKind::Reduce;
 }
 
+void report(const Schedule& schedule, const std::string& reasons) {
+  fmt::print(stderr, "// schedule: {}\n//   {}\n", to_string(schedule), reasons);
+}
+
+// Up to `most` that differ, the fastest first.
+std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, std::size_t most) {
+  if (!std::ranges::all_of(toposort(kernel), is_open)) return {{}};
+  const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
+  if (!nest || nest->loops.empty() || target.vector_bytes == 0)
+    return {share_outermost(kernel, target.machine)};
+  const Chooser chooser(*nest, target, kernel->src(0));
+  std::vector<Schedule> schedules;
+  for (const Option& option : chooser.ranked()) {
+    if (schedules.size() >= most) break;
+    const Option threaded = chooser.with_threads(option);
+    Schedule schedule = chooser.schedule_of(threaded);
+    if (std::ranges::find(schedules, schedule) != schedules.end()) continue;
+    if (setting_int("DEBUG") >= 3) report(schedule, chooser.reasons(threaded));
+    schedules.push_back(std::move(schedule));
+  }
+  return schedules;
+}
+
 }  // namespace
 
 Schedule choose_schedule(const Node* kernel, const Target& target) {
-  if (!std::ranges::all_of(toposort(kernel), is_open)) return {};
-  const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
-  if (!nest || nest->loops.empty() || target.vector_bytes == 0)
-    return share_outermost(kernel, target.machine);
-  const Chooser chooser(*nest, target, kernel->src(0));
-  const Option best = chooser.best();
-  Schedule schedule = chooser.schedule_of(best);
-  if (setting_int("DEBUG") >= 3)
-    fmt::print(stderr, "// schedule: {}\n//   {}\n", to_string(schedule), chooser.reasons(best));
-  return schedule;
+  const std::size_t shown = setting_int("DEBUG") >= 3 ? 2 : 1;  // with the runner-up
+  return best_schedules(kernel, target, shown)[0];
+}
+
+std::vector<Schedule> candidate_schedules(const UOp& kernel, const Target& target,
+                                          std::size_t most) {
+  return best_schedules(ready_to_schedule(kernel).node(), target, most);
 }
 
 }  // namespace weft

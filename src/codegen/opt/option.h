@@ -17,6 +17,7 @@ struct Option {
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop
   std::int64_t threads = 1;
   double seconds = 0;
+  std::size_t number = 0;  // in the order of the tries
 };
 
 // Of a loop's trips, those that stand in registers at once.

@@ -19,6 +19,7 @@ class DiskCache {
   // An empty folder keeps nothing.
   explicit DiskCache(std::filesystem::path folder) : folder_(std::move(folder)) {}
 
+  const std::filesystem::path& folder() const { return folder_; }
   std::optional<std::string> find(std::string_view key) const;
   void keep(std::string_view key, std::string_view content) const;
 
