@@ -169,7 +169,7 @@ Tensor Tensor::softmax(std::int64_t axis) const {
   axis_of("softmax", axis, ndim());
   if (is_empty(*this)) return exp();
   const Tensor e = (*this - max(axis, true).detach()).exp();
-  return e / e.sum(axis, true);
+  return e * e.sum(axis, true).reciprocal();  // one division for all of them
 }
 
 Tensor Tensor::log_softmax(std::int64_t axis) const {

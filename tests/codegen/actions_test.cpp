@@ -2,7 +2,10 @@
 
 #include <weft/dev/codegen/actions.h>
 
+#include <algorithm>
+
 #include <gtest/gtest.h>
+#include <weft/dev/ir/graph.h>
 
 #include "../support/errors.h"
 #include "../support/kernels.h"
@@ -40,6 +43,14 @@ UOp symbolic_size() {
   return kernel_of({over(put(place(param(0, Access::Write, {n, size(4)}), {i, j}), x), {i, j})});
 }
 
+// r0: 12; all of it goes to one place.
+UOp total() {
+  const UOp i = loop(size(12));
+  const UOp x = load(place(param(1, Access::Read, {size(12)}), {i}));
+  return kernel_of(
+      {over(add_to(place(param(0, Access::ReadWrite, {size(1)}), {size(0)}), x), {i})});
+}
+
 UOp two_nests() {
   const UOp i = loop(size(4)), j = loop(size(4));
   return kernel_of(
@@ -47,6 +58,29 @@ UOp two_nests() {
             {i}),
        over(put(place(param(1, Access::Write, {size(4)}), {j}), const_float(2.0, dtypes::f32)),
             {j})});
+}
+
+// r0: 6, r1: 20, k0: the largest of a row, k1: the sum of what r1 computes again.
+UOp shares() {
+  const UOp x = param(1, Access::Read, {size(6), size(20)});
+  const UOp i = loop(size(6)), j = loop(size(20)), k = reduction(20), l = reduction(20);
+  const UOp top = reduce(Op::Max, {load(place(x, {i, k})), k});
+  const auto less = [&](const UOp& at) { return load(place(x, {i, at})) - top; };
+  const UOp sum = reduce(Op::Add, {less(l), l});
+  const UOp out = place(param(0, Access::Write, {size(6), size(20)}), {i, j});
+  return kernel_of({over(put(out, less(j) / sum), {i, j})});
+}
+
+// s0: 12 sums, before r0.
+UOp filled_before() {
+  const UOp x = param(1, Access::Read, {size(8), size(12)});
+  const UOp s = loop(size(12)), k = reduction(8), i = loop(size(12));
+  const UOp memory =
+      make(Op::Buffer, {size(12)}, dtypes::f32, BufferArg{fresh_id(), Space::Scratch});
+  const UOp sum = reduce(Op::Add, {load(place(x, {k, s})), k});
+  const UOp ready = make(Op::After, {memory, over(put(place(memory, {s}), sum), {s})});
+  const UOp out = place(param(0, Access::Write, {size(12)}), {i});
+  return kernel_of({over(put(out, load(place(ready, {i}))), {i})});
 }
 
 struct Text {
@@ -141,12 +175,44 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
             "schedule: the kernel has other loops, which every thread would run");
   EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; thread r0"),
             "schedule: the kernel has other loops, which every thread would run");
+  EXPECT_EQ(refusal(total(), "thread r0"),
+            "schedule: the threads that share r0 would write to one place");
+  EXPECT_EQ(refusal(total(), "tile r0 5 mask"),
+            "schedule: 'tile r0 5 mask': what it stores has one place for all trips");
   EXPECT_EQ(refusal(symbolic_size(), "tile r0 4 mask"),
             "schedule: 'tile r0 4 mask': its size is not known before it runs");
   EXPECT_EQ(refusal(symbolic_size(), "upcast r0"),
             "schedule: 'upcast r0': its size is not known before it runs");
   EXPECT_EQ(refusal(symbolic_size(), "stage p1"),
             "schedule: 'stage p1': a size is not known before it runs");
+}
+
+std::size_t count(const UOp& kernel, Op op) {
+  return static_cast<std::size_t>(
+      std::ranges::count(toposort(kernel.node()), op, [](auto node) { return node->op(); }));
+}
+
+TEST_F(Actions, AValueIsComputedOnceForAllWhoNeedIt) {
+  EXPECT_EQ(count(shares(), Op::Load), 3U);
+  const UOp staged = apply_schedule(shares(), parse_schedule("stage k1; tile v1 4; vector v1.1"));
+  EXPECT_EQ(count(staged, Op::Sub), 1U);
+  EXPECT_EQ(count(staged, Op::Buffer), 1U);
+  EXPECT_EQ(count(staged, Op::End), 2U);
+  EXPECT_EQ(
+      refusal(shares(), "stage k1 at r0"),
+      "schedule: 'stage k1 at r0': what is reduced stands where it is needed, in the order of "
+      "the loops");
+  EXPECT_EQ(refusal(shares(), "stage r0"), "schedule: 'stage r0': it is no loop of a reduction");
+  EXPECT_EQ(refusal(shares(), "stage k1; vector v2"),
+            "schedule: the kernel has no loop 'v2'; it has r0 r1 v1 k1 k0");
+}
+
+TEST_F(Actions, NameLoopsThatFillMemory) {
+  for (const char* schedule :
+       {"tile s0 4; vector s0.1", "tile s0 5 shift", "tile s0 4; order s0 k0 s0.1", "thread r0"})
+    EXPECT_EQ(refusal(filled_before(), schedule), "no error") << schedule;
+  EXPECT_EQ(refusal(filled_before(), "thread s0"),
+            "schedule: threads share s0, which is not outermost");
 }
 
 TEST_F(Actions, TakeWhatIsLegalBesideWhatIsRefused) {

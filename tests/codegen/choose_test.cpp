@@ -46,6 +46,23 @@ UOp elements(std::int64_t n) {
   return kernel_of(over(put(place(param(0, Access::Write, {size(n)}), {i}), x * 2.0), {i}));
 }
 
+// A row less its largest, as a share of all that: the sum computes what the output needs.
+UOp shares(std::int64_t m, std::int64_t n) {
+  const UOp x = param(1, Access::Read, {size(m), size(n)});
+  const UOp i = loop(m), j = loop(n), k = reduction(n), l = reduction(n);
+  const UOp top = reduce(Op::Max, {load(place(x, {i, k})), k});
+  const auto part = [&](const UOp& at) { return make(Op::Exp2, {load(place(x, {i, at})) - top}); };
+  const UOp out = place(param(0, Access::Write, {size(m), size(n)}), {i, j});
+  return kernel_of(over(put(out, part(j) / reduce(Op::Add, {part(l), l})), {i, j}));
+}
+
+bool has(const Schedule& schedule, LoopKind kind, std::string_view loop) {
+  return std::ranges::any_of(schedule, [&](const Action& action) {
+    return action.type == Action::Kind && action.kind == kind &&
+           action.name.substr(0, action.name.find('.')) == loop;
+  });
+}
+
 // Which loop, as it was before tiles, is of this kind; "" where none is.
 std::string family_of(const Schedule& schedule, LoopKind kind) {
   for (const Action& action : schedule)
@@ -119,9 +136,25 @@ TEST_F(Choose, ThreadsShareWhatTakesLong) {
   EXPECT_EQ(family_of(small, LoopKind::Thread), "") << to_string(small);
 }
 
+TEST_F(Choose, EachNestHasLanesOfItsOwn) {
+  const Schedule chosen = choose_schedule(shares(512, 4096).node(), fixed_target(4));
+  for (const char* loop : {"r1", "k0", "k1", "v1"})
+    EXPECT_TRUE(has(chosen, LoopKind::Vector, loop)) << loop << ": " << to_string(chosen);
+  EXPECT_TRUE(has(chosen, LoopKind::Thread, "r0")) << to_string(chosen);
+  EXPECT_TRUE(has(chosen, LoopKind::Upcast, "k0")) << "one chain: " << to_string(chosen);
+}
+
+TEST_F(Choose, KeepsWhatIsDearAndFits) {
+  const Schedule row = choose_schedule(shares(512, 4096).node(), fixed_target());
+  EXPECT_TRUE(stages(row, "k1")) << to_string(row);
+  const Schedule long_row = choose_schedule(shares(2, 1 << 22).node(), fixed_target());
+  EXPECT_FALSE(stages(long_row, "k1")) << to_string(long_row);
+}
+
 TEST_F(Choose, WhatIsChosenCanBeDone) {
-  for (const UOp& kernel : {matmul(512, 512, 512), matmul(1, 1000, 77), matmul(13, 17, 7),
-                            rows(1000, 1001), rows(3, 5), elements(1), elements(1009)}) {
+  for (const UOp& kernel :
+       {matmul(512, 512, 512), matmul(1, 1000, 77), matmul(13, 17, 7), rows(1000, 1001), rows(3, 5),
+        elements(1), elements(1009), shares(100, 77), shares(3, 5), shares(64, 256)}) {
     const Schedule chosen = choose_schedule(kernel.node(), fixed_target(4));
     EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
   }

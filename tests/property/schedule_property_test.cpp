@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/dev/codegen/actions.h>
+#include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/ir/graph.h>
@@ -125,6 +126,44 @@ UOp in_place(Random& random) {
   return make_kernel("in_place", {{x, x * 2.0 + y}});
 }
 
+UOp looped(std::int64_t size, LoopKind kind = LoopKind::Loop) {
+  return range(size, fresh_id().value, kind);
+}
+
+// A softmax without its exponentials: sums of what the output needs again.
+UOp shares(Random& random) {
+  const std::int64_t m = random.in(1, 12), n = random.in(1, 70);
+  const UOp x = input(1, {m, n}), row = looped(m), column = looped(n);
+  const UOp k = looped(n, LoopKind::Reduce), j = looped(n, LoopKind::Reduce);
+  const UOp top = reduce(Op::Max, std::vector<UOp>{load(place(x, {row, j})), j});
+  const auto part = [&](const UOp& at) {
+    const UOp less = load(place(x, {row, at})) - top;
+    return less * less * 0.25 + 1.0;
+  };
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{part(k), k});
+  const UOp out = put(place(output({m, n}), {row, column}), part(column) / sum);
+  return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("shares")});
+}
+
+// The same of each column, computed before all rows.
+UOp column_shares(Random& random) {
+  const std::int64_t m = random.in(1, 30), n = random.in(1, 70);
+  const UOp x = input(1, {m, n}), row = looped(m), column = looped(n);
+  const auto of_columns = [&](Op op, auto value) {
+    const UOp at = looped(n), k = looped(m, LoopKind::Reduce);
+    const UOp found = reduce(op, std::vector<UOp>{value(k, at), k});
+    const UOp stage = make(Op::Stage, {found, at}, {}, StageArg{fresh_id(), Space::Scratch, {}});
+    return [=](const UOp& here) { return load(place(stage, {here})); };
+  };
+  const auto top =
+      of_columns(Op::Max, [&](const UOp& r, const UOp& c) { return load(place(x, {r, c})); });
+  const auto less = [&](const UOp& r, const UOp& c) { return load(place(x, {r, c})) - top(c); };
+  const auto sum = of_columns(Op::Add, less);
+  const UOp out =
+      put(place(output({m, n}), {row, column}), less(row, column) / (sum(column) - 1.0));
+  return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("column_shares")});
+}
+
 // Draws actions; most of what it draws can be done.
 class Drawer {
  public:
@@ -136,6 +175,9 @@ class Drawer {
 
   Schedule schedule() {
     if (loops_.empty()) return {};
+    for (const Loop& loop : loops_)
+      if (loop.is_reduce && random_.chance(0.2))
+        schedule_.push_back({.type = Action::Stage, .name = loop.name});
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
     if (random_.chance(0.7)) order();
     for (const std::string& read : reads_)
@@ -249,13 +291,13 @@ void compare(const UOp& kernel, const UOp& applied, const std::string& text) {
 }
 
 void check(std::uint64_t seed, Tried& tried) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,  window,   rows,
-                                                    columns, elements, convolution};
+  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,      rows,   columns,
+                                                    elements, convolution, shares, column_shares};
   Random random(seed);
   Arena arena;
   const InternerScope scope(arena);
   const UOp made = random.any_of(makers)(random);
-  const UOp kernel = run_named("simplify", run_named("ranges", {made}))[0];
+  const UOp kernel = ready_to_schedule(run_named("simplify", run_named("ranges", {made}))[0]);
   const std::string text = to_string(Drawer(random, kernel.node()).schedule());
   ASSERT_EQ(to_string(parse_schedule(text)), text);
   UOp applied;
@@ -286,8 +328,8 @@ TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
 
 // For a machine so slow that every kernel is worth threads.
 TEST(ScheduleProperty, TheDefaultComputesTheSame) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,  window,   rows,
-                                                    columns, elements, in_place};
+  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,   rows,   columns,
+                                                    elements, in_place, shares, column_shares};
   Device& device = find_device("CPU");
   Target target = device.target();
   target.machine.hertz = 1e3;

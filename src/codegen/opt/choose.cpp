@@ -12,6 +12,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 
+#include "kernel_loops.h"
 #include "nest_of.h"
 #include "option.h"
 #include "share.h"
@@ -25,13 +26,12 @@ constexpr std::size_t most_tiles = 6;     // kept for the second step
 
 class Chooser {
  public:
-  // The loops of the END are the nest's first, in order.
-  Chooser(const Nest& nest, const Target& target, const Node* end)
-      : nest_(nest),
+  Chooser(const KernelNest& nest, const Target& target)
+      : nest_(nest.nest),
         target_(target),
         machine_(target.machine),
-        end_(end),
-        may_shift_(may_store_twice(end)) {}
+        is_ordered_(nest.is_ordered),
+        may_shift_(nest.closer->op() == Op::End && may_store_twice(nest.closer)) {}
 
   // All of them, the fastest first; of equals the one that was tried first.
   std::vector<Option> ranked() const {
@@ -56,12 +56,13 @@ class Chooser {
     return options;
   }
 
-  // Several parts for each worker, so that none waits long for the last.
-  Option with_threads(const Option& option) const {
+  // Several parts for each worker, so that none waits long for the last. The loops of the END are the
+  // nest's first, in order.
+  Option with_threads(const Option& option, const Node* end) const {
     const std::size_t loop = option.order[0];
     if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
     if (option.seconds < worth_threads || leaves_remainders(option)) return option;
-    if (!gains_by_threads(end_, end_->src(loop + 1))) return option;
+    if (!gains_by_threads(end, end->src(loop + 1))) return option;
     const std::int64_t trips = trips_around(nest_, option, loop);
     if (trips < 2) return option;
     Option threaded = option;
@@ -110,6 +111,7 @@ class Chooser {
         add(option);
         for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
           if (u == v || nest_.loops[u].is_reduce || !nest_.has_reduce()) continue;
+          if (nest_.loops[u].is_fixed) continue;
           for (std::int64_t copies : {2, 3, 4, 5, 6, 7, 8, 10, 12, 14}) {
             if (copies > nest_.loops[u].size || copies * vectors > most_values) break;
             option.upcast = static_cast<int>(u);
@@ -126,7 +128,7 @@ class Chooser {
   }
 
   bool may_be_vector(std::size_t loop) const {
-    if (nest_.loops[loop].size < 4) return false;
+    if (nest_.loops[loop].size < 4 || nest_.loops[loop].has_others) return false;
     return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
       return !access.irregular[loop] && access.stride(loop) == 1;
     });
@@ -141,6 +143,7 @@ class Chooser {
   // Those of the outputs as they are, and each of them outermost or innermost.
   std::vector<std::vector<std::size_t>> orders(const Option& tile) const {
     std::vector<std::vector<std::size_t>> result{tile.order};
+    if (is_ordered_) return result;
     const auto is_output = [&](std::size_t loop) { return !nest_.loops[loop].is_reduce; };
     const auto outputs = static_cast<std::ptrdiff_t>(std::ranges::count_if(tile.order, is_output));
     for (std::ptrdiff_t from = 0; from < outputs; ++from)
@@ -157,7 +160,8 @@ class Chooser {
   std::vector<std::int64_t> blocks() const {
     std::vector<std::int64_t> result{0};
     const auto first = std::ranges::find_if(nest_.loops, &NestLoop::is_reduce);
-    if (first == nest_.loops.end() || first->size < 512) return result;
+    if (is_ordered_ || !has_outputs() || first == nest_.loops.end() || first->size < 512)
+      return result;
     for (std::int64_t most : {256, 512, 1024}) {
       std::int64_t block = std::min(most, first->size / 2);
       while (block > most / 2 && first->size % block != 0) --block;
@@ -168,9 +172,9 @@ class Chooser {
 
   std::vector<std::vector<bool>> stages() const {
     std::vector<std::vector<bool>> result{std::vector<bool>(nest_.accesses.size())};
-    if (!nest_.has_reduce()) return result;
+    if (!nest_.has_reduce() || !has_outputs()) return result;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (nest_.accesses[a].is_write || !changes_with_reduce(nest_.accesses[a])) continue;
+      if (nest_.accesses[a].name.empty() || !changes_with_reduce(nest_.accesses[a])) continue;
       const std::size_t count = result.size();
       for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
         result.push_back(result[i]);
@@ -178,6 +182,10 @@ class Chooser {
       }
     }
     return result;
+  }
+
+  bool has_outputs() const {
+    return !std::ranges::all_of(nest_.loops, [](const NestLoop& loop) { return loop.is_reduce; });
   }
 
   bool changes_with_reduce(const NestAccess& access) const {
@@ -229,8 +237,7 @@ class Chooser {
   const Nest& nest_;
   const Target& target_;
   const Machine& machine_;
-  const Node* end_;
-  bool may_shift_;
+  bool is_ordered_, may_shift_;
 };
 
 // Kinds other than these are somebody's choice.
@@ -244,23 +251,43 @@ void report(const Schedule& schedule, const std::string& reasons) {
   fmt::print(stderr, "// schedule: {}\n//   {}\n", to_string(schedule), reasons);
 }
 
-// Up to `most` that differ, the fastest first.
-std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, std::size_t most) {
-  if (!std::ranges::all_of(toposort(kernel), is_open)) return {{}};
-  const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
-  if (!nest || nest->loops.empty() || target.vector_bytes == 0)
-    return {share_outermost(kernel, target.machine)};
-  const Chooser chooser(*nest, target, kernel->src(0));
+std::vector<Schedule> best_of(const KernelNest& nest, const Target& target, std::size_t most) {
+  const Chooser chooser(nest, target);
   std::vector<Schedule> schedules;
   for (const Option& option : chooser.ranked()) {
     if (schedules.size() >= most) break;
-    const Option threaded = chooser.with_threads(option);
+    const Option threaded = nest.is_whole ? chooser.with_threads(option, nest.closer) : option;
     Schedule schedule = chooser.schedule_of(threaded);
     if (std::ranges::find(schedules, schedule) != schedules.end()) continue;
     if (setting_int("DEBUG") >= 3) report(schedule, chooser.reasons(threaded));
     schedules.push_back(std::move(schedule));
   }
   return schedules;
+}
+
+// Each nest for itself; threads share what stands around all of them.
+Schedule best_of_several(const Node* kernel, const Target& target) {
+  KernelLoops loops{UOp(kernel)};
+  Schedule schedule = values_to_stage(kernel, target);
+  const auto add = [&](const Schedule& more) {
+    loops.apply(more);
+    schedule.insert(schedule.end(), more.begin(), more.end());
+  };
+  loops.apply(schedule);
+  const bool fuses = target.ops.contains(Op::MulAcc);
+  for (const KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses))
+    add(best_of(nest, target, 1)[0]);
+  add(share_outermost(loops, target.machine));
+  return schedule;
+}
+
+// Up to `most` that differ, the fastest first.
+std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, std::size_t most) {
+  if (!std::ranges::all_of(toposort(kernel), is_open)) return {{}};
+  if (target.vector_bytes == 0) return {share_outermost(KernelLoops{UOp(kernel)}, target.machine)};
+  const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
+  if (nests.size() == 1 && nests[0].is_whole) return best_of(nests[0], target, most);
+  return {best_of_several(kernel, target)};
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "stores.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -26,11 +27,14 @@ std::vector<NamedLoop> loops_of_kernel(const Node* kernel) {
     for (const Node* range : closer->src().subspan(1))
       loops.push_back({fmt::format("{}{}", letter, count++), range});
   };
-  std::size_t outer = 0, inner = 0;
+  std::size_t outer = 0, inner = 0, filling = 0;
   for (const Node* effect : kernel->src())
     if (effect->op() == Op::End) add('r', outer, effect);
-  for (const Node* node : toposort(kernel))
+  for (const Node* node : toposort(kernel)) {
     if (node->op() == Op::Reduce) add('k', inner, node);
+    const bool is_within = std::ranges::find(kernel->src(), node) == kernel->src().end();
+    if (node->op() == Op::End && is_within) add('s', filling, node);
+  }
   return loops;
 }
 
@@ -70,11 +74,19 @@ std::vector<NamedRead> KernelLoops::reads() const {
   return reads_within(kernel_.node(), loops);
 }
 
+// What needs another's result stands around it, or after it.
 KernelLoops::KernelLoops(const UOp& kernel) : kernel_(kernel) {
-  for (const NamedLoop& loop : loops_of_kernel(kernel.node())) {
-    loops_.emplace(loop.name, UOp(loop.range));
-    order_.push_back(loop.name);
-  }
+  NodeMap<const std::string*> names;
+  for (const auto& [name, range] : loops_of_kernel(kernel.node()))
+    names.set(range, &loops_.emplace(name, UOp(range)).first->first);
+  const auto add = [&](const Node* closer) {
+    for (const Node* range : closer->src().subspan(1))
+      if (const auto* name = names.find(range)) order_.push_back(**name);
+  };
+  for (const Node* effect : kernel->src())
+    if (effect->op() == Op::End) add(effect);
+  for (const Node* closer : closers() | std::views::reverse)
+    if (std::ranges::find(kernel->src(), closer) == kernel->src().end()) add(closer);
 }
 
 const Node* KernelLoops::loop(std::string_view name) const {
@@ -139,7 +151,7 @@ void KernelLoops::check_kinds() const {
       user_error(fmt::format("schedule: the threads that share {} would write to one place", name));
     if (kind != LoopKind::Vector) continue;
     for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
-      if (node->op() == Op::Stage)
+      if (OpSet{Op::Stage, Op::End}.contains(node->op()))
         user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
   }
 }
@@ -156,12 +168,22 @@ UOp KernelLoops::finished() {
   return kernel_;
 }
 
-UOp apply_schedule(const UOp& kernel, const Schedule& schedule) {
+void KernelLoops::apply(const Schedule& schedule) {
   using Apply = void (KernelLoops::*)(const Action&);
   static constexpr Apply apply[] = {&KernelLoops::tile, &KernelLoops::set_kind,
                                     &KernelLoops::reorder, &KernelLoops::stage};
+  for (const Action& action : schedule) (this->*apply[action.type])(action);
+}
+
+std::vector<NamedLoop> KernelLoops::names() const {
+  std::vector<NamedLoop> loops;
+  for (const std::string& name : order_) loops.push_back({name, loop(name)});
+  return loops;
+}
+
+UOp apply_schedule(const UOp& kernel, const Schedule& schedule) {
   KernelLoops loops(kernel);
-  for (const Action& action : schedule) (loops.*apply[action.type])(action);
+  loops.apply(schedule);
   return loops.finished();
 }
 

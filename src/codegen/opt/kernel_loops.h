@@ -15,10 +15,10 @@ class KernelLoops {
  public:
   explicit KernelLoops(const UOp& kernel);
 
-  void tile(const Action& action);
-  void set_kind(const Action& action);
-  void reorder(const Action& action);
-  void stage(const Action& action) { stages_.push_back(action); }
+  void apply(const Schedule& schedule);
+  const UOp& kernel() const { return kernel_; }
+  std::vector<NamedLoop> names() const;  // outermost first
+  const Node* closer_of(const Node* range) const;
 
   // In the order that was asked for, with sums that go on in later trips of outer loops.
   UOp finished();
@@ -31,15 +31,20 @@ class KernelLoops {
 
   const Node* loop(std::string_view name) const;
   std::size_t position(std::string_view name) const;
-  const Node* closer_of(const Node* range) const;
   std::vector<const Node*> closers() const;
   bool comes_before(const Node* range, const Node* other) const;
 
   Tiles tiles_of(const Action& action, const Node* range, const Node* closer) const;
   void add_inner(const std::string& name, const Tiles& tiles);
+  void tile(const Action& action);
+  void set_kind(const Action& action);
+  void reorder(const Action& action);
+  void stage(const Action& action);
+  void stage_value(const Action& action);
+  void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);
   std::vector<NamedRead> reads() const;
   void stage_all();
-  void stage(const Action& action, const Node* load);
+  void stage_read(const Action& action, const Node* load);
   void check_kinds() const;
   void sort(const Node* closer);
   void sum_in_parts(const Node* reduce);
@@ -48,8 +53,15 @@ class KernelLoops {
   UOp kernel_;
   std::map<std::string, UOp, std::less<>> loops_;
   std::vector<std::string> order_;  // of all loops, outermost first
-  Schedule stages_;                 // done last, when loops and their order are what they will be
+  Schedule stages_;  // of reads: done last, when loops and their order are what they will be
 };
+
+// What a kernel computes for other loops as well, just as a reduction computes what it reduces.
+struct SameValue {
+  UOp value;
+  std::vector<UOp> ranges;  // of the other loops
+};
+std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
 
 [[noreturn]] void refuse(const Action& action, std::string_view why);
 

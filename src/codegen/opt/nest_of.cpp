@@ -1,8 +1,11 @@
 #include "nest_of.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <weft/dev/codegen/actions.h>
+#include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
@@ -27,72 +30,114 @@ double weight_of(Op op) {
   return found == std::end(weights) ? 1 : found->instructions;
 }
 
+bool changes_with_all(const Node* node, NodeList ranges) {
+  return std::ranges::all_of(ranges, [&](auto range) { return changes_with(node, range); });
+}
+// What is computed at and below a node, other than in the loops that fill what it reads. `enter` says
+// of a REDUCE whether its body belongs to it.
+template <class Enter>
+std::vector<const Node*> computed_in(const Node* root, Enter enter) {
+  std::vector<const Node*> found, open{root};
+  NodeMap<bool> seen;
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (!seen.insert(node, true)) continue;
+    found.push_back(node);
+    if (node->op() == Op::After)
+      open.push_back(node->src(0));
+    else if (node->op() != Op::Reduce || enter(node))
+      open.insert(open.end(), node->src().begin(), node->src().end());
+  }
+  return found;
+}
+
+// One nest: its loops, then those of its sums, which run together.
 class Reader {
  public:
-  Reader(const Node* kernel, bool fuses) : kernel_(kernel), order_(toposort(kernel)) {
-    fuses_ = fuses;
-  }
+  Reader(const std::map<const Node*, std::string>& loop_names,
+         const std::map<const Node*, std::string>& read_names, bool fuses)
+      : loop_names_(loop_names), read_names_(read_names), fuses_(fuses) {}
 
-  std::optional<Nest> nest() {
-    if (!is_one_nest() || !find_loops()) return std::nullopt;
-    const std::vector<NamedRead> reads = reads_of_kernel(kernel_);
-    if (reads.size() > most_reads) return std::nullopt;
-    for (const auto& [name, load] : reads) add_access(load->src(0), name, false);
-    const Node* effects = kernel_->src(0)->src(0);
-    for (const Node* store :
-         effects->op() == Op::Tuple ? effects->src() : kernel_->src(0)->src().first(1)) {
-      if (store->op() != Op::Store || !has_place_of_its_own(store)) return std::nullopt;
-      add_access(store->src(0), "", true);
-      nest_.outer_ops += ops_of(store->src(1));
-    }
-    for (const Node* reduce : reductions_)
-      nest_.inner_ops += ops_of(reduce->src(0)) + added(reduce);
-    if (reductions_.empty()) std::swap(nest_.inner_ops, nest_.outer_ops);
+  // `loops` are some of the closer's; the sums stand in all of them.
+  std::optional<Nest> nest(const Node* closer, const std::vector<const Node*>& loops,
+                           const std::vector<const Node*>& sums) {
+    for (const Node* range : loops)
+      if (!add_loop(range, false)) return std::nullopt;
+    if (!add_sums(sums)) return std::nullopt;
+    const auto is_own = [&](const Node* sum) { return std::ranges::find(sums, sum) != sums.end(); };
+    if (!add_reads(computed_in(closer->op() == Op::Reduce ? closer : closer->src(0), is_own)))
+      return std::nullopt;
+    if (closer->op() == Op::End && !add_stores(closer)) return std::nullopt;
+    for (const Node* sum : sums) nest_.inner_ops += ops_of(sum->src(0)) + added(sum);
+    if (sums.empty()) std::swap(nest_.inner_ops, nest_.outer_ops);
     return nest_;
   }
 
  private:
-  bool is_one_nest() {
-    if (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End) return false;
-    for (const Node* node : order_) {
-      if (OpSet{Op::Stage, Op::After, Op::Special}.contains(node->op())) return false;
-      if (node->op() == Op::Range && !node->src(0)->is_const()) return false;
-      if (node->op() == Op::Index && !has_known_sizes(storage_of(node->src(0)))) return false;
-      if (node->op() == Op::Reduce) reductions_.push_back(node);
+  bool add_loop(const Node* range, bool is_reduce) {
+    const auto name = loop_names_.find(range);
+    if (!range->src(0)->is_const() || name == loop_names_.end()) return false;
+    loop_.set(range, static_cast<std::uint32_t>(nest_.loops.size()));
+    nest_.loops.push_back({{name->second}, range->src(0)->lo(), is_reduce});
+    return true;
+  }
+
+  // Those over as many trips run together; others do not.
+  bool add_sums(const std::vector<const Node*>& sums) {
+    for (const Node* sum : sums) {
+      const NodeList own = sum->src().subspan(1), first = sums[0]->src().subspan(1);
+      const auto size = [](const Node* range) { return range->src(0); };
+      if (!std::ranges::equal(own, first, {}, size, size)) return false;
+      for (std::size_t i = 0; i < own.size(); ++i) {
+        if (sum == sums[0]) {
+          if (!add_loop(own[i], true)) return false;
+          continue;
+        }
+        loop_.set(own[i], *loop_.find(first[i]));
+        nest_.loops[*loop_.find(first[i])].names.push_back(loop_names_.at(own[i]));
+      }
+    }
+    return true;
+  }
+
+  bool is_inside(const Node* node) const {
+    return std::ranges::any_of(node->ranges(),
+                               [&](auto range) { return loop_.find(range) != nullptr; });
+  }
+
+  bool add_reads(const std::vector<const Node*>& nodes) {
+    std::map<std::string, const Node*> reads;  // in the order of their names
+    for (const Node* node : nodes) {
+      if (!is_inside(node)) continue;
+      if (node->op() == Op::Load) {
+        if (!has_known_sizes(storage_of(node->src(0)->src(0)))) return false;
+        const auto name = read_names_.find(node);
+        if (name != read_names_.end())
+          reads.emplace(name->second, node);
+        else
+          add_access(node->src(0), "", false);
+      }
       if (is_elementwise(node->op()) && !node->dtype().is_index() && !node->dtype().is_weak())
         nest_.widest = std::max(nest_.widest, node->dtype().bytes());
+    }
+    for (const auto& [name, load] : reads) add_access(load->src(0), name, false);
+    return nest_.accesses.size() <= most_reads;
+  }
+
+  bool add_stores(const Node* end) {
+    for (const Node* store : stores_of(end)) {
+      if (store->op() != Op::Store || !has_place_of_its_own(store)) return false;
+      if (!has_known_sizes(storage_of(store->src(0)->src(0)))) return false;
+      add_access(store->src(0), "", true);
+      nest_.outer_ops += ops_of(store->src(1));
     }
     return true;
   }
 
   static bool has_known_sizes(const Node* storage) {
-    return storage->op() == Op::Param &&
+    return OpSet{Op::Param, Op::Buffer}.contains(storage->op()) &&
            std::ranges::all_of(storage->dims(), [](auto size) { return size->is_const(); });
-  }
-
-  // Reductions over as many trips run together; sums of sums, and others, do not.
-  bool find_loops() {
-    for (const Node* range : kernel_->src(0)->src().subspan(1)) add_loop(range, false);
-    for (const Node* reduce : reductions_) {
-      const NodeList own = reduce->src().subspan(1), first = reductions_[0]->src().subspan(1);
-      const auto size = [](const Node* range) { return range->src(0); };
-      if (!std::ranges::equal(own, first, {}, size, size)) return false;
-      if (reduce->src(0)->op() == Op::Tuple) return false;
-      for (const Node* node : toposort(reduce->src(0)))
-        if (node->op() == Op::Reduce) return false;
-      if (reduce == reductions_[0])
-        for (const Node* range : own) add_loop(range, true);
-      else
-        for (std::size_t i = 0; i < own.size(); ++i) loop_.set(own[i], *loop_.find(first[i]));
-    }
-    for (const auto& [name, range] : loops_of_kernel(kernel_))
-      nest_.loops[*loop_.find(range)].names.push_back(name);
-    return true;
-  }
-
-  void add_loop(const Node* range, bool is_reduce) {
-    loop_.set(range, static_cast<std::uint32_t>(nest_.loops.size()));
-    nest_.loops.push_back({{}, range->src(0)->lo(), is_reduce});
   }
 
   // How an index grows with each loop; what is no sum of multiples is irregular.
@@ -111,14 +156,19 @@ class Reader {
   void add_steps(const Node* index, std::int64_t factor, Steps& steps) const {
     const bool is_scaled = index->op() == Op::Mul && index->src(1)->is_const();
     if (index->op() == Op::Range) {
-      steps.step[*loop_.find(index)] += factor;
+      if (const auto* loop = loop_.find(index)) steps.step[*loop] += factor;
     } else if (index->op() == Op::Add) {
       for (const Node* part : index->src()) add_steps(part, factor, steps);
     } else if (is_scaled) {
       add_steps(index->src(0), factor * index->src(1)->lo(), steps);
     } else {
-      for (const Node* range : index->ranges()) steps.irregular[*loop_.find(range)] = true;
+      mark(index, steps.irregular);
     }
+  }
+
+  void mark(const Node* node, std::vector<bool>& loops) const {
+    for (const Node* range : node->ranges())
+      if (const auto* loop = loop_.find(range)) loops[*loop] = true;
   }
 
   void add_access(const Node* place, const std::string& name, bool is_write) {
@@ -132,7 +182,7 @@ class Reader {
     nest_.widest = std::max(nest_.widest, storage->dtype().bytes());
     access.irregular.resize(nest_.loops.size());
     access.guarded.resize(nest_.loops.size());
-    for (const Node* range : place->src(1)->ranges()) access.guarded[*loop_.find(range)] = true;
+    mark(place->src(1), access.guarded);
     for (std::size_t d = 0; d < storage->dims().size(); ++d) {
       access.sizes.push_back(storage->dims()[d]->lo());
       Steps steps = steps_of(place->src(d + 2));
@@ -143,21 +193,6 @@ class Reader {
     nest_.accesses.push_back(std::move(access));
   }
 
-  // Of a value, without the sums and the reads that it is made of.
-  double ops_of(const Node* value) const {
-    double ops = 0;
-    NodeMap<bool> seen;
-    std::vector<const Node*> open{value};
-    while (!open.empty()) {
-      const Node* node = open.back();
-      open.pop_back();
-      if (!seen.insert(node, true) || !is_elementwise(node->op())) continue;
-      ops += weight_of(node->op());
-      for (const Node* source : node->src()) open.push_back(source);
-    }
-    return ops;
-  }
-
   // A product is part of the instruction that adds it.
   double added(const Node* reduce) const {
     const Node* value = reduce->src(0);
@@ -165,15 +200,127 @@ class Reader {
     return fuses_ && is_product && reduce->arg<ReduceArg>().op == Op::Add ? 0 : 1;
   }
 
-  const Node* kernel_;
-  std::vector<const Node*> order_, reductions_;
+  const std::map<const Node*, std::string>& loop_names_;
+  const std::map<const Node*, std::string>& read_names_;
   bool fuses_ = false;
   Nest nest_;
   NodeMap<std::uint32_t> loop_;
 };
 
+// The nests of a kernel. A sum that stands in all loops of its END is in the END's nest, any other is
+// a nest of its own.
+class Nests {
+ public:
+  Nests(const Node* kernel, const std::vector<NamedLoop>& names, bool fuses)
+      : kernel_(kernel), fuses_(fuses) {
+    for (const auto& [name, range] : names) loop_names_.emplace(range, name);
+    for (const auto& [name, load] : reads_of_kernel(kernel)) read_names_.emplace(load, name);
+  }
+
+  std::vector<KernelNest> all() {
+    const std::vector<const Node*> order = toposort(kernel_);
+    for (const Node* node : order)
+      if (node->op() == Op::End) add_end(node);
+    for (const Node* node : order)
+      if (node->op() == Op::Reduce && !in_end_.contains(node)) add(node, {}, {node});
+    return std::move(found_);
+  }
+
+ private:
+  void add_end(const Node* end) {
+    const NodeList own = end->src().subspan(1);
+    std::vector<const Node*> sums, others;
+    for (const Node* node : computed_in(end->src(0), [](auto) { return true; })) {
+      if (node->op() == Op::Reduce) (changes_with_all(node, own) ? sums : others).push_back(node);
+      if (node->op() == Op::After) others.push_back(node);
+    }
+    // One that needs another runs after it.
+    if (std::ranges::any_of(sums, [&](auto sum) { return needs_one_of(sum, sums); })) {
+      others.insert(others.end(), sums.begin(), sums.end());
+      sums.clear();
+    }
+    const auto has_others = [&](const Node* range) {
+      return std::ranges::any_of(others, [&](auto other) { return changes_with(other, range); });
+    };
+    std::vector<const Node*> loops;
+    for (const Node* range : own)
+      if (!sums.empty() || !has_others(range)) loops.push_back(range);
+    for (const Node* sum : sums) in_end_.insert(sum);
+    if (KernelNest* nest = add(end, loops, sums)) mark(*nest, loops, others);
+  }
+
+  static void mark(KernelNest& nest, const std::vector<const Node*>& loops,
+                   const std::vector<const Node*>& others) {
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      for (const Node* other : others) {
+        NestLoop& loop = nest.nest.loops[i];
+        loop.has_others = loop.has_others || changes_with(other, loops[i]);
+        loop.is_fixed =
+            loop.is_fixed || (other->op() == Op::After && changes_with(other, loops[i]));
+        nest.is_ordered = nest.is_ordered || loop.has_others;
+      }
+    nest.is_whole = nest.is_whole && !nest.is_ordered;
+  }
+
+  static bool needs_one_of(const Node* sum, const std::vector<const Node*>& sums) {
+    return std::ranges::any_of(
+        sums, [&](const Node* other) { return other != sum && depends_on(sum, other); });
+  }
+
+  // Null where the form is not known.
+  KernelNest* add(const Node* closer, const std::vector<const Node*>& loops,
+                  const std::vector<const Node*>& sums) {
+    if ((loops.empty() && sums.empty()) || std::ranges::any_of(sums, is_complex)) return nullptr;
+    auto nest = Reader(loop_names_, read_names_, fuses_).nest(closer, loops, sums);
+    if (!nest) return nullptr;
+    const bool is_whole =
+        kernel_->size() == 1 && kernel_->src(0) == closer && loops.size() + 1 == closer->size();
+    found_.push_back({closer, std::move(*nest), is_whole, false});
+    return &found_.back();
+  }
+
+  // Lists, and sums of what each trip sums.
+  static bool is_complex(const Node* sum) {
+    const NodeList own = sum->src().subspan(1);
+    const auto is_inner = [&](const Node* node) {
+      return node->op() == Op::Reduce &&
+             std::ranges::any_of(own, [&](auto range) { return changes_with(node, range); });
+    };
+    return sum->src(0)->op() == Op::Tuple || std::ranges::any_of(toposort(sum->src(0)), is_inner);
+  }
+
+  const Node* kernel_;
+  bool fuses_;
+  std::map<const Node*, std::string> loop_names_, read_names_;
+  std::set<const Node*> in_end_;
+  std::vector<KernelNest> found_;
+};
+
 }  // namespace
 
-std::optional<Nest> nest_of(const Node* kernel, bool fuses) { return Reader(kernel, fuses).nest(); }
+double ops_of(const Node* value) {
+  double ops = 0;
+  NodeMap<bool> seen;
+  std::vector<const Node*> open{value};
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (!seen.insert(node, true) || !is_elementwise(node->op())) continue;
+    ops += weight_of(node->op());
+    for (const Node* source : node->src()) open.push_back(source);
+  }
+  return ops;
+}
+
+std::vector<KernelNest> nests_of(const Node* kernel, const std::vector<NamedLoop>& names,
+                                 bool fuses) {
+  return Nests(kernel, names, fuses).all();
+}
+
+std::optional<Nest> nest_of(const Node* kernel, bool fuses) {
+  std::vector<KernelNest> nests = nests_of(kernel, loops_of_kernel(kernel), fuses);
+  if (nests.size() != 1 || !nests[0].is_whole) return std::nullopt;
+  return std::move(nests[0].nest);
+}
 
 }  // namespace weft

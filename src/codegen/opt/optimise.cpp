@@ -36,7 +36,9 @@ UOp scheduled(const UOp& given, const Target& target) {
 
 }  // namespace
 
-UOp ready_to_schedule(const UOp& kernel) { return merge_loops(rewrite(kernel, wide_sums())); }
+UOp ready_to_schedule(const UOp& kernel) {
+  return stages({merge_loops(rewrite(kernel, wide_sums()))}, {})[0];
+}
 
 Schedule schedule_of(const Node* kernel, const Target& target) {
   const std::string_view text = kernel->arg<KernelArg>().schedule.get();

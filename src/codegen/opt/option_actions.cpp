@@ -89,7 +89,7 @@ class Writer {
     Action action{.type = Action::Order, .name = {}};
     for (const Cut& cut : all)
       for (std::string& name : names_of(cut)) action.loops.push_back(std::move(name));
-    schedule_.push_back(std::move(action));
+    if (action.loops.size() > 1) schedule_.push_back(std::move(action));
     return cuts;
   }
 

@@ -7,6 +7,7 @@
 #include <weft/dev/codegen/slice.h>
 #include <weft/error.h>
 
+#include "filled.h"
 #include "kernel_loops.h"
 
 namespace weft {
@@ -24,26 +25,21 @@ std::vector<UOp> copies_of(const std::vector<const Node*>& ranges) {
   return copies;
 }
 
-UOp with_list(Op op, const UOp& first, const std::vector<UOp>& rest) {
-  std::vector<UOp> src{first};
-  src.insert(src.end(), rest.begin(), rest.end());
-  return src.size() == 1 ? first : make(op, src);
-}
-
 std::vector<UOp> list_of(NodeList nodes) {
   std::vector<UOp> list;
   for (const Node* node : nodes) list.emplace_back(node);
   return list;
 }
 
-UOp place(const UOp& buffer, const std::vector<UOp>& at) {
-  std::vector<UOp> src{buffer, const_bool(true)};
-  src.insert(src.end(), at.begin(), at.end());
-  return make(Op::Index, src);
-}
-
-UOp store(const UOp& place, const UOp& value) {
-  return make(Op::Store, {place, value}, {}, StoreArg{});
+// Loops that change with some ranges, in what a sum reduces and in what is left without it: these
+// ranges will be others there, and a loop is closed once.
+bool shares_loops(const Node* reduce, const UOp& rest, const std::vector<const Node*>& ranges) {
+  const auto is_within = [&](const Node* node) {
+    return OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
+           std::ranges::any_of(ranges, [&](auto range) { return changes_with(node, range); }) &&
+           depends_on(reduce->src(0), node);
+  };
+  return std::ranges::any_of(toposort(rest.node()), is_within);
 }
 
 // All values of a sum that one trip of its outer loops goes on with, in memory of the kernel's own.
@@ -51,10 +47,8 @@ class Parts {
  public:
   Parts(const Node* reduce, const std::vector<const Node*>& inside, const std::vector<UOp>& around)
       : reduce_(reduce), op_(reduce->arg<ReduceArg>().op), inside_(inside), around_(around) {
-    std::vector<UOp> sizes;
-    for (const Node* range : inside) sizes.emplace_back(range->src(0));
     dtype_ = accumulator_of(op_, reduce->dtype());
-    buffer_ = make(Op::Buffer, sizes, dtype_, BufferArg{fresh_id(), Space::Scratch});
+    buffer_ = scratch_for(list_of(inside), dtype_);
   }
 
   // Each trip of `outer` adds what the trips of `inner` come to.
@@ -62,21 +56,22 @@ class Parts {
     const UOp begin = with_list(Op::After, buffer_, around_);
     const std::vector<UOp> first = copies_of(inside_);
     const UOp cleared =
-        with_list(Op::End, store(place(begin, first), identity_of(op_, dtype_)), first);
+        with_list(Op::End, store_at(place_in(begin, first), identity_of(op_, dtype_)), first);
     std::vector<UOp> trips{cleared};
     trips.insert(trips.end(), outer.begin(), outer.end());
-    const UOp now = place(with_list(Op::After, buffer_, trips), list_of(inside_));
+    const UOp now = place_in(with_list(Op::After, buffer_, trips), list_of(inside_));
     std::vector<UOp> body{UOp(reduce_->src(0))};
     body.insert(body.end(), inner.begin(), inner.end());
     const UOp part = inner.empty() ? body[0] : with_sources(UOp(reduce_), body);
     const UOp sum = make(op_, {make(Op::Load, {now}), cast(part, dtype_)});
     std::vector<UOp> loops = outer;
     for (const Node* range : inside_) loops.emplace_back(range);
-    return with_list(Op::End, store(now, sum), loops);
+    return with_list(Op::End, store_at(now, sum), loops);
   }
 
   UOp total(const UOp& filled, const std::vector<UOp>& at) const {
-    return cast(make(Op::Load, {place(make(Op::After, {buffer_, filled}), at)}), reduce_->dtype());
+    return cast(make(Op::Load, {place_in(make(Op::After, {buffer_, filled}), at)}),
+                reduce_->dtype());
   }
 
  private:
@@ -117,14 +112,21 @@ void KernelLoops::sum_in_parts(const Node* reduce) {
       user_error("schedule: the loops of a reduction stand in more than two places");
   }
   const Node* end = closer_of(inside[0]);
+  for (const Node* range : inside)
+    if (closer_of(range) != end)
+      user_error("schedule: a sum in parts stands in loops of several nests");
   const Parts parts(reduce, inside, around);
   const std::vector<UOp> last = copies_of(inside);
   Substitution by{{reduce, parts.total(parts.filled(outer, inner), last)}};
+  if (shares_loops(reduce, substitute(UOp(end->src(0)), by), inside))
+    user_error("schedule: what a sum in parts computes is needed beside it");
   for (std::size_t i = 0; i < inside.size(); ++i) by.emplace(inside[i], last[i]);
   std::vector<UOp> src{substitute(UOp(end->src(0)), by)};
   for (const Node* range : end->src().subspan(1))
     src.push_back(by.contains(range) ? by.at(range) : UOp(range));
   replace(end, make(Op::End, src));
+  for (auto& [name, range] : loops_)
+    if (const auto now = by.find(range.node()); now != by.end()) range = now->second;
 }
 
 }  // namespace weft

@@ -7,12 +7,14 @@
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 
+#include "nest_of.h"
 #include "stores.h"
 
 namespace weft {
 namespace {
 
 constexpr std::int64_t most_parts = 16;  // for each worker
+constexpr double worth_staging = 8;      // instructions
 
 // As if every value took an instruction, for each of its trips.
 double seconds_of(const Node* kernel, const Machine& machine) {
@@ -29,7 +31,7 @@ double seconds_of(const Node* kernel, const Machine& machine) {
 
 bool gains_by_threads(const Node* end, const Node* range) {
   return may_share(end, range) && std::ranges::all_of(toposort(end->src(0)), [&](const Node* node) {
-           return !OpSet{Op::Reduce, Op::Stage}.contains(node->op()) || changes_with(node, range);
+           return !OpSet{Op::Reduce, Op::End}.contains(node->op()) || changes_with(node, range);
          });
 }
 
@@ -41,23 +43,46 @@ std::int64_t parts_for(std::int64_t trips, int workers, bool may_repeat) {
   return may_repeat ? most / 2 : 1;
 }
 
-Schedule share_outermost(const Node* kernel, const Machine& machine) {
+Schedule share_outermost(const KernelLoops& loops, const Machine& machine) {
+  const Node* kernel = loops.kernel().node();
   if (machine.workers < 2 || kernel->size() != 1 || kernel->src(0)->op() != Op::End) return {};
   const Node* end = kernel->src(0);
-  if (end->size() < 2 || !end->src(1)->src(0)->is_const() || !may_share(end, end->src(1)))
-    return {};
+  const std::vector<NamedLoop> names = loops.names();
+  if (names.empty()) return {};
+  const auto& [name, range] = names[0];
+  if (std::ranges::find(end->src().subspan(1), range) == end->src().end()) return {};
+  if (!range->src(0)->is_const() || !gains_by_threads(end, range)) return {};
   if (seconds_of(kernel, machine) < worth_threads) return {};
-  const std::int64_t trips = end->src(1)->src(0)->lo();
+  const std::int64_t trips = range->src(0)->lo();
   const std::int64_t parts = parts_for(trips, machine.workers, may_store_twice(end));
   if (parts < 2) return {};
   Schedule schedule;
   const std::int64_t each = (trips + parts - 1) / parts;
   if (each > 1)
     schedule.push_back({.type = Action::Tile,
-                        .name = "r0",
+                        .name = name,
                         .count = each,
                         .tail = trips % each == 0 ? Tail::None : Tail::Shift});
-  schedule.push_back({.type = Action::Kind, .name = "r0", .kind = LoopKind::Thread});
+  schedule.push_back({.type = Action::Kind, .name = name, .kind = LoopKind::Thread});
+  return schedule;
+}
+
+Schedule values_to_stage(const Node* kernel, const Target& target) {
+  Schedule schedule;
+  for (const auto& [name, range] : loops_of_kernel(kernel)) {
+    const Node* reduce = KernelLoops{UOp(kernel)}.closer_of(range);
+    if (reduce->op() != Op::Reduce || reduce->src(1) != range) continue;
+    const Node* value = reduce->src(0);
+    if (value->op() == Op::Tuple || ops_of(value) < worth_staging) continue;
+    double bytes = static_cast<double>(value->dtype().bytes());
+    for (const Node* own : reduce->src().subspan(1)) {
+      if (!own->src(0)->is_const()) bytes = 1e30;
+      bytes *= static_cast<double>(own->src(0)->hi());
+    }
+    if (bytes > static_cast<double>(target.scratch_bytes) / 4) continue;
+    if (!same_values(kernel, reduce).empty())
+      schedule.push_back({.type = Action::Stage, .name = name});
+  }
   return schedule;
 }
 

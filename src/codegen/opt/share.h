@@ -1,7 +1,9 @@
 #pragma once
 
 #include <weft/dev/codegen/actions.h>
-#include <weft/dev/device/machine.h>
+#include <weft/dev/device/target.h>
+
+#include "kernel_loops.h"
 
 namespace weft {
 
@@ -15,6 +17,9 @@ constexpr double worth_threads = 6e-6;  // seconds of work
 bool gains_by_threads(const Node* end, const Node* range);
 
 // The kernel's outermost loop for all threads, where there is work enough.
-Schedule share_outermost(const Node* kernel, const Machine& machine);
+Schedule share_outermost(const KernelLoops& loops, const Machine& machine);
+
+// Values that more than one loop computes, where memory is faster.
+Schedule values_to_stage(const Node* kernel, const Target& target);
 
 }  // namespace weft

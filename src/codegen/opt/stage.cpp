@@ -113,12 +113,19 @@ UOp staged_by_region(const Action& action, const Node* load,
 
 }  // namespace
 
-void KernelLoops::stage_all() {
-  const std::vector<NamedRead> before = reads();
-  for (const Action& action : stages_) stage(action, read_named(action, before));
+void KernelLoops::stage(const Action& action) {
+  if (loops_.contains(action.name))
+    stage_value(action);
+  else
+    stages_.push_back(action);
 }
 
-void KernelLoops::stage(const Action& action, const Node* load) {
+void KernelLoops::stage_all() {
+  const std::vector<NamedRead> before = reads();
+  for (const Action& action : stages_) stage_read(action, read_named(action, before));
+}
+
+void KernelLoops::stage_read(const Action& action, const Node* load) {
   if (!depends_on(kernel_.node(), load))
     refuse(action, "it is part of another value that is staged");
   const Node* around = action.at.empty() ? nullptr : loop(action.at);

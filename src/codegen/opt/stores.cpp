@@ -31,13 +31,12 @@ bool has_place_of_its_own(const Node* store) {
 
 bool may_store_twice(const Node* end) {
   std::vector<const Node*> written, read;
-  for (const Node* node : toposort(end)) {
-    if (node->op() == Op::Store) {
-      if (node->arg<StoreArg>().combine) return false;
-      written.push_back(storage_of(node->src(0)->src(0)));
-    }
-    if (node->op() == Op::Load) read.push_back(storage_of(node->src(0)->src(0)));
+  for (const Node* store : stores_of(end)) {
+    if (store->op() != Op::Store || store->arg<StoreArg>().combine) return false;
+    written.push_back(storage_of(store->src(0)->src(0)));
   }
+  for (const Node* node : toposort(end))
+    if (node->op() == Op::Load) read.push_back(storage_of(node->src(0)->src(0)));
   return std::ranges::none_of(written, [&](const Node* to) {
     return std::ranges::any_of(read, [&](const Node* from) { return may_be_one(to, from); });
   });

@@ -12,7 +12,8 @@ namespace weft {
 // The one that the cost model expects to be fastest.
 Schedule choose_schedule(const Node* kernel, const Target& target);
 
-// The kernel whose loops schedules name: neighbours are one loop, sums as wide as what adds them.
+// The kernel whose loops schedules name: neighbours are one loop, sums as wide as what adds them, and
+// what is staged is filled by loops.
 UOp ready_to_schedule(const UOp& kernel);
 
 // What the kernel itself asks for, else the model's choice; none with NOOPT=1. The kernel is one

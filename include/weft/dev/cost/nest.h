@@ -15,6 +15,8 @@ struct NestLoop {
   std::vector<std::string> names;  // of reductions over as many trips, which run together
   std::int64_t size = 1;
   bool is_reduce = false;
+  bool has_others = false;  // other nests run in each of its trips
+  bool is_fixed = false;    // and fill memory in it
 };
 
 // A place in memory that changes with the loops: an index for each dimension of the buffer.
