@@ -13,6 +13,8 @@ namespace {
 
 constexpr double usable = 0.6;       // of a cache, by what is read again
 constexpr double usable_ways = 0.8;  // of a set
+constexpr double streams = 8;        // rows that are fetched ahead at once
+constexpr double short_run = 1.7;    // times as long takes memory that is read in parts of pages
 
 bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
@@ -170,9 +172,34 @@ class Model {
       const Footprint& f = footprints_[kept][a];
       const double own =
           conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
-      lines += own * (nest_.accesses[a].is_write ? 2 : 1);
+      const bool is_scattered = &cache == &machine_.levels.back() && first > 0 &&
+                                plan_.staged[a] < 0 && run_bytes(nest_.accesses[a]) < machine_.page;
+      lines += own * (nest_.accesses[a].is_write ? 2 : 1) * (is_scattered ? short_run : 1);
     }
     return lines;
+  }
+
+  // What lies together of what one trip after the other touches.
+  double run_bytes(const NestAccess& access) const {
+    std::int64_t run = 1;
+    for (std::size_t i = pieces(); i-- > 0;) {
+      const Piece& p = piece(i);
+      if (!changes(access, i) || p.trips == 1) continue;
+      if (access.irregular[p.loop] || std::abs(access.stride(p.loop)) * p.step != run) break;
+      run *= p.trips;
+    }
+    return static_cast<double>(run) * access.bytes;
+  }
+
+  // Sums that loops of the output run inside of.
+  bool sums_in_memory() const {
+    bool is_inside = false;
+    for (std::size_t i = 0; i < loop_pieces_; ++i) {
+      const bool is_reduce = nest_.loops[piece(i).loop].is_reduce;
+      if (i + 1 == loop_pieces_) return is_inside && !is_reduce && piece(i).trips > 1;
+      is_inside = is_inside || is_reduce;
+    }
+    return false;
   }
 
   double page_cycles() const {
@@ -192,6 +219,7 @@ class Model {
   // Instructions of one trip of the innermost loop, for all that stands in registers.
   struct Instructions {
     double arithmetic = 0, loads = 0, gathers = 0, values = 1, held = 0;
+    double stalls = 0;  // cycles
   };
 
   double upcast_trips(const NestAccess& access) const {
@@ -215,6 +243,26 @@ class Model {
     return false;
   }
 
+  // Rows of any length begin anywhere in a line, so that vectors lie in two of them.
+  bool crosses_lines(const NestAccess& access, std::size_t lanes) const {
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop) {
+      const double step = static_cast<double>(access.stride(loop)) * access.bytes;
+      if (loop != lanes && std::fmod(step, machine_.vector_bytes) != 0) return true;
+    }
+    return false;
+  }
+
+  // More rows than are fetched ahead at once, and than the first cache keeps.
+  bool is_far_apart(std::size_t a) const {
+    double gap = 0;
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
+      if (piece(i).kind == LoopKind::Upcast)
+        gap = std::max(gap, std::abs(static_cast<double>(nest_.accesses[a].stride(piece(i).loop))));
+    return gap * nest_.accesses[a].bytes > machine_.line &&
+           footprints_[loop_pieces_ - 1][a].lines * machine_.line >
+               usable * machine_.levels[0].bytes;
+  }
+
   // Cycles of the reads and writes of one trip, and the registers that hold them.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
@@ -228,9 +276,13 @@ class Model {
       each = is_contiguous
                  ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
                  : static_cast<double>(lanes->trips);
+      if (is_contiguous && plan_.staged[a] < 0 && crosses_lines(access, lanes->loop))
+        each *= 1 + machine_.vector_bytes / machine_.line;
       if (!access.is_write) sum.held += std::min(times, 8.0);
     }
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
+    if (times > streams && plan_.staged[a] < 0 && loop_pieces_ > 0 && is_far_apart(a))
+      sum.stalls += times * access.bytes / machine_.line * machine_.line_miss;
     if (access.is_masked && plan_.staged[a] < 0) sum.arithmetic += 2 * times;
   }
 
@@ -255,7 +307,9 @@ class Model {
       count(a, is_inner(nest_.accesses[a]) ? inner : outer);
     inner.arithmetic += nest_.inner_ops * values * width;
     outer.arithmetic += nest_.outer_ops * values * width + (sums_lanes ? 12 * values : 0);
-    double cycles = outside * cycles_of(inner, nest_.has_reduce() ? values * width : 0);
+    if (sums_in_memory()) inner.loads += 3 * values * width;
+    const bool has_chain = nest_.has_reduce() && !sums_in_memory();
+    double cycles = outside * cycles_of(inner, has_chain ? values * width : 0);
     if (nest_.has_reduce()) cycles += outputs * (cycles_of(outer, 0) + values * width + 10);
     return cycles;
   }
@@ -264,7 +318,7 @@ class Model {
     const double ports = code.arithmetic / machine_.fma_ports;
     const double loads = (code.loads + code.gathers) / machine_.load_ports;
     const double all = (code.arithmetic + code.loads + 2 * code.gathers + 3) / machine_.issue;
-    double cycles = std::max({ports, loads, all, 1.0});
+    double cycles = std::max({ports, loads, all, 1.0}) + code.stalls;
     if (accumulators > 0) {
       cycles = std::max(cycles, machine_.fma_latency);
       const double needed = accumulators + std::min(code.held, 4.0) + 1;

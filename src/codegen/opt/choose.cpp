@@ -21,8 +21,16 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
-constexpr std::size_t most_tiles = 6;     // kept for the second step
+constexpr std::int64_t most_values = 32;   // in registers at once, tried at all
+constexpr std::size_t most_tiles = 6;      // kept for the second step
+constexpr std::size_t most_threaded = 16;  // that are tried with threads
+
+// The fastest first; of equals the one that was tried first.
+void sort_by_time(std::vector<Option>& options) {
+  std::sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
+    return std::pair(a.seconds, a.number) < std::pair(b.seconds, b.number);
+  });
+}
 
 class Chooser {
  public:
@@ -33,7 +41,7 @@ class Chooser {
         is_ordered_(nest.is_ordered),
         may_shift_(nest.closer->op() == Op::End && may_store_twice(nest.closer)) {}
 
-  // All of them, the fastest first; of equals the one that was tried first.
+  // All of them, the fastest first.
   std::vector<Option> ranked() const {
     const std::vector<Option> tiles = register_tiles();
     std::vector<Option> options{tiles[0]};
@@ -45,15 +53,25 @@ class Chooser {
             option.order = order;
             option.block = block;
             option.staged = staged;
-            if (!is_legal(option)) continue;
-            option.seconds = seconds(option);
-            option.number = options.size();
-            options.push_back(std::move(option));
+            try_out(std::move(option), options);
           }
-    std::sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
-      return std::pair(a.seconds, a.number) < std::pair(b.seconds, b.number);
-    });
+    for (const Option& tile : tiles)
+      for (const auto& order : orders(tile))
+        for (std::int64_t bytes : {4096, 16384}) {
+          Option option = tile;
+          option.order = order;
+          option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
+          if (option.across > 1) try_out(std::move(option), options);
+        }
+    sort_by_time(options);
     return options;
+  }
+
+  void try_out(Option option, std::vector<Option>& options) const {
+    if (!is_legal(option)) return;
+    option.seconds = seconds(option);
+    option.number = options.size();
+    options.push_back(std::move(option));
   }
 
   // Several parts for each worker, so that none waits long for the last. The loops of the END are the
@@ -66,7 +84,12 @@ class Chooser {
     const std::int64_t trips = trips_around(nest_, option, loop);
     if (trips < 2) return option;
     Option threaded = option;
-    threaded.threads = parts_for(trips, machine_.workers, may_shift_);
+    if (is_across(option, loop)) {
+      threaded.across = across_for(option, (trips + machine_.workers - 1) / machine_.workers);
+      threaded.threads = threaded.across == 0 ? 1 : (trips + threaded.across - 1) / threaded.across;
+    } else {
+      threaded.threads = parts_for(trips, machine_.workers, may_shift_);
+    }
     if (threaded.threads < 2) return option;
     threaded.seconds = seconds(threaded);
     return threaded.seconds < option.seconds ? threaded : option;
@@ -95,6 +118,7 @@ class Chooser {
     std::vector<Option> tiles;
     const auto add = [&](Option option) {
       option.seconds = seconds(option);
+      option.number = tiles.size();
       tiles.push_back(option);
     };
     add(plain);
@@ -121,8 +145,7 @@ class Chooser {
         }
       }
     }
-    std::sort(tiles.begin(), tiles.end(),
-              [](const Option& a, const Option& b) { return a.seconds < b.seconds; });
+    sort_by_time(tiles);
     if (tiles.size() > most_tiles) tiles.resize(most_tiles);
     return tiles;
   }
@@ -163,11 +186,27 @@ class Chooser {
     if (is_ordered_ || !has_outputs() || first == nest_.loops.end() || first->size < 512)
       return result;
     for (std::int64_t most : {256, 512, 1024}) {
-      std::int64_t block = std::min(most, first->size / 2);
-      while (block > most / 2 && first->size % block != 0) --block;
-      if (first->size % block == 0 && block > 64) result.push_back(block);
+      const std::int64_t parts = std::max<std::int64_t>(2, (first->size + most - 1) / most);
+      result.push_back(first->size / parts);  // what is left is less than `parts`
     }
     return result;
+  }
+
+  std::int64_t bytes_of_tile(const Option& option) const {
+    return option.lanes * option.vectors * static_cast<std::int64_t>(nest_.widest);
+  }
+
+  // How many tiles of the vector loop sums can go along with in each of their trips, up to `most`;
+  // 0: none.
+  std::int64_t across_for(const Option& option, std::int64_t most) const {
+    if (is_ordered_ || option.vector < 0 || option.copies > 1 || !nest_.has_reduce()) return 0;
+    const auto v = static_cast<std::size_t>(option.vector);
+    if (nest_.loops[v].is_reduce) return 0;
+    const std::int64_t trips = trips_around(nest_, option, v);
+    if (may_shift_ || trips <= most) return std::min(most, trips);
+    std::int64_t tiles = most;
+    while (tiles > most / 2 && trips % tiles != 0) --tiles;
+    return tiles > 0 && trips % tiles == 0 ? tiles : 0;
   }
 
   std::vector<std::vector<bool>> stages() const {
@@ -203,7 +242,7 @@ class Chooser {
       scratch += inside_of(plan, nest_.accesses[a], static_cast<std::size_t>(plan.staged[a])) *
                  nest_.accesses[a].bytes;
     }
-    if (option.block > 0) {
+    if (option.block > 0 || option.across > 0) {
       // What is summed in parts is kept for all trips inside.
       if (option.vector == static_cast<int>(first_reduce(nest_))) return false;
       double values = 1;
@@ -253,13 +292,18 @@ void report(const Schedule& schedule, const std::string& reasons) {
 
 std::vector<Schedule> best_of(const KernelNest& nest, const Target& target, std::size_t most) {
   const Chooser chooser(nest, target);
+  std::vector<Option> options = chooser.ranked();
+  if (nest.is_whole) {
+    options.resize(std::min(options.size(), std::max(most, most_threaded)));
+    for (Option& option : options) option = chooser.with_threads(option, nest.closer);
+    sort_by_time(options);
+  }
   std::vector<Schedule> schedules;
-  for (const Option& option : chooser.ranked()) {
+  for (const Option& option : options) {
     if (schedules.size() >= most) break;
-    const Option threaded = nest.is_whole ? chooser.with_threads(option, nest.closer) : option;
-    Schedule schedule = chooser.schedule_of(threaded);
+    Schedule schedule = chooser.schedule_of(option);
     if (std::ranges::find(schedules, schedule) != schedules.end()) continue;
-    if (setting_int("DEBUG") >= 3) report(schedule, chooser.reasons(threaded));
+    if (setting_int("DEBUG") >= 3) report(schedule, chooser.reasons(option));
     schedules.push_back(std::move(schedule));
   }
   return schedules;

@@ -15,6 +15,7 @@ struct Option {
   std::vector<std::size_t> order = {};  // of the loops, outermost first; reductions stay inside
   std::vector<bool> staged = {};        // by access
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop
+  std::int64_t across = 0;              // of the vector loop's tiles inside of all reductions
   std::int64_t threads = 1;
   double seconds = 0;
   std::size_t number = 0;  // in the order of the tries
@@ -25,16 +26,20 @@ std::int64_t in_registers(const Option& option, std::size_t loop);
 // How often that many are taken.
 std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t loop);
 
+// Whether some of its tiles stand inside of the reductions, the rest around. Threads share these.
+bool is_across(const Option& option, std::size_t loop);
+
 std::size_t first_reduce(const Nest& nest);
 
 // What an option makes of a loop, registers aside.
 struct OuterPiece {
-  enum Role : std::uint8_t { Whole, Threads, InThread, Blocks, InBlock };
+  enum Role : std::uint8_t { Whole, Threads, InThread, Blocks, InBlock, Across, InAcross };
 
   std::size_t loop;
   Role role;
 };
-// Outermost first. The blocks of the reduction go after the first loop of the output.
+// Outermost first. The blocks of the reduction go after the first loop of the output; tiles that stand
+// across its loops, last.
 std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option);
 
 // The option for the model, which begins with its outer pieces.

@@ -51,9 +51,19 @@ class Writer {
   }
 
   void cut_around() {
-    if (option_.block > 0) in_block_ = tile({first_reduce(nest_), 0}, option_.block, Tail::None);
+    if (option_.block > 0) {
+      const std::size_t k = first_reduce(nest_);
+      in_block_ = tile({k, 0}, option_.block, tail_of(k, option_.block));
+    }
+    if (option_.across > 0) {
+      const auto v = static_cast<std::size_t>(option_.vector);
+      in_across_ =
+          tile({v, 0}, option_.across,
+               trips_around(nest_, option_, v) % option_.across == 0 ? Tail::None : Tail::Shift);
+    }
     const std::int64_t trips = trips_around(nest_, option_, option_.order[0]);
     if (option_.threads == 1 || option_.threads >= trips) return;
+    if (is_across(option_, option_.order[0])) return;
     const std::int64_t each = (trips + option_.threads - 1) / option_.threads;
     in_thread_ = tile({option_.order[0], 0}, each, trips % each == 0 ? Tail::None : Tail::Shift);
   }
@@ -80,9 +90,10 @@ class Writer {
   std::vector<Cut> order() {
     std::vector<Cut> cuts;
     for (const auto& [loop, role] : outer_pieces(nest_, option_))
-      cuts.push_back(role == OuterPiece::InThread  ? in_thread_
-                     : role == OuterPiece::InBlock ? in_block_
-                                                   : Cut{loop, 0});
+      cuts.push_back(role == OuterPiece::InThread   ? in_thread_
+                     : role == OuterPiece::InBlock  ? in_block_
+                     : role == OuterPiece::InAcross ? in_across_
+                                                    : Cut{loop, 0});
     std::vector<Cut> all = cuts;
     for (const Cut& cut : {copies_, vectors_, lanes_})
       if (cut) all.push_back(cut);
@@ -114,7 +125,7 @@ class Writer {
   const Option& option_;
   bool may_shift_;
   std::vector<int> cuts_;
-  Cut lanes_, vectors_, copies_, in_block_, in_thread_;
+  Cut lanes_, vectors_, copies_, in_block_, in_across_, in_thread_;
   Schedule schedule_;
 };
 

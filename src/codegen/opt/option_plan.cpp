@@ -21,6 +21,10 @@ Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) 
     case OuterPiece::Blocks:
       return {outer.loop, nest.loops[outer.loop].size / option.block, option.block};
     case OuterPiece::InBlock: return {outer.loop, option.block / step, step};
+    case OuterPiece::Across:
+      return {outer.loop, each_of(trips, option.across), step * option.across,
+              option.threads > 1 ? LoopKind::Thread : LoopKind::Loop};
+    case OuterPiece::InAcross: return {outer.loop, option.across, step};
   }
   return {};
 }
@@ -59,6 +63,10 @@ std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t lo
   return each_of(nest.loops[loop].size, in_registers(option, loop));
 }
 
+bool is_across(const Option& option, std::size_t loop) {
+  return option.across > 0 && static_cast<int>(loop) == option.vector;
+}
+
 std::size_t first_reduce(const Nest& nest) {
   return static_cast<std::size_t>(std::ranges::find_if(nest.loops, &NestLoop::is_reduce) -
                                   nest.loops.begin());
@@ -70,6 +78,8 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
   for (std::size_t loop : option.order) {
     if (option.block > 0 && loop == first_reduce(nest)) {
       pieces.push_back({loop, OuterPiece::InBlock});
+    } else if (is_across(option, loop)) {
+      pieces.push_back({loop, OuterPiece::Across});
     } else if (option.threads > 1 && pieces.empty()) {
       pieces.push_back({loop, OuterPiece::Threads});
       if (option.threads < trips_around(nest, option, loop))
@@ -81,6 +91,8 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
     pieces.push_back({first_reduce(nest), OuterPiece::Blocks});
     has_blocks = true;
   }
+  if (option.across > 0)
+    pieces.push_back({static_cast<std::size_t>(option.vector), OuterPiece::InAcross});
   return pieces;
 }
 
