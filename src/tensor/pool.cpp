@@ -21,6 +21,7 @@ Window pool_window(const char* op, const Tensor& x, const PerDim& kernel,
   if (kernel.values().empty()) user_error(fmt::format("{}: the kernel has no sizes", op));
   Window window(op, kernel.values(), options.stride.values().empty() ? kernel : options.stride,
                 options.dilation, options.padding);
+  window.want_no_negative_padding();
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
     const auto [before, after] = window.padding[i];
     if (std::max(before, after) > window.reach(i) / 2)
@@ -209,6 +210,7 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
   std::int64_t rows = 1, plane = 1;
   for (const Dim& size : batch) rows *= constant_size(op, size.uop());
   for (std::int64_t size : sizes) plane *= size;
+  window.want_no_negative_padding();
   const std::int64_t seen = rows == 0 ? 0 : x.numel() / rows;
   const Tensor row = Tensor::arange(rows, {.device = x.device()}).unsqueeze(1);
   const Tensor put =

@@ -178,6 +178,8 @@ TEST(MethodCount, NeuralNetworks) {
       {"conv", [&] { return x.conv2d(w, b); }, 1},
       {"conv, same, relu, added",
        [&] { return (x.conv(w, b, {.padding = "same"}) + image).relu(); }, 1},
+      {"conv that takes away", [&] { return x.conv(w, b, {.padding = {{-1, 2}, {1, -3}}}).relu(); },
+       1},
       {"conv of strides and groups",
        [&] { return x.conv(input({8, 2, 3, 3}), {}, {.groups = 4, .stride = 2}); }, 1},
       {"conv_transpose",
