@@ -180,6 +180,9 @@ class Tensor {
   template <Literal Number, std::size_t N>
   HostView<Number, N> host_view();
   // Raw bytes of any dtype, row-major.
+  static std::vector<ScheduleItem> schedule_linear(const std::vector<Tensor>& tensors) {
+    return schedule(tensors);
+  }
   static Tensor from_bytes(std::span<const std::byte> bytes, const Shape& shape,
                            const Options& options);
   void to_bytes(std::span<std::byte> bytes) const;
@@ -540,9 +543,12 @@ class Tensor {
   Tensor argmax(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
   Tensor argmin(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
   Tensor logsumexp(const AxisList& axes = {}, bool keepdim = false) const;
-  Tensor softmax(std::int64_t axis = -1) const;
-  Tensor log_softmax(std::int64_t axis = -1) const;
-  Tensor softmin(std::int64_t axis = -1) const { return neg().softmax(axis); }
+  // Computed in a float `dtype`, if one is given.
+  Tensor softmax(std::int64_t axis = -1, DType dtype = {}) const;
+  Tensor log_softmax(std::int64_t axis = -1, DType dtype = {}) const;
+  Tensor softmin(std::int64_t axis = -1, DType dtype = {}) const {
+    return neg().softmax(axis, dtype);
+  }
 
   // --- Scans: of each element and those before it -------------------------------------------------
 
@@ -575,7 +581,8 @@ class Tensor {
   Tensor tensordot(const Tensor& other, const std::vector<std::int64_t>& own,
                    const std::vector<std::int64_t>& others) const;
   Tensor tensordot(const Tensor& other, std::int64_t axes = 2) const;
-  Tensor linear(const Tensor& weight, const Tensor& bias = {}) const;  // weight (in, out)
+  // weight (in, out), or a vector that is multiplied by; all in `dtype`, if one is given.
+  Tensor linear(const Tensor& weight, const Tensor& bias = {}, DType dtype = {}) const;
   Tensor sequential(const std::vector<std::function<Tensor(const Tensor&)>>& layers) const;
   // this (batch, in, sizes ...) or one without batch, weight (out, in / groups, sizes ...): as many
   // spatial dimensions as the weight has.

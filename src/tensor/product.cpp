@@ -41,7 +41,9 @@ Tensor Tensor::matmul(const Tensor& other, DType dtype) const {
   return contraction("matmul", rows, matrices ? turned.unsqueeze(-3) : turned, -1, dtype);
 }
 
-Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
+Tensor Tensor::linear(const Tensor& weight, const Tensor& bias, DType dtype) const {
+  if (!dtype.is_void())
+    return cast(dtype).linear(weight.cast(dtype), bias.is_null() ? bias : bias.cast(dtype));
   const Tensor product = weight.ndim() == 1 ? *this * weight : matmul(weight);
   return bias.is_null() ? product : product + bias;
 }
