@@ -4,6 +4,7 @@
 //   Tensor y = functional::adaptive_avg_pool2d(x, {7, 7});
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -137,17 +138,28 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight,
 // --- Attention and recurrence -------------------------------------------------------------------
 
 struct AttentionOptions {
-  Tensor mask = {};      // bool: who is seen; any other is added to the scores
-  double dropout_p = 0;  // always acts, as torch's: give 0 outside of training
+  Tensor attn_mask = {};  // bool: who is seen; any other is added to the scores
+  double dropout_p = 0;   // always acts, as torch's: give 0 outside of training
   bool is_causal = false;
+  std::optional<double> scale = {};  // 1 / sqrt(width) by default
   bool enable_gqa = false;  // key and value have fewer heads, axis -3: each is for several queries
-  std::optional<double> scale = {};         // 1 / sqrt(width) by default
   std::optional<std::int64_t> window = {};  // who is less than so many places away is seen
 };
 
 // query (..., queries, width), key and value (..., keys, width). A query that sees no key gets zeros.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options = {});
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, double dropout_p,
+                                    bool is_causal = false);
+template <std::same_as<Tensor> T>
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const T& attn_mask) {
+  return scaled_dot_product_attention(query, key, value, attn_mask, 0.0);
+}
+template <std::same_as<bool> B>  // dropout_p stands before is_causal
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, B dropout_p) = delete;
 
 struct RotaryOptions {
   double base = 10000;

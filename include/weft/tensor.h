@@ -34,6 +34,9 @@ namespace linalg {
 struct Qr;
 struct Svd;
 }  // namespace linalg
+namespace functional {
+struct AttentionOptions;
+}  // namespace functional
 
 // What an op computes from: a tensor or a number. The way in and out for ops made of nodes directly.
 struct Operand {
@@ -649,10 +652,21 @@ class Tensor {
   Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
                    const Tensor& invstd, std::int64_t axis = 1) const;
   // this (..., queries, width), key and value (..., keys, width). A bool mask says who is seen; any
-  // other is added. More options: functional.h.
+  // other is added. The options are in functional.h.
+  template <std::same_as<Tensor> T>
   Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
-                                      const Tensor& mask = {}, bool is_causal = false,
-                                      bool enable_gqa = false, double dropout_p = 0) const;
+                                      const T& attn_mask) const {
+    return scaled_dot_product_attention(key, value, attn_mask, 0.0);
+  }
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                      const Tensor& attn_mask, double dropout_p,
+                                      bool is_causal = false) const;
+  template <std::same_as<bool> B>  // dropout_p stands before is_causal
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                      const Tensor& attn_mask, B dropout_p) const = delete;
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value) const;
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                      const functional::AttentionOptions& options) const;
 
   // --- Linear algebra: more of it in linalg.h ---------------------------------------------------
 

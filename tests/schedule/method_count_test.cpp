@@ -253,7 +253,7 @@ TEST(MethodCount, AttentionAndCells) {
   const F::CellWeights gru{.input = input({48, 16}), .hidden = input({48, 16}), .input_bias = input({48}), .hidden_bias = input({48})};
   const Count counts[] = {
       {"attention", [&] { return F::scaled_dot_product_attention(q, k, v); }, 1},
-      {"attention, masked", [&] { return F::scaled_dot_product_attention(q, k, v, {.mask = mask}); }, 1},
+      {"attention, masked", [&] { return F::scaled_dot_product_attention(q, k, v, {.attn_mask = mask}); }, 1},
       {"attention, causal window", [&] { return F::scaled_dot_product_attention(q, k, v, {.is_causal = true, .window = 16}); }, 1},
       {"attention of groups", [&] { return F::scaled_dot_product_attention(q, few, few, {.enable_gqa = true}); }, 1},
       {"attention with dropout", [&] { return F::scaled_dot_product_attention(q, k, v, {.dropout_p = 0.1}); }, 1},
