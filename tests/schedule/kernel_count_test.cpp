@@ -105,7 +105,7 @@ TEST(KernelCount, LossIsAtMostTwo) {
 TEST(KernelCount, AttentionIsAtMostTwo) {
   const Tensor q = input({2, 4, 64, 32}), k = input({2, 4, 64, 32}), v = input({2, 4, 64, 32});
   EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v)), 2u);
-  EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v, {}, true)), 2u);
+  EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v, {.is_causal = true})), 2u);
 }
 
 TEST(KernelCount, TransformerBlockIsAtMostEight) {
@@ -120,7 +120,7 @@ TEST(KernelCount, TransformerBlockIsAtMostEight) {
   const Tensor n = x.layernorm();
   const Tensor a = split(project(n, width))
                        .scaled_dot_product_attention(split(project(n, width)),
-                                                     split(project(n, width)), {}, true);
+                                                     split(project(n, width)), {.is_causal = true});
   const Tensor h = x + project(a.transpose(1, 2).reshape({2, T, width}), width);
   const Tensor y = h + project(project(h.layernorm(), 4 * width).gelu(), width);
   EXPECT_LE(kernels(y), 8u);

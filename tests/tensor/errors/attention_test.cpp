@@ -36,11 +36,12 @@ TEST(TensorErrors, AttentionAndCells) {
        "scaled_dot_product_attention: the heads of shape (2, 3) are not for equally many of shape "
        "(2, "
        "3)"},
-      {"mask", [&] { F::scaled_dot_product_attention(q, q, q, {.mask = of({5, 4})}); },
+      {"mask", [&] { F::scaled_dot_product_attention(q, q, q, {.attn_mask = of({5, 4})}); },
        "scaled_dot_product_attention: shapes (2, 4, 4) and (5, 4) do not broadcast: 4 does not "
        "match "
        "5"},
-      {"larger mask", [&] { F::scaled_dot_product_attention(q, q, q, {.mask = of({3, 1, 4, 4})}); },
+      {"larger mask",
+       [&] { F::scaled_dot_product_attention(q, q, q, {.attn_mask = of({3, 1, 4, 4})}); },
        "scaled_dot_product_attention: a mask of shape (3, 1, 4, 4) for scores of shape (2, 4, 4)"},
       {"odd width", [&] { F::rotary_embedding(x); },
        "rotary_embedding: shape (2, 3) is not (..., time, an even width)"},
