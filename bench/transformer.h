@@ -28,8 +28,8 @@ struct Transformer {
   }
   Tensor block(const Tensor& x) {
     const std::vector<Tensor> qkv = project(norm(x), 3 * width).chunk(3, -1);
-    const Tensor a =
-        split(qkv[0]).scaled_dot_product_attention(split(qkv[1]), split(qkv[2]), {}, true);
+    const Tensor a = split(qkv[0]).scaled_dot_product_attention(split(qkv[1]), split(qkv[2]),
+                                                                {.is_causal = true});
     const Tensor h = x + project(a.transpose(1, 2).reshape({batch, length, width}), width);
     return h + project(project(norm(h), 4 * width).gelu(), width);
   }
