@@ -23,6 +23,7 @@ namespace {
 
 constexpr std::size_t most_cases = 4;  // of a method, spread over all that can be taken
 constexpr std::int64_t most_elements = 150;
+constexpr double most_moved = 1e6;  // a step from there would not be seen
 constexpr double step = 1e-5;
 constexpr double kink = 1e-3;  // what slopes ahead and behind may differ by
 
@@ -108,7 +109,7 @@ class Point {
     if (!known_.empty() && !known_[input]) return f64(values, stored.shape);
     Values direction = random_values(random_, values.size());
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (!std::isfinite(values[i])) direction[i] = 0;  // there is no step
+      if (!(std::abs(values[i]) < most_moved)) direction[i] = 0;
       values[i] += offset_ * direction[i];
     }
     directions.push_back(std::move(direction));

@@ -361,8 +361,8 @@ const Name names[] = {
 std::multiset<std::string> names_of_the_api() {
   std::multiset<std::string> all;
   std::ifstream file(WEFT_NAMES);
-  for (std::string line; std::getline(file, line) && line != "[not in weft]";)
-    if (!line.empty() && line[0] != '#' && line[0] != '[')
+  for (std::string line; std::getline(file, line);)
+    if (line[0] != '#' && line.find(": not in weft: ") == std::string::npos)
       all.insert(line.substr(0, line.find(':')));
   return all;
 }
