@@ -11,10 +11,11 @@
 namespace weft {
 namespace {
 
-constexpr double usable = 0.6;       // of a cache, by what is read again
-constexpr double usable_ways = 0.8;  // of a set
-constexpr double streams = 8;        // rows that are fetched ahead at once
-constexpr double short_run = 1.7;    // times as long takes memory that is read in parts of pages
+constexpr double usable = 0.6;                          // of a cache, by what is read again
+constexpr double usable_ways = 0.8;                     // of a set
+constexpr double streams = 8;                           // rows that are fetched ahead at once
+constexpr double few_pages = 4, many_pages = 16;        // that lie together
+constexpr double short_run = 1.7, middling_run = 1.15;  // times as long takes memory read in few
 
 bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
@@ -172,11 +173,16 @@ class Model {
       const Footprint& f = footprints_[kept][a];
       const double own =
           conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
-      const bool is_scattered = &cache == &machine_.levels.back() && first > 0 &&
-                                plan_.staged[a] < 0 && run_bytes(nest_.accesses[a]) < machine_.page;
-      lines += own * (nest_.accesses[a].is_write ? 2 : 1) * (is_scattered ? short_run : 1);
+      const bool is_far = &cache == &machine_.levels.back() && first > 0 && plan_.staged[a] < 0;
+      lines += own * (nest_.accesses[a].is_write ? 2 : 1) *
+               (is_far ? slower_by(run_bytes(nest_.accesses[a])) : 1);
     }
     return lines;
+  }
+
+  double slower_by(double run) const {
+    if (run < few_pages * machine_.page) return short_run;
+    return run < many_pages * machine_.page ? middling_run : 1;
   }
 
   // What lies together of what one trip after the other touches.

@@ -57,7 +57,7 @@ class Chooser {
           }
     for (const Option& tile : tiles)
       for (const auto& order : orders(tile))
-        for (std::int64_t bytes : {4096, 16384}) {
+        for (std::int64_t bytes : {16384, 65536}) {
           Option option = tile;
           option.order = order;
           option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
