@@ -173,7 +173,7 @@ class Model {
       const Footprint& f = footprints_[kept][a];
       const double own =
           conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
-      const bool is_far = &cache == &machine_.levels.back() && first > 0 && plan_.staged[a] < 0;
+      const bool is_far = &cache != &machine_.levels[0] && first > 0 && plan_.staged[a] < 0;
       lines += own * (nest_.accesses[a].is_write ? 2 : 1) *
                (is_far ? slower_by(run_bytes(nest_.accesses[a])) : 1);
     }
@@ -290,10 +290,7 @@ class Model {
       }
       sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
     }
-    const double width = vector() == nullptr ? 1
-                                             : std::max(1.0, static_cast<double>(vector()->trips) *
-                                                                 static_cast<double>(nest_.widest) /
-                                                                 machine_.vector_bytes);
+    const double width = std::max(1.0, vectors_wide());
     Instructions inner, outer;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
       count(a, is_inner(nest_.accesses[a]) ? inner : outer);
@@ -306,9 +303,16 @@ class Model {
     return cycles;
   }
 
+  // What stands in the lanes, in registers.
+  double vectors_wide() const {
+    const double lanes = vector() == nullptr ? 1 : static_cast<double>(vector()->trips);
+    return lanes * static_cast<double>(nest_.widest) / machine_.vector_bytes;
+  }
+
   double cycles_of(const Instructions& code, double accumulators) const {
-    const double ports = code.arithmetic / machine_.fma_ports;
-    const double loads = (code.loads + code.gathers) / machine_.load_ports;
+    const double rate = vectors_wide() <= 0.5 ? machine_.halves : 1;
+    const double ports = code.arithmetic / (machine_.fma_ports * rate);
+    const double loads = (code.loads + code.gathers) / (machine_.load_ports * rate);
     const double all = (code.arithmetic + code.loads + 2 * code.gathers + 3) / machine_.issue;
     double cycles = std::max({ports, loads, all, 1.0});
     if (accumulators > 0) {

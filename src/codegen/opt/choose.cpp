@@ -116,12 +116,7 @@ class Chooser {
     plain.order = natural_order();
     plain.staged.resize(nest_.accesses.size());
     std::vector<Option> tiles;
-    const auto add = [&](Option option) {
-      option.seconds = seconds(option);
-      option.number = tiles.size();
-      tiles.push_back(option);
-    };
-    add(plain);
+    add_tile(plain, tiles);
     for (std::size_t v = 0; v < nest_.loops.size(); ++v) {
       if (!may_be_vector(v)) continue;
       Option option = plain;
@@ -130,24 +125,52 @@ class Chooser {
       for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
         option.vectors = vectors;
         if (option.lanes * vectors > nest_.loops[v].size) break;
-        option.upcast = -1;
-        option.copies = 1;
-        add(option);
-        for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
-          if (u == v || nest_.loops[u].is_reduce || !nest_.has_reduce()) continue;
-          if (nest_.loops[u].is_fixed) continue;
-          for (std::int64_t copies : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14}) {
-            if (copies > nest_.loops[u].size || copies * vectors > most_values) break;
-            option.upcast = static_cast<int>(u);
-            option.copies = copies;
-            add(option);
-          }
-        }
+        add_tile(option, tiles);
+        add_copies(option, tiles);
       }
+      option.vectors = 1;
+      if (nest_.loops[v].size < 2 * option.lanes) add_inner_copies(option, tiles);
     }
     sort_by_time(tiles);
     if (tiles.size() > most_tiles) tiles.resize(most_tiles);
     return tiles;
+  }
+
+  void add_tile(Option option, std::vector<Option>& tiles) const {
+    option.seconds = seconds(option);
+    option.number = tiles.size();
+    tiles.push_back(std::move(option));
+  }
+
+  bool may_be_copied(const Option& option, std::size_t loop) const {
+    const int at = static_cast<int>(loop);
+    return at != option.vector && at != option.inner.loop && nest_.has_reduce() &&
+           !nest_.loops[loop].is_reduce && !nest_.loops[loop].is_fixed;
+  }
+
+  void add_copies(Option option, std::vector<Option>& tiles) const {
+    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
+      if (!may_be_copied(option, u)) continue;
+      for (std::int64_t copies : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14}) {
+        if (copies > nest_.loops[u].size) break;
+        if (copies * option.vectors * option.inner.count > most_values) break;
+        option.copies = {static_cast<int>(u), copies};
+        add_tile(option, tiles);
+      }
+    }
+  }
+
+  // Where a loop is so short that it fills one vector, those of another stand beside it.
+  void add_inner_copies(const Option& option, std::vector<Option>& tiles) const {
+    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
+      if (!may_be_copied(option, u)) continue;
+      for (std::int64_t copies : {2, 3, 4}) {
+        if (copies > nest_.loops[u].size) break;
+        Option with = option;
+        with.inner = {static_cast<int>(u), copies};
+        add_copies(with, tiles);
+      }
+    }
   }
 
   bool may_be_vector(std::size_t loop) const {
@@ -199,7 +222,8 @@ class Chooser {
   // How many tiles of the vector loop sums can go along with in each of their trips, up to `most`;
   // 0: none.
   std::int64_t across_for(const Option& option, std::int64_t most) const {
-    if (is_ordered_ || option.vector < 0 || option.copies > 1 || !nest_.has_reduce()) return 0;
+    if (is_ordered_ || option.vector < 0 || option.copies.count > 1 || !nest_.has_reduce())
+      return 0;
     const auto v = static_cast<std::size_t>(option.vector);
     if (nest_.loops[v].is_reduce) return 0;
     const std::int64_t trips = trips_around(nest_, option, v);

@@ -9,9 +9,16 @@
 
 namespace weft {
 
+// So many trips of a loop beside one another.
+struct Copies {
+  int loop = -1;
+  std::int64_t count = 1;
+};
+
 struct Option {
-  int vector = -1, upcast = -1;  // loops
-  std::int64_t lanes = 1, vectors = 1, copies = 1;
+  int vector = -1;  // loop
+  std::int64_t lanes = 1, vectors = 1;
+  Copies copies = {}, inner = {};       // of other loops; `inner` next to the vectors
   std::vector<std::size_t> order = {};  // of the loops, outermost first; reductions stay inside
   std::vector<bool> staged = {};        // by access
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop

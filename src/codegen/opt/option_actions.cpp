@@ -28,6 +28,7 @@ class Writer {
     stage(outer);
     if (option_.threads > 1) kind({option_.order[0], 0}, LoopKind::Thread);
     kind(copies_, LoopKind::Upcast);
+    kind(inner_, LoopKind::Upcast);
     kind(vectors_, LoopKind::Upcast);
     kind(lanes_, LoopKind::Vector);
     return schedule_;
@@ -44,10 +45,14 @@ class Writer {
         lanes_ = tile(vectors_, option_.lanes, Tail::None);
       }
     }
-    if (option_.copies > 1) {
-      const auto u = static_cast<std::size_t>(option_.upcast);
-      copies_ = tile({u, 0}, option_.copies, tail_of(u, option_.copies));
-    }
+    copies_ = copies_of(option_.copies);
+    inner_ = copies_of(option_.inner);
+  }
+
+  Cut copies_of(const Copies& copies) {
+    if (copies.count == 1) return {};
+    const auto loop = static_cast<std::size_t>(copies.loop);
+    return tile({loop, 0}, copies.count, tail_of(loop, copies.count));
   }
 
   void cut_around() {
@@ -95,7 +100,7 @@ class Writer {
                      : role == OuterPiece::InAcross ? in_across_
                                                     : Cut{loop, 0});
     std::vector<Cut> all = cuts;
-    for (const Cut& cut : {copies_, vectors_, lanes_})
+    for (const Cut& cut : {copies_, inner_, vectors_, lanes_})
       if (cut) all.push_back(cut);
     Action action{.type = Action::Order, .name = {}};
     for (const Cut& cut : all)
@@ -125,7 +130,7 @@ class Writer {
   const Option& option_;
   bool may_shift_;
   std::vector<int> cuts_;
-  Cut lanes_, vectors_, copies_, in_block_, in_across_, in_thread_;
+  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_thread_;
   Schedule schedule_;
 };
 

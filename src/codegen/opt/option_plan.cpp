@@ -30,9 +30,9 @@ Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) 
 }
 
 void add_registers(const Option& option, NestPlan& plan) {
-  if (option.copies > 1)
-    plan.pieces.push_back(
-        {static_cast<std::size_t>(option.upcast), option.copies, 1, LoopKind::Upcast});
+  for (const auto& [loop, count] : {option.copies, option.inner})
+    if (count > 1)
+      plan.pieces.push_back({static_cast<std::size_t>(loop), count, 1, LoopKind::Upcast});
   if (option.vector < 0) return;
   const auto v = static_cast<std::size_t>(option.vector);
   if (option.vectors > 1)
@@ -56,7 +56,8 @@ int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const Ne
 std::int64_t in_registers(const Option& option, std::size_t loop) {
   const int at = static_cast<int>(loop);
   if (at == option.vector) return option.lanes * option.vectors;
-  return at == option.upcast ? option.copies : 1;
+  if (at == option.inner.loop) return option.inner.count;
+  return at == option.copies.loop ? option.copies.count : 1;
 }
 
 std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t loop) {

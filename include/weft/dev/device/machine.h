@@ -22,6 +22,7 @@ struct Machine {
   double fma_ports = 1;    // vector operations that begin in one cycle
   double fma_latency = 4;  // cycles until the next in a chain begins
   double load_ports = 1;   // vector reads in one cycle
+  double halves = 2;       // times as many of both where they take half a register or less
   double issue = 5;        // instructions per cycle, of all kinds
   double line = 64;        // bytes that caches move
   double page = 4096;
