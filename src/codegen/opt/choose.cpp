@@ -134,9 +134,8 @@ class Chooser {
         option.copies = 1;
         add(option);
         for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
-          if (u == v || nest_.loops[u].is_reduce || !nest_.has_reduce()) continue;
-          if (nest_.loops[u].is_fixed) continue;
-          for (std::int64_t copies : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14}) {
+          if (u == v || nest_.loops[u].is_reduce || nest_.loops[u].is_fixed) continue;
+          for (std::int64_t copies : copies_beside(v, u)) {
             if (copies > nest_.loops[u].size || copies * vectors > most_values) break;
             option.upcast = static_cast<int>(u);
             option.copies = copies;
@@ -148,6 +147,16 @@ class Chooser {
     sort_by_time(tiles);
     if (tiles.size() > most_tiles) tiles.resize(most_tiles);
     return tiles;
+  }
+
+  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours.
+  std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
+    if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
+    const bool is_turned = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.is_write && !access.irregular[v] && !access.irregular[u] &&
+             access.stride(u) == 1 && access.stride(v) != 0;
+    });
+    return is_turned ? std::vector<std::int64_t>{4, 8, 16} : std::vector<std::int64_t>{};
   }
 
   bool may_be_vector(std::size_t loop) const {
