@@ -1,8 +1,8 @@
 // VECTOR ranges to lanes.
 //
 // A traversal and not a rule: what a node becomes depends on which of its sources have lanes. Indices
-// that grow by one from lane to lane are written as a base and the lane numbers, which is how
-// renderers know what is contiguous.
+// that grow by as much from lane to lane are written as a base and multiples of the lane numbers,
+// which is how renderers know what is contiguous, and `turn` what lies at a distance.
 
 #include <algorithm>
 #include <optional>
@@ -37,9 +37,11 @@ UOp splat(const UOp& value, std::uint32_t lanes) {
                            : make(Op::Splat, {value}, dtype);
 }
 
-UOp lane_numbers(std::uint32_t lanes, DType dtype) {
+// Those of the lanes, times the stride.
+UOp lane_numbers(std::uint32_t lanes, DType dtype, std::int64_t stride = 1) {
   std::vector<UOp> numbers;
-  for (std::uint32_t lane = 0; lane < lanes; ++lane) numbers.push_back(const_int(lane, dtype));
+  for (std::uint32_t lane = 0; lane < lanes; ++lane)
+    numbers.push_back(const_int(lane * stride, dtype));
   return make(Op::Stack, numbers);
 }
 
@@ -153,9 +155,11 @@ class Expand {
     for (std::size_t i = 2; i < src.size(); ++i) {
       const auto at = line(node->src(i));
       const DType dtype = src[i]->dtype().scalar();
-      if (at && at->stride == 1) {
-        const UOp numbers = lane_numbers(lanes, dtype);
-        src[i] = at->base->is_const_int(0) ? numbers : splat(at->base, lanes) + numbers;
+      if (at && at->stride != 0) {
+        const UOp numbers = lane_numbers(lanes, dtype, at->stride);
+        const UOp& base = at->base;  // a SPLAT, even of a constant
+        src[i] =
+            base->is_const_int(0) ? numbers : make(Op::Splat, {base}, dtype.vec(lanes)) + numbers;
       } else {
         src[i] = splat(src[i], lanes);
       }

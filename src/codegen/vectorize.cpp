@@ -1,5 +1,6 @@
 // Which loops become vectors where nobody has chosen a schedule: the range along which all that a
-// nest reads and writes is contiguous, or the same; failing that, such a range of a reduction.
+// nest reads and writes is contiguous, or the same; failing that, such a range of a reduction. Where
+// what is read is contiguous along another range than what is written, blocks of both are turned.
 //
 // A traversal and not a rule: what suits a loop is read off everything inside of it, and outer loops
 // choose before inner ones.
@@ -32,6 +33,8 @@ bool has_lanes(const Node* range) { return range->arg<RangeArg>().kind == LoopKi
 struct Choice {
   const Node* range = nullptr;
   std::uint32_t lanes = 0;
+  const Node* beside = nullptr;  // along which reads are contiguous that are turned
+  std::uint32_t copies = 0;
 };
 
 // By how much integers grow in each trip, where it is always by as much.
@@ -70,10 +73,19 @@ class Strides {
 bool may_overlap(const Node* store, const Node* load) {
   const Node *to = store->src(0), *from = load->src(0);
   const Node *a = storage_of(to->src(0)), *b = storage_of(from->src(0));
-  if (a == b) return to->src(2) != from->src(2);
+  if (a == b) return to->size() != 3 || from->size() != 3 || to->src(2) != from->src(2);
   if (a->op() != Op::Param || b->op() != Op::Param) return false;
   const std::int32_t alias = a->arg<ParamArg>().alias;
   return alias != 0 && alias == b->arg<ParamArg>().alias;
+}
+
+bool are_independent(const std::vector<const Node*>& nodes) {
+  for (const Node* store : nodes) {
+    if (store->op() != Op::Store) continue;
+    for (const Node* load : nodes)
+      if (load->op() == Op::Load && may_overlap(store, load)) return false;
+  }
+  return true;
 }
 
 // What a loop holds, as lanes see it.
@@ -83,41 +95,40 @@ class Body {
 
   const std::vector<const Node*>& slice() const { return slice_; }
 
-  // The most bytes that one value has; nothing where some value cannot have lanes.
-  std::optional<std::size_t> element_bytes() const {
+  // The most bytes that one value has; nothing where some value cannot have lanes. Reads may be
+  // contiguous along another range instead.
+  std::optional<std::size_t> element_bytes(const Strides* beside = nullptr) const {
     const Strides strides(slice_, range_);
     std::size_t bytes = 1;
     for (const Node* node : slice_) {
-      if (!can_have_lanes(node, strides)) return std::nullopt;
+      const bool is_turned = beside != nullptr && node->op() == Op::Index &&
+                             node->src(1)->is_const_int(1) && is_contiguous(node, *beside) &&
+                             strides.of(node->src(2)).has_value();
+      if (!is_turned && !can_have_lanes(node, strides)) return std::nullopt;
       const DType dtype = node->dtype();
       if (!dtype.is_void() && !dtype.is_weak()) bytes = std::max(bytes, dtype.bytes());
     }
-    return are_independent() ? std::optional(bytes) : std::nullopt;
+    return are_independent(slice_) ? std::optional(bytes) : std::nullopt;
   }
 
  private:
+  static bool is_contiguous(const Node* place, const Strides& strides) {
+    return place->size() == 3 && strides.of(place->src(2)) == 1;
+  }
+
   bool can_have_lanes(const Node* node, const Strides& strides) const {
     if (node->dtype().lanes() > 1) return false;
     switch (node->op()) {
       case Op::Load:
       case Op::Tuple: return true;
       case Op::Range: return node == range_;
-      case Op::Store: return !node->arg<StoreArg>().combine && changes_with(node->src(0), range_);
-      case Op::Index: return node->size() == 3 && strides.of(node->src(2)) == 1;
+      case Op::Store: return !node->arg<StoreArg>().combine && is_contiguous(node->src(0), strides);
+      case Op::Index: return is_contiguous(node, strides);
       case Op::Reduce:
         return node->src(0)->op() != Op::Tuple &&
                std::ranges::none_of(node->src().subspan(1), has_lanes);
       default: return is_elementwise(node->op()) && !scalar_ops.contains(node->op());
     }
-  }
-
-  bool are_independent() const {
-    for (const Node* store : slice_) {
-      if (store->op() != Op::Store) continue;
-      for (const Node* load : slice_)
-        if (load->op() == Op::Load && may_overlap(store, load)) return false;
-    }
-    return true;
   }
 
   std::vector<const Node*> slice_;
@@ -171,6 +182,7 @@ class Vectorize {
  private:
   void choose(const Node* closer) {
     if (inside_.contains(closer) || !may_split(closer)) return;
+    if (choose_turned(closer)) return;
     for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
       const Body body(closer->src(0), range);
       const auto bytes = body.element_bytes();
@@ -183,6 +195,30 @@ class Vectorize {
       for (const Node* node : body.slice()) inside_.set(node, true);
       return;
     }
+  }
+
+  // Blocks without a rest, of what is written along one range and read along another.
+  bool choose_turned(const Node* closer) {
+    if (closer->op() != Op::End || !are_independent(toposort(closer->src(0)))) return false;
+    for (const Node* range : closer->src().subspan(1) | std::views::reverse)
+      for (const Node* beside : closer->src().subspan(1)) {
+        if (beside == range || !range->src(0)->is_const() || !beside->src(0)->is_const()) continue;
+        const Strides strides(slice_of(closer->src(0), beside), beside);
+        const auto bytes = Body(closer->src(0), range).element_bytes(&strides);
+        if (!bytes || Body(closer->src(0), range).element_bytes()) continue;
+        const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
+        const std::uint32_t lanes = whole_blocks(range, most), copies = whole_blocks(beside, most);
+        if (lanes * *bytes < least_bytes || copies * *bytes < least_bytes) continue;
+        choices_.set(closer, {range, lanes, beside, copies});
+        return true;
+      }
+    return false;
+  }
+
+  // As many as divide the trips.
+  static std::uint32_t whole_blocks(const Node* range, std::uint32_t most) {
+    while (range->src(0)->lo() % most != 0) most /= 2;
+    return most;
   }
 
   // Stores that all change with the loop; values that are no list. Kinds are somebody's choice.
@@ -202,7 +238,9 @@ class Vectorize {
     std::vector<UOp> src;
     for (const Node* source : node->src()) src.push_back((*this)[source]);
     UOp result = with_sources(UOp(node), src);
-    if (const Choice* choice = choices_.find(node))
+    if (const Choice* choice = choices_.find(node); choice != nullptr && choice->beside != nullptr)
+      result = turned_loop(result, *choice);
+    else if (choice != nullptr)
       result = node->op() == Op::End ? split_loop(result, *choice) : split_sum(result, *choice);
     made_.set(node, result.node());
   }
@@ -233,6 +271,34 @@ class Vectorize {
       inner = tuple({inner, closed(Op::End, rest, split.rest, nullptr)});
     }
     return closed(Op::End, inner, around(end.node(), range.node()), nullptr);
+  }
+
+  // Loops over blocks, in the order of the loops; then what is copied and what has lanes.
+  UOp turned_loop(const UOp& end, const Choice& choice) const {
+    const UOp lanes = weft::range(const_int(choice.lanes, choice.range->dtype()), fresh_id().value,
+                                  LoopKind::Vector);
+    const UOp copies = weft::range(const_int(choice.copies, choice.beside->dtype()),
+                                   fresh_id().value, LoopKind::Upcast);
+    std::vector<UOp> loops;
+    Substitution trips;
+    for (const Node* old : end->src().subspan(1)) {
+      const bool has_lanes = old == (*this)[choice.range].node();
+      if (!has_lanes && old != (*this)[choice.beside].node()) {
+        loops.emplace_back(old);
+        continue;
+      }
+      const UOp& inner = has_lanes ? lanes : copies;
+      const std::int64_t each = inner->src(0)->lo(), blocks = old->src(0)->lo() / each;
+      UOp trip = inner;
+      if (blocks > 1) {
+        loops.push_back(weft::range(const_int(blocks, old->dtype()), fresh_id().value,
+                                    old->arg<RangeArg>().kind));
+        trip = loops.back() * each + inner;
+      }
+      trips.emplace(old, trip);
+    }
+    for (const UOp& inner : {copies, lanes}) loops.push_back(inner);
+    return closed(Op::End, substitute(end.src(0), trips), loops, nullptr);
   }
 
   UOp split_sum(const UOp& reduce, const Choice& choice) const {

@@ -43,6 +43,9 @@ constexpr Pass passes[] = {
     {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},
     {"accumulate", accumulate, Level::Kernel, Pass::Lowering,
      "reductions to registers and loops, shared where they can be"},
+    // After accumulate: copies of a reduction have one loop by then.
+    {"turn", turn, Level::Kernel, Pass::Lowering,
+     "lanes at a distance, of copies that are neighbours: rows are read and turned to columns"},
     // After the algebra, which is about integers without width.
     {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
     // Before decompose, whose steps count on each rounding.

@@ -3,6 +3,7 @@
 #include <weft/dev/cost/nest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
 
@@ -257,6 +258,25 @@ class Model {
     return false;
   }
 
+  // How many neighbours the copies read together, where lanes are at a distance.
+  std::int64_t turned_at_once(const NestAccess& access, const Piece& lanes) const {
+    if (access.is_write || access.is_masked || access.irregular[lanes.loop]) return 1;
+    std::int64_t neighbours = 1;
+    for (const Piece& p : plan_.pieces)
+      if (p.kind == LoopKind::Upcast && p.step == 1 && !access.irregular[p.loop] &&
+          access.stride(p.loop) == 1)
+        neighbours = p.trips;
+    return weft::turned_at_once(neighbours, lanes.trips, static_cast<std::size_t>(access.bytes));
+  }
+
+  // A row is read for each lane; rows are joined to vectors, and these interleaved by halves.
+  static void count_turned(double blocks, std::int64_t rows, std::int64_t width,
+                           Instructions& sum) {
+    const int steps = std::bit_width(static_cast<std::uint64_t>(width)) - 1;
+    sum.loads += blocks * static_cast<double>(rows);
+    sum.arithmetic += blocks * static_cast<double>(rows - width + width * steps);
+  }
+
   // Cycles of the reads and writes of one trip, and the registers that hold them.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
@@ -266,6 +286,9 @@ class Model {
     if (lanes != nullptr && access.changes_with(lanes->loop)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
       const bool is_contiguous = stride == 1 || plan_.staged[a] >= 0;
+      const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
+      if (width > 1)
+        return count_turned(times / static_cast<double>(width), lanes->trips, width, sum);
       if (!is_contiguous) sum.gathers += times * static_cast<double>(lanes->trips);
       each = is_contiguous
                  ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes

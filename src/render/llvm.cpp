@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <ranges>
+#include <set>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/memory.h>
@@ -11,39 +12,40 @@
 
 #include "llvm_text.h"
 #include "llvm_writer.h"
+#include "past_caches.h"
 
 namespace weft {
 namespace {
 
-// Lanes at `base` and behind it; without a base, from 0 on.
-struct Run {
-  const Node* base;
-};
+// A STACK whose lanes are those of one vector or two.
+struct Shuffle {
+  const Node *a = nullptr, *b = nullptr;  // alike; one may stand for both
 
-// The lane numbers 0, 1, 2 ...
-bool counts_lanes(const Node* node) {
-  if (node->op() != Op::Stack) return false;
-  for (std::uint32_t lane = 0; lane < node->size(); ++lane)
-    if (!node->src(lane)->is_const_int(lane)) return false;
-  return true;
-}
-
-// Whether vector indices are neighbours, as they are written for VECTOR loops.
-std::optional<Run> run_of(const Node* index) {
-  if (counts_lanes(index)) return Run{nullptr};
-  if (index->op() != Op::Add) return std::nullopt;
-  for (int side = 0; side < 2; ++side) {
-    const Node *base = index->src(static_cast<std::size_t>(side)),
-               *lanes = index->src(static_cast<std::size_t>(1 - side));
-    if (base->op() == Op::Splat && counts_lanes(lanes)) return Run{base->src(0)};
+  static std::optional<Shuffle> of(const Node* stack) {
+    Shuffle shuffle;
+    for (const Node* lane : stack->src()) {
+      if (lane->op() != Op::Lane) return std::nullopt;
+      const Node* vector = lane->src(0);
+      if (shuffle.a == nullptr) shuffle.a = shuffle.b = vector;
+      if (vector != shuffle.a && shuffle.b == shuffle.a) shuffle.b = vector;
+      if (vector != shuffle.a && vector != shuffle.b) return std::nullopt;
+    }
+    return shuffle.a->dtype() == shuffle.b->dtype() ? std::optional(shuffle) : std::nullopt;
   }
-  return std::nullopt;
-}
+
+  // Of both vectors, one behind the other.
+  std::int64_t place(const Node* lane) const {
+    const std::int64_t before = lane->src(0) == a ? 0 : a->dtype().lanes();
+    return before + lane->arg<PositionArg>().at;
+  }
+};
 
 class LlvmSource : LlvmWriter {
  public:
-  LlvmSource(const Node* kernel, std::size_t scratch_bytes)
-      : kernel_(kernel), program_(checked_program(kernel, scratch_bytes)) {}
+  LlvmSource(const Node* kernel, std::size_t scratch_bytes, std::size_t cache_bytes)
+      : kernel_(kernel),
+        program_(checked_program(kernel, scratch_bytes)),
+        cache_bytes_(cache_bytes) {}
 
   std::string text() {
     load_arguments();
@@ -54,11 +56,16 @@ class LlvmSource : LlvmWriter {
       entry_ += fmt::format("  %nowhere = alloca [{} x i8], align 64\n", nowhere_bytes_);
     return fmt::format(
         "{}define void @kernel(ptr %arguments, ptr %values{}) {{\nentry:\n{}  br label "
-        "%begin\nbegin:\n{}  ret void\n}}\n",
-        globals_, thread_, entry_, body());
+        "%begin\nbegin:\n{}{}  ret void\n}}\n{}",
+        globals_, thread_, entry_, body(), lined_.empty() ? "" : "  fence seq_cst\n",
+        lined_.empty() ? "" : "!0 = !{i32 1}\n");
   }
 
  private:
+  static std::optional<Shuffle> shuffle_in(const Node* node) {
+    return node->op() == Op::Stack ? Shuffle::of(node) : std::nullopt;
+  }
+
   // Indices of neighbours are only a base: their vectors need not be computed.
   void find_needed() {
     static const OpSet statements{Op::Store, Op::Range, Op::End, Op::Buffer};
@@ -68,6 +75,9 @@ class LlvmSource : LlvmWriter {
       if (!needed_.contains(node) || node->op() == Op::End) continue;
       if (node->op() == Op::After) {
         need(node->src(0));
+      } else if (const auto shuffle = shuffle_in(node)) {
+        need(shuffle->a);
+        need(shuffle->b);
       } else if (node->op() != Op::Load && node->op() != Op::Store) {
         for (const Node* source : node->src()) need(source);
       } else {
@@ -203,11 +213,20 @@ class LlvmSource : LlvmWriter {
   void stack(const Node* node) {
     const auto is_const = [](const Node* lane) { return lane->is_const(); };
     if (std::ranges::all_of(node->src(), is_const)) return name(node, llvm_constant(node));
+    if (const auto shuffle = shuffle_in(node)) return name(node, shuffled(node, *shuffle));
     std::string vector = "poison";
     for (std::uint32_t lane = 0; lane < node->size(); ++lane)
       vector = add("insertelement {} {}, {} {}, i32 {}", llvm_type(node->dtype()), vector,
                    llvm_type(node->dtype().scalar()), text_of(node->src(lane)), lane);
     name(node, vector);
+  }
+
+  std::string shuffled(const Node* stack, const Shuffle& shuffle) {
+    std::string places;
+    for (const Node* lane : stack->src())
+      places += fmt::format("{}i32 {}", places.empty() ? "" : ", ", shuffle.place(lane));
+    return add("shufflevector {0} {1}, {0} {2}, <{3} x i32> <{4}>", llvm_type(shuffle.a->dtype()),
+               text_of(shuffle.a), text_of(shuffle.b), stack->size(), places);
   }
 
   // What a place needs of memory.
@@ -319,6 +338,9 @@ class LlvmSource : LlvmWriter {
       const std::string instruction = llvm_combine(arg.op, value->dtype(), old, result);
       result = define(instruction);
     }
+    if (goes_past_caches(node, cache_bytes_))
+      return write_past_caches(to, text_of(storage_of(node->src(0)->src(0))),
+                               to_memory(result, value->dtype()));
     Access valid = to;
     if (branches) valid.valid.clear();
     write(valid, to_memory(result, value->dtype()));
@@ -326,6 +348,24 @@ class LlvmSource : LlvmWriter {
       line(fmt::format("br label %{}.end", block));
       label(block + ".end");
     }
+  }
+
+  // Where the param begins with a line: its memory may be a part of other memory.
+  void write_past_caches(const Access& to, const std::string& param, const std::string& value) {
+    if (lined_.insert(param).second)
+      entry_ += fmt::format(
+          "  {0}.address = ptrtoint ptr {0} to i64\n  {0}.in_line = and i64 {0}.address, 63\n"
+          "  {0}.lined = icmp eq i64 {0}.in_line, 0\n",
+          param);
+    const std::string block = fmt::format("store{}", stores_++), type = llvm_type(to.dtype);
+    line(fmt::format("br i1 {1}.lined, label %{0}.past, label %{0}", block, param));
+    label(block + ".past");
+    line(fmt::format("store {} {}, ptr {}, align 64, !nontemporal !0", type, value, to.address));
+    line(fmt::format("br label %{}.end", block));
+    label(block);
+    write(to, value);
+    line(fmt::format("br label %{}.end", block));
+    label(block + ".end");
   }
 
   // Within the branch of a store the place is valid.
@@ -350,14 +390,16 @@ class LlvmSource : LlvmWriter {
   NodeMap<std::uint32_t> text_;
   std::vector<std::string> texts_, open_;  // of values; of the loops around
   std::string globals_, thread_, entry_;   // before the function, in its head, and where it begins
+  std::size_t cache_bytes_;
+  std::set<std::string> lined_;  // params that are written past the caches
   int loops_ = 0, buffers_ = 0, stores_ = 0;
   std::size_t nowhere_bytes_ = 0;
 };
 
 }  // namespace
 
-std::string render_llvm(const Node* kernel, std::size_t scratch_bytes) {
-  return LlvmSource(kernel, scratch_bytes).text();
+std::string render_llvm(const Node* kernel, std::size_t scratch_bytes, std::size_t cache_bytes) {
+  return LlvmSource(kernel, scratch_bytes, cache_bytes).text();
 }
 
 }  // namespace weft

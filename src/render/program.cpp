@@ -27,6 +27,14 @@ std::size_t scratch_of(const Node* node) {
   return bytes;
 }
 
+// The lane numbers 0, 1, 2 ...
+bool counts_lanes(const Node* node) {
+  if (node->op() != Op::Stack) return false;
+  for (std::uint32_t lane = 0; lane < node->size(); ++lane)
+    if (!node->src(lane)->is_const_int(lane)) return false;
+  return true;
+}
+
 }  // namespace
 
 Domain domain_of(DType dtype) {
@@ -78,6 +86,17 @@ OpSet rendered_ops() {
     return is_elementwise(op) &&
            !OpSet{Op::Exp2, Op::Log2, Op::Sin, Op::Pow, Op::Threefry}.contains(op);
   });
+}
+
+std::optional<Run> run_of(const Node* index) {
+  if (counts_lanes(index)) return Run{nullptr};
+  if (index->op() != Op::Add) return std::nullopt;
+  for (int side = 0; side < 2; ++side) {
+    const Node *base = index->src(static_cast<std::size_t>(side)),
+               *lanes = index->src(static_cast<std::size_t>(1 - side));
+    if (base->op() == Op::Splat && counts_lanes(lanes)) return Run{base->src(0)};
+  }
+  return std::nullopt;
 }
 
 }  // namespace weft

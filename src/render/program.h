@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -51,5 +52,12 @@ std::int64_t elements_of(const Node* buffer);
 
 // The program in order. Throws where it is none, or its BUFFERs need more than these bytes.
 std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch_bytes);
+
+// Vector indices that are neighbours, as they are written for VECTOR loops: lanes at `base` and behind
+// it; without a base, from 0 on.
+struct Run {
+  const Node* base;
+};
+std::optional<Run> run_of(const Node* index);
 
 }  // namespace weft

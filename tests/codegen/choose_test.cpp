@@ -63,6 +63,13 @@ bool has(const Schedule& schedule, LoopKind kind, std::string_view loop) {
   });
 }
 
+UOp transpose(std::int64_t m, std::int64_t n) {
+  const UOp i = loop(m), j = loop(n);
+  const UOp x = load(place(param(1, Access::Read, {size(n), size(m)}), {j, i}));
+  return kernel_of(
+      over(put(place(param(0, Access::Write, {size(m), size(n)}), {i, j}), x), {i, j}));
+}
+
 // Which loop, as it was before tiles, is of this kind; "" where none is.
 std::string family_of(const Schedule& schedule, LoopKind kind) {
   for (const Action& action : schedule)
@@ -129,6 +136,22 @@ TEST_F(Choose, ElementsAreNotStaged) {
   EXPECT_FALSE(stages(chosen, "p1")) << to_string(chosen);
 }
 
+TEST_F(Choose, TransposeHasLanesAlongTheOneAndCopiesAlongTheOther) {
+  for (std::int64_t m : {64, 100, 4096}) {
+    const Schedule chosen = choose_schedule(transpose(m, 1024).node(), fixed_target());
+    EXPECT_EQ(family_of(chosen, LoopKind::Vector), "r1") << to_string(chosen);
+    EXPECT_EQ(family_of(chosen, LoopKind::Upcast), "r0") << to_string(chosen);
+    EXPECT_EQ(copies(chosen) % 8, 0) << to_string(chosen);
+  }
+}
+
+TEST_F(Choose, ExpectsLessOfTurnedReadsThanOfGathers) {
+  const UOp kernel = transpose(64, 64);
+  EXPECT_LT(microseconds(kernel,
+                         "tile r1 16; tile r0 4; order r0 r1 r0.1 r1.1; upcast r0.1; vector r1.1"),
+            microseconds(kernel, "tile r1 16; order r0 r1 r1.1; vector r1.1"));
+}
+
 TEST_F(Choose, ThreadsShareWhatTakesLong) {
   const Schedule large = choose_schedule(matmul(512, 512, 512).node(), fixed_target(4));
   EXPECT_NE(family_of(large, LoopKind::Thread), "") << to_string(large);
@@ -154,7 +177,8 @@ TEST_F(Choose, KeepsWhatIsDearAndFits) {
 TEST_F(Choose, WhatIsChosenCanBeDone) {
   for (const UOp& kernel :
        {matmul(512, 512, 512), matmul(1, 1000, 77), matmul(13, 17, 7), rows(1000, 1001), rows(3, 5),
-        elements(1), elements(1009), shares(100, 77), shares(3, 5), shares(64, 256)}) {
+        elements(1), elements(1009), shares(100, 77), shares(3, 5), shares(64, 256),
+        transpose(4096, 8192), transpose(1000, 999), transpose(37, 5)}) {
     const Schedule chosen = choose_schedule(kernel.node(), fixed_target(4));
     EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
   }

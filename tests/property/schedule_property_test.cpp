@@ -103,6 +103,23 @@ UOp elements(Random& random) {
   return make_kernel("elements", {{output({m, n}), x * 2.0 + y}});
 }
 
+// Read along one loop, written along the other; sizes that tiles of registers fill.
+UOp turned(Random& random) {
+  const std::int64_t m = 4 * random.in(1, 9), n = 4 * random.in(1, 9), b = random.in(1, 3);
+  const UOp x = permute(input(1, {b, n, m}), {0, 2, 1});
+  return make_kernel("turned", {{output({b, m, n}), random.chance(0.5) ? x : x + x * x}});
+}
+
+// A transposed operand on either side.
+UOp turned_matmul(Random& random) {
+  const std::int64_t m = 4 * random.in(1, 6), n = 4 * random.in(1, 9), k = 4 * random.in(1, 6);
+  const bool is_left = random.chance(0.5);
+  const UOp a = is_left ? permute(input(1, {k, m}), {1, 0}) : input(1, {m, k});
+  const UOp b = is_left ? permute(input(2, {k, n}), {1, 0}) : input(2, {n, k});
+  const UOp product = spread(a, {m, 1, k}, {m, n, k}) * spread(b, {1, n, k}, {m, n, k});
+  return make_kernel("turned_matmul", {{output({m, n, 1}), reduce(Op::Add, product, {2})}});
+}
+
 // Windows at a distance, that reach beyond the image.
 UOp convolution(Random& random) {
   const std::int64_t y = random.in(1, 9), x = random.in(1, 20), step = random.in(1, 2);
@@ -226,7 +243,7 @@ class Drawer {
       if (fits && !has_vector && random_.chance(0.5)) {
         has_vector = true;
         add(loop, LoopKind::Vector);
-      } else if (loop.size <= 5 && random_.chance(0.4)) {
+      } else if ((loop.size <= 5 || loop.size == 8 || loop.size == 16) && random_.chance(0.4)) {
         add(loop, random_.chance(0.7) ? LoopKind::Upcast : LoopKind::Unroll);
       } else if (!loop.is_reduce && !has_threads_ && random_.chance(0.1)) {
         has_threads_ = true;
@@ -291,8 +308,9 @@ void compare(const UOp& kernel, const UOp& applied, const std::string& text) {
 }
 
 void check(std::uint64_t seed, Tried& tried) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,      rows,   columns,
-                                                    elements, convolution, shares, column_shares};
+  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,       rows,   columns,
+                                                    elements, convolution,  shares, column_shares,
+                                                    turned,   turned_matmul};
   Random random(seed);
   Arena arena;
   const InternerScope scope(arena);
@@ -328,8 +346,9 @@ TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
 
 // For a machine so slow that every kernel is worth threads.
 TEST(ScheduleProperty, TheDefaultComputesTheSame) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,   rows,   columns,
-                                                    elements, in_place, shares, column_shares};
+  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,       rows,   columns,
+                                                    elements, in_place,     shares, column_shares,
+                                                    turned,   turned_matmul};
   Device& device = find_device("CPU");
   Target target = device.target();
   target.machine.hertz = 1e3;

@@ -127,7 +127,9 @@ class LlvmCompiler final : public Compiler {
   }
 
   std::string render(const Node* kernel) const override {
-    return render_llvm(kernel, target().scratch_bytes);
+    const Target target = this->target();
+    const double caches = target.machine.levels.back().bytes;
+    return render_llvm(kernel, target.scratch_bytes, static_cast<std::size_t>(caches));
   }
 
   std::vector<std::string> compile(std::span<const std::string> sources) const override {

@@ -129,7 +129,8 @@ class Chooser {
         add_copies(option, tiles);
       }
       option.vectors = 1;
-      if (nest_.loops[v].size < 2 * option.lanes) add_inner_copies(option, tiles);
+      if (nest_.has_reduce() && nest_.loops[v].size < 2 * option.lanes)
+        add_inner_copies(option, tiles);
     }
     sort_by_time(tiles);
     if (tiles.size() > most_tiles) tiles.resize(most_tiles);
@@ -144,14 +145,14 @@ class Chooser {
 
   bool may_be_copied(const Option& option, std::size_t loop) const {
     const int at = static_cast<int>(loop);
-    return at != option.vector && at != option.inner.loop && nest_.has_reduce() &&
-           !nest_.loops[loop].is_reduce && !nest_.loops[loop].is_fixed;
+    return at != option.vector && at != option.inner.loop && !nest_.loops[loop].is_reduce &&
+           !nest_.loops[loop].is_fixed;
   }
 
   void add_copies(Option option, std::vector<Option>& tiles) const {
     for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
       if (!may_be_copied(option, u)) continue;
-      for (std::int64_t copies : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14}) {
+      for (std::int64_t copies : copies_beside(static_cast<std::size_t>(option.vector), u)) {
         if (copies > nest_.loops[u].size) break;
         if (copies * option.vectors * option.inner.count > most_values) break;
         option.copies = {static_cast<int>(u), copies};
@@ -171,6 +172,16 @@ class Chooser {
         add_copies(with, tiles);
       }
     }
+  }
+
+  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours.
+  std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
+    if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
+    const bool is_turned = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.is_write && !access.irregular[v] && !access.irregular[u] &&
+             access.stride(u) == 1 && access.stride(v) != 0;
+    });
+    return is_turned ? std::vector<std::int64_t>{4, 8, 16} : std::vector<std::int64_t>{};
   }
 
   bool may_be_vector(std::size_t loop) const {

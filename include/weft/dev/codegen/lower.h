@@ -41,6 +41,9 @@ std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& opt
 // combines the lanes at the end.
 std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// Copies that read neighbours, each with lanes at a distance, read rows instead, which are turned.
+std::vector<UOp> turn(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // With FASTMATH=1: a*b + c rounds once, where the target has an instruction for it.
 const RuleSet& contract_rules();
 std::vector<UOp> contract(const std::vector<UOp>& roots, const RewriteOptions& options = {});

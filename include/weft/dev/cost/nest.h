@@ -2,6 +2,8 @@
 // Schedules are tried on this, without touching the kernel.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -66,6 +68,15 @@ struct NestTime {
   double total() const;
   std::string str() const;
 };
+
+// Lanes at a distance are turned: so many neighbours at once, which copies read, each with its lanes.
+// Processors with vectors of any width interleave within 16 bytes in one instruction.
+constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lanes,
+                                      std::size_t bytes) {
+  const std::int64_t most = std::max<std::int64_t>(1, 16 / static_cast<std::int64_t>(bytes));
+  const auto least = static_cast<std::uint64_t>(std::min({neighbours, lanes, most}));
+  return static_cast<std::int64_t>(std::bit_floor(least));
+}
 
 NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan);
 

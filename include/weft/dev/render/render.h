@@ -1,6 +1,7 @@
 // Programs as text. A program is a kernel after the passes of a lowering target.
 #pragma once
 
+#include <limits>
 #include <string>
 
 #include <weft/dev/ir/node.h>
@@ -16,6 +17,8 @@ OpSet rendered_ops();
 // const int64_t threads. They throw for what they cannot express, and where the kernel wants more
 // memory of its own than this.
 std::string render_c(const Node* kernel, std::size_t scratch_bytes);
-std::string render_llvm(const Node* kernel, std::size_t scratch_bytes);
+// What is larger than the caches is written past them, where it fills lines.
+std::string render_llvm(const Node* kernel, std::size_t scratch_bytes,
+                        std::size_t cache_bytes = std::numeric_limits<std::size_t>::max());
 
 }  // namespace weft

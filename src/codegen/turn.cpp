@@ -1,0 +1,223 @@
+// Rows to columns. Lanes at a distance are gathered one by one; where copies read what lies beside
+// them, all of it is a block: of each lane's row a few neighbours are read at once, rows are joined to
+// vectors, and interleaving them by halves, again and again, makes a column of each.
+//
+// A traversal and not a rule: which copies are neighbours is read off all reads together.
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/cost/nest.h>
+#include <weft/dev/ir/graph.h>
+
+#include "traversal.h"
+
+namespace weft {
+namespace {
+
+// base + offset, and so much more from lane to lane.
+struct Line {
+  const Node* base = nullptr;  // null: 0
+  std::int64_t offset = 0, stride = 0;
+};
+
+// The numbers of a STACK, from 0 on, in steps of the same size.
+std::optional<std::int64_t> step_of(const Node* stack) {
+  if (stack->op() != Op::Stack || stack->size() < 2 || !stack->src(1)->is_const()) return {};
+  const std::int64_t step = stack->src(1)->lo();
+  for (std::size_t lane = 0; lane < stack->size(); ++lane)
+    if (!stack->src(lane)->is_const_int(static_cast<std::int64_t>(lane) * step)) return {};
+  return step;
+}
+
+// Of indices as `expand` writes them.
+std::optional<Line> line_of(const Node* at) {
+  if (const auto step = step_of(at)) return Line{nullptr, 0, *step};
+  if (at->op() != Op::Add) return {};
+  const bool is_second = at->src(1)->op() == Op::Splat;
+  const Node *splat = at->src(is_second ? 1 : 0), *stack = at->src(is_second ? 0 : 1);
+  const auto step = step_of(stack);
+  if (splat->op() != Op::Splat || !step) return {};
+  const Node* base = splat->src(0);
+  if (base->is_const()) return Line{nullptr, base->lo(), *step};
+  if (base->op() != Op::Add || !base->src(1)->is_const()) return Line{base, 0, *step};
+  return Line{base->src(0), base->src(1)->lo(), *step};
+}
+
+// Reads of neighbours, as far apart from lane to lane.
+struct Block {
+  const Node* memory = nullptr;
+  Line line;  // of the first
+  DType dtype;
+  std::vector<const Node*> loads;
+
+  std::size_t width() const { return loads.size(); }
+  std::size_t lanes() const { return dtype.lanes(); }
+};
+
+UOp lane(const UOp& vector, std::size_t at) {
+  return make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(at)});
+}
+
+UOp joined(const UOp& a, const UOp& b) {
+  std::vector<UOp> lanes;
+  for (const UOp& vector : {a, b})
+    for (std::size_t i = 0; i < vector->dtype().lanes(); ++i) lanes.push_back(lane(vector, i));
+  return make(Op::Stack, lanes);
+}
+
+// In parts of so many lanes: the first or the second half of each of a, between it those of b.
+UOp interleaved(const UOp& a, const UOp& b, std::size_t part, bool is_second) {
+  std::vector<UOp> lanes;
+  for (std::size_t at = is_second ? part / 2 : 0; at < a->dtype().lanes(); at += part)
+    for (std::size_t i = at; i < at + part / 2; ++i)
+      for (const UOp& vector : {a, b}) lanes.push_back(lane(vector, i));
+  return make(Op::Stack, lanes);
+}
+
+// A row for each lane to a value of that many lanes for each of the row's.
+std::vector<UOp> turned(std::vector<UOp> rows) {
+  const std::size_t width = rows[0]->dtype().lanes();
+  std::vector<UOp> vectors;
+  for (std::size_t first = 0; first < width; ++first) {
+    std::vector<UOp> parts;
+    for (std::size_t row = first; row < rows.size(); row += width) parts.push_back(rows[row]);
+    for (; parts.size() > 1; parts.resize(parts.size() / 2))
+      for (std::size_t i = 0; i < parts.size() / 2; ++i)
+        parts[i] = joined(parts[2 * i], parts[2 * i + 1]);
+    vectors.push_back(parts[0]);
+  }
+  for (std::size_t done = 1; done < width; done *= 2) {
+    std::vector<UOp> next;
+    for (std::size_t i = 0; i < width / 2; ++i)
+      for (bool is_second : {false, true})
+        next.push_back(interleaved(vectors[i], vectors[i + width / 2], width, is_second));
+    vectors = next;
+  }
+  return vectors;
+}
+
+class Blocks {
+ public:
+  explicit Blocks(const std::vector<const Node*>& order) {
+    for (const Node* node : order)
+      if (node->op() == Op::Store)
+        for (const Node* reader : node->src().subspan(2)) ordered_.set(reader, true);
+    for (const Node* node : order)
+      if (node->op() == Op::Load && !ordered_.contains(node)) note(node);
+    for (const auto& group : groups_) cut(group);
+  }
+
+  const std::vector<Block>& all() const { return blocks_; }
+
+ private:
+  using Group = std::map<std::int64_t, const Node*>;  // loads, by their offsets
+  using Key = std::tuple<const Node*, const Node*, std::int64_t, DType>;
+
+  // Bools are bits in registers, which are not interleaved.
+  void note(const Node* load) {
+    const Node* place = load->src(0);
+    if (place->size() != 3 || !place->src(1)->is_const_int(1)) return;
+    const DType dtype = load->dtype();
+    if (!std::has_single_bit(dtype.lanes()) || dtype.is_bool() ||
+        place->src(0)->dtype().lanes() > 1)
+      return;
+    const auto line = line_of(place->src(2));
+    if (!line || line->stride == 1) return;
+    const Key key{place->src(0), line->base, line->stride, dtype};
+    auto found = std::ranges::find(keys_, key);
+    if (found == keys_.end()) {
+      groups_.emplace_back();
+      found = keys_.insert(found, key);
+    }
+    groups_[static_cast<std::size_t>(found - keys_.begin())].emplace(line->offset, load);
+  }
+
+  void cut(const Group& group) {
+    for (auto first = group.begin(); first != group.end();) {
+      std::vector<const Node*> run;
+      for (auto next = first; next != group.end(); ++next) {
+        if (next->first != first->first + std::ssize(run)) break;
+        run.push_back(next->second);
+      }
+      const DType dtype = first->second->dtype();
+      const auto width = turned_at_once(std::ssize(run), dtype.lanes(), dtype.scalar().bytes());
+      run.resize(static_cast<std::size_t>(width));
+      if (run.size() > 1) add(run);
+      std::advance(first, run.size());
+    }
+  }
+
+  void add(const std::vector<const Node*>& run) {
+    const Node* place = run[0]->src(0);
+    blocks_.push_back({place->src(0), *line_of(place->src(2)), run[0]->dtype(), run});
+  }
+
+  NodeMap<bool> ordered_;  // loads that a store waits for
+  std::vector<Key> keys_;
+  std::vector<Group> groups_;
+  std::vector<Block> blocks_;
+};
+
+class Turn {
+ public:
+  explicit Turn(NodeList roots) : blocks_(toposort(roots)) {
+    for (std::size_t i = 0; i < blocks_.all().size(); ++i)
+      for (const Node* load : blocks_.all()[i].loads) block_.set(load, static_cast<int>(i));
+    for (const Node* node : toposort(roots)) rebuild(node);
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  void rebuild(const Node* node) {
+    if (made_.contains(node)) return;
+    if (const int* block = block_.find(node))
+      return read(blocks_.all()[static_cast<std::size_t>(*block)]);
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    made_.set(node, with_sources(UOp(node), src).node());
+  }
+
+  void read(const Block& block) {
+    std::vector<UOp> rows;
+    for (std::size_t lane = 0; lane < block.lanes(); ++lane) rows.push_back(row(block, lane));
+    const std::vector<UOp> columns = turned(rows);
+    for (std::size_t i = 0; i < columns.size(); ++i) made_.set(block.loads[i], columns[i].node());
+  }
+
+  UOp row(const Block& block, std::size_t lane) const {
+    const auto width = static_cast<std::uint32_t>(block.width());
+    const Node* index = block.loads[0]->src(0)->src(2);
+    const DType dtype = index->dtype().scalar();
+    std::vector<UOp> numbers;
+    for (std::uint32_t i = 0; i < width; ++i) numbers.push_back(const_int(i, dtype));
+    UOp at = make(Op::Stack, numbers);
+    const std::int64_t offset =
+        block.line.offset + block.line.stride * static_cast<std::int64_t>(lane);
+    UOp first = const_int(offset, dtype);
+    if (block.line.base != nullptr) {
+      first = (*this)[block.line.base];
+      if (offset != 0) first = first + offset;
+    }
+    if (!first->is_const_int(0)) at = make(Op::Splat, {first}, dtype.vec(width)) + at;
+    return make(Op::Load, {make(Op::Index, {(*this)[block.memory], const_bool(true), at})});
+  }
+
+  Blocks blocks_;
+  NodeMap<int> block_;
+  NodeMap<const Node*> made_;
+};
+
+}  // namespace
+
+std::vector<UOp> turn(const std::vector<UOp>& roots, const RewriteOptions&) {
+  const bool has_none = Blocks(toposort(nodes_of(roots))).all().empty();
+  return has_none ? roots : traversed<Turn>(roots);
+}
+
+}  // namespace weft
