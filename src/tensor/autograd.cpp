@@ -98,7 +98,7 @@ UOp seed_for(const UOp& loss, const Tensor& seed) {
   if (seed.is_null()) return {};
   const Operand value(seed);
   const UOp whole = expand(
-      broadcast("gradient", converted(value.uop, loss->dtype()), sizes_of(loss)), sizes_of(loss));
+      broadcast("gradient", converted(value.uop(), loss->dtype()), sizes_of(loss)), sizes_of(loss));
   const bool is_view = info(whole->op()).cls == OpClass::Movement;
   return is_view ? make(Op::Mul, {whole, const_int(1, whole->dtype())}) : whole;
 }
@@ -108,7 +108,7 @@ bool is_forgotten(const Operand& loss, const std::vector<UOp>& targets) {
   const auto is_target = [&](const Node* node) {
     return std::ranges::any_of(targets, [=](const UOp& target) { return target.node() == node; });
   };
-  const Node* view = loss.uop.node();
+  const Node* view = loss.uop().node();
   while (!is_target(view) && info(view->op()).cls == OpClass::Movement) view = view->src(0);
   return !loss.tracked && view->op() == Op::Buffer && !is_target(view);
 }
@@ -128,6 +128,7 @@ bool Tensor::requires_grad() const { return !is_null() && is_tracked(); }
 
 // A leaf has memory of its own, so that equal tensors get different gradients.
 Tensor& Tensor::set_requires_grad(bool on) {
+  const Called called;
   const UOp graph = uop();
   if (on == state_->leaf) return *this;
   if (on) {
@@ -147,6 +148,7 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::set_grad(const Tensor& grad) {
+  const Called called;
   const UOp own = uop();
   if (!grad.is_null() && grad.uop()->shape() != own->shape())
     user_error(fmt::format("set_grad: shape {} for a tensor of shape {}", shape_text(grad.uop()),
@@ -156,14 +158,15 @@ void Tensor::set_grad(const Tensor& grad) {
 }
 
 std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed) const {
+  const Called called;
   const Operand loss(*this);
-  want_float("gradient", loss.uop);
+  want_float("gradient", loss.uop());
   std::vector<UOp> nodes;
   for (const Tensor& target : targets) {
     want_float("gradient", target.uop());
     nodes.push_back(target.uop());
   }
-  const UOp graph = with_memory(loss.uop, nodes);
+  const UOp graph = with_memory(loss.uop(), nodes);
   find_within(graph, nodes);
   if (is_forgotten(loss, nodes))
     user_error(
@@ -182,18 +185,19 @@ Tensor Tensor::custom(const std::vector<Tensor>& inputs, const Forward& forward,
                       const Backward& backward) {
   std::vector<UOp> arguments;
   std::vector<Tensor> parameters;
-  Operand result(UOp(), {}, false);
+  Symbol device;
+  bool tracked = false;
   for (const Tensor& input : inputs) {
     const Operand value(input);
+    const UOp graph = (Called(), value.uop());  // what `forward` calls has a name of its own
     const auto slot = static_cast<std::int32_t>(arguments.size());
     const UOp parameter =
-        make(Op::Param, sizes_of(value.uop), value.uop->dtype(), ParamArg{slot, Access::Read, 0});
+        make(Op::Param, sizes_of(graph), graph->dtype(), ParamArg{slot, Access::Read, 0});
     parameters.push_back(from({parameter, value.device, false}));
-    arguments.push_back(value.uop);
-    result.device = value.device;
-    result.tracked = result.tracked || value.tracked;
+    arguments.push_back(graph);
+    device = value.device;
+    tracked = tracked || value.tracked;
   }
-  const Symbol device = result.device;
   const auto run_backward = [backward, device](const UOp& output, const UOp& call) {
     const auto tensor = [&](const UOp& graph) { return from({graph, device, false}); };
     std::vector<Tensor> given;
@@ -203,11 +207,11 @@ Tensor Tensor::custom(const std::vector<Tensor>& inputs, const Forward& forward,
       gradients.push_back(gradient.is_null() ? UOp() : gradient.uop());
     return gradients;
   };
-  result.uop = call(forward(parameters).uop(), arguments, run_backward);
-  return from(result);
+  return from({call(forward(parameters).uop(), arguments, run_backward), device, tracked});
 }
 
 Tensor Tensor::contiguous_backward() const {
+  const Called called;
   return custom(
       {*this}, [](const std::vector<Tensor>& in) { return in[0]; },
       [](const Tensor& gradient, const std::vector<Tensor>&, const Tensor&) {
@@ -216,6 +220,7 @@ Tensor Tensor::contiguous_backward() const {
 }
 
 void Tensor::backward(const Tensor& seed) const {
+  const Called called;
   const UOp loss = uop();
   if (seed.is_null() && numel() != 1)
     user_error(

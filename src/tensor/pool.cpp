@@ -79,6 +79,7 @@ struct Seen {
 }  // namespace
 
 Tensor Tensor::max_pool(const PerDim& kernel, const MaxPoolOptions& options) const {
+  const Called called;
   const Seen seen(*this, pool_window("max_pool", *this, kernel, options));
   return seen.most().squeeze(seen.axes);
 }
@@ -86,6 +87,7 @@ Tensor Tensor::max_pool(const PerDim& kernel, const MaxPoolOptions& options) con
 // Of equal elements the first.
 std::pair<Tensor, Tensor> Tensor::max_pool_with_indices(const PerDim& kernel,
                                                         const MaxPoolOptions& options) const {
+  const Called called;
   const Window window = pool_window("max_pool_with_indices", *this, kernel, options);
   const Seen seen(*this, window);
   const Tensor most = seen.most();
@@ -94,13 +96,15 @@ std::pair<Tensor, Tensor> Tensor::max_pool_with_indices(const PerDim& kernel,
 }
 
 Tensor Tensor::avg_pool(const PerDim& kernel, const AvgPoolOptions& options) const {
+  const Called called;
   const Window window = pool_window("avg_pool", *this, kernel, options);
   const std::size_t n = window.kernel.size();
   const DType own = float_like(dtype());
   const Tensor x = cast(promote(own, dtypes::f32));
   const Tensor sum = windows(padded(x, window), window).sum(last_axes(n));
   if (options.divisor_override) {
-    if (*options.divisor_override == 0) user_error("avg_pool: the divisor is 0");
+    if (*options.divisor_override == 0)
+      user_error("avg_pool: the divisor is 0: want another number");
     return (sum / *options.divisor_override).cast(own);
   }
   std::int64_t counted = 1;
@@ -119,7 +123,7 @@ Tensor Tensor::avg_pool(const PerDim& kernel, const AvgPoolOptions& options) con
 
 #define WEFT_POOL(name, general, PoolOptions, dims)                             \
   Tensor Tensor::name(const PerDim& kernel, const PoolOptions& options) const { \
-    return general(kernel.of(dims, #name), options);                            \
+    return Called(), general(kernel.of(dims, #name), options);                  \
   }
 WEFT_POOL(max_pool1d, max_pool, MaxPoolOptions, 1)
 WEFT_POOL(max_pool2d, max_pool, MaxPoolOptions, 2)
@@ -131,6 +135,7 @@ WEFT_POOL(avg_pool3d, avg_pool, AvgPoolOptions, 3)
 
 Tensor Tensor::max_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
                           const Padding& padding, bool ceil_mode) const {
+  const Called called;
   return max_pool(
       kernel.of(2, "max_pool2d"),
       {.stride = stride, .dilation = dilation, .padding = padding, .ceil_mode = ceil_mode});
@@ -138,6 +143,7 @@ Tensor Tensor::max_pool2d(const PerDim& kernel, const PerDim& stride, const PerD
 
 Tensor Tensor::avg_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
                           const Padding& padding, bool ceil_mode, bool count_include_pad) const {
+  const Called called;
   return avg_pool(kernel.of(2, "avg_pool2d"), {.stride = stride,
                                                .dilation = dilation,
                                                .padding = padding,
@@ -148,6 +154,7 @@ Tensor Tensor::avg_pool2d(const PerDim& kernel, const PerDim& stride, const PerD
 Tensor Tensor::max_unpool2d(const Tensor& indices, const PerDim& kernel, const PerDim& stride,
                             const PerDim& padding,
                             const std::vector<std::int64_t>& output_size) const {
+  const Called called;
   return functional::max_unpool(*this, indices, kernel.of(2, "max_unpool2d"), stride, padding,
                                 output_size);
 }
@@ -157,6 +164,7 @@ namespace functional {
 // The mean times the kernel's size, where windows that end beyond count less.
 Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride,
                bool ceil_mode) {
+  const Called called;
   if (p <= 0) user_error(fmt::format("lp_pool: the norm is {}, not above 0", p));
   std::int64_t count = 1;
   for (std::int64_t size : kernel.values()) count *= size;
@@ -191,6 +199,7 @@ std::vector<std::int64_t> sizes_before(const Tensor& x, const Window& window) {
 Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
                   const PerDim& stride, const PerDim& padding,
                   const std::vector<std::int64_t>& output_size) {
+  const Called called;
   constexpr const char* op = "max_unpool";
   const std::size_t n = kernel.values().size();
   if (!indices.dtype().is_int() || indices.shape() != x.shape() || x.uop()->dims().size() < n)
@@ -217,8 +226,12 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
   return put.reshape(Shape(batch));
 }
 
-Tensor global_avg_pool(const Tensor& x) { return x.mean(spatial_axes("global_avg_pool", x), true); }
-Tensor global_max_pool(const Tensor& x) { return x.max(spatial_axes("global_max_pool", x), true); }
+Tensor global_avg_pool(const Tensor& x) {
+  return Called(), x.mean(spatial_axes("global_avg_pool", x), true);
+}
+Tensor global_max_pool(const Tensor& x) {
+  return Called(), x.max(spatial_axes("global_max_pool", x), true);
+}
 
 }  // namespace functional
 }  // namespace weft
