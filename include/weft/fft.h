@@ -12,6 +12,7 @@
 // computed in f32.
 #pragma once
 
+#include <concepts>
 #include <optional>
 #include <vector>
 
@@ -73,6 +74,14 @@ Tensor ifftshift(const Tensor& x, const AxisList& dim = {});
 Tensor hann_window(std::int64_t n, bool periodic = true, const Options& options = {});
 Tensor hamming_window(std::int64_t n, bool periodic = true, double alpha = 0.54, double beta = 0.46,
                       const Options& options = {});
+struct Hamming {
+  bool periodic = true;
+  double alpha = 0.54, beta = 0.46;
+};
+template <std::same_as<Hamming> O = Hamming>
+Tensor hamming_window(std::int64_t n, const O& o, const Options& options = {}) {
+  return hamming_window(n, o.periodic, o.alpha, o.beta, options);
+}
 Tensor blackman_window(std::int64_t n, bool periodic = true, const Options& options = {});
 Tensor bartlett_window(std::int64_t n, bool periodic = true, const Options& options = {});
 

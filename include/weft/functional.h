@@ -4,6 +4,7 @@
 //   Tensor y = functional::adaptive_avg_pool2d(x, {7, 7});
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -41,6 +42,12 @@ std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
 // The p-norm of what a window sees, without absolute values; a stride of {} is the kernel.
 Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride = {},
                bool ceil_mode = false);
+Tensor lp_pool1d(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride = {},
+                 bool ceil_mode = false);
+Tensor lp_pool2d(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride = {},
+                 bool ceil_mode = false);
+Tensor lp_pool3d(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride = {},
+                 bool ceil_mode = false);
 // Over all axes behind the channels, which stay with size 1.
 Tensor global_avg_pool(const Tensor& x);
 Tensor global_max_pool(const Tensor& x);
@@ -48,6 +55,12 @@ Tensor global_max_pool(const Tensor& x);
 Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
                   const PerDim& stride = {}, const PerDim& padding = 0,
                   const std::vector<std::int64_t>& output_size = {});
+Tensor max_unpool1d(const Tensor& x, const Tensor& indices, const PerDim& kernel,
+                    const MaxUnpoolOptions& options = {});
+Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const PerDim& kernel,
+                    const MaxUnpoolOptions& options = {});
+Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const PerDim& kernel,
+                    const MaxUnpoolOptions& options = {});
 
 // --- Resampling ---------------------------------------------------------------------------------
 
@@ -85,6 +98,15 @@ Tensor log_sigmoid(const Tensor& x);
 // A random choice, more or less sharp; of `hard` ones the result is one-hot, the gradient that of soft ones.
 Tensor gumbel_softmax(const Tensor& logits, double temperature = 1, bool hard = false,
                       std::int64_t axis = -1);
+struct GumbelOptions {
+  double temperature = 1;
+  bool hard = false;
+  std::int64_t axis = -1;
+};
+template <std::same_as<GumbelOptions> O = GumbelOptions>
+Tensor gumbel_softmax(const Tensor& logits, const O& o) {
+  return gumbel_softmax(logits, o.temperature, o.hard, o.axis);
+}
 
 // --- Normalisation. Weights and biases are along the channels, axis 1; null is none -------------------
 
@@ -103,6 +125,13 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight = {}, const Tensor& b
                      double eps = 1e-5);
 Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha = 1e-4,
                            double beta = 0.75, double k = 1);
+struct LocalResponseOptions {
+  double alpha = 1e-4, beta = 0.75, k = 1;
+};
+template <std::same_as<LocalResponseOptions> O = LocalResponseOptions>
+Tensor local_response_norm(const Tensor& x, std::int64_t size, const O& o) {
+  return local_response_norm(x, size, o.alpha, o.beta, o.k);
+}
 // The direction of `direction`, by default along all axes but the first, in the length `length`.
 Tensor weight_norm(const Tensor& direction, const Tensor& length, std::int64_t axis = 0);
 
@@ -137,17 +166,28 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight,
 // --- Attention and recurrence -------------------------------------------------------------------
 
 struct AttentionOptions {
-  Tensor mask = {};      // bool: who is seen; any other is added to the scores
-  double dropout_p = 0;  // always acts, as torch's: give 0 outside of training
+  Tensor attn_mask = {};  // bool: who is seen; any other is added to the scores
+  double dropout_p = 0;   // always acts, as torch's: give 0 outside of training
   bool is_causal = false;
+  std::optional<double> scale = {};  // 1 / sqrt(width) by default
   bool enable_gqa = false;  // key and value have fewer heads, axis -3: each is for several queries
-  std::optional<double> scale = {};         // 1 / sqrt(width) by default
   std::optional<std::int64_t> window = {};  // who is less than so many places away is seen
 };
 
 // query (..., queries, width), key and value (..., keys, width). A query that sees no key gets zeros.
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options = {});
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, double dropout_p,
+                                    bool is_causal = false);
+template <std::same_as<Tensor> T>
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const T& attn_mask) {
+  return scaled_dot_product_attention(query, key, value, attn_mask, 0.0);
+}
+template <std::same_as<bool> B>  // dropout_p stands before is_causal
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, B dropout_p) = delete;
 
 struct RotaryOptions {
   double base = 10000;

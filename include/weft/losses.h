@@ -6,6 +6,7 @@
 // Targets broadcast against what they are compared with. What is no option is Reduction::Mean by default.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 
 #include <weft/tensor.h>
@@ -138,6 +139,14 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t axis = 1
                          double eps = 1e-8);
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p = 2, double eps = 1e-6,
                          bool keepdim = false);
+struct PairwiseOptions {
+  double p = 2, eps = 1e-6;
+  bool keepdim = false;
+};
+template <std::same_as<PairwiseOptions> O = PairwiseOptions>
+Tensor pairwise_distance(const Tensor& a, const Tensor& b, const O& o) {
+  return pairwise_distance(a, b, o.p, o.eps, o.keepdim);
+}
 
 struct TripletOptions {
   double margin = 1, p = 2, eps = 1e-6;

@@ -35,6 +35,9 @@ namespace linalg {
 struct Qr;
 struct Svd;
 }  // namespace linalg
+namespace functional {
+struct AttentionOptions;
+}  // namespace functional
 
 // What an op computes from: a tensor or a number. The way in and out for ops made of nodes directly.
 struct Operand {
@@ -56,6 +59,26 @@ struct Operand {
 enum class Reduction { Mean, Sum, None };
 enum class Gelu { Tanh, Exact };
 struct CrossEntropyOptions;  // losses.h
+
+// What takes options by name: f(1, {.keepdim = true}). Such an f is a template, which C++ tries second. It
+// stands where the other f takes a number: g++ 12 does not see the names where it takes a class that
+// has a constructor for lists.
+struct SumOptions;  // method_args.h, as the others below
+struct VarOptions;
+struct NormOptions;
+struct CloseOptions;
+struct NanToNumOptions;
+struct DiffOptions;
+struct DiagonalOptions;
+struct DiagEmbedOptions;
+struct LayerNormOptions;
+struct RmsNormOptions;
+struct NormalizeOptions;
+struct HistcOptions;
+struct HistogramOptions;
+struct TopkOptions;
+struct QuantileOptions;
+struct SparseCrossEntropyOptions;
 
 class Tensor {
  public:
@@ -143,6 +166,7 @@ class Tensor {
   std::vector<Dim> dims() const;
   std::int64_t ndim() const;
   std::int64_t size(std::int64_t axis) const;
+  std::vector<std::int64_t> size() const { return Called(), shape(); }
   std::int64_t numel() const;
   std::int64_t len() const;                     // of the first axis
   std::vector<std::int64_t> max_shape() const;  // the largest that symbolic sizes can be
@@ -161,6 +185,9 @@ class Tensor {
   // The kernels and copies that realize() would run, in order.
   std::vector<ScheduleItem> schedule() const;
   static std::vector<ScheduleItem> schedule(const std::vector<Tensor>& tensors);
+  static std::vector<ScheduleItem> schedule_linear(const std::vector<Tensor>& tensors) {
+    return Called(), schedule(tensors);
+  }
   template <Literal Number>
   Number item() const {  // the only element
     const Called called("item");
@@ -227,6 +254,8 @@ class Tensor {
 
   bool requires_grad() const;
   Tensor& set_requires_grad(bool on = true);
+  bool is_param() const { return requires_grad(); }
+  Tensor& is_param_(bool on = true) { return Called(), set_requires_grad(on); }
   // Adds to grad() of every tensor that this depends on and that was set to require it.
   void backward(const Tensor& seed = {}) const;
   Tensor grad() const;  // null before the first backward()
@@ -243,6 +272,11 @@ class Tensor {
       const Tensor& gradient, const std::vector<Tensor>& inputs, const Tensor& output)>;
   static Tensor custom(const std::vector<Tensor>& inputs, const Forward& forward,
                        const Backward& backward);
+  // The same, of a function that is written down: what it makes of as_param(0) and so on, which stand for the
+  // inputs. By default its gradients are those of what it computes.
+  static Tensor call(const std::vector<Tensor>& inputs, const Tensor& function,
+                     const Backward& backward = {});
+  Tensor as_param(std::int64_t slot) const;
 
   // --- Placement and dtype ----------------------------------------------------------------------
 
@@ -374,9 +408,17 @@ class Tensor {
 
   // What lies `offset` places to the right of the diagonal of two axes, as the last axis.
   Tensor diagonal(std::int64_t offset = 0, std::int64_t axis0 = 0, std::int64_t axis1 = 1) const;
+  template <std::same_as<DiagonalOptions> O = DiagonalOptions>
+  Tensor diagonal(const O& o) const {
+    return diagonal(o.offset, o.axis0, o.axis1);
+  }
   // Back: the last axis as the diagonal of two axes, zeros beside it.
   Tensor diag_embed(std::int64_t offset = 0, std::int64_t axis0 = -2,
                     std::int64_t axis1 = -1) const;
+  template <std::same_as<DiagEmbedOptions> O = DiagEmbedOptions>
+  Tensor diag_embed(const O& o) const {
+    return diag_embed(o.offset, o.axis0, o.axis1);
+  }
   Tensor diag(std::int64_t offset = 0) const;  // of a vector the matrix, of a matrix the vector
   Tensor diagflat(std::int64_t offset = 0) const { return Called(), flatten().diag_embed(offset); }
   Tensor triu(std::int64_t diagonal = 0) const;
@@ -420,12 +462,23 @@ class Tensor {
   Tensor ne(const Operand& other) const;
   Tensor isclose(const Operand& other, double rtol = 1e-5, double atol = 1e-8,
                  bool equal_nan = false) const;
+  template <std::same_as<CloseOptions> O = CloseOptions>
+  Tensor isclose(const Operand& other, const O& o) const {
+    return isclose(other, o.rtol, o.atol, o.equal_nan);
+  }
   // These read the values.
   bool allclose(const Operand& other, double rtol = 1e-5, double atol = 1e-8,
                 bool equal_nan = false) const;
+  template <std::same_as<CloseOptions> O = CloseOptions>
+  bool allclose(const Operand& other, const O& o) const {
+    return allclose(other, o.rtol, o.atol, o.equal_nan);
+  }
   bool equal(const Tensor& other) const;  // in shape as well
   // An op that the program adds (dev/rules/custom_op.h), of the operands as they are.
   static Tensor custom(std::string_view op, const std::vector<Tensor>& operands);
+  static Tensor custom_kernel(std::string_view op, const std::vector<Tensor>& operands) {
+    return custom(op, operands);
+  }
   Tensor where(const Operand& yes, const Operand& no) const;  // this is the condition
   Tensor masked_fill(const Tensor& mask, Scalar value) const;
   Tensor masked_fill(const Tensor& mask, const Tensor& value) const;  // of one element
@@ -498,6 +551,10 @@ class Tensor {
   // The largest and least finite number for infinities, if not given.
   Tensor nan_to_num(Scalar nan = 0, std::optional<Scalar> posinf = {},
                     std::optional<Scalar> neginf = {}) const;
+  template <std::same_as<NanToNumOptions> O = NanToNumOptions>
+  Tensor nan_to_num(const O& o) const {
+    return nan_to_num(o.nan, o.posinf, o.neginf);
+  }
   Tensor isnan() const;
   Tensor isinf() const;
   Tensor isinf(bool detect_positive, bool detect_negative) const;
@@ -527,22 +584,54 @@ class Tensor {
 
   // Small integers add up in 32 bits, f16 in f32; the result is f16 again unless `dtype` is given.
   Tensor sum(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  template <std::same_as<SumOptions> O = SumOptions>
+  Tensor sum(const AxisList& axes, const O& o) const {
+    return sum(axes, o.keepdim, o.dtype);
+  }
   Tensor prod(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  template <std::same_as<SumOptions> O = SumOptions>
+  Tensor prod(const AxisList& axes, const O& o) const {
+    return prod(axes, o.keepdim, o.dtype);
+  }
   Tensor max(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor min(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor any(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor all(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor mean(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor var(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
+  template <std::same_as<VarOptions> O = VarOptions>
+  Tensor var(const AxisList& axes, const O& o) const {
+    return var(axes, o.keepdim, o.correction);
+  }
   Tensor std(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
+  template <std::same_as<VarOptions> O = VarOptions>
+  Tensor std(const AxisList& axes, const O& o) const {
+    return std(axes, o.keepdim, o.correction);
+  }
   std::pair<Tensor, Tensor> var_mean(const AxisList& axes = {}, bool keepdim = false,
                                      std::int64_t correction = 1) const;
+  template <std::same_as<VarOptions> O = VarOptions>
+  std::pair<Tensor, Tensor> var_mean(const AxisList& axes, const O& o) const {
+    return var_mean(axes, o.keepdim, o.correction);
+  }
   std::pair<Tensor, Tensor> std_mean(const AxisList& axes = {}, bool keepdim = false,
                                      std::int64_t correction = 1) const;
+  template <std::same_as<VarOptions> O = VarOptions>
+  std::pair<Tensor, Tensor> std_mean(const AxisList& axes, const O& o) const {
+    return std_mean(axes, o.keepdim, o.correction);
+  }
   std::pair<Tensor, Tensor> aminmax(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor nansum(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  template <std::same_as<SumOptions> O = SumOptions>
+  Tensor nansum(const AxisList& axes, const O& o) const {
+    return nansum(axes, o.keepdim, o.dtype);
+  }
   Tensor nanmean(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor norm(double p = 2, const AxisList& axes = {}, bool keepdim = false) const;
+  template <std::same_as<NormOptions> O = NormOptions>
+  Tensor norm(const O& o) const {
+    return norm(o.p, o.axes, o.keepdim);
+  }
   Tensor dist(const Tensor& other, double p = 2) const;
   // this (..., n, width), other (..., m, width): the distance of each to each.
   Tensor cdist(const Tensor& other, double p = 2) const;
@@ -550,9 +639,12 @@ class Tensor {
   Tensor argmax(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
   Tensor argmin(std::optional<std::int64_t> axis = {}, bool keepdim = false) const;
   Tensor logsumexp(const AxisList& axes = {}, bool keepdim = false) const;
-  Tensor softmax(std::int64_t axis = -1) const;
-  Tensor log_softmax(std::int64_t axis = -1) const;
-  Tensor softmin(std::int64_t axis = -1) const { return Called(), neg().softmax(axis); }
+  // Computed in a float `dtype`, if one is given.
+  Tensor softmax(std::int64_t axis = -1, DType dtype = {}) const;
+  Tensor log_softmax(std::int64_t axis = -1, DType dtype = {}) const;
+  Tensor softmin(std::int64_t axis = -1, DType dtype = {}) const {
+    return Called(), neg().softmax(axis, dtype);
+  }
 
   // --- Scans: of each element and those before it -------------------------------------------------
 
@@ -565,6 +657,10 @@ class Tensor {
   // Each element less the one before it; other elements may come before and after all.
   Tensor diff(std::int64_t times = 1, std::int64_t axis = -1, const Tensor& prepend = {},
               const Tensor& append = {}) const;
+  template <std::same_as<DiffOptions> O = DiffOptions>
+  Tensor diff(const O& o) const {
+    return diff(o.times, o.axis, o.prepend, o.append);
+  }
 
   // --- Products, windows, normalisation ---------------------------------------------------------
 
@@ -587,7 +683,8 @@ class Tensor {
   Tensor tensordot(const Tensor& other, const std::vector<std::int64_t>& own,
                    const std::vector<std::int64_t>& others) const;
   Tensor tensordot(const Tensor& other, std::int64_t axes = 2) const;
-  Tensor linear(const Tensor& weight, const Tensor& bias = {}) const;  // weight (in, out)
+  // weight (in, out), or a vector that is multiplied by; all in `dtype`, if one is given.
+  Tensor linear(const Tensor& weight, const Tensor& bias = {}, DType dtype = {}) const;
   Tensor sequential(const std::vector<std::function<Tensor(const Tensor&)>>& layers) const;
   // this (batch, in, sizes ...) or one without batch, weight (out, in / groups, sizes ...): as many
   // spatial dimensions as the weight has.
@@ -647,17 +744,40 @@ class Tensor {
                      const InterpolateOptions& options = {}) const;
   Tensor layernorm(const AxisList& axes = -1, double eps = 1e-5, const Tensor& weight = {},
                    const Tensor& bias = {}) const;
+  template <std::same_as<LayerNormOptions> O = LayerNormOptions>
+  Tensor layernorm(const AxisList& axes, const O& o) const {
+    return layernorm(axes, o.eps, o.weight, o.bias);
+  }
   Tensor rmsnorm(std::int64_t axis = -1, double eps = 1e-6, const Tensor& weight = {}) const;
+  template <std::same_as<RmsNormOptions> O = RmsNormOptions>
+  Tensor rmsnorm(const O& o) const {
+    return rmsnorm(o.axis, o.eps, o.weight);
+  }
   // this over its p-norm along an axis, or over eps where that is larger.
   Tensor normalize(double p = 2, const AxisList& axes = 1, double eps = 1e-12) const;
+  template <std::same_as<NormalizeOptions> O = NormalizeOptions>
+  Tensor normalize(const O& o) const {
+    return normalize(o.p, o.axes, o.eps);
+  }
   // (this - mean) * invstd * weight + bias, each of them along one axis.
   Tensor batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
                    const Tensor& invstd, std::int64_t axis = 1) const;
   // this (..., queries, width), key and value (..., keys, width). A bool mask says who is seen; any
-  // other is added. More options: functional.h.
+  // other is added. The options are in functional.h.
+  template <std::same_as<Tensor> T>
   Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
-                                      const Tensor& mask = {}, bool is_causal = false,
-                                      bool enable_gqa = false, double dropout_p = 0) const;
+                                      const T& attn_mask) const {
+    return scaled_dot_product_attention(key, value, attn_mask, 0.0);
+  }
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                      const Tensor& attn_mask, double dropout_p,
+                                      bool is_causal = false) const;
+  template <std::same_as<bool> B>  // dropout_p stands before is_causal
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                      const Tensor& attn_mask, B dropout_p) const = delete;
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value) const;
+  Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                      const functional::AttentionOptions& options) const;
 
   // --- Linear algebra: more of it in linalg.h ---------------------------------------------------
 
@@ -721,8 +841,8 @@ class Tensor {
   // With -1 classes, as many as the largest number asks for: it is computed.
   Tensor one_hot(std::int64_t classes = -1) const;
 
-  // What a condition picks. How much that is has to be computed, unless a size is given: then the
-  // rest is cut off, or filled up.
+  // What a condition picks. How much that is has to be computed (realised) at the call, since only then a
+  // shape is known, unless a size is given: then the rest is cut off, or filled up.
   Tensor masked_select(const Tensor& mask) const;
   Tensor masked_select(const Tensor& mask, std::int64_t size, Scalar fill = 0) const;
   // Where the mask is true the elements of the source, one after the other.
@@ -748,12 +868,20 @@ class Tensor {
   // How many elements lie in each of `bins` equal parts of least to most (if both are 0: the extremes);
   // the last part includes its end.
   Tensor histc(std::int64_t bins = 100, double least = 0, double most = 0) const;
+  template <std::same_as<HistcOptions> O = HistcOptions>
+  Tensor histc(const O& o) const {
+    return histc(o.bins, o.least, o.most);
+  }
   struct Histogram;  // counts, edges
   Histogram histogram(std::int64_t bins, std::optional<std::pair<double, double>> bounds = {},
                       const Tensor& weight = {}, bool density = false) const;
+  template <std::same_as<HistogramOptions> O = HistogramOptions>
+  auto histogram(std::int64_t bins, const O& o) const {
+    return histogram(bins, o.bounds, o.weight, o.density);
+  }
   Histogram histogram(const Tensor& edges, const Tensor& weight = {}, bool density = false) const;
   // The different elements in ascending order, which of them each element is, and how often they
-  // occur. How many there are is computed; every NaN is different.
+  // occur. How many there are is computed (realised) at the call; every NaN is different.
   struct Unique;  // values, inverse, counts
   Unique unique() const;
   Unique unique_consecutive() const;  // of neighbours; in the order they have
@@ -768,6 +896,10 @@ class Tensor {
   // The first k of sort(); they are in order whatever `sorted` says.
   Selected topk(std::int64_t k, std::int64_t axis = -1, bool largest = true,
                 bool sorted = true) const;
+  template <std::same_as<TopkOptions> O = TopkOptions>
+  auto topk(std::int64_t k, const O& o) const {
+    return topk(k, o.axis, o.largest, o.sorted);
+  }
   Selected kthvalue(std::int64_t k, std::int64_t axis = -1, bool keepdim = false) const;  // from 1
   // The lower one of two in the middle: NaN, if there is one; and of those that are not NaN.
   Tensor median() const;
@@ -781,12 +913,28 @@ class Tensor {
   enum class Interpolation { Linear, Lower, Higher, Nearest, Midpoint };
   Tensor quantile(double q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
                   Interpolation interpolation = Interpolation::Linear) const;
+  template <std::same_as<QuantileOptions> O = QuantileOptions>
+  Tensor quantile(double q, const O& o) const {
+    return quantile(q, o.axis, o.keepdim, o.interpolation);
+  }
   Tensor quantile(const Tensor& q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
                   Interpolation interpolation = Interpolation::Linear) const;
+  template <std::same_as<QuantileOptions> O = QuantileOptions>
+  Tensor quantile(const Tensor& q, const O& o) const {
+    return quantile(q, o.axis, o.keepdim, o.interpolation);
+  }
   Tensor nanquantile(double q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
                      Interpolation interpolation = Interpolation::Linear) const;
+  template <std::same_as<QuantileOptions> O = QuantileOptions>
+  Tensor nanquantile(double q, const O& o) const {
+    return nanquantile(q, o.axis, o.keepdim, o.interpolation);
+  }
   Tensor nanquantile(const Tensor& q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
                      Interpolation interpolation = Interpolation::Linear) const;
+  template <std::same_as<QuantileOptions> O = QuantileOptions>
+  Tensor nanquantile(const Tensor& q, const O& o) const {
+    return nanquantile(q, o.axis, o.keepdim, o.interpolation);
+  }
 
   // --- Patterns: axes by letters and by names --------------------------------------------------
 
@@ -820,6 +968,10 @@ class Tensor {
   Tensor sparse_categorical_crossentropy(const Tensor& target, std::int64_t ignore_index = -1,
                                          double label_smoothing = 0,
                                          Reduction reduction = Reduction::Mean) const;
+  template <std::same_as<SparseCrossEntropyOptions> O = SparseCrossEntropyOptions>
+  Tensor sparse_categorical_crossentropy(const Tensor& target, const O& o) const {
+    return sparse_categorical_crossentropy(target, o.ignore_index, o.label_smoothing, o.reduction);
+  }
   // this: scores (batch, classes, ...), target: classes (batch, ...) or probabilities.
   Tensor cross_entropy(const Tensor& target, Reduction reduction = Reduction::Mean,
                        double label_smoothing = 0) const;
@@ -981,3 +1133,5 @@ struct std::hash<weft::Tensor> {
     return std::hash<std::shared_ptr<weft::Tensor::State>>{}(tensor.state_);
   }
 };
+
+#include <weft/method_args.h>

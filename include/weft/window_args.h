@@ -64,6 +64,11 @@ struct MaxPoolOptions {
   bool ceil_mode = false;
 };
 
+struct MaxUnpoolOptions {
+  PerDim stride = {}, padding = 0;
+  std::vector<std::int64_t> output_size = {};
+};
+
 struct AvgPoolOptions {
   PerDim stride = {}, dilation = 1;
   Padding padding = 0;

@@ -5,6 +5,7 @@
 // registers comes about.
 
 #include <algorithm>
+#include <ranges>
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
@@ -58,13 +59,14 @@ UOp combined(Op op, const std::vector<UOp>& copies) {
   return as_list(members, copies[0]->op() == Op::Tuple);
 }
 
-// An END or REDUCE without its unrolled ranges.
+// An END or REDUCE without its unrolled ranges. Copies stand in the order of the trips, those of the
+// innermost range next to each other: what changes with the others alone is needed for a while only.
 UOp unrolled(const UOp& closer) {
   UOp what = closer.src(0);
   std::vector<UOp> loops;
-  for (const Node* range : closer->src().subspan(1)) {
+  for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
     if (!is_unrolled(range)) {
-      loops.emplace_back(range);
+      loops.emplace(loops.begin(), range);
       continue;
     }
     const std::vector<UOp> copies = copies_of(what, range);

@@ -219,7 +219,6 @@ class Model {
   // Instructions of one trip of the innermost loop, for all that stands in registers.
   struct Instructions {
     double arithmetic = 0, loads = 0, gathers = 0, values = 1, held = 0;
-    double stalls = 0;  // cycles
   };
 
   double upcast_trips(const NestAccess& access) const {
@@ -252,17 +251,6 @@ class Model {
     return false;
   }
 
-  // More rows than are fetched ahead at once, and than the first cache keeps.
-  bool is_far_apart(std::size_t a) const {
-    double gap = 0;
-    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
-      if (piece(i).kind == LoopKind::Upcast)
-        gap = std::max(gap, std::abs(static_cast<double>(nest_.accesses[a].stride(piece(i).loop))));
-    return gap * nest_.accesses[a].bytes > machine_.line &&
-           footprints_[loop_pieces_ - 1][a].lines * machine_.line >
-               usable * machine_.levels[0].bytes;
-  }
-
   // Cycles of the reads and writes of one trip, and the registers that hold them.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
@@ -281,8 +269,6 @@ class Model {
       if (!access.is_write) sum.held += std::min(times, 8.0);
     }
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
-    if (times > streams && plan_.staged[a] < 0 && loop_pieces_ > 0 && is_far_apart(a))
-      sum.stalls += times * access.bytes / machine_.line * machine_.line_miss;
     if (access.is_masked && plan_.staged[a] < 0) sum.arithmetic += 2 * times;
   }
 
@@ -318,7 +304,7 @@ class Model {
     const double ports = code.arithmetic / machine_.fma_ports;
     const double loads = (code.loads + code.gathers) / machine_.load_ports;
     const double all = (code.arithmetic + code.loads + 2 * code.gathers + 3) / machine_.issue;
-    double cycles = std::max({ports, loads, all, 1.0}) + code.stalls;
+    double cycles = std::max({ports, loads, all, 1.0});
     if (accumulators > 0) {
       cycles = std::max(cycles, machine_.fma_latency);
       const double needed = accumulators + std::min(code.held, 4.0) + 1;

@@ -64,26 +64,29 @@ class Fuser {
     Instance root = nests_.root(bodies_[cut], kernels_.size());
     Workload alone = estimator_.alone(cut, root);
     if (!graph_.cuts[cut].must && !users.empty() && fit_in(users, cut, alone)) return;
+    const std::size_t kernel = kernels_.size();
     instances_[cut] = {std::move(root)};
-    taken_by_.push_back(kernels_.size());
+    taken_by_.push_back(kernel);
     kernels_.push_back(std::move(alone));
+    furthest_.push_back(cut);
+    update_furthest(kernel);
   }
 
-  // Where the kernel needs the cut; one too many where there are too many.
-  std::vector<Instance> places_in(std::size_t kernel, std::size_t cut) {
-    std::vector<Instance> places;
+  // Where each kernel needs the cut; one too many where there are too many.
+  std::map<std::size_t, std::vector<Instance>> places_of(std::size_t cut) {
+    std::map<std::size_t, std::vector<Instance>> by_kernel;
     for (const auto& [reader, reading] : readers_[cut]) {
       if (reading == nullptr) continue;
       for (Instance& around : instances_[reader]) {
-        if (whole(around.kernel) != kernel) continue;
+        std::vector<Instance>& places = by_kernel[whole(around.kernel)];
+        if (places.size() > most_places) continue;
         Instance place = nests_.read(around, bodies_[reader], *reading);
-        place.kernel = kernel;
+        place.kernel = whole(around.kernel);
         const auto same = [&](const Instance& other) { return are_same_place(place, other); };
         if (std::ranges::none_of(places, same)) places.push_back(std::move(place));
-        if (places.size() > most_places) return places;
       }
     }
-    return places;
+    return by_kernel;
   }
 
   struct Offer {
@@ -97,8 +100,9 @@ class Fuser {
   bool fit_in(const std::set<std::size_t>& users, std::size_t cut, const Workload& alone) {
     double apart = estimator_.time(alone), together = 0;
     std::vector<Offer> offers;
+    std::map<std::size_t, std::vector<Instance>> places = places_of(cut);
     for (std::size_t user : users) {
-      auto offer = offer_in(user, cut, users.size() == 1);
+      auto offer = offer_in(user, cut, std::move(places[user]), users.size() == 1);
       if (!offer) return false;
       apart += estimator_.time(kernels_[user]);
       together += estimator_.time(offer->workload);
@@ -109,15 +113,16 @@ class Fuser {
       kernels_[offer.kernel] = std::move(offer.workload);
       result_.placements[cut] = std::move(offer.placement);
       std::ranges::move(offer.instances, std::back_inserter(instances_[cut]));
+      update_furthest(offer.kernel);
     }
     return true;
   }
 
   // The best way to compute the cut inside the kernel; nothing where there is none.
-  std::optional<Offer> offer_in(std::size_t user, std::size_t cut, bool may_stage) {
+  std::optional<Offer> offer_in(std::size_t user, std::size_t cut, std::vector<Instance> places,
+                                bool may_stage) {
     const Workload& kernel = kernels_[user];
     if (kernel.outputs.empty() || graph_.cuts[kernel.outputs[0]].is_copy) return {};
-    std::vector<Instance> places = places_in(user, cut);
     if (places.empty() || breaks_order(kernel, cut, places)) return {};
     std::optional<Offer> best;
     const auto consider = [&](Offer offer) {
@@ -214,6 +219,7 @@ class Fuser {
     kernels_[into] = std::move(merged);
     kernels_[kernel] = {};
     taken_by_[kernel] = into;
+    update_furthest(into);
     return true;
   }
 
@@ -234,21 +240,64 @@ class Fuser {
     return cuts;
   }
 
+  // The kernels that have to run before.
+  std::vector<std::size_t> sources_of(std::size_t kernel) const {
+    std::vector<std::size_t> sources;
+    for (std::size_t cut : waits_for(kernel)) add_kernels_of(cut, sources);
+    return sources;
+  }
+
+  // The kernels that have to run after, of those that there are.
+  std::vector<std::size_t> users_of(std::size_t kernel) const {
+    std::vector<std::size_t> users;
+    const auto add_overwriting = [&](const Node* leaf) {
+      if (const auto by = graph_.overwritten_by(leaf)) add_kernels_of(*by, users);
+    };
+    for (std::size_t output : kernels_[kernel].outputs) {
+      for (const auto& [reader, reading] : readers_[output]) add_kernels_of(reader, users);
+      add_overwriting(leaf(output));
+    }
+    for (const auto& [input, bytes] : kernels_[kernel].inputs) add_overwriting(input);
+    return users;
+  }
+
+  void add_kernels_of(std::size_t cut, std::vector<std::size_t>& kernels) const {
+    for (const Instance& instance : instances_[cut]) kernels.push_back(whole(instance.kernel));
+  }
+
+  // What is new in the kernel may go further than what was there, and so do those after it.
+  void update_furthest(std::size_t kernel) {
+    for (std::size_t output : kernels_[kernel].outputs)
+      furthest_[kernel] = std::max(furthest_[kernel], output);
+    for (std::size_t source : sources_of(kernel))
+      furthest_[kernel] = std::max(furthest_[kernel], furthest_[source]);
+    std::vector<std::size_t> open{kernel};
+    while (!open.empty()) {
+      const std::size_t source = open.back();
+      open.pop_back();
+      for (std::size_t user : users_of(source)) {
+        if (furthest_[user] >= furthest_[source]) continue;
+        furthest_[user] = furthest_[source];
+        open.push_back(user);
+      }
+    }
+  }
+
   // Whether the first needs what the second makes, or what is to run before it does; also where that
-  // takes too long to find out.
+  // takes too long to find out. What lies before the second on every path is not looked at.
   bool depends(std::size_t first, std::size_t second) const {
     std::vector<std::size_t> open{first};
     std::set<std::size_t> seen{first};
     while (!open.empty()) {
       const std::size_t kernel = open.back();
       open.pop_back();
-      for (std::size_t cut : waits_for(kernel))
-        for (const Instance& instance : instances_[cut]) {
-          const std::size_t source = whole(instance.kernel);
-          if (source == second) return true;
-          if (seen.insert(source).second) open.push_back(source);
-          if (std::ssize(seen) > most_visited) return true;
-        }
+      if (furthest_[kernel] < furthest_[second]) continue;
+      for (std::size_t source : sources_of(kernel)) {
+        if (source == second) return true;
+        if (furthest_[source] >= furthest_[second] && seen.insert(source).second)
+          open.push_back(source);
+        if (std::ssize(seen) > most_visited) return true;
+      }
     }
     const auto& later = kernels_[first].follows;
     for (const auto& [input, bytes] : kernels_[second].inputs)
@@ -317,7 +366,9 @@ class Fuser {
   std::vector<std::vector<Instance>> instances_;
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> readers_of_overwritten_;  // by leaf
   std::vector<Workload> kernels_;
-  std::vector<std::size_t> taken_by_;  // by kernel: the one it was merged into, or itself
+  // By kernel: the one it was merged into, or itself; and the last cut that is made by it or by a
+  // kernel that it needs, so that nobody whose last cut comes before can need it.
+  std::vector<std::size_t> taken_by_, furthest_;
   Fusion result_;
 };
 

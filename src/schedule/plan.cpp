@@ -14,13 +14,15 @@
 
 #include "emit.h"
 #include "shard_rules.h"
+#include "split_sums.h"
 
 namespace weft {
 namespace {
 
 const RuleSet& tensor_rules(Algebra algebra_used) {
   static const auto with = [](Algebra used) {
-    return RuleSet{"tensors", {&call_rules(), &algebra(used), &region_rules()}};
+    return RuleSet{"tensors",
+                   {&call_rules(), &algebra(used), &region_rules(), &split_sums_rules()}};
   };
   static const RuleSet sets[] = {with(Algebra::Off), with(Algebra::Exact), with(Algebra::Fast)};
   return sets[static_cast<std::size_t>(algebra_used)];

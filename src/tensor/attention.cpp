@@ -88,13 +88,23 @@ Tensor dropped(const Tensor& x, double p, const Tensor& query) {
 
 }  // namespace
 
-Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,
-                                            const Tensor& mask, bool is_causal, bool enable_gqa,
-                                            double dropout_p) const {
+Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value) const {
   const Called called;
-  return functional::scaled_dot_product_attention(
-      *this, key, value,
-      {.mask = mask, .dropout_p = dropout_p, .is_causal = is_causal, .enable_gqa = enable_gqa});
+  return functional::scaled_dot_product_attention(*this, key, value);
+}
+
+Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                            const AttentionOptions& options) const {
+  const Called called;
+  return functional::scaled_dot_product_attention(*this, key, value, options);
+}
+
+Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,
+                                            const Tensor& attn_mask, double dropout_p,
+                                            bool is_causal) const {
+  const Called called;
+  return functional::scaled_dot_product_attention(*this, key, value, attn_mask, dropout_p,
+                                                  is_causal);
 }
 
 namespace functional {
@@ -112,14 +122,21 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   Tensor scores = query.matmul(k.transpose(-1, -2), within) * scale;
   const Tensor by_place = seen(scores, options);
   if (!by_place.is_null()) scores = by_place.where(scores, nowhere);
-  if (!options.mask.is_null()) {
-    const Tensor& mask = options.mask;
+  if (!options.attn_mask.is_null()) {
+    const Tensor& mask = options.attn_mask;
     want_mask(mask, scores);
     scores = mask.dtype().is_bool() ? mask.where(scores, nowhere) : scores + mask;
   }
-  const bool may_see_none = options.window || !options.mask.is_null();
+  const bool may_see_none = options.window || !options.attn_mask.is_null();
   const Tensor weights = may_see_none ? shares(scores) : scores.softmax(-1);
   return dropped(weights, options.dropout_p, query).matmul(v.cast(within)).cast(own);
+}
+
+Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
+                                    const Tensor& attn_mask, double dropout_p, bool is_causal) {
+  const Called called;
+  return scaled_dot_product_attention(
+      query, key, value, {.attn_mask = attn_mask, .dropout_p = dropout_p, .is_causal = is_causal});
 }
 
 // Of a pair (a, b) the one becomes a cos - b sin, the other b cos + a sin.

@@ -181,33 +181,85 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   return results;
 }
 
-Tensor Tensor::custom(const std::vector<Tensor>& inputs, const Forward& forward,
-                      const Backward& backward) {
-  std::vector<UOp> arguments;
-  std::vector<Tensor> parameters;
+Tensor Tensor::as_param(std::int64_t slot) const {
+  const Called called;
+  if (slot < 0) user_error(fmt::format("as_param: the slot is {}, below 0", slot));
+  const UOp graph = uop();
+  const ParamArg place{static_cast<std::int32_t>(slot), Access::Read, 0};
+  const UOp parameter = make(Op::Param, sizes_of(graph), graph->dtype(), place);
+  return from({parameter, Operand(*this).device, false});
+}
+
+namespace {
+
+// The inputs that a function's parameters stand for; those of calls within it are theirs.
+void want_inputs_for(const UOp& function, const std::vector<UOp>& inputs) {
+  std::unordered_set<const Node*> seen{function.node()};
+  for (std::vector<const Node*> open{function.node()}; !open.empty();) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node->op() == Op::Param) {
+      const auto slot = static_cast<std::size_t>(node->arg<ParamArg>().slot);
+      const UOp parameter(node);
+      if (slot >= inputs.size())
+        user_error(fmt::format("call: the function has a parameter {}, and there are {} inputs",
+                               slot, inputs.size()));
+      if (inputs[slot]->dtype() != node->dtype() || inputs[slot]->shape() != node->shape())
+        user_error(fmt::format("call: input {} is {} of shape {}, its parameter {} of shape {}",
+                               slot, inputs[slot]->dtype().str(), shape_text(inputs[slot]),
+                               node->dtype().str(), shape_text(parameter)));
+    }
+    for (const Node* source : node->src().subspan(node->op() == Op::Call ? 1 : 0))
+      if (seen.insert(source).second) open.push_back(source);
+  }
+}
+
+std::vector<UOp> graphs_of(const std::vector<Tensor>& tensors) {
+  std::vector<UOp> graphs;
+  for (const Tensor& tensor : tensors) graphs.push_back(tensor.uop());
+  return graphs;
+}
+
+Tensor applied(const Tensor& function, const std::vector<Tensor>& inputs,
+               const Tensor::Backward& backward) {
   Symbol device;
   bool tracked = false;
   for (const Tensor& input : inputs) {
     const Operand value(input);
-    const UOp graph = (Called(), value.uop());  // what `forward` calls has a name of its own
-    const auto slot = static_cast<std::int32_t>(arguments.size());
-    const UOp parameter =
-        make(Op::Param, sizes_of(graph), graph->dtype(), ParamArg{slot, Access::Read, 0});
-    parameters.push_back(from({parameter, value.device, false}));
-    arguments.push_back(graph);
     device = value.device;
     tracked = tracked || value.tracked;
   }
-  const auto run_backward = [backward, device](const UOp& output, const UOp& call) {
-    const auto tensor = [&](const UOp& graph) { return from({graph, device, false}); };
-    std::vector<Tensor> given;
-    for (const Node* argument : call->src().subspan(1)) given.push_back(tensor(UOp(argument)));
-    std::vector<UOp> gradients;
-    for (const Tensor& gradient : backward(tensor(output), given, tensor(call)))
-      gradients.push_back(gradient.is_null() ? UOp() : gradient.uop());
-    return gradients;
-  };
-  return from({call(forward(parameters).uop(), arguments, run_backward), device, tracked});
+  CallGradient run_backward;
+  if (backward)
+    run_backward = [backward, device](const UOp& output, const UOp& call) {
+      const auto tensor = [&](const UOp& graph) { return Tensor::from({graph, device, false}); };
+      std::vector<Tensor> given;
+      for (const Node* argument : call->src().subspan(1)) given.push_back(tensor(UOp(argument)));
+      std::vector<UOp> gradients;
+      for (const Tensor& gradient : backward(tensor(output), given, tensor(call)))
+        gradients.push_back(gradient.is_null() ? UOp() : gradient.uop());
+      return gradients;
+    };
+  const UOp graph = weft::call(function.uop(), graphs_of(inputs), run_backward);
+  return Tensor::from({graph, device, tracked});
+}
+
+}  // namespace
+
+Tensor Tensor::call(const std::vector<Tensor>& inputs, const Tensor& function,
+                    const Backward& backward) {
+  const Called called;
+  want_inputs_for(function.uop(), graphs_of(inputs));
+  return applied(function, inputs, backward);
+}
+
+Tensor Tensor::custom(const std::vector<Tensor>& inputs, const Forward& forward,
+                      const Backward& backward) {
+  std::vector<Tensor> parameters;
+  for (const Tensor& input : inputs)
+    parameters.push_back((Called(), input.as_param(std::ssize(parameters))));
+  const Tensor function = forward(parameters);  // what it calls has a name of its own
+  return Called(), applied(function, inputs, backward);
 }
 
 Tensor Tensor::contiguous_backward() const {

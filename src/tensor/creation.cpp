@@ -218,7 +218,7 @@ Tensor Tensor::eye(const Dim& rows, const Options& options) {
 
 Tensor Tensor::eye(const Dim& rows, const Dim& columns, const Options& options) {
   const Called called;
-  const Sizes sizes{rows.uop(), columns.uop()};
+  const Sizes sizes = sizes_from({rows, columns}, "eye");
   const UOp row = weft::reshape(counted(sizes[0], dtypes::index), {sizes[0], const_int(1)});
   const UOp column = weft::reshape(counted(sizes[1], dtypes::index), {const_int(1), sizes[1]});
   const UOp equal = weft::expand(row, sizes) == weft::expand(column, sizes);

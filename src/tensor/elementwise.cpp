@@ -205,6 +205,7 @@ Tensor Tensor::pow(const Operand& exponent) const {
 }
 
 Tensor Tensor::custom(std::string_view op, const std::vector<Tensor>& operands) {
+  const Called called(op);
   const std::vector<Operand> values(operands.begin(), operands.end());
   std::vector<UOp> src;
   std::vector<const Operand*> from;

@@ -25,7 +25,9 @@ Tensor unfolded(const Tensor& x, const Window& window) {
 
 Window window_of(const char* op, const PerDim& kernel, std::size_t dims,
                  const UnfoldOptions& options) {
-  return {op, kernel.of(dims, op), options.stride, options.dilation, options.padding};
+  const Window window(op, kernel.of(dims, op), options.stride, options.dilation, options.padding);
+  window.want_no_negative_padding();
+  return window;
 }
 
 }  // namespace

@@ -21,6 +21,7 @@ Window pool_window(const char* op, const Tensor& x, const PerDim& kernel,
   if (kernel.values().empty()) user_error(fmt::format("{}: the kernel has no sizes", op));
   Window window(op, kernel.values(), options.stride.values().empty() ? kernel : options.stride,
                 options.dilation, options.padding);
+  window.want_no_negative_padding();
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
     const auto [before, after] = window.padding[i];
     if (std::max(before, after) > window.reach(i) / 2)
@@ -174,6 +175,16 @@ Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& st
   return p == 2 ? sum.sqrt() : sum.pow(1 / p);
 }
 
+#define WEFT_LP_POOL(name, dims)                                                     \
+  Tensor name(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride, \
+              bool ceil_mode) {                                                      \
+    return Called(), lp_pool(x, p, kernel.of(dims, #name), stride, ceil_mode);       \
+  }
+WEFT_LP_POOL(lp_pool1d, 1)
+WEFT_LP_POOL(lp_pool2d, 2)
+WEFT_LP_POOL(lp_pool3d, 3)
+#undef WEFT_LP_POOL
+
 namespace {
 
 AxisList spatial_axes(const char* op, const Tensor& x) {
@@ -208,6 +219,7 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
                     "shape {}, over {} axes",
                     op, indices.dtype().str(), shape_text(indices.uop()), shape_text(x.uop()), n));
   const Window window(op, kernel.values(), stride.values().empty() ? kernel : stride, 1, padding);
+  window.want_no_negative_padding();
   const std::vector<std::int64_t> sizes =
       output_size.empty() ? sizes_before(x, window) : output_size;
   if (sizes.size() != n || std::ranges::any_of(sizes, [](std::int64_t size) { return size < 1; }))
@@ -225,6 +237,18 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
   batch.insert(batch.end(), sizes.begin(), sizes.end());
   return put.reshape(Shape(batch));
 }
+
+#define WEFT_UNPOOL(name, dims)                                                            \
+  Tensor name(const Tensor& x, const Tensor& indices, const PerDim& kernel,                \
+              const MaxUnpoolOptions& options) {                                           \
+    const Called called;                                                                   \
+    return max_unpool(x, indices, kernel.of(dims, #name), options.stride, options.padding, \
+                      options.output_size);                                                \
+  }
+WEFT_UNPOOL(max_unpool1d, 1)
+WEFT_UNPOOL(max_unpool2d, 2)
+WEFT_UNPOOL(max_unpool3d, 3)
+#undef WEFT_UNPOOL
 
 Tensor global_avg_pool(const Tensor& x) {
   return Called(), x.mean(spatial_axes("global_avg_pool", x), true);

@@ -42,8 +42,10 @@ Tensor Tensor::matmul(const Tensor& other, DType dtype) const {
   return contraction("matmul", rows, matrices ? turned.unsqueeze(-3) : turned, -1, dtype);
 }
 
-Tensor Tensor::linear(const Tensor& weight, const Tensor& bias) const {
+Tensor Tensor::linear(const Tensor& weight, const Tensor& bias, DType dtype) const {
   const Called called;
+  if (!dtype.is_void())
+    return cast(dtype).linear(weight.cast(dtype), bias.is_null() ? bias : bias.cast(dtype));
   const Tensor product = weight.ndim() == 1 ? *this * weight : matmul(weight);
   return bias.is_null() ? product : product + bias;
 }
@@ -164,7 +166,7 @@ Tensor spread(const Tensor& tensor, std::int64_t axis, std::int64_t zeros) {
       .slice(axis, {.stop = length});
 }
 
-// The last axes from the elements `first` on, as many as `sizes` says, with zeros behind the end.
+// The last axes from the elements `first` on, as many as `sizes` says, with zeros around them.
 Tensor cropped(const Tensor& tensor, const std::vector<std::int64_t>& first,
                const std::vector<std::int64_t>& sizes) {
   Tensor::Bounds missing, bounds;
@@ -174,10 +176,10 @@ Tensor cropped(const Tensor& tensor, const std::vector<std::int64_t>& first,
     bounds.emplace_back(0, tensor.dims()[axis]);
   }
   for (std::size_t i = 0; i < first.size(); ++i) {
-    const std::int64_t end = first[i] + sizes[i];
+    const std::int64_t front = std::max<std::int64_t>(0, -first[i]), end = first[i] + sizes[i];
     const std::int64_t size = tensor.size(static_cast<std::int64_t>(others + i));
-    missing.emplace_back(0, std::max<std::int64_t>(0, end - size));
-    bounds.emplace_back(first[i], end);
+    missing.emplace_back(front, std::max<std::int64_t>(0, end - size));
+    bounds.emplace_back(front + first[i], front + end);
   }
   return tensor.pad(missing).shrink(bounds);
 }

@@ -173,17 +173,28 @@ Tensor Tensor::logsumexp(const AxisList& axes, bool keepdim) const {
   return keepdim ? sum : sum.squeeze(over);
 }
 
-Tensor Tensor::softmax(std::int64_t axis) const {
+namespace {
+
+Tensor in_float(std::string_view op, const Tensor& tensor, DType dtype) {
+  if (!dtype.is_float()) user_error(fmt::format("{}: {} is no float", op, dtype.str()));
+  return tensor.cast(dtype);
+}
+
+}  // namespace
+
+Tensor Tensor::softmax(std::int64_t axis, DType dtype) const {
   const Called called;
   axis_of("softmax", axis, ndim());
+  if (!dtype.is_void()) return in_float("softmax", *this, dtype).softmax(axis);
   if (is_empty(*this)) return exp();
   const Tensor e = (*this - max(axis, true).detach()).exp();
   return e * e.sum(axis, true).reciprocal();  // one division for all of them
 }
 
-Tensor Tensor::log_softmax(std::int64_t axis) const {
+Tensor Tensor::log_softmax(std::int64_t axis, DType dtype) const {
   const Called called;
   axis_of("log_softmax", axis, ndim());
+  if (!dtype.is_void()) return in_float("log_softmax", *this, dtype).log_softmax(axis);
   if (is_empty(*this)) return exp();
   const Tensor rest = *this - max(axis, true).detach();
   return rest - rest.exp().sum(axis, true).log();

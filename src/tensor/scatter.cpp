@@ -99,8 +99,20 @@ Tensor largest(const Tensor& tensor, std::int64_t axis, const Tensor& by, const 
       });
 }
 
-Tensor averaged(const Tensor& total, const Tensor& count) {
-  return total.dtype().is_float() ? total / count : total.floordiv(count);
+// Sums and how many are in them lie side by side, so that one write adds to both.
+Tensor averaged(const Tensor& tensor, std::int64_t axis, const Tensor& by, const Tensor& source,
+                bool include_self) {
+  const DType own = tensor.dtype(), wide = own.is_float() ? promote(own, dtypes::f32) : own;
+  const auto with_count = [&](const Tensor& x) {
+    return Tensor::stack(
+        {x.cast(wide), Tensor::ones(x.dims(), {.dtype = wide, .device = x.device()})}, -1);
+  };
+  const Tensor index = Tensor::stack({by, by}, -1);
+  Tensor begun = with_count(tensor);
+  if (!include_self) begun = begun.scatter(axis, index, 0);
+  const Tensor both = begun.scatter_add(axis, index, with_count(source));
+  const Tensor total = both.select(-1, 0), count = both.select(-1, 1).maximum(1);
+  return own.is_float() ? (total / count).cast(own) : total.floordiv(count);
 }
 
 }  // namespace
@@ -151,9 +163,7 @@ Tensor Tensor::scatter_reduce(std::int64_t axis, const Tensor& index, const Tens
     }
     case Reduce::Mean: break;
   }
-  const Tensor before = include_self ? ones_like() : ones_like().scatter(axis, index, 0);
-  const Tensor count = before.scatter_add(axis, index, 1).maximum(1);
-  return averaged(begun(zero).scatter_add(axis, index, part), count);
+  return averaged(*this, axis, index, part, include_self);
 }
 
 Tensor Tensor::take(const Tensor& index, std::int64_t axis) const {

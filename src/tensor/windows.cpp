@@ -22,11 +22,14 @@ Window::Window(const char* name, std::vector<std::int64_t> sizes, const PerDim& 
   const auto below = [](const std::vector<std::int64_t>& values, std::int64_t least) {
     return std::ranges::any_of(values, [=](std::int64_t value) { return value < least; });
   };
-  const bool is_negative = std::ranges::any_of(
-      padding, [](const Padding::Sides& sides) { return std::min(sides.first, sides.second) < 0; });
-  if (below(kernel, 1) || below(stride, 1) || below(dilation, 1) || is_negative)
-    user_error(
-        fmt::format("{}: kernel, stride and dilation are at least 1, padding at least 0", op));
+  if (below(kernel, 1) || below(stride, 1) || below(dilation, 1))
+    user_error(fmt::format("{}: kernel, stride and dilation are at least 1", op));
+}
+
+void Window::want_no_negative_padding() const {
+  for (const auto& [before, after] : padding)
+    if (before < 0 || after < 0)
+      user_error(fmt::format("{}: padding of {} and {} is negative", op, before, after));
 }
 
 namespace {
@@ -53,8 +56,15 @@ void Window::round_up(const Tensor& tensor) {
 Tensor padded(const Tensor& tensor, const Window& window, Scalar value) {
   want_axes(tensor, window);
   Tensor::Bounds bounds(static_cast<std::size_t>(tensor.ndim()) - window.kernel.size(), {0, 0});
-  for (std::size_t i = 0; i < window.kernel.size(); ++i)
-    bounds.emplace_back(window.padding[i].first, window.padding[i].second + window.beyond[i]);
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const auto [before, after] = window.padding[i];
+    const auto taken = -std::min<std::int64_t>(before, 0) - std::min<std::int64_t>(after, 0);
+    const auto axis = static_cast<std::int64_t>(bounds.size());
+    if (taken > 0 && taken > tensor.size(axis))
+      user_error(fmt::format("{}: padding of {} and {} takes more than axis {} of shape {} has",
+                             window.op, before, after, axis, shape_text(tensor.uop())));
+    bounds.emplace_back(before, after + window.beyond[i]);
+  }
   return tensor.pad(bounds, value);
 }
 

@@ -107,7 +107,7 @@ Tensor Stored::load() const {
   return Tensor::from_blob(own->data(), shape, {.dtype = dtype}, own);
 }
 
-Case::Case(std::string_view line, std::span<const std::byte> file) {
+Case::Case(std::string_view line, std::span<const std::byte> file, const Load& load) {
   std::string_view section;
   const std::vector<std::string_view> words = split(line, ' ');
   for (std::string_view word : std::span(words).subspan(1)) {
@@ -121,7 +121,7 @@ Case::Case(std::string_view line, std::span<const std::byte> file) {
       const auto equals = word.find('=');
       arguments_.emplace(word.substr(0, equals), Value(word.substr(equals + 1)));
     } else if (section == "in")
-      add_input(word, file);
+      add_input(word, file, load);
     else if (section == "out")
       outputs.emplace_back(word, file);
     else
@@ -130,12 +130,12 @@ Case::Case(std::string_view line, std::span<const std::byte> file) {
   for (const Stored& output : outputs) look_at(output);
 }
 
-void Case::add_input(std::string_view word, std::span<const std::byte> file) {
+void Case::add_input(std::string_view word, std::span<const std::byte> file, const Load& load) {
   Tensor base, input;
   if (word != "-") {
     const Stored stored(word, file);
     look_at(stored);
-    input = base = stored.load();
+    input = base = load(stored, bases.size());
     for (const Move& move : stored.moves) input = moved(input, move);
   }
   bases.push_back(base);

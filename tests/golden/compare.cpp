@@ -4,16 +4,9 @@
 #include <cstring>
 
 #include <fmt/ranges.h>
-#include <weft/dev/ir/value.h>
 
 namespace weft::golden {
 namespace {
-
-Bits bits_at(const Stored& stored, std::size_t i) {
-  Bits bits = 0;
-  std::memcpy(&bits, stored.bytes.data() + i * stored.dtype.bytes(), stored.dtype.bytes());
-  return canonical_bits(bits, stored.dtype);
-}
 
 Numbers place(std::size_t i, const Numbers& shape) {
   Numbers index(shape.size());
@@ -43,6 +36,12 @@ std::string first_difference(const Tensor& tensor, const Stored& stored,
 }
 
 }  // namespace
+
+Bits bits_at(const Stored& stored, std::size_t i) {
+  Bits bits = 0;
+  std::memcpy(&bits, stored.bytes.data() + i * stored.dtype.bytes(), stored.dtype.bytes());
+  return canonical_bits(bits, stored.dtype);
+}
 
 Tolerance tolerance_of(DType dtype) {
   switch (dtype.kind()) {

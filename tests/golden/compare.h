@@ -1,9 +1,13 @@
 // Is a tensor what a file says it is?
 #pragma once
 
+#include <weft/dev/ir/value.h>
+
 #include "golden.h"
 
 namespace weft::golden {
+
+Bits bits_at(const Stored& stored, std::size_t i);  // of one element
 
 struct Tolerance {
   double relative = 0, absolute = 0;

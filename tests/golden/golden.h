@@ -51,8 +51,10 @@ struct Stored {
 
 class Case {
  public:
-  // A line of the text file, which has these bytes.
-  Case(std::string_view line, std::span<const std::byte> file);
+  // A line of the text file, which has these bytes. `load` makes the base of an input of that number.
+  using Load = std::function<Tensor(const Stored&, std::size_t)>;
+  static Tensor as_stored(const Stored& stored, std::size_t) { return stored.load(); }
+  Case(std::string_view line, std::span<const std::byte> file, const Load& load = as_stored);
 
   // The inputs, null where one is left out.
   const Tensor& operator[](std::size_t i) const { return inputs_.at(i); }
@@ -86,7 +88,7 @@ class Case {
  private:
   const Value* find(std::string_view key) const;
   const Value& get(std::string_view key) const;
-  void add_input(std::string_view word, std::span<const std::byte> file);
+  void add_input(std::string_view word, std::span<const std::byte> file, const Load& load);
   void look_at(const Stored& stored);
 
   std::vector<Tensor> inputs_;

@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "compare.h"
+#include "differences.h"
 
 namespace weft::golden {
 namespace {
@@ -152,6 +153,9 @@ void add_tests(const Group& group) {
 
 int main(int count, char** arguments) {
   ::testing::InitGoogleTest(&count, arguments);
-  for (const weft::golden::Group* group : weft::golden::groups()) weft::golden::add_tests(*group);
+  for (const weft::golden::Group* group : weft::golden::groups()) {
+    weft::golden::add_tests(*group);
+    weft::golden::add_difference_tests(*group);
+  }
   return RUN_ALL_TESTS();
 }

@@ -7,7 +7,7 @@ namespace F = functional;
 
 Tensor attention(const Case& c) {
   F::AttentionOptions options{
-      .mask = c[3], .is_causal = c.flag("is_causal"), .enable_gqa = c.flag("enable_gqa")};
+      .attn_mask = c[3], .is_causal = c.flag("is_causal"), .enable_gqa = c.flag("enable_gqa")};
   if (c.has("scale")) options.scale = c.real("scale");
   if (c.has("window")) options.window = c.integer("window");
   return F::scaled_dot_product_attention(c[0], c[1], c[2], options);
@@ -24,7 +24,7 @@ Tensor multi_head(const Case& c) {
   const F::HeadWeights weights{
       .in_weight = c[3], .in_bias = c[4], .out_weight = c[5], .out_bias = c[6]};
   return F::multi_head_attention(c[0], c[1], c[2], c.integer("heads"), weights,
-                                 {.mask = c[7], .is_causal = c.flag("is_causal")});
+                                 {.attn_mask = c[7], .is_causal = c.flag("is_causal")});
 }
 
 F::CellWeights weights(const Case& c, std::size_t first) {

@@ -17,7 +17,7 @@ Tensor conv2d(const Case& c) {
 }
 
 Tensor attention(const Case& c) {
-  return c[0].scaled_dot_product_attention(c[1], c[2], c[3], c.flag("is_causal"));
+  return c[0].scaled_dot_product_attention(c[1], c[2], c[3], 0, c.flag("is_causal"));
 }
 
 // clang-format off

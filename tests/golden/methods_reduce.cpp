@@ -49,8 +49,8 @@ const Group group("reduce", {
   {"logsumexp", over(&Tensor::logsumexp)},
   {"argmax", place(&Tensor::argmax)},
   {"argmin", place(&Tensor::argmin)},
-  {"softmax", along(&Tensor::softmax)},
-  {"log_softmax", along(&Tensor::log_softmax)},
+  {"softmax", [](const Case& c) { return one(c[0].softmax(c.integer("axis", -1))); }},
+  {"log_softmax", [](const Case& c) { return one(c[0].log_softmax(c.integer("axis", -1))); }},
   {"cumsum", along(&Tensor::cumsum)},
 });
 // clang-format on

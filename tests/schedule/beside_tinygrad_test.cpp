@@ -107,6 +107,7 @@ std::vector<Counted> expressions() {
       {"embedding", [=] { return All{table[words]}; }, 1},
       {"rows by a tensor", [=] { return All{x[rows]}; }, 1},
       {"masked_fill", [=] { return All{x.masked_fill(y > 0, 0)}; }, 1},
+      {"einsum", [=] { return All{Tensor::einsum("ij,jk->ki", {a, b})}; }, 1},
       {"sort", [=] { return All{x.sort(1).values}; }, 3},
       {"argsort", [=] { return All{x.argsort(1)}; }, 3},
       {"topk", [=] { return All{x.topk(5, 1).values}; }, 3},

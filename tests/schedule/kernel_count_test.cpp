@@ -58,6 +58,22 @@ TEST(KernelCount, FusedIsOneAndRealisedStepByStepThree) {
   EXPECT_EQ(steps, 3u);
 }
 
+// Threads have parts to share, and a chain of additions is short.
+TEST(KernelCount, LongSumsAreTwo) {
+  const Tensor x = input({1 << 11, 1 << 10});
+  EXPECT_EQ(kernels(x.sum()), 2u);
+  EXPECT_EQ(kernels((x * 2 + 1).max()), 2u);
+  EXPECT_EQ(kernels(x.reshape({2, 1 << 20}).sum(1)), 2u);
+  EXPECT_EQ(kernels(x.reshape({1 << 20, 2}).sum(0)), 2u);
+  EXPECT_EQ(kernels(x.reshape({16, 1 << 17}).sum(1)), 1u) << "enough results";
+  EXPECT_EQ(kernels(x.shrink({{0, 1 << 9}, {0, 1 << 10}}).sum()), 1u) << "short";
+  EXPECT_EQ(kernels(input({1048583}).sum()), 1u) << "a prime has no parts";
+  const std::vector<float> values = x.to_vector<float>();
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  EXPECT_NEAR(x.sum().item<float>(), sum, sum * 1e-6);
+  EXPECT_NEAR(x.reshape({1 << 20, 2}).sum(0).sum().item<float>(), sum, sum * 1e-6);
+}
+
 TEST(KernelCount, SoftmaxAndNormsAreOne) {
   const Tensor x = input({64, 1000});
   EXPECT_EQ(kernels(x.softmax()), 1u);
@@ -105,7 +121,7 @@ TEST(KernelCount, LossIsAtMostTwo) {
 TEST(KernelCount, AttentionIsAtMostTwo) {
   const Tensor q = input({2, 4, 64, 32}), k = input({2, 4, 64, 32}), v = input({2, 4, 64, 32});
   EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v)), 2u);
-  EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v, {}, true)), 2u);
+  EXPECT_LE(kernels(q.scaled_dot_product_attention(k, v, {.is_causal = true})), 2u);
 }
 
 TEST(KernelCount, TransformerBlockIsAtMostEight) {
@@ -120,7 +136,7 @@ TEST(KernelCount, TransformerBlockIsAtMostEight) {
   const Tensor n = x.layernorm();
   const Tensor a = split(project(n, width))
                        .scaled_dot_product_attention(split(project(n, width)),
-                                                     split(project(n, width)), {}, true);
+                                                     split(project(n, width)), {.is_causal = true});
   const Tensor h = x + project(a.transpose(1, 2).reshape({2, T, width}), width);
   const Tensor y = h + project(project(h.layernorm(), 4 * width).gelu(), width);
   EXPECT_LE(kernels(y), 8u);

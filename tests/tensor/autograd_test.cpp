@@ -190,6 +190,26 @@ TEST(TensorAutograd, MethodsAgainstDifferences) {
        [](const Tensor& x) {
          return x.reshape({1, 1, 3, 4}).conv2d(x.shrink({{0, 2}, {0, 2}}).reshape({1, 1, 2, 2}));
        }},
+      {"conv of negative padding",
+       [](const Tensor& x) {
+         const Tensor image = x.reshape({1, 1, 3, 4}), w = x.shrink({{0, 2}, {0, 2}});
+         return image.conv2d(w.reshape({1, 1, 2, 2}), {}, {.padding = {{-1, 1}, {1, -1}}});
+       }},
+      {"conv_transpose of negative padding",
+       [](const Tensor& x) {
+         const Tensor image = x.reshape({1, 1, 3, 4}), w = x.shrink({{0, 2}, {0, 2}});
+         return image.conv_transpose(w.reshape({1, 1, 2, 2}), {}, {.stride = 2, .padding = -1});
+       }},
+      {"softmax in another dtype", [](const Tensor& x) { return x.softmax(1, dtypes::f64) * x; }},
+      {"linear in another dtype",
+       [](const Tensor& x) { return x.linear(x.T(), {}, dtypes::f64).square(); }},
+      {"mean of what is scattered",
+       [](const Tensor& x) {
+         const Tensor index = Tensor{{0, 1, 1, 0}, {2, 1, 0, 0}, {2, 2, 2, 2}};
+         return x.square().scatter_reduce(0, index, x * 3, Tensor::Reduce::Mean).square();
+       }},
+      {"call",
+       [](const Tensor& x) { return Tensor::call({x}, x.as_param(0).square() * 3).square(); }},
       {"max_pool", [](const Tensor& x) { return x.max_pool({2, 2}, {.stride = 1}).square(); }},
       {"cat", [](const Tensor& x) { return Tensor::cat({x, x * 2}, 1).square(); }},
       {"slice", [](const Tensor& x) { return x[{Slice{.step = -2}, Slice{1}}].square(); }},

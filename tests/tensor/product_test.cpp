@@ -273,7 +273,7 @@ TEST(TensorProduct, Attention) {
     const auto shaped = [&](const std::vector<float>& values) {
       return Tensor(values).reshape({1, 3, 2});
     };
-    EXPECT_TRUE(near(shaped(q).scaled_dot_product_attention(shaped(k), shaped(v), {}, is_causal),
+    EXPECT_TRUE(near(shaped(q).scaled_dot_product_attention(shaped(k), shaped(v), {}, 0, is_causal),
                      expected, {1, 3, 2}));
     if (!is_causal) continue;
     const Tensor lower = Tensor::full({3, 3}, true).tril();

@@ -136,7 +136,7 @@ class Chooser {
         for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
           if (u == v || nest_.loops[u].is_reduce || !nest_.has_reduce()) continue;
           if (nest_.loops[u].is_fixed) continue;
-          for (std::int64_t copies : {2, 3, 4, 5, 6, 7, 8, 10, 12, 14}) {
+          for (std::int64_t copies : {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14}) {
             if (copies > nest_.loops[u].size || copies * vectors > most_values) break;
             option.upcast = static_cast<int>(u);
             option.copies = copies;
@@ -213,7 +213,9 @@ class Chooser {
     std::vector<std::vector<bool>> result{std::vector<bool>(nest_.accesses.size())};
     if (!nest_.has_reduce() || !has_outputs()) return result;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (nest_.accesses[a].name.empty() || !changes_with_reduce(nest_.accesses[a])) continue;
+      if (nest_.accesses[a].name.empty() || nest_.accesses[a].is_index ||
+          !changes_with_reduce(nest_.accesses[a]))
+        continue;
       const std::size_t count = result.size();
       for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
         result.push_back(result[i]);

@@ -121,7 +121,14 @@ class Reader {
       if (is_elementwise(node->op()) && !node->dtype().is_index() && !node->dtype().is_weak())
         nest_.widest = std::max(nest_.widest, node->dtype().bytes());
     }
-    for (const auto& [name, load] : reads) add_access(load->src(0), name, false);
+    std::set<const Node*> indices;
+    for (const auto& [name, load] : reads)
+      for (const Node* node : toposort(load->src(0)))
+        if (node->op() == Op::Load) indices.insert(node);
+    for (const auto& [name, load] : reads) {
+      add_access(load->src(0), name, false);
+      nest_.accesses.back().is_index = indices.contains(load);
+    }
     return nest_.accesses.size() <= most_reads;
   }
 

@@ -122,3 +122,5 @@ case(
     grad=False,
 )
 case("bitcast", lambda x, dtype: x.view(DTYPES[dtype]), [specials()], dtype="i32", grad=False)
+for stop in [256, 4096]:
+    case("arange", lambda stop: torch.arange(stop), [], stop=stop, out="i32")

@@ -329,3 +329,9 @@ for name, (low, high) in product(["clamp", "clip"], [(-1, 1), (0.5, None), (None
         case(name, limits, [x], min_=low, max_=high)
     case(name, limits, [specials()], grad=False, min_=low, max_=high)
 case("clamp", lambda x, min_, max_: torch.clamp(x, min_, max_), [values([-1, 0, 1, 2])], min_=0, max_=1)
+
+EXACT, EXTREME = [-1.0, 0.0, 1.0], [-400.0, -300.0, -200.0, 200.0, 300.0, 400.0]
+case("relu", torch.relu, [values(EXACT)])
+for approximate in ["none", "tanh"]:
+    case("gelu", lambda x, approximate: torch.nn.functional.gelu(x, approximate=approximate), [values(EXTREME)], approximate=approximate)
+case("pow", lambda x, exponent: torch.pow(x, exponent), [ints((2, 3), 0, 9)], exponent=0.5)

@@ -260,3 +260,8 @@ case("where_places", lambda x: list(torch.where(x)), [transposed(ints((3, 4), 0,
 case("count_nonzero", torch.count_nonzero, [values([0., -0., float("nan"), 2.])], out="i32")
 case("count_nonzero", torch.count_nonzero, [transposed(bools((3, 4)))], dim=0, out="i32")
 case("count_nonzero", torch.count_nonzero, [ints((2, 3, 2), 0, 2, "u8")], dim=[0, 2], out="i32")
+
+# Infinities only where they are read; numbers, lists and tensors side by side.
+case("__getitem__", getitem, [values([1.0, float("inf"), -float("inf"), float("nan")]), places(0, 1, 3, 0, 2)], spec="t")
+case("__getitem__", getitem, [floats(X), places(1, 0), places(2, 4)], spec="t,1,new,t")
+case("__getitem__", getitem, [floats(X), places(1, 0, 3)], spec="(0 2 1),t")

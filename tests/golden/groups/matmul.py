@@ -251,3 +251,7 @@ case(
     [transposed(floats((4, 3))), transposed(floats((4, 3))), transposed(floats((2, 3))), None],
     atol=1e-5,
 )
+
+# By the identity, of what counts, of zeros.
+for x, y in [(torch.arange(64.0).reshape(8, 8), torch.eye(8)), (torch.arange(56.0).reshape(7, 8), torch.arange(72.0).reshape(8, 9)), (floats((9, 9)), floats((9, 9)))]:
+    case("matmul", torch.matmul, [x, y], atol=1e-4)

@@ -97,3 +97,10 @@ case("functional.fold", lambda x, sizes, kernel: F.fold(x, sizes, kernel), [tran
 for x, w, options in [((2, 3, 5, 4), (4, 3, 3, 2), {}), ((1, 4, 5, 5), (6, 2, 3, 3), {"groups": 2}), ((1, 2, 7, 6), (3, 2, 3, 2), {"stride": [2, 3]}),
                       ((1, 2, 3, 4), (2, 2, 3, 3), {"padding": 1}), ((1, 1, 1, 1), (1, 1, 1, 1), {})]:
     convs("image_conv2d", conv, [(x, w, options)], 0)
+
+# More channels, batches and elements than elsewhere; one element wide; channels last in memory.
+for x, w, options in [((1, 48, 5, 5), (4, 48, 3, 3), {}), ((33, 2, 4, 4), (3, 2, 2, 2), {}), ((1, 3, 24, 24), (2, 3, 5, 5), {}),
+                      ((1, 4, 5, 5), (3, 4, 1, 1), {}), ((1, 4, 3, 3), (3, 4, 1, 1), {"padding": 2}), ((4, 1, 5, 5), (6, 1, 3, 3), {})]:
+    case("conv2d", conv, [floats(x), floats(w), None], rtol=1e-4, atol=1e-4, **options)
+case("conv2d", conv, [permuted(floats((1, 5, 4, 3)), 0, 3, 1, 2), floats((2, 3, 2, 2)), None], rtol=1e-4, atol=1e-5)
+case("conv3d", conv, [floats((1, 2, 3, 3, 3)), floats((2, 2, 2, 2, 2)), None], padding=1, rtol=1e-4, atol=1e-5)

@@ -147,3 +147,8 @@ case("functional.embedding_bag", bag, [ints((3, 2), 0, 4, "i64"), floats((4, 2))
 case("functional.embedding_bag", bag, [ints((5,), 0, 4, "i64"), floats((4, 2)), values([0, 1, 3], "i64"), floats((5,))], mode="sum", padding_idx=1)
 case("functional.embedding_bag", bag, [ints((3, 4), 0, 3, "i64"), ints((3, 2), 0, 2, "f32"), None, None], mode="max")
 case("functional.embedding_bag", bag, [ints((9,), 0, 4, "i64"), ints((4, 3), 0, 2, "f32"), values([0, 2, 2, 5], "i64"), None], mode="max")
+
+EXACT, EXTREME = [-1.0, 0.0, 1.0], [-400.0, -300.0, -200.0, 200.0, 300.0, 400.0]
+case("softsign", F.softsign, [values(EXACT)])
+case("hardsigmoid", F.hardsigmoid, [values(EXTREME)])
+case("quick_gelu", lambda x: x * torch.sigmoid(1.702 * x), [values(EXTREME)])

@@ -126,3 +126,34 @@ for dims, pool, adaptive in [(1, F.max_pool1d, F.adaptive_max_pool1d), (2, F.max
     case(f"max_pool{dims}d", lambda x, kernel_size, **o: pool(x, kernel_size, **o), [least], kernel_size=[2] * dims, padding=1)
     for sizes in [[2] * dims, [3] * dims, [4] * dims]:
         case(f"functional.adaptive_max_pool{dims}d", adaptive, [ints(TIES[dims], 0, 3, "f32")], output_size=sizes)
+
+
+# Padded by other numbers on each side.
+def padded(x, sides, value):
+    return F.pad(x, [n for pair in reversed(sides) for n in pair], value=value)
+
+
+def max_of_padded(x, kernel_size, sides, **options):
+    return MAX[len(sides)](padded(x, sides, -inf), kernel_size, **options)
+
+
+def mean_of_padded(x, kernel_size, sides, count_include_pad=True, **options):
+    pool = lambda x: AVG[len(sides)](padded(x, sides, 0), kernel_size, **options)
+    return pool(x) if count_include_pad else pool(x) / pool(torch.ones_like(x))
+
+
+for shape, kernel, sides, options in [
+    ((1, 2, 6), [4], [[2, 0]], {"stride": 1}), ((1, 1, 7), [3], [[0, 1]], {"stride": 2}), ((1, 2, 4, 5), [2, 2], [[0, 1], [1, 0]], {}),
+    ((1, 1, 5, 5), [3, 4], [[1, 0], [2, 1]], {"stride": 2}), ((2, 1, 3, 6), [4, 2], [[2, 1], [0, 1]], {"stride": 1}), ((1, 1, 1, 1), [2, 2], [[1, 0], [0, 1]], {}),
+    ((1, 1, 3, 3, 4), [2, 2, 2], [[0, 1], [1, 0], [1, 1]], {}),
+]:
+    case(f"max_pool{len(sides)}d", max_of_padded, [distinct(shape)], kernel_size=kernel, sides=sides, **options)
+    for count in [True, False]:
+        case(f"avg_pool{len(sides)}d", mean_of_padded, [floats(shape)], kernel_size=kernel, sides=sides, count_include_pad=count, atol=1e-5, **options)
+
+# Infinities go where they came from.
+odd = values([[[[inf, 1.0, -inf, 2.0], [0.0, 3.0, 4.0, -1.0], [-inf, -inf, inf, 5.0], [-inf, -inf, 6.0, 7.0]]]])
+found, places = F.max_pool2d(odd, 2, return_indices=True)
+case("max_unpool2d", F.max_unpool2d, [found, places], kernel_size=[2, 2])
+case("max_unpool2d", F.max_unpool2d, [values([[[[inf, -inf], [inf, 0.0]]]]), places], kernel_size=[2, 2])
+case("max_unpool2d", F.max_unpool2d, [values([[[[-inf, -inf], [nan, inf]]]]), places], kernel_size=[2, 2], output_size=[5, 5])

@@ -84,3 +84,9 @@ for sizes, align in product([[2, 3, 3, 4], [1, 1, 2, 2], [1, 2, 1, 5], [2, 1, 2,
          [floats((sizes[0], len(sizes) - 2, len(sizes) - 1))], sizes=sizes, align_corners=align, atol=1e-5)
 case("functional.affine_grid", lambda theta, sizes: F.affine_grid(theta, sizes, align_corners=False), [floats((1, 2, 3), dtype="f64")], sizes=[1, 1, 2, 3])
 case("functional.affine_grid", lambda theta, sizes: F.affine_grid(theta, sizes, align_corners=False), [transposed(floats((1, 3, 2)))], sizes=[1, 1, 2, 3])
+# Bytes: elements that are only chosen stay bytes, others are computed as floats.
+for shape, sizes in [((1, 2, 4, 3), [7, 5]), ((2, 1, 5, 6), [2, 4]), ((1, 1, 1, 1), [3, 2])]:
+    for mode in ["nearest", "nearest-exact"]:
+        case("interpolate", interpolate, [ints(shape, 0, 256, "u8")], sizes=sizes, mode=mode)
+    for align in [False, True]:
+        case("interpolate", lambda x, **o: interpolate(x.float(), **o), [ints(shape, 0, 256, "u8")], sizes=sizes, mode="linear", align_corners=align, atol=1e-3)

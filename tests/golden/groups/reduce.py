@@ -224,3 +224,8 @@ for dtype, out in [
     case("cumsum", call, [numbers((3, 4), dtype)], axis=1, out=out)
 case("cumsum", call, [transposed(floats((3, 4)))], axis=1)
 case("cumsum", call, [flipped(floats((6,)), 0)], axis=0)
+
+case("sum", lambda x, axis: torch.sum(x, axis), [floats((5, 1))], axis=1)
+for name in ["var", "std"]:
+    for shape, axis in [((0, 3), 0), ((2, 0, 3), 1), ((3, 1), 1)]:
+        case(name, lambda x, axis: getattr(torch, name)(x, axis), [floats(shape)], axis=axis, grad=False)

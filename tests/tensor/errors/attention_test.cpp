@@ -41,12 +41,12 @@ TEST(TensorErrors, AttentionAndCells) {
        "(2, "
        "3)"},
       {"scaled_dot_product_attention, mask",
-       [&] { F::scaled_dot_product_attention(q, q, q, {.mask = of({5, 4})}); },
+       [&] { F::scaled_dot_product_attention(q, q, q, {.attn_mask = of({5, 4})}); },
        "scaled_dot_product_attention: shapes (2, 4, 4) and (5, 4) do not broadcast: 4 does not "
        "match "
        "5"},
       {"scaled_dot_product_attention, larger mask",
-       [&] { F::scaled_dot_product_attention(q, q, q, {.mask = of({3, 1, 4, 4})}); },
+       [&] { F::scaled_dot_product_attention(q, q, q, {.attn_mask = of({3, 1, 4, 4})}); },
        "scaled_dot_product_attention: a mask of shape (3, 1, 4, 4) for scores of shape (2, 4, 4)"},
       {"rotary_embedding, odd width", [&] { F::rotary_embedding(x); },
        "rotary_embedding: shape (2, 3) is not (..., time, an even width)"},

@@ -24,6 +24,7 @@ struct NestAccess {
   std::string name;  // of a read; a STAGE can be asked for by it
   const Node* storage = nullptr;
   bool is_write = false, is_masked = false;
+  bool is_index = false;                        // where another lies is read here
   double bytes = 4;                             // of an element
   std::vector<std::int64_t> sizes;              // of the buffer's dimensions
   std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: how the index grows

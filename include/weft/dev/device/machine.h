@@ -21,9 +21,9 @@ struct Machine {
   int registers = 32;      // of vectors
   double fma_ports = 1;    // vector operations that begin in one cycle
   double fma_latency = 4;  // cycles until the next in a chain begins
-  double load_ports = 2;
-  double issue = 5;  // instructions per cycle, of all kinds
-  double line = 64;  // bytes that caches move
+  double load_ports = 1;   // vector reads in one cycle
+  double issue = 5;        // instructions per cycle, of all kinds
+  double line = 64;        // bytes that caches move
   double page = 4096;
   double pages = 64;      // whose addresses are at hand
   double page_miss = 8;   // cycles for another

@@ -1,0 +1,314 @@
+// Some cases of each method are computed in f64 at three points of a random line: its inputs, and a
+// small step ahead and behind. What the outputs change by is what the gradient has to say.
+
+#include "differences.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <memory>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "compare.h"
+
+namespace weft::golden {
+namespace {
+
+constexpr std::size_t most_cases = 4;  // of a method, spread over all that can be taken
+constexpr std::int64_t most_elements = 150;
+constexpr double most_moved = 1e6;  // a step from there would not be seen
+constexpr double step = 1e-5;
+constexpr double kink = 1e-3;  // what slopes ahead and behind may differ by
+
+// What no step can show: in all cases of a method, or in some.
+struct Exception {
+  std::string reason;
+  bool (*is_for)(const Case&) = [](const Case&) { return true; };
+};
+
+// Numbers below 0 count from the end.
+bool may_write_a_place_twice(const Case& c) {
+  if (c.flag("accumulate")) return false;
+  return std::ranges::any_of(c.bases, [](const Tensor& base) {
+    if (base.is_null() || !base.dtype().is_int()) return false;
+    auto places = base.to_vector<std::int64_t>();
+    std::ranges::sort(places);
+    return (!places.empty() && places[0] < 0) || std::ranges::adjacent_find(places) != places.end();
+  });
+}
+
+const std::string rounds = "it rounds to fewer bits than a step takes";
+const std::string one_stays =
+    "of several values for one place one stays, but all have its gradient, as in PyTorch";
+
+const std::map<std::string, Exception, std::less<>> exceptions{
+    {"math.float", {rounds}},
+    {"math.half", {rounds}},
+    {"math.bfloat16", {rounds}},
+    {"suite.rounding_error", {"its gradient passes a rounding on purpose"}},
+    {"sorting.mode", {"each step changes which value is the most frequent"}},
+    {"searching.unique", {"it has no gradient, as in PyTorch"}},
+    {"sorting.unique_consecutive", {"it has no gradient, as in PyTorch"}},
+    {"indexing.__setitem__", {one_stays, may_write_a_place_twice}},
+    {"indexing.index_copy", {one_stays, may_write_a_place_twice}},
+    {"indexing.index_put", {one_stays, may_write_a_place_twice}},
+    {"indexing.put", {one_stays, may_write_a_place_twice}},
+    {"nn_functions.functional.batch_norm",
+     {"running statistics have no gradient, as in PyTorch",
+      [](const Case& c) { return c.outputs.size() > 1; }}},
+    {"nn_functions.functional.embedding",
+     {"the row for padding has no gradient, as in PyTorch",
+      [](const Case& c) { return c.has("padding_idx"); }}},
+};
+
+using Values = std::vector<double>;
+
+Values values_of(const Stored& stored) {
+  Values values(static_cast<std::size_t>(stored.numel()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    values[i] = double_from_bits(bits_at(stored, i), stored.dtype);
+  return values;
+}
+
+Values random_values(std::mt19937_64& random, std::size_t count) {
+  Values values(count);
+  for (double& value : values) value = std::uniform_real_distribution<double>(-1, 1)(random);
+  return values;
+}
+
+Tensor f64(const Values& values, const Shape& shape) {
+  return Tensor(values, {.dtype = dtypes::f64}).reshape(shape);
+}
+
+using Gradients = std::vector<std::optional<Stored>>;
+
+// A case whose inputs were moved by `offset` along the line that belongs to `seed`: all floats, or
+// where the file has gradients those with one.
+class Point {
+ public:
+  Point(const Data::Line& line, std::span<const std::byte> file, unsigned seed, double offset)
+      : random_(seed),
+        known_(Case(line.text, file).gradients),
+        offset_(offset),
+        c(line.text, file, [&](const Stored& stored, std::size_t i) { return moved(stored, i); }) {}
+
+  std::mt19937_64& random() { return random_; }
+
+ private:
+  // Methods may write into what they get, which is a copy.
+  Tensor moved(const Stored& stored, std::size_t input) {
+    if (!stored.dtype.is_float()) return stored.load();
+    Values values = values_of(stored);
+    if (!known_.empty() && !known_[input]) return f64(values, stored.shape);
+    Values direction = random_values(random_, values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (!(std::abs(values[i]) < most_moved)) direction[i] = 0;
+      values[i] += offset_ * direction[i];
+    }
+    directions.push_back(std::move(direction));
+    leaves.push_back(f64(values, stored.shape));
+    return leaves.back().clone();
+  }
+
+  std::mt19937_64 random_;
+  const Gradients known_;
+  const double offset_;
+
+ public:
+  std::vector<Values> directions;
+  std::vector<Tensor> leaves;  // of the inputs that were moved
+  const Case c;
+};
+
+double dot(const Values& a, const Values& b) {
+  double sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+
+// How fast the outputs, each weighted by random numbers, change along the line.
+struct Slopes {
+  double ahead = 0, behind = 0, gradient = 0, scale = 0;
+  bool is_infinite = false;  // an output, at all three points
+
+  // At a kink the slopes differ, at a jump they are as steep as the step is short.
+  bool is_smooth() const {
+    const double size = std::abs(ahead) + std::abs(behind);
+    if (is_infinite && !std::isfinite(gradient)) return false;
+    return std::isfinite(size) && size * step <= kink * (1 + scale) &&
+           std::abs(ahead - behind) <= kink * (1 + size);
+  }
+  bool is_right() const {
+    const double difference = (ahead + behind) / 2;
+    return std::abs(gradient - difference) <= 1e-6 * (1 + std::abs(difference)) + 1e-9 * scale;
+  }
+};
+
+// Of an output at the three points. Some methods give outputs whose size depends on the values.
+void add_changes(const Values& seed, std::span<const Tensor> points, Slopes& slopes) {
+  const auto at = points[0].to_vector<double>(), next = points[1].to_vector<double>(),
+             last = points[2].to_vector<double>();
+  if (next.size() != at.size() || last.size() != at.size()) {
+    slopes.ahead = NAN;
+    return;
+  }
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const bool is_same = next[i] == at[i] && last[i] == at[i];
+    slopes.is_infinite = slopes.is_infinite || (is_same && std::isinf(at[i]));
+    if (is_same) continue;
+    slopes.ahead += seed[i] * (next[i] - at[i]) / step;
+    slopes.behind += seed[i] * (at[i] - last[i]) / step;
+    slopes.scale += std::abs(seed[i] * at[i]);
+  }
+}
+
+Slopes slopes_of(const Method& method, const Data::Line& line, std::span<const std::byte> file,
+                 unsigned seed) {
+  Point here(line, file, seed, 0), ahead(line, file, seed, step), behind(line, file, seed, -step);
+  const std::vector<Tensor> outputs = method(here.c), after = method(ahead.c),
+                            before = method(behind.c);
+  std::vector<Tensor> gradients;
+  std::vector<Tensor> wanted;
+  std::vector<Values> seeds;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    if (!outputs[i].dtype().is_float()) continue;
+    seeds.push_back(random_values(here.random(), static_cast<std::size_t>(outputs[i].numel())));
+    const Tensor weights = f64(seeds.back(), outputs[i].shape()).cast(outputs[i].dtype());
+    const std::vector<Tensor> through = outputs[i].gradient(here.leaves, weights);
+    wanted.insert(wanted.end(), {outputs[i], after[i], before[i]});
+    if (gradients.empty())
+      gradients = through;
+    else
+      std::ranges::transform(gradients, through, gradients.begin(), std::plus<>());
+  }
+  wanted.insert(wanted.end(), gradients.begin(), gradients.end());
+  Tensor::realize(wanted);
+
+  Slopes slopes;
+  for (std::size_t i = 0; i < seeds.size(); ++i)
+    add_changes(seeds[i], std::span(wanted).subspan(3 * i), slopes);
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    slopes.gradient += dot(here.directions[i], gradients[i].to_vector<double>());
+  return slopes;
+}
+
+// Small, in floats, with something to change, and not told to compute in fewer bits.
+bool can_be_taken(const Case& c) {
+  const auto is_float = [](const Tensor& x) {
+    return !x.is_null() && x.dtype().is_float() && x.numel() > 0;
+  };
+  const auto has_values = [](const Stored& x) { return x.dtype.is_float() && x.numel() > 0; };
+  return c.largest <= most_elements && (!c.has("dtype") || c.dtype("dtype") == dtypes::f64) &&
+         std::ranges::any_of(c.bases, is_float) && std::ranges::any_of(c.outputs, has_values);
+}
+
+class DifferenceTest : public ::testing::Test {
+ public:
+  DifferenceTest(const Group& group, std::string_view method, std::shared_ptr<const Data> data)
+      : group_(group), name_(method), data_(std::move(data)) {}
+
+  void TestBody() override {
+    const auto lines = data_->lines.find(name_);
+    const auto exception = exceptions.find(fmt::format("{}.{}", group_.name, name_));
+    ASSERT_NE(lines, data_->lines.end()) << name_ << " has no cases";
+    std::vector<const Data::Line*> taken;
+    bool is_differentiable = false;
+    for (const Data::Line& line : lines->second) {
+      const Case c(line.text, data_->bytes);
+      if (exception != exceptions.end() && exception->second.is_for(c)) continue;
+      is_differentiable = is_differentiable || !c.gradients.empty();
+      if (can_be_taken(c)) taken.push_back(&line);
+    }
+    std::size_t smooth = 0;
+    const std::size_t count = std::min(taken.size(), most_cases);
+    for (std::size_t i = 0; i < count; ++i) smooth += check(*taken[i * taken.size() / count]);
+    if (is_differentiable || !taken.empty()) {
+      EXPECT_GT(smooth, 0U) << "no case is smooth";
+    }
+  }
+
+ private:
+  // Whether there is a slope at all.
+  bool check(const Data::Line& line) const {
+    const auto seed = static_cast<unsigned>(line.number);
+    const std::string where =
+        fmt::format("data/{}.txt:{}: {}\n  seed {}: ", group_.name, line.number, line.text, seed);
+    try {
+      const Slopes slopes = slopes_of(group_.methods.at(name_), line, data_->bytes, seed);
+      if (!slopes.is_smooth()) return false;
+      EXPECT_TRUE(slopes.is_right())
+          << where
+          << fmt::format("the gradient is {}, ahead the slope is {}, behind {}", slopes.gradient,
+                         slopes.ahead, slopes.behind);
+    } catch (const std::exception& error) {
+      ADD_FAILURE() << where << error.what();
+    }
+    return true;
+  }
+
+  const Group& group_;
+  const std::string name_;
+  const std::shared_ptr<const Data> data_;
+};
+
+Slopes slopes_at(std::string_view line, const Method& method, std::span<const float> numbers) {
+  return slopes_of(method, {1, std::string(line)}, std::as_bytes(numbers), 1);
+}
+
+TEST(GoldenDifferences, TellWrongGradients) {
+  const std::array<float, 2> numbers{0, 2};
+  const std::string_view line = "any in f32[]@4 out f32[]@4";
+  const auto at = [&](const Method& method) { return slopes_at(line, method, numbers); };
+  EXPECT_TRUE(at([](const Case& c) { return one(c[0].square()); }).is_right());
+  const Slopes none = at([](const Case& c) { return one(c[0].square() + c[0].detach()); });
+  EXPECT_TRUE(none.is_smooth());
+  EXPECT_FALSE(none.is_right());
+}
+
+TEST(GoldenDifferences, TellKinksAndJumps) {
+  const std::array<float, 2> numbers{0, 2};
+  const std::string_view line = "any in f32[]@0 out f32[]@0";
+  const auto at = [&](const Method& method) { return slopes_at(line, method, numbers); };
+  EXPECT_TRUE(at([](const Case& c) { return one(c[0].sin()); }).is_smooth());
+  EXPECT_FALSE(at([](const Case& c) { return one(c[0].abs()); }).is_smooth());
+  EXPECT_FALSE(at([](const Case& c) { return one(c[0].reciprocal()); }).is_smooth());
+  EXPECT_FALSE(at([](const Case& c) { return one(c[0].log()); }).is_smooth());
+}
+
+TEST(GoldenDifferences, MoveOnlyInputsWithAGradient) {
+  const std::array<float, 2> numbers{1, 2};
+  const std::string_view line = "any in f32[]@0 f32[]@4 out f32[]@0 seed f32[]@0 grad - f32[]@0";
+  const Slopes slopes =
+      slopes_at(line, [](const Case& c) { return one(c[0].detach() * c[1]); }, numbers);
+  EXPECT_TRUE(slopes.is_right());
+}
+
+TEST(GoldenDifferences, ExceptAtMethodsThatAreThere) {
+  std::set<std::string> names;
+  for (const Group* group : groups())
+    for (const auto& [name, method] : group->methods)
+      names.insert(fmt::format("{}.{}", group->name, name));
+  for (const auto& [name, exception] : exceptions) {
+    EXPECT_TRUE(names.contains(name)) << name;
+    EXPECT_FALSE(exception.reason.empty()) << name;
+  }
+}
+
+}  // namespace
+
+void add_difference_tests(const Group& group) {
+  const auto data = std::make_shared<const Data>(group.name);
+  for (const auto& [name, method] : group.methods)
+    ::testing::RegisterTest(fmt::format("differences/{}", group.name).c_str(), name.c_str(),
+                            nullptr, nullptr, __FILE__, __LINE__,
+                            [&group, name, data] { return new DifferenceTest(group, name, data); });
+}
+
+}  // namespace weft::golden
