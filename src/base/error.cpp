@@ -11,13 +11,19 @@ thread_local std::string_view called;
 
 bool is_capital(char c) { return c >= 'A' && c <= 'Z'; }
 
-// Without the method that it begins with, "sum: " or "[]: ". What begins with a capital is a device, or a switch.
+// As "sum" and "[]" are. What begins with a capital is a device, or a switch; "schedule" is that of a kernel, which
+// the user may have written.
+bool is_method(std::string_view name) {
+  return !name.empty() && !is_capital(name[0]) && name != "schedule" &&
+         name.find_first_of(" '\"=") == std::string_view::npos;
+}
+
+// Without the method that it begins with.
 std::string_view without_method(std::string_view message) {
   const std::size_t end = message.find(": ");
-  const std::string_view name = message.substr(0, end);
-  const bool is_method = end != std::string_view::npos && !is_capital(message[0]) &&
-                         name.find_first_of(" '\"=") == std::string_view::npos;
-  return is_method ? message.substr(end + 2) : message;
+  return end != std::string_view::npos && is_method(message.substr(0, end))
+             ? message.substr(end + 2)
+             : message;
 }
 
 std::string in_its_name(const std::string& message) {
