@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include <weft/dev/base/called.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/schedule/views.h>
@@ -42,13 +43,17 @@ struct AttentionOptions;
 struct Operand {
   Operand(const Tensor& tensor);  // NOLINT
   template <Literal Number>
-  Operand(Number number) : uop(Scalar(number).as(Scalar(number).literal())) {}  // NOLINT
+  Operand(Number number) : graph_(Scalar(number).as(Scalar(number).literal())) {}  // NOLINT
   Operand(UOp graph, Symbol on, bool is_tracked)
-      : uop(std::move(graph)), device(on), tracked(is_tracked) {}
+      : device(on), tracked(is_tracked), graph_(std::move(graph)) {}
 
-  UOp uop;
+  const UOp& uop() const;  // throws where the tensor is null
+
   Symbol device = {};    // empty for numbers, which are everywhere
   bool tracked = false;  // something below requires a gradient
+
+ private:
+  UOp graph_;
 };
 
 enum class Reduction { Mean, Sum, None };
@@ -111,10 +116,10 @@ class Tensor {
   // In this one's shape; in its dtype and on its device unless the options say otherwise.
   Tensor full_like(Scalar value, const Options& options = {}) const;
   Tensor const_like(Scalar value, const Options& options = {}) const {
-    return full_like(value, options);
+    return Called(), full_like(value, options);
   }
-  Tensor zeros_like(const Options& options = {}) const { return full_like(0, options); }
-  Tensor ones_like(const Options& options = {}) const { return full_like(1, options); }
+  Tensor zeros_like(const Options& options = {}) const { return Called(), full_like(0, options); }
+  Tensor ones_like(const Options& options = {}) const { return Called(), full_like(1, options); }
   Tensor empty_like(const Options& options = {}) const;
   // Rows and columns of the places on and below (above) a diagonal of a matrix: (2, places).
   static Tensor tril_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset = 0,
@@ -161,7 +166,7 @@ class Tensor {
   std::vector<Dim> dims() const;
   std::int64_t ndim() const;
   std::int64_t size(std::int64_t axis) const;
-  std::vector<std::int64_t> size() const { return shape(); }
+  std::vector<std::int64_t> size() const { return Called(), shape(); }
   std::int64_t numel() const;
   std::int64_t len() const;                     // of the first axis
   std::vector<std::int64_t> max_shape() const;  // the largest that symbolic sizes can be
@@ -181,10 +186,11 @@ class Tensor {
   std::vector<ScheduleItem> schedule() const;
   static std::vector<ScheduleItem> schedule(const std::vector<Tensor>& tensors);
   static std::vector<ScheduleItem> schedule_linear(const std::vector<Tensor>& tensors) {
-    return schedule(tensors);
+    return Called(), schedule(tensors);
   }
   template <Literal Number>
   Number item() const {  // the only element
+    const Called called("item");
     want_single();
     return to_vector<Number>()[0];
   }
@@ -192,11 +198,11 @@ class Tensor {
   std::vector<Number> to_vector() const;  // row-major, as are:
   template <Literal Number>
   std::vector<Number> tolist() const {
-    return to_vector<Number>();
+    return Called("tolist"), to_vector<Number>();
   }
   template <Literal Number>
   std::vector<Number> numpy() const {
-    return to_vector<Number>();
+    return Called("numpy"), to_vector<Number>();
   }
   // The memory itself, for as long as the tensor is not assigned; the device's has to be the program's.
   template <Literal Number>
@@ -226,7 +232,7 @@ class Tensor {
   // --- Assignment, seen by all tensors that share the memory ------------------------------------
 
   Tensor& assign(const Operand& value);
-  Tensor& fill(Scalar value) { return assign(value_of(value)); }
+  Tensor& fill(Scalar value) { return Called(), assign(value_of(value)); }
   Tensor& operator+=(const Operand& other);
   Tensor& operator-=(const Operand& other);
   Tensor& operator*=(const Operand& other);
@@ -237,9 +243,9 @@ class Tensor {
   Tensor& operator^=(const Operand& other);
   Tensor& operator<<=(const Operand& other);
   Tensor& operator>>=(const Operand& other);
-  Tensor& ifloordiv(const Operand& other) { return assign(floordiv(other)); }
-  Tensor& ipow(const Operand& exponent) { return assign(pow(exponent)); }
-  Tensor& imatmul(const Tensor& other) { return assign(matmul(other)); }
+  Tensor& ifloordiv(const Operand& other) { return Called(), assign(floordiv(other)); }
+  Tensor& ipow(const Operand& exponent) { return Called(), assign(pow(exponent)); }
+  Tensor& imatmul(const Tensor& other) { return Called(), assign(matmul(other)); }
   // This handle becomes one of another tensor of this shape. Nothing is written: who has a copy of the
   // handle keeps what was.
   Tensor& replace(const Tensor& other);
@@ -249,7 +255,7 @@ class Tensor {
   bool requires_grad() const;
   Tensor& set_requires_grad(bool on = true);
   bool is_param() const { return requires_grad(); }
-  Tensor& is_param_(bool on = true) { return set_requires_grad(on); }
+  Tensor& is_param_(bool on = true) { return Called(), set_requires_grad(on); }
   // Adds to grad() of every tensor that this depends on and that was set to require it.
   void backward(const Tensor& seed = {}) const;
   Tensor grad() const;  // null before the first backward()
@@ -275,7 +281,7 @@ class Tensor {
   // --- Placement and dtype ----------------------------------------------------------------------
 
   Tensor to(const std::string& device) const;
-  Tensor to(DType dtype) const { return cast(dtype); }
+  Tensor to(DType dtype) const { return Called(), cast(dtype); }
   // Makes this handle the tensor over there. What requires a gradient still does, and takes grad() along.
   Tensor& to_(const std::string& device);
   // In parts on several devices, along the axis, of sizes that differ by 1 at most; without an axis, all of
@@ -292,35 +298,39 @@ class Tensor {
   Tensor contiguous() const;  // computed into memory of its own
   Tensor clone(const std::string& device = {}) const;  // the same, there or on this device
   // What float(), int() and so on are elsewhere; here these are keywords.
-  Tensor to_float() const { return cast(dtypes::f32); }
-  Tensor to_double() const { return cast(dtypes::f64); }
-  Tensor half() const { return cast(dtypes::f16); }
-  Tensor bfloat16() const { return cast(dtypes::bf16); }
-  Tensor to_short() const { return cast(dtypes::i16); }
-  Tensor to_int() const { return cast(dtypes::i32); }
-  Tensor to_long() const { return cast(dtypes::i64); }
-  Tensor to_bool() const { return cast(dtypes::bool_); }
-  std::size_t element_size() const { return dtype().bytes(); }
-  bool is_floating_point() const { return dtype().is_float(); }
+  Tensor to_float() const { return Called(), cast(dtypes::f32); }
+  Tensor to_double() const { return Called(), cast(dtypes::f64); }
+  Tensor half() const { return Called(), cast(dtypes::f16); }
+  Tensor bfloat16() const { return Called(), cast(dtypes::bf16); }
+  Tensor to_short() const { return Called(), cast(dtypes::i16); }
+  Tensor to_int() const { return Called(), cast(dtypes::i32); }
+  Tensor to_long() const { return Called(), cast(dtypes::i64); }
+  Tensor to_bool() const { return Called(), cast(dtypes::bool_); }
+  std::size_t element_size() const { return Called(), dtype().bytes(); }
+  bool is_floating_point() const { return Called(), dtype().is_float(); }
   static DType result_type(const Operand& a, const Operand& b);  // of a + b
 
   // --- Movement: no values are computed ---------------------------------------------------------
 
   Tensor reshape(const Shape& shape) const;  // one size may be -1
-  Tensor view(const Shape& shape) const { return reshape(shape); }
+  Tensor view(const Shape& shape) const { return Called(), reshape(shape); }
   Tensor flatten(std::int64_t first = 0, std::int64_t last = -1) const;
-  Tensor ravel() const { return flatten(); }
-  Tensor reshape_as(const Tensor& other) const { return reshape(Shape(other.dims())); }
-  Tensor view_as(const Tensor& other) const { return reshape_as(other); }
+  Tensor ravel() const { return Called(), flatten(); }
+  Tensor reshape_as(const Tensor& other) const { return Called(), reshape(Shape(other.dims())); }
+  Tensor view_as(const Tensor& other) const { return Called(), reshape_as(other); }
   Tensor unflatten(std::int64_t axis, const Shape& sizes) const;
   Tensor squeeze(const AxisList& axes = {}) const;  // by default all axes of size 1
   Tensor unsqueeze(std::int64_t axis) const;
   Tensor permute(const AxisList& order) const;
   Tensor transpose(std::int64_t axis0 = 1, std::int64_t axis1 = 0) const;
   Tensor swapaxes(std::int64_t axis0, std::int64_t axis1) const;
-  Tensor swapdims(std::int64_t axis0, std::int64_t axis1) const { return swapaxes(axis0, axis1); }
+  Tensor swapdims(std::int64_t axis0, std::int64_t axis1) const {
+    return Called(), swapaxes(axis0, axis1);
+  }
   Tensor movedim(const AxisList& from, const AxisList& to) const;  // the others keep their order
-  Tensor moveaxis(const AxisList& from, const AxisList& to) const { return movedim(from, to); }
+  Tensor moveaxis(const AxisList& from, const AxisList& to) const {
+    return Called(), movedim(from, to);
+  }
   Tensor T() const;   // the axes in reverse
   Tensor mT() const;  // the last two exchanged
   // With axes of size 1 in front, or as the third one.
@@ -328,8 +338,8 @@ class Tensor {
   Tensor atleast_2d() const;
   Tensor atleast_3d() const;
   Tensor expand(const Shape& shape) const;  // -1 keeps a size
-  Tensor expand_as(const Tensor& other) const { return expand(Shape(other.dims())); }
-  Tensor broadcast_to(const Shape& shape) const { return expand(shape); }
+  Tensor expand_as(const Tensor& other) const { return Called(), expand(Shape(other.dims())); }
+  Tensor broadcast_to(const Shape& shape) const { return Called(), expand(shape); }
   static std::vector<Tensor> broadcast_tensors(const std::vector<Tensor>& tensors);
   Tensor flip(const AxisList& axes) const;
   Tensor fliplr() const;  // axis 1
@@ -345,11 +355,11 @@ class Tensor {
   // Flat, as torch orders them: before and after the last axis, the one in front of it ...
   Tensor pad(std::initializer_list<std::int64_t> widths, PadMode mode = PadMode::Constant,
              Scalar value = 0) const {
-    return pad(bounds_of({widths.begin(), widths.size()}), mode, value);
+    return Called(), pad(bounds_of({widths.begin(), widths.size()}), mode, value);
   }
   template <std::same_as<std::vector<std::int64_t>> Widths>
   Tensor pad(const Widths& widths, PadMode mode = PadMode::Constant, Scalar value = 0) const {
-    return pad(bounds_of(widths), mode, value);
+    return Called(), pad(bounds_of(widths), mode, value);
   }
   Tensor pad_to(const Shape& shape, Scalar value = 0) const;  // at the ends; -1 keeps a size
   Tensor shrink_to(const Shape& shape) const;                 // the first of each axis
@@ -368,7 +378,7 @@ class Tensor {
   std::vector<Tensor> dsplit(const Cuts& cuts) const;  // axis 2
   static Tensor cat(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
   static Tensor concatenate(const std::vector<Tensor>& tensors, std::int64_t axis = 0) {
-    return cat(tensors, axis);
+    return Called(), cat(tensors, axis);
   }
   static Tensor stack(const std::vector<Tensor>& tensors, std::int64_t axis = 0);
   static Tensor hstack(const std::vector<Tensor>& tensors);  // along axis 1, or the only one
@@ -410,7 +420,7 @@ class Tensor {
     return diag_embed(o.offset, o.axis0, o.axis1);
   }
   Tensor diag(std::int64_t offset = 0) const;  // of a vector the matrix, of a matrix the vector
-  Tensor diagflat(std::int64_t offset = 0) const { return flatten().diag_embed(offset); }
+  Tensor diagflat(std::int64_t offset = 0) const { return Called(), flatten().diag_embed(offset); }
   Tensor triu(std::int64_t diagonal = 0) const;
   Tensor tril(std::int64_t diagonal = 0) const;
   // A row of powers for each element of a vector, by default as many as elements, the highest first.
@@ -428,9 +438,9 @@ class Tensor {
   enum class Rounding { None, Trunc, Floor };
   Tensor div(const Operand& other, Rounding rounding) const;
   Tensor floordiv(const Operand& other) const;  // toward minus infinity, as Python's //
-  Tensor floor_divide(const Operand& other) const { return floordiv(other); }
+  Tensor floor_divide(const Operand& other) const { return Called(), floordiv(other); }
   Tensor mod(const Operand& other) const;  // with the sign of the divisor, as Python's %
-  Tensor remainder(const Operand& other) const { return mod(other); }
+  Tensor remainder(const Operand& other) const { return Called(), mod(other); }
   Tensor fmod(const Operand& other) const;  // with the sign of the dividend, as C's
   Tensor gcd(const Operand& other) const;   // of 0 and 0: 0
   Tensor lcm(const Operand& other) const;
@@ -559,7 +569,7 @@ class Tensor {
   Tensor logsigmoid() const;
   Tensor tanh() const;
   Tensor silu() const;
-  Tensor swish() const { return silu(); }
+  Tensor swish() const { return Called(), silu(); }
   Tensor mish() const;
   Tensor softplus(double beta = 1) const;
   Tensor hardtanh(double least = -1, double most = 1) const;
@@ -633,7 +643,7 @@ class Tensor {
   Tensor softmax(std::int64_t axis = -1, DType dtype = {}) const;
   Tensor log_softmax(std::int64_t axis = -1, DType dtype = {}) const;
   Tensor softmin(std::int64_t axis = -1, DType dtype = {}) const {
-    return neg().softmax(axis, dtype);
+    return Called(), neg().softmax(axis, dtype);
   }
 
   // --- Scans: of each element and those before it -------------------------------------------------
@@ -655,9 +665,11 @@ class Tensor {
   // --- Products, windows, normalisation ---------------------------------------------------------
 
   Tensor matmul(const Tensor& other, DType dtype = {}) const;
-  Tensor dot(const Tensor& other, DType dtype = {}) const { return matmul(other, dtype); }
+  Tensor dot(const Tensor& other, DType dtype = {}) const { return Called(), matmul(other, dtype); }
   // Images are tensors like others here.
-  Tensor image_dot(const Tensor& other, DType dtype = {}) const { return matmul(other, dtype); }
+  Tensor image_dot(const Tensor& other, DType dtype = {}) const {
+    return Called(), matmul(other, dtype);
+  }
   // The same of shapes that are exactly such: (n, k) and (k, m), with a batch b in front, or a vector.
   Tensor mm(const Tensor& other) const;
   Tensor bmm(const Tensor& other) const;
@@ -690,7 +702,7 @@ class Tensor {
   Tensor image_conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
                       const PerDim& stride = 1, const PerDim& dilation = 1,
                       const Padding& padding = 0, DType dtype = {}) const {
-    return conv2d(weight, bias, groups, stride, dilation, padding, dtype);
+    return Called(), conv2d(weight, bias, groups, stride, dilation, padding, dtype);
   }
   // What conv() with these options makes of the sizes backwards; weight (in, out / groups, sizes ...).
   Tensor conv_transpose(const Tensor& weight, const Tensor& bias = {},
@@ -805,7 +817,7 @@ class Tensor {
   Tensor scatter(std::int64_t axis, const Tensor& index, const Operand& source,
                  Scatter how = Scatter::Put) const;
   Tensor scatter_add(std::int64_t axis, const Tensor& index, const Operand& source) const {
-    return scatter(axis, index, source, Scatter::Add);
+    return Called(), scatter(axis, index, source, Scatter::Add);
   }
   // Extremes share their gradient among all that are equal to them.
   enum class Reduce { Sum, Prod, Mean, Amax, Amin };
@@ -821,7 +833,7 @@ class Tensor {
   // As gather and scatter, but the index broadcasts, and negative ones count from the end.
   Tensor take_along_axis(const Tensor& index, std::int64_t axis) const;
   Tensor take_along_dim(const Tensor& index, std::int64_t axis) const {
-    return take_along_axis(index, axis);
+    return Called(), take_along_axis(index, axis);
   }
   Tensor put_along_axis(const Tensor& index, const Operand& values, std::int64_t axis) const;
   // By places in the flattened tensor; negative ones count from the end.
@@ -837,7 +849,7 @@ class Tensor {
   Tensor masked_scatter(const Tensor& mask, const Tensor& source) const;
   Tensor nonzero() const;  // a row of places for each element that is not 0
   Tensor nonzero(std::int64_t size, std::int64_t fill = 0) const;
-  Tensor argwhere() const { return nonzero(); }
+  Tensor argwhere() const { return Called(), nonzero(); }
   std::vector<Tensor> where() const;  // the same, a tensor for each axis
   Tensor count_nonzero(const AxisList& axes = {}) const;
 
@@ -849,7 +861,7 @@ class Tensor {
   // the first or, with `right`, behind the last. NaN is the largest.
   Tensor searchsorted(const Tensor& values, bool right = false) const;
   Tensor bucketize(const Tensor& boundaries, bool right = false) const {
-    return boundaries.searchsorted(*this, right);
+    return Called(), boundaries.searchsorted(*this, right);
   }
   // How often 0, 1 ... occur, or the sum of their weights. The largest number is computed.
   Tensor bincount(const Tensor& weights = {}, std::int64_t least_length = 0) const;
@@ -1079,6 +1091,7 @@ Tensor::Tensor(std::span<const Number> values, const Options& options)
 
 template <Literal Number>
 std::vector<Number> Tensor::to_vector() const {
+  const Called called("to_vector");
   const auto count = static_cast<std::size_t>(numel());
   if constexpr (std::same_as<Number, bool>) {
     std::vector<std::uint8_t> bytes(count);
@@ -1093,12 +1106,14 @@ std::vector<Number> Tensor::to_vector() const {
 
 template <Literal Number>
 std::span<const Number> Tensor::data() const {
+  const Called called("data");
   return {static_cast<const Number*>(address(dtype_of<Number>())),
           static_cast<std::size_t>(numel())};
 }
 
 template <Literal Number, std::size_t N>
 HostView<Number, N> Tensor::host_view() {
+  const Called called("host_view");
   auto guard = open_for_writing(dtype_of<Number>(), N);
   const Memory elements = *memory();
   std::array<std::int64_t, N> extents, strides;

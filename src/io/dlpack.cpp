@@ -94,6 +94,7 @@ Tensor strided(const Tensor& memory, const DLTensor& from, const std::vector<Ste
 }  // namespace
 
 Tensor from_dlpack(DLManagedTensor* managed) {
+  const Called called;
   const std::shared_ptr<DLManagedTensor> owner(managed, [](DLManagedTensor* taken) {
     if (taken->deleter != nullptr) taken->deleter(taken);
   });
@@ -125,6 +126,7 @@ struct Exported {
 }  // namespace
 
 DLManagedTensor* to_dlpack(const Tensor& tensor) {
+  const Called called;
   const auto* found = std::ranges::find(coded, tensor.dtype(), &Coded::dtype);
   if (found == std::end(coded))
     user_error(

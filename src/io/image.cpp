@@ -26,6 +26,7 @@
 namespace weft {
 
 Tensor load_image(const std::string& path, int channels, const Options& options) {
+  const Called called;
   if (channels < 0 || channels > 4)
     user_error(fmt::format("load_image: {} channels where there are 1 to 4", channels));
   const std::vector<std::byte> file = read_file("load_image", path);
@@ -98,6 +99,7 @@ Picture picture_of(const Tensor& image, int quality) {
 }  // namespace
 
 void save_image(const std::string& path, const Tensor& image, int jpeg_quality) {
+  const Called called;
   const auto* writer =
       std::ranges::find_if(writers, [&](const auto& each) { return path.ends_with(each.first); });
   if (writer == std::end(writers))

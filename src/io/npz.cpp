@@ -13,6 +13,7 @@ constexpr std::string_view ending = ".npy";
 }  // namespace
 
 std::map<std::string, Tensor> load_npz(const std::string& path, const Options& options) {
+  const Called called;
   std::map<std::string, Tensor> tensors;
   for (const ZipEntry& entry : unzipped(read_file("load_npz", path), "load_npz", path)) {
     std::string name = entry.name;
@@ -24,6 +25,7 @@ std::map<std::string, Tensor> load_npz(const std::string& path, const Options& o
 
 void save_npz(const std::string& path, const std::map<std::string, Tensor>& tensors,
               bool compressed) {
+  const Called called;
   std::vector<ZipEntry> entries;
   for (const auto& [name, tensor] : tensors) {
     const std::string file = fmt::format("{}{}", name, ending);

@@ -11,42 +11,46 @@
 namespace weft {
 
 Tensor Tensor::hardsigmoid(double alpha, double beta) const {
-  return (*this * alpha + beta).clamp(0, 1);
+  return Called(), (*this * alpha + beta).clamp(0, 1);
 }
 
 Tensor Tensor::hardswish() const {
+  const Called called;
   const Tensor middle = *this * (*this + 3) * (1.0 / 6);
   return (*this <= -3).where(*this * 0, (*this < 3).where(middle, *this));
 }
 
 Tensor Tensor::celu(double alpha) const {
-  if (alpha == 0) user_error("celu: alpha is 0");
+  const Called called;
+  if (alpha == 0) user_error("celu: alpha is 0: want another number");
   const Tensor is_positive = *this > 0;
   return is_positive.where(*this, ((is_positive.where(0, *this) / alpha).exp() - 1) * alpha);
 }
 
-Tensor Tensor::selu(double alpha, double gamma) const { return elu(alpha) * gamma; }
-Tensor Tensor::softsign() const { return *this / (abs() + 1); }
-Tensor Tensor::quick_gelu() const { return *this * (*this * 1.702).sigmoid(); }
+Tensor Tensor::selu(double alpha, double gamma) const { return Called(), elu(alpha) * gamma; }
+Tensor Tensor::softsign() const { return Called(), *this / (abs() + 1); }
+Tensor Tensor::quick_gelu() const { return Called(), *this * (*this * 1.702).sigmoid(); }
 
 namespace functional {
 
 Tensor hardshrink(const Tensor& x, double lambda) {
-  return ((x >= -lambda) & (x <= lambda)).where(0, x);
+  return Called(), ((x >= -lambda) & (x <= lambda)).where(0, x);
 }
 
 Tensor softshrink(const Tensor& x, double lambda) {
+  const Called called;
   if (lambda < 0) user_error(fmt::format("softshrink: lambda is {}, below 0", lambda));
   return (x > lambda).where(x - lambda, (x < -lambda).where(x + lambda, x * 0));
 }
 
-Tensor tanhshrink(const Tensor& x) { return x - x.tanh(); }
+Tensor tanhshrink(const Tensor& x) { return Called(), x - x.tanh(); }
 
 Tensor threshold(const Tensor& x, double least, double value) {
-  return (x <= least).where(value, x);
+  return Called(), (x <= least).where(value, x);
 }
 
 Tensor prelu(const Tensor& x, const Tensor& weight) {
+  const Called called;
   if (weight.ndim() > 1 || (weight.numel() != 1 && (x.ndim() < 2 || x.size(1) != weight.numel())))
     user_error(
         fmt::format("prelu: a weight of shape {} for shape {}: it is one slope, or one for "
@@ -58,13 +62,16 @@ Tensor prelu(const Tensor& x, const Tensor& weight) {
 }
 
 Tensor rrelu(const Tensor& x, double lower, double upper) {
-  if (lower > upper) user_error(fmt::format("rrelu: slopes from {} to {}", lower, upper));
+  const Called called;
+  if (lower > upper)
+    user_error(fmt::format("rrelu: slopes from {} to {}: want the lower one first", lower, upper));
   if (!Training::is_on()) return (x > 0).where(x, x * ((lower + upper) / 2));
   const Tensor slope = Tensor::uniform(x.dims(), lower, upper, {.device = x.device()});
   return (x > 0).where(x, x * slope.cast(x.dtype()));
 }
 
 Tensor glu(const Tensor& x, std::int64_t axis) {
+  const Called called;
   if (x.ndim() == 0 || x.size(axis) % 2 != 0)
     user_error(
         fmt::format("glu: axis {} of shape {} has no two halves", axis, shape_text(x.uop())));
@@ -72,10 +79,11 @@ Tensor glu(const Tensor& x, std::int64_t axis) {
   return x.slice(axis, {.stop = half}) * x.slice(axis, {.start = half}).sigmoid();
 }
 
-Tensor log_sigmoid(const Tensor& x) { return x.logsigmoid(); }
+Tensor log_sigmoid(const Tensor& x) { return Called(), x.logsigmoid(); }
 
 // -log(-log(u)) is distributed as what makes the largest of logits + noise a choice by softmax.
 Tensor gumbel_softmax(const Tensor& logits, double temperature, bool hard, std::int64_t axis) {
+  const Called called;
   if (temperature <= 0)
     user_error(fmt::format("gumbel_softmax: the temperature is {}, not above 0", temperature));
   constexpr double least = 1e-30;

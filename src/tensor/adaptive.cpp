@@ -52,6 +52,7 @@ std::vector<Taps> windows_of(const Tensor& x, const std::vector<std::int64_t>& s
 }  // namespace
 
 Tensor adaptive_avg_pool(const Tensor& x, const std::vector<std::int64_t>& sizes) {
+  const Called called;
   const std::vector<std::int64_t> out = sizes_for("adaptive_avg_pool", x, sizes);
   if (const auto kernel = even_kernel(x, out)) return x.avg_pool(*kernel);
   return sum_of_taps("adaptive_avg_pool", x, windows_of(x, out));
@@ -71,6 +72,7 @@ Tensor largest_tap(const Tensor& seen, const AxisList& axes) {
 }  // namespace
 
 Tensor adaptive_max_pool(const Tensor& x, const std::vector<std::int64_t>& sizes) {
+  const Called called;
   const std::vector<std::int64_t> out = sizes_for("adaptive_max_pool", x, sizes);
   if (const auto kernel = even_kernel(x, out)) return x.max_pool(*kernel);
   const AxisList axes = last_axes(out.size());
@@ -79,6 +81,7 @@ Tensor adaptive_max_pool(const Tensor& x, const std::vector<std::int64_t>& sizes
 
 std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
                                                          const std::vector<std::int64_t>& sizes) {
+  const Called called;
   const char* op = "adaptive_max_pool_with_indices";
   const std::vector<std::int64_t> out = sizes_for(op, x, sizes);
   if (const auto kernel = even_kernel(x, out)) return x.max_pool_with_indices(*kernel);
@@ -101,7 +104,7 @@ std::pair<Tensor, Tensor> adaptive_max_pool_with_indices(const Tensor& x,
 
 #define WEFT_ADAPTIVE(name, dims)                              \
   Tensor name##dims##d(const Tensor& x, const PerDim& sizes) { \
-    return name(x, sizes.of(dims, #name #dims "d"));           \
+    return Called(), name(x, sizes.of(dims, #name #dims "d")); \
   }
 WEFT_ADAPTIVE(adaptive_avg_pool, 1)
 WEFT_ADAPTIVE(adaptive_avg_pool, 2)

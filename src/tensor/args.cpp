@@ -27,9 +27,7 @@ Dim::Dim(UOp size) : size_(std::move(size)) {
 }
 
 Index::Index(const weft::Tensor& places)
-    : form_(Form::Tensor), tensor_(std::make_shared<const weft::Tensor>(places)) {
-  if (places.is_null()) user_error("[]: an index is a null Tensor");
-}
+    : form_(Form::Tensor), tensor_(std::make_shared<const weft::Tensor>(places)) {}
 
 bool is_symbolic(const Slice& slice, const Dim& size) {
   const bool is_open = (slice.start && slice.start->is_symbolic()) ||
@@ -41,7 +39,7 @@ bool is_symbolic(const Slice& slice, const Dim& size) {
 }
 
 Steps steps_of(const Slice& slice, std::int64_t size) {
-  if (slice.step == 0) user_error("slice: the step is 0");
+  if (slice.step == 0) user_error("slice: the step is 0: want another number");
   const std::int64_t width = slice.step < 0 ? -slice.step : slice.step;
   // Between the first and the last place that the direction allows, one past the end included.
   const std::int64_t least = slice.step < 0 ? -1 : 0, most = slice.step < 0 ? size - 1 : size;

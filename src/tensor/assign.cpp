@@ -33,6 +33,7 @@ UOp written_whole(const UOp& view, const UOp& root, const UOp& value, Symbol dev
 }  // namespace
 
 Tensor& Tensor::assign(const Operand& value) {
+  const Called called;
   const UOp view = uop();
   want_places(view, state_->root);
   const Symbol device = state_->storage->device();
@@ -41,11 +42,11 @@ Tensor& Tensor::assign(const Operand& value) {
                            device.get(), value.device.get(),
                            are_several(device.get()) ? "shard()" : "to()"));
   const Sizes sizes = sizes_of(view);
-  UOp graph = converted(value.uop, view->dtype());
+  UOp graph = converted(value.uop(), view->dtype());
   if (!std::ranges::equal(broadcast_sizes("assign", {view, graph}), sizes, {}, &UOp::node,
                           &UOp::node))
     user_error(fmt::format("assign: a value of shape {} does not fit a tensor of shape {}",
-                           shape_text(value.uop), shape_text(view)));
+                           shape_text(value.uop()), shape_text(view)));
   if (graph->shape() == nullptr) graph = reshaped(graph, Sizes(sizes.size(), const_int(1)));
   graph = broadcast("assign", graph, sizes);
   const bool tracked = value.tracked && !NoGrad::is_on() && !state_->leaf;
@@ -62,21 +63,22 @@ Tensor& Tensor::assign(const Operand& value) {
 }
 
 Tensor& Tensor::replace(const Tensor& other) {
+  const Called called;
   if (uop()->shape() != other.uop()->shape())
     user_error(fmt::format("replace: a tensor of shape {} for one of shape {}",
                            shape_text(other.uop()), shape_text(uop())));
   return *this = other;
 }
 
-Tensor& Tensor::operator+=(const Operand& other) { return assign(*this + other); }
-Tensor& Tensor::operator-=(const Operand& other) { return assign(*this - other); }
-Tensor& Tensor::operator*=(const Operand& other) { return assign(*this * other); }
-Tensor& Tensor::operator/=(const Operand& other) { return assign(*this / other); }
-Tensor& Tensor::operator%=(const Operand& other) { return assign(*this % other); }
-Tensor& Tensor::operator&=(const Operand& other) { return assign(*this & other); }
-Tensor& Tensor::operator|=(const Operand& other) { return assign(*this | other); }
-Tensor& Tensor::operator^=(const Operand& other) { return assign(*this ^ other); }
-Tensor& Tensor::operator<<=(const Operand& other) { return assign(*this << other); }
-Tensor& Tensor::operator>>=(const Operand& other) { return assign(*this >> other); }
+Tensor& Tensor::operator+=(const Operand& other) { return Called("+="), assign(*this + other); }
+Tensor& Tensor::operator-=(const Operand& other) { return Called("-="), assign(*this - other); }
+Tensor& Tensor::operator*=(const Operand& other) { return Called("*="), assign(*this * other); }
+Tensor& Tensor::operator/=(const Operand& other) { return Called("/="), assign(*this / other); }
+Tensor& Tensor::operator%=(const Operand& other) { return Called("%="), assign(*this % other); }
+Tensor& Tensor::operator&=(const Operand& other) { return Called("&="), assign(*this & other); }
+Tensor& Tensor::operator|=(const Operand& other) { return Called("|="), assign(*this | other); }
+Tensor& Tensor::operator^=(const Operand& other) { return Called("^="), assign(*this ^ other); }
+Tensor& Tensor::operator<<=(const Operand& other) { return Called("<<="), assign(*this << other); }
+Tensor& Tensor::operator>>=(const Operand& other) { return Called(">>="), assign(*this >> other); }
 
 }  // namespace weft

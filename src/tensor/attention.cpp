@@ -89,17 +89,20 @@ Tensor dropped(const Tensor& x, double p, const Tensor& query) {
 }  // namespace
 
 Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value) const {
+  const Called called;
   return functional::scaled_dot_product_attention(*this, key, value);
 }
 
 Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,
                                             const AttentionOptions& options) const {
+  const Called called;
   return functional::scaled_dot_product_attention(*this, key, value, options);
 }
 
 Tensor Tensor::scaled_dot_product_attention(const Tensor& key, const Tensor& value,
                                             const Tensor& attn_mask, double dropout_p,
                                             bool is_causal) const {
+  const Called called;
   return functional::scaled_dot_product_attention(*this, key, value, attn_mask, dropout_p,
                                                   is_causal);
 }
@@ -108,6 +111,7 @@ namespace functional {
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const AttentionOptions& options) {
+  const Called called;
   want_fitting(query, key, value);
   want_allowed(options);
   const Tensor k = options.enable_gqa ? repeated(key, query) : key;
@@ -130,12 +134,14 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask, double dropout_p, bool is_causal) {
+  const Called called;
   return scaled_dot_product_attention(
       query, key, value, {.attn_mask = attn_mask, .dropout_p = dropout_p, .is_causal = is_causal});
 }
 
 // Of a pair (a, b) the one becomes a cos - b sin, the other b cos + a sin.
 Tensor rotary_embedding(const Tensor& x, const RotaryOptions& options) {
+  const Called called;
   if (x.ndim() < 2 || x.size(-1) % 2 != 0)
     user_error(fmt::format("rotary_embedding: shape {} is not (..., time, an even width)",
                            shape_text(x.uop())));
@@ -163,8 +169,11 @@ Tensor rotary_embedding(const Tensor& x, const RotaryOptions& options) {
 
 // Powers of 2 to -8 for a power of 2 of heads; further heads lie halfway between the first ones.
 Tensor alibi(std::int64_t heads, std::int64_t queries, std::int64_t keys, const Options& options) {
+  const Called called;
   if (heads < 1 || queries < 0 || keys < 0)
-    user_error(fmt::format("alibi: {} heads, {} queries and {} keys", heads, queries, keys));
+    user_error(fmt::format(
+        "alibi: {} heads, {} queries and {} keys: want at least one head and no negative sizes",
+        heads, queries, keys));
   const auto even = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(heads)));
   const DType dtype = options.dtype.is_void() ? dtypes::f32 : options.dtype;
   const DType within = promote(dtype, dtypes::f32);
@@ -204,6 +213,7 @@ void want_square(const Tensor& query, std::int64_t heads, const HeadWeights& wei
 Tensor multi_head_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                             std::int64_t heads, const HeadWeights& weights,
                             const AttentionOptions& options) {
+  const Called called;
   want_square(query, heads, weights);
   const std::int64_t width = query.size(-1);
   const std::vector<Tensor> parts = weights.in_weight.split(width);

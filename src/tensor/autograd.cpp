@@ -98,7 +98,7 @@ UOp seed_for(const UOp& loss, const Tensor& seed) {
   if (seed.is_null()) return {};
   const Operand value(seed);
   const UOp whole = expand(
-      broadcast("gradient", converted(value.uop, loss->dtype()), sizes_of(loss)), sizes_of(loss));
+      broadcast("gradient", converted(value.uop(), loss->dtype()), sizes_of(loss)), sizes_of(loss));
   const bool is_view = info(whole->op()).cls == OpClass::Movement;
   return is_view ? make(Op::Mul, {whole, const_int(1, whole->dtype())}) : whole;
 }
@@ -108,7 +108,7 @@ bool is_forgotten(const Operand& loss, const std::vector<UOp>& targets) {
   const auto is_target = [&](const Node* node) {
     return std::ranges::any_of(targets, [=](const UOp& target) { return target.node() == node; });
   };
-  const Node* view = loss.uop.node();
+  const Node* view = loss.uop().node();
   while (!is_target(view) && info(view->op()).cls == OpClass::Movement) view = view->src(0);
   return !loss.tracked && view->op() == Op::Buffer && !is_target(view);
 }
@@ -128,6 +128,7 @@ bool Tensor::requires_grad() const { return !is_null() && is_tracked(); }
 
 // A leaf has memory of its own, so that equal tensors get different gradients.
 Tensor& Tensor::set_requires_grad(bool on) {
+  const Called called;
   const UOp graph = uop();
   if (on == state_->leaf) return *this;
   if (on) {
@@ -147,6 +148,7 @@ Tensor Tensor::grad() const {
 }
 
 void Tensor::set_grad(const Tensor& grad) {
+  const Called called;
   const UOp own = uop();
   if (!grad.is_null() && grad.uop()->shape() != own->shape())
     user_error(fmt::format("set_grad: shape {} for a tensor of shape {}", shape_text(grad.uop()),
@@ -156,14 +158,15 @@ void Tensor::set_grad(const Tensor& grad) {
 }
 
 std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed) const {
+  const Called called;
   const Operand loss(*this);
-  want_float("gradient", loss.uop);
+  want_float("gradient", loss.uop());
   std::vector<UOp> nodes;
   for (const Tensor& target : targets) {
     want_float("gradient", target.uop());
     nodes.push_back(target.uop());
   }
-  const UOp graph = with_memory(loss.uop, nodes);
+  const UOp graph = with_memory(loss.uop(), nodes);
   find_within(graph, nodes);
   if (is_forgotten(loss, nodes))
     user_error(
@@ -179,11 +182,12 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
 }
 
 Tensor Tensor::as_param(std::int64_t slot) const {
+  const Called called;
   if (slot < 0) user_error(fmt::format("as_param: the slot is {}, below 0", slot));
-  const Operand value(*this);
+  const UOp graph = uop();
   const ParamArg place{static_cast<std::int32_t>(slot), Access::Read, 0};
-  return from(
-      {make(Op::Param, sizes_of(value.uop), value.uop->dtype(), place), value.device, false});
+  const UOp parameter = make(Op::Param, sizes_of(graph), graph->dtype(), place);
+  return from({parameter, Operand(*this).device, false});
 }
 
 namespace {
@@ -216,17 +220,18 @@ std::vector<UOp> graphs_of(const std::vector<Tensor>& tensors) {
   return graphs;
 }
 
-Tensor called(const std::vector<Tensor>& inputs, const Tensor& function,
-              const Tensor::Backward& backward) {
-  Operand result(UOp(), {}, false);
+Tensor applied(const Tensor& function, const std::vector<Tensor>& inputs,
+               const Tensor::Backward& backward) {
+  Symbol device;
+  bool tracked = false;
   for (const Tensor& input : inputs) {
     const Operand value(input);
-    result.device = value.device;
-    result.tracked = result.tracked || value.tracked;
+    device = value.device;
+    tracked = tracked || value.tracked;
   }
   CallGradient run_backward;
   if (backward)
-    run_backward = [backward, device = result.device](const UOp& output, const UOp& call) {
+    run_backward = [backward, device](const UOp& output, const UOp& call) {
       const auto tensor = [&](const UOp& graph) { return Tensor::from({graph, device, false}); };
       std::vector<Tensor> given;
       for (const Node* argument : call->src().subspan(1)) given.push_back(tensor(UOp(argument)));
@@ -235,26 +240,30 @@ Tensor called(const std::vector<Tensor>& inputs, const Tensor& function,
         gradients.push_back(gradient.is_null() ? UOp() : gradient.uop());
       return gradients;
     };
-  result.uop = weft::call(function.uop(), graphs_of(inputs), run_backward);
-  return Tensor::from(result);
+  const UOp graph = weft::call(function.uop(), graphs_of(inputs), run_backward);
+  return Tensor::from({graph, device, tracked});
 }
 
 }  // namespace
 
 Tensor Tensor::call(const std::vector<Tensor>& inputs, const Tensor& function,
                     const Backward& backward) {
+  const Called called;
   want_inputs_for(function.uop(), graphs_of(inputs));
-  return called(inputs, function, backward);
+  return applied(function, inputs, backward);
 }
 
 Tensor Tensor::custom(const std::vector<Tensor>& inputs, const Forward& forward,
                       const Backward& backward) {
   std::vector<Tensor> parameters;
-  for (const Tensor& input : inputs) parameters.push_back(input.as_param(std::ssize(parameters)));
-  return called(inputs, forward(parameters), backward);
+  for (const Tensor& input : inputs)
+    parameters.push_back((Called(), input.as_param(std::ssize(parameters))));
+  const Tensor function = forward(parameters);  // what it calls has a name of its own
+  return Called(), applied(function, inputs, backward);
 }
 
 Tensor Tensor::contiguous_backward() const {
+  const Called called;
   return custom(
       {*this}, [](const std::vector<Tensor>& in) { return in[0]; },
       [](const Tensor& gradient, const std::vector<Tensor>&, const Tensor&) {
@@ -263,6 +272,7 @@ Tensor Tensor::contiguous_backward() const {
 }
 
 void Tensor::backward(const Tensor& seed) const {
+  const Called called;
   const UOp loss = uop();
   if (seed.is_null() && numel() != 1)
     user_error(

@@ -34,8 +34,8 @@ Symbol device_of(const Node* memory) {
 }  // namespace
 
 Batch::Batch(const std::vector<Operand>& values) {
-  for (const Operand& value : values) want(value.uop, value.device);
-  for (const Operand& value : values) add_assignments(value.uop.node());
+  for (const Operand& value : values) want(value.uop(), value.device);
+  for (const Operand& value : values) add_assignments(value.uop().node());
   std::size_t assigned = 0;
   while (superseded_.size() > assigned) {  // whoever is added may assign to more, or once more
     assigned = superseded_.size();

@@ -18,14 +18,15 @@ Tensor plain_nextafter(const Tensor& a, const Tensor& b) {
 
 }  // namespace
 
-Tensor Tensor::bitwise_and(const Operand& other) const { return *this & other; }
-Tensor Tensor::bitwise_or(const Operand& other) const { return *this | other; }
-Tensor Tensor::bitwise_xor(const Operand& other) const { return *this ^ other; }
-Tensor Tensor::lshift(const Operand& other) const { return *this << other; }
-Tensor Tensor::rshift(const Operand& other) const { return *this >> other; }
+Tensor Tensor::bitwise_and(const Operand& other) const { return Called(), *this & other; }
+Tensor Tensor::bitwise_or(const Operand& other) const { return Called(), *this | other; }
+Tensor Tensor::bitwise_xor(const Operand& other) const { return Called(), *this ^ other; }
+Tensor Tensor::lshift(const Operand& other) const { return Called(), *this << other; }
+Tensor Tensor::rshift(const Operand& other) const { return Called(), *this >> other; }
 
 // Sums of neighbouring bits, pairs and so on; of bytes, by the shifts that remain.
 Tensor Tensor::popcount() const {
+  const Called called;
   const DType own = dtype();
   if (own.is_float()) user_error(fmt::format("popcount: not for {}", own.str()));
   if (own.is_bool()) return cast(dtypes::i32);
@@ -37,16 +38,18 @@ Tensor Tensor::popcount() const {
   return (x & 0x7f).cast(dtypes::i32);
 }
 
-Tensor Tensor::signbit() const { return is_signed(*this); }
+Tensor Tensor::signbit() const { return Called(), is_signed(*this); }
 
 // At zeros the gradient is 0.
 Tensor Tensor::copysign(const Operand& other) const {
+  const Called called;
   const auto [a, b] = brought_together("copysign", *this, other, joint_float(*this, other));
   const Tensor x = (a == 0).where(a.detach(), a);
   return (is_signed(a) == is_signed(b)).where(x, -x);
 }
 
 Tensor Tensor::nextafter(const Operand& other) const {
+  const Called called;
   return with_slopes(brought_together("nextafter", *this, other, joint_float(*this, other)),
                      plain_nextafter, [](const Tensor& a, const Tensor&, const Tensor&) {
                        return std::pair(a.ones_like(), a.zeros_like());

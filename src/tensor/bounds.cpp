@@ -29,6 +29,7 @@ bool is_negative(const UOp& size) { return size->bounds().hi < 0; }
 }  // namespace
 
 Tensor Tensor::shrink(const Bounds& start_stop) const {
+  const Called called;
   want_bounds("shrink", *this, start_stop);
   const Sizes own = sizes_of(uop());
   Sizes start, sizes;
@@ -45,6 +46,7 @@ Tensor Tensor::shrink(const Bounds& start_stop) const {
 }
 
 Tensor Tensor::shrink_to(const Shape& shape) const {
+  const Called called;
   const std::vector<Dim> own = dims();
   if (shape.dims().size() != own.size())
     user_error(fmt::format("shrink_to: {} sizes for a tensor of shape {}", shape.dims().size(),
@@ -84,6 +86,7 @@ Tensor cropped(const Tensor& tensor, Tensor::Bounds& widths) {
 }  // namespace
 
 Tensor Tensor::pad(const Bounds& before_after, Scalar value) const {
+  const Called called;
   Bounds widths = before_after;
   const Operand x(cropped(*this, widths));
   Sizes before, after;
@@ -91,12 +94,12 @@ Tensor Tensor::pad(const Bounds& before_after, Scalar value) const {
     before.push_back(front.uop());
     after.push_back(back.uop());
   }
-  const UOp padded = weft::pad(x.uop, before, after);
-  const UOp filling = value.as(x.uop->dtype());
+  const UOp padded = weft::pad(x.uop(), before, after);
+  const UOp filling = value.as(x.uop()->dtype());
   if (filling->arg<ConstArg>().bits == 0) return result("pad", padded, {&x});
   const UOp inside =
       weft::pad(weft::expand(weft::reshape(const_bool(true), Sizes(before.size(), const_int(1))),
-                             sizes_of(x.uop)),
+                             sizes_of(x.uop())),
                 before, after);
   return result("pad", weft::where(inside, padded, filling), {&x});
 }
@@ -157,6 +160,7 @@ Tensor encircled(const Extended& e) {
 
 // What is taken away does not come back in what is added.
 Tensor Tensor::pad(const Bounds& before_after, PadMode mode, Scalar value) const {
+  const Called called;
   if (mode == PadMode::Constant) return pad(before_after, value);
   constexpr Tensor (*extensions[])(const Extended&) = {nullptr, reflected, replicated, encircled};
   Bounds widths = before_after;
@@ -182,6 +186,7 @@ Tensor::Bounds Tensor::bounds_of(std::span<const std::int64_t> widths) const {
 }
 
 Tensor Tensor::pad_to(const Shape& shape, Scalar value) const {
+  const Called called;
   const std::vector<Dim> own = dims();
   if (shape.dims().size() != own.size())
     user_error(fmt::format("pad_to: {} sizes for a tensor of shape {}", shape.dims().size(),

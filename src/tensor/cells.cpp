@@ -34,6 +34,7 @@ void want_cell(const char* op, std::int64_t count, const Tensor& x, const Tensor
 
 Tensor rnn_cell(const Tensor& x, const Tensor& h, const CellWeights& weights,
                 Nonlinearity nonlinearity) {
+  const Called called;
   want_cell("rnn_cell", 1, x, h, weights);
   const Tensor sum =
       gates(x, weights.input, weights.input_bias) + gates(h, weights.hidden, weights.hidden_bias);
@@ -41,6 +42,7 @@ Tensor rnn_cell(const Tensor& x, const Tensor& h, const CellWeights& weights,
 }
 
 Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights) {
+  const Called called;
   want_cell("gru_cell", 3, x, h, weights);
   const std::vector<Tensor> in = gates(x, weights.input, weights.input_bias).chunk(3, -1);
   const std::vector<Tensor> own = gates(h, weights.hidden, weights.hidden_bias).chunk(3, -1);
@@ -50,6 +52,7 @@ Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights) {
 }
 
 LstmState lstm_cell(const Tensor& x, const LstmState& state, const CellWeights& weights) {
+  const Called called;
   want_cell("lstm_cell", 4, x, state.h, weights);
   if (state.c.shape() != state.h.shape())
     user_error(fmt::format("lstm_cell: states of shapes {} and {} are not the same",

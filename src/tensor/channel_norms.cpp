@@ -12,6 +12,7 @@
 
 namespace weft {
 Tensor Tensor::normalize(double p, const AxisList& axes, double eps) const {
+  const Called called;
   const DType own = float_like(dtype());
   const Tensor x = cast(promote(own, dtypes::f32));
   const Tensor length = x.norm(p, axes_of("normalize", axes, ndim()), true);
@@ -60,6 +61,7 @@ void move_towards(Tensor& running, const Tensor& present, double momentum) {
 
 Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, const Tensor& weight,
                   const Tensor& bias, const BatchNormOptions& options) {
+  const Called called;
   constexpr const char* op = "batch_norm";
   want_channels(op, x);
   const DType own = float_like(x.dtype());
@@ -86,6 +88,7 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
 
 Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, const Tensor& bias,
                   double eps) {
+  const Called called;
   want_channels("group_norm", x);
   if (groups < 1 || x.size(1) % groups != 0)
     user_error(fmt::format("group_norm: the channels of shape {} are not in {} groups",
@@ -97,6 +100,7 @@ Tensor group_norm(const Tensor& x, std::int64_t groups, const Tensor& weight, co
 }
 
 Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, double eps) {
+  const Called called;
   want_channels("instance_norm", x);
   const std::int64_t count = x.ndim() - 2;
   if (count == 0 || x.numel() == x.size(0) * x.size(1))
@@ -109,8 +113,9 @@ Tensor instance_norm(const Tensor& x, const Tensor& weight, const Tensor& bias, 
 // Each channel sees as many around it.
 Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha, double beta,
                            double k) {
+  const Called called;
   want_channels("local_response_norm", x);
-  if (size < 1) user_error(fmt::format("local_response_norm: {} channels", size));
+  if (size < 1) user_error(fmt::format("local_response_norm: {} channels: want at least 1", size));
   const Window window("local_response_norm", {size}, 1, 1, {{size / 2, (size - 1) / 2}});
   const Tensor values = wide(x), squares = values.square().transpose(1, -1);
   const Tensor sum = windows(padded(squares, window), window).sum(-1).transpose(1, -1);
@@ -119,6 +124,7 @@ Tensor local_response_norm(const Tensor& x, std::int64_t size, double alpha, dou
 }
 
 Tensor weight_norm(const Tensor& direction, const Tensor& length, std::int64_t axis) {
+  const Called called;
   axis = axis_of("weight_norm", axis, direction.ndim());
   std::vector<std::int64_t> others;
   std::vector<Dim> sizes;

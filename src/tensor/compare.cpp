@@ -17,6 +17,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 }  // namespace
 
 Tensor Tensor::isclose(const Operand& other, double rtol, double atol, bool equal_nan) const {
+  const Called called;
   if (rtol < 0 || atol < 0)
     user_error(fmt::format("isclose: tolerances of {} and {}: want at least 0", rtol, atol));
   const DType own = promote(joint_float(*this, other), dtypes::f32);
@@ -27,14 +28,15 @@ Tensor Tensor::isclose(const Operand& other, double rtol, double atol, bool equa
 }
 
 bool Tensor::allclose(const Operand& other, double rtol, double atol, bool equal_nan) const {
-  return isclose(other, rtol, atol, equal_nan).all().item<bool>();
+  return Called(), isclose(other, rtol, atol, equal_nan).all().item<bool>();
 }
 
 bool Tensor::equal(const Tensor& other) const {
-  return shape() == other.shape() && (*this == other).all().item<bool>();
+  return Called(), shape() == other.shape() && (*this == other).all().item<bool>();
 }
 
 Tensor Tensor::isinf(bool detect_positive, bool detect_negative) const {
+  const Called called;
   if (detect_positive && detect_negative) return isinf();
   if (!dtype().is_float() || (!detect_positive && !detect_negative))
     return full_like(false).cast(dtypes::bool_);
@@ -43,6 +45,7 @@ Tensor Tensor::isinf(bool detect_positive, bool detect_negative) const {
 
 Tensor Tensor::nan_to_num(Scalar nan, std::optional<Scalar> posinf,
                           std::optional<Scalar> neginf) const {
+  const Called called;
   if (!dtype().is_float()) return *this;
   const Scalar most = posinf.value_or(finfo(dtype()).max);
   const Scalar least = neginf.value_or(finfo(dtype()).min);
@@ -53,22 +56,26 @@ Tensor Tensor::nan_to_num(Scalar nan, std::optional<Scalar> posinf,
 
 // Of NaN it is NaN, as in numpy.
 Tensor Tensor::heaviside(const Operand& at_zero) const {
+  const Called called;
   const auto [x, y] = brought_together("heaviside", *this, at_zero, joint(*this, at_zero));
   return (x == 0).where(y, (x > 0).where(x.full_like(1), (x < 0).where(0, x))).detach();
 }
 
 Tensor Tensor::fmax(const Operand& other) const {
+  const Called called;
   const auto [a, b] = brought_together("fmax", *this, other, joint(*this, other));
   return a.isnan().where(b, b.isnan().where(a, a.maximum(b)));
 }
 
 Tensor Tensor::fmin(const Operand& other) const {
+  const Called called;
   const auto [a, b] = brought_together("fmin", *this, other, joint(*this, other));
   return a.isnan().where(b, b.isnan().where(a, a.minimum(b)));
 }
 
 // Either may be left out; equal ones share the gradient.
 Tensor Tensor::clamp(const Tensor& least, const Tensor& most) const {
+  const Called called;
   if (least.is_null() && most.is_null())
     user_error("clamp: neither a least nor a largest value is given");
   const Tensor raised = least.is_null() ? *this : maximum(least);
@@ -76,13 +83,14 @@ Tensor Tensor::clamp(const Tensor& least, const Tensor& most) const {
 }
 
 Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, Scalar value) const {
-  return *this + a * b * value_of(value);
+  return Called(), *this + a * b * value_of(value);
 }
 Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, Scalar value) const {
-  return *this + a / b * value_of(value);
+  return Called(), *this + a / b * value_of(value);
 }
 
 Tensor Tensor::logical_xor(const Operand& other) const {
+  const Called called;
   return elementwise("logical_xor", *this, other, dtypes::bool_,
                      [](const UOp& x, const UOp& y) { return x != y; });
 }

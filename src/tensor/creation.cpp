@@ -80,9 +80,9 @@ class Flattened {
 
   [[noreturn]] static void ragged(const std::string& found, const std::string& expected,
                                   std::size_t level) {
-    user_error(fmt::format(
-        "Tensor: the values are ragged: at level {} there is {} where the others have {}", level,
-        found, expected));
+    user_error(
+        fmt::format("the values are ragged: at level {} there is {} where the others have {}",
+                    level, found, expected));
   }
 
   std::vector<std::int64_t> shape_;
@@ -94,6 +94,7 @@ class Flattened {
 }  // namespace
 
 Tensor::Tensor(std::initializer_list<Nested> values, const Options& options) {
+  const Called called;
   const Flattened flat(values);
   const Symbol device = device_of(options);
   const DType dtype = options.dtype.is_void() ? flat.dtype() : options.dtype;
@@ -101,6 +102,7 @@ Tensor::Tensor(std::initializer_list<Nested> values, const Options& options) {
 }
 
 Tensor::Tensor(const void* values, DType dtype, std::size_t count, const Options& options) {
+  const Called called;
   const Symbol device = device_of(options);
   const UOp buffer =
       from_host(values, dtype, constant_sizes({static_cast<std::int64_t>(count)}), device);
@@ -110,6 +112,7 @@ Tensor::Tensor(const void* values, DType dtype, std::size_t count, const Options
 
 Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
                          std::shared_ptr<const void> owner) {
+  const Called called;
   const Symbol device = device_of(options);
   const DType dtype = options.dtype.is_void() ? dtypes::f32 : options.dtype;
   if (are_several(device.get()))
@@ -121,6 +124,7 @@ Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
 }
 
 Tensor Tensor::from_file(const std::string& path) {
+  const Called called;
   std::error_code error;
   const std::uintmax_t bytes = std::filesystem::file_size(path, error);
   if (error) user_error(fmt::format("from_file: '{}': {}", path, error.message()));
@@ -128,6 +132,7 @@ Tensor Tensor::from_file(const std::string& path) {
 }
 
 Tensor Tensor::full(const Shape& shape, Scalar value, const Options& options) {
+  const Called called;
   const DType dtype = options.dtype.is_void() ? settled(value.literal()) : options.dtype;
   return finished(spread(value.as(dtype), sizes_from(shape, "full")), device_of(options), options);
 }
@@ -142,21 +147,24 @@ Options with_default(Options options, DType dtype) {
 }  // namespace
 
 Tensor Tensor::zeros(const Shape& shape, const Options& options) {
-  return full(shape, 0, with_default(options, dtypes::f32));
+  return Called(), full(shape, 0, with_default(options, dtypes::f32));
 }
 
 Tensor Tensor::ones(const Shape& shape, const Options& options) {
-  return full(shape, 1, with_default(options, dtypes::f32));
+  return Called(), full(shape, 1, with_default(options, dtypes::f32));
 }
 
 Tensor Tensor::empty(const Shape& shape, const Options& options) {
+  const Called called;
   const Symbol device = device_of(options);
   const DType dtype = with_default(options, dtypes::f32).dtype;
   const UOp buffer = new_memory(dtype, sizes_from(shape, "empty"), device);
   return as_asked(owning(buffer, device), options);
 }
 
-Tensor Tensor::constant(Scalar value, const Options& options) { return full({}, value, options); }
+Tensor Tensor::constant(Scalar value, const Options& options) {
+  return Called(), full({}, value, options);
+}
 
 namespace {
 
@@ -168,18 +176,21 @@ Options like(const Tensor& tensor, Options options) {
 }  // namespace
 
 Tensor Tensor::full_like(Scalar value, const Options& options) const {
-  return full(Shape(dims()), value, like(*this, options));
+  return Called(), full(Shape(dims()), value, like(*this, options));
 }
 
 Tensor Tensor::empty_like(const Options& options) const {
-  return empty(Shape(dims()), like(*this, options));
+  return Called(), empty(Shape(dims()), like(*this, options));
 }
 
-Tensor Tensor::arange(Scalar stop, const Options& options) { return arange(0, stop, 1, options); }
+Tensor Tensor::arange(Scalar stop, const Options& options) {
+  return Called(), arange(0, stop, 1, options);
+}
 
 Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, const Options& options) {
+  const Called called;
   const double from = start.as_double(), by = step.as_double();
-  if (by == 0) user_error("arange: the step is 0");
+  if (by == 0) user_error("arange: the step is 0: want another number");
   const double count = std::max(0.0, std::ceil((stop.as_double() - from) / by));
   const DType literal = promote(promote(start.literal(), stop.literal()), step.literal());
   const DType dtype = options.dtype.is_void() ? settled(literal) : options.dtype;
@@ -191,7 +202,8 @@ Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, const Options& opt
 }
 
 Tensor Tensor::linspace(Scalar start, Scalar stop, std::int64_t steps, const Options& options) {
-  if (steps < 0) user_error(fmt::format("linspace: {} steps", steps));
+  const Called called;
+  if (steps < 0) user_error(fmt::format("linspace: {} steps: want at least 0", steps));
   const double from = start.as_double();
   const double by = steps > 1 ? (stop.as_double() - from) / static_cast<double>(steps - 1) : 0.0;
   const UOp places = counted(const_int(steps), dtypes::f32);
@@ -200,9 +212,12 @@ Tensor Tensor::linspace(Scalar start, Scalar stop, std::int64_t steps, const Opt
                   options);
 }
 
-Tensor Tensor::eye(const Dim& rows, const Options& options) { return eye(rows, rows, options); }
+Tensor Tensor::eye(const Dim& rows, const Options& options) {
+  return Called(), eye(rows, rows, options);
+}
 
 Tensor Tensor::eye(const Dim& rows, const Dim& columns, const Options& options) {
+  const Called called;
   const Sizes sizes = sizes_from({rows, columns}, "eye");
   const UOp row = weft::reshape(counted(sizes[0], dtypes::index), {sizes[0], const_int(1)});
   const UOp column = weft::reshape(counted(sizes[1], dtypes::index), {const_int(1), sizes[1]});

@@ -70,6 +70,7 @@ Tensor at_end(const Tensor& scores, const Tensor& said, const Tensor& may_skip,
 
 Tensor ctc_loss(const Tensor& log_probabilities, const Tensor& target, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& options) {
+  const Called called;
   if (log_probabilities.ndim() == 2) {
     const Tensor loss = ctc_loss(log_probabilities.unsqueeze(1), target.unsqueeze(0),
                                  input_lengths.reshape({1}), target_lengths.reshape({1}), options);

@@ -12,6 +12,7 @@ namespace weft {
 
 // In a row of size + 1 elements each, the diagonal is a column.
 Tensor Tensor::diagonal(std::int64_t offset, std::int64_t axis0, std::int64_t axis1) const {
+  const Called called;
   if (ndim() < 2) user_error(fmt::format("diagonal: shape {} has no two axes", shape_text(uop())));
   const Tensor last = movedim(axes_of("diagonal", {axis0, axis1}, ndim()), {-2, -1});
   const std::int64_t rows = last.size(-2), columns = last.size(-1);
@@ -53,16 +54,19 @@ Operand zero_of(const Tensor& tensor) { return {const_int(0, tensor.dtype()), {}
 }  // namespace
 
 Tensor Tensor::triu(std::int64_t diagonal) const {
+  const Called called;
   const auto [row, column] = places("triu", *this);
   return (row + nearest(*this, diagonal) <= column).where(*this, zero_of(*this));
 }
 
 Tensor Tensor::tril(std::int64_t diagonal) const {
+  const Called called;
   const auto [row, column] = places("tril", *this);
   return (column <= row + nearest(*this, diagonal)).where(*this, zero_of(*this));
 }
 
 Tensor Tensor::diag_embed(std::int64_t offset, std::int64_t axis0, std::int64_t axis1) const {
+  const Called called;
   if (ndim() == 0) user_error("diag_embed: a scalar is no diagonal");
   const Axes axes = axes_of("diag_embed", {axis0, axis1}, ndim() + 1);
   const std::int64_t more = std::abs(offset), size = this->size(-1) + more;
@@ -78,6 +82,7 @@ Tensor Tensor::diag_embed(std::int64_t offset, std::int64_t axis0, std::int64_t 
 }
 
 Tensor Tensor::diag(std::int64_t offset) const {
+  const Called called;
   if (ndim() != 1 && ndim() != 2)
     user_error(fmt::format("diag: shape {} is that of no vector and no matrix", shape_text(uop())));
   return ndim() == 1 ? diag_embed(offset) : diagonal(offset);
@@ -97,7 +102,7 @@ std::int64_t count_below(std::int64_t rows, std::int64_t columns, std::int64_t o
 Tensor everywhere(std::string_view op, std::int64_t rows, std::int64_t columns,
                   const Options& options) {
   if (rows < 0 || columns < 0)
-    user_error(fmt::format("{}: {} rows and {} columns", op, rows, columns));
+    user_error(fmt::format("{}: {} rows and {} columns: want at least 0", op, rows, columns));
   return Tensor::full({rows, columns}, true, {.device = options.device});
 }
 
@@ -110,12 +115,14 @@ Tensor places_of(const Tensor& mask, std::int64_t count, const Options& options)
 
 Tensor Tensor::tril_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset,
                             const Options& options) {
+  const Called called;
   const Tensor all = everywhere("tril_indices", rows, columns, options);
   return places_of(all.tril(offset), count_below(rows, columns, offset), options);
 }
 
 Tensor Tensor::triu_indices(std::int64_t rows, std::int64_t columns, std::int64_t offset,
                             const Options& options) {
+  const Called called;
   const Tensor all = everywhere("triu_indices", rows, columns, options);
   const std::int64_t count = rows * columns - count_below(rows, columns, offset - 1);
   return places_of(all.triu(offset), count, options);

@@ -35,6 +35,7 @@ Tensor distance(const Tensor& a, const Tensor& b, double p, const AxisList& axes
 }  // namespace
 
 Tensor Tensor::norm(double p, const AxisList& axes, bool keepdim) const {
+  const Called called;
   if (std::isnan(p)) user_error("norm: p is not a number");
   return widely(*this, [&](const Tensor& x) {
     if (std::isinf(p)) return p > 0 ? x.abs().max(axes, keepdim) : x.abs().min(axes, keepdim);
@@ -47,11 +48,13 @@ Tensor Tensor::norm(double p, const AxisList& axes, bool keepdim) const {
 }
 
 Tensor Tensor::dist(const Tensor& other, double p) const {
+  const Called called;
   want_order("dist", p);
   return distance(*this, other, p, {});
 }
 
 Tensor Tensor::cdist(const Tensor& other, double p) const {
+  const Called called;
   want_order("cdist", p);
   if (ndim() < 2 || other.ndim() < 2 || size(-1) != other.size(-1))
     user_error(fmt::format("cdist: shapes {} and {} are not (..., points, width)",

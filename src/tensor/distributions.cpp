@@ -38,8 +38,8 @@ Draw Draw::layers(std::int64_t times) const {
 }
 
 Tensor Draw::parameter(std::string_view name, const Operand& value, Range range) const {
-  if (value.uop->is_const()) {
-    const UOp known = converted(value.uop, dtypes::f64);
+  if (value.uop()->is_const()) {
+    const UOp known = converted(value.uop(), dtypes::f64);
     const double number = double_from_bits(known->arg<ConstArg>().bits, dtypes::f64);
     const bool allowed[] = {true, number > 0, number >= 0, number >= 0 && number <= 1};
     const char* expected[] = {"", "above 0", "at least 0", "from 0 to 1"};
@@ -51,13 +51,13 @@ Tensor Draw::parameter(std::string_view name, const Operand& value, Range range)
   for (const Dim& dim : shape_.dims()) sizes.push_back(dim.uop());
   const UOp whole = weft::expand(
       weft::reshape(const_int(0, dtypes::i32), Sizes(sizes.size(), const_int(1))), sizes);
-  if (value.uop->dims().size() > sizes.size() ||
-      !std::ranges::equal(broadcast_sizes(op_, {whole, value.uop}), sizes, {}, &UOp::node,
+  if (value.uop()->dims().size() > sizes.size() ||
+      !std::ranges::equal(broadcast_sizes(op_, {whole, value.uop()}), sizes, {}, &UOp::node,
                           &UOp::node))
     user_error(fmt::format("{}: {} of shape {} does not broadcast to {}", op_, name,
-                           shape_text(value.uop), sizes_text(sizes)));
+                           shape_text(value.uop()), sizes_text(sizes)));
   const Symbol device = value.device.empty() ? device_of(options_) : value.device;
-  return Tensor::from({converted(value.uop, within_), device, value.tracked});
+  return Tensor::from({converted(value.uop(), within_), device, value.tracked});
 }
 
 Tensor Draw::done(const Tensor& value) const {
@@ -101,12 +101,14 @@ double normal_cdf(double x) { return 0.5 * std::erfc(-x / std::numbers::sqrt2); 
 }  // namespace
 
 Tensor exponential(const Shape& shape, const Operand& rate, const Options& options) {
+  const Called called;
   const Draw draw("exponential", shape, options);
   return draw.done(-(1 - draw.unit()).log() / draw.parameter("rate", rate, Positive));
 }
 
 Tensor laplace(const Shape& shape, const Operand& mean, const Operand& scale,
                const Options& options) {
+  const Called called;
   const Draw draw("laplace", shape, options);
   const Tensor u = draw.open(), tail = log_tail(u);
   return draw.done((u < 0.5).where(tail, -tail) * draw.parameter("scale", scale, Positive) +
@@ -115,6 +117,7 @@ Tensor laplace(const Shape& shape, const Operand& mean, const Operand& scale,
 
 Tensor logistic(const Shape& shape, const Operand& mean, const Operand& scale,
                 const Options& options) {
+  const Called called;
   const Draw draw("logistic", shape, options);
   const Tensor u = draw.open();
   return draw.done((u.log() - (1 - u).log()) * draw.parameter("scale", scale, Positive) +
@@ -123,6 +126,7 @@ Tensor logistic(const Shape& shape, const Operand& mean, const Operand& scale,
 
 Tensor gumbel(const Shape& shape, const Operand& location, const Operand& scale,
               const Options& options) {
+  const Called called;
   const Draw draw("gumbel", shape, options);
   return draw.done(draw.parameter("location", location, Any) -
                    (-draw.open().log()).log() * draw.parameter("scale", scale, Positive));
@@ -131,6 +135,7 @@ Tensor gumbel(const Shape& shape, const Operand& location, const Operand& scale,
 // The tangent, as a quotient that is exact where it is large.
 Tensor cauchy(const Shape& shape, const Operand& median, const Operand& scale,
               const Options& options) {
+  const Called called;
   const Draw draw("cauchy", shape, options);
   const Tensor u = draw.open(), angle = u.minimum(1 - u) * std::numbers::pi;
   const Tensor size = angle.cos() / angle.sin();
@@ -140,6 +145,7 @@ Tensor cauchy(const Shape& shape, const Operand& median, const Operand& scale,
 
 Tensor weibull(const Shape& shape, const Operand& concentration, const Operand& scale,
                const Options& options) {
+  const Called called;
   const Draw draw("weibull", shape, options);
   const Tensor power = draw.parameter("concentration", concentration, Positive).reciprocal();
   return draw.done((-(1 - draw.unit()).log()).pow(power) *
@@ -148,6 +154,7 @@ Tensor weibull(const Shape& shape, const Operand& concentration, const Operand& 
 
 Tensor pareto(const Shape& shape, const Operand& concentration, const Operand& scale,
               const Options& options) {
+  const Called called;
   const Draw draw("pareto", shape, options);
   const Tensor fall = draw.parameter("concentration", concentration, Positive);
   return draw.done((-(1 - draw.unit()).log() / fall).exp() *
@@ -156,6 +163,7 @@ Tensor pareto(const Shape& shape, const Operand& concentration, const Operand& s
 
 Tensor log_normal(const Shape& shape, const Operand& mean, const Operand& std,
                   const Options& options) {
+  const Called called;
   const Draw draw("log_normal", shape, options);
   return draw.done(
       (draw.normal() * draw.parameter("std", std, Positive) + draw.parameter("mean", mean, Any))
@@ -166,6 +174,7 @@ Tensor log_normal(const Shape& shape, const Operand& mean, const Operand& std,
 // digits than those near 1.
 Tensor truncated_normal(const Shape& shape, const TruncatedNormal& parameters,
                         const Options& options) {
+  const Called called;
   const auto [mean, std, low, high] = parameters;
   if (!(std > 0 && low < high))
     user_error(fmt::format("truncated_normal: deviation {} from {} to {}", std, low, high));
@@ -183,16 +192,18 @@ Tensor truncated_normal(const Shape& shape, const TruncatedNormal& parameters,
 }
 
 Tensor bernoulli(const Shape& shape, const Operand& p, const Options& options) {
+  const Called called;
   const Draw draw("bernoulli", shape, options);
   return draw.done(draw.unit() < draw.parameter("p", p, Probability));
 }
 
 Tensor bernoulli(const Tensor& p) {
-  return bernoulli(Shape(p.dims()), p, {.dtype = p.dtype(), .device = p.device()});
+  return Called(), bernoulli(Shape(p.dims()), p, {.dtype = p.dtype(), .device = p.device()});
 }
 
 // log(1 - p) of the p that is not rounded away: p log(w) / (1 - w) of w = 1 - p as it is rounded.
 Tensor geometric(const Shape& shape, const Operand& p, const Options& options) {
+  const Called called;
   const Draw draw("geometric", shape, options);
   const Tensor chance = draw.parameter("p", p, Probability), rounded = 1 - chance;
   const Tensor log_rest = (rounded == 1).where(-chance, chance * rounded.log() / (1 - rounded));

@@ -36,13 +36,14 @@ Tensor common_part(const Tensor& a, const Tensor& b) {
 
 void want_integers(std::string_view op, const Operand& a, const Operand& b) {
   if (!joint(a, b).is_int())
-    user_error(fmt::format("{}: of {} and {}: only for integers", op, a.uop->dtype().str(),
-                           b.uop->dtype().str()));
+    user_error(fmt::format("{}: of {} and {}: only for integers", op, a.uop()->dtype().str(),
+                           b.uop()->dtype().str()));
 }
 
 }  // namespace
 
 Tensor Tensor::floordiv(const Operand& other) const {
+  const Called called;
   const DType dtype = joint(*this, other);
   want_numbers("floordiv", dtype);
   if (!dtype.is_float())
@@ -53,10 +54,11 @@ Tensor Tensor::floordiv(const Operand& other) const {
 }
 
 Tensor floordiv(const Operand& a, const Operand& b) {
-  return brought_together("floordiv", a, b, joint(a, b)).first.floordiv(b);
+  return Called(), brought_together("floordiv", a, b, joint(a, b)).first.floordiv(b);
 }
 
 Tensor Tensor::div(const Operand& other, Rounding rounding) const {
+  const Called called;
   if (rounding == Rounding::None) return *this / other;
   if (rounding == Rounding::Floor) return floordiv(other);
   const DType dtype = joint(*this, other);
@@ -67,6 +69,7 @@ Tensor Tensor::div(const Operand& other, Rounding rounding) const {
 }
 
 Tensor Tensor::fmod(const Operand& other) const {
+  const Called called;
   const DType dtype = joint(*this, other);
   want_numbers("fmod", dtype);
   const Op op = dtype.is_float() ? Op::Mod : Op::CMod;
@@ -75,6 +78,7 @@ Tensor Tensor::fmod(const Operand& other) const {
 }
 
 Tensor Tensor::gcd(const Operand& other) const {
+  const Called called;
   want_integers("gcd", *this, other);
   const DType dtype = joint(*this, other), within = unsigned_bits(dtype);
   const auto [a, b] = brought_together("gcd", *this, other, dtype);
@@ -82,13 +86,15 @@ Tensor Tensor::gcd(const Operand& other) const {
 }
 
 Tensor Tensor::lcm(const Operand& other) const {
+  const Called called;
   want_integers("lcm", *this, other);
   return (div(gcd(other), Rounding::Trunc) * other).abs();
 }
 
-Tensor Tensor::frac() const { return *this - trunc(); }
+Tensor Tensor::frac() const { return Called(), *this - trunc(); }
 
 Tensor Tensor::round(std::int64_t decimals) const {
+  const Called called;
   if (decimals == 0 || !dtype().is_float()) return round();
   const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
   return widely(*this, [&](const Tensor& x) {
@@ -97,10 +103,11 @@ Tensor Tensor::round(std::int64_t decimals) const {
 }
 
 Tensor Tensor::float_power(const Operand& exponent) const {
-  return cast(dtypes::f64).pow(exponent);
+  return Called(), cast(dtypes::f64).pow(exponent);
 }
 
 Tensor pow(const Operand& base, const Operand& exponent) {
+  const Called called;
   return brought_together("pow", base, exponent, joint(base, exponent)).first.pow(exponent);
 }
 

@@ -41,45 +41,54 @@ Tensor added(std::string_view op, const Tensor& x, const Tensor& product, Scalar
 
 }  // namespace
 
-Tensor matmul(const Tensor& a, const Tensor& b, DType dtype) { return a.matmul(b, dtype); }
+Tensor matmul(const Tensor& a, const Tensor& b, DType dtype) {
+  return Called(), a.matmul(b, dtype);
+}
 
 Tensor Tensor::mm(const Tensor& other) const {
+  const Called called;
   want_shapes("mm", *this, "nk", other, "km");
   return matmul(other);
 }
 
 Tensor Tensor::bmm(const Tensor& other) const {
+  const Called called;
   want_shapes("bmm", *this, "bnk", other, "bkm");
   return matmul(other);
 }
 
 Tensor Tensor::mv(const Tensor& vector) const {
+  const Called called;
   want_shapes("mv", *this, "nk", vector, "k");
   return matmul(vector);
 }
 
 Tensor Tensor::addmm(const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) const {
+  const Called called;
   want_shapes("addmm", a, "nk", b, "km");
   return added("addmm", *this, a.matmul(b), beta, alpha);
 }
 
 Tensor Tensor::addmv(const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) const {
+  const Called called;
   want_shapes("addmv", a, "nk", b, "k");
   return added("addmv", *this, a.matmul(b), beta, alpha);
 }
 
 Tensor Tensor::baddbmm(const Tensor& a, const Tensor& b, Scalar beta, Scalar alpha) const {
+  const Called called;
   want_shapes("baddbmm", a, "bnk", b, "bkm");
   return added("baddbmm", *this, a.matmul(b), beta, alpha);
 }
 
 Tensor Tensor::tensordot(const Tensor& other, const std::vector<std::int64_t>& own,
                          const std::vector<std::int64_t>& others) const {
+  const Called called;
   const Axes left = axes_of("tensordot", own, ndim()),
              right = axes_of("tensordot", others, other.ndim());
   if (left.size() != right.size())
-    user_error(fmt::format("tensordot: axes ({}) with axes ({})", fmt::join(own, ", "),
-                           fmt::join(others, ", ")));
+    user_error(fmt::format("tensordot: axes ({}) with axes ({}): want as many of each",
+                           fmt::join(own, ", "), fmt::join(others, ", ")));
   const auto n = static_cast<std::size_t>(ndim()), m = static_cast<std::size_t>(other.ndim());
   if (n + m > 64) user_error(fmt::format("tensordot: {} and {} axes are more than 64", n, m));
   Labelled a{*this, std::vector<std::size_t>(n)}, b{other, std::vector<std::size_t>(m)};
@@ -103,6 +112,7 @@ Tensor Tensor::tensordot(const Tensor& other, const std::vector<std::int64_t>& o
 }
 
 Tensor Tensor::tensordot(const Tensor& other, std::int64_t axes) const {
+  const Called called;
   if (axes < 0 || axes > std::min(ndim(), other.ndim()))
     user_error(fmt::format("tensordot: {} axes of shapes {} and {}", axes, shape_text(uop()),
                            shape_text(other.uop())));
@@ -113,6 +123,7 @@ Tensor Tensor::tensordot(const Tensor& other, std::int64_t axes) const {
 }
 
 Tensor Tensor::inner(const Tensor& other) const {
+  const Called called;
   if (ndim() == 0 || other.ndim() == 0) return *this * other;
   if (dims().back().uop().node() != other.dims().back().uop().node())
     user_error(fmt::format("inner: the last axes of shapes {} and {} differ", shape_text(uop()),

@@ -53,23 +53,25 @@ Training::~Training() { training = before_; }
 bool Training::is_on() { return training; }
 
 Tensor Tensor::dropout(double p) const {
-  return acts("dropout", p) ? dropped(*this, p, all_axes(*this)) : *this;
+  return Called(), acts("dropout", p) ? dropped(*this, p, all_axes(*this)) : *this;
 }
 
 namespace functional {
 
-Tensor dropout(const Tensor& x, double p) { return x.dropout(p); }
+Tensor dropout(const Tensor& x, double p) { return Called(), x.dropout(p); }
 
 Tensor feature_dropout(const Tensor& x, double p) {
+  const Called called;
   want_channels("feature_dropout", x);
   return acts("feature_dropout", p) ? dropped(x, p, 2) : x;
 }
 
 Tensor alpha_dropout(const Tensor& x, double p) {
-  return acts("alpha_dropout", p) ? alpha_dropped(x, p, all_axes(x)) : x;
+  return Called(), acts("alpha_dropout", p) ? alpha_dropped(x, p, all_axes(x)) : x;
 }
 
 Tensor feature_alpha_dropout(const Tensor& x, double p) {
+  const Called called;
   want_channels("feature_alpha_dropout", x);
   return acts("feature_alpha_dropout", p) ? alpha_dropped(x, p, 2) : x;
 }

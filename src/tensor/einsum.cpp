@@ -188,6 +188,7 @@ class Formula {
 }  // namespace
 
 Tensor Tensor::einsum(std::string_view formula, const std::vector<Tensor>& operands, DType dtype) {
+  const Called called;
   const Formula read(formula, operands);
   const std::vector<std::size_t> output = read.output();
   return contraction("einsum", read.operands(), output, dtype);

@@ -19,7 +19,7 @@ Tensor on_bits(std::string_view op, const Operand& a, const Operand& b,
   const DType dtype = joint(a, b);
   if (dtype.is_float())
     user_error(fmt::format("{}: of {} and {}: only integers and bools have bits to combine", op,
-                           a.uop->dtype().str(), b.uop->dtype().str()));
+                           a.uop()->dtype().str(), b.uop()->dtype().str()));
   return elementwise(op, a, b, dtype, compute);
 }
 
@@ -37,6 +37,7 @@ UOp python_mod(const UOp& a, const UOp& b) {
 
 #define WEFT_BINARY(name, symbol, apply)                                              \
   Tensor operator symbol(const Operand& a, const Operand& b) {                        \
+    const Called called(#name);                                                       \
     return apply(#name, a, b, [](const UOp& x, const UOp& y) { return x symbol y; }); \
   }
 WEFT_BINARY(add, +, arithmetic)
@@ -53,21 +54,27 @@ WEFT_BINARY(ne, !=, arithmetic)
 #undef WEFT_BINARY
 
 Tensor operator-(const Operand& a, const Operand& b) {
+  const Called called("sub");
   if (joint(a, b).is_bool()) user_error("sub: not for bools: use ^ or logical_not");
   return arithmetic("sub", a, b, [](const UOp& x, const UOp& y) { return x - y; });
 }
 
 Tensor operator/(const Operand& a, const Operand& b) {
+  const Called called("div");
   return elementwise("div", a, b, float_like(joint(a, b)),
                      [](const UOp& x, const UOp& y) { return x / y; });
 }
 
-Tensor operator%(const Operand& a, const Operand& b) { return arithmetic("mod", a, b, python_mod); }
+Tensor operator%(const Operand& a, const Operand& b) {
+  return Called("mod"), arithmetic("mod", a, b, python_mod);
+}
 
 Tensor operator<<(const Operand& a, const Operand& b) {
+  const Called called("lshift");
   return on_bits("lshift", a, b, [](const UOp& x, const UOp& y) { return shift(Op::Shl, x, y); });
 }
 Tensor operator>>(const Operand& a, const Operand& b) {
+  const Called called("rshift");
   return on_bits("rshift", a, b, [](const UOp& x, const UOp& y) { return shift(Op::Shr, x, y); });
 }
 
@@ -75,84 +82,94 @@ Tensor operator-(const Tensor& a) { return a.neg(); }
 Tensor operator~(const Tensor& a) { return a.bitwise_not(); }
 Tensor operator!(const Tensor& a) { return a.logical_not(); }
 
-Tensor Tensor::add(const Operand& other) const { return *this + other; }
-Tensor Tensor::sub(const Operand& other) const { return *this - other; }
-Tensor Tensor::mul(const Operand& other) const { return *this * other; }
-Tensor Tensor::div(const Operand& other) const { return *this / other; }
-Tensor Tensor::mod(const Operand& other) const { return *this % other; }
-Tensor Tensor::eq(const Operand& other) const { return *this == other; }
-Tensor Tensor::ne(const Operand& other) const { return *this != other; }
+Tensor Tensor::add(const Operand& other) const { return Called(), *this + other; }
+Tensor Tensor::sub(const Operand& other) const { return Called(), *this - other; }
+Tensor Tensor::mul(const Operand& other) const { return Called(), *this * other; }
+Tensor Tensor::div(const Operand& other) const { return Called(), *this / other; }
+Tensor Tensor::mod(const Operand& other) const { return Called(), *this % other; }
+Tensor Tensor::eq(const Operand& other) const { return Called(), *this == other; }
+Tensor Tensor::ne(const Operand& other) const { return Called(), *this != other; }
 
 Tensor Tensor::maximum(const Operand& other) const {
+  const Called called;
   return arithmetic("maximum", *this, other,
                     [](const UOp& x, const UOp& y) { return weft::max(x, y); });
 }
 
 Tensor Tensor::minimum(const Operand& other) const {
+  const Called called;
   return arithmetic("minimum", *this, other,
                     [](const UOp& x, const UOp& y) { return weft::min(x, y); });
 }
 
 Tensor Tensor::where(const Operand& yes, const Operand& no) const {
+  const Called called;
   const Operand condition(*this);
-  if (!condition.uop->dtype().is_bool())
-    user_error(fmt::format("where: the condition is {}, not bool", condition.uop->dtype().str()));
+  if (!condition.uop()->dtype().is_bool())
+    user_error(fmt::format("where: the condition is {}, not bool", condition.uop()->dtype().str()));
   const DType dtype = joint(yes, no);
-  const Sizes sizes = broadcast_sizes("where", {condition.uop, yes.uop, no.uop});
+  const Sizes sizes = broadcast_sizes("where", {condition.uop(), yes.uop(), no.uop()});
   const auto ready = [&](const UOp& value) {
     return broadcast("where", converted(value, dtype), sizes);
   };
   return result(
-      "where", weft::where(broadcast("where", condition.uop, sizes), ready(yes.uop), ready(no.uop)),
+      "where",
+      weft::where(broadcast("where", condition.uop(), sizes), ready(yes.uop()), ready(no.uop())),
       {&condition, &yes, &no});
 }
 
 Tensor Tensor::logical_and(const Operand& other) const {
+  const Called called;
   return elementwise("logical_and", *this, other, dtypes::bool_,
                      [](const UOp& x, const UOp& y) { return x & y; });
 }
 
 Tensor Tensor::logical_or(const Operand& other) const {
+  const Called called;
   return elementwise("logical_or", *this, other, dtypes::bool_,
                      [](const UOp& x, const UOp& y) { return x | y; });
 }
 
 Tensor Tensor::logical_not() const {
+  const Called called;
   const Operand x(*this);
-  return result("logical_not", !converted(x.uop, dtypes::bool_), {&x});
+  return result("logical_not", !converted(x.uop(), dtypes::bool_), {&x});
 }
 
 Tensor Tensor::bitwise_not() const {
+  const Called called;
   const DType own = dtype();
   if (own.is_float()) user_error(fmt::format("bitwise_not: not for {}", own.str()));
   return own.is_bool() ? logical_not() : *this ^ -1;
 }
 
 Tensor Tensor::neg() const {
+  const Called called;
   const Operand x(*this);
-  if (x.uop->dtype().is_bool()) user_error("neg: not for bools: use logical_not");
-  return result("neg", -x.uop, {&x});
+  if (x.uop()->dtype().is_bool()) user_error("neg: not for bools: use logical_not");
+  return result("neg", -x.uop(), {&x});
 }
 
 Tensor Tensor::trunc() const {
+  const Called called;
   const Operand x(*this);
-  return result("trunc", make(Op::Trunc, {x.uop}), {&x});
+  return result("trunc", make(Op::Trunc, {x.uop()}), {&x});
 }
 
 Tensor Tensor::reciprocal() const {
-  return float_unary(*this, [](const UOp& x) { return make(Op::Recip, {x}); });
+  return Called(), float_unary(*this, [](const UOp& x) { return make(Op::Recip, {x}); });
 }
 Tensor Tensor::sqrt() const {
-  return float_unary(*this, [](const UOp& x) { return make(Op::Sqrt, {x}); });
+  return Called(), float_unary(*this, [](const UOp& x) { return make(Op::Sqrt, {x}); });
 }
 Tensor Tensor::exp2() const {
-  return float_unary(*this, [](const UOp& x) { return make(Op::Exp2, {x}); });
+  return Called(), float_unary(*this, [](const UOp& x) { return make(Op::Exp2, {x}); });
 }
 Tensor Tensor::log2() const {
-  return float_unary(*this, [](const UOp& x) { return make(Op::Log2, {x}); });
+  return Called(), float_unary(*this, [](const UOp& x) { return make(Op::Log2, {x}); });
 }
 Tensor Tensor::sin() const {
-  return float_unary(*this, [](const UOp& x) { return make(Op::Sin, {x}); });
+  return Called(), float_unary(*this, [](const UOp& x) { return make(Op::Sin, {x}); });
 }
 
 namespace {
@@ -170,47 +187,52 @@ Tensor integer_power(const Tensor& base, std::uint64_t exponent) {
 }  // namespace
 
 Tensor Tensor::pow(const Operand& exponent) const {
+  const Called called;
   const DType dtype = joint(*this, exponent);
   if (dtype.is_float())
     return elementwise("pow", *this, exponent, dtype,
                        [](const UOp& x, const UOp& y) { return make(Op::Pow, {x, y}); });
-  if (!exponent.uop->is_const())
+  if (!exponent.uop()->is_const())
     return elementwise("pow", *this, exponent, dtypes::f64,
                        [](const UOp& x, const UOp& y) { return make(Op::Pow, {x, y}); })
         .round()
         .cast(dtype);
   const std::int64_t power =
-      int_from_bits(exponent.uop->arg<ConstArg>().bits, exponent.uop->dtype());
+      int_from_bits(exponent.uop()->arg<ConstArg>().bits, exponent.uop()->dtype());
   if (power < 0)
     user_error(fmt::format("pow: integers to the power {}: cast to a float first", power));
   return integer_power(cast(dtype), static_cast<std::uint64_t>(power));
 }
 
 Tensor Tensor::custom(std::string_view op, const std::vector<Tensor>& operands) {
+  const Called called(op);
   const std::vector<Operand> values(operands.begin(), operands.end());
   std::vector<UOp> src;
   std::vector<const Operand*> from;
   for (const Operand& value : values) {
-    src.push_back(value.uop);
+    src.push_back(value.uop());
     from.push_back(&value);
   }
   return result(op, custom_op(op, src), from);
 }
 
 Tensor Tensor::ufix(const Operand& other) const {
+  const Called called;
   if (!other.device.empty()) return from(other);
   const Operand own(*this);
-  return from({converted(other.uop, settled(promote(own.uop->dtype(), other.uop->dtype()))),
+  return from({converted(other.uop(), settled(promote(own.uop()->dtype(), other.uop()->dtype()))),
                own.device, false});
 }
 
 Tensor Tensor::usum(const std::vector<Tensor>& others) const {
+  const Called called;
   Tensor sum = *this;
   for (const Tensor& other : others) sum = sum + other;
   return sum;
 }
 
 Tensor Tensor::uprod(const std::vector<Tensor>& others) const {
+  const Called called;
   Tensor product = *this;
   for (const Tensor& other : others) product = product * other;
   return product;

@@ -90,6 +90,7 @@ void want_options(const Tensor& index, const EmbeddingBagOptions& options) {
 
 Tensor embedding(const Tensor& index, const Tensor& weight,
                  std::optional<std::int64_t> padding_idx) {
+  const Called called;
   const auto padding = row_of("embedding", padding_idx, weight);
   const Tensor rows = weight.take(index);
   return padding ? (index == *padding).unsqueeze(-1).where(rows.detach(), rows) : rows;
@@ -97,6 +98,7 @@ Tensor embedding(const Tensor& index, const Tensor& weight,
 
 Tensor embedding_bag(const Tensor& index, const Tensor& weight,
                      const EmbeddingBagOptions& options) {
+  const Called called;
   const auto padding = row_of("embedding_bag", options.padding_idx, weight);
   want_options(index, options);
   Tensor rows = weight.take(index);

@@ -149,6 +149,7 @@ linalg::Qr scaled_qr(const Tensor& a, bool complete) {
 namespace linalg {
 
 Tensor cholesky(const Tensor& a, bool upper) {
+  const Called called;
   const Tensor matrix = square_of("cholesky", a);
   const auto backward = [](const Tensor& gradient, const std::vector<Tensor>&,
                            const Tensor& factor) {
@@ -161,6 +162,7 @@ Tensor cholesky(const Tensor& a, bool upper) {
 }
 
 Lu lu(const Tensor& a) {
+  const Called called;
   const DType own = float_like(a.dtype());
   const auto [lu, p, sign] = eliminated(square_of("lu", a));
   return {turned(p).cast(own), unit_lower(lu, lu.size(-1)).cast(own), lu.triu().cast(own)};
@@ -168,6 +170,7 @@ Lu lu(const Tensor& a) {
 
 // Of a wide matrix, Q is that of its first columns, and R = Q^T a.
 Qr qr(const Tensor& a, bool complete) {
+  const Called called;
   const DType own = float_like(a.dtype());
   const Tensor matrix = matrix_of("qr", a);
   const std::int64_t m = a.size(-2), n = a.size(-1), k = std::min(m, n);
@@ -191,6 +194,7 @@ Qr qr(const Tensor& a, bool complete) {
 }
 
 Tensor householder_product(const Tensor& a, const Tensor& tau) {
+  const Called called;
   const Tensor matrix = matrix_of("householder_product", a);
   const std::int64_t m = a.size(-2), n = a.size(-1);
   if (n > m || tau.ndim() != a.ndim() - 1 || tau.size(-1) > n)

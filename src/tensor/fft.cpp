@@ -32,7 +32,8 @@ double scale_of(std::int64_t n, int sign, Norm norm) {
 
 // What an axis is to be cut or filled up to.
 std::int64_t length(std::string_view op, std::int64_t given, std::int64_t least) {
-  if (given < least) user_error(fmt::format("{}: a transform of {} elements", op, given));
+  if (given < least)
+    user_error(fmt::format("{}: a transform of {} elements: want at least {}", op, given, least));
   return given;
 }
 
@@ -111,39 +112,49 @@ Norm opposite(Norm norm) {
 }  // namespace
 
 Tensor complex(const Tensor& real, const Tensor& imag) {
-  return Tensor::stack({real, imag.is_null() ? real.zeros_like() : imag}, -1);
+  return Called(), Tensor::stack({real, imag.is_null() ? real.zeros_like() : imag}, -1);
 }
 Tensor real(const Tensor& x) {
+  const Called called;
   want_complex("real", x);
   return x.slice(-1, {.stop = 1}).squeeze(-1);
 }
 Tensor imag(const Tensor& x) {
+  const Called called;
   want_complex("imag", x);
   return x.slice(-1, {.start = 1}).squeeze(-1);
 }
 Tensor conj(const Tensor& x) {
+  const Called called;
   want_complex("conj", x);
   return x * (1 - Tensor::arange(2, {.dtype = x.dtype(), .device = x.device()}) * 2);
 }
 Tensor multiply(const Tensor& x, const Tensor& y) {
+  const Called called;
   want_complex("multiply", x);
   want_complex("multiply", y);
   return times(x, y);
 }
 
-Tensor fft(const Tensor& x, const Axis& axis) { return complex_transform("fft", x, axis, -1); }
-Tensor ifft(const Tensor& x, const Axis& axis) { return complex_transform("ifft", x, axis, 1); }
-Tensor rfft(const Tensor& x, const Axis& axis) { return half_of_real("rfft", x, axis); }
-Tensor irfft(const Tensor& x, const Axis& axis) { return real_of_half("irfft", x, axis); }
+Tensor fft(const Tensor& x, const Axis& axis) {
+  return Called(), complex_transform("fft", x, axis, -1);
+}
+Tensor ifft(const Tensor& x, const Axis& axis) {
+  return Called(), complex_transform("ifft", x, axis, 1);
+}
+Tensor rfft(const Tensor& x, const Axis& axis) { return Called(), half_of_real("rfft", x, axis); }
+Tensor irfft(const Tensor& x, const Axis& axis) { return Called(), real_of_half("irfft", x, axis); }
 Tensor hfft(const Tensor& x, const Axis& axis) {
+  const Called called;
   want_complex("hfft", x);
   return real_of_half("hfft", conj(x), {axis.n, axis.dim, opposite(axis.norm)});
 }
 Tensor ihfft(const Tensor& x, const Axis& axis) {
-  return conj(half_of_real("ihfft", x, {axis.n, axis.dim, opposite(axis.norm)}));
+  return Called(), conj(half_of_real("ihfft", x, {axis.n, axis.dim, opposite(axis.norm)}));
 }
 
 Tensor fftn(const Tensor& x, const Several& axes) {
+  const Called called;
   want_complex("fftn", x);
   Tensor result = x;
   for (const Axis& axis : each("fftn", axes, x.ndim() - 1))
@@ -152,6 +163,7 @@ Tensor fftn(const Tensor& x, const Several& axes) {
 }
 
 Tensor ifftn(const Tensor& x, const Several& axes) {
+  const Called called;
   want_complex("ifftn", x);
   Tensor result = x;
   for (const Axis& axis : each("ifftn", axes, x.ndim() - 1))
@@ -160,6 +172,7 @@ Tensor ifftn(const Tensor& x, const Several& axes) {
 }
 
 Tensor rfftn(const Tensor& x, const Several& axes) {
+  const Called called;
   std::vector<Axis> all = each("rfftn", axes, x.ndim());
   Tensor result = half_of_real("rfftn", x, all.back());
   all.pop_back();
@@ -168,6 +181,7 @@ Tensor rfftn(const Tensor& x, const Several& axes) {
 }
 
 Tensor irfftn(const Tensor& x, const Several& axes) {
+  const Called called;
   want_complex("irfftn", x);
   std::vector<Axis> all = each("irfftn", axes, x.ndim() - 1);
   const Axis halved = all.back();
@@ -177,10 +191,16 @@ Tensor irfftn(const Tensor& x, const Several& axes) {
   return real_of_half("irfftn", result, halved);
 }
 
-Tensor fft2(const Tensor& x, Several axes) { return fftn(x, last_two(std::move(axes))); }
-Tensor ifft2(const Tensor& x, Several axes) { return ifftn(x, last_two(std::move(axes))); }
-Tensor rfft2(const Tensor& x, Several axes) { return rfftn(x, last_two(std::move(axes))); }
-Tensor irfft2(const Tensor& x, Several axes) { return irfftn(x, last_two(std::move(axes))); }
+Tensor fft2(const Tensor& x, Several axes) { return Called(), fftn(x, last_two(std::move(axes))); }
+Tensor ifft2(const Tensor& x, Several axes) {
+  return Called(), ifftn(x, last_two(std::move(axes)));
+}
+Tensor rfft2(const Tensor& x, Several axes) {
+  return Called(), rfftn(x, last_two(std::move(axes)));
+}
+Tensor irfft2(const Tensor& x, Several axes) {
+  return Called(), irfftn(x, last_two(std::move(axes)));
+}
 
 namespace {
 
@@ -203,19 +223,23 @@ Tensor shifted(std::string_view op, const Tensor& x, const AxisList& dim, bool b
 }  // namespace
 
 Tensor fftfreq(std::int64_t n, double d, const Options& options) {
+  const Called called;
   length("fftfreq", n, 1);
   const Tensor all = Tensor::cat({numbers(0, (n + 1) / 2, options), numbers(-(n / 2), 0, options)});
   return as_asked(all / (static_cast<double>(n) * d), options);
 }
 
 Tensor rfftfreq(std::int64_t n, double d, const Options& options) {
+  const Called called;
   length("rfftfreq", n, 1);
   return as_asked(numbers(0, n / 2 + 1, options) / (static_cast<double>(n) * d), options);
 }
 
-Tensor fftshift(const Tensor& x, const AxisList& dim) { return shifted("fftshift", x, dim, false); }
+Tensor fftshift(const Tensor& x, const AxisList& dim) {
+  return Called(), shifted("fftshift", x, dim, false);
+}
 Tensor ifftshift(const Tensor& x, const AxisList& dim) {
-  return shifted("ifftshift", x, dim, true);
+  return Called(), shifted("ifftshift", x, dim, true);
 }
 
 }  // namespace weft::fft

@@ -33,6 +33,7 @@ Window window_of(const char* op, const PerDim& kernel, std::size_t dims,
 }  // namespace
 
 Tensor unfold(const Tensor& x, const PerDim& kernel, const UnfoldOptions& options) {
+  const Called called;
   const auto own = static_cast<std::size_t>(x.ndim());
   const std::size_t given = kernel.values().size(), dims = given > 1 || own < 3 ? given : own - 2;
   if (own == dims + 1) return unfold(x.unsqueeze(0), kernel.of(dims, "unfold"), options).squeeze(0);
@@ -46,6 +47,7 @@ Tensor unfold(const Tensor& x, const PerDim& kernel, const UnfoldOptions& option
 // The gradient of unfold() is the way back.
 Tensor fold(const Tensor& x, const std::vector<std::int64_t>& sizes, const PerDim& kernel,
             const UnfoldOptions& options) {
+  const Called called;
   if (x.ndim() == 2) return fold(x.unsqueeze(0), sizes, kernel, options).squeeze(0);
   const Window window = window_of("fold", kernel, sizes.size(), options);
   const std::int64_t spanned = std::accumulate(window.kernel.begin(), window.kernel.end(),

@@ -3,18 +3,18 @@
 namespace weft {
 
 DType joint(const Operand& a, const Operand& b) {
-  return settled(promote(a.uop->dtype(), b.uop->dtype()));
+  return settled(promote(a.uop()->dtype(), b.uop()->dtype()));
 }
 
-DType Tensor::result_type(const Operand& a, const Operand& b) { return joint(a, b); }
+DType Tensor::result_type(const Operand& a, const Operand& b) { return Called(), joint(a, b); }
 
 DType joint_float(const Operand& a, const Operand& b) { return float_like(joint(a, b)); }
 
 std::pair<Tensor, Tensor> brought_together(std::string_view op, const Operand& a, const Operand& b,
                                            DType dtype) {
-  const Sizes sizes = broadcast_sizes(op, {a.uop, b.uop});
+  const Sizes sizes = broadcast_sizes(op, {a.uop(), b.uop()});
   const auto ready = [&](const Operand& operand) {
-    UOp value = converted(operand.uop, dtype);
+    UOp value = converted(operand.uop(), dtype);
     if (value->dims().empty()) value = reshaped(value, Sizes(sizes.size(), const_int(1)));
     return result(op, broadcast(op, value, sizes), {&a, &b});
   };

@@ -207,12 +207,13 @@ std::vector<const Operand*> addresses_of(const std::vector<Operand>& operands) {
 }  // namespace
 
 Tensor Tensor::operator[](const Indices& indices) const {
+  const Called called("[]");
   const std::vector<Aligned> items = Aligner(*this).align(indices);
   if (has_tensors(indices)) {
     const Operand x(*this);
     std::vector<Operand> operands = operands_of(items);
     operands.push_back(x);
-    return result("[]", read_at(x.uop, places_of(x.uop, items)), addresses_of(operands));
+    return result("[]", read_at(x.uop(), places_of(x.uop(), items)), addresses_of(operands));
   }
   Tensor part = *this;
   std::int64_t axis = 0;
@@ -233,16 +234,18 @@ Tensor Tensor::operator[](const Indices& indices) const {
 }
 
 Tensor Tensor::index_put(const Indices& indices, const Operand& value, bool accumulate) const {
+  const Called called;
   const std::vector<Aligned> items = Aligner(*this).align(indices);
   const Operand x(*this);
   const std::vector<Operand> operands = operands_of(items);
   const auto combine = accumulate ? std::optional(Op::Add) : std::nullopt;
-  return with_written("index_put", x, places_of(x.uop, items), value, combine,
+  return with_written("index_put", x, places_of(x.uop(), items), value, combine,
                       addresses_of(operands));
 }
 
 // Into the memory itself where the tensor is all of it; a part of it is computed and then assigned.
 Tensor& Tensor::set(const Indices& indices, const Operand& value) {
+  const Called called;
   if (!has_tensors(indices)) {
     (*this)[indices].assign(value);
     return *this;
@@ -254,7 +257,7 @@ Tensor& Tensor::set(const Indices& indices, const Operand& value) {
   operands.insert(operands.end(), {Operand(*this), value});
   common_device("set", addresses_of(operands));
   const Places places = places_of(view, items);
-  const UOp values = fitted("set", converted(value.uop, view->dtype()), places.sizes);
+  const UOp values = fitted("set", converted(value.uop(), view->dtype()), places.sizes);
   const bool tracked = value.tracked && !NoGrad::is_on() && !state_->leaf;
   state_->storage->store([&](const UOp& memory) { return place(memory, places); },
                          state_->leaf ? make(Op::Detach, {values}) : values, tracked);

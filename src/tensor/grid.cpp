@@ -96,6 +96,7 @@ void want_grid(const Tensor& x, const Tensor& grid, const GridSampleOptions& opt
 
 // Everything has the axes (batch, channels, new sizes ..., taps ...).
 Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
+  const Called called;
   want_grid(x, grid, options);
   const auto dims = static_cast<std::size_t>(x.ndim() - 2), axes = 2 + 2 * dims;
   const DType own = float_like(x.dtype());
@@ -130,6 +131,7 @@ Tensor grid_sample(const Tensor& x, const Tensor& grid, const GridSampleOptions&
 
 Tensor affine_grid(const Tensor& theta, const std::vector<std::int64_t>& sizes,
                    bool align_corners) {
+  const Called called;
   const std::int64_t dims = std::ssize(sizes) - 2;
   const bool has_size = std::ranges::all_of(sizes, [](std::int64_t size) { return size > 0; });
   if ((dims != 2 && dims != 3) || !has_size || theta.ndim() != 3 || theta.size(0) != sizes[0] ||

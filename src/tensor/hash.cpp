@@ -141,6 +141,7 @@ Tensor hash_of_rows(const Tensor& rows) {
 }  // namespace
 
 Tensor Tensor::keccak(const std::string& name) const {
+  const Called called;
   const Sponge& sponge = sponge_of(name);
   std::vector<std::int64_t> sizes = constant_shape("keccak", uop());
   if (sizes.empty()) user_error("keccak: a scalar has no last axis: reshape({1}) is a row of one");
@@ -153,6 +154,7 @@ Tensor Tensor::keccak(const std::string& name) const {
 }
 
 Tensor Tensor::hash() const {
+  const Called called;
   constexpr std::int64_t row = 1 << 20;
   constant_shape("hash", uop());
   Tensor bytes = in_bytes(flatten());

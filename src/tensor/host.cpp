@@ -12,6 +12,7 @@ namespace weft {
 
 Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape,
                           const Options& options) {
+  const Called called;
   Tensor tensor = empty(shape, {.dtype = options.dtype, .device = options.device});
   if (tensor.nbytes() != bytes.size())
     user_error(fmt::format("from_bytes: {} bytes where {} of shape {} has {}", bytes.size(),
@@ -21,6 +22,7 @@ Tensor Tensor::from_bytes(std::span<const std::byte> bytes, const Shape& shape,
 }
 
 void Tensor::to_bytes(std::span<std::byte> bytes) const {
+  const Called called;
   if (nbytes() != bytes.size())
     user_error(fmt::format("to_bytes: room for {} bytes where {} of shape {} has {}", bytes.size(),
                            dtype().str(), shape_text(uop()), nbytes()));
@@ -28,6 +30,7 @@ void Tensor::to_bytes(std::span<std::byte> bytes) const {
 }
 
 std::optional<Tensor::Memory> Tensor::memory() const {
+  const Called called;
   if (are_several(device()) || !find_device(device()).allocator().uses_addresses()) return {};
   const Views views = views_of(in_memory());
   if (!views.is_one() || views.list[0].is_masked() || views.base->op() != Op::Buffer) return {};

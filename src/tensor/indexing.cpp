@@ -26,6 +26,7 @@ Tensor shrunk(const Tensor& tensor, std::int64_t axis, std::int64_t start, std::
 // Every width-th element is a column of rows of that width: the rows begin at, or somewhat before, the
 // first element, so that the last one is whole. Where there is no room for that, padding makes it.
 Tensor Tensor::slice(std::int64_t axis, const Slice& slice) const {
+  const Called called;
   axis = axis_of("slice", axis, ndim());
   const Dim whole_axis = dims()[static_cast<std::size_t>(axis)];
   if (is_symbolic(slice, whole_axis)) {
@@ -57,6 +58,7 @@ Tensor Tensor::slice(std::int64_t axis, const Slice& slice) const {
 }
 
 Tensor Tensor::narrow(std::int64_t axis, const Dim& start, const Dim& length) const {
+  const Called called;
   const std::int64_t at = axis_of("narrow", axis, ndim());
   const Dim size = dims()[static_cast<std::size_t>(at)];
   const UOp stop = start.is_symbolic() || length.is_symbolic()
@@ -72,6 +74,7 @@ Tensor Tensor::narrow(std::int64_t axis, const Dim& start, const Dim& length) co
 }
 
 Tensor Tensor::select(std::int64_t axis, const Dim& index) const {
+  const Called called;
   const std::int64_t at = axis_of("select", axis, ndim());
   const UOp size = dims()[static_cast<std::size_t>(at)].uop();
   if (!index.is_symbolic() && size->is_const()) {
@@ -86,6 +89,7 @@ Tensor Tensor::select(std::int64_t axis, const Dim& index) const {
 }
 
 std::vector<Tensor> Tensor::unbind(std::int64_t axis) const {
+  const Called called;
   const std::int64_t at = axis_of("unbind", axis, ndim()), size = this->size(at);
   std::vector<Tensor> parts;
   for (std::int64_t i = 0; i < size; ++i) parts.push_back(select(at, i));
@@ -93,6 +97,7 @@ std::vector<Tensor> Tensor::unbind(std::int64_t axis) const {
 }
 
 std::vector<Tensor> Tensor::split(const std::vector<std::int64_t>& sizes, std::int64_t axis) const {
+  const Called called;
   axis = axis_of("split", axis, ndim());
   const bool is_negative = std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; });
   if (is_negative || std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != size(axis))
@@ -108,7 +113,8 @@ std::vector<Tensor> Tensor::split(const std::vector<std::int64_t>& sizes, std::i
 }
 
 std::vector<Tensor> Tensor::split(std::int64_t size, std::int64_t axis) const {
-  if (size <= 0) user_error(fmt::format("split: into parts of {}", size));
+  const Called called;
+  if (size <= 0) user_error(fmt::format("split: into parts of {}: want at least 1", size));
   const std::int64_t whole = this->size(axis);
   std::vector<std::int64_t> sizes(static_cast<std::size_t>(whole / size), size);
   if (whole % size != 0 || whole == 0) sizes.push_back(whole % size);  // of nothing one empty part
@@ -116,7 +122,8 @@ std::vector<Tensor> Tensor::split(std::int64_t size, std::int64_t axis) const {
 }
 
 std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t axis) const {
-  if (chunks <= 0) user_error(fmt::format("chunk: into {} parts", chunks));
+  const Called called;
+  if (chunks <= 0) user_error(fmt::format("chunk: into {} parts: want at least 1", chunks));
   if (size(axis) == 0)
     return split(std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0), axis);
   return split((size(axis) + chunks - 1) / chunks, axis);
@@ -148,9 +155,11 @@ std::vector<Tensor> evenly_split(std::string_view op, const Tensor& tensor, std:
 }  // namespace
 
 std::vector<Tensor> Tensor::tensor_split(const Cuts& cuts, std::int64_t axis) const {
+  const Called called;
   axis = axis_of("tensor_split", axis, ndim());
   const auto even = cuts.parts();
-  if (even && *even < 1) user_error(fmt::format("tensor_split: into {} parts", *even));
+  if (even && *even < 1)
+    user_error(fmt::format("tensor_split: into {} parts: want at least 1", *even));
   const auto places = even ? even_cuts(size(axis), *even) : cuts.places();
   std::vector<Tensor> parts;
   std::int64_t start = 0;
@@ -163,13 +172,13 @@ std::vector<Tensor> Tensor::tensor_split(const Cuts& cuts, std::int64_t axis) co
 }
 
 std::vector<Tensor> Tensor::hsplit(const Cuts& cuts) const {
-  return evenly_split("hsplit", *this, ndim() == 1 ? 0 : 1, 1, cuts);
+  return Called(), evenly_split("hsplit", *this, ndim() == 1 ? 0 : 1, 1, cuts);
 }
 std::vector<Tensor> Tensor::vsplit(const Cuts& cuts) const {
-  return evenly_split("vsplit", *this, 0, 2, cuts);
+  return Called(), evenly_split("vsplit", *this, 0, 2, cuts);
 }
 std::vector<Tensor> Tensor::dsplit(const Cuts& cuts) const {
-  return evenly_split("dsplit", *this, 2, 3, cuts);
+  return Called(), evenly_split("dsplit", *this, 2, 3, cuts);
 }
 
 }  // namespace weft

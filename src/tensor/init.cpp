@@ -29,6 +29,7 @@ double xavier_deviation(const Shape& shape, double gain) {
 }  // namespace
 
 Fans fans_of(const Shape& shape) {
+  const Called called;
   const std::vector<Dim>& dims = shape.dims();
   if (dims.size() < 2)
     user_error(fmt::format("fans_of: a weight of {} axes has no inputs and outputs", dims.size()));
@@ -39,6 +40,7 @@ Fans fans_of(const Shape& shape) {
 }
 
 double gain(Nonlinearity nonlinearity, double slope) {
+  const Called called;
   switch (nonlinearity) {
     case Nonlinearity::Linear:
     case Nonlinearity::Sigmoid: return 1;
@@ -51,30 +53,33 @@ double gain(Nonlinearity nonlinearity, double slope) {
 }
 
 Tensor xavier_uniform(const Shape& shape, double gain, const Options& options) {
+  const Called called;
   const double bound = sqrt3 * xavier_deviation(shape, gain);
   return Tensor::uniform(shape, -bound, bound, options);
 }
 
 Tensor xavier_normal(const Shape& shape, double gain, const Options& options) {
-  return Tensor::normal(shape, 0, xavier_deviation(shape, gain), options);
+  return Called(), Tensor::normal(shape, 0, xavier_deviation(shape, gain), options);
 }
 
 Tensor kaiming_uniform(const Shape& shape, const Kaiming& how, const Options& options) {
+  const Called called;
   const double bound = sqrt3 * deviation(shape, how);
   return Tensor::uniform(shape, -bound, bound, options);
 }
 
 Tensor kaiming_normal(const Shape& shape, const Kaiming& how, const Options& options) {
-  return Tensor::normal(shape, 0, deviation(shape, how), options);
+  return Called(), Tensor::normal(shape, 0, deviation(shape, how), options);
 }
 
 Tensor trunc_normal(const Shape& shape, const random::TruncatedNormal& how,
                     const Options& options) {
-  return random::truncated_normal(shape, how, options);
+  return Called(), random::truncated_normal(shape, how, options);
 }
 
 // Q of normal numbers, its columns turned so that R's diagonal is positive: each such matrix is equally likely.
 Tensor orthogonal(const Shape& shape, double gain, const Options& options) {
+  const Called called;
   if (shape.dims().size() < 2)
     user_error(fmt::format("orthogonal: a weight of {} axes has no rows and columns",
                            shape.dims().size()));

@@ -12,7 +12,7 @@ namespace weft {
 namespace {
 
 void want_tensors(std::string_view op, const std::vector<Tensor>& tensors) {
-  if (tensors.empty()) user_error(fmt::format("{}: no tensors", op));
+  if (tensors.empty()) user_error(fmt::format("{}: no tensors: want at least one", op));
 }
 
 // Of one shape, but for the axis.
@@ -46,6 +46,7 @@ Tensor halves_joined(std::span<const Tensor> tensors, std::int64_t axis) {
 }  // namespace
 
 Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
+  const Called called;
   want_tensors("cat", tensors);
   const std::int64_t ndim = tensors[0].ndim();
   axis = axis_of("cat", axis, ndim);
@@ -58,6 +59,7 @@ Tensor Tensor::cat(const std::vector<Tensor>& tensors, std::int64_t axis) {
 }
 
 Tensor Tensor::stack(const std::vector<Tensor>& tensors, std::int64_t axis) {
+  const Called called;
   want_tensors("stack", tensors);
   std::vector<Tensor> wider;
   for (const Tensor& tensor : tensors) {
@@ -88,21 +90,25 @@ Tensor joined(std::string_view op, const std::vector<Tensor>& tensors, std::int6
 }  // namespace
 
 Tensor Tensor::hstack(const std::vector<Tensor>& tensors) {
+  const Called called;
   const auto parts = each("hstack", tensors, [](const Tensor& x) { return x.atleast_1d(); });
   return joined("hstack", parts, parts[0].ndim() == 1 ? 0 : 1);
 }
 
 Tensor Tensor::vstack(const std::vector<Tensor>& tensors) {
+  const Called called;
   return joined("vstack", each("vstack", tensors, [](const Tensor& x) { return x.atleast_2d(); }),
                 0);
 }
 
 Tensor Tensor::dstack(const std::vector<Tensor>& tensors) {
+  const Called called;
   return joined("dstack", each("dstack", tensors, [](const Tensor& x) { return x.atleast_3d(); }),
                 2);
 }
 
 Tensor Tensor::column_stack(const std::vector<Tensor>& tensors) {
+  const Called called;
   const auto column = [](const Tensor& x) {
     return x.ndim() < 2 ? x.atleast_1d().unsqueeze(-1) : x;
   };
@@ -110,6 +116,7 @@ Tensor Tensor::column_stack(const std::vector<Tensor>& tensors) {
 }
 
 Tensor Tensor::block_diag(const std::vector<Tensor>& blocks) {
+  const Called called;
   std::vector<Tensor> rows =
       each("block_diag", blocks, [](const Tensor& x) { return x.atleast_2d(); });
   std::int64_t before = 0, columns = 0;

@@ -74,6 +74,7 @@ Tensor of_classes(const Tensor& log_probabilities, const Tensor& target, const T
 
 Tensor Tensor::nll_loss(const Tensor& target, const Tensor& weight,
                         std::optional<std::int64_t> ignore_index, Reduction reduction) const {
+  const Called called;
   if (ndim() < 1) user_error("nll_loss: a scalar has no classes");
   want_classes("nll_loss", target, shape(), class_axis(*this));
   const Tensor scores = classes_last(*this);
@@ -83,6 +84,7 @@ Tensor Tensor::nll_loss(const Tensor& target, const Tensor& weight,
 
 Tensor Tensor::sparse_categorical_crossentropy(const Tensor& target, std::int64_t ignore_index,
                                                double label_smoothing, Reduction reduction) const {
+  const Called called;
   want_smoothing("sparse_categorical_crossentropy", label_smoothing);
   if (ndim() < 1) user_error("sparse_categorical_crossentropy: a scalar has no classes");
   want_classes("sparse_categorical_crossentropy", target, shape(),
@@ -91,6 +93,7 @@ Tensor Tensor::sparse_categorical_crossentropy(const Tensor& target, std::int64_
 }
 
 Tensor Tensor::cross_entropy(const Tensor& target, const CrossEntropyOptions& options) const {
+  const Called called;
   want_smoothing("cross_entropy", options.label_smoothing);
   if (ndim() < 1) user_error("cross_entropy: a scalar has no classes");
   const Tensor scores = classes_last(*this);
@@ -112,6 +115,7 @@ Tensor Tensor::cross_entropy(const Tensor& target, const CrossEntropyOptions& op
 
 Tensor Tensor::cross_entropy(const Tensor& target, Reduction reduction,
                              double label_smoothing) const {
+  const Called called;
   return cross_entropy(target, {.label_smoothing = label_smoothing, .reduction = reduction});
 }
 
@@ -119,10 +123,11 @@ namespace functional {
 
 Tensor cross_entropy(const Tensor& scores, const Tensor& target,
                      const CrossEntropyOptions& options) {
-  return scores.cross_entropy(target, options);
+  return Called(), scores.cross_entropy(target, options);
 }
 
 Tensor nll_loss(const Tensor& log_probabilities, const Tensor& target, const NllOptions& options) {
+  const Called called;
   return log_probabilities.nll_loss(target, options.weight, options.ignore_index,
                                     options.reduction);
 }

@@ -9,46 +9,50 @@
 namespace weft {
 
 Tensor Tensor::abs() const {
-  return dtype().is_unsigned() || dtype().is_bool() ? *this : maximum(-*this);
+  return Called(), dtype().is_unsigned() || dtype().is_bool() ? *this : maximum(-*this);
 }
 
 // Of zeros and NaN, they themselves.
 Tensor Tensor::sign() const {
-  return (*this > 0).where(full_like(1), (*this < 0).where(full_like(-1), detach()));
+  return Called(), (*this > 0).where(full_like(1), (*this < 0).where(full_like(-1), detach()));
 }
 
-Tensor Tensor::square() const { return *this * *this; }
-Tensor Tensor::rsqrt() const { return sqrt().reciprocal(); }
+Tensor Tensor::square() const { return Called(), *this * *this; }
+Tensor Tensor::rsqrt() const { return Called(), sqrt().reciprocal(); }
 Tensor Tensor::exp() const {
-  return widely(*this, [](const Tensor& x) { return (x * std::numbers::log2e).exp2(); });
+  return Called(), widely(*this, [](const Tensor& x) { return (x * std::numbers::log2e).exp2(); });
 }
 Tensor Tensor::log() const {
-  return widely(*this, [](const Tensor& x) { return x.log2() * std::numbers::ln2; });
+  return Called(), widely(*this, [](const Tensor& x) { return x.log2() * std::numbers::ln2; });
 }
 Tensor Tensor::log10() const {
+  const Called called;
   constexpr double log10_2 = std::numbers::ln2 / std::numbers::ln10;
   return widely(*this, [](const Tensor& x) { return x.log2() * log10_2; });
 }
 // Half of x is exact, where pi/2 - x is not once x is large.
 Tensor Tensor::cos() const {
-  return widely(*this, [](const Tensor& x) { return 1 - (x / 2).sin().square() * 2; });
+  return Called(), widely(*this, [](const Tensor& x) { return 1 - (x / 2).sin().square() * 2; });
 }
 Tensor Tensor::tan() const {
-  return widely(*this, [](const Tensor& x) { return x.sin() / x.cos(); });
+  return Called(), widely(*this, [](const Tensor& x) { return x.sin() / x.cos(); });
 }
 
 Tensor Tensor::floor() const {
+  const Called called;
   const Tensor whole = trunc();
   return dtype().is_float() ? (*this < whole).where(whole - 1, whole) : whole;
 }
 
 Tensor Tensor::ceil() const {
+  const Called called;
   const Tensor whole = trunc();
   return dtype().is_float() ? (*this > whole).where(whole + 1, whole) : whole;
 }
 
 // The distance to the truncated value is exact; at a half the even neighbour is the nearer.
 Tensor Tensor::round() const {
+  const Called called;
   Tensor whole = trunc();
   if (!dtype().is_float()) return whole;
   const Tensor rest = (*this - whole).abs();
@@ -56,21 +60,23 @@ Tensor Tensor::round() const {
   return ((rest > 0.5) | ((rest == 0.5) & is_odd)).where(whole + sign(), whole);
 }
 
-Tensor Tensor::isnan() const { return *this != *this; }
+Tensor Tensor::isnan() const { return Called(), *this != *this; }
 
 Tensor Tensor::isinf() const {
+  const Called called;
   constexpr double infinity = std::numeric_limits<double>::infinity();
   return dtype().is_float() ? abs() == infinity : full_like(false).cast(dtypes::bool_);
 }
 
-Tensor Tensor::isfinite() const { return !(isnan() | isinf()); }
+Tensor Tensor::isfinite() const { return Called(), !(isnan() | isinf()); }
 
 Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
-  return *this + (end - *this) * weight;
+  return Called(), *this + (end - *this) * weight;
 }
 
 // At a limit no gradient passes, as where it is beyond; NaN stays.
 Tensor Tensor::clamp(std::optional<Scalar> least, std::optional<Scalar> most) const {
+  const Called called;
   if (!least && !most) user_error("clamp: neither a least nor a largest value is given");
   Tensor result = *this;
   if (least) result = (result <= value_of(*least)).where(value_of(*least), result);
@@ -79,33 +85,38 @@ Tensor Tensor::clamp(std::optional<Scalar> least, std::optional<Scalar> most) co
 }
 
 Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) const {
-  return clamp(least, most);
+  return Called(), clamp(least, most);
 }
 
 // At 0 and for NaN as the framework's users expect: no gradient at 0, and NaN stays.
-Tensor Tensor::relu() const { return (*this <= 0).where(0, *this); }
-Tensor Tensor::relu6() const { return clamp(0, 6); }
-Tensor Tensor::leaky_relu(double slope) const { return (*this > 0).where(*this, *this * slope); }
+Tensor Tensor::relu() const { return Called(), (*this <= 0).where(0, *this); }
+Tensor Tensor::relu6() const { return Called(), clamp(0, 6); }
+Tensor Tensor::leaky_relu(double slope) const {
+  return Called(), (*this > 0).where(*this, *this * slope);
+}
 Tensor Tensor::elu(double alpha) const {
+  const Called called;
   const Tensor is_positive = *this > 0;
   return is_positive.where(*this, (is_positive.where(0, *this).exp() - 1) * alpha);
 }
 // By exp of -|x| only, which does not overflow; nor does the gradient.
 Tensor Tensor::sigmoid() const {
+  const Called called;
   return widely(*this, [](const Tensor& x) {
     const Tensor is_negative = x < 0, fall = is_negative.where(x, -x).exp();
     return is_negative.where(fall, 1) / (fall + 1);
   });
 }
-Tensor Tensor::logsigmoid() const { return -(-*this).softplus(); }
-Tensor Tensor::silu() const { return *this * sigmoid(); }
+Tensor Tensor::logsigmoid() const { return Called(), -(-*this).softplus(); }
+Tensor Tensor::silu() const { return Called(), *this * sigmoid(); }
 Tensor Tensor::mish() const {
-  return widely(*this, [](const Tensor& x) { return x * x.softplus().tanh(); });
+  return Called(), widely(*this, [](const Tensor& x) { return x * x.softplus().tanh(); });
 }
-Tensor Tensor::hardtanh(double least, double most) const { return clamp(least, most); }
+Tensor Tensor::hardtanh(double least, double most) const { return Called(), clamp(least, most); }
 
 // log(1 + exp(x)), without exp of what is large.
 Tensor Tensor::softplus(double beta) const {
+  const Called called;
   return widely(*this, [&](const Tensor& wide) {
     const Tensor x = wide * beta;
     return (x.maximum(0) + ((-x.abs()).exp() + 1).log()) * (1 / beta);
@@ -113,6 +124,7 @@ Tensor Tensor::softplus(double beta) const {
 }
 
 Tensor Tensor::gelu(Gelu form) const {
+  const Called called;
   const double scale = 2 * std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // sqrt(2 / pi)
   return widely(*this, [&](const Tensor& x) {
     if (form == Gelu::Exact) return x * ((x * (1 / std::numbers::sqrt2)).erf() + 1.0) * 0.5;

@@ -14,6 +14,7 @@ namespace weft {
 namespace linalg {
 
 Tensor matrix_power(const Tensor& a, std::int64_t n) {
+  const Called called;
   const Tensor matrix = square_of("matrix_power", a);
   if (n < 0) return matrix_power(inv(a), -n);
   Tensor result, power = matrix;
@@ -44,6 +45,7 @@ Tensor short_exponential(const Tensor& x) {
 
 // exp(a) = exp(a / 2^s)^(2^s), where s follows from the norm of each matrix: those that are done wait.
 Tensor matrix_exp(const Tensor& a) {
+  const Called called;
   constexpr int most_squarings = 12;
   const Tensor matrix = square_of("matrix_exp", a);
   if (a.numel() == 0) return a.cast(float_like(a.dtype()));
@@ -78,6 +80,7 @@ std::vector<std::vector<std::size_t>> best_cuts(const std::vector<double>& sizes
 
 // The first and the last may be vectors.
 Tensor multi_dot(const std::vector<Tensor>& matrices) {
+  const Called called;
   if (matrices.size() < 2) user_error("multi_dot: fewer than two tensors");
   std::vector<Tensor> chain = matrices;
   for (std::size_t i = 0; i < chain.size(); ++i) {
@@ -100,9 +103,12 @@ Tensor multi_dot(const std::vector<Tensor>& matrices) {
   return from_vector ? result.squeeze(0) : result;
 }
 
-Tensor vecdot(const Tensor& a, const Tensor& b, std::int64_t axis) { return (a * b).sum(axis); }
+Tensor vecdot(const Tensor& a, const Tensor& b, std::int64_t axis) {
+  return Called(), (a * b).sum(axis);
+}
 
 Tensor cross(const Tensor& a, const Tensor& b, std::int64_t axis) {
+  const Called called;
   const std::int64_t ndim = std::max(a.ndim(), b.ndim()), at = axis_of("cross", axis, ndim) - ndim;
   const auto is_three = [&](const Tensor& x) { return x.ndim() + at >= 0 && x.size(at) == 3; };
   if (!is_three(a) || !is_three(b))
@@ -112,6 +118,7 @@ Tensor cross(const Tensor& a, const Tensor& b, std::int64_t axis) {
 }
 
 Tensor outer(const Tensor& a, const Tensor& b) {
+  const Called called;
   if (a.ndim() != 1 || b.ndim() != 1)
     user_error(fmt::format("outer: shapes {} and {} are not those of two vectors",
                            shape_text(a.uop()), shape_text(b.uop())));
@@ -119,6 +126,7 @@ Tensor outer(const Tensor& a, const Tensor& b) {
 }
 
 Tensor kron(const Tensor& a, const Tensor& b) {
+  const Called called;
   const std::int64_t ndim = std::max(a.ndim(), b.ndim());
   std::vector<Dim> left, right, joint;
   for (std::int64_t axis = -ndim; axis < 0; ++axis) {
@@ -131,12 +139,13 @@ Tensor kron(const Tensor& a, const Tensor& b) {
   return (a.reshape(Shape(left)) * b.reshape(Shape(right))).reshape(Shape(joint));
 }
 
-Tensor trace(const Tensor& a) { return diagonal_of(a).sum(-1); }
+Tensor trace(const Tensor& a) { return Called(), diagonal_of(a).sum(-1); }
 
 Tensor vander(const Tensor& x, std::optional<std::int64_t> columns) {
+  const Called called;
   if (x.ndim() == 0) user_error("vander: a scalar has no axis to take powers of");
   const std::int64_t count = columns.value_or(x.size(-1));
-  if (count < 0) user_error(fmt::format("vander: {} columns", count));
+  if (count < 0) user_error(fmt::format("vander: {} columns: want at least 0", count));
   std::vector<Tensor> powers{x.ones_like()};
   while (std::ssize(powers) < count) powers.push_back(powers.back() * x);
   return Tensor::stack(powers, -1).slice(-1, {.stop = count});
@@ -145,26 +154,30 @@ Tensor vander(const Tensor& x, std::optional<std::int64_t> columns) {
 }  // namespace linalg
 
 Tensor Tensor::vander(std::optional<std::int64_t> columns, bool increasing) const {
+  const Called called;
   if (ndim() != 1)
     user_error(fmt::format("vander: shape {} is not that of a vector", shape_text(uop())));
   const Tensor powers = linalg::vander(*this, columns);
   return increasing ? powers : powers.flip(-1);
 }
 
-linalg::Qr Tensor::qr() const { return linalg::qr(*this); }
-linalg::Svd Tensor::svd(bool full_matrices) const { return linalg::svd(*this, full_matrices); }
-Tensor Tensor::outer(const Tensor& other) const { return linalg::outer(*this, other); }
-Tensor Tensor::kron(const Tensor& other) const { return linalg::kron(*this, other); }
-Tensor Tensor::cross(const Tensor& other, std::int64_t axis) const {
-  return linalg::cross(*this, other, axis);
+linalg::Qr Tensor::qr() const { return Called(), linalg::qr(*this); }
+linalg::Svd Tensor::svd(bool full_matrices) const {
+  return Called(), linalg::svd(*this, full_matrices);
 }
-Tensor Tensor::trace() const { return linalg::trace(*this); }
-Tensor Tensor::inverse() const { return linalg::inv(*this); }
-Tensor Tensor::det() const { return linalg::det(*this); }
+Tensor Tensor::outer(const Tensor& other) const { return Called(), linalg::outer(*this, other); }
+Tensor Tensor::kron(const Tensor& other) const { return Called(), linalg::kron(*this, other); }
+Tensor Tensor::cross(const Tensor& other, std::int64_t axis) const {
+  return Called(), linalg::cross(*this, other, axis);
+}
+Tensor Tensor::trace() const { return Called(), linalg::trace(*this); }
+Tensor Tensor::inverse() const { return Called(), linalg::inv(*this); }
+Tensor Tensor::det() const { return Called(), linalg::det(*this); }
 
 // x becomes p0 x + p1 (x x^T) x + p2 (x x^T)^2 x + ..., with x x^T over the shorter side.
 Tensor Tensor::newton_schulz(std::int64_t steps, const std::vector<double>& params,
                              double eps) const {
+  const Called called;
   if (ndim() < 2)
     user_error(fmt::format("newton_schulz: shape {} is no matrix, nor a batch of such",
                            shape_text(uop())));

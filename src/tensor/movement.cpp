@@ -61,11 +61,13 @@ Sizes reshaped_sizes(const UOp& tensor, const Shape& shape) {
 }  // namespace
 
 Tensor Tensor::reshape(const Shape& shape) const {
+  const Called called;
   const UOp graph = uop();
   return viewed(reshaped(graph, reshaped_sizes(graph, shape)));
 }
 
 Tensor Tensor::flatten(std::int64_t first, std::int64_t last) const {
+  const Called called;
   if (ndim() == 0) return reshape({1});
   first = axis_of("flatten", first, ndim());
   last = axis_of("flatten", last, ndim());
@@ -98,6 +100,7 @@ void want_product(std::string_view op, const Dim& whole, const std::vector<Dim>&
 }  // namespace
 
 Tensor Tensor::unflatten(std::int64_t axis, const Shape& sizes) const {
+  const Called called;
   axis = axis_of("unflatten", axis, ndim());
   std::vector<Dim> result = dims();
   const auto at = result.begin() + axis;
@@ -122,6 +125,7 @@ Tensor Tensor::unflatten(std::int64_t axis, const Shape& sizes) const {
 }
 
 Tensor Tensor::squeeze(const AxisList& axes) const {
+  const Called called;
   const Axes chosen = axes_of("squeeze", axes, ndim());
   std::vector<Dim> result;
   const std::vector<Dim> sizes = dims();
@@ -133,12 +137,14 @@ Tensor Tensor::squeeze(const AxisList& axes) const {
 }
 
 Tensor Tensor::unsqueeze(std::int64_t axis) const {
+  const Called called;
   std::vector<Dim> sizes = dims();
   sizes.insert(sizes.begin() + axis_of("unsqueeze", axis, ndim() + 1), Dim(1));
   return reshape(Shape(sizes));
 }
 
 Tensor Tensor::permute(const AxisList& order) const {
+  const Called called;
   const Axes axes = axes_of("permute", order, ndim());
   if (std::ssize(axes) != ndim())
     user_error(
@@ -147,6 +153,7 @@ Tensor Tensor::permute(const AxisList& order) const {
 }
 
 Tensor Tensor::transpose(std::int64_t axis0, std::int64_t axis1) const {
+  const Called called;
   Axes order(static_cast<std::size_t>(ndim()));
   std::iota(order.begin(), order.end(), 0);
   std::swap(order[static_cast<std::size_t>(axis_of("transpose", axis0, ndim()))],
@@ -155,18 +162,22 @@ Tensor Tensor::transpose(std::int64_t axis0, std::int64_t axis1) const {
 }
 
 Tensor Tensor::swapaxes(std::int64_t axis0, std::int64_t axis1) const {
+  const Called called;
   return transpose(axis_of("swapaxes", axis0, ndim()), axis_of("swapaxes", axis1, ndim()));
 }
 
 Tensor Tensor::mT() const {
+  const Called called;
   if (ndim() < 2) user_error(fmt::format("mT: shape {} has no two axes", shape_text(uop())));
   return transpose(-1, -2);
 }
 
 Tensor Tensor::movedim(const AxisList& from, const AxisList& to) const {
+  const Called called;
   const Axes sources = axes_of("movedim", from, ndim()), targets = axes_of("movedim", to, ndim());
   if (sources.size() != targets.size())
-    user_error(fmt::format("movedim: {} axes to {} places", sources.size(), targets.size()));
+    user_error(fmt::format("movedim: {} axes to {} places: want as many of each", sources.size(),
+                           targets.size()));
   Axes order(static_cast<std::size_t>(ndim()), -1);
   for (std::size_t i = 0; i < sources.size(); ++i)
     order[static_cast<std::size_t>(targets[i])] = sources[i];
@@ -180,12 +191,14 @@ Tensor Tensor::movedim(const AxisList& from, const AxisList& to) const {
 }
 
 Tensor Tensor::T() const {
+  const Called called;
   Axes order(static_cast<std::size_t>(ndim()));
   std::iota(order.rbegin(), order.rend(), 0);
   return permute(order);
 }
 
 Tensor Tensor::expand(const Shape& shape) const {
+  const Called called;
   const std::size_t own = uop()->dims().size(), wanted = shape.dims().size();
   if (wanted < own)
     user_error(fmt::format("expand: {} sizes for a tensor of shape {}", wanted, shape_text(uop())));
@@ -204,6 +217,7 @@ Tensor Tensor::expand(const Shape& shape) const {
 }
 
 std::vector<Tensor> Tensor::broadcast_tensors(const std::vector<Tensor>& tensors) {
+  const Called called;
   std::vector<UOp> graphs;
   for (const Tensor& tensor : tensors) graphs.push_back(tensor.uop());
   const Sizes sizes = broadcast_sizes("broadcast_tensors", graphs);
@@ -213,25 +227,32 @@ std::vector<Tensor> Tensor::broadcast_tensors(const std::vector<Tensor>& tensors
   return results;
 }
 
-Tensor Tensor::atleast_1d() const { return ndim() == 0 ? reshape({1}) : *this; }
-Tensor Tensor::atleast_2d() const { return ndim() < 2 ? atleast_1d().unsqueeze(0) : *this; }
-Tensor Tensor::atleast_3d() const { return ndim() < 3 ? atleast_2d().unsqueeze(2) : *this; }
+Tensor Tensor::atleast_1d() const { return Called(), ndim() == 0 ? reshape({1}) : *this; }
+Tensor Tensor::atleast_2d() const {
+  return Called(), ndim() < 2 ? atleast_1d().unsqueeze(0) : *this;
+}
+Tensor Tensor::atleast_3d() const {
+  return Called(), ndim() < 3 ? atleast_2d().unsqueeze(2) : *this;
+}
 
 Tensor Tensor::flip(const AxisList& axes) const {
-  return viewed(weft::flip(uop(), axes_of("flip", axes, ndim())));
+  return Called(), viewed(weft::flip(uop(), axes_of("flip", axes, ndim())));
 }
 
 Tensor Tensor::fliplr() const {
+  const Called called;
   if (ndim() < 2) user_error(fmt::format("fliplr: shape {} has no axis 1", shape_text(uop())));
   return flip(1);
 }
 
 Tensor Tensor::flipud() const {
+  const Called called;
   if (ndim() < 1) user_error("flipud: shape () has no axis 0");
   return flip(0);
 }
 
 Tensor Tensor::rot90(std::int64_t times, const AxisList& axes) const {
+  const Called called;
   const Axes both = axes_of("rot90", axes, ndim());
   if (both.size() != 2)
     user_error(
@@ -243,6 +264,7 @@ Tensor Tensor::rot90(std::int64_t times, const AxisList& axes) const {
 }
 
 Tensor Tensor::detach() const {
+  const Called called;
   const UOp graph = uop();
   Tensor tensor = viewed(make(Op::Detach, {graph}));
   tensor.state_->tracked = false;

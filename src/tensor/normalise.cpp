@@ -31,6 +31,7 @@ Tensor in_axes(const char* op, const Tensor& tensor, const Tensor& x, const Axis
 
 Tensor Tensor::layernorm(const AxisList& axes, double eps, const Tensor& weight,
                          const Tensor& bias) const {
+  const Called called;
   const DType own = float_like(dtype());
   const Tensor x = cast(promote(own, dtypes::f32));
   const Tensor centred = x - x.mean(axes, true);
@@ -41,6 +42,7 @@ Tensor Tensor::layernorm(const AxisList& axes, double eps, const Tensor& weight,
 }
 
 Tensor Tensor::rmsnorm(std::int64_t axis, double eps, const Tensor& weight) const {
+  const Called called;
   const DType own = float_like(dtype());
   const Tensor x = cast(promote(own, dtypes::f32));
   const Tensor normal = x * (x.square().mean(axis, true) + eps).rsqrt();
@@ -50,6 +52,7 @@ Tensor Tensor::rmsnorm(std::int64_t axis, double eps, const Tensor& weight) cons
 
 Tensor Tensor::batchnorm(const Tensor& weight, const Tensor& bias, const Tensor& mean,
                          const Tensor& invstd, std::int64_t axis) const {
+  const Called called;
   axis = axis_of("batchnorm", axis, ndim());
   std::vector<Dim> apart(static_cast<std::size_t>(ndim()), Dim(1));
   apart[static_cast<std::size_t>(axis)] = Dim(size(axis));

@@ -51,10 +51,11 @@ Tensor of_values(const Tensor& x, const Axes& axes, bool keepdim, F reduce) {
 }  // namespace
 
 Tensor vector_norm(const Tensor& x, double ord, const AxisList& axes, bool keepdim) {
-  return x.norm(ord, axes, keepdim);
+  return Called(), x.norm(ord, axes, keepdim);
 }
 
 Tensor matrix_norm(const Tensor& x, const std::string& ord, const AxisList& axes, bool keepdim) {
+  const Called called;
   const Axes both = matrix_axes(x, axes);
   if (ord == "fro") return vector_norm(x, 2, both, keepdim);
   if (ord == "nuc") return of_values(x, both, keepdim, [](const Tensor& s) { return s.sum(-1); });
@@ -63,6 +64,7 @@ Tensor matrix_norm(const Tensor& x, const std::string& ord, const AxisList& axes
 }
 
 Tensor matrix_norm(const Tensor& x, double ord, const AxisList& axes, bool keepdim) {
+  const Called called;
   const Axes both = matrix_axes(x, axes);
   const double size = std::abs(ord);
   if (size != 1 && size != 2 && size != infinity)
@@ -79,6 +81,7 @@ Tensor matrix_norm(const Tensor& x, double ord, const AxisList& axes, bool keepd
 }
 
 Tensor norm(const Tensor& x, std::optional<double> ord, const AxisList& axes, bool keepdim) {
+  const Called called;
   if (!ord) return vector_norm(x, 2, axes, keepdim);
   const Axes chosen = axes_of("norm", axes, x.ndim());
   if (chosen.size() == 2) return matrix_norm(x, *ord, chosen, keepdim);
@@ -90,17 +93,18 @@ Tensor norm(const Tensor& x, std::optional<double> ord, const AxisList& axes, bo
 }
 
 Tensor norm(const Tensor& x, const std::string& ord, const AxisList& axes, bool keepdim) {
-  return matrix_norm(x, ord, axes, keepdim);
+  return Called(), matrix_norm(x, ord, axes, keepdim);
 }
 
 Tensor cond(const Tensor& a, double ord) {
+  const Called called;
   if (std::abs(ord) != 2) return matrix_norm(a, ord) * matrix_norm(inv(a), ord);
   const Tensor s = svdvals(a), most = s.max(-1), least = s.min(-1);
   return ord > 0 ? most / least : least / most;
 }
 
 Tensor cond(const Tensor& a, const std::string& ord) {
-  return matrix_norm(a, ord) * matrix_norm(inv(a), ord);
+  return Called(), matrix_norm(a, ord) * matrix_norm(inv(a), ord);
 }
 
 }  // namespace weft::linalg

@@ -32,29 +32,30 @@ Tensor of_logits(const Tensor& x, const Tensor& target, const Tensor& pos_weight
 }  // namespace
 
 Tensor Tensor::mse_loss(const Tensor& target, Reduction reduction) const {
-  return reduced((*this - target).square(), reduction);
+  return Called(), reduced((*this - target).square(), reduction);
 }
 
 Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction) const {
-  return functional::binary_cross_entropy(*this, target, {.reduction = reduction});
+  return Called(), functional::binary_cross_entropy(*this, target, {.reduction = reduction});
 }
 
 Tensor Tensor::binary_crossentropy_logits(const Tensor& target, Reduction reduction,
                                           const Tensor& pos_weight) const {
-  return reduced(of_logits(*this, target, pos_weight), reduction);
+  return Called(), reduced(of_logits(*this, target, pos_weight), reduction);
 }
 
 namespace functional {
 
 Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return x.mse_loss(target, reduction);
+  return Called(), x.mse_loss(target, reduction);
 }
 
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return reduced((x - target).abs(), reduction);
+  return Called(), reduced((x - target).abs(), reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
+  const Called called;
   want_positive("smooth_l1_loss", "beta", beta, true);
   if (beta == 0) return l1_loss(x, target, reduction);
   const Tensor off = (x - target).abs();
@@ -62,12 +63,14 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduct
 }
 
 Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
+  const Called called;
   want_positive("huber_loss", "delta", delta);
   const Tensor off = (x - target).abs();
   return reduced((off <= delta).where(off.square() * 0.5, (off - 0.5 * delta) * delta), reduction);
 }
 
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonOptions& options) {
+  const Called called;
   Tensor loss = options.log_input ? x.exp() - target * x : x - target * (x + options.eps).log();
   if (options.full) {
     const Tensor t = target.maximum(1);
@@ -80,6 +83,7 @@ Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonOpti
 // The least variance has no say in the gradient.
 Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& variance,
                          const GaussianOptions& options) {
+  const Called called;
   want_positive("gaussian_nll_loss", "eps", options.eps);
   std::vector<std::int64_t> rows = x.shape();
   if (!rows.empty()) rows.pop_back();
@@ -93,6 +97,7 @@ Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& va
 // A logarithm is -100 at least, so that what is certain and wrong costs something finite.
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
                             const WeightOptions& options) {
+  const Called called;
   constexpr double least = -100;
   const Tensor yes = probability.log().maximum(least), no = (1 - probability).log().maximum(least);
   return weighed(-(target * yes + (1 - target) * no), options.weight, options.reduction);
@@ -100,11 +105,13 @@ Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const BinaryLogitsOptions& options) {
+  const Called called;
   return weighed(of_logits(x, target, options.pos_weight), options.weight, options.reduction);
 }
 
 // Of what has the probability 0, nothing.
 Tensor kl_div(const Tensor& x, const Tensor& target, const KlDivOptions& options) {
+  const Called called;
   Tensor loss;
   if (options.log_target) {
     loss = target.exp() * (target - x);
@@ -118,6 +125,7 @@ Tensor kl_div(const Tensor& x, const Tensor& target, const KlDivOptions& options
 }
 
 Tensor sigmoid_focal_loss(const Tensor& x, const Tensor& target, const FocalOptions& options) {
+  const Called called;
   want_positive("sigmoid_focal_loss", "gamma", options.gamma, true);
   const Tensor p = x.sigmoid();
   const Tensor wrong = p * (1 - target) + (1 - p) * target;
@@ -129,6 +137,7 @@ Tensor sigmoid_focal_loss(const Tensor& x, const Tensor& target, const FocalOpti
 
 Tensor dice_loss(const Tensor& probability, const Tensor& target, double smooth,
                  Reduction reduction) {
+  const Called called;
   if (probability.ndim() < 2 || probability.shape() != target.shape())
     user_error(fmt::format("dice_loss: shapes {} and {} are not the same (batch, ...)",
                            shape_text(probability.uop()), shape_text(target.uop())));

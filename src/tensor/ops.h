@@ -55,10 +55,10 @@ Tensor result(std::string_view op, const UOp& graph, const std::vector<const Ope
 template <class F>
 Tensor elementwise(std::string_view op, const Operand& a, const Operand& b, DType dtype,
                    F compute) {
-  const Sizes sizes = broadcast_sizes(op, {a.uop, b.uop});
+  const Sizes sizes = broadcast_sizes(op, {a.uop(), b.uop()});
   return result(op,
-                compute(broadcast(op, converted(a.uop, dtype), sizes),
-                        broadcast(op, converted(b.uop, dtype), sizes)),
+                compute(broadcast(op, converted(a.uop(), dtype), sizes),
+                        broadcast(op, converted(b.uop(), dtype), sizes)),
                 {&a, &b});
 }
 
@@ -66,7 +66,7 @@ Tensor elementwise(std::string_view op, const Operand& a, const Operand& b, DTyp
 template <class F>
 Tensor float_unary(const Tensor& tensor, F compute) {
   const Operand x(tensor);
-  return result("", compute(converted(x.uop, float_like(x.uop->dtype()))), {&x});
+  return result("", compute(converted(x.uop(), float_like(x.uop()->dtype()))), {&x});
 }
 
 // 0, 1 ... size-1 along one axis, as index arithmetic.

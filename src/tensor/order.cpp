@@ -45,7 +45,7 @@ Tensor by_rank(const Tensor& keys, std::int64_t count) {
 class Merge {
  public:
   Merge(const Tensor& runs, std::int64_t count)
-      : runs_(runs.contiguous()), length_(runs.size(-1)), sizes_(sizes_of(runs_.uop)) {
+      : runs_(runs.contiguous()), length_(runs.size(-1)), sizes_(sizes_of(runs_.uop())) {
     sizes_.end()[-2] = const_int(runs.size(-2) / 2);
     sizes_.end()[-1] = const_int(count);
   }
@@ -79,7 +79,7 @@ class Merge {
       places.along.push_back(steps(sizes_, axis, const_int(0)));
     places.along.push_back(steps(sizes_, pair, const_int(which), 2));
     places.along.push_back(at);
-    return read_at(runs_.uop, places);
+    return read_at(runs_.uop(), places);
   }
 
   const Operand runs_;

@@ -42,6 +42,7 @@ Selected middle(std::string_view op, const Tensor& x, std::int64_t axis, bool ke
 }  // namespace
 
 Selected Tensor::kthvalue(std::int64_t k, std::int64_t axis, bool keepdim) const {
+  const Called called;
   const Rows rows = rows_of("kthvalue", *this, axis);
   if (k < 1 || k > rows.length())
     user_error(
@@ -51,11 +52,11 @@ Selected Tensor::kthvalue(std::int64_t k, std::int64_t axis, bool keepdim) const
 }
 
 Selected Tensor::median(std::int64_t axis, bool keepdim) const {
-  return middle("median", *this, axis, keepdim, false);
+  return Called(), middle("median", *this, axis, keepdim, false);
 }
 
 Selected Tensor::nanmedian(std::int64_t axis, bool keepdim) const {
-  return middle("nanmedian", *this, axis, keepdim, true);
+  return Called(), middle("nanmedian", *this, axis, keepdim, true);
 }
 
 namespace {
@@ -75,13 +76,16 @@ Tensor with_shared_gradient(const Tensor& found, const Tensor& all) {
 
 }  // namespace
 
-Tensor Tensor::median() const { return with_shared_gradient(flatten().median(0).values, *this); }
+Tensor Tensor::median() const {
+  return Called(), with_shared_gradient(flatten().median(0).values, *this);
+}
 Tensor Tensor::nanmedian() const {
-  return with_shared_gradient(flatten().nanmedian(0).values, *this);
+  return Called(), with_shared_gradient(flatten().nanmedian(0).values, *this);
 }
 
 // The first of the longest runs of equal ones ends where the run is longest.
 Selected Tensor::mode(std::int64_t axis, bool keepdim) const {
+  const Called called;
   const Rows rows = rows_of("mode", *this, axis);
   const Tensor order = order_of(rows.x(), false, rows.length()).contiguous();
   const Tensor place = arange(rows.length(), {.device = device()});
@@ -155,22 +159,22 @@ Tensor number(std::string_view op, double q, const Tensor& x) {
 
 Tensor Tensor::quantile(const Tensor& q, std::optional<std::int64_t> axis, bool keepdim,
                         Interpolation interpolation) const {
-  return quantile_of(*this, q, {"quantile", axis, keepdim, false, interpolation});
+  return Called(), quantile_of(*this, q, {"quantile", axis, keepdim, false, interpolation});
 }
 
 Tensor Tensor::quantile(double q, std::optional<std::int64_t> axis, bool keepdim,
                         Interpolation interpolation) const {
-  return quantile(number("quantile", q, *this), axis, keepdim, interpolation);
+  return Called(), quantile(number("quantile", q, *this), axis, keepdim, interpolation);
 }
 
 Tensor Tensor::nanquantile(const Tensor& q, std::optional<std::int64_t> axis, bool keepdim,
                            Interpolation interpolation) const {
-  return quantile_of(*this, q, {"nanquantile", axis, keepdim, true, interpolation});
+  return Called(), quantile_of(*this, q, {"nanquantile", axis, keepdim, true, interpolation});
 }
 
 Tensor Tensor::nanquantile(double q, std::optional<std::int64_t> axis, bool keepdim,
                            Interpolation interpolation) const {
-  return nanquantile(number("nanquantile", q, *this), axis, keepdim, interpolation);
+  return Called(), nanquantile(number("nanquantile", q, *this), axis, keepdim, interpolation);
 }
 
 }  // namespace weft

@@ -21,6 +21,7 @@ void want_rows(const char* op, const Tensor& a, const Tensor& b) {
 
 Tensor multi_margin_loss(const Tensor& scores, const Tensor& target,
                          const MultiMarginOptions& options) {
+  const Called called;
   if (options.p != 1 && options.p != 2)
     user_error(fmt::format("multi_margin_loss: p is 1 or 2, not {}", options.p));
   if (scores.ndim() < 1 || scores.ndim() > 2)
@@ -40,6 +41,7 @@ Tensor multi_margin_loss(const Tensor& scores, const Tensor& target,
 
 // Every one of the target's classes with every class that is none of them.
 Tensor multilabel_margin_loss(const Tensor& scores, const Tensor& target, Reduction reduction) {
+  const Called called;
   if (scores.ndim() < 1 || scores.ndim() > 2 || !target.dtype().is_int() ||
       target.shape() != scores.shape())
     user_error(
@@ -58,6 +60,7 @@ Tensor multilabel_margin_loss(const Tensor& scores, const Tensor& target, Reduct
 
 Tensor multilabel_soft_margin_loss(const Tensor& scores, const Tensor& target,
                                    const WeightOptions& options) {
+  const Called called;
   if (scores.ndim() == 0) user_error("multilabel_soft_margin_loss: a scalar has no classes");
   want_weights("multilabel_soft_margin_loss", options.weight, scores.size(-1));
   const Tensor loss = scores.binary_crossentropy_logits(target, Reduction::None);
@@ -68,21 +71,23 @@ Tensor multilabel_soft_margin_loss(const Tensor& scores, const Tensor& target,
 // A target of 1 or -1 has one of the terms, any other both.
 Tensor hinge_embedding_loss(const Tensor& x, const Tensor& target, double margin,
                             Reduction reduction) {
+  const Called called;
   const Tensor apart = (target != 1).where((margin - x).relu(), 0);
   return reduced(apart + (target != -1).where(x, 0), reduction);
 }
 
 Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return reduced((-target * x).softplus(), reduction);
+  return Called(), reduced((-target * x).softplus(), reduction);
 }
 
 Tensor margin_ranking_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
                            Reduction reduction) {
-  return reduced((target * (b - a) + margin).relu(), reduction);
+  return Called(), reduced((target * (b - a) + margin).relu(), reduction);
 }
 
 Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& target, double margin,
                              Reduction reduction) {
+  const Called called;
   want_rows("cosine_embedding_loss", a, b);
   const Tensor cosine = cosine_similarity(a, b, -1);
   const Tensor apart = (target == -1).where((cosine - margin).relu(), 0);
@@ -91,6 +96,7 @@ Tensor cosine_embedding_loss(const Tensor& a, const Tensor& b, const Tensor& tar
 
 // A length is eps at least.
 Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t axis, double eps) {
+  const Called called;
   const Sizes sizes = broadcast_sizes("cosine_similarity", {a.uop(), b.uop()});
   axis = axis_of("cosine_similarity", axis, std::ssize(sizes)) - std::ssize(sizes);
   const auto whole = [&](const Tensor& x) {
@@ -105,6 +111,7 @@ Tensor cosine_similarity(const Tensor& a, const Tensor& b, std::int64_t axis, do
 }
 
 Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps, bool keepdim) {
+  const Called called;
   want_rows("pairwise_distance", a, b);
   if (!(p > 0)) user_error(fmt::format("pairwise_distance: p {} is not above 0", p));
   return (a - b + eps).norm(p, -1, keepdim);
@@ -112,6 +119,7 @@ Tensor pairwise_distance(const Tensor& a, const Tensor& b, double p, double eps,
 
 Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                            const TripletOptions& options) {
+  const Called called;
   if (!(options.margin > 0))
     user_error(fmt::format("triplet_margin_loss: margin {} is not above 0", options.margin));
   const auto distance = [&](const Tensor& a, const Tensor& b) {
@@ -123,6 +131,7 @@ Tensor triplet_margin_loss(const Tensor& anchor, const Tensor& positive, const T
 }
 
 Tensor contrastive_loss(const Tensor& a, const Tensor& b, const ContrastiveOptions& options) {
+  const Called called;
   if (a.ndim() != 2 || a.shape() != b.shape())
     user_error(fmt::format("contrastive_loss: shapes {} and {} are not the same (batch, width)",
                            shape_text(a.uop()), shape_text(b.uop())));

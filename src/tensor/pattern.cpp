@@ -204,6 +204,7 @@ void want_no_others(const Pattern& pattern, const Side& side, const Side& other,
 }  // namespace
 
 Tensor Tensor::rearrange(std::string_view formula, const AxisSizes& sizes) const {
+  const Called called;
   const Pattern pattern("rearrange", formula, *this, sizes);
   want_no_others(pattern, pattern.left, pattern.right, "left");
   want_no_others(pattern, pattern.right, pattern.left, "right");
@@ -211,6 +212,7 @@ Tensor Tensor::rearrange(std::string_view formula, const AxisSizes& sizes) const
 }
 
 Tensor Tensor::reduce(std::string_view formula, Reduce how, const AxisSizes& sizes) const {
+  const Called called;
   const Pattern pattern("reduce", formula, *this, sizes);
   want_no_others(pattern, pattern.right, pattern.left, "right");
   Tensor x = taken_apart(*this, pattern);
@@ -235,6 +237,7 @@ Tensor Tensor::reduce(std::string_view formula, Reduce how, const AxisSizes& siz
 }
 
 Tensor Tensor::repeat(std::string_view formula, const AxisSizes& sizes) const {
+  const Called called;
   const Pattern pattern("repeat", formula, *this, sizes);
   want_no_others(pattern, pattern.left, pattern.right, "left");
   Tensor x = taken_apart(*this, pattern);

@@ -114,8 +114,8 @@ Tensor with_written(std::string_view op, const Operand& tensor, const Places& pl
                     const Operand& values, std::optional<Op> combine,
                     std::vector<const Operand*> from) {
   from.insert(from.end(), {&tensor, &values});
-  const UOp ready = fitted(op, converted(values.uop, tensor.uop->dtype()), places.sizes);
-  return result(op, written_at(copy_of(tensor.uop), places, ready, combine), from);
+  const UOp ready = fitted(op, converted(values.uop(), tensor.uop()->dtype()), places.sizes);
+  return result(op, written_at(copy_of(tensor.uop()), places, ready, combine), from);
 }
 
 }  // namespace weft

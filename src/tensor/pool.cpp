@@ -80,6 +80,7 @@ struct Seen {
 }  // namespace
 
 Tensor Tensor::max_pool(const PerDim& kernel, const MaxPoolOptions& options) const {
+  const Called called;
   const Seen seen(*this, pool_window("max_pool", *this, kernel, options));
   return seen.most().squeeze(seen.axes);
 }
@@ -87,6 +88,7 @@ Tensor Tensor::max_pool(const PerDim& kernel, const MaxPoolOptions& options) con
 // Of equal elements the first.
 std::pair<Tensor, Tensor> Tensor::max_pool_with_indices(const PerDim& kernel,
                                                         const MaxPoolOptions& options) const {
+  const Called called;
   const Window window = pool_window("max_pool_with_indices", *this, kernel, options);
   const Seen seen(*this, window);
   const Tensor most = seen.most();
@@ -95,13 +97,15 @@ std::pair<Tensor, Tensor> Tensor::max_pool_with_indices(const PerDim& kernel,
 }
 
 Tensor Tensor::avg_pool(const PerDim& kernel, const AvgPoolOptions& options) const {
+  const Called called;
   const Window window = pool_window("avg_pool", *this, kernel, options);
   const std::size_t n = window.kernel.size();
   const DType own = float_like(dtype());
   const Tensor x = cast(promote(own, dtypes::f32));
   const Tensor sum = windows(padded(x, window), window).sum(last_axes(n));
   if (options.divisor_override) {
-    if (*options.divisor_override == 0) user_error("avg_pool: the divisor is 0");
+    if (*options.divisor_override == 0)
+      user_error("avg_pool: the divisor is 0: want another number");
     return (sum / *options.divisor_override).cast(own);
   }
   std::int64_t counted = 1;
@@ -120,7 +124,7 @@ Tensor Tensor::avg_pool(const PerDim& kernel, const AvgPoolOptions& options) con
 
 #define WEFT_POOL(name, general, PoolOptions, dims)                             \
   Tensor Tensor::name(const PerDim& kernel, const PoolOptions& options) const { \
-    return general(kernel.of(dims, #name), options);                            \
+    return Called(), general(kernel.of(dims, #name), options);                  \
   }
 WEFT_POOL(max_pool1d, max_pool, MaxPoolOptions, 1)
 WEFT_POOL(max_pool2d, max_pool, MaxPoolOptions, 2)
@@ -132,6 +136,7 @@ WEFT_POOL(avg_pool3d, avg_pool, AvgPoolOptions, 3)
 
 Tensor Tensor::max_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
                           const Padding& padding, bool ceil_mode) const {
+  const Called called;
   return max_pool(
       kernel.of(2, "max_pool2d"),
       {.stride = stride, .dilation = dilation, .padding = padding, .ceil_mode = ceil_mode});
@@ -139,6 +144,7 @@ Tensor Tensor::max_pool2d(const PerDim& kernel, const PerDim& stride, const PerD
 
 Tensor Tensor::avg_pool2d(const PerDim& kernel, const PerDim& stride, const PerDim& dilation,
                           const Padding& padding, bool ceil_mode, bool count_include_pad) const {
+  const Called called;
   return avg_pool(kernel.of(2, "avg_pool2d"), {.stride = stride,
                                                .dilation = dilation,
                                                .padding = padding,
@@ -149,6 +155,7 @@ Tensor Tensor::avg_pool2d(const PerDim& kernel, const PerDim& stride, const PerD
 Tensor Tensor::max_unpool2d(const Tensor& indices, const PerDim& kernel, const PerDim& stride,
                             const PerDim& padding,
                             const std::vector<std::int64_t>& output_size) const {
+  const Called called;
   return functional::max_unpool(*this, indices, kernel.of(2, "max_unpool2d"), stride, padding,
                                 output_size);
 }
@@ -158,6 +165,7 @@ namespace functional {
 // The mean times the kernel's size, where windows that end beyond count less.
 Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride,
                bool ceil_mode) {
+  const Called called;
   if (p <= 0) user_error(fmt::format("lp_pool: the norm is {}, not above 0", p));
   std::int64_t count = 1;
   for (std::int64_t size : kernel.values()) count *= size;
@@ -170,7 +178,7 @@ Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& st
 #define WEFT_LP_POOL(name, dims)                                                     \
   Tensor name(const Tensor& x, double p, const PerDim& kernel, const PerDim& stride, \
               bool ceil_mode) {                                                      \
-    return lp_pool(x, p, kernel.of(dims, #name), stride, ceil_mode);                 \
+    return Called(), lp_pool(x, p, kernel.of(dims, #name), stride, ceil_mode);       \
   }
 WEFT_LP_POOL(lp_pool1d, 1)
 WEFT_LP_POOL(lp_pool2d, 2)
@@ -202,6 +210,7 @@ std::vector<std::int64_t> sizes_before(const Tensor& x, const Window& window) {
 Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
                   const PerDim& stride, const PerDim& padding,
                   const std::vector<std::int64_t>& output_size) {
+  const Called called;
   constexpr const char* op = "max_unpool";
   const std::size_t n = kernel.values().size();
   if (!indices.dtype().is_int() || indices.shape() != x.shape() || x.uop()->dims().size() < n)
@@ -232,6 +241,7 @@ Tensor max_unpool(const Tensor& x, const Tensor& indices, const PerDim& kernel,
 #define WEFT_UNPOOL(name, dims)                                                            \
   Tensor name(const Tensor& x, const Tensor& indices, const PerDim& kernel,                \
               const MaxUnpoolOptions& options) {                                           \
+    const Called called;                                                                   \
     return max_unpool(x, indices, kernel.of(dims, #name), options.stride, options.padding, \
                       options.output_size);                                                \
   }
@@ -240,8 +250,12 @@ WEFT_UNPOOL(max_unpool2d, 2)
 WEFT_UNPOOL(max_unpool3d, 3)
 #undef WEFT_UNPOOL
 
-Tensor global_avg_pool(const Tensor& x) { return x.mean(spatial_axes("global_avg_pool", x), true); }
-Tensor global_max_pool(const Tensor& x) { return x.max(spatial_axes("global_max_pool", x), true); }
+Tensor global_avg_pool(const Tensor& x) {
+  return Called(), x.mean(spatial_axes("global_avg_pool", x), true);
+}
+Tensor global_max_pool(const Tensor& x) {
+  return Called(), x.max(spatial_axes("global_max_pool", x), true);
+}
 
 }  // namespace functional
 }  // namespace weft

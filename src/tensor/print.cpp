@@ -138,10 +138,11 @@ class Printer {
 }  // namespace
 
 std::string Tensor::str(const std::optional<PrintStyle>& style) const {
-  return is_null() ? "null" : Printer(*this, style.value_or(defaults)).text(0);
+  return Called(), is_null() ? "null" : Printer(*this, style.value_or(defaults)).text(0);
 }
 
 std::string Tensor::repr(const std::optional<PrintStyle>& style) const {
+  const Called called;
   if (is_null()) return "Tensor(null)";
   return fmt::format("Tensor({}, shape={}, dtype={}, device={})",
                      Printer(*this, style.value_or(defaults)).text(7), shape_text(uop()),

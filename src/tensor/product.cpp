@@ -26,6 +26,7 @@ Tensor contraction(std::string_view op, const Tensor& a, const Tensor& b, const 
 }  // namespace
 
 Tensor Tensor::matmul(const Tensor& other, DType dtype) const {
+  const Called called;
   const UOp a = uop(), b = other.uop();
   if (a->dims().empty() || b->dims().empty())
     user_error(fmt::format("matmul: shapes {} and {}: a scalar has no rows", shape_text(a),
@@ -42,6 +43,7 @@ Tensor Tensor::matmul(const Tensor& other, DType dtype) const {
 }
 
 Tensor Tensor::linear(const Tensor& weight, const Tensor& bias, DType dtype) const {
+  const Called called;
   if (!dtype.is_void())
     return cast(dtype).linear(weight.cast(dtype), bias.is_null() ? bias : bias.cast(dtype));
   const Tensor product = weight.ndim() == 1 ? *this * weight : matmul(weight);
@@ -93,6 +95,7 @@ std::vector<std::int64_t> kernel_of(const Tensor& weight) {
 // this as (batch, groups, 1, out ..., in / groups, kernel ...) times the weight as
 // (1, groups, out / groups, 1 ..., in / groups, kernel ...), summed over all that the kernel spans.
 Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  const Called called;
   if (is_single(*this, weight)) return unsqueeze(0).conv(weight, bias, options).squeeze(0);
   if (weight.ndim() < 3) want_convolution("conv", *this, weight, {}, 1, 0, 0, "out, in / groups");
   const std::int64_t groups = options.groups, out = weight.size(0), in = weight.size(1);
@@ -121,16 +124,19 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions&
 }
 
 Tensor Tensor::conv1d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  const Called called;
   want_rank("conv1d", weight, 1);
   return conv(weight, bias, options);
 }
 
 Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  const Called called;
   want_rank("conv2d", weight, 2);
   return conv(weight, bias, options);
 }
 
 Tensor Tensor::conv3d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  const Called called;
   want_rank("conv3d", weight, 3);
   return conv(weight, bias, options);
 }
@@ -138,6 +144,7 @@ Tensor Tensor::conv3d(const Tensor& weight, const Tensor& bias, const ConvOption
 Tensor Tensor::conv2d(const Tensor& weight, const Tensor& bias, std::int64_t groups,
                       const PerDim& stride, const PerDim& dilation, const Padding& padding,
                       DType dtype) const {
+  const Called called;
   return conv(weight, bias,
               {.groups = groups,
                .stride = stride,
@@ -204,6 +211,7 @@ Tensor phased(const Tensor& weight, std::int64_t groups, const Window& window) {
 // convolution with s times as many channels.
 Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias,
                               const ConvTransposeOptions& options) const {
+  const Called called;
   constexpr const char* op = "conv_transpose";
   if (is_single(*this, weight))
     return unsqueeze(0).conv_transpose(weight, bias, options).squeeze(0);
@@ -245,18 +253,21 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias,
 
 Tensor Tensor::conv_transpose1d(const Tensor& weight, const Tensor& bias,
                                 const ConvTransposeOptions& options) const {
+  const Called called;
   want_rank("conv_transpose1d", weight, 1);
   return conv_transpose(weight, bias, options);
 }
 
 Tensor Tensor::conv_transpose2d(const Tensor& weight, const Tensor& bias,
                                 const ConvTransposeOptions& options) const {
+  const Called called;
   want_rank("conv_transpose2d", weight, 2);
   return conv_transpose(weight, bias, options);
 }
 
 Tensor Tensor::conv_transpose3d(const Tensor& weight, const Tensor& bias,
                                 const ConvTransposeOptions& options) const {
+  const Called called;
   want_rank("conv_transpose3d", weight, 3);
   return conv_transpose(weight, bias, options);
 }
@@ -264,6 +275,7 @@ Tensor Tensor::conv_transpose3d(const Tensor& weight, const Tensor& bias,
 Tensor Tensor::conv_transpose2d(const Tensor& weight, const Tensor& bias, std::int64_t groups,
                                 const PerDim& stride, const PerDim& dilation,
                                 const Padding& padding, const PerDim& output_padding) const {
+  const Called called;
   return conv_transpose(weight, bias,
                         {.groups = groups,
                          .stride = stride,

@@ -144,11 +144,12 @@ void Tensor::manual_seed(std::uint64_t seed) {
 }
 
 Tensor Tensor::rand(const Shape& shape, const Options& options) {
-  return as_asked(unit("rand", shape, float_of(options), options), options);
+  return Called(), as_asked(unit("rand", shape, float_of(options), options), options);
 }
 
 // Box and Muller: the radius from one number, which must not be 0, and the angle from another.
 Tensor Tensor::randn(const Shape& shape, const Options& options) {
+  const Called called;
   const DType dtype = float_of(options), within = promote(dtype, dtypes::f32);
   const Tensor radius = ((1.0 - unit("randn", shape, within, options)).log() * -2.0).sqrt();
   const Tensor angle = unit("randn", shape, within, options) * (2 * std::numbers::pi);
@@ -156,12 +157,14 @@ Tensor Tensor::randn(const Shape& shape, const Options& options) {
 }
 
 Tensor Tensor::uniform(const Shape& shape, Scalar low, Scalar high, const Options& options) {
+  const Called called;
   const DType dtype = float_of(options), within = promote(dtype, dtypes::f32);
   const double from = low.as_double(), width = high.as_double() - from;
   return as_asked((unit("uniform", shape, within, options) * width + from).cast(dtype), options);
 }
 
 Tensor Tensor::normal(const Shape& shape, Scalar mean, Scalar std, const Options& options) {
+  const Called called;
   Options plain = options;
   plain.requires_grad = false;
   return as_asked(randn(shape, plain) * std.as_double() + mean.as_double(), options);
@@ -170,6 +173,7 @@ Tensor Tensor::normal(const Shape& shape, Scalar mean, Scalar std, const Options
 // The upper part of the product of 32 random bits and the width: every number is about as likely.
 Tensor Tensor::randint(const Shape& shape, std::int64_t low, std::int64_t high,
                        const Options& options) {
+  const Called called;
   std::int64_t width = 0;
   constexpr std::int64_t most = std::int64_t{1} << 32;
   if (__builtin_sub_overflow(high, low, &width) || width <= 0 || width > most)
@@ -184,45 +188,52 @@ Tensor Tensor::randint(const Shape& shape, std::int64_t low, std::int64_t high,
 }
 
 Tensor Tensor::rand_like(DType dtype) const {
+  const Called called;
   return rand(Shape(dims()),
               {.dtype = dtype.is_void() ? this->dtype() : dtype, .device = device()});
 }
 
 Tensor Tensor::randn_like(DType dtype) const {
+  const Called called;
   return randn(Shape(dims()),
                {.dtype = dtype.is_void() ? this->dtype() : dtype, .device = device()});
 }
 
 Tensor Tensor::randint_like(std::int64_t low, std::int64_t high, DType dtype) const {
+  const Called called;
   return randint(Shape(dims()), low, high,
                  {.dtype = dtype.is_void() ? this->dtype() : dtype, .device = device()});
 }
 
 Tensor Tensor::threefry(const Operand& key) const {
-  if (dtype() != dtypes::u64 || (!key.uop->is_const() && key.uop->dtype() != dtypes::u64))
+  const Called called;
+  if (dtype() != dtypes::u64 || (!key.uop()->is_const() && key.uop()->dtype() != dtypes::u64))
     user_error(fmt::format("threefry: of {} under {}: both are u64", dtype().str(),
-                           key.uop->dtype().str()));
+                           key.uop()->dtype().str()));
   return elementwise("threefry", *this, key, dtypes::u64,
                      [](const UOp& x, const UOp& k) { return make(Op::Threefry, {x, k}); });
 }
 
 Tensor Tensor::random_bits(const Tensor& key, const Tensor& counter, std::int64_t count) {
+  const Called called;
   const Operand k(key), c(counter);
   for (const Tensor* tensor : {&key, &counter})
     if (tensor->dtype() != dtypes::u64 || tensor->numel() != 1)
       user_error(fmt::format("random_bits: a key or counter of {} and shape {} is not one u64",
                              tensor->dtype().str(), shape_text(tensor->uop())));
-  if (count < 0) user_error(fmt::format("random_bits: {} numbers", count));
-  const Place place{weft::reshape(k.uop, {}), weft::reshape(c.uop, {})};
+  if (count < 0) user_error(fmt::format("random_bits: {} numbers: want at least 0", count));
+  const Place place{weft::reshape(k.uop(), {}), weft::reshape(c.uop(), {})};
   return result("random_bits", random_words(count, place), {&k, &c});
 }
 
 Tensor Tensor::scaled_uniform(const Shape& shape, const Options& options) {
+  const Called called;
   const double bound = 1 / std::sqrt(static_cast<double>(count_of("scaled_uniform", shape)));
   return uniform(shape, -bound, bound, options);
 }
 
 Tensor Tensor::glorot_uniform(const Shape& shape, const Options& options) {
+  const Called called;
   const double fan = inputs("glorot_uniform", shape) +
                      static_cast<double>(constant_size("glorot_uniform", shape.dims()[0].uop()));
   const double bound = std::sqrt(6 / fan);
@@ -230,11 +241,13 @@ Tensor Tensor::glorot_uniform(const Shape& shape, const Options& options) {
 }
 
 Tensor Tensor::kaiming_uniform(const Shape& shape, double a, const Options& options) {
+  const Called called;
   const double bound = std::sqrt(6 / (1 + a * a) / inputs("kaiming_uniform", shape));
   return uniform(shape, -bound, bound, options);
 }
 
 Tensor Tensor::kaiming_normal(const Shape& shape, double a, const Options& options) {
+  const Called called;
   const double deviation = std::sqrt(2 / (1 + a * a) / inputs("kaiming_normal", shape));
   return normal(shape, 0.0, deviation, options);
 }

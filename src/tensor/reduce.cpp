@@ -18,8 +18,8 @@ Tensor without(const Tensor& reduced, const Axes& axes, bool keepdim) {
 Tensor reduced(std::string_view op, Op combine, const Tensor& tensor, const AxisList& list,
                bool keepdim) {
   const Operand x(tensor);
-  const Axes axes = axes_of(op, list, std::ssize(x.uop->dims()));
-  return without(result(op, reduce(combine, x.uop, axes), {&x}), axes, keepdim);
+  const Axes axes = axes_of(op, list, std::ssize(x.uop()->dims()));
+  return without(result(op, reduce(combine, x.uop(), axes), {&x}), axes, keepdim);
 }
 
 Tensor accumulated(std::string_view op, Op combine, const Tensor& tensor, const AxisList& axes,
@@ -64,32 +64,35 @@ Tensor first_largest(std::string_view op, const Tensor& tensor, std::optional<st
 }  // namespace
 
 Tensor Tensor::sum(const AxisList& axes, bool keepdim, DType dtype) const {
-  return accumulated("sum", Op::Add, *this, axes, keepdim, dtype);
+  return Called(), accumulated("sum", Op::Add, *this, axes, keepdim, dtype);
 }
 
 Tensor Tensor::prod(const AxisList& axes, bool keepdim, DType dtype) const {
-  return accumulated("prod", Op::Mul, *this, axes, keepdim, dtype);
+  return Called(), accumulated("prod", Op::Mul, *this, axes, keepdim, dtype);
 }
 
 Tensor Tensor::max(const AxisList& axes, bool keepdim) const {
+  const Called called;
   want_elements("max", *this, axes);
   return reduced("max", Op::Max, *this, axes, keepdim);
 }
 
 Tensor Tensor::min(const AxisList& axes, bool keepdim) const {
+  const Called called;
   want_elements("min", *this, axes);
   return turned(reduced("min", Op::Max, turned(*this), axes, keepdim));
 }
 
 Tensor Tensor::any(const AxisList& axes, bool keepdim) const {
-  return reduced("any", Op::Max, cast(dtypes::bool_), axes, keepdim);
+  return Called(), reduced("any", Op::Max, cast(dtypes::bool_), axes, keepdim);
 }
 
 Tensor Tensor::all(const AxisList& axes, bool keepdim) const {
-  return !reduced("all", Op::Max, logical_not(), axes, keepdim);
+  return Called(), !reduced("all", Op::Max, logical_not(), axes, keepdim);
 }
 
 Tensor Tensor::mean(const AxisList& axes, bool keepdim) const {
+  const Called called;
   const DType own = float_like(dtype());
   const auto count = static_cast<double>(count_of("mean", *this, axes));
   return (cast(promote(own, dtypes::f32)).sum(axes, keepdim) / count).cast(own);
@@ -113,34 +116,38 @@ bool is_empty(const Tensor& tensor) {
 }  // namespace
 
 Tensor Tensor::var(const AxisList& axes, bool keepdim, std::int64_t correction) const {
-  return variance("var", *this, axes, keepdim, correction);
+  return Called(), variance("var", *this, axes, keepdim, correction);
 }
 
 Tensor Tensor::std(const AxisList& axes, bool keepdim, std::int64_t correction) const {
-  return variance("std", *this, axes, keepdim, correction).sqrt();
+  return Called(), variance("std", *this, axes, keepdim, correction).sqrt();
 }
 
 std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
                                            std::int64_t correction) const {
+  const Called called;
   return {variance("var_mean", *this, axes, keepdim, correction), mean(axes, keepdim)};
 }
 
 std::pair<Tensor, Tensor> Tensor::std_mean(const AxisList& axes, bool keepdim,
                                            std::int64_t correction) const {
+  const Called called;
   return {variance("std_mean", *this, axes, keepdim, correction).sqrt(), mean(axes, keepdim)};
 }
 
 std::pair<Tensor, Tensor> Tensor::aminmax(const AxisList& axes, bool keepdim) const {
+  const Called called;
   want_elements("aminmax", *this, axes);
   return {min(axes, keepdim), max(axes, keepdim)};
 }
 
 Tensor Tensor::nansum(const AxisList& axes, bool keepdim, DType dtype) const {
-  return accumulated("nansum", Op::Add, isnan().where(0, *this), axes, keepdim, dtype);
+  return Called(), accumulated("nansum", Op::Add, isnan().where(0, *this), axes, keepdim, dtype);
 }
 
 // Of nothing but NaN it is NaN.
 Tensor Tensor::nanmean(const AxisList& axes, bool keepdim) const {
+  const Called called;
   const DType own = float_like(dtype()), wide = promote(own, dtypes::f32);
   axes_of("nanmean", axes, ndim());
   const Tensor count = isnan().logical_not().sum(axes, keepdim);
@@ -148,15 +155,16 @@ Tensor Tensor::nanmean(const AxisList& axes, bool keepdim) const {
 }
 
 Tensor Tensor::argmax(std::optional<std::int64_t> axis, bool keepdim) const {
-  return first_largest("argmax", *this, axis, keepdim);
+  return Called(), first_largest("argmax", *this, axis, keepdim);
 }
 
 Tensor Tensor::argmin(std::optional<std::int64_t> axis, bool keepdim) const {
-  return first_largest("argmin", turned(*this), axis, keepdim);
+  return Called(), first_largest("argmin", turned(*this), axis, keepdim);
 }
 
 // Less the largest, exp does not overflow; it has no say in the gradient. No elements have no largest.
 Tensor Tensor::logsumexp(const AxisList& axes, bool keepdim) const {
+  const Called called;
   const AxisList over = axes_of("logsumexp", axes, ndim());
   if (is_empty(*this)) return exp().sum(axes, keepdim).log();
   const Tensor top = max(axes, true).detach();
@@ -175,6 +183,7 @@ Tensor in_float(std::string_view op, const Tensor& tensor, DType dtype) {
 }  // namespace
 
 Tensor Tensor::softmax(std::int64_t axis, DType dtype) const {
+  const Called called;
   axis_of("softmax", axis, ndim());
   if (!dtype.is_void()) return in_float("softmax", *this, dtype).softmax(axis);
   if (is_empty(*this)) return exp();
@@ -183,6 +192,7 @@ Tensor Tensor::softmax(std::int64_t axis, DType dtype) const {
 }
 
 Tensor Tensor::log_softmax(std::int64_t axis, DType dtype) const {
+  const Called called;
   axis_of("log_softmax", axis, ndim());
   if (!dtype.is_void()) return in_float("log_softmax", *this, dtype).log_softmax(axis);
   if (is_empty(*this)) return exp();

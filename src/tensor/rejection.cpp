@@ -80,12 +80,14 @@ Tensor many(const Draw& draw, const Tensor& rate) {
 
 Tensor gamma(const Shape& shape, const Operand& concentration, const Operand& rate,
              const Options& options) {
+  const Called called;
   const Draw draw("gamma", shape, options);
   const Tensor a = draw.parameter("concentration", concentration, Positive);
   return draw.done(log_gamma(draw, a).detach().exp() / draw.parameter("rate", rate, Positive));
 }
 
 Tensor chisquare(const Shape& shape, const Operand& degrees, const Options& options) {
+  const Called called;
   const Draw draw("chisquare", shape, options);
   const Tensor half = draw.parameter("degrees", degrees, Positive) * 0.5;
   return draw.done(log_gamma(draw, half).detach().exp() * 2);
@@ -93,12 +95,14 @@ Tensor chisquare(const Shape& shape, const Operand& degrees, const Options& opti
 
 // The quotient of gamma draws, which may each be too small for a number.
 Tensor beta(const Shape& shape, const Operand& a, const Operand& b, const Options& options) {
+  const Called called;
   const Draw draw("beta", shape, options);
   const Tensor yes = log_gamma(draw, draw.parameter("a", a, Positive));
   return draw.done((yes - log_gamma(draw, draw.parameter("b", b, Positive))).sigmoid().detach());
 }
 
 Tensor student_t(const Shape& shape, const Operand& degrees, const Options& options) {
+  const Called called;
   const Draw draw("student_t", shape, options);
   const Tensor half = draw.parameter("degrees", degrees, Positive) * 0.5;
   const Tensor log_ratio = half.log() - log_gamma(draw, half);
@@ -106,6 +110,7 @@ Tensor student_t(const Shape& shape, const Operand& degrees, const Options& opti
 }
 
 Tensor dirichlet(const Tensor& concentration) {
+  const Called called;
   if (concentration.ndim() == 0 || !concentration.dtype().is_float())
     user_error(
         fmt::format("dirichlet: concentrations of {} and shape {} are not floats (..., count)",
@@ -117,6 +122,7 @@ Tensor dirichlet(const Tensor& concentration) {
 }
 
 Tensor poisson(const Shape& shape, const Operand& rate, const Options& options) {
+  const Called called;
   const Draw draw("poisson", shape, options);
   const Tensor r = draw.parameter("rate", rate, NotNegative);
   const Tensor is_small = r < 10;
@@ -125,6 +131,7 @@ Tensor poisson(const Shape& shape, const Operand& rate, const Options& options) 
 }
 
 Tensor poisson(const Tensor& rate) {
+  const Called called;
   return poisson(Shape(rate.dims()), rate, {.dtype = rate.dtype(), .device = rate.device()});
 }
 

@@ -15,6 +15,7 @@
 namespace weft {
 
 Tensor Tensor::repeat(const Shape& times) const {
+  const Called called;
   if (std::ssize(times.dims()) < ndim())
     user_error(fmt::format("repeat: {} numbers for a tensor of shape {}", times.dims().size(),
                            shape_text(uop())));
@@ -23,7 +24,7 @@ Tensor Tensor::repeat(const Shape& times) const {
   std::vector<Dim> apart, together, result;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     const std::int64_t count = constant_size("repeat", times.dims()[i].uop());
-    if (count < 0) user_error(fmt::format("repeat: {} times", count));
+    if (count < 0) user_error(fmt::format("repeat: {} times: want at least 0", count));
     apart.insert(apart.end(), {Dim(1), sizes[i]});
     together.insert(together.end(), {Dim(count), sizes[i]});
     result.emplace_back(count == 1 ? sizes[i]
@@ -33,13 +34,15 @@ Tensor Tensor::repeat(const Shape& times) const {
 }
 
 Tensor Tensor::tile(const Shape& times) const {
+  const Called called;
   std::vector<Dim> all = times.dims();
   if (std::ssize(all) < ndim()) all.insert(all.begin(), uop()->dims().size() - all.size(), Dim(1));
   return repeat(Shape(all));
 }
 
 Tensor Tensor::repeat_interleave(std::int64_t times, std::optional<std::int64_t> axis) const {
-  if (times < 0) user_error(fmt::format("repeat_interleave: {} times", times));
+  const Called called;
+  if (times < 0) user_error(fmt::format("repeat_interleave: {} times: want at least 0", times));
   if (!axis) return flatten().repeat_interleave(times, 0);
   const std::int64_t at = axis_of("repeat_interleave", *axis, ndim());
   std::vector<Dim> sizes = dims();
@@ -50,6 +53,7 @@ Tensor Tensor::repeat_interleave(std::int64_t times, std::optional<std::int64_t>
 // The element at place k of the result is the first one whose running sum of times goes beyond k.
 Tensor Tensor::repeat_interleave(const Tensor& times, std::optional<std::int64_t> axis,
                                  std::optional<std::int64_t> output_size) const {
+  const Called called;
   constexpr std::string_view op = "repeat_interleave";
   want_integers(op, times);
   if (!axis) return flatten().repeat_interleave(times, 0, output_size);
@@ -65,10 +69,11 @@ Tensor Tensor::repeat_interleave(const Tensor& times, std::optional<std::int64_t
 }
 
 Tensor Tensor::roll(std::int64_t shift) const {
-  return flatten().roll(shift, 0).reshape(Shape(dims()));
+  return Called(), flatten().roll(shift, 0).reshape(Shape(dims()));
 }
 
 Tensor Tensor::roll(std::int64_t shift, std::int64_t axis) const {
+  const Called called;
   axis = axis_of("roll", axis, ndim());
   const std::int64_t size = this->size(axis);
   if (size == 0) return *this;
@@ -80,14 +85,17 @@ Tensor Tensor::roll(std::int64_t shift, std::int64_t axis) const {
 
 Tensor Tensor::roll(const std::vector<std::int64_t>& shifts,
                     const std::vector<std::int64_t>& axes) const {
+  const Called called;
   if (shifts.size() != axes.size())
-    user_error(fmt::format("roll: {} shifts for {} axes", shifts.size(), axes.size()));
+    user_error(fmt::format("roll: {} shifts for {} axes: want as many of each", shifts.size(),
+                           axes.size()));
   Tensor rolled = *this;
   for (std::size_t i = 0; i < axes.size(); ++i) rolled = rolled.roll(shifts[i], axes[i]);
   return rolled;
 }
 
 Tensor Tensor::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) const {
+  const Called called;
   const std::int64_t at = axis_of("unfold", axis, ndim());
   if (size < 1 || step < 1 || size > this->size(at))
     user_error(fmt::format("unfold: windows of {}, {} apart, along axis {} of shape {}", size, step,
@@ -101,7 +109,7 @@ namespace {
 
 void want_vectors(std::string_view op, const std::vector<Tensor>& tensors,
                   std::int64_t least_axes) {
-  if (tensors.empty()) user_error(fmt::format("{}: no tensors", op));
+  if (tensors.empty()) user_error(fmt::format("{}: no tensors: want at least one", op));
   for (const Tensor& tensor : tensors)
     if (tensor.ndim() > 1 || tensor.ndim() < least_axes)
       user_error(fmt::format("{}: shape {} is not that of a vector", op, shape_text(tensor.uop())));
@@ -117,6 +125,7 @@ Tensor along(const Tensor& vector, std::size_t axis, std::size_t axes) {
 }  // namespace
 
 std::vector<Tensor> Tensor::meshgrid(const std::vector<Tensor>& tensors, Meshgrid indexing) {
+  const Called called;
   want_vectors("meshgrid", tensors, 0);
   std::vector<Tensor> parts;
   for (std::size_t i = 0; i < tensors.size(); ++i)
@@ -128,6 +137,7 @@ std::vector<Tensor> Tensor::meshgrid(const std::vector<Tensor>& tensors, Meshgri
 }
 
 Tensor Tensor::cartesian_prod(const std::vector<Tensor>& tensors) {
+  const Called called;
   want_vectors("cartesian_prod", tensors, 1);
   if (tensors.size() == 1) return tensors[0];
   std::vector<Tensor> columns;
@@ -148,8 +158,9 @@ std::int64_t binomial(std::int64_t n, std::int64_t r) {
 
 // The places with i < j < ... among all that there are.
 Tensor Tensor::combinations(std::int64_t r, bool with_replacement) const {
+  const Called called;
   want_vectors("combinations", {*this}, 1);
-  if (r < 0) user_error(fmt::format("combinations: of {} elements", r));
+  if (r < 0) user_error(fmt::format("combinations: of {} elements: want at least 0", r));
   if (r == 0) return shrunk(*this, 0, 0, 0);
   const std::int64_t n = size(0);
   const auto axes = static_cast<std::size_t>(r);

@@ -151,6 +151,7 @@ bool is_repetition(const Axis& axis) {
 
 Tensor Tensor::interpolate(const std::vector<std::int64_t>& sizes,
                            const InterpolateOptions& options) const {
+  const Called called;
   want_options(*this, sizes.size(), options);
   std::vector<Axis> axes;
   const std::size_t dims = std::max(sizes.size(), options.scale_factor.size());
@@ -181,6 +182,7 @@ void want_image(const char* op, const Tensor& x, std::int64_t factor) {
 }  // namespace
 
 Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {
+  const Called called;
   want_image("pixel_shuffle", x, factor);
   if (x.size(-3) % (factor * factor) != 0)
     user_error(fmt::format("pixel_shuffle: {} channels of shape {} are no multiple of {}",
@@ -189,6 +191,7 @@ Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {
 }
 
 Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor) {
+  const Called called;
   want_image("pixel_unshuffle", x, factor);
   if (x.size(-2) % factor != 0 || x.size(-1) % factor != 0)
     user_error(fmt::format("pixel_unshuffle: sizes of shape {} are no multiples of {}",
@@ -201,6 +204,7 @@ Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor) {
 }
 
 Tensor channel_shuffle(const Tensor& x, std::int64_t groups) {
+  const Called called;
   if (x.ndim() < 2 || groups < 1 || x.size(1) % groups != 0)
     user_error(fmt::format("channel_shuffle: the channels of shape {} are not in {} groups",
                            shape_text(x.uop()), groups));

@@ -10,7 +10,8 @@
 namespace weft {
 
 Tensor Tensor::randperm(std::int64_t count, const Options& options) {
-  if (count < 0) user_error(fmt::format("randperm: {} numbers", count));
+  const Called called;
+  if (count < 0) user_error(fmt::format("randperm: {} numbers: want at least 0", count));
   const Tensor keys = random_keys("randperm", {count}, {.device = options.device});
   const Tensor order = order_of(keys, false, count);
   return as_asked(order.cast(options.dtype.is_void() ? dtypes::i32 : options.dtype), options);
@@ -40,6 +41,7 @@ Tensor without_replacement(const Tensor& weights, std::int64_t count) {
 }  // namespace
 
 Tensor Tensor::multinomial(std::int64_t num_samples, bool replacement) const {
+  const Called called;
   if (ndim() < 1 || ndim() > 2 || size(-1) == 0)
     user_error(fmt::format("multinomial: weights of shape {} are not (places) or (rows, places)",
                            shape_text(uop())));
@@ -54,12 +56,14 @@ Tensor Tensor::multinomial(std::int64_t num_samples, bool replacement) const {
 namespace random {
 
 Tensor permutation(const Tensor& x, std::int64_t axis) {
+  const Called called;
   axis = axis_of("permutation", axis, x.ndim());
   const Tensor order = Tensor::randperm(x.size(axis), {.device = x.device()});
   return x.transpose(0, axis).take(order).transpose(0, axis);
 }
 
 Tensor choice(const Tensor& x, const Shape& shape, const ChoiceOptions& options) {
+  const Called called;
   if (x.ndim() == 0 || x.size(0) == 0)
     user_error(fmt::format("choice: shape {} has nothing to choose from", shape_text(x.uop())));
   const std::int64_t count = count_of("choice", shape), all = x.size(0);

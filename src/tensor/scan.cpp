@@ -155,9 +155,12 @@ std::pair<Tensor, Tensor> with_places(std::string_view op, const Tensor& x, std:
 
 }  // namespace
 
-Tensor Tensor::cumsum(std::int64_t axis) const { return accumulated("cumsum", *this, axis, sums); }
+Tensor Tensor::cumsum(std::int64_t axis) const {
+  return Called(), accumulated("cumsum", *this, axis, sums);
+}
 
 Tensor Tensor::cumprod(std::int64_t axis) const {
+  const Called called;
   const DType own = dtype();
   if (!own.is_float()) return accumulated("cumprod", *this, axis, products);
   if (ndim() == 0)
@@ -172,15 +175,17 @@ Tensor Tensor::cumprod(std::int64_t axis) const {
 }
 
 Tensor Tensor::logcumsumexp(std::int64_t axis) const {
+  const Called called;
   return widely(*this,
                 [&](const Tensor& x) { return scan_along("logcumsumexp", x, axis, exponentials); });
 }
 
 std::pair<Tensor, Tensor> Tensor::cummax(std::int64_t axis) const {
-  return with_places("cummax", *this, axis);
+  return Called(), with_places("cummax", *this, axis);
 }
 
 std::pair<Tensor, Tensor> Tensor::cummin(std::int64_t axis) const {
+  const Called called;
   const auto turned = [](const Tensor& x) { return x.dtype().is_float() ? -x : ~x; };
   const auto [values, places] = with_places("cummin", turned(*this), axis);
   return {turned(values), places};
@@ -188,6 +193,7 @@ std::pair<Tensor, Tensor> Tensor::cummin(std::int64_t axis) const {
 
 Tensor Tensor::diff(std::int64_t times, std::int64_t axis, const Tensor& prepend,
                     const Tensor& append) const {
+  const Called called;
   if (times < 0) user_error(fmt::format("diff: {} times: want at least 0", times));
   axis = axis_of("diff", axis, ndim());
   std::vector<Tensor> parts;

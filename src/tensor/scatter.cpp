@@ -51,9 +51,9 @@ Tensor scattered(std::string_view op, const Tensor& tensor, std::int64_t axis, c
   want_integers(op, by);
   axis = axis_of(op, axis, tensor.ndim());
   const Operand x(tensor), index(by);
-  const Places places = elements_along(op, x.uop, axis, index.uop);
+  const Places places = elements_along(op, x.uop(), axis, index.uop());
   return with_written(op, x, places,
-                      {first_part(op, source.uop, index.uop), source.device, source.tracked},
+                      {first_part(op, source.uop(), index.uop()), source.device, source.tracked},
                       combine, {&index});
 }
 
@@ -118,18 +118,21 @@ Tensor averaged(const Tensor& tensor, std::int64_t axis, const Tensor& by, const
 }  // namespace
 
 Tensor Tensor::gather(std::int64_t axis, const Tensor& index) const {
+  const Called called;
   want_integers("gather", index);
   axis = axis_of("gather", axis, ndim());
   const Operand x(*this), i(index);
-  return result("gather", read_at(x.uop, elements_along("gather", x.uop, axis, i.uop)), {&x, &i});
+  return result("gather", read_at(x.uop(), elements_along("gather", x.uop(), axis, i.uop())),
+                {&x, &i});
 }
 
 Tensor Tensor::scatter(std::int64_t axis, const Tensor& index, const Operand& source,
                        Scatter how) const {
+  const Called called;
   if (how != Scatter::Multiply)
     return scattered("scatter", *this, axis, index, source,
                      how == Scatter::Add ? std::optional(Op::Add) : std::nullopt);
-  const UOp factors = first_part("scatter", converted(source.uop, dtype()), index.uop());
+  const UOp factors = first_part("scatter", converted(source.uop(), dtype()), index.uop());
   const Tensor whole =
       result("scatter", fitted("scatter", factors, sizes_of(index.uop())), {&source});
   return product(*this, axis_of("scatter", axis, ndim()), index, whole);
@@ -138,13 +141,14 @@ Tensor Tensor::scatter(std::int64_t axis, const Tensor& index, const Operand& so
 // Without what is there itself, the places that are reached begin with what changes nothing.
 Tensor Tensor::scatter_reduce(std::int64_t axis, const Tensor& index, const Tensor& source,
                               Reduce how, bool include_self) const {
+  const Called called;
   want_integers("scatter_reduce", index);
   axis = axis_of("scatter_reduce", axis, ndim());
   const DType own = dtype();
   const Operand given(source);
   const Tensor part =
-      result("scatter_reduce", first_part("scatter_reduce", converted(given.uop, own), index.uop()),
-             {&given});
+      result("scatter_reduce",
+             first_part("scatter_reduce", converted(given.uop(), own), index.uop()), {&given});
   const auto begun = [&](const UOp& neutral) {
     return include_self ? *this : scatter(axis, index, Operand(neutral, {}, false));
   };
@@ -163,12 +167,13 @@ Tensor Tensor::scatter_reduce(std::int64_t axis, const Tensor& index, const Tens
 }
 
 Tensor Tensor::take(const Tensor& index, std::int64_t axis) const {
+  const Called called;
   want_integers("take", index);
   if (ndim() == 0) user_error("take: a scalar has no axis to take from");
   axis = axis_of("take", axis, ndim());
   const Operand x(*this), i(index);
-  const Places places = slices_along(x.uop, static_cast<std::size_t>(axis), i.uop);
-  return result("take", read_at(x.uop, places), {&x, &i});
+  const Places places = slices_along(x.uop(), static_cast<std::size_t>(axis), i.uop());
+  return result("take", read_at(x.uop(), places), {&x, &i});
 }
 
 namespace {
@@ -184,16 +189,17 @@ struct SliceIndex {
     want_integers(op, by);
     if (by.ndim() > 1)
       user_error(fmt::format("{}: an index of shape {} has more than one axis", op,
-                             shape_text(index.uop)));
+                             shape_text(index.uop())));
     const UOp view = x.uop();
     const auto at = static_cast<std::size_t>(axis);
-    index.uop = from_end(reshaped(index.uop, {index_size()}), UOp(view->dims()[at]));
-    places = slices_along(view, at, index.uop);
+    index = {from_end(reshaped(index.uop(), {index_size()}), UOp(view->dims()[at])), index.device,
+             index.tracked};
+    places = slices_along(view, at, index.uop());
   }
 
  private:
   UOp index_size() const {
-    return index.uop->dims().empty() ? const_int(1) : UOp(index.uop->dims()[0]);
+    return index.uop()->dims().empty() ? const_int(1) : UOp(index.uop()->dims()[0]);
   }
 };
 
@@ -211,13 +217,15 @@ void want_slices(std::string_view op, const Tensor& source, const Tensor& x,
 }  // namespace
 
 Tensor Tensor::index_select(std::int64_t axis, const Tensor& index) const {
+  const Called called;
   const SliceIndex slices("index_select", *this, axis, index);
   const Operand x(*this);
-  return result("index_select", read_at(x.uop, slices.places), {&x, &slices.index});
+  return result("index_select", read_at(x.uop(), slices.places), {&x, &slices.index});
 }
 
 Tensor Tensor::index_add(std::int64_t axis, const Tensor& index, const Tensor& source,
                          Scalar alpha) const {
+  const Called called;
   const SliceIndex slices("index_add", *this, axis, index);
   want_slices("index_add", source, *this, slices);
   const Tensor scaled = source * Operand(alpha.as(alpha.literal()), {}, false);
@@ -225,15 +233,18 @@ Tensor Tensor::index_add(std::int64_t axis, const Tensor& index, const Tensor& s
 }
 
 Tensor Tensor::index_copy(std::int64_t axis, const Tensor& index, const Tensor& source) const {
+  const Called called;
   const SliceIndex slices("index_copy", *this, axis, index);
   want_slices("index_copy", source, *this, slices);
   return with_written("index_copy", *this, slices.places, source, {}, {&slices.index});
 }
 
 Tensor Tensor::index_fill(std::int64_t axis, const Tensor& index, const Operand& value) const {
+  const Called called;
   const SliceIndex slices("index_fill", *this, axis, index);
-  if (!value.uop->dims().empty())
-    user_error(fmt::format("index_fill: a value of shape {} is no number", shape_text(value.uop)));
+  if (!value.uop()->dims().empty())
+    user_error(
+        fmt::format("index_fill: a value of shape {} is no number", shape_text(value.uop())));
   return with_written("index_fill", *this, slices.places, value, {}, {&slices.index});
 }
 
@@ -242,41 +253,46 @@ namespace {
 // The index over all other axes of the tensor, with negative ones counted from the end.
 Operand along_all(std::string_view op, const Tensor& x, std::int64_t axis, const Tensor& index) {
   want_integers(op, index);
-  Operand i(index);
+  const Operand i(index);
   if (index.ndim() != x.ndim())
-    user_error(fmt::format("{}: an index of shape {} has not the axes of {}", op, shape_text(i.uop),
-                           shape_text(x.uop())));
+    user_error(fmt::format("{}: an index of shape {} has not the axes of {}", op,
+                           shape_text(i.uop()), shape_text(x.uop())));
   const auto at = static_cast<std::size_t>(axis);
   const UOp size(x.uop()->dims()[at]);
   Sizes sizes = sizes_of(x.uop());
-  sizes[at] = UOp(i.uop->dims()[at]);
-  i.uop = from_end(fitted(op, i.uop, sizes), size);
-  return i;
+  sizes[at] = UOp(i.uop()->dims()[at]);
+  return {from_end(fitted(op, i.uop(), sizes), size), i.device, i.tracked};
 }
 
 }  // namespace
 
 Tensor Tensor::take_along_axis(const Tensor& index, std::int64_t axis) const {
+  const Called called;
   axis = axis_of("take_along_axis", axis, ndim());
   const Operand i = along_all("take_along_axis", *this, axis, index);
   return gather(axis, from(i));
 }
 
 Tensor Tensor::put_along_axis(const Tensor& index, const Operand& values, std::int64_t axis) const {
+  const Called called;
   axis = axis_of("put_along_axis", axis, ndim());
   const Operand i = along_all("put_along_axis", *this, axis, index), x(*this);
-  return with_written("put_along_axis", x, elements_along("put_along_axis", x.uop, axis, i.uop),
+  return with_written("put_along_axis", x, elements_along("put_along_axis", x.uop(), axis, i.uop()),
                       values, {}, {&i});
 }
 
 Tensor Tensor::put(const Tensor& index, const Operand& source, bool accumulate) const {
+  const Called called;
   want_integers("put", index);
   return flatten().index_put(index, source, accumulate).reshape(Shape(dims()));
 }
 
 Tensor Tensor::one_hot(std::int64_t classes) const {
+  const Called called;
   want_integers("one_hot", *this);
-  if (classes < -1) user_error(fmt::format("one_hot: {} classes", classes));
+  if (classes < -1)
+    user_error(fmt::format("one_hot: {} classes: want at least 0, or -1 for as many as there are",
+                           classes));
   if (classes == -1) {
     if (numel() == 0)
       user_error("one_hot: of no numbers, how many classes there are is to be said");

@@ -12,6 +12,7 @@
 namespace weft {
 
 Tensor Tensor::isin(const Tensor& elements, bool invert) const {
+  const Called called;
   const Tensor found = (unsqueeze(-1) == elements.flatten()).any(-1);
   return invert ? !found : found;
 }
@@ -43,6 +44,7 @@ Tensor searched(const Tensor& sorted, const Tensor& values, bool right) {
 }  // namespace
 
 Tensor Tensor::searchsorted(const Tensor& values, bool right) const {
+  const Called called;
   if (ndim() == 0) user_error("searchsorted: a scalar has no order to search in");
   bool fits = ndim() == 1 || ndim() == values.ndim();
   for (std::int64_t axis = 0; fits && ndim() > 1 && axis + 1 < ndim(); ++axis)
@@ -78,10 +80,12 @@ Tensor added_up(const Tensor& numbers, std::int64_t length, DType dtype, const T
 }  // namespace
 
 Tensor Tensor::bincount(const Tensor& weights, std::int64_t least_length) const {
+  const Called called;
   want_integers("bincount", *this);
   want_flat("bincount", *this);
   want_weights("bincount", weights, *this);
-  if (least_length < 0) user_error(fmt::format("bincount: a least length of {}", least_length));
+  if (least_length < 0)
+    user_error(fmt::format("bincount: a least length of {}: want at least 0", least_length));
   std::int64_t length = least_length;
   if (numel() > 0) {
     const auto ends = stack({min(), max()}).to_vector<std::int64_t>();
@@ -119,12 +123,13 @@ std::pair<Tensor, Tensor> ends_of(std::string_view op, const Tensor& x,
 }
 
 void want_bins(std::string_view op, std::int64_t bins) {
-  if (bins < 1) user_error(fmt::format("{}: {} bins", op, bins));
+  if (bins < 1) user_error(fmt::format("{}: {} bins: want at least 1", op, bins));
 }
 
 }  // namespace
 
 Tensor Tensor::histc(std::int64_t bins, double least, double most) const {
+  const Called called;
   want_floats("histc", *this);
   want_bins("histc", bins);
   const bool is_open = least == 0 && most == 0;
@@ -140,6 +145,7 @@ Tensor Tensor::histc(std::int64_t bins, double least, double most) const {
 Tensor::Histogram Tensor::histogram(std::int64_t bins,
                                     std::optional<std::pair<double, double>> bounds,
                                     const Tensor& weight, bool density) const {
+  const Called called;
   want_floats("histogram", *this);
   want_bins("histogram", bins);
   const auto [from, to] = ends_of("histogram", *this, bounds);
@@ -150,6 +156,7 @@ Tensor::Histogram Tensor::histogram(std::int64_t bins,
 }
 
 Tensor::Histogram Tensor::histogram(const Tensor& edges, const Tensor& weight, bool density) const {
+  const Called called;
   want_floats("histogram", *this);
   want_weights("histogram", weight, *this);
   want_flat("histogram", edges);

@@ -16,7 +16,7 @@ void want_mask(std::string_view op, const Tensor& mask) {
 }
 
 std::int64_t want_size(std::string_view op, std::int64_t size) {
-  if (size < 0) user_error(fmt::format("{}: a size of {}", op, size));
+  if (size < 0) user_error(fmt::format("{}: a size of {}: want at least 0", op, size));
   return size;
 }
 
@@ -29,8 +29,8 @@ Tensor packed(std::string_view op, const Tensor& target, const Tensor& mask, con
   const Operand into(target), condition(mask), rank(ranks(mask));
   Places places;
   places.sizes = sizes_of(rows.uop());
-  places.add(spread(rank.uop, places.sizes, 0), sizes_of(into.uop)[0]);
-  places.valid = places.valid & spread(condition.uop, places.sizes, 0);
+  places.add(spread(rank.uop(), places.sizes, 0), sizes_of(into.uop())[0]);
+  places.valid = places.valid & spread(condition.uop(), places.sizes, 0);
   for (std::size_t axis = 1; axis < places.sizes.size(); ++axis)
     places.along.push_back(steps(places.sizes, axis, const_int(0)));
   return with_written(op, into, places, rows, {}, {&condition});
@@ -39,11 +39,13 @@ Tensor packed(std::string_view op, const Tensor& target, const Tensor& mask, con
 }  // namespace
 
 Tensor Tensor::masked_fill(const Tensor& mask, Scalar value) const {
+  const Called called;
   want_mask("masked_fill", mask);
   return mask.where({value.as(dtype()), {}, false}, *this);
 }
 
 Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
+  const Called called;
   want_mask("masked_fill", mask);
   if (value.ndim() != 0)
     user_error(
@@ -52,6 +54,7 @@ Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
 }
 
 Tensor Tensor::masked_select(const Tensor& mask) const {
+  const Called called;
   want_mask("masked_select", mask);
   const Sizes sizes = broadcast_sizes("masked_select", {uop(), mask.uop()});
   const Tensor whole = mask.expand(Shape(std::vector<Dim>(sizes.begin(), sizes.end())));
@@ -59,6 +62,7 @@ Tensor Tensor::masked_select(const Tensor& mask) const {
 }
 
 Tensor Tensor::masked_select(const Tensor& mask, std::int64_t size, Scalar fill) const {
+  const Called called;
   want_mask("masked_select", mask);
   const Sizes sizes = broadcast_sizes("masked_select", {uop(), mask.uop()});
   const Shape shape(std::vector<Dim>(sizes.begin(), sizes.end()));
@@ -68,16 +72,18 @@ Tensor Tensor::masked_select(const Tensor& mask, std::int64_t size, Scalar fill)
 }
 
 Tensor Tensor::masked_scatter(const Tensor& mask, const Tensor& source) const {
+  const Called called;
   want_mask("masked_scatter", mask);
   const Tensor whole = mask.expand(Shape(dims()));
   const Tensor next = source.flatten().take(ranks(whole.flatten())).reshape(Shape(dims()));
   return whole.where(next.cast(dtype()), *this);
 }
 
-Tensor Tensor::nonzero() const { return nonzero(count_nonzero().item<std::int64_t>()); }
+Tensor Tensor::nonzero() const { return Called(), nonzero(count_nonzero().item<std::int64_t>()); }
 
 // The place along an axis is what is left of the number of an element, divided by those behind.
 Tensor Tensor::nonzero(std::int64_t size, std::int64_t fill) const {
+  const Called called;
   const std::int64_t count = numel();
   const Options like{
       .dtype = count > std::numeric_limits<std::int32_t>::max() ? dtypes::i64 : dtypes::i32,
@@ -94,12 +100,15 @@ Tensor Tensor::nonzero(std::int64_t size, std::int64_t fill) const {
 }
 
 std::vector<Tensor> Tensor::where() const {
+  const Called called;
   const Tensor rows = nonzero();
   std::vector<Tensor> places;
   for (std::int64_t axis = 0; axis < ndim(); ++axis) places.push_back(rows[{Slice{}, axis}]);
   return places;
 }
 
-Tensor Tensor::count_nonzero(const AxisList& axes) const { return (*this != 0).sum(axes); }
+Tensor Tensor::count_nonzero(const AxisList& axes) const {
+  return Called(), (*this != 0).sum(axes);
+}
 
 }  // namespace weft

@@ -26,13 +26,14 @@ std::vector<Symbol> devices_for(const std::vector<std::string>& names) {
 
 Tensor in_parts(const Operand& x, Symbol devices, std::int64_t axis) {
   const ShardArg arg{static_cast<std::int32_t>(axis), devices};
-  return Tensor::from({make(Op::Shard, {x.uop}, {}, arg), devices, x.tracked});
+  return Tensor::from({make(Op::Shard, {x.uop()}, {}, arg), devices, x.tracked});
 }
 
 }  // namespace
 
 Tensor Tensor::shard(const std::vector<std::string>& devices,
                      std::optional<std::int64_t> axis) const {
+  const Called called;
   const std::vector<Symbol> on = devices_for(devices);
   std::int64_t split = -1;
   if (axis) {
@@ -43,10 +44,11 @@ Tensor Tensor::shard(const std::vector<std::string>& devices,
 }
 
 Tensor& Tensor::shard_(const std::vector<std::string>& devices, std::optional<std::int64_t> axis) {
-  return move([&](const Tensor& tensor) { return tensor.shard(devices, axis); });
+  return Called(), move([&](const Tensor& tensor) { return tensor.shard(devices, axis); });
 }
 
 Tensor Tensor::shard_like(const Tensor& other) const {
+  const Called called;
   if (!are_several(other.device())) return to(other.device());
   const auto axis = other.shard_axis();
   if (axis)
@@ -57,6 +59,7 @@ Tensor Tensor::shard_like(const Tensor& other) const {
 }
 
 std::optional<std::int64_t> Tensor::shard_axis() const {
+  const Called called;
   const Layout layout = layout_of(uop());
   return layout.is_split() ? std::optional(layout.axis) : std::nullopt;
 }

@@ -18,7 +18,7 @@ namespace {
 template <class F>
 Tensor window_of(std::string_view op, std::int64_t n, bool periodic, const Options& options,
                  F compute) {
-  if (n < 0) user_error(fmt::format("{}: a window of {} elements", op, n));
+  if (n < 0) user_error(fmt::format("{}: a window of {} elements: want at least 0", op, n));
   const DType dtype = options.dtype.is_void() ? dtypes::f32 : options.dtype;
   const std::int64_t whole = periodic ? n : n - 1;
   const Tensor place = Tensor::arange(0, n, 1, {.dtype = dtypes::f64, .device = options.device}) /
@@ -34,22 +34,26 @@ Tensor cosine(const Tensor& place, int times) {
 }  // namespace
 
 Tensor hann_window(std::int64_t n, bool periodic, const Options& options) {
+  const Called called;
   return window_of("hann_window", n, periodic, options,
                    [](const Tensor& x) { return 0.5 - cosine(x, 1) * 0.5; });
 }
 
 Tensor hamming_window(std::int64_t n, bool periodic, double alpha, double beta,
                       const Options& options) {
+  const Called called;
   return window_of("hamming_window", n, periodic, options,
                    [&](const Tensor& x) { return alpha - cosine(x, 1) * beta; });
 }
 
 Tensor blackman_window(std::int64_t n, bool periodic, const Options& options) {
+  const Called called;
   return window_of("blackman_window", n, periodic, options,
                    [](const Tensor& x) { return 0.42 - cosine(x, 1) * 0.5 + cosine(x, 2) * 0.08; });
 }
 
 Tensor bartlett_window(std::int64_t n, bool periodic, const Options& options) {
+  const Called called;
   return window_of("bartlett_window", n, periodic, options,
                    [](const Tensor& x) { return 1 - (x * 2 - 1).abs(); });
 }
@@ -109,6 +113,7 @@ Tensor overlapping(const Tensor& frames, std::int64_t hop) {
 }  // namespace
 
 Tensor stft(const Tensor& x, std::int64_t n_fft, const Stft& options) {
+  const Called called;
   if (x.ndim() == 0) user_error("stft: a scalar is no signal");
   const Tensor signal = x.cast(promote(float_like(x.dtype()), dtypes::f32));
   const Frame frame = frame_of("stft", n_fft, options, signal);
@@ -125,6 +130,7 @@ Tensor stft(const Tensor& x, std::int64_t n_fft, const Stft& options) {
 
 Tensor istft(const Tensor& x, std::int64_t n_fft, const Stft& options,
              std::optional<std::int64_t> length) {
+  const Called called;
   const std::int64_t expected = options.onesided ? n_fft / 2 + 1 : n_fft;
   if (x.ndim() < 3 || x.size(-1) != 2 || x.size(-3) != expected)
     user_error(

@@ -73,6 +73,7 @@ void want_fitting(std::string_view op, const Tensor& a, const Tensor& b) {
 namespace linalg {
 
 Tensor solve(const Tensor& a, const Tensor& b, bool left) {
+  const Called called;
   const Tensor matrix = square_of("solve", a);
   std::vector<std::int64_t> vectors = a.shape();
   vectors.pop_back();
@@ -89,6 +90,7 @@ Tensor solve(const Tensor& a, const Tensor& b, bool left) {
 }
 
 Tensor inv(const Tensor& a) {
+  const Called called;
   const Tensor matrix = square_of("inv", a);
   const auto forward = [](const std::vector<Tensor>& in) { return inverse_of(eliminated(in[0])); };
   const auto backward = [](const Tensor& gradient, const std::vector<Tensor>&,
@@ -100,6 +102,7 @@ Tensor inv(const Tensor& a) {
 }
 
 Tensor det(const Tensor& a) {
+  const Called called;
   const auto forward = [](const std::vector<Tensor>& in) {
     const Packed f = eliminated(in[0]);
     return f.sign * diagonal_of(f.lu).prod(-1);
@@ -112,6 +115,7 @@ Tensor det(const Tensor& a) {
 }
 
 SlogDet slogdet(const Tensor& a) {
+  const Called called;
   const auto forward = [](const std::vector<Tensor>& in) { return sign_and_log(in[0]); };
   const auto backward = [](const Tensor& gradient, const std::vector<Tensor>& in, const Tensor&) {
     return std::vector<Tensor>{columns(gradient, 1, 2).unsqueeze(-1) * turned(inv(in[0]))};
@@ -122,6 +126,7 @@ SlogDet slogdet(const Tensor& a) {
 }
 
 Tensor pinv(const Tensor& a, const Tolerance& tolerance) {
+  const Called called;
   const Tensor matrix = matrix_of("pinv", a);
   if (a.size(-1) == 0 || a.size(-2) == 0) return turned(a).cast(float_like(a.dtype()));
   const auto forward = [tolerance](const std::vector<Tensor>& in) {
@@ -134,12 +139,14 @@ Tensor pinv(const Tensor& a, const Tolerance& tolerance) {
 }
 
 Tensor matrix_rank(const Tensor& a, const Tolerance& tolerance) {
+  const Called called;
   const Tensor s = svdvals(matrix_of("matrix_rank", a));
   if (s.size(-1) == 0) return s.sum(-1).cast(dtypes::i64);
   return counted_values(s, a, tolerance).sum(-1).cast(dtypes::i64);
 }
 
 Lstsq lstsq(const Tensor& a, const Tensor& b, std::optional<double> rcond) {
+  const Called called;
   const Tensor matrix = matrix_of("lstsq", a);
   want_fitting("lstsq", a, b);
   const Tolerance tolerance{.rtol = rcond};

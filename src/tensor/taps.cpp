@@ -37,7 +37,7 @@ namespace {
 struct Places {
   Places(std::string_view op, const std::vector<Tensor>& places, const Sizes& own) {
     operands.assign(places.begin(), places.end());
-    for (const Operand& place : operands) along.push_back(place.uop);
+    for (const Operand& place : operands) along.push_back(place.uop());
     const Sizes sizes = broadcast_sizes(op, along);
     for (std::size_t axis = 0; axis < along.size(); ++axis) {
       UOp& place = along[axis];
@@ -68,8 +68,8 @@ struct Places {
 
 Tensor read_at(std::string_view op, const Tensor& tensor, const std::vector<Tensor>& places) {
   const Operand x(tensor);
-  const Places at(op, places, sizes_of(x.uop));
-  const UOp memory = x.uop->op() == Op::Buffer ? x.uop : make(Op::Contiguous, {x.uop});
+  const Places at(op, places, sizes_of(x.uop()));
+  const UOp memory = x.uop()->op() == Op::Buffer ? x.uop() : make(Op::Contiguous, {x.uop()});
   return result(op, make(Op::Load, {at.in(memory)}), at.with(x));
 }
 
@@ -78,9 +78,9 @@ Tensor written_at(std::string_view op, const Tensor& values, const std::vector<T
                   const Shape& shape) {
   const Operand x(values);
   const Operand zeros(Tensor::zeros(shape, {.dtype = values.dtype(), .device = values.device()}));
-  const Places at(op, places, sizes_of(zeros.uop));
-  const UOp memory = make(Op::Contiguous, {make(Op::Remat, {zeros.uop}, {}, IdArg{fresh_id()})});
-  const UOp store = make(Op::Store, {at.in(memory), x.uop}, {}, StoreArg{});
+  const Places at(op, places, sizes_of(zeros.uop()));
+  const UOp memory = make(Op::Contiguous, {make(Op::Remat, {zeros.uop()}, {}, IdArg{fresh_id()})});
+  const UOp store = make(Op::Store, {at.in(memory), x.uop()}, {}, StoreArg{});
   return result(op, make(Op::After, {memory, store}), at.with(x));
 }
 

@@ -18,12 +18,28 @@
 
 namespace weft {
 
-Operand::Operand(const Tensor& tensor)
-    : uop(tensor.uop()), device(tensor.state_->storage->device()), tracked(tensor.is_tracked()) {}
+// A null one is complained of where its graph is asked for: in the name of the method that was called.
+Operand::Operand(const Tensor& tensor) {
+  if (tensor.is_null()) return;
+  graph_ = tensor.uop();
+  device = tensor.state_->storage->device();
+  tracked = tensor.is_tracked();
+}
+
+namespace {
+
+void refuse_null() { user_error("a Tensor is null: it was never given a value"); }
+
+}  // namespace
+
+const UOp& Operand::uop() const {
+  if (graph_.is_null()) refuse_null();
+  return graph_;
+}
 
 Tensor Tensor::from(const Operand& value) {
   const Symbol device = value.device.empty() ? Symbol(default_device()) : value.device;
-  const UOp graph = converted(value.uop, settled(value.uop->dtype()));
+  const UOp graph = converted(value.uop(), settled(value.uop()->dtype()));
   const bool tracked = value.tracked && !NoGrad::is_on();
   note_caller(graph);
   auto storage = Storage::make(graph, device, false, tracked);
@@ -44,7 +60,8 @@ Tensor Tensor::viewed(const UOp& graph) const {
 }
 
 UOp Tensor::uop() const {
-  if (is_null()) user_error("this Tensor is null: it was never given a value");
+  const Called called;
+  if (is_null()) refuse_null();
   const std::lock_guard lock(state_->mutex);
   UOp version = state_->storage->version();
   if (!version.is(state_->root)) {
@@ -58,19 +75,21 @@ bool Tensor::is_tracked() const {
   return state_->tracked || (!state_->detached && state_->storage->is_tracked());
 }
 
-std::vector<std::int64_t> Tensor::shape() const { return constant_shape("shape", uop()); }
+std::vector<std::int64_t> Tensor::shape() const { return Called(), constant_shape("shape", uop()); }
 
-Views Tensor::views() const { return views_of(uop()); }
+Views Tensor::views() const { return Called(), views_of(uop()); }
 
 std::vector<Dim> Tensor::dims() const {
+  const Called called;
   std::vector<Dim> dims;
   for (const UOp& size : sizes_of(uop())) dims.emplace_back(size);
   return dims;
 }
 
-std::int64_t Tensor::ndim() const { return std::ssize(uop()->dims()); }
+std::int64_t Tensor::ndim() const { return Called(), std::ssize(uop()->dims()); }
 
 std::int64_t Tensor::size(std::int64_t axis) const {
+  const Called called;
   const UOp graph = uop();
   const auto i = static_cast<std::size_t>(axis_of("size", axis, std::ssize(graph->dims())));
   return constant_size("size", UOp(graph->dims()[i]));
@@ -88,24 +107,30 @@ std::int64_t product_of(std::string_view op, const std::vector<std::int64_t>& si
 
 }  // namespace
 
-std::int64_t Tensor::numel() const { return product_of("numel", shape()); }
+std::int64_t Tensor::numel() const { return Called(), product_of("numel", shape()); }
 
 std::int64_t Tensor::len() const {
+  const Called called;
   if (ndim() == 0) user_error("len: a tensor of shape () has no first axis");
   return size(0);
 }
 
 std::vector<std::int64_t> Tensor::max_shape() const {
+  const Called called;
   std::vector<std::int64_t> shape;
   for (const Node* size : uop()->dims()) shape.push_back(size->bounds().hi);
   return shape;
 }
 
-std::int64_t Tensor::max_numel() const { return product_of("max_numel", max_shape()); }
+std::int64_t Tensor::max_numel() const { return Called(), product_of("max_numel", max_shape()); }
 
-std::size_t Tensor::nbytes() const { return bytes_of(dtype(), uop()->dims()); }
-DType Tensor::dtype() const { return uop()->dtype(); }
-std::string Tensor::device() const { return Operand(*this).device.get(); }
+std::size_t Tensor::nbytes() const { return Called(), bytes_of(dtype(), uop()->dims()); }
+DType Tensor::dtype() const { return Called(), uop()->dtype(); }
+std::string Tensor::device() const {
+  const Called called;
+  if (is_null()) refuse_null();
+  return state_->storage->device().get();
+}
 
 namespace {
 
@@ -125,20 +150,22 @@ Bits load(const std::byte* from, DType dtype) {
 }  // namespace
 
 Tensor Tensor::realize() const {
+  const Called called;
   realize({*this});
   return *this;
 }
 
 // What is computed is noted on the nodes; what was asked for gives way to it.
 void Tensor::realize(const std::vector<Tensor>& tensors) {
+  const Called called;
   Batch({tensors.begin(), tensors.end()}).run();
   for (const Tensor& tensor : tensors) tensor.state_->storage->settle();
 }
 
-std::vector<ScheduleItem> Tensor::schedule() const { return schedule({*this}); }
+std::vector<ScheduleItem> Tensor::schedule() const { return Called(), schedule({*this}); }
 
 std::vector<ScheduleItem> Tensor::schedule(const std::vector<Tensor>& tensors) {
-  return Batch({tensors.begin(), tensors.end()}).schedule();
+  return Called(), Batch({tensors.begin(), tensors.end()}).schedule();
 }
 
 UOp Tensor::in_memory() const {
@@ -167,7 +194,7 @@ void Tensor::read(void* values, DType wanted) const {
   if (memory_behind(value) == nullptr) {  // a view of memory that is in another order
     const Operand ordered(make(Op::Contiguous, {value}), Operand(*this).device, false);
     Batch({ordered}).run();
-    value = computed(ordered.uop.node());
+    value = computed(ordered.uop().node());
   }
   const auto memory = memory_of(memory_behind(value));
   if (own == wanted)
@@ -200,16 +227,17 @@ const void* Tensor::address(DType wanted) const {
 }
 
 Tensor Tensor::to(const std::string& device) const {
+  const Called called;
   const Operand x(*this);
   const Symbol target = named_by_itself(device);
   if (x.device == target) return *this;
   if (are_several(device))
-    return from({make(Op::Shard, {x.uop}, {}, ShardArg{-1, target}), target, x.tracked});
-  return from({make(Op::Copy, {x.uop}, {}, DeviceArg{target}), target, x.tracked});
+    return from({make(Op::Shard, {x.uop()}, {}, ShardArg{-1, target}), target, x.tracked});
+  return from({make(Op::Copy, {x.uop()}, {}, DeviceArg{target}), target, x.tracked});
 }
 
 Tensor& Tensor::to_(const std::string& device) {
-  return move([&](const Tensor& tensor) { return tensor.to(device); });
+  return Called(), move([&](const Tensor& tensor) { return tensor.to(device); });
 }
 
 Tensor& Tensor::move(const std::function<Tensor(const Tensor&)>& to) {
@@ -223,9 +251,10 @@ Tensor& Tensor::move(const std::function<Tensor(const Tensor&)>& to) {
 }
 
 Tensor Tensor::cast(DType dtype) const {
+  const Called called;
   const Operand x(*this);
-  if (x.uop->dtype() == dtype) return *this;
-  return result("cast", converted(x.uop, dtype), {&x});
+  if (x.uop()->dtype() == dtype) return *this;
+  return result("cast", converted(x.uop(), dtype), {&x});
 }
 
 namespace {
@@ -250,22 +279,25 @@ UOp reread(const UOp& stored, DType dtype) {
 }  // namespace
 
 Tensor Tensor::bitcast(DType dtype) const {
+  const Called called;
   const Operand x(*this);
-  if (x.uop->dtype() == dtype) return *this;
-  if (x.uop->dtype().bytes() != dtype.bytes() && only_stores(device()))
-    return from({reread(x.uop, dtype), x.device, false});
-  if (x.uop->dtype().bytes() != dtype.bytes())
+  if (x.uop()->dtype() == dtype) return *this;
+  if (x.uop()->dtype().bytes() != dtype.bytes() && only_stores(device()))
+    return from({reread(x.uop(), dtype), x.device, false});
+  if (x.uop()->dtype().bytes() != dtype.bytes())
     user_error(
-        fmt::format("bitcast: {} and {} differ in width", x.uop->dtype().str(), dtype.str()));
-  return result("bitcast", weft::bitcast(x.uop, dtype), {&x});
+        fmt::format("bitcast: {} and {} differ in width", x.uop()->dtype().str(), dtype.str()));
+  return result("bitcast", weft::bitcast(x.uop(), dtype), {&x});
 }
 
 Tensor Tensor::contiguous() const {
+  const Called called;
   const Operand x(*this);
-  return result("contiguous", make(Op::Contiguous, {x.uop}), {&x});
+  return result("contiguous", make(Op::Contiguous, {x.uop()}), {&x});
 }
 
 Tensor Tensor::clone(const std::string& device) const {
+  const Called called;
   const Tensor elsewhere = device.empty() ? *this : to(device);
   return elsewhere.is(*this) ? contiguous() : elsewhere;
 }

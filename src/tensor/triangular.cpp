@@ -67,6 +67,7 @@ Tensor triangular_inverse(const Tensor& a, bool unit) {
 namespace linalg {
 
 Tensor solve_triangular(const Tensor& a, const Tensor& b, const Triangular& options) {
+  const Called called;
   if (!options.left)
     return turned(
         solve_triangular(turned(a), turned(b), {!options.upper, true, options.unitriangular}));
@@ -83,6 +84,7 @@ Tensor solve_triangular(const Tensor& a, const Tensor& b, const Triangular& opti
 }
 
 Tensor cholesky_solve(const Tensor& b, const Tensor& factor, bool upper) {
+  const Called called;
   const Tensor lower = upper ? turned(factor) : factor;
   return solve_triangular(turned(lower), solve_triangular(lower, b, {.upper = false}),
                           {.upper = true});

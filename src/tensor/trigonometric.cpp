@@ -48,21 +48,25 @@ Tensor plain_hypot(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Tensor Tensor::atan() const {
+  const Called called;
   return with_slope(*this, plain_atan,
                     [](const Tensor& x, const Tensor&) { return (x * x + 1).reciprocal(); });
 }
 Tensor Tensor::asin() const {
+  const Called called;
   return with_slope(
       *this, [](const Tensor& x) { return plain_atan(x * arc_slope(x)); },
       [](const Tensor& x, const Tensor&) { return arc_slope(x); });
 }
 Tensor Tensor::acos() const {
+  const Called called;
   return with_slope(
       *this, [](const Tensor& x) { return plain_atan(((1 - x) / (1 + x)).sqrt()) * 2; },
       [](const Tensor& x, const Tensor&) { return -arc_slope(x); });
 }
 
 Tensor Tensor::atan2(const Operand& other) const {
+  const Called called;
   const DType own = joint_float(*this, other);
   return with_slopes(brought_together("atan2", *this, other, promote(own, dtypes::f32)),
                      plain_atan2,
@@ -75,6 +79,7 @@ Tensor Tensor::atan2(const Operand& other) const {
 
 // At the origin, where it has none, the gradient is 0.
 Tensor Tensor::hypot(const Operand& other) const {
+  const Called called;
   const DType own = joint_float(*this, other);
   return with_slopes(brought_together("hypot", *this, other, promote(own, dtypes::f32)),
                      plain_hypot,
@@ -86,6 +91,7 @@ Tensor Tensor::hypot(const Operand& other) const {
 }
 
 Tensor Tensor::sinc() const {
+  const Called called;
   return widely(*this, [](const Tensor& x) {
     const Tensor is_zero = x == 0, angle = is_zero.where(1, x) * pi;
     return is_zero.where(1, angle.sin() / angle);
@@ -93,10 +99,10 @@ Tensor Tensor::sinc() const {
 }
 
 Tensor Tensor::deg2rad() const {
-  return widely(*this, [](const Tensor& x) { return x * (pi / 180); });
+  return Called(), widely(*this, [](const Tensor& x) { return x * (pi / 180); });
 }
 Tensor Tensor::rad2deg() const {
-  return widely(*this, [](const Tensor& x) { return x * (180 / pi); });
+  return Called(), widely(*this, [](const Tensor& x) { return x * (180 / pi); });
 }
 
 }  // namespace weft

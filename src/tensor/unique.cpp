@@ -20,6 +20,7 @@ Tensor::Unique runs_of(const Tensor& x) {
 }  // namespace
 
 Tensor::Unique Tensor::unique() const {
+  const Called called;
   const Tensor x = flatten().detach();
   const Tensor order = order_of(x, false, x.numel()).contiguous();
   const Unique runs = runs_of(x.take(order).contiguous());
@@ -28,6 +29,7 @@ Tensor::Unique Tensor::unique() const {
 }
 
 Tensor::Unique Tensor::unique_consecutive() const {
+  const Called called;
   const Unique runs = runs_of(flatten().detach());
   return {runs.values, runs.inverse.reshape(Shape(dims())), runs.counts};
 }

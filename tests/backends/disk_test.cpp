@@ -134,8 +134,9 @@ TEST_F(Disk, WritesNewFiles) {
   EXPECT_EQ(contents<float>(file), (std::vector<float>{0.5F, 1.5F, 1, 2}));
   EXPECT_TRUE(holds<float>(stored, {0.5F, 1.5F, 1, 2}, {2, 2}));
   EXPECT_TRUE(holds<float>(stored.to("CPU") + 1, {1.5F, 2.5F, 2, 3}, {2, 2}));
-  EXPECT_EQ(error_of([&] { return values.to("DISK:" + file).realize(); }),
-            fmt::format("DISK: '{}' is there already: tensors go to new files only", file));
+  EXPECT_EQ(
+      error_of([&] { return values.to("DISK:" + file).realize(); }),
+      fmt::format("realize: DISK: '{}' is there already: tensors go to new files only", file));
   EXPECT_EQ(contents<float>(file), (std::vector<float>{0.5F, 1.5F, 1, 2}));
 }
 
@@ -152,13 +153,13 @@ TEST_F(Disk, SaysWhatIsWrongWithAFile) {
   const Tensor tensor = Tensor::from_file(file);
   fs::resize_file(file, 3);
   EXPECT_EQ(error_of([&] { return tensor.slice(0, {2, 4}).to("CPU").realize(); }),
-            fmt::format("DISK: '{}' has 3 bytes, fewer than the 4 of the tensor", file));
+            fmt::format("realize: DISK: '{}' has 3 bytes, fewer than the 4 of the tensor", file));
   fs::remove(file);
   const Tensor gone = Tensor::empty({4}, {.device = "DISK:" + file});
   EXPECT_EQ(error_of([&] { return gone.to_vector<float>(); }),
-            fmt::format("DISK: '{}': No such file or directory", file));
+            fmt::format("to_vector: DISK: '{}': No such file or directory", file));
   EXPECT_EQ(error_of([&] { return counted().to("DISK:" + path("no/folder")).realize(); }),
-            fmt::format("DISK: '{}': No such file or directory", path("no/folder")));
+            fmt::format("realize: DISK: '{}': No such file or directory", path("no/folder")));
   EXPECT_EQ(error_of([] { return find_device("DISK").name(); }),
             "'DISK' is not the name of a device: write DISK:path");
 }
@@ -168,9 +169,9 @@ TEST_F(Disk, ComputesNothing) {
   const std::string message =
       " only stores tensors, it cannot run e_24: copy them first, as by to(\"CPU\")";
   EXPECT_EQ(error_of([&] { return (tensor.reshape({24}) + 1).realize(); }),
-            tensor.device() + message);
+            "realize: " + tensor.device() + message);
   EXPECT_EQ(error_of([&] { return (tensor.reshape({24}) + 1).to("CPU").realize(); }),
-            tensor.device() + message);
+            "realize: " + tensor.device() + message);
   EXPECT_NE(error_of([&] { return tensor + Tensor::ones({4}); }).find("move one with to()"),
             std::string::npos);
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
+#include <weft/dev/base/called.h>
 #include <weft/dev/ir/graph.h>
 
 #include "../support/errors.h"
@@ -166,6 +167,12 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"stage p2 at r1; vector r1", "schedule: what is staged changes with the lanes of r1"},
   };
   for (const auto& [schedule, expected] : wrong) EXPECT_EQ(refusal(matmul(), schedule), expected);
+}
+
+TEST_F(Actions, AreSaidToBeRefusedBelowAMethod) {
+  const Called called("realize");
+  EXPECT_EQ(refusal(matmul(), "tile r0 64"), "realize: schedule: 'tile r0 64': it has 12 trips");
+  EXPECT_EQ(refusal(matmul(), "tile"), "realize: schedule: 'tile': a loop is missing");
 }
 
 TEST_F(Actions, AreRefusedForWhatTheKernelIs) {

@@ -156,7 +156,7 @@ TEST(Partition, OneOpIsOnOneDevice) {
        {error_of([&] { return a.matmul(b); }), error_of([&] { return Tensor::cat({a, b}); })})
     EXPECT_NE(message.find("move one with to()"), std::string::npos) << message;
   EXPECT_EQ(error_of([] { return Tensor::ones({1}).to("CPU:8"); }),
-            "there is no CPU:8; the last is CPU:7");
+            "to: there is no CPU:8; the last is CPU:7");
 }
 
 }  // namespace

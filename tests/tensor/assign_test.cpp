@@ -156,7 +156,8 @@ TEST(TensorAssign, LeavesCopiesWithGradients) {
   EXPECT_TRUE(holds<float>(x, {4, 18}, {2}));
   EXPECT_TRUE(holds<float>(copy, {2, 6}, {2}));
   EXPECT_EQ(error_of([&] { copy.gradient({factor}, Tensor({1.0, 1.0}))[0].realize(); }),
-            "the values of a tensor of shape (2,) were assigned to before they were needed, for a "
+            "realize: the values of a tensor of shape (2,) were assigned to before they were "
+            "needed, for a "
             "gradient perhaps: ask for what needs them first, or assign to a copy");
 }
 

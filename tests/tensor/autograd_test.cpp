@@ -480,7 +480,7 @@ TEST(TensorAutograd, Errors) {
   EXPECT_EQ(error_of([&] { Tensor({1.0}).sum().backward(); }),
             "backward: nothing that this tensor depends on requires a gradient");
   EXPECT_EQ(error_of([&] { Tensor({1, 2}, {.requires_grad = true}); }),
-            "set_requires_grad: a tensor of i32 has no gradient");
+            "Tensor: a tensor of i32 has no gradient");
 }
 
 }  // namespace

@@ -124,7 +124,8 @@ TEST(TensorCreation, Counting) {
   EXPECT_TRUE(holds<int>(Tensor::arange(3, 3, 1), {}, {0}));
   EXPECT_TRUE(near(Tensor::linspace(0, 1, 5), {0, 0.25, 0.5, 0.75, 1}, {5}));
   EXPECT_TRUE(near(Tensor::linspace(2, 9, 1), {2}, {1}));
-  EXPECT_EQ(error_of([] { Tensor::arange(0, 5, 0); }), "arange: the step is 0");
+  EXPECT_EQ(error_of([] { Tensor::arange(0, 5, 0); }),
+            "arange: the step is 0: want another number");
 }
 
 TEST(TensorCreation, Identity) {
@@ -140,7 +141,8 @@ TEST(TensorCreation, CountingSharesIndicesWithWhatIsAround) {
 TEST(TensorCreation, ANullTensorSaysSo) {
   const Tensor nothing;
   EXPECT_TRUE(nothing.is_null());
-  EXPECT_EQ(error_of([&] { nothing.relu(); }), "this Tensor is null: it was never given a value");
+  EXPECT_EQ(error_of([&] { nothing.relu(); }),
+            "relu: a Tensor is null: it was never given a value");
 }
 
 TEST(TensorCreation, DefaultDeviceIsASetting) {

@@ -111,7 +111,7 @@ TEST(TensorMovement, Indexing) {
   EXPECT_EQ((x[{1, 1, 1}].item<int>()), 17);
   EXPECT_EQ(error_of([&] { x[2]; }), "[]: index 2 is outside axis 0 of shape (2, 3, 4)");
   EXPECT_EQ(error_of([&] { x[{0, 0, 0, 0}]; }), "[]: 4 indices for a tensor of shape (2, 3, 4)");
-  EXPECT_EQ(error_of([&] { x[Slice{.step = 0}]; }), "slice: the step is 0");
+  EXPECT_EQ(error_of([&] { x[Slice{.step = 0}]; }), "[]: the step is 0: want another number");
 }
 
 TEST(TensorMovement, Joining) {

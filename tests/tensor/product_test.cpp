@@ -205,11 +205,11 @@ TEST(TensorProduct, AConvolutionIsAProductOfTwoViews) {
 TEST(TensorProduct, ConvolutionErrors) {
   const Tensor x = Tensor::zeros({1, 4, 5, 5});
   EXPECT_EQ(error_of([&] { x.conv2d(Tensor::zeros({2, 3, 3, 3})); }),
-            "conv: 4 channels do not fit a weight of shape (2, 3, 3, 3) in 1 groups");
+            "conv2d: 4 channels do not fit a weight of shape (2, 3, 3, 3) in 1 groups");
   EXPECT_EQ(error_of([&] { x.conv2d(Tensor::zeros({2, 4, 6, 3})); }),
-            "conv: a kernel of 6 with dilation 1 does not fit in 5 elements");
+            "conv2d: a kernel of 6 with dilation 1 does not fit in 5 elements");
   EXPECT_EQ(error_of([&] { x.conv2d(Tensor::zeros({2, 4, 3, 3}), {}, 1, {1, 1, 1}); }),
-            "conv: 3 numbers for 2 spatial dimensions");
+            "conv2d: 3 numbers for 2 spatial dimensions");
 }
 
 TEST(TensorProduct, Pooling) {

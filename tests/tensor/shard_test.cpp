@@ -545,7 +545,7 @@ TEST(ShardErrors, AreToldAtTheCall) {
             fmt::format("from_blob: memory is on one device, not on {}", both));
   const Context context{{"ALLREDUCE", "tree"}};
   EXPECT_EQ(error_of([&] { return parts.sum(0).to_vector<float>(); }),
-            "ALLREDUCE=tree: expected naive, ring or all2all");
+            "to_vector: ALLREDUCE=tree: expected naive, ring or all2all");
 }
 
 }  // namespace

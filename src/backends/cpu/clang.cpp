@@ -63,7 +63,7 @@ class ClangCompiler final : public Compiler {
     try {
       run_program(words, folder.path());
     } catch (const Error& error) {
-      internal_error(fmt::format("{}\n{}", error.what(), failed_source(error.what(), sources)));
+      throw Error(fmt::format("{}\n{}", error.what(), failed_source(error.what(), sources)));
     }
     std::vector<std::string> objects;
     for (std::size_t i = 0; i < sources.size(); ++i)

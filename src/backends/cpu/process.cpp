@@ -20,7 +20,9 @@ namespace weft::cpu {
 namespace fs = std::filesystem;
 
 TemporaryFolder::TemporaryFolder() {
-  std::string name = (fs::temp_directory_path() / "weft-XXXXXX").string();
+  std::error_code error;
+  std::string name = (fs::temp_directory_path(error) / "weft-XXXXXX").string();
+  if (error) user_error(fmt::format("there is no folder for temporary files: {}", error.message()));
   if (mkdtemp(name.data()) == nullptr)
     user_error(fmt::format("{} cannot be created: {}", name, std::strerror(errno)));
   path_ = name;

@@ -6,41 +6,41 @@ namespace weft {
 namespace {
 
 TEST(TensorErrors, HashesAndHandles) {
-  const Tensor x = Tensor::zeros({3, 4}), scalar(1.5), none;
-  const Tensor open = Tensor::zeros({Variable("n", 1, 9), 4});
+  const Tensor x = of({3, 4}), scalar(1.5), none;
+  const Tensor open = of({Variable("n", 1, 9), 4});
   Tensor here = x, nowhere;
-  const std::string is_null = "this Tensor is null: it was never given a value";
   const std::string known = ": want sha3_224, sha3_256, sha3_384, sha3_512, shake_128, shake_256";
   const WrongCall calls[] = {
-      {"keccak by another name", [&] { x.keccak("sha2_256"); },
+      {"keccak, by another name", [&] { x.keccak("sha2_256"); },
        "keccak: there is no \"sha2_256\"" + known},
-      {"keccak of hashlib's name", [&] { x.keccak("sha3-256"); },
+      {"keccak, of hashlib's name", [&] { x.keccak("sha3-256"); },
        "keccak: there is no \"sha3-256\"" + known},
-      {"keccak in capitals", [&] { x.keccak("SHA3_256"); },
+      {"keccak, in capitals", [&] { x.keccak("SHA3_256"); },
        "keccak: there is no \"SHA3_256\"" + known},
-      {"keccak by no name", [&] { x.keccak(""); }, "keccak: there is no \"\"" + known},
-      {"keccak of a scalar", [&] { scalar.keccak(); },
+      {"keccak, by no name", [&] { x.keccak(""); }, "keccak: there is no \"\"" + known},
+      {"keccak, of a scalar", [&] { scalar.keccak(); },
        "keccak: a scalar has no last axis: reshape({1}) is a row of one"},
-      {"keccak of open rows", [&] { open.keccak(); },
+      {"keccak, of open rows", [&] { open.keccak(); },
        "keccak: the size n is symbolic, and has to be a number here"},
-      {"keccak of an open length", [&] { open.transpose().keccak(); },
+      {"keccak, of an open length", [&] { open.transpose().keccak(); },
        "keccak: the size n is symbolic, and has to be a number here"},
-      {"keccak of null", [&] { none.keccak(); }, is_null},
-      {"hash of open size", [&] { open.hash(); },
+      {"keccak, null", [&] { none.keccak(); }, "keccak" + is_null},
+      {"hash, of open size", [&] { open.hash(); },
        "hash: the size n is symbolic, and has to be a number here"},
-      {"hash of null", [&] { none.hash(); }, is_null},
-      {"to_ no number", [&] { here.to_("CPU:x"); },
-       "'CPU:x' is not the name of a device: after the colon stands its number, or a compiler "
+      {"hash, null", [&] { none.hash(); }, "hash" + is_null},
+      {"to_, no number", [&] { here.to_("CPU:x"); },
+       "to_: 'CPU:x' is not the name of a device: after the colon stands its number, or a compiler "
        "(LLVM, CLANG) and a processor (native, x86-64-v2, x86-64-v3, x86-64-v4, aarch64), or one "
        "of "
        "these"},
-      {"to_ of null", [&] { nowhere.to_("CPU"); }, is_null},
-      {"contiguous_backward of null", [&] { none.contiguous_backward(); }, is_null},
+      {"to_, null", [&] { nowhere.to_("CPU"); }, "to_" + is_null},
+      {"contiguous_backward, null", [&] { none.contiguous_backward(); },
+       "contiguous_backward" + is_null},
       {"image_dot", [&] { x.image_dot(x); },
-       "matmul: shapes (3, 4) and (3, 4): 4 does not match 3"},
-      {"image_dot of a scalar", [&] { x.image_dot(scalar); },
-       "matmul: shapes (3, 4) and (): a scalar has no rows"},
-      {"image_dot of null", [&] { none.image_dot(x); }, is_null},
+       "image_dot: shapes (3, 4) and (3, 4): 4 does not match 3"},
+      {"image_dot, of a scalar", [&] { x.image_dot(scalar); },
+       "image_dot: shapes (3, 4) and (): a scalar has no rows"},
+      {"image_dot, null", [&] { none.image_dot(x); }, "image_dot" + is_null},
   };
   expect_errors(calls);
   EXPECT_EQ(here.device(), x.device());

@@ -5,8 +5,6 @@ namespace {
 
 namespace la = linalg;
 
-Tensor of(const Shape& shape) { return Tensor::zeros(shape); }
-
 TEST(TensorErrors, LinearAlgebra) {
   const WrongCall calls[] = {
       {"qr", [] { of({3}).qr(); }, "qr: shape (3,) is no matrix, nor a batch of such"},
@@ -15,7 +13,7 @@ TEST(TensorErrors, LinearAlgebra) {
        "cholesky: matrices of shape (2, 3) are not square"},
       {"lu", [] { la::lu(of({4, 2, 3})); }, "lu: matrices of shape (4, 2, 3) are not square"},
       {"eigh", [] { la::eigh(of({2, 3})); }, "eigh: matrices of shape (2, 3) are not square"},
-      {"inv", [] { of({3, 2}).inverse(); }, "inv: matrices of shape (3, 2) are not square"},
+      {"inverse", [] { of({3, 2}).inverse(); }, "inverse: matrices of shape (3, 2) are not square"},
       {"det", [] { of({3, 2}).det(); }, "det: matrices of shape (3, 2) are not square"},
       {"slogdet", [] { la::slogdet(of({2})); },
        "slogdet: shape (2,) is no matrix, nor a batch of such"},

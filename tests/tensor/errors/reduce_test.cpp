@@ -6,11 +6,11 @@ namespace weft {
 namespace {
 
 TEST(TensorErrors, AxesOfReductions) {
-  const Tensor x = Tensor::zeros({2, 3});
+  const Tensor x = of({2, 3});
   const WrongCall calls[] = {
       {"sum", [&] { x.sum(2); }, "sum: there is no axis 2 in a tensor of 2 axes"},
-      {"sum twice", [&] { x.sum({1, -1}); }, "sum: axis -1 is given twice"},
-      {"sum of a scalar", [&] { Tensor(1.0).sum(0); },
+      {"sum, twice", [&] { x.sum({1, -1}); }, "sum: axis -1 is given twice"},
+      {"sum, of a scalar", [&] { Tensor(1.0).sum(0); },
        "sum: there is no axis 0 in a tensor of 0 axes"},
       {"prod", [&] { x.prod(-3); }, "prod: there is no axis -3 in a tensor of 2 axes"},
       {"max", [&] { x.max({0, 0}); }, "max: axis 0 is given twice"},
@@ -36,10 +36,10 @@ TEST(TensorErrors, AxesOfReductions) {
 }
 
 TEST(TensorErrors, ReductionsOfNothing) {
-  const Tensor none = Tensor::zeros({2, 0});
+  const Tensor none = of({2, 0});
   const WrongCall calls[] = {
       {"max", [&] { none.max(); }, "max: axis 1 of shape (2, 0) has no elements"},
-      {"max of an axis", [&] { none.max({0, 1}); }, "max: axis 1 of shape (2, 0) has no elements"},
+      {"max, of an axis", [&] { none.max({0, 1}); }, "max: axis 1 of shape (2, 0) has no elements"},
       {"min", [&] { none.min(-1); }, "min: axis 1 of shape (2, 0) has no elements"},
       {"aminmax", [&] { none.aminmax(1); }, "aminmax: axis 1 of shape (2, 0) has no elements"},
       {"argmax", [&] { none.argmax(); }, "argmax: axis 1 of shape (2, 0) has no elements"},
@@ -53,13 +53,13 @@ TEST(TensorErrors, ReductionsOfNothing) {
 }
 
 TEST(TensorErrors, DtypesOfReductions) {
-  const Tensor x = Tensor::ones({2, 3}), whole({1, 2});
+  const Tensor x = of({2, 3}), whole({1, 2});
   const WrongCall calls[] = {
-      {"gradient of integers", [&] { whole.prod().gradient({x}); },
+      {"gradient, of integers", [&] { whole.prod().gradient({x}); },
        "gradient: a tensor of i32 has no gradient"},
-      {"gradient for integers", [&] { whole.cast(dtypes::f32).sum().gradient({whole}); },
+      {"gradient, for integers", [&] { whole.cast(dtypes::f32).sum().gradient({whole}); },
        "gradient: a tensor of i32 has no gradient"},
-      {"gradient of places", [&] { x.argmax(1).gradient({x}); },
+      {"gradient, of places", [&] { x.argmax(1).gradient({x}); },
        "gradient: a tensor of i32 has no gradient"},
   };
   expect_errors(calls);
