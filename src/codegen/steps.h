@@ -71,10 +71,15 @@ inline UOp power_of_two(const UOp& n, const FloatLayout& f) {
 struct Rounded {
   UOp value, word;
 };
-inline double rounding_shift(const FloatLayout& f) { return std::ldexp(1.5, f.mantissa()); }
-inline Rounded round_to_integer(const UOp& x, const FloatLayout& f) {
-  const UOp shift = f.number(rounding_shift(f)), shifted = x + shift;
+inline UOp rounding_shift(const FloatLayout& f, int above = 0) {
+  return f.number(std::ldexp(1.5, f.mantissa()) + above);
+}
+inline Rounded unshifted(const UOp& shifted, const UOp& shift, const FloatLayout& f) {
   return {shifted - shift, bitcast(shifted, f.word)};
+}
+inline Rounded round_to_integer(const UOp& x, const FloatLayout& f) {
+  const UOp shift = rounding_shift(f);
+  return unshifted(x + shift, shift, f);
 }
 
 }  // namespace weft

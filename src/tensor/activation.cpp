@@ -27,7 +27,6 @@ Tensor Tensor::celu(double alpha) const {
 
 Tensor Tensor::selu(double alpha, double gamma) const { return elu(alpha) * gamma; }
 Tensor Tensor::softsign() const { return *this / (abs() + 1); }
-Tensor Tensor::quick_gelu() const { return *this * (*this * 1.702).sigmoid(); }
 
 namespace functional {
 
