@@ -39,15 +39,15 @@ constexpr double log2e_f32[] = {0x1.715476p+0, 0x1.4ae0cp-26};
 constexpr double log2e_f64[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
 
 // log2(1 + f) = f/ln2 - f^2/(2 ln2) + s*(f^2/(2 ln2) + z*polynomial(z)) with s = f/(2 + f): the
-// first term is exact, and what is rounded after it is a fifth of it at most.
-Pair log2_near_one(const UOp& f, const FloatLayout& layout) {
+// first term is exact, and what is rounded before it is added is a fifth of it at most.
+UOp log2_near_one(const UOp& f, const FloatLayout& layout) {
   const bool is_f32 = layout.precision == 24;
   const std::span<const double> log2e = is_f32 ? log2e_f32 : log2e_f64;
   const std::span<const double> terms = is_f32 ? std::span<const double>(log2_f32) : log2_f64;
   const UOp s = f / (f + 2), z = s * s, half = f * (log2e[0] / 2) * f;
   const UOp bend = mulacc(s, mulacc(z, polynomial(z, terms), half), -half);
-  const Pair line = two_product(f, layout.number(log2e[0]));
-  return {line.high, mulacc(f, layout.number(log2e[1]), line.low) + bend};
+  const UOp low = mulacc(f, layout.number(log2e[1]), bend);
+  return mulacc(f, layout.number(log2e[0]), low);
 }
 
 }  // namespace
@@ -106,9 +106,7 @@ Scaled normalised(const UOp& x, const FloatLayout& layout) {
 UOp log2_of(const UOp& x) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const auto [exponent, f] = normalised(x, layout);
-  const Pair fraction = log2_near_one(f, layout);
-  const Pair sum = fast_two_sum(exponent, fraction.high);
-  const UOp regular = sum.high + (sum.low + fraction.low);
+  const UOp regular = exponent + log2_near_one(f, layout);
   const UOp nan = layout.number(std::numeric_limits<double>::quiet_NaN());
   const UOp irregular = where(x == 0, -layout.infinity(), nan);
   // What is left is +inf and NaN, which stay.

@@ -203,9 +203,16 @@ Tensor fused(const Tensor& a, const Operand& b, const Operand& c) {
 
 Tensor polynomial(const Tensor& x, const Fit& fit) {
   const std::span<const double> terms = x.dtype() == dtypes::f64 ? fit.f64 : fit.f32;
-  Tensor sum = fused(x, terms.back(), terms[terms.size() - 2]);
-  for (std::size_t i = terms.size() - 2; i-- > 0;) sum = fused(sum, x, terms[i]);
-  return sum;
+  const auto chain = [&](const Tensor& y, std::size_t first, std::size_t step) {
+    std::size_t i = terms.size() - 1 - (terms.size() - 1 - first) % step;
+    Tensor sum = fused(y, terms[i], terms[i - step]);
+    for (i -= step; i > first; i -= step) sum = fused(sum, y, terms[i - step]);
+    return sum;
+  };
+  // Machines wait for each step of a long chain: the even and the odd terms next to each other.
+  if (terms.size() <= 12) return chain(x, 0, 1);
+  const Tensor square = x * x;
+  return fused(x, chain(square, 1, 2), chain(square, 0, 2));
 }
 
 }  // namespace weft

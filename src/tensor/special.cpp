@@ -18,8 +18,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // two parts, of which the first times such a multiple is exact as well.
 Tensor gaussian(const Tensor& x) {
   constexpr double log_2 = 0.693359375, log_2_rest = -2.121944400546905827679e-4;
-  const Tensor few = (x * 64).round() / 64, square = few * few;
-  const Tensor powers = (square * log2e).round();
+  const Tensor few = (x * 64).trunc() / 64, square = few * few;
+  const Tensor powers = (square * log2e).trunc();
   const Tensor rest = square - powers * log_2 - powers * log_2_rest + (x - few) * (x + few);
   return (-rest).exp() * (-powers).exp2();
 }
