@@ -14,6 +14,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
+#include "cascade.h"
 #include "traversal.h"
 
 namespace weft {
@@ -47,9 +48,8 @@ class Accumulator {
  public:
   // `around` are the ranges of the loops that it is computed in, anew in each trip.
   Accumulator(Op op, const UOp& value, const std::vector<UOp>& around,
-              const std::vector<UOp>& loops, bool fuses)
-      : dtype_(value->dtype()) {
-    const DType dtype = accumulator_of(op, dtype_);
+              const std::vector<UOp>& loops, bool fuses) {
+    const DType dtype = accumulator_of(op, value->dtype());
     buffer_ = make(Op::Buffer, std::vector<UOp>{}, dtype, BufferArg{fresh_id(), Space::Register});
     std::vector<UOp> before{
         make(Op::Store, {place(after(buffer_, around)), identity_of(op, dtype)}, {}, StoreArg{})};
@@ -60,12 +60,9 @@ class Accumulator {
   }
 
   const UOp& update() const { return update_; }
-  UOp result(const UOp& end) const {
-    return cast(make(Op::Load, {place(after(buffer_, {end}))}), dtype_);
-  }
+  UOp result(const UOp& end) const { return make(Op::Load, {place(after(buffer_, {end}))}); }
 
  private:
-  DType dtype_;
   UOp buffer_, update_;
 };
 
@@ -75,6 +72,7 @@ class Accumulate {
     sort_by_level();
     for (const Node* node : order_)
       if (node->op() == Op::Reduce && node->size() > 1) join(node);
+    for (const Group& group : groups_) cut(group);
     for (const Node* node : order_) rebuild(node);
   }
 
@@ -120,6 +118,23 @@ class Accumulate {
     for (std::size_t i = 1; i < reduce->size(); ++i) leader_.set(reduce->src(i), group[0]->src(i));
   }
 
+  // A long sum of floats is a cascade, whose loops stand where its ranges stood.
+  void cut(const Group& group) {
+    const auto is_rounded = [](const Node* reduce) {
+      return reduce->arg<ReduceArg>().op == Op::Add &&
+             std::ranges::any_of(members_of(reduce), [](auto m) { return m->dtype().is_float(); });
+    };
+    const NodeList ranges = group[0]->src().subspan(1);
+    cascades_.push_back(std::ranges::any_of(group, is_rounded) ? cascade_of(ranges) : Cascade());
+    const std::vector<UOp>& trips = cascades_.back().trips;
+    for (std::size_t i = 0; i < trips.size(); ++i) made_.set(ranges[i], trips[i].node());
+  }
+
+  // The loops of what a range has become.
+  void add_loops(std::vector<UOp>& list, const Node* range) const {
+    for (const Node* loop : (*this)[range]->ranges()) list.emplace_back(loop);
+  }
+
   void rebuild(const Node* node) {
     if (made_.contains(node)) return;
     if (node->op() == Op::Range && leader_.contains(node) && *leader_.find(node) != node) {
@@ -129,7 +144,12 @@ class Accumulate {
     }
     if (const std::uint32_t* group = group_.find(node)) return reduce(groups_[*group]);
     std::vector<UOp> src;
-    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    for (const Node* source : node->src()) {
+      if (node->op() == Op::After && source->op() == Op::Range)
+        add_loops(src, source);
+      else
+        src.push_back((*this)[source]);
+    }
     UOp result = with_sources(UOp(node), src);
     if (node->op() == Op::GetTuple && member_of(result.node()) != nullptr)
       result = UOp(member_of(result.node()));
@@ -137,27 +157,59 @@ class Accumulate {
   }
 
   void reduce(const Group& group) {
-    std::vector<UOp> loops, around, updates;
     const Node* first = group[0];
-    for (const Node* range : first->src().subspan(1)) loops.push_back((*this)[range]);
-    for (const Node* range : first->ranges()) around.push_back((*this)[range]);
-    std::vector<Accumulator> accumulators;
+    std::vector<UOp> loops, around, values;
+    for (const Node* range : first->ranges()) add_loops(around, range);
     for (const Node* node : group)
-      for (const Node* member : members_of(node)) {
-        accumulators.emplace_back(node->arg<ReduceArg>().op, (*this)[member], around, loops,
-                                  fuses_);
+      for (const Node* member : members_of(node)) values.push_back((*this)[member]);
+    const Cascade& cascade = cascades_[*group_.find(first)];
+    if (cascade.trips.empty()) {
+      for (const Node* range : first->src().subspan(1)) loops.push_back((*this)[range]);
+      values = added_up(group, values, around, loops);
+    } else {
+      values = added_up(group, values, around, cascade);
+    }
+    auto next = values.begin();
+    for (const Node* node : group) {
+      std::vector<UOp> results;
+      for (const Node* member : members_of(node)) results.push_back(cast(*next++, member->dtype()));
+      const bool is_list = node->src(0)->op() == Op::Tuple;
+      made_.set(node, is_list ? tuple(results).node() : results[0].node());
+    }
+  }
+
+  std::vector<UOp> added_up(const Group& group, const std::vector<UOp>& values,
+                            const std::vector<UOp>& around, const Cascade& cascade) const {
+    std::vector<UOp> inside = around;
+    inside.insert(inside.end(), cascade.outer.begin(), cascade.outer.end());
+    const std::vector<UOp> blocks = added_up(group, values, inside, cascade.inner);
+    std::vector<UOp> sums = added_up(group, blocks, around, cascade.outer);
+    if (cascade.rest.empty()) return sums;
+    const UOp copies = rest_of(tuple(values), cascade);
+    const std::vector<UOp> left =
+        added_up(group, {copies->src().begin(), copies->src().end()}, around, cascade.rest);
+    std::size_t i = 0;
+    for (const Node* node : group)
+      for (std::size_t member = 0; member < members_of(node).size(); ++member, ++i)
+        sums[i] = make(node->arg<ReduceArg>().op, {sums[i], left[i]});
+    return sums;
+  }
+
+  // All of a group in one nest of loops; what it comes to is in the dtype that it was added up in.
+  std::vector<UOp> added_up(const Group& group, const std::vector<UOp>& values,
+                            const std::vector<UOp>& around, std::vector<UOp> loops) const {
+    std::vector<Accumulator> accumulators;
+    std::vector<UOp> updates, results;
+    for (const Node* node : group)
+      for (std::size_t i = 0; i < members_of(node).size(); ++i) {
+        const UOp& value = values[accumulators.size()];
+        accumulators.emplace_back(node->arg<ReduceArg>().op, value, around, loops, fuses_);
         updates.push_back(accumulators.back().update());
       }
     loops.insert(loops.begin(), updates.size() == 1 ? updates[0] : tuple(updates));
     const UOp end = make(Op::End, loops);
-    auto next = accumulators.begin();
-    for (const Node* node : group) {
-      std::vector<UOp> results;
-      for (std::size_t i = 0; i < members_of(node).size(); ++i)
-        results.push_back((next++)->result(end));
-      const bool is_list = node->src(0)->op() == Op::Tuple;
-      made_.set(node, is_list ? tuple(results).node() : results[0].node());
-    }
+    for (const Accumulator& accumulator : accumulators) results.push_back(accumulator.result(end));
+    return results;
   }
 
   std::vector<const Node*> order_;
@@ -166,6 +218,7 @@ class Accumulate {
   NodeMap<const Node*> leader_, made_;
   std::map<Key, std::uint32_t> by_key_;
   std::vector<Group> groups_;
+  std::vector<Cascade> cascades_;  // of each group
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ namespace weft {
 const RuleSet& decompositions() {
   static const RuleSet rules{"decompositions",
                              {&transcendental_rules(), &narrow_rules(), &narrow_cast_rules(),
-                              &threefry_rules(), &divide_rules()}};
+                              &magnitude_rules(), &threefry_rules(), &divide_rules()}};
   return rules;
 }
 

@@ -31,11 +31,18 @@ struct FloatLayout {
   UOp infinity() const { return number(HUGE_VAL); }
 };
 
-// c[0] + x*c[1] + x^2*c[2] ...
+// c[0] + x*c[1] + x^2*c[2] ..., of which machines wait for each step. Of many terms the even and the
+// odd ones are added up next to each other, for a product more.
 inline UOp polynomial(const UOp& x, std::span<const double> c) {
-  UOp sum = literal_like(c.back(), x);
-  for (std::size_t i = c.size() - 1; i-- > 0;) sum = mulacc(sum, x, literal_like(c[i], x));
-  return sum;
+  const auto chain = [&](const UOp& y, std::size_t first, std::size_t step) {
+    std::size_t i = c.size() - 1 - (c.size() - 1 - first) % step;
+    UOp sum = literal_like(c[i], x);
+    while (i > first) sum = mulacc(sum, y, literal_like(c[i -= step], x));
+    return sum;
+  };
+  if (c.size() <= 6) return chain(x, 0, 1);
+  const UOp square = x * x;
+  return mulacc(x, chain(square, 1, 2), chain(square, 0, 2));
 }
 
 // An unevaluated sum, low at most about an ulp of high.
@@ -71,10 +78,15 @@ inline UOp power_of_two(const UOp& n, const FloatLayout& f) {
 struct Rounded {
   UOp value, word;
 };
-inline double rounding_shift(const FloatLayout& f) { return std::ldexp(1.5, f.mantissa()); }
-inline Rounded round_to_integer(const UOp& x, const FloatLayout& f) {
-  const UOp shift = f.number(rounding_shift(f)), shifted = x + shift;
+inline UOp rounding_shift(const FloatLayout& f, int above = 0) {
+  return f.number(std::ldexp(1.5, f.mantissa()) + above);
+}
+inline Rounded unshifted(const UOp& shifted, const UOp& shift, const FloatLayout& f) {
   return {shifted - shift, bitcast(shifted, f.word)};
+}
+inline Rounded round_to_integer(const UOp& x, const FloatLayout& f) {
+  const UOp shift = rounding_shift(f);
+  return unshifted(x + shift, shift, f);
 }
 
 }  // namespace weft

@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include <weft/dev/codegen/decompose.h>
+#include <weft/dev/ir/value.h>
 
 namespace weft {
 namespace {
@@ -38,15 +39,15 @@ constexpr double log2e_f32[] = {0x1.715476p+0, 0x1.4ae0cp-26};
 constexpr double log2e_f64[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
 
 // log2(1 + f) = f/ln2 - f^2/(2 ln2) + s*(f^2/(2 ln2) + z*polynomial(z)) with s = f/(2 + f): the
-// first term is exact, and what is rounded after it is a fifth of it at most.
-Pair log2_near_one(const UOp& f, const FloatLayout& layout) {
+// first term is exact, and what is rounded before it is added is a fifth of it at most.
+UOp log2_near_one(const UOp& f, const FloatLayout& layout) {
   const bool is_f32 = layout.precision == 24;
   const std::span<const double> log2e = is_f32 ? log2e_f32 : log2e_f64;
   const std::span<const double> terms = is_f32 ? std::span<const double>(log2_f32) : log2_f64;
   const UOp s = f / (f + 2), z = s * s, half = f * (log2e[0] / 2) * f;
   const UOp bend = mulacc(s, mulacc(z, polynomial(z, terms), half), -half);
-  const Pair line = two_product(f, layout.number(log2e[0]));
-  return {line.high, mulacc(f, layout.number(log2e[1]), line.low) + bend};
+  const UOp low = mulacc(f, layout.number(log2e[1]), bend);
+  return mulacc(f, layout.number(log2e[0]), low);
 }
 
 }  // namespace
@@ -55,24 +56,40 @@ double exp2_limit(const FloatLayout& layout) { return layout.bias + layout.preci
 
 UOp clamped(const UOp& x, double limit) {
   const UOp least = literal_like(-limit, x), most = literal_like(limit, x);
-  return where(x < least, least, where(most < x, most, x));
+  const UOp above = where(x < least, least, x);
+  return where(most < above, most, above);
 }
+
+UOp exponent_shift(const FloatLayout& layout) { return rounding_shift(layout, 2 * layout.bias); }
 
 UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout) {
   const bool is_f32 = layout.precision == 24;
   const std::span<const double> terms = is_f32 ? std::span<const double>(exp2_f32) : exp2_f64;
   const UOp power = mulacc(f, polynomial(f, terms), layout.number(1));
-  const UOp zero = bitcast(layout.number(rounding_shift(layout)), layout.word);
   // In two steps: 2^n itself may be no normal number. The first is exact, the second rounds once.
-  const UOp exponent = n.word - zero, half = shr(exponent, 1);
-  return power * power_of_two(half, layout) * power_of_two(exponent - half, layout);
+  // Each takes one of the biases, and the shifts drop all bits above the exponent.
+  const UOp half = shr(n.word, 1), rest = n.word - half;
+  const auto scale = [&](const UOp& exponent) {
+    return bitcast(shl(exponent, layout.mantissa()), layout.value);
+  };
+  return power * scale(half) * scale(rest);
 }
 
 UOp exp2_of(const UOp& x) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
-  const UOp near = clamped(x, exp2_limit(layout));
-  const Rounded n = round_to_integer(near, layout);
+  const UOp near = clamped(x, exp2_limit(layout)), shift = exponent_shift(layout);
+  const Rounded n = unshifted(near + shift, shift, layout);
   return scaled_exp2(n, near - n.value, layout);
+}
+
+// 2^(x*c), of the product as it is before it would be rounded: for exp an instruction less, and bits
+// more, as many as the product has before the point.
+UOp exp2_of_product(const UOp& x, const UOp& c, double size) {
+  const FloatLayout layout = FloatLayout::of(x->dtype());
+  const UOp near = clamped(x, exp2_limit(layout) / size);
+  const UOp shift = exponent_shift(layout);
+  const Rounded n = unshifted(mulacc(near, c, shift), shift, layout);
+  return scaled_exp2(n, mulacc(near, c, -n.value), layout);
 }
 
 Scaled normalised(const UOp& x, const FloatLayout& layout) {
@@ -89,9 +106,7 @@ Scaled normalised(const UOp& x, const FloatLayout& layout) {
 UOp log2_of(const UOp& x) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const auto [exponent, f] = normalised(x, layout);
-  const Pair fraction = log2_near_one(f, layout);
-  const Pair sum = fast_two_sum(exponent, fraction.high);
-  const UOp regular = sum.high + (sum.low + fraction.low);
+  const UOp regular = exponent + log2_near_one(f, layout);
   const UOp nan = layout.number(std::numeric_limits<double>::quiet_NaN());
   const UOp irregular = where(x == 0, -layout.infinity(), nan);
   // What is left is +inf and NaN, which stay.
@@ -123,6 +138,15 @@ UOp unary(const Match& m) {
   return function(UOp(m.root()->src(0)));
 }
 
+// Null for factors so large or small that the limits of x would be none of the dtype.
+UOp exp2_of_multiple(const Match& m) {
+  const Node* product = m.root()->src(0);
+  const UOp x(product->src(0)), factor(product->src(1));
+  const Bits bits = factor->arg<ConstArg>().bits;
+  const double size = std::abs(double_from_bits(bits, factor->dtype().scalar()));
+  return size > 0x1p-64 && size < 0x1p64 ? exp2_of_product(x, factor, size) : UOp();
+}
+
 UOp power(const Match& m) { return pow_of(UOp(m.root()->src(0)), UOp(m.root()->src(1))); }
 
 }  // namespace
@@ -130,9 +154,11 @@ UOp power(const Match& m) { return pow_of(UOp(m.root()->src(0)), UOp(m.root()->s
 const RuleSet& transcendental_rules() {
   static constexpr KindSet wide{Kind::F32, Kind::F64};
   static constexpr KindSet narrow{Kind::F16, Kind::BF16, Kind::F8E4M3, Kind::F8E5M2};
+  static const Pat x = of_kinds("x", wide), c = any_const("c");
   static const RuleSet rules{
       "transcendental",
       {
+          rule(node(Op::Exp2, {ordered(x * c)}), exp2_of_multiple),
           rule(with_kinds(node(Op::Exp2), wide), unary<exp2_of>),
           rule(with_kinds(node(Op::Log2), wide), unary<log2_of>),
           rule(with_kinds(node(Op::Sin), wide), unary<sin_of>),

@@ -10,7 +10,9 @@ UOp log2_of(const UOp& x);
 UOp sin_of(const UOp& x);
 UOp pow_of(const UOp& x, const UOp& y);
 
-// 2^(n + f) for |f| a little above 1/2 at most: n is the integer in the low bits of a word.
+// What makes an integer of an exponent, with two biases in the low bits of its word.
+UOp exponent_shift(const FloatLayout& layout);
+// 2^(n + f) for |f| a little above 1/2 at most, of an n that has been rounded by that shift.
 UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout);
 // x within +-limit: beyond it, every power of two is 0 or infinite. A NaN stays.
 double exp2_limit(const FloatLayout& layout);

@@ -62,7 +62,8 @@ UOp power_of_magnitude(const UOp& magnitude, const UOp& y, const FloatLayout& la
   const UOp high = clamped(product.high, limit);
   const UOp low =
       where(high == product.high, mulacc(bounded, log.low, product.low), layout.number(0));
-  const Rounded n = round_to_integer(high, layout);
+  const UOp shift = exponent_shift(layout);
+  const Rounded n = unshifted(high + shift, shift, layout);
   return scaled_exp2(n, (high - n.value) + low, layout);
 }
 

@@ -29,7 +29,6 @@ Tensor Tensor::celu(double alpha) const {
 
 Tensor Tensor::selu(double alpha, double gamma) const { return Called(), elu(alpha) * gamma; }
 Tensor Tensor::softsign() const { return Called(), *this / (abs() + 1); }
-Tensor Tensor::quick_gelu() const { return Called(), *this * (*this * 1.702).sigmoid(); }
 
 namespace functional {
 

@@ -11,8 +11,7 @@ namespace weft {
 using std::numbers::ln2, std::numbers::log2e;
 
 Tensor plain_expm1(const Tensor& x) {
-  const Tensor is_near = x.abs() < 0.5, u = is_near.where(x, 0);
-  return is_near.where(u + u * u * polynomial(u, expm1_fit), x.exp() - 1);
+  return (x.abs() < 0.5).where(fused(x * x, polynomial(x, expm1_fit), x), x.exp() - 1);
 }
 
 // What is lost when 1 is added comes back divided by the sum: the slope of log there.
@@ -23,16 +22,13 @@ Tensor plain_log1p(const Tensor& x) {
 
 namespace {
 
-Tensor with_sign_of(const Tensor& x, const Tensor& magnitude) {
-  return (x < 0).where(-magnitude, magnitude);
-}
-
 // exp(|x|)/2, which is infinite only where sinh and cosh are.
 Tensor half_exp(const Tensor& x) { return (x.abs() * log2e - 1).exp2(); }
 
 Tensor plain_tanh(const Tensor& x) {
-  const Tensor t = plain_expm1(x.abs() * -2);
-  return with_sign_of(x, -t / (t + 2));
+  const Tensor size = x.abs(), z = x * x;
+  const Tensor far = 1 - 2 / ((size * (2 * log2e)).exp2() + 1);
+  return (size < 0.625).where(fused(x * z, polynomial(z, tanh_fit), x), with_sign_of(x, far));
 }
 
 Tensor plain_sinh(const Tensor& x) {

@@ -22,6 +22,47 @@ constexpr double expm1_f64[] = {0.5,
                                 2.505194670972162e-08,
                                 2.0962955815976076e-09,
                                 1.6116496514371548e-10};
+constexpr double tanh_f32[] = {-0.33333328, 0.1333277, -0.053850908, 0.02099718, -0.006096714};
+constexpr double tanh_f64[] = {
+    -0.3333333333333333,    0.13333333333333042,   -0.05396825396789699,   0.021869488519008305,
+    -0.008863235103240878,  0.0035921217511549622, -0.0014557754120478055, 0.0005896606577757043,
+    -0.0002375906496055562, 9.257116129556769e-05, -3.12011014257974e-05,  6.485163482793113e-06};
+constexpr double log1p_f32[] = {1.0,         -0.49999893, 0.3332971,   -0.24951616, 0.19663274,
+                                -0.15269667, 0.105436236, -0.05637361, 0.019542526, -0.003176057};
+constexpr double log1p_f64[] = {1.0,
+                                -0.4999999999999908,
+                                0.33333333333197523,
+                                -0.24999999992009522,
+                                0.19999999749856523,
+                                -0.16666661848248537,
+                                0.14285651975275926,
+                                -0.12499427063514382,
+                                0.11107211585299538,
+                                -0.09979768096586568,
+                                0.09009095815198633,
+                                -0.08070954578430206,
+                                0.07015296236526472,
+                                -0.05718978534193906,
+                                0.041925709853904154,
+                                -0.026398779480743217,
+                                0.013598778090617254,
+                                -0.0054217339910016095,
+                                0.0015535244034334333,
+                                -0.0002827421139374107,
+                                2.4437973948580947e-05};
+constexpr double erf_tail_f32[] = {-11.262854,     -7.7222857,     -1.3617507,
+                                   -0.015665565,   0.0031238727,   -0.0006061087,
+                                   0.000111507885, -1.9209505e-05, 2.3619102e-06};
+constexpr double erf_tail_f64[] = {
+    -20.359943454935095,     -10.482765842739799,     -1.394729837840872,
+    -0.0075390312021776035,  0.0012604643691041671,   -0.0002125057693646331,
+    3.518210016907502e-05,   -5.6114448511370825e-06, 8.44862907107826e-07,
+    -1.1641540422253845e-07, 1.3751281967081787e-08,  -1.1179585567727748e-09,
+    -3.5775896696688555e-11, 4.423014091449639e-11,   -1.3246295746030406e-11,
+    2.9629260306198367e-12,  -5.679249150141247e-13,  9.713173670367145e-14,
+    -1.2888046275857367e-14, 7.474786176048842e-16,   -3.423171662974044e-17,
+    2.989047106537925e-17,   1.1475426473064025e-17,  -7.35093172932331e-18,
+    9.125797184385206e-19};
 constexpr double atan_f32[] = {-0.3333333, 0.1999954, -0.14263956, 0.10743731, -0.06451928};
 constexpr double atan_f64[] = {-0.3333333333333333,  0.1999999999999552,   -0.14285714284666542,
                                0.11111111015256361,  -0.09090904578123903, 0.07692183190826087,
@@ -135,6 +176,9 @@ constexpr double i0_large_f64[] = {
 }  // namespace
 
 const Fit expm1_fit{expm1_f32, expm1_f64};
+const Fit tanh_fit{tanh_f32, tanh_f64};
+const Fit log1p_fit{log1p_f32, log1p_f64};
+const Fit erf_tail_fit{erf_tail_f32, erf_tail_f64};
 const Fit atan_fit{atan_f32, atan_f64};
 const Fit erf_fit{erf_f32, erf_f64};
 const Fit erfcx_fit{erfcx_f32, erfcx_f64};
@@ -148,11 +192,27 @@ const Fit digamma_tail_fit{digamma_tail_f32, digamma_tail_f64};
 const Fit i0_small_fit{i0_small_f32, i0_small_f64};
 const Fit i0_large_fit{i0_large_f32, i0_large_f64};
 
+Tensor fused(const Tensor& a, const Operand& b, const Operand& c) {
+  const Operand first(a);
+  const Sizes sizes = broadcast_sizes("fused", {first.uop(), b.uop(), c.uop()});
+  const auto ready = [&](const Operand& operand) {
+    return broadcast("fused", converted(operand.uop(), a.dtype()), sizes);
+  };
+  return result("fused", make(Op::MulAcc, {ready(first), ready(b), ready(c)}), {&first, &b, &c});
+}
+
 Tensor polynomial(const Tensor& x, const Fit& fit) {
   const std::span<const double> terms = x.dtype() == dtypes::f64 ? fit.f64 : fit.f32;
-  Tensor sum = x * terms.back() + terms[terms.size() - 2];
-  for (std::size_t i = terms.size() - 2; i-- > 0;) sum = sum * x + terms[i];
-  return sum;
+  const auto chain = [&](const Tensor& y, std::size_t first, std::size_t step) {
+    std::size_t i = terms.size() - 1 - (terms.size() - 1 - first) % step;
+    Tensor sum = fused(y, terms[i], terms[i - step]);
+    for (i -= step; i > first; i -= step) sum = fused(sum, y, terms[i - step]);
+    return sum;
+  };
+  // Machines wait for each step of a long chain: the even and the odd terms next to each other.
+  if (terms.size() <= 12) return chain(x, 0, 1);
+  const Tensor square = x * x;
+  return fused(x, chain(square, 1, 2), chain(square, 0, 2));
 }
 
 }  // namespace weft

@@ -39,6 +39,12 @@ DType unsigned_bits(DType dtype) {
   }
 }
 
+Tensor with_sign_of(const Tensor& x, const Tensor& magnitude) {
+  const DType bits = bits_of(x.dtype());
+  const Tensor sign = x.bitcast(bits) & (std::int64_t{-1} << (bits.bits() - 1));
+  return (magnitude.bitcast(bits) | sign).bitcast(x.dtype());
+}
+
 Tensor is_signed(const Tensor& x) {
   return x.dtype().is_float() ? x.bitcast(bits_of(x.dtype())) < 0 : x < 0;
 }

@@ -48,6 +48,8 @@ DType joint_float(const Operand& a, const Operand& b);
 
 // Whether the sign bit is set, also of zeros and NaN.
 Tensor is_signed(const Tensor& x);
+// What is not negative, with the sign bit of x; of f32 or f64.
+Tensor with_sign_of(const Tensor& x, const Tensor& magnitude);
 // The signed and the unsigned integers as wide as this dtype.
 DType bits_of(DType dtype);
 DType unsigned_bits(DType dtype);
@@ -56,5 +58,8 @@ DType unsigned_bits(DType dtype);
 Tensor plain_expm1(const Tensor& x);
 Tensor plain_log1p(const Tensor& x);
 Tensor plain_atan(const Tensor& x);
+
+// x * sigmoid(gate), with one exponential and one division, of f32 or f64.
+Tensor gated(const Tensor& x, const Tensor& gate);
 
 }  // namespace weft

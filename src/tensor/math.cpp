@@ -4,9 +4,12 @@
 
 #include <weft/error.h>
 
+#include "fits.h"
 #include "functions.h"
 
 namespace weft {
+
+using std::numbers::log2e;
 
 Tensor Tensor::abs() const {
   return Called(), dtype().is_unsigned() || dtype().is_bool() ? *this : maximum(-*this);
@@ -20,7 +23,7 @@ Tensor Tensor::sign() const {
 Tensor Tensor::square() const { return Called(), *this * *this; }
 Tensor Tensor::rsqrt() const { return Called(), sqrt().reciprocal(); }
 Tensor Tensor::exp() const {
-  return Called(), widely(*this, [](const Tensor& x) { return (x * std::numbers::log2e).exp2(); });
+  return Called(), widely(*this, [](const Tensor& x) { return (x * log2e).exp2(); });
 }
 Tensor Tensor::log() const {
   return Called(), widely(*this, [](const Tensor& x) { return x.log2() * std::numbers::ln2; });
@@ -99,36 +102,60 @@ Tensor Tensor::elu(double alpha) const {
   const Tensor is_positive = *this > 0;
   return is_positive.where(*this, (is_positive.where(0, *this).exp() - 1) * alpha);
 }
-// By exp of -|x| only, which does not overflow; nor does the gradient.
+// Where exp overflows this is 0, of which the slope makes a number again.
 Tensor Tensor::sigmoid() const {
   const Called called;
-  return widely(*this, [](const Tensor& x) {
-    const Tensor is_negative = x < 0, fall = is_negative.where(x, -x).exp();
-    return is_negative.where(fall, 1) / (fall + 1);
-  });
+  return with_slope(
+      *this, [](const Tensor& x) { return ((x * -log2e).exp2() + 1).reciprocal(); },
+      [](const Tensor&, const Tensor& y) { return y * (1 - y); });
 }
 Tensor Tensor::logsigmoid() const { return Called(), -(-*this).softplus(); }
-Tensor Tensor::silu() const { return Called(), *this * sigmoid(); }
+
+Tensor gated(const Tensor& x, const Tensor& gate) {
+  return with_slopes(
+      {x, gate}, [](const Tensor& a, const Tensor& b) { return a / ((b * -log2e).exp2() + 1); },
+      [](const Tensor&, const Tensor& b, const Tensor& y) {
+        const Tensor share = b.sigmoid();
+        return std::pair(share, y * (1 - share));
+      });
+}
+
+Tensor Tensor::silu() const {
+  return Called(), widely(*this, [](const Tensor& x) { return gated(x, x); });
+}
+Tensor Tensor::quick_gelu() const {
+  return Called(), widely(*this, [](const Tensor& x) { return gated(x, x * 1.702); });
+}
+
+// tanh(log(1 + e)) is (e^2 + 2e)/(e^2 + 2e + 2), which is 1 long before the square overflows.
 Tensor Tensor::mish() const {
-  return Called(), widely(*this, [](const Tensor& x) { return x * x.softplus().tanh(); });
+  const Called called;
+  return widely(*this, [](const Tensor& x) {
+    const Tensor e = (x > 20).where(20, x).exp(), part = e * (e + 2);
+    return x * (part / (part + 2));
+  });
 }
 Tensor Tensor::hardtanh(double least, double most) const { return Called(), clamp(least, most); }
 
 // log(1 + exp(x)), without exp of what is large.
 Tensor Tensor::softplus(double beta) const {
   const Called called;
-  return widely(*this, [&](const Tensor& wide) {
-    const Tensor x = wide * beta;
-    return (x.maximum(0) + ((-x.abs()).exp() + 1).log()) * (1 / beta);
-  });
+  const auto compute = [beta](const Tensor& wide) {
+    const Tensor x = wide * beta, e = (x.abs() * -log2e).exp2();
+    return fused(e, polynomial(e, log1p_fit), x.relu()) * (1 / beta);
+  };
+  return with_slope(*this, compute,
+                    [beta](const Tensor& x, const Tensor&) { return (x * beta).sigmoid(); });
 }
 
+// (1 + tanh(x))/2 is the sigmoid of 2x.
 Tensor Tensor::gelu(Gelu form) const {
   const Called called;
-  const double scale = 2 * std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // sqrt(2 / pi)
+  const double scale = 4 * std::numbers::inv_sqrtpi / std::numbers::sqrt2;  // 2 sqrt(2 / pi)
   return widely(*this, [&](const Tensor& x) {
-    if (form == Gelu::Exact) return x * ((x * (1 / std::numbers::sqrt2)).erf() + 1.0) * 0.5;
-    return x * 0.5 * ((x * scale * (x.square() * 0.044715 + 1.0)).tanh() + 1.0);
+    if (form == Gelu::Tanh) return gated(x, x * fused(x.square(), scale * 0.044715, scale));
+    const Tensor half = x * 0.5;
+    return fused(half, (x * (1 / std::numbers::sqrt2)).erf(), half);
   });
 }
 

@@ -18,8 +18,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 // two parts, of which the first times such a multiple is exact as well.
 Tensor gaussian(const Tensor& x) {
   constexpr double log_2 = 0.693359375, log_2_rest = -2.121944400546905827679e-4;
-  const Tensor few = (x * 64).round() / 64, square = few * few;
-  const Tensor powers = (square * log2e).round();
+  const Tensor few = (x * 64).trunc() / 64, square = few * few;
+  const Tensor powers = (square * log2e).trunc();
   const Tensor rest = square - powers * log_2 - powers * log_2_rest + (x - few) * (x + few);
   return (-rest).exp() * (-powers).exp2();
 }
@@ -30,16 +30,20 @@ Tensor erfc_tail(const Tensor& x) {
   return gaussian(near) * polynomial((near - 4) / (near + 4), erfcx_fit) / (near * 2 + 1);
 }
 
+// Beyond `most` it is 1.
 Tensor plain_erf(const Tensor& x) {
-  const Tensor size = x.abs(), is_near = size < 1, u = is_near.where(x, 0);
-  const Tensor tail = 1 - erfc_tail(size);
-  return is_near.where(u + u * polynomial(u * u, erf_fit), (x < 0).where(-tail, tail));
+  const double most = x.dtype() == dtypes::f64 ? 6 : 4;
+  const Tensor size = x.abs(), bounded = (size > most).where(most, size);
+  const Tensor tail = 1 - polynomial(bounded - (1 + most) / 2, erf_tail_fit).exp2();
+  const Tensor near = fused(x, polynomial(x * x, erf_fit), x);
+  return (size < 1).where(near, with_sign_of(x, tail));
 }
 
 // Near 0 it is 1 - erf.
 Tensor plain_erfc(const Tensor& x) {
-  const Tensor is_near = x.abs() < 0.5, u = is_near.where(x, 0), tail = erfc_tail(x.abs());
-  return is_near.where(1 - (u + u * polynomial(u * u, erf_fit)), (x < 0).where(2 - tail, tail));
+  const Tensor is_near = x.abs() < 0.5, tail = erfc_tail(x.abs());
+  const Tensor near = 1 - fused(x, polynomial(x * x, erf_fit), x);
+  return is_near.where(near, (x < 0).where(2 - tail, tail));
 }
 
 // By how far y is from 1: f32 numbers are never as near as the last piece is for.

@@ -14,6 +14,7 @@ namespace weft {
 const RuleSet& transcendental_rules();  // EXP2, LOG2, SIN, POW; in f16 and below computed in f32
 const RuleSet& narrow_rules();          // arithmetic of f16, bf16 and fp8 in f32, rounded once
 const RuleSet& narrow_cast_rules();     // casts from and to those, in integers
+const RuleSet& magnitude_rules();       // |x| by its bits
 const RuleSet& threefry_rules();        // THREEFRY, in 32-bit integers
 const RuleSet& divide_rules();          // integer division by constants; rounding down by CDIV
 
