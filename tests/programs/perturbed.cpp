@@ -45,10 +45,15 @@ bool is_inexact(Bits product, const std::vector<Bits>& factors, DType dtype) {
   return std::fma(a, b, -double_from_bits(product, dtype)) != 0;
 }
 
+bool is_product_with_constant(const Node* node) {
+  return node->op() == Op::Mul && (node->src(0)->is_const() || node->src(1)->is_const());
+}
+
 }  // namespace
 
 void Perturbed::look_at(const Node* root) {
   for (const Node* node : toposort(root)) {
+    if (node->op() == Op::Exp2 && is_product_with_constant(node->src(0))) powers_.insert(node);
     if (node->op() != Op::Reduce || node->arg<ReduceArg>().op != Op::Add) continue;
     const Node* term = node->src(0);
     while (info(term->op()).cls == OpClass::Movement) term = term->src(0);
@@ -62,12 +67,12 @@ Bits Perturbed::any_nan(Bits nan, DType dtype) {
   return nan;
 }
 
-// Up to 3 units in the last place away; 0, infinities and signs stay.
-Bits Perturbed::nearby(Bits bits, DType dtype) {
+// Up to so many units in the last place away; 0, infinities and signs stay.
+Bits Perturbed::nearby(Bits bits, DType dtype, Bits most) {
   const Bits magnitude = bits & (sign_bit(dtype) - 1);
   const double value = std::abs(double_from_bits(bits, dtype));
-  if (magnitude <= 3 || value >= largest(dtype) / 2) return bits;
-  return bits - 3 + random_() % 7;
+  if (magnitude <= most || value >= largest(dtype) / 2) return bits;
+  return bits - most + random_() % (2 * most + 1);
 }
 
 Bits Perturbed::value_of(const Node* node, DType from, const std::vector<Bits>& bits) {
@@ -81,7 +86,10 @@ Bits Perturbed::value_of(const Node* node, DType from, const std::vector<Bits>& 
   if (terms_.contains(node) && is_finite && is_inexact(result, bits, dtype))
     return result - 1 + random_() % 3;
   constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Pow};
-  return bounded.contains(node->op()) ? nearby(result, dtype) : result;
+  if (!bounded.contains(node->op())) return result;
+  // Half a unit of a large exponent is as many units of the power.
+  const double exponent = powers_.contains(node) ? double_from_bits(bits[0], dtype) : 0;
+  return nearby(result, dtype, 3 + static_cast<Bits>(std::min(std::abs(exponent), 1e4)));
 }
 
 Bits Perturbed::combined(Op op, DType dtype, const std::vector<Bits>& terms) {

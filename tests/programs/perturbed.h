@@ -1,6 +1,7 @@
 // The eager evaluator with everything that ops.def leaves open drawn at random: the order of sums and
 // products of floats, the last bits of what is only bounded, whether a product is rounded before a sum
-// that it is a term of, the sign of a sum that is 0, the bits of a NaN. Where some runs agree, every device has to; where they differ, they say by how much it may.
+// that it is a term of or a power of 2, the sign of a sum that is 0, the bits of a NaN. Where some runs agree, every
+// device has to; where they differ, they say by how much it may.
 #pragma once
 
 #include <random>
@@ -14,7 +15,7 @@ class Perturbed final : public Eager {
  public:
   explicit Perturbed(std::uint64_t seed) : random_(seed) {}
 
-  // Which products of the graph are terms of sums.
+  // Which products of the graph are terms of sums, or exponents.
   void look_at(const Node* root);
 
  protected:
@@ -27,12 +28,13 @@ class Perturbed final : public Eager {
     return std::uniform_real_distribution<double>(lo, hi)(random_);
   }
   Bits any_nan(Bits nan, DType dtype);
-  Bits nearby(Bits bits, DType dtype);
+  Bits nearby(Bits bits, DType dtype, Bits most);
   Bits sum(Bits total, DType dtype, const std::vector<double>& terms);
   Bits product(Bits total, DType dtype, const std::vector<double>& terms);
 
   std::mt19937_64 random_;
   std::set<const Node*> terms_;
+  std::set<const Node*> powers_;  // of products with constants
 };
 
 }  // namespace weft
