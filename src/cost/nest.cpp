@@ -14,7 +14,6 @@ namespace {
 
 constexpr double usable = 0.6;                          // of a cache, by what is read again
 constexpr double usable_ways = 0.8;                     // of a set
-constexpr double streams = 8;                           // rows that are fetched ahead at once
 constexpr double few_pages = 4, many_pages = 16;        // that lie together
 constexpr double short_run = 1.7, middling_run = 1.15;  // times as long takes memory read in few
 
