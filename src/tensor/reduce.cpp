@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "functions.h"
 #include "largest.h"
 #include "ops.h"
 
@@ -187,8 +188,10 @@ Tensor Tensor::softmax(std::int64_t axis, DType dtype) const {
   axis_of("softmax", axis, ndim());
   if (!dtype.is_void()) return in_float("softmax", *this, dtype).softmax(axis);
   if (is_empty(*this)) return exp();
-  const Tensor e = (*this - max(axis, true).detach()).exp();
-  return e * e.sum(axis, true).reciprocal();  // one division for all of them
+  return widely(*this, [&](const Tensor& x) {
+    const Tensor e = (x - x.max(axis, true).detach()).exp();
+    return e * e.sum(axis, true).reciprocal();  // one division for all of them
+  });
 }
 
 Tensor Tensor::log_softmax(std::int64_t axis, DType dtype) const {
@@ -196,8 +199,10 @@ Tensor Tensor::log_softmax(std::int64_t axis, DType dtype) const {
   axis_of("log_softmax", axis, ndim());
   if (!dtype.is_void()) return in_float("log_softmax", *this, dtype).log_softmax(axis);
   if (is_empty(*this)) return exp();
-  const Tensor rest = *this - max(axis, true).detach();
-  return rest - rest.exp().sum(axis, true).log();
+  return widely(*this, [&](const Tensor& x) {
+    const Tensor rest = x - x.max(axis, true).detach();
+    return rest - rest.exp().sum(axis, true).log();
+  });
 }
 
 }  // namespace weft

@@ -110,5 +110,14 @@ TEST(TensorReduce, RunningSums) {
       holds<int>(x.reshape({4500, 2}).T().cumsum(0).cumsum(1)[{1, Slice{-1}}], {sums.back()}, {1}));
 }
 
+// The sum of its exponentials has no f16.
+TEST(TensorReduce, SoftmaxOfManyHalves) {
+  const Tensor x = Tensor::zeros({1, 1 << 17}, {.dtype = dtypes::f16}).contiguous();
+  const std::vector<float> shares = x.softmax(1).to_vector<float>();
+  EXPECT_NEAR(shares[0], 1.0F / (1 << 17), 1e-7);
+  const std::vector<float> logs = x.log_softmax(1).to_vector<float>();
+  EXPECT_NEAR(logs[0], -17 * std::log(2.0F), 0.01);
+}
+
 }  // namespace
 }  // namespace weft
