@@ -154,7 +154,8 @@ class Blocks {
 
   void add(const std::vector<const Node*>& run) {
     const Node* place = run[0]->src(0);
-    blocks_.push_back({place->src(0), *line_of(place->src(2)), run[0]->dtype(), run});
+    if (const auto line = line_of(place->src(2)))
+      blocks_.push_back({place->src(0), *line, run[0]->dtype(), run});
   }
 
   NodeMap<bool> ordered_;  // loads that a store waits for

@@ -108,7 +108,8 @@ Tensor by_convolution(const Tensor& x, int sign) {
 Tensor times(const Tensor& x, const Tensor& y) {
   const Tensor real = y.slice(-1, {.stop = 1}), imag = y.slice(-1, {.start = 1});
   const Tensor sign = Tensor::arange(2, {.dtype = x.dtype(), .device = x.device()}) * 2 - 1;
-  return x * real + x.flip(-1) * (imag * sign);
+  const Tensor straight = x * real;
+  return straight + x.flip(-1) * (imag * sign);
 }
 
 // n = r m: transforms over every m-th element; their results, turned by exp(2 pi i k j / n) where j is where
