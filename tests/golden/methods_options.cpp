@@ -1,6 +1,7 @@
 // Options that few cases of other groups have.
 
 #include "nn_args.h"
+#include "pad_args.h"
 
 namespace weft::golden {
 namespace {
@@ -21,15 +22,6 @@ Tensor conv_transpose(const Case& c) {
                               .dilation = per_dim(c, "dilation", 1),
                               .padding = padding(c),
                               .output_padding = per_dim(c, "output_padding", 0)});
-}
-
-Tensor padded(const Case& c) {
-  const std::map<std::string, PadMode> modes{{"constant", PadMode::Constant},
-                                             {"reflect", PadMode::Reflect},
-                                             {"replicate", PadMode::Replicate},
-                                             {"circular", PadMode::Circular}};
-  return c[0].pad(c.numbers("padding"), modes.at(c.text("mode")),
-                  c.has("value") ? c.number("value") : Scalar(0));
 }
 
 Tensor scatter_reduced(const Case& c) {

@@ -1,6 +1,7 @@
 // More names of axes, parts, repetition, padding, diagonals, patterns.
 
 #include "golden.h"
+#include "pad_args.h"
 
 namespace weft::golden {
 namespace {
@@ -14,15 +15,6 @@ std::optional<std::int64_t> maybe(const Case& c, std::string_view key) {
 
 Cuts cuts(const Case& c) {
   return c.is_list("cuts") ? Cuts(c.numbers("cuts")) : Cuts(c.integer("cuts"));
-}
-
-Tensor padded(const Case& c) {
-  const std::map<std::string, PadMode> modes{{"constant", PadMode::Constant},
-                                             {"reflect", PadMode::Reflect},
-                                             {"replicate", PadMode::Replicate},
-                                             {"circular", PadMode::Circular}};
-  return c[0].pad(c.numbers("padding"), modes.at(c.text("mode")),
-                  c.has("value") ? c.number("value") : Scalar(0));
 }
 
 Tensor interleaved(const Case& c) {

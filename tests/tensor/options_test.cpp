@@ -88,11 +88,10 @@ concept Attends =
     requires(T x, Arguments... arguments) { x.scaled_dot_product_attention(x, x, arguments...); };
 
 // A bool in the place of a probability would drop all.
-TEST(TensorOptions, ABoolIsNoDropout) {
-  static_assert(Attends<Tensor, Tensor, double, bool>);
-  static_assert(Attends<Tensor, Tensor, int>);
-  static_assert(!Attends<Tensor, Tensor, bool>);
-}
+// A bool is no dropout.
+static_assert(Attends<Tensor, Tensor, double, bool>);
+static_assert(Attends<Tensor, Tensor, int>);
+static_assert(!Attends<Tensor, Tensor, bool>);
 
 TEST(TensorCall, ComputesWhatAFunctionSays) {
   const Tensor x = Tensor({1.0, 2.0, 3.0}), y = Tensor({4.0, 5.0, 6.0});

@@ -7,6 +7,8 @@
 
 namespace weft {
 
+inline std::vector<UOp> list_of(NodeList nodes) { return {nodes.begin(), nodes.end()}; }
+
 // An op over a node and a list; the node alone where the list is empty.
 inline UOp with_list(Op op, const UOp& first, const std::vector<UOp>& rest) {
   std::vector<UOp> src{first};

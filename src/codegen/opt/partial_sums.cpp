@@ -25,12 +25,6 @@ std::vector<UOp> copies_of(const std::vector<const Node*>& ranges) {
   return copies;
 }
 
-std::vector<UOp> list_of(NodeList nodes) {
-  std::vector<UOp> list;
-  for (const Node* node : nodes) list.emplace_back(node);
-  return list;
-}
-
 // Loops that change with some ranges, in what a sum reduces and in what is left without it: these
 // ranges will be others there, and a loop is closed once.
 bool shares_loops(const Node* reduce, const UOp& rest, const std::vector<const Node*>& ranges) {

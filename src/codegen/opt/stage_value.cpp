@@ -17,8 +17,6 @@ bool has_sizes_of(NodeList ranges, NodeList own) {
       [](auto range) { return range->src(0); });
 }
 
-std::vector<UOp> list_of(NodeList nodes) { return {nodes.begin(), nodes.end()}; }
-
 }  // namespace
 
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce) {
