@@ -10,6 +10,8 @@
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/scan.h>
+#include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
 #include "traversal.h"
@@ -45,6 +47,32 @@ UOp lane_numbers(std::uint32_t lanes, DType dtype, std::int64_t stride = 1) {
   return make(Op::Stack, numbers);
 }
 
+// Lane i of the result is lane from(i) of the value.
+template <class From>
+UOp shuffled(const UOp& value, From from) {
+  std::vector<UOp> lanes;
+  for (std::uint32_t i = 0; i < value->dtype().lanes(); ++i)
+    lanes.push_back(make(Op::Lane, {value}, {}, PositionArg{static_cast<std::int32_t>(from(i))}));
+  return make(Op::Stack, lanes);
+}
+
+UOp turned(const UOp& value) {
+  const std::uint32_t lanes = value->dtype().lanes();
+  return lanes == 1 ? value : shuffled(value, [=](std::uint32_t i) { return lanes - 1 - i; });
+}
+
+// Each lane with all before it: first with its neighbour, then with what is two away, four ...
+UOp scanned(Op op, UOp value) {
+  const std::uint32_t lanes = value->dtype().lanes();
+  for (std::uint32_t by = 1; by < lanes; by *= 2) {
+    std::vector<UOp> has_another;
+    for (std::uint32_t i = 0; i < lanes; ++i) has_another.push_back(const_bool(i >= by));
+    const UOp before = shuffled(value, [=](std::uint32_t i) { return i < by ? i : i - by; });
+    value = where(make(Op::Stack, has_another), make(op, {before, value}), value);
+  }
+  return value;
+}
+
 UOp sum(const UOp& a, const UOp& b) {
   if (a->is_const_int(0)) return b;
   return b->is_const_int(0) ? a : a + b;
@@ -58,13 +86,16 @@ struct Line {
 
 class Expand {
  public:
-  explicit Expand(NodeList roots) {
-    for (const Node* node : toposort(roots)) made_.set(node, expanded(node).node());
-  }
+  explicit Expand(NodeList roots) { expand(roots); }
 
   UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
 
  private:
+  void expand(NodeList roots) {
+    for (const Node* node : toposort(roots))
+      if (!made_.contains(node)) made_.set(node, expanded(node).node());
+  }
+
   UOp expanded(const Node* node) {
     note_line(node);
     switch (node->op()) {
@@ -104,6 +135,12 @@ class Expand {
   // Memory of one element is read once for all lanes, valid or not.
   UOp load(const Node* node) const {
     const Node* place = node->src(0);
+    if (const UOp from = turned_place(place); !from.is_null()) {
+      std::vector<UOp> src{from};
+      for (const Node* other : node->src().subspan(1)) src.push_back(turned((*this)[other]));
+      for (std::size_t i = 1; i < src.size(); ++i) src[i] = splat(src[i], from->dtype().lanes());
+      return turned(make(Op::Load, src));
+    }
     const UOp valid = (*this)[place->src(1)];
     const std::uint32_t lanes = valid->dtype().lanes();
     if (place->size() > 2 || lanes == 1) return with_lanes(node, 2);
@@ -113,8 +150,28 @@ class Expand {
     return where(valid, value, splat(other, lanes));
   }
 
+  // Of lanes that lie one before the other: their place in the order of memory. Null for others.
+  UOp turned_place(const Node* place) const {
+    if (place->size() != 3) return {};
+    const auto at = line(place->src(2));
+    if (!at || at->stride != -1) return {};
+    const UOp valid = (*this)[place->src(1)];
+    const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
+    const UOp first = at->base - const_int(lanes - 1, at->base->dtype());
+    const UOp is_valid = valid->is_const() ? valid : turned(splat(valid, lanes));
+    return make(Op::Index, {(*this)[place->src(0)], is_valid,
+                            splat(first, lanes) + lane_numbers(lanes, first->dtype())});
+  }
+
   // Where all lanes write to one place, the last of them stays.
   UOp store(const Node* node) const {
+    if (const UOp to = turned_place(node->src(0));
+        !to.is_null() && !node->arg<StoreArg>().combine) {
+      std::vector<UOp> src = sources(node);
+      src[0] = to;
+      src[1] = turned(splat(src[1], to->dtype().lanes()));
+      return with_sources(UOp(node), src);
+    }
     const UOp to = (*this)[node->src(0)], value = (*this)[node->src(1)];
     const std::uint32_t lanes = value->dtype().lanes();
     if (to->dtype().lanes() == lanes || lanes == 1 || node->arg<StoreArg>().combine)
@@ -127,10 +184,14 @@ class Expand {
   void note_line(const Node* node) {
     if (!node->dtype().is_int()) return;
     if (is_vector_range(node)) return keep(node, {const_int(0, node->dtype()), 1});
-    if (node->op() != Op::Add && node->op() != Op::Mul) return;
+    if (!OpSet{Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return;
     const auto a = line(node->src(0)), b = line(node->src(1));
-    if (!a || !b || a->stride + b->stride == 0) return;
+    if (!a || !b || (a->stride == 0 && b->stride == 0)) return;
     if (node->op() == Op::Add) return keep(node, {sum(a->base, b->base), a->stride + b->stride});
+    if (node->op() == Op::Sub) {
+      const UOp base = b->base->is_const_int(0) ? a->base : a->base - b->base;
+      return keep(node, {base, a->stride - b->stride});
+    }
     const Node* factor = node->src(1);
     std::int64_t stride = 0;
     if (!factor->is_const() || __builtin_mul_overflow(a->stride, factor->lo(), &stride)) return;
@@ -174,8 +235,20 @@ class Expand {
     return src.size() == 1 && node->size() > 1 ? src[0] : make(Op::End, src);
   }
 
-  UOp reduce(const Node* node) const {
+  // Over the lanes up to that of another loop: a scan of them.
+  bool scans_lanes(const Scan& scan) const {
+    return is_vector_range(scan.range) && scan.rises && scan.steps.size() == 1 &&
+           scan.steps[0].factor == 1 && is_vector_range(scan.steps[0].range) &&
+           scan.steps[0].range->src(0) == scan.range->src(0) && scan.last->bounds().lo == 0;
+  }
+
+  UOp reduce(const Node* node) {
     const auto& arg = node->arg<ReduceArg>();
+    if (const auto scan = scan_of(node); scan && scans_lanes(*scan)) {
+      const UOp value = rewrite(scan->value, symbolic());
+      expand({{value.node()}});
+      return scanned(arg.op, splat((*this)[value.node()], lanes_of(scan->range)));
+    }
     std::vector<UOp> src{(*this)[node->src(0)]};
     std::uint32_t lanes = 1;
     for (const Node* range : node->src().subspan(1)) {

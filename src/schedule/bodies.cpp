@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
+#include <weft/dev/rules/scan.h>
 #include <weft/dev/schedule/ranges.h>
 #include <weft/error.h>
 
@@ -30,7 +31,8 @@ class Reader {
   explicit Reader(Body& body) : body_(body) {
     for (std::size_t i = 0; i < body.loops.size(); ++i)
       if (body.loops[i]->op() == Op::Range) own_.set(body.loops[i].node(), i);
-    std::vector<const Node*> roots{body.value.node()};
+    const UOp value = carried(body.value);
+    std::vector<const Node*> roots{value.node()};
     if (!body.place.is_null()) roots.push_back(body.place.node());
     nodes_ = toposort(roots);
   }
@@ -73,6 +75,24 @@ class Reader {
       loops_.push_back(loop);
       loop.outer = range;
     }
+  }
+
+  // The value with scans as a loop that carries them computes them: from what is new in each trip.
+  UOp carried(UOp value) {
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (const Node* node : toposort(value.node())) {
+        const auto scan = scan_of(node);
+        if (!scan || scan->steps.size() != 1 || !own_.contains(scan->steps[0].range)) continue;
+        const UOp added = substitute(scan->value, {{scan->range, scan->last}});
+        const UOp total = make(node->arg<ReduceArg>().op, {added, added});
+        value = substitute(value, {{node, total}});
+        body_.scanned *= trips(scan->range);
+        is_done = false;
+        break;
+      }
+    }
+    return value;
   }
 
   const Loop& at(const Node* range) const { return loops_[*number_.find(range)]; }

@@ -28,6 +28,8 @@ struct Body {
   std::vector<const Node*> reduction;
   std::vector<Reading> readings;
   std::vector<Operations> operations;
+  // How often more than that inside of a reduction, whose loop does not carry scans (rules/scan.h).
+  double scanned = 1;
   int size = 0;  // nodes: what code generation works on
 };
 

@@ -34,7 +34,7 @@ double Instance::flops(const Body& body) const {
     for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
     total += operations.count * runs(depth);
   }
-  return total;
+  return std::ranges::any_of(nest, &Loop::reduces) ? total * body.scanned : total;
 }
 
 bool are_same_place(const Instance& a, const Instance& b) {
@@ -72,7 +72,7 @@ void Nests::merge(Instance& root, const Body& body, Instance& into, const Body& 
 
 const Loop* Nests::inner_loop(Instance& instance, const Node* range) {
   const Loop*& loop = instance.inner[range];
-  if (loop == nullptr) loop = new_loop(trips(range));
+  if (loop == nullptr) loop = new_loop(trips(range), true);
   return loop;
 }
 

@@ -12,6 +12,7 @@ namespace weft {
 // A loop of a kernel. Loops that a merge has made one are equal by same().
 struct Loop {
   double trips;
+  bool reduces = false;
   mutable const Loop* merged = nullptr;
   const Loop* same() const {
     const Loop* loop = this;
@@ -59,7 +60,9 @@ class Nests {
 
  private:
   const Loop* inner_loop(Instance& instance, const Node* range);
-  const Loop* new_loop(double trips) { return &loops_.emplace_back(Loop{trips}); }
+  const Loop* new_loop(double trips, bool reduces = false) {
+    return &loops_.emplace_back(Loop{trips, reduces});
+  }
 
   std::deque<Loop> loops_;
 };

@@ -9,6 +9,8 @@ namespace {
 
 // Fusion may repeat work, up to this many times what the kernels apart do.
 constexpr double most_repeated = 2;
+// Loops go one way: a kernel with another scan, from the other end, would take n^2 steps for it.
+constexpr int most_scans = 1;
 // Index arithmetic counts among a kernel's nodes: some of it for every op on data.
 constexpr std::int64_t nodes_per_op = 8;
 
@@ -77,6 +79,7 @@ void Estimator::add_inline(Workload& kernel, std::size_t cut,
     kernel.flops += flops;
     kernel.longest += flops / shared(place.runs());
     kernel.size += body.size;
+    kernel.scans += body.scanned > 1 ? 1 : 0;
   }
   kernel.flops_apart += flops_apart(body);
   add_inputs(kernel, body);
@@ -107,11 +110,12 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
   kernel.flops_apart += other.flops_apart;
   kernel.scratch += other.scratch;
   kernel.size += other.size;
+  kernel.scans += other.scans;
   unite(kernel.follows, other.follows);
 }
 
 bool Estimator::is_allowed(const Workload& kernel) const {
-  return kernel.flops <= most_repeated * kernel.flops_apart &&
+  return kernel.flops <= most_repeated * kernel.flops_apart && kernel.scans <= most_scans &&
          kernel.scratch <= static_cast<double>(profile_.scratch) &&
          kernel.size <= nodes_per_op * profile_.most_ops &&
          std::ssize(kernel.inputs) + std::ssize(kernel.outputs) <= profile_.most_params;

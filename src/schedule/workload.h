@@ -17,6 +17,7 @@ struct Workload {
   double flops_apart = 0;     // if every cut had a kernel of its own
   double scratch = 0;         // bytes
   std::int64_t size = 0;      // nodes
+  int scans = 0;              // that the kernel's loops carry
   std::vector<bool> follows;  // which assignments it comes after
 
   Work work() const;

@@ -1,9 +1,9 @@
-// Running sums, products and extremes along an axis.
+// Running sums, products and extremes along an axis: of each element and all before it a reduction, which
+// takes n steps for n elements, since a loop hands on what it has come to (docs/kernels.md).
 //
-// A long axis is cut into blocks. An element comes to what it and those before it in its block come to,
-// joined with what all earlier blocks do, which is a scan over blocks. Within a block each element
-// looks at all others, masked: n elements take n times the length of a block, in at most three kernels
-// up to a million elements, in five beyond.
+// A logarithm of sums is no such reduction: its exponents change from element to element. So a long axis is
+// cut into blocks there. An element comes to what it and those before it in its block come to, joined with
+// what all earlier blocks do, which is a scan over blocks.
 
 #include <algorithm>
 #include <bit>
@@ -23,9 +23,11 @@ struct Scan {
   Tensor (*fold)(const Tensor& rows);  // over the last axis
   Tensor (*join)(const Tensor& a, const Tensor& b);
   Scalar identity;
+  bool is_plain = true;  // the fold is one reduction
 };
 
-constexpr std::int64_t most_at_once = 512;  // elements that all look at each other
+constexpr std::int64_t most_in_all = std::int64_t{1} << 30;  // whose square counts elements
+constexpr std::int64_t most_at_once = 512;                   // elements that all look at each other
 constexpr std::int64_t most_blocks = 8192;  // the same, of blocks: a kernel more takes longer
 constexpr std::uint64_t longest_block = 128;
 
@@ -54,17 +56,19 @@ Tensor first_of_last(const Tensor& x, std::int64_t count) {
   return x.shrink(bounds);
 }
 
-// Each element with those before it.
+// Each element with those before it: of n times itself, the part on and below the diagonal. That is where
+// windows over n ones behind n - 1 zeros, which take one more in each row, see ones.
 Tensor at_once(const Tensor& x, const Scan& scan) {
   const std::int64_t count = x.size(-1);
-  const Tensor seen = Tensor::full({count, count}, true, {.device = x.device()}).tril();
+  const Tensor ones = Tensor::full({count}, true, {.device = x.device()}).pad({{count - 1, 0}});
+  const Tensor seen = windows(ones, {"scan", {count}, 1, 1, 0}).flip(-1);
   const Tensor all = x.unsqueeze(-2);
   return scan.fold(seen.where(all, Operand(scan.identity.as(x.dtype()), {}, false)));
 }
 
-Tensor scanned(const Tensor& x, const Scan& scan, std::int64_t most) {
+Tensor scanned(const Tensor& x, const Scan& scan, std::int64_t most = most_at_once) {
   const std::int64_t count = x.size(-1);
-  if (count <= most) return at_once(x, scan);
+  if (count <= (scan.is_plain ? most_in_all : most)) return at_once(x, scan);
   const std::int64_t block = block_for(count), blocks = (count + block - 1) / block;
   const Tensor rows =
       padded_last(x, 0, blocks * block - count, scan.identity).unflatten(-1, {blocks, block});
@@ -89,7 +93,7 @@ Tensor along(std::string_view op, const Tensor& x, std::int64_t axis, F f) {
 }
 
 Tensor scan_along(std::string_view op, const Tensor& x, std::int64_t axis, const Scan& scan) {
-  return along(op, x, axis, [&](const Tensor& rows) { return scanned(rows, scan, most_at_once); });
+  return along(op, x, axis, [&](const Tensor& rows) { return scanned(rows, scan); });
 }
 
 // In the dtype that sums and products are taken in, and back for floats.
@@ -104,7 +108,7 @@ const Scan products{[](const Tensor& x) { return x.prod(-1); },
                     [](const Tensor& a, const Tensor& b) { return a * b; }, 1};
 const Scan exponentials{[](const Tensor& x) { return x.logsumexp(-1); },
                         [](const Tensor& a, const Tensor& b) { return a.logaddexp(b); },
-                        -std::numeric_limits<double>::infinity()};
+                        -std::numeric_limits<double>::infinity(), false};
 
 Scan largest_of(DType dtype) {
   return {[](const Tensor& x) { return x.max(-1); },
@@ -129,16 +133,14 @@ Tensor product_slope(const Tensor& g, const Tensor& x, const Tensor& y, std::int
 Tensor places_of(const Tensor& rows, const Tensor& most) {
   const Tensor at = Tensor::arange(rows.size(-1), {.device = rows.device()});
   const Tensor is_place = (rows == most) | rows.isnan();
-  return scanned(is_place.where(at, 0), largest_of(dtypes::i32), most_at_once);
+  return scanned(is_place.where(at, 0), largest_of(dtypes::i32));
 }
 
 // The element at that place has the gradient, as PyTorch has it.
 Tensor largest_so_far(const Tensor& rows) {
   return Tensor::custom(
       {rows},
-      [](const std::vector<Tensor>& in) {
-        return scanned(in[0], largest_of(in[0].dtype()), most_at_once);
-      },
+      [](const std::vector<Tensor>& in) { return scanned(in[0], largest_of(in[0].dtype())); },
       [](const Tensor& g, const std::vector<Tensor>& in, const Tensor& y) {
         return std::vector<Tensor>{g.zeros_like().scatter_add(-1, places_of(in[0], y), g)};
       });

@@ -15,6 +15,7 @@
 #include "kernel_loops.h"
 #include "nest_of.h"
 #include "option.h"
+#include "scan_schedule.h"
 #include "share.h"
 #include "stores.h"
 
@@ -365,6 +366,7 @@ Schedule best_of_several(const Node* kernel, const Target& target) {
 // Up to `most` that differ, the fastest first.
 std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, std::size_t most) {
   if (!std::ranges::all_of(toposort(kernel), is_open)) return {{}};
+  if (auto schedule = scan_schedule(kernel, target)) return {std::move(*schedule)};
   if (target.vector_bytes == 0) return {share_outermost(KernelLoops{UOp(kernel)}, target.machine)};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
   if (nests.size() == 1 && nests[0].is_whole) return best_of(nests[0], target, most);

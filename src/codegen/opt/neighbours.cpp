@@ -4,6 +4,8 @@
 
 #include <weft/dev/codegen/candidates.h>
 #include <weft/dev/codegen/choose.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/scan.h>
 
 namespace weft {
 namespace {
@@ -73,8 +75,12 @@ class Steps {
 
 }  // namespace
 
+// A scan takes n^2 steps where no loop can carry it: too long to try.
 std::vector<Schedule> neighbours(const UOp& kernel, const Schedule& schedule) {
   const UOp ready = ready_to_schedule(kernel);
+  if (std::ranges::any_of(toposort(ready.node()),
+                          [](auto node) { return scan_of(node).has_value(); }))
+    return {};
   return Steps(ready.node(), schedule).all();
 }
 

@@ -18,6 +18,11 @@ std::vector<UOp> threads(const std::vector<UOp>& roots, const RewriteOptions& op
 const RuleSet& stages_rules();
 std::vector<UOp> stages(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// A running sum, product or extreme (rules/scan.h) becomes an accumulator that the loop which it follows
+// hands on from trip to trip: n steps instead of n^2. That loop is a plain one, the lanes of a tile inside of it
+// aside.
+std::vector<UOp> scans(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // REDUCE becomes a register that a loop adds to. Reductions over equal ranges that do not depend on
 // one another share the loop. What is narrower than f32 is summed in f32.
 std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions& options = {});

@@ -1,0 +1,30 @@
+// Reductions over all trips up to where another loop is: running sums, products and extremes. As written they
+// take n^2 steps; a loop that hands on what it has come to takes n.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+struct Scan {
+  // How `last` grows with a loop around the reduction.
+  struct Step {
+    const Node* range;
+    std::int64_t factor;
+  };
+
+  const Node* range;        // the reduction's
+  UOp value;                // what is combined in each of its trips
+  bool rises;               // over the trips up to `last`; else over those from it on
+  UOp last;                 // a sum of multiples of ranges
+  std::vector<Step> steps;  // these
+};
+
+// What a REDUCE of one range is a scan of; nothing where it is none.
+std::optional<Scan> scan_of(const Node* reduce);
+
+}  // namespace weft

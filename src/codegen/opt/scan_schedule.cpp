@@ -1,0 +1,178 @@
+// Kernels with scans: the loop that carries one stays plain, and memory is walked as it lies. Along other
+// loops, a block of them stands inside of it, with an accumulator each; along its own, its trips are lanes.
+
+#include "scan_schedule.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/scan.h>
+
+#include "kernel_loops.h"
+#include "share.h"
+#include "stores.h"
+
+namespace weft {
+namespace {
+
+struct ScannedKernel {
+  explicit ScannedKernel(const Node* kernel) {
+    for (const Node* node : toposort(kernel)) {
+      if (node->op() == Op::Stage) has_stages = true;
+      const auto scan = scan_of(node);
+      if (!scan) continue;
+      for (const Scan::Step& step : scan->steps) loops.insert(step.range);
+      bytes += static_cast<std::int64_t>(node->dtype().bytes());
+      widest = std::max(widest, static_cast<std::int64_t>(node->dtype().bytes()));
+      for (const Node* inner : toposort(scan->value.node()))
+        has_inner = has_inner || inner->op() == Op::Reduce;
+    }
+  }
+
+  std::set<const Node*> loops;  // that carry
+  std::int64_t bytes = 0;       // of an accumulator for each scan
+  std::int64_t widest = 4;
+  bool has_stages = false;
+  bool has_inner = false;  // reductions in what is scanned
+};
+
+class ScanScheduler {
+ public:
+  ScanScheduler(const Node* kernel, const ScannedKernel& scanned, const Target& target)
+      : end_(kernel->src(0)), scanned_(scanned), target_(target) {
+    for (const Node* range : end_->src().subspan(1))
+      loops_.push_back({fmt::format("r{}", loops_.size()), range});
+  }
+
+  Schedule schedule() {
+    const std::size_t along = along_memory();
+    if (along < loops_.size() && scanned_.loops.contains(loops_[along].range))
+      vectorise(loops_[along]);
+    else if (along < loops_.size())
+      block(loops_[along]);
+    put_in_order();
+    return std::move(schedule_);
+  }
+
+ private:
+  struct Loop {
+    std::string name;
+    const Node* range;
+    bool is_inside = false;  // a block of it stands in the loops that carry
+    bool is_vector = false;  // its trips are lanes
+  };
+
+  static std::int64_t trips(const Loop& loop) { return loop.range->src(0)->hi(); }
+
+  // Whose trips write neighbours; none where there is no such loop.
+  std::size_t along_memory() const {
+    const NodeList at = stores_of(end_)[0]->src(0)->src().subspan(2);
+    for (std::size_t d = at.size(); d-- > 0;) {
+      if (at[d]->ranges().empty()) continue;
+      const auto found = std::ranges::find(loops_, at[d], &Loop::range);
+      const bool is_known = found != loops_.end() && found->range->src(0)->is_const();
+      return is_known ? static_cast<std::size_t>(found - loops_.begin()) : loops_.size();
+    }
+    return loops_.size();
+  }
+
+  void tile(const std::string& name, std::int64_t count, Tail tail, bool is_even) {
+    schedule_.push_back(
+        {.type = Action::Tile, .name = name, .count = count, .tail = is_even ? Tail::None : tail});
+  }
+
+  void vectorise(Loop& loop) {
+    if (target_.vector_bytes == 0 || scanned_.has_inner || scanned_.has_stages) return;
+    std::int64_t lanes = target_.vector_bytes / scanned_.widest;
+    while (lanes > trips(loop)) lanes /= 2;
+    if (lanes < 2) return;
+    tile(loop.name, lanes, Tail::Mask, trips(loop) % lanes == 0);
+    schedule_.push_back({.type = Action::Kind, .name = loop.name + ".1", .kind = LoopKind::Vector});
+    loop.is_vector = true;
+  }
+
+  // As many as have their accumulators in the nearest cache, beside what is read and written.
+  void block(Loop& loop) {
+    loop.is_inside = true;
+    const auto& levels = target_.machine.levels;
+    const double cache = levels.empty() ? 32e3 : levels[0].bytes;
+    const std::int64_t most =
+        std::max<std::int64_t>(64, static_cast<std::int64_t>(cache) / 2 / scanned_.bytes);
+    std::int64_t parts = (trips(loop) + most - 1) / most;
+    if (is_worth_threads() && others() < target_.machine.workers && trips(loop) >= 64)
+      parts = std::max<std::int64_t>(parts, target_.machine.workers);
+    std::int64_t size = (trips(loop) + parts - 1) / parts;
+    if (parts > 1) size = std::min(trips(loop), (size + 15) / 16 * 16);
+    tile(loop.name, size, may_store_twice(end_) ? Tail::Shift : Tail::Mask,
+         trips(loop) % size == 0);
+  }
+
+  bool is_worth_threads() const {
+    double elements = 1;
+    for (const Loop& loop : loops_) elements *= static_cast<double>(trips(loop));
+    return target_.machine.workers > 1 && elements / target_.machine.hertz > worth_threads;
+  }
+
+  // Trips of the loops that neither carry nor are blocked.
+  double others() const {
+    double count = 1;
+    for (const Loop& loop : loops_)
+      if (!scanned_.loops.contains(loop.range) && !loop.is_inside)
+        count *= static_cast<double>(trips(loop));
+    return count;
+  }
+
+  void put_in_order() {
+    std::vector<const Loop*> order;
+    for (const Loop& loop : loops_)
+      if (!scanned_.loops.contains(loop.range)) order.push_back(&loop);
+    std::vector<std::string> names;
+    for (const Loop* loop : order) names.push_back(loop->name);
+    if (!order.empty()) share(*order[0], names);
+    for (const Loop& loop : loops_)
+      if (scanned_.loops.contains(loop.range)) names.push_back(loop.name);
+    for (const Loop& loop : loops_)
+      if (loop.is_inside || loop.is_vector) names.push_back(loop.name + ".1");
+    schedule_.push_back({.type = Action::Order, .name = {}, .loops = std::move(names)});
+  }
+
+  // The outermost loop for all threads.
+  void share(const Loop& loop, std::vector<std::string>& names) {
+    if (!is_worth_threads() || !loop.range->src(0)->is_const() ||
+        !gains_by_threads(end_, loop.range))
+      return;
+    if (!loop.is_inside) {
+      const std::int64_t parts =
+          parts_for(trips(loop), target_.machine.workers, may_store_twice(end_));
+      if (parts < 2) return;
+      const std::int64_t each = (trips(loop) + parts - 1) / parts;
+      if (each > 1) {
+        tile(loop.name, each, Tail::Shift, trips(loop) % each == 0);
+        names.insert(names.begin() + 1, loop.name + ".1");
+      }
+    }
+    schedule_.push_back({.type = Action::Kind, .name = loop.name, .kind = LoopKind::Thread});
+  }
+
+  const Node* end_;
+  const ScannedKernel& scanned_;
+  const Target& target_;
+  std::vector<Loop> loops_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+std::optional<Schedule> scan_schedule(const Node* kernel, const Target& target) {
+  const ScannedKernel scanned(kernel);
+  if (scanned.loops.empty()) return std::nullopt;
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return Schedule();
+  const NodeList stores = stores_of(kernel->src(0));
+  if (!std::ranges::all_of(stores, has_place_of_its_own)) return Schedule();
+  return ScanScheduler(kernel, scanned, target).schedule();
+}
+
+}  // namespace weft

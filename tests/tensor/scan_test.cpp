@@ -1,0 +1,105 @@
+// Scans of all forms on all devices, beside plain loops.
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include <weft/settings.h>
+
+#include "tensor_test.h"
+
+namespace weft {
+namespace {
+
+using Step = std::function<double(double, double)>;
+
+// Whole numbers around 0: sums of them are exact in any order.
+std::vector<double> numbers(std::int64_t count) {
+  std::vector<double> values;
+  for (std::int64_t i = 0; i < count; ++i)
+    values.push_back(static_cast<double>((i * 7919 + i / 5) % 13 - 6));
+  return values;
+}
+
+// Rows of a matrix, or columns; from the end on where `backwards`.
+std::vector<double> scanned(std::vector<double> values, std::int64_t rows, std::int64_t columns,
+                            int axis, bool backwards, const Step& step) {
+  const auto at = [&](std::int64_t line, std::int64_t i) -> double& {
+    const std::int64_t length = axis == 1 ? columns : rows, place = backwards ? length - 1 - i : i;
+    return values[static_cast<std::size_t>(axis == 1 ? line * columns + place
+                                                     : place * columns + line)];
+  };
+  for (std::int64_t line = 0; line < (axis == 1 ? rows : columns); ++line)
+    for (std::int64_t i = 1; i < (axis == 1 ? columns : rows); ++i)
+      at(line, i) = step(at(line, i - 1), at(line, i));
+  return values;
+}
+
+class Scanned : public testing::TestWithParam<const char*> {
+ protected:
+  Scanned() : device_({{"DEV", GetParam()}}) {}
+  Context device_;
+};
+
+TEST_P(Scanned, RowsAndColumns) {
+  const auto larger = [](double a, double b) { return std::max(a, b); };
+  const std::int64_t shapes[][2] = {{1, 1}, {3, 2}, {2, 16}, {5, 33}, {37, 5}, {16, 64}, {70, 67}};
+  for (const auto [rows, columns] : shapes)
+    for (const int axis : {0, 1})
+      for (const DType dtype : {dtypes::f32, dtypes::f64, dtypes::i32, dtypes::f16}) {
+        const std::vector<double> values = numbers(rows * columns);
+        const Sizes64 shape{rows, columns};
+        const Tensor x = Tensor(values).cast(dtype).reshape({rows, columns});
+        const auto expected = [&](bool backwards, const Step& step) {
+          return scanned(values, rows, columns, axis, backwards, step);
+        };
+        const std::string what = fmt::format("{} of {} along {}", dtype.str(), shape, axis);
+        EXPECT_TRUE(holds(x.cumsum(axis), expected(false, std::plus<>()), shape)) << what;
+        EXPECT_TRUE(holds(x.cummax(axis).first, expected(false, larger), shape)) << what;
+        EXPECT_TRUE(
+            holds(x.flip(axis).cumsum(axis).flip(axis), expected(true, std::plus<>()), shape))
+            << what;
+      }
+}
+
+TEST_P(Scanned, ProductsAndGradients) {
+  const Tensor x = Tensor(numbers(60)).reshape({4, 15}).sign() * 0.5 + 1.25;
+  const std::vector<double> values = x.to_vector<double>();
+  EXPECT_TRUE(near(x.cumprod(1), scanned(values, 4, 15, 1, false, std::multiplies<>()), {4, 15}));
+  const Tensor weights = Tensor(numbers(60)).reshape({4, 15});
+  EXPECT_TRUE(holds(x.cumsum(1).gradient({x}, weights)[0],
+                    scanned(numbers(60), 4, 15, 1, true, std::plus<>()), {4, 15}));
+}
+
+// What is scanned, and what becomes of it, is part of the kernel.
+TEST_P(Scanned, BesideOtherOps) {
+  const std::vector<double> values = numbers(21 * 18);
+  const Tensor x = Tensor(values).reshape({21, 18});
+  for (const int axis : {0, 1}) {
+    const std::vector<double> ahead = scanned(values, 21, 18, axis, false, std::plus<>()),
+                              back = scanned(values, 21, 18, axis, true, std::plus<>());
+    std::vector<double> both, twice = scanned(ahead, 21, 18, 1 - axis, false, std::plus<>());
+    for (std::size_t i = 0; i < values.size(); ++i) both.push_back(2 * ahead[i] - back[i] + 1);
+    const Tensor reversed = x.flip(axis).cumsum(axis).flip(axis);
+    EXPECT_TRUE(holds((x * 2).cumsum(axis) - reversed + 1, both, {21, 18})) << axis;
+    EXPECT_TRUE(holds(x.cumsum(axis).cumsum(1 - axis), twice, {21, 18})) << axis;
+    EXPECT_TRUE(holds(x.cumsum(axis) - x.cumsum(axis).max(axis, true).cast(dtypes::f64) * 0, ahead,
+                      {21, 18}))
+        << axis;
+  }
+  EXPECT_TRUE(holds((x > 0).cumsum(1)[{Slice{}, -1}], (x > 0).sum(1).to_vector<double>(), {21}));
+}
+
+// NaN stays from where it is on; no sum of parts lets infinities meet.
+TEST_P(Scanned, SpecialValues) {
+  const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");
+  const Tensor x({1.0, infinity, 2.0, nan, 3.0});
+  EXPECT_TRUE(near(x.cumsum(), {1, infinity, infinity, nan, nan}, {5}));
+  EXPECT_TRUE(near(x.cummax().first, {1, infinity, infinity, nan, nan}, {5}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, Scanned, testing::Values("INTERP", "CPU", "CLANG"));
+
+}  // namespace
+}  // namespace weft
