@@ -2,6 +2,8 @@
 
 #include <weft/dev/rules/scan.h>
 
+#include <cmath>
+
 #include <gtest/gtest.h>
 
 #include <weft/dev/ir/text.h>
