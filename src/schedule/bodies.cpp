@@ -87,7 +87,9 @@ class Reader {
         const UOp added = substitute(scan->value, {{scan->range, scan->last}});
         const UOp total = make(node->arg<ReduceArg>().op, {added, added});
         value = substitute(value, {{node, total}});
-        body_.scanned *= trips(scan->range);
+        const Scan::Step& step = scan->steps[0];
+        body_.scanned.push_back(
+            {*own_.find(step.range), scan->rises == (step.factor > 0), trips(scan->range)});
         is_done = false;
         break;
       }

@@ -20,6 +20,13 @@ struct Operations {
   double count = 0;
 };
 
+// A scan (rules/scan.h), counted as a loop that carries it runs it.
+struct Scanned {
+  std::size_t own;  // the body's own loop that does, by position
+  bool rises;
+  double trips;  // how much more it takes where no loop does
+};
+
 struct Body {
   std::vector<UOp> loops;  // one for each dimension of what is computed; 0 where it has size 1
   UOp value;               // the element at those
@@ -28,8 +35,7 @@ struct Body {
   std::vector<const Node*> reduction;
   std::vector<Reading> readings;
   std::vector<Operations> operations;
-  // How often more than that inside of a reduction, whose loop does not carry scans (rules/scan.h).
-  double scanned = 1;
+  std::vector<Scanned> scanned;
   int size = 0;  // nodes: what code generation works on
 };
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <weft/dev/ir/graph.h>
+
 namespace weft {
 namespace {
 
@@ -19,6 +21,23 @@ bool stays_inside(const Node* index, const Node* size) {
          index->src(0)->bounds().hi <= size->bounds().lo;
 }
 
+// Whether the expression is the range, or goes over its trips from the last to the first.
+bool is_turned(const Node* index, const Node* range) {
+  for (const Node* node : toposort(index))
+    if (!OpSet{Op::Range, Op::Const, Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return false;
+  return index->ranges().size() == 1 && index->bounds() == range->bounds() &&
+         index->ranges()[0]->src(0) == range->src(0);
+}
+
+// Whether a loop of the instance is one that carries the scan: from its end on, and no reduction's.
+bool carries(const Instance& instance, const Scanned& scan, const Body& body) {
+  if (std::ranges::any_of(instance.nest, &Loop::reduces)) return false;
+  const Bound& bound = instance.dims[scan.own];
+  const Node* range = body.loops[scan.own].node();
+  if (bound.loop == nullptr) return bound.index != nullptr && is_turned(bound.index, range);
+  return scan.rises || bound.loop->same()->trips == trips(range);
+}
+
 }  // namespace
 
 double Instance::runs(std::size_t depth) const {
@@ -34,7 +53,9 @@ double Instance::flops(const Body& body) const {
     for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
     total += operations.count * runs(depth);
   }
-  return std::ranges::any_of(nest, &Loop::reduces) ? total * body.scanned : total;
+  for (const Scanned& scan : body.scanned)
+    if (!carries(*this, scan, body)) total *= scan.trips;
+  return total;
 }
 
 bool are_same_place(const Instance& a, const Instance& b) {

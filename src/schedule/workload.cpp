@@ -79,7 +79,7 @@ void Estimator::add_inline(Workload& kernel, std::size_t cut,
     kernel.flops += flops;
     kernel.longest += flops / shared(place.runs());
     kernel.size += body.size;
-    kernel.scans += body.scanned > 1 ? 1 : 0;
+    kernel.scans += static_cast<int>(body.scanned.size());
   }
   kernel.flops_apart += flops_apart(body);
   add_inputs(kernel, body);

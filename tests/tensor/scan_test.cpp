@@ -91,6 +91,28 @@ TEST_P(Scanned, BesideOtherOps) {
   EXPECT_TRUE(holds((x > 0).cumsum(1)[{Slice{}, -1}], (x > 0).sum(1).to_vector<double>(), {21}));
 }
 
+// A loop over a part of a scan, or over what it lies in otherwise, does not carry it.
+TEST_P(Scanned, SeenOtherwise) {
+  const std::vector<double> values = numbers(12 * 20),
+                            sums = scanned(values, 12, 20, 1, false, std::plus<>());
+  const Tensor found = Tensor(values).reshape({12, 20}).cumsum(1);
+  const auto at = [&](std::int64_t row, std::int64_t column) {
+    return sums[static_cast<std::size_t>(row * 20 + column)] + 1;
+  };
+  std::vector<double> all, first, last, across;
+  for (std::int64_t row = 0; row < 12; ++row)
+    for (std::int64_t column = 0; column < 20; ++column) {
+      all.push_back(at(row, column));
+      if (column < 7) first.push_back(at(row, column));
+      if (column >= 7) last.push_back(at(row, column));
+      across.push_back(at((row * 20 + column) % 12, (row * 20 + column) / 12));
+    }
+  EXPECT_TRUE(holds(found.flatten() + 1, all, {240}));
+  EXPECT_TRUE(holds(found[{Slice{}, Slice{.stop = 7}}] + 1, first, {12, 7}));
+  EXPECT_TRUE(holds(found[{Slice{}, Slice{.start = 7}}] + 1, last, {12, 13}));
+  EXPECT_TRUE(holds(found.T() + 1, across, {20, 12}));
+}
+
 // NaN stays from where it is on; no sum of parts lets infinities meet.
 TEST_P(Scanned, SpecialValues) {
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::nan("");

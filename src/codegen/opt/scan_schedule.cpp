@@ -48,7 +48,7 @@ class ScanScheduler {
   }
 
   Schedule schedule() {
-    const std::size_t along = along_memory();
+    const std::size_t along = carries() ? along_memory() : loops_.size();
     if (along < loops_.size() && scanned_.loops.contains(loops_[along].range))
       vectorise(loops_[along]);
     else if (along < loops_.size())
@@ -64,6 +64,12 @@ class ScanScheduler {
     bool is_inside = false;  // a block of it stands in the loops that carry
     bool is_vector = false;  // its trips are lanes
   };
+
+  // Else all scans are in what is staged.
+  bool carries() const {
+    return std::ranges::any_of(
+        loops_, [&](const Loop& loop) { return scanned_.loops.contains(loop.range); });
+  }
 
   static std::int64_t trips(const Loop& loop) { return loop.range->src(0)->hi(); }
 
