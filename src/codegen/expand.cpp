@@ -158,9 +158,10 @@ class Expand {
     const UOp valid = (*this)[place->src(1)];
     const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
     const UOp first = at->base - const_int(lanes - 1, at->base->dtype());
+    const DType dtype = first->dtype();
     const UOp is_valid = valid->is_const() ? valid : turned(splat(valid, lanes));
-    return make(Op::Index, {(*this)[place->src(0)], is_valid,
-                            splat(first, lanes) + lane_numbers(lanes, first->dtype())});
+    const UOp at_lanes = make(Op::Splat, {first}, dtype.vec(lanes)) + lane_numbers(lanes, dtype);
+    return make(Op::Index, {(*this)[place->src(0)], is_valid, at_lanes});
   }
 
   // Where all lanes write to one place, the last of them stays.
