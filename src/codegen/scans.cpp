@@ -53,9 +53,18 @@ bool starts_at_the_end(const Scan& scan) {
                     : scan.last->bounds().hi >= scan.range->src(0)->bounds().hi - 1;
 }
 
+// In the loop of another reduction an accumulator for each of its trips would be needed.
+bool is_in_a_reduction(const Node* end, const Node* node) {
+  const auto own = end->src().subspan(1);
+  return std::ranges::any_of(node->ranges(), [&](const Node* range) {
+    return std::ranges::find(own, range) == own.end() &&
+           std::ranges::find(end->ranges(), range) == end->ranges().end();
+  });
+}
+
 std::optional<Carried> carried_by(const Node* end, const Node* reduce) {
   auto scan = scan_of(reduce);
-  if (!scan || !starts_at_the_end(*scan)) return std::nullopt;
+  if (!scan || !starts_at_the_end(*scan) || is_in_a_reduction(end, reduce)) return std::nullopt;
   Carried result{reduce, std::move(*scan)};
   std::int64_t factor = 0, between = 0;
   for (const Scan::Step& step : result.scan.steps) {

@@ -34,7 +34,7 @@ constexpr Pass passes[] = {
     {"stages", stages, Level::Kernel, Pass::Lowering,
      "what is computed once gets memory of its own and a loop that fills it"},
     // After schedules: the order and kinds of loops say which of them carry.
-    {"scans", scans, Level::Kernel, Pass::Always,
+    {"scans", scans, Level::Any, Pass::Always,
      "running sums, products and extremes to accumulators that a loop hands on"},
     // Before widths: a flat index may need more bits than those it is made of.
     {"flatten", flatten, Level::Kernel, Pass::Lowering, "one dimension for all memory, row-major"},
