@@ -8,12 +8,15 @@
 #include <optional>
 
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/cost/nest.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/scan.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
+#include "lanes.h"
+#include "strided.h"
 #include "traversal.h"
 
 namespace weft {
@@ -30,35 +33,10 @@ std::uint32_t lanes_of(const Node* range) {
   return static_cast<std::uint32_t>(size->lo());
 }
 
-UOp splat(const UOp& value, std::uint32_t lanes) {
-  if (value->dtype().lanes() == lanes) return value;
-  if (value->dtype().lanes() != 1)
-    user_error("values of different VECTOR ranges meet: one of them has to be a loop");
-  const DType dtype = value->dtype().vec(lanes);
-  return value->is_const() ? const_bits(dtype, value->arg<ConstArg>().bits)
-                           : make(Op::Splat, {value}, dtype);
-}
-
-// Those of the lanes, times the stride.
-UOp lane_numbers(std::uint32_t lanes, DType dtype, std::int64_t stride = 1) {
-  std::vector<UOp> numbers;
-  for (std::uint32_t lane = 0; lane < lanes; ++lane)
-    numbers.push_back(const_int(lane * stride, dtype));
-  return make(Op::Stack, numbers);
-}
-
-// Lane i of the result is lane from(i) of the value.
-template <class From>
-UOp shuffled(const UOp& value, From from) {
-  std::vector<UOp> lanes;
-  for (std::uint32_t i = 0; i < value->dtype().lanes(); ++i)
-    lanes.push_back(make(Op::Lane, {value}, {}, PositionArg{static_cast<std::int32_t>(from(i))}));
-  return make(Op::Stack, lanes);
-}
-
 UOp turned(const UOp& value) {
   const std::uint32_t lanes = value->dtype().lanes();
-  return lanes == 1 ? value : shuffled(value, [=](std::uint32_t i) { return lanes - 1 - i; });
+  return lanes == 1 ? value
+                    : shuffled(value, lanes, [=](std::uint32_t i) { return lanes - 1 - i; });
 }
 
 // Each lane with all before it: first with its neighbour, then with what is two away, four ...
@@ -67,7 +45,7 @@ UOp scanned(Op op, UOp value) {
   for (std::uint32_t by = 1; by < lanes; by *= 2) {
     std::vector<UOp> has_another;
     for (std::uint32_t i = 0; i < lanes; ++i) has_another.push_back(const_bool(i >= by));
-    const UOp before = shuffled(value, [=](std::uint32_t i) { return i < by ? i : i - by; });
+    const UOp before = shuffled(value, lanes, [=](std::uint32_t i) { return i < by ? i : i - by; });
     value = where(make(Op::Stack, has_another), make(op, {before, value}), value);
   }
   return value;
@@ -142,12 +120,28 @@ class Expand {
       return turned(make(Op::Load, src));
     }
     const UOp valid = (*this)[place->src(1)];
+    if (const auto at = few_apart(node)) {
+      const UOp otherwise = node->size() > 1 ? (*this)[node->src(1)] : UOp();
+      return read_between({(*this)[place->src(0)], valid, at->base, at->stride,
+                           (*this)[place->src(2)]->dtype().lanes(), otherwise});
+    }
     const std::uint32_t lanes = valid->dtype().lanes();
     if (place->size() > 2 || lanes == 1) return with_lanes(node, 2);
     const UOp value =
         splat(make(Op::Load, {make(Op::Index, {(*this)[place->src(0)], const_bool(true)})}), lanes);
     const UOp other = node->size() > 1 ? (*this)[node->src(1)] : const_int(0, node->dtype());
     return where(valid, value, splat(other, lanes));
+  }
+
+  // The line of a read whose lanes are best taken from all that lies between them. Bools are bits in
+  // registers; what is read instead differs from lane to lane only behind a mask that does.
+  std::optional<Line> few_apart(const Node* load) const {
+    const Node* place = load->src(0);
+    if (place->size() != 3 || load->size() > 2 || load->dtype().is_bool()) return std::nullopt;
+    const bool is_plain = load->size() == 1 || (*this)[load->src(1)]->dtype().lanes() == 1;
+    const auto at = line(place->src(2));
+    const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
+    return is_plain && at && reads_between(at->stride, lanes) ? at : std::nullopt;
   }
 
   // Of lanes that lie one before the other: their place in the order of memory. Null for others.

@@ -14,6 +14,7 @@
 #include <weft/dev/cost/nest.h>
 #include <weft/dev/ir/graph.h>
 
+#include "lanes.h"
 #include "traversal.h"
 
 namespace weft {
@@ -59,14 +60,10 @@ struct Block {
   std::size_t lanes() const { return dtype.lanes(); }
 };
 
-UOp lane(const UOp& vector, std::size_t at) {
-  return make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(at)});
-}
-
 UOp joined(const UOp& a, const UOp& b) {
   std::vector<UOp> lanes;
   for (const UOp& vector : {a, b})
-    for (std::size_t i = 0; i < vector->dtype().lanes(); ++i) lanes.push_back(lane(vector, i));
+    for (std::uint32_t i = 0; i < vector->dtype().lanes(); ++i) lanes.push_back(lane(vector, i));
   return make(Op::Stack, lanes);
 }
 
@@ -75,7 +72,7 @@ UOp interleaved(const UOp& a, const UOp& b, std::size_t part, bool is_second) {
   std::vector<UOp> lanes;
   for (std::size_t at = is_second ? part / 2 : 0; at < a->dtype().lanes(); at += part)
     for (std::size_t i = at; i < at + part / 2; ++i)
-      for (const UOp& vector : {a, b}) lanes.push_back(lane(vector, i));
+      for (const UOp& vector : {a, b}) lanes.push_back(lane(vector, static_cast<std::int64_t>(i)));
   return make(Op::Stack, lanes);
 }
 

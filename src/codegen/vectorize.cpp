@@ -17,6 +17,8 @@
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
 
+#include "join_loops.h"
+#include "strides.h"
 #include "traversal.h"
 
 namespace weft {
@@ -35,38 +37,6 @@ struct Choice {
   std::uint32_t lanes = 0;
   const Node* beside = nullptr;  // along which reads are contiguous that are turned
   std::uint32_t copies = 0;
-};
-
-// By how much integers grow in each trip, where it is always by as much.
-class Strides {
- public:
-  Strides(const std::vector<const Node*>& slice, const Node* range) : range_(range) {
-    for (const Node* node : slice)
-      if (const auto stride = compute(node)) strides_.set(node, *stride);
-  }
-  // Of what is in the slice; nothing where it is not constant.
-  std::optional<std::int64_t> of(const Node* node) const {
-    if (const std::int64_t* stride = strides_.find(node)) return *stride;
-    if (changes_with(node, range_)) return std::nullopt;
-    return 0;
-  }
-
- private:
-  std::optional<std::int64_t> compute(const Node* node) const {
-    if (node == range_) return 1;
-    if (node->op() != Op::Add && node->op() != Op::Mul) return std::nullopt;
-    const auto a = of(node->src(0)), b = of(node->src(1));
-    const Node* factor = node->src(1);
-    std::int64_t stride = 0;
-    if (!a || !b) return std::nullopt;
-    if (node->op() == Op::Add)
-      return __builtin_add_overflow(*a, *b, &stride) ? std::nullopt : std::optional(stride);
-    if (!factor->is_const() || !factor->dtype().is_int()) return std::nullopt;
-    return __builtin_mul_overflow(*a, factor->lo(), &stride) ? std::nullopt : std::optional(stride);
-  }
-
-  const Node* range_;
-  NodeMap<std::int64_t> strides_;
 };
 
 // Whether an element that one trip writes may be read by another: then they stay in order.
@@ -326,7 +296,8 @@ class Vectorize {
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options) {
   const auto* target = options.context.get<Target>();
   if (target == nullptr || target->vector_bytes == 0 || setting_int("NOOPT") != 0) return roots;
-  const std::vector<UOp> split = traversed<Vectorize>(roots, target->vector_bytes);
+  const std::vector<UOp> split =
+      traversed<Vectorize>(traversed<JoinLoops>(roots), target->vector_bytes);
   return simplify(split, {.pass = options.pass, .trace = options.trace});
 }
 

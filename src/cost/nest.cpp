@@ -17,6 +17,9 @@ constexpr double usable_ways = 0.8;                     // of a set
 constexpr double few_pages = 4, many_pages = 16;        // that lie together
 constexpr double short_run = 1.7, middling_run = 1.15;  // times as long takes memory read in few
 
+// Instructions: of which lanes are there, which copies share, and of each whether it is there at all.
+constexpr double mask_of_lanes = 6, mask = 2;
+
 bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
 }
@@ -276,6 +279,14 @@ class Model {
     sum.arithmetic += blocks * static_cast<double>(rows - width + width * steps);
   }
 
+  // As many vectors as elements from one lane to the next, shuffled into one; their masks as well.
+  static void count_between(double vectors, const NestAccess& access, std::int64_t stride,
+                            Instructions& sum) {
+    const double parts = std::max(vectors, 1.0) * static_cast<double>(stride);
+    sum.loads += parts;
+    sum.arithmetic += parts + (access.is_masked ? 4 * parts : 0);
+  }
+
   // Cycles of the reads and writes of one trip, and the registers that hold them.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
@@ -285,6 +296,8 @@ class Model {
     if (lanes != nullptr && access.changes_with(lanes->loop)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
       const bool is_contiguous = stride == 1 || plan_.staged[a] >= 0;
+      if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
+        return count_between(times * vectors_wide(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
       if (width > 1)
         return count_turned(times / static_cast<double>(width), lanes->trips, width, sum);
@@ -297,7 +310,9 @@ class Model {
       if (!access.is_write) sum.held += std::min(times, 8.0);
     }
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
-    if (access.is_masked && plan_.staged[a] < 0) sum.arithmetic += 2 * times;
+    if (!access.is_masked || plan_.staged[a] >= 0) return;
+    const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
+    sum.arithmetic += (has_lanes ? mask_of_lanes : 0) + mask * times;
   }
 
   double compute_cycles() const {
@@ -354,7 +369,8 @@ class Model {
       const NestAccess& access = nest_.accesses[a];
       const auto at = static_cast<std::size_t>(plan_.staged[a]);
       double elements = 1, fills = 1, trips = 1;
-      bool is_contiguous = false;
+      double parts = 0;  // vectors that are read for each
+      bool is_contiguous = false, is_turned = false;
       for (std::size_t i = 0; i < pieces(); ++i) {
         trips *= static_cast<double>(piece(i).trips);
         if (!changes(access, i)) continue;
@@ -362,13 +378,24 @@ class Model {
           fills = trips;
         else
           elements *= static_cast<double>(piece(i).trips);
-        if (i > at && piece(i).kind == LoopKind::Vector)
-          is_contiguous = access.stride(piece(i).loop) == 1;
+        if (i <= at || access.irregular[piece(i).loop]) continue;
+        const bool is_along = access.stride(piece(i).loop) * piece(i).step == 1;
+        if (piece(i).kind == LoopKind::Vector) {
+          is_contiguous = is_along;
+          if (reads_between(access.stride(piece(i).loop), piece(i).trips))
+            parts = static_cast<double>(access.stride(piece(i).loop));
+        } else {
+          is_turned = is_turned || (is_along && piece(i).trips >= 4);
+        }
       }
-      const double lanes = is_contiguous ? machine_.vector_bytes / access.bytes : 1;
+      const double lanes = machine_.vector_bytes / access.bytes;
+      const double each = is_contiguous ? 2 / lanes
+                          : parts > 0   ? (1 + (access.is_masked ? 6 : 2) * parts) / lanes
+                          : is_turned   ? 0.75
+                                        : 1.5;
       const Footprint source = touched(access, at + 1);
-      cycles += fills * (elements * (is_contiguous ? 2.0 / lanes : 1.5) +
-                         source.lines * machine_.line_miss + source.pages * machine_.page_miss);
+      cycles += fills * (elements * each + source.lines * machine_.line_miss +
+                         source.pages * machine_.page_miss);
     }
     return cycles;
   }

@@ -4,6 +4,7 @@
 #include <cstring>
 #include <random>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <weft/dev/compile/pipeline.h>
@@ -14,6 +15,8 @@
 
 namespace weft {
 namespace {
+
+constexpr auto npos = std::string::npos;
 
 struct Case {
   DType dtype;
@@ -33,7 +36,11 @@ class Turn : public testing::TestWithParam<const char*> {
   // What the kernel makes of param 1, byte by byte.
   std::vector<std::uint8_t> result_of(const UOp& kernel,
                                       const std::vector<std::uint8_t>& from) const {
-    Guarded to(from.size()), source(from.size());
+    return result_of(kernel, from, from.size());
+  }
+  std::vector<std::uint8_t> result_of(const UOp& kernel, const std::vector<std::uint8_t>& from,
+                                      std::size_t bytes) const {
+    Guarded to(bytes), source(from.size());
     std::memcpy(source.data(), from.data(), from.size());
     const std::vector<Argument> arguments{{to.data(), 0, to.size()},
                                           {source.data(), 0, source.size()}};
@@ -136,6 +143,35 @@ TEST_P(Turn, TakesRowsThatOverlap) {
   for (std::size_t at = 0; at < 16; ++at)
     std::memcpy(&expected[at * 4], &from[(at % 8 * 2 + at / 8) * 4], 4);
   EXPECT_EQ(result_of(lowered(effect, "upcast r0; vector r1"), from), expected);
+}
+
+// A few elements apart: the last lane is the last element. Padded, some lanes are not there.
+TEST_P(Turn, ReadsWhatLiesBetweenLanes) {
+  for (const DType dtype : {dtypes::f32, dtypes::u8, dtypes::f16, dtypes::f64})
+    for (const std::int64_t stride : {2, 3, 4, 5})
+      for (const std::int64_t padding : {0, 1, 7}) {
+        SCOPED_TRACE(fmt::format("{} {} {}", dtype.str(), stride, padding));
+        constexpr std::int64_t count = 16;
+        const std::int64_t size = stride * (count - 1) + 1 - 2 * padding;
+        const UOp j = range(count, fresh_id().value), at = j * stride - padding;
+        const UOp in = param(1, Access::Read, {weft::size(size)}, dtype),
+                  out = param(0, Access::Write, {weft::size(count)}, dtype);
+        const UOp valid = (at >= 0) & (at < size);
+        const UOp value = load(make(Op::Index, {in, valid, at}));
+        const UOp kernel = lowered(over(put(place(out, {j}), value), {j}), "vector r0");
+        const auto bytes = static_cast<std::int64_t>(dtype.bytes());
+        const auto from = some_bytes(static_cast<std::size_t>(size * bytes));
+        std::vector<std::uint8_t> expected(static_cast<std::size_t>(count * bytes));
+        for (std::int64_t lane = 0; lane < count; ++lane) {
+          const std::int64_t source = lane * stride - padding;
+          if (source < 0 || source >= size) continue;
+          std::memcpy(&expected[static_cast<std::size_t>(lane * bytes)],
+                      &from[static_cast<std::size_t>(source * bytes)], dtype.bytes());
+        }
+        EXPECT_EQ(result_of(kernel, from, expected.size()), expected);
+        const bool has_gather = device().render(kernel.node()).find("masked.gather") != npos;
+        EXPECT_EQ(has_gather, stride == 5);
+      }
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, Turn,

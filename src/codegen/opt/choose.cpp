@@ -5,6 +5,7 @@
 #include <weft/dev/codegen/choose.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstdio>
 #include <numeric>
 
@@ -45,7 +46,7 @@ class Chooser {
   // All of them, the fastest first.
   std::vector<Option> ranked() const {
     const std::vector<Option> tiles = register_tiles();
-    std::vector<Option> options{tiles[0]};
+    std::vector<Option> options;
     for (const Option& tile : tiles)
       for (const auto& order : orders(tile))
         for (std::int64_t block : blocks())
@@ -102,8 +103,9 @@ class Chooser {
   }
 
  private:
-  double seconds(const Option& option) const {
-    return time_of(machine_, nest_, plan_of(nest_, option)).total();
+  double seconds(const Option& option, bool with_copies = true) const {
+    const NestTime time = time_of(machine_, nest_, plan_of(nest_, option));
+    return time.total() - (with_copies ? 0 : time.copies);
   }
 
   std::vector<std::size_t> natural_order() const {
@@ -122,26 +124,51 @@ class Chooser {
       if (!may_be_vector(v)) continue;
       Option option = plain;
       option.vector = static_cast<int>(v);
-      option.lanes = lanes_for(nest_.loops[v].size);
-      for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
-        option.vectors = vectors;
-        if (option.lanes * vectors > nest_.loops[v].size) break;
-        add_tile(option, tiles);
-        add_copies(option, tiles);
+      for (std::int64_t lanes : lanes_for(nest_.loops[v].size)) {
+        option.lanes = lanes;
+        add_vectors(option, tiles);
       }
-      option.vectors = 1;
-      if (nest_.has_reduce() && nest_.loops[v].size < 2 * option.lanes)
-        add_inner_copies(option, tiles);
     }
     sort_by_time(tiles);
     if (tiles.size() > most_tiles) tiles.resize(most_tiles);
     return tiles;
   }
 
+  void add_vectors(Option option, std::vector<Option>& tiles) const {
+    const std::int64_t size = nest_.loops[static_cast<std::size_t>(option.vector)].size;
+    for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
+      if (vectors > 1 && option.lanes * vectors > size) break;
+      option.vectors = vectors;
+      add_tile(option, tiles);
+      add_copies(option, tiles);
+    }
+    option.vectors = 1;
+    if (nest_.has_reduce() && size < 2 * option.lanes) add_inner_copies(option, tiles);
+  }
+
+  // In the better of two times: as it is, and with what is not read lane by lane staged. How often that
+  // is copied is for the order of the loops to say.
   void add_tile(Option option, std::vector<Option>& tiles) const {
     option.seconds = seconds(option);
     option.number = tiles.size();
+    Option packed = option;
+    packed.staged = not_in_lanes(option);
+    if (std::ranges::find(packed.staged, true) != packed.staged.end() && is_legal(packed))
+      option.seconds = std::min(option.seconds, seconds(packed, false));
     tiles.push_back(std::move(option));
+  }
+
+  // What a sum reads under a mask, or with lanes at a distance.
+  std::vector<bool> not_in_lanes(const Option& option) const {
+    std::vector<bool> result(nest_.accesses.size());
+    if (option.vector < 0 || !nest_.has_reduce() || !has_outputs()) return result;
+    const auto v = static_cast<std::size_t>(option.vector);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      const NestAccess& access = nest_.accesses[a];
+      result[a] = may_be_staged(access) && access.changes_with(v) &&
+                  (access.is_masked || access.irregular[v] || access.stride(v) != 1);
+    }
+    return result;
   }
 
   bool may_be_copied(const Option& option, std::size_t loop) const {
@@ -187,15 +214,38 @@ class Chooser {
 
   bool may_be_vector(std::size_t loop) const {
     if (nest_.loops[loop].size < 4 || nest_.loops[loop].has_others) return false;
+    return is_contiguous_for_some(loop) || may_scatter(loop);
+  }
+
+  bool is_contiguous_for_some(std::size_t loop) const {
     return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
       return !access.irregular[loop] && access.stride(loop) == 1;
     });
   }
 
-  std::int64_t lanes_for(std::int64_t size) const {
-    std::int64_t lanes = machine_.vector_bytes / static_cast<std::int64_t>(nest_.widest);
-    while (lanes > size) lanes /= 2;
-    return lanes;
+  // Sums that are stored at a distance, once they are complete: where no loop along memory fills a
+  // register, as with small images.
+  bool may_scatter(std::size_t loop) const {
+    if (!nest_.has_reduce() || nest_.loops[loop].is_reduce || nest_.loops[loop].size < most_lanes())
+      return false;
+    for (std::size_t other = 0; other < nest_.loops.size(); ++other)
+      if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes() &&
+          is_contiguous_for_some(other))
+        return false;
+    return true;
+  }
+
+  std::int64_t most_lanes() const {
+    return machine_.vector_bytes / static_cast<std::int64_t>(nest_.widest);
+  }
+
+  // As many as there are trips for, or more, of which some are masked.
+  std::vector<std::int64_t> lanes_for(std::int64_t size) const {
+    if (size >= most_lanes()) return {most_lanes()};
+    const auto trips = static_cast<std::uint64_t>(size);
+    const auto less = static_cast<std::int64_t>(std::bit_floor(trips)),
+               more = static_cast<std::int64_t>(std::bit_ceil(trips));
+    return less == more ? std::vector{less} : std::vector{less, more};
   }
 
   // Those of the outputs as they are, and each of them outermost or innermost.
@@ -215,16 +265,28 @@ class Chooser {
     return result;
   }
 
+  // Of the first reduction, so that with those inside of it they take that many steps.
   std::vector<std::int64_t> blocks() const {
     std::vector<std::int64_t> result{0};
     const auto first = std::ranges::find_if(nest_.loops, &NestLoop::is_reduce);
-    if (is_ordered_ || !has_outputs() || first == nest_.loops.end() || first->size < 512)
-      return result;
-    for (std::int64_t most : {256, 512, 1024}) {
-      const std::int64_t parts = std::max<std::int64_t>(2, (first->size + most - 1) / most);
-      result.push_back(first->size / parts);  // what is left is less than `parts`
+    if (is_ordered_ || !has_outputs() || first == nest_.loops.end()) return result;
+    std::int64_t window = 1;
+    for (auto inner = first + 1; inner != nest_.loops.end(); ++inner)
+      if (inner->is_reduce) window *= inner->size;
+    if (first->size < 64 || first->size * window < 512) return result;
+    for (std::int64_t steps : {256, 512, 1024}) {
+      const std::int64_t most = std::max<std::int64_t>(16, (window > 1 ? 2 : 1) * steps / window);
+      result.push_back(part_of(first->size, most));
     }
     return result;
+  }
+
+  // So that nothing is left, or less than there are parts.
+  static std::int64_t part_of(std::int64_t size, std::int64_t most) {
+    const std::int64_t parts = std::max<std::int64_t>(2, (size + most - 1) / most);
+    for (std::int64_t more = parts; more < 2 * parts; ++more)
+      if (size % more == 0) return size / more;
+    return size / parts;
   }
 
   std::int64_t bytes_of_tile(const Option& option) const {
@@ -249,9 +311,7 @@ class Chooser {
     std::vector<std::vector<bool>> result{std::vector<bool>(nest_.accesses.size())};
     if (!nest_.has_reduce() || !has_outputs()) return result;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (nest_.accesses[a].name.empty() || nest_.accesses[a].is_index ||
-          !changes_with_reduce(nest_.accesses[a]))
-        continue;
+      if (!may_be_staged(nest_.accesses[a])) continue;
       const std::size_t count = result.size();
       for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
         result.push_back(result[i]);
@@ -259,6 +319,10 @@ class Chooser {
       }
     }
     return result;
+  }
+
+  bool may_be_staged(const NestAccess& access) const {
+    return !access.name.empty() && !access.is_index && changes_with_reduce(access);
   }
 
   bool has_outputs() const {
@@ -306,8 +370,9 @@ class Chooser {
   // Loops of their own for what fills no tile, which every thread would run.
   bool leaves_remainders(const Option& option) const {
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
-      if (!nest_.loops[loop].is_reduce && nest_.loops[loop].size % in_registers(option, loop) != 0)
-        return !may_shift_;
+      if (!nest_.loops[loop].is_reduce &&
+          tail_of(nest_, loop, in_registers(option, loop), may_shift_) == Tail::Remainder)
+        return true;
     return false;
   }
 

@@ -33,6 +33,9 @@ std::int64_t in_registers(const Option& option, std::size_t loop);
 // How often that many are taken.
 std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t loop);
 
+// How the last of them is taken, where they do not fill that many. More lanes than trips are masked.
+Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, bool may_shift);
+
 // Whether some of its tiles stand inside of the reductions, the rest around. Threads share these.
 bool is_across(const Option& option, std::size_t loop);
 

@@ -74,8 +74,7 @@ class Writer {
   }
 
   Tail tail_of(std::size_t loop, std::int64_t count) const {
-    if (nest_.loops[loop].size % count == 0) return Tail::None;
-    return may_shift_ && !nest_.loops[loop].is_reduce ? Tail::Shift : Tail::Remainder;
+    return weft::tail_of(nest_, loop, count, may_shift_);
   }
 
   // Cuts tiles off the inside.

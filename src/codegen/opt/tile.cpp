@@ -51,7 +51,8 @@ void check_tile(const Action& action, const Node* range, const Node* closer) {
   if (!range->src(0)->is_const()) refuse(action, "its size is not known before it runs");
   if (action.count < 1) refuse(action, "a tile has a trip at least");
   const std::int64_t trips = range->src(0)->lo();
-  if (action.count > trips) refuse(action, fmt::format("it has {} trips", trips));
+  if (action.count > trips && action.tail != Tail::Mask)
+    refuse(action, fmt::format("it has {} trips", trips));
   if (trips % action.count == 0) return;
   if (action.tail == Tail::None)
     refuse(action, fmt::format("{} trips are no multiple of it: which tail?", trips));

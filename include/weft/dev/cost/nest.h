@@ -78,6 +78,11 @@ constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lane
   return static_cast<std::int64_t>(std::bit_floor(least));
 }
 
+// Lanes a few elements apart: all between them is read, as many vectors, and the lanes are shuffled out.
+constexpr bool reads_between(std::int64_t stride, std::int64_t lanes) {
+  return stride >= 2 && stride <= 4 && lanes >= 4;
+}
+
 NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan);
 
 }  // namespace weft

@@ -1,0 +1,41 @@
+// Values of several lanes, as the passes that make them write them.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+#include <weft/error.h>
+
+namespace weft {
+
+inline UOp splat(const UOp& value, std::uint32_t lanes) {
+  if (value->dtype().lanes() == lanes) return value;
+  if (value->dtype().lanes() != 1)
+    user_error("values of different VECTOR ranges meet: one of them has to be a loop");
+  const DType dtype = value->dtype().vec(lanes);
+  return value->is_const() ? const_bits(dtype, value->arg<ConstArg>().bits)
+                           : make(Op::Splat, {value}, dtype);
+}
+
+// Those of the lanes, times the stride.
+inline UOp lane_numbers(std::uint32_t lanes, DType dtype, std::int64_t stride = 1) {
+  std::vector<UOp> numbers;
+  for (std::uint32_t lane = 0; lane < lanes; ++lane)
+    numbers.push_back(const_int(lane * stride, dtype));
+  return make(Op::Stack, numbers);
+}
+
+inline UOp lane(const UOp& vector, std::int64_t at) {
+  return make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(at)});
+}
+
+// Lane i of the result is lane from(i) of the value.
+template <class From>
+UOp shuffled(const UOp& value, std::uint32_t lanes, From from) {
+  std::vector<UOp> result;
+  for (std::uint32_t i = 0; i < lanes; ++i) result.push_back(lane(value, from(i)));
+  return make(Op::Stack, result);
+}
+
+}  // namespace weft

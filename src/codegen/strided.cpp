@@ -1,0 +1,81 @@
+#include "strided.h"
+
+#include <algorithm>
+
+#include "lanes.h"
+
+namespace weft {
+namespace {
+
+class Strided {
+ public:
+  explicit Strided(const StridedRead& read) : read_(read), lanes_(read.lanes) {}
+
+  UOp result() const {
+    UOp found = part(0);
+    for (std::int64_t number = 1; number < read_.stride; ++number)
+      found = with_part(found, part(number), number);
+    return found;
+  }
+
+ private:
+  // The last part begins where it ends with the last lane.
+  std::int64_t start(std::int64_t number) const {
+    return std::min(number * lanes_, read_.stride * (lanes_ - 1) + 1 - lanes_);
+  }
+
+  std::int64_t part_of(std::int64_t lane) const {
+    return std::min(lane * read_.stride / lanes_, read_.stride - 1);
+  }
+
+  UOp later(std::int64_t by) const {
+    if (by == 0) return read_.first;
+    return read_.first->is_const() ? const_int(read_.first->lo() + by, read_.first->dtype())
+                                   : read_.first + by;
+  }
+
+  UOp part(std::int64_t number) const {
+    const auto lanes = static_cast<std::uint32_t>(lanes_);
+    const DType dtype = read_.first->dtype();
+    const UOp numbers = lane_numbers(lanes, dtype), first = later(start(number));
+    const UOp at =
+        first->is_const_int(0) ? numbers : make(Op::Splat, {first}, dtype.vec(lanes)) + numbers;
+    std::vector<UOp> src{make(Op::Index, {read_.memory, valid(number), at})};
+    if (!read_.otherwise.is_null()) src.push_back(splat(read_.otherwise, lanes));
+    return make(Op::Load, src);
+  }
+
+  // Of what lies between lanes nothing is read where some lanes are not there.
+  UOp valid(std::int64_t number) const {
+    if (read_.valid->is_const()) return read_.valid;
+    if (read_.valid->dtype().lanes() == 1) return splat(read_.valid, read_.lanes);
+    std::vector<UOp> is_lane;
+    for (std::int64_t i = 0; i < lanes_; ++i)
+      is_lane.push_back(const_bool((start(number) + i) % read_.stride == 0));
+    return shuffled(read_.valid, read_.lanes,
+                    [&](std::int64_t i) { return (start(number) + i) / read_.stride; }) &
+           make(Op::Stack, is_lane);
+  }
+
+  // Of two parts the lanes in place; of a later one those that are in it.
+  UOp with_part(const UOp& found, const UOp& part, std::int64_t number) const {
+    std::vector<UOp> lanes;
+    for (std::int64_t i = 0; i < lanes_; ++i) {
+      const std::int64_t place = i * read_.stride;
+      if (part_of(i) >= number)
+        lanes.push_back(lane(part, std::clamp<std::int64_t>(place - start(number), 0, lanes_ - 1)));
+      else
+        lanes.push_back(lane(found, number == 1 ? place : i));
+    }
+    return make(Op::Stack, lanes);
+  }
+
+  const StridedRead& read_;
+  std::int64_t lanes_;
+};
+
+}  // namespace
+
+UOp read_between(const StridedRead& read) { return Strided(read).result(); }
+
+}  // namespace weft
