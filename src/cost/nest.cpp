@@ -82,18 +82,28 @@ class Model {
     return count <= 1 ? 1 : count / std::ceil(count / workers);
   }
 
+  // How far the places of an access reach in each dimension, in the trips of some pieces, and how many
+  // of these trips jump about.
+  struct Reach {
+    std::vector<double> extents;
+    double scattered = 1;
+  };
+
+  void extend(Reach& reach, const NestAccess& access, const Piece& p) const {
+    for (std::size_t d = 0; d < reach.extents.size(); ++d)
+      reach.extents[d] +=
+          std::abs(static_cast<double>(access.step[d][p.loop] * p.step * (p.trips - 1)));
+    if (access.irregular[p.loop]) reach.scattered *= static_cast<double>(p.trips);
+  }
+
   // Contiguous parts, from the last dimension on as long as a dimension is covered.
-  Footprint touched(const NestAccess& access, std::size_t first) const {
-    double run = 1, runs = 1, gap = 1, scattered = 1;
+  Footprint touched(const NestAccess& access, const Reach& reach) const {
+    double run = 1, runs = 1, gap = 1, whole = 1;
     bool is_covered = true;
     for (std::size_t d = access.sizes.size(); d-- > 0;) {
       const auto size = static_cast<double>(access.sizes[d]);
-      double extent = 1;
-      for (std::size_t i = first; i < pieces(); ++i) {
-        const Piece& p = piece(i);
-        extent += std::abs(static_cast<double>(access.step[d][p.loop] * p.step * (p.trips - 1)));
-      }
-      extent = std::min(extent, size);
+      const double extent = std::min(reach.extents[d], size);
+      whole *= size;
       if (is_covered) {
         run *= extent;
       } else {
@@ -102,12 +112,8 @@ class Model {
       }
       is_covered = is_covered && extent >= size;
     }
-    for (std::size_t i = first; i < pieces(); ++i)
-      if (access.irregular[piece(i).loop]) scattered *= static_cast<double>(piece(i).trips);
     Footprint result;
-    double whole = 1;
-    for (std::int64_t size : access.sizes) whole *= static_cast<double>(size);
-    runs = std::min(runs * scattered, std::max(1.0, whole / run));
+    runs = std::min(runs * reach.scattered, std::max(1.0, whole / run));
     result.runs = runs;
     result.gap = gap * access.bytes;
     const double span = std::max(run * access.bytes, runs * result.gap);
@@ -135,17 +141,39 @@ class Model {
   }
 
   void find_footprints() {
-    footprints_.resize(loop_pieces_ + 1);
+    touched_.resize((loop_pieces_ + 1) * nest_.accesses.size());
+    Reach reach;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      const NestAccess& access = nest_.accesses[a];
+      reach.extents.assign(access.sizes.size(), 1);
+      reach.scattered = 1;
+      for (std::size_t i = loop_pieces_; i < pieces(); ++i) extend(reach, access, piece(i));
+      touched_[place(loop_pieces_, a)] = touched(access, reach);
+      for (std::size_t i = loop_pieces_; i-- > 0;) {
+        extend(reach, access, piece(i));
+        touched_[place(i, a)] = touched(access, reach);
+      }
+    }
+    footprints_ = touched_;
     for (std::size_t first = 0; first <= loop_pieces_; ++first)
       for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-        footprints_[first].push_back(is_staged(a, first) ? staged(nest_.accesses[a], first)
-                                                         : touched(nest_.accesses[a], first));
+        if (is_staged(a, first)) footprints_[place(first, a)] = staged(nest_.accesses[a], first);
+  }
+
+  std::size_t place(std::size_t first, std::size_t access) const {
+    return first * nest_.accesses.size() + access;
+  }
+  const Footprint& footprint(std::size_t first, std::size_t access) const {
+    return footprints_[place(first, access)];
+  }
+  double sum_of(double Footprint::* what, std::size_t first) const {
+    double sum = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) sum += footprint(first, a).*what;
+    return sum;
   }
 
   bool fits(const CacheLevel& cache, std::size_t first) const {
-    double lines = 0;
-    for (const Footprint& f : footprints_[first]) lines += f.lines;
-    return lines * machine_.line <= usable * cache.bytes;
+    return sum_of(&Footprint::lines, first) * machine_.line <= usable * cache.bytes;
   }
 
   // Parts at a distance that divides the size of a way meet in few of its sets.
@@ -159,10 +187,10 @@ class Model {
   // What comes in, of lines or of pages, where all that the pieces from `first` on touch is kept: as
   // often as what it belongs to is swept again, but for what the next trip finds there.
   double swept(double Footprint::* what, std::size_t first, std::size_t a) const {
-    const double once = footprints_[first][a].*what;
+    const double once = footprint(first, a).*what;
     if (first == 0) return once;
     const auto trips = static_cast<double>(piece(first - 1).trips);
-    const double each = (footprints_[first - 1][a].*what - once) / std::max(trips - 1, 1.0);
+    const double each = (footprint(first - 1, a).*what - once) / std::max(trips - 1, 1.0);
     return trips_outside(first - 1) * (once + (trips - 1) * std::clamp(each, 0.0, once));
   }
 
@@ -172,8 +200,8 @@ class Model {
     double lines = 0;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       std::size_t kept = first;
-      while (kept < loop_pieces_ && conflicts(cache, footprints_[kept][a])) ++kept;
-      const Footprint& f = footprints_[kept][a];
+      while (kept < loop_pieces_ && conflicts(cache, footprint(kept, a))) ++kept;
+      const Footprint& f = footprint(kept, a);
       const double own =
           conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
       const bool is_far = &cache != &machine_.levels[0] && first > 0 && plan_.staged[a] < 0;
@@ -213,12 +241,7 @@ class Model {
 
   double page_cycles() const {
     std::size_t first = 0;
-    const auto pages = [&](std::size_t at) {
-      double sum = 0;
-      for (const Footprint& f : footprints_[at]) sum += f.pages;
-      return sum;
-    };
-    while (first < loop_pieces_ && pages(first) > machine_.pages) ++first;
+    while (first < loop_pieces_ && sum_of(&Footprint::pages, first) > machine_.pages) ++first;
     double missed = 0;
     for (std::size_t a = 0; a < nest_.accesses.size() && first > 0; ++a)
       missed += swept(&Footprint::pages, first, a);
@@ -393,7 +416,7 @@ class Model {
                           : parts > 0   ? (1 + (access.is_masked ? 6 : 2) * parts) / lanes
                           : is_turned   ? 0.75
                                         : 1.5;
-      const Footprint source = touched(access, at + 1);
+      const Footprint& source = touched_[place(at + 1, a)];
       cycles += fills * (elements * each + source.lines * machine_.line_miss +
                          source.pages * machine_.page_miss);
     }
@@ -404,7 +427,8 @@ class Model {
   const Nest& nest_;
   const NestPlan& plan_;
   std::size_t loop_pieces_ = 0;
-  std::vector<std::vector<Footprint>> footprints_;  // by the first piece inside, and access
+  // By the first piece inside, and access: of memory, and with STAGEs instead.
+  std::vector<Footprint> touched_, footprints_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdio>
+#include <limits>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -25,6 +26,7 @@ namespace {
 
 constexpr std::int64_t most_values = 32;   // in registers at once, tried at all
 constexpr std::size_t most_tiles = 6;      // kept for the second step
+constexpr double worth_a_try = 1.25;       // times the best so far, for a tile as it was ranked
 constexpr std::size_t most_threaded = 16;  // that are tried with threads
 
 // The fastest first; of equals the one that was tried first.
@@ -45,28 +47,34 @@ class Chooser {
 
   // All of them, the fastest first.
   std::vector<Option> ranked() const {
-    const std::vector<Option> tiles = register_tiles();
     std::vector<Option> options;
-    for (const Option& tile : tiles)
-      for (const auto& order : orders(tile))
-        for (std::int64_t block : blocks())
-          for (const auto& staged : stages()) {
-            Option option = tile;
-            option.order = order;
-            option.block = block;
-            option.staged = staged;
-            try_out(std::move(option), options);
-          }
-    for (const Option& tile : tiles)
-      for (const auto& order : orders(tile))
-        for (std::int64_t bytes : {16384, 65536}) {
-          Option option = tile;
-          option.order = order;
-          option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
-          if (option.across > 1) try_out(std::move(option), options);
-        }
+    double best = std::numeric_limits<double>::infinity();
+    for (const Option& tile : register_tiles()) {
+      if (tile.seconds > worth_a_try * best) break;
+      add_orders(tile, options);
+      for (const Option& option : options) best = std::min(best, option.seconds);
+    }
     sort_by_time(options);
     return options;
+  }
+
+  void add_orders(const Option& tile, std::vector<Option>& options) const {
+    for (const auto& order : orders(tile)) {
+      Option option = tile;
+      option.order = order;
+      for (std::int64_t block : blocks())
+        for (const auto& staged : stages()) {
+          option.block = block;
+          option.staged = staged;
+          try_out(option, options);
+        }
+      option = tile;
+      option.order = order;
+      for (std::int64_t bytes : {16384, 65536}) {
+        option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
+        if (option.across > 1) try_out(option, options);
+      }
+    }
   }
 
   void try_out(Option option, std::vector<Option>& options) const {
