@@ -5,17 +5,26 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <functional>
 #include <numeric>
+#include <span>
 
 #include <fmt/core.h>
+
+#include "footprint.h"
 
 namespace weft {
 namespace {
 
-constexpr double usable = 0.6;                          // of a cache, by what is read again
-constexpr double usable_ways = 0.8;                     // of a set
-constexpr double few_pages = 4, many_pages = 16;        // that lie together
-constexpr double short_run = 1.7, middling_run = 1.15;  // times as long takes memory read in few
+constexpr double usable = 0.6;       // of a cache, by what is read again
+constexpr double usable_ways = 0.8;  // of a set
+
+// How many times as long takes memory of which less than this lies together.
+struct ShortRun {
+  double bytes, times;
+};
+constexpr ShortRun runs_in_order[] = {{16384, 1.7}, {65536, 1.15}};
+constexpr ShortRun runs_together[] = {{256, 3}, {1024, 2}, {16384, 1.3}, {65536, 1.15}};
 
 // Instructions: of which lanes are there, which copies share, and of each whether it is there at all.
 constexpr double mask_of_lanes = 6, mask = 2;
@@ -24,19 +33,15 @@ bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
 }
 
-// What one access touches in the trips of the pieces from `first` on.
-struct Footprint {
-  double lines = 1, pages = 1;
-  double runs = 1, gap = 0;  // contiguous parts, and the bytes from one to the next
-};
-
 class Model {
  public:
   Model(const Machine& machine, const Nest& nest, const NestPlan& plan)
-      : machine_(machine), nest_(nest), plan_(plan) {
-    for (const Piece& piece : plan.pieces) loop_pieces_ += in_registers(piece) ? 0 : 1;
-    find_footprints();
-  }
+      : machine_(machine),
+        nest_(nest),
+        plan_(plan),
+        loop_pieces_(static_cast<std::size_t>(
+            std::ranges::count_if(plan.pieces, std::not_fn(in_registers)))),
+        footprints_(machine, nest, plan, loop_pieces_) {}
 
   NestTime time() const {
     NestTime time;
@@ -67,9 +72,6 @@ class Model {
     for (std::size_t i = 0; i < first; ++i) trips *= static_cast<double>(piece(i).trips);
     return trips;
   }
-  bool is_staged(std::size_t access, std::size_t first) const {
-    return plan_.staged[access] >= 0 && first > static_cast<std::size_t>(plan_.staged[access]);
-  }
 
   double threads() const {
     double count = 1;
@@ -82,98 +84,8 @@ class Model {
     return count <= 1 ? 1 : count / std::ceil(count / workers);
   }
 
-  // How far the places of an access reach in each dimension, in the trips of some pieces, and how many
-  // of these trips jump about.
-  struct Reach {
-    std::vector<double> extents;
-    double scattered = 1;
-  };
-
-  void extend(Reach& reach, const NestAccess& access, const Piece& p) const {
-    for (std::size_t d = 0; d < reach.extents.size(); ++d)
-      reach.extents[d] +=
-          std::abs(static_cast<double>(access.step[d][p.loop] * p.step * (p.trips - 1)));
-    if (access.irregular[p.loop]) reach.scattered *= static_cast<double>(p.trips);
-  }
-
-  // Contiguous parts, from the last dimension on as long as a dimension is covered.
-  Footprint touched(const NestAccess& access, const Reach& reach) const {
-    double run = 1, runs = 1, gap = 1, whole = 1;
-    bool is_covered = true;
-    for (std::size_t d = access.sizes.size(); d-- > 0;) {
-      const auto size = static_cast<double>(access.sizes[d]);
-      const double extent = std::min(reach.extents[d], size);
-      whole *= size;
-      if (is_covered) {
-        run *= extent;
-      } else {
-        if (runs == 1 && extent > 1) gap_scale(gap, access, d);
-        runs *= extent;
-      }
-      is_covered = is_covered && extent >= size;
-    }
-    Footprint result;
-    runs = std::min(runs * reach.scattered, std::max(1.0, whole / run));
-    result.runs = runs;
-    result.gap = gap * access.bytes;
-    const double span = std::max(run * access.bytes, runs * result.gap);
-    result.lines = runs * std::ceil(run * access.bytes / machine_.line);
-    if (runs > 1 && result.gap < machine_.line) result.lines = std::ceil(span / machine_.line);
-    result.pages =
-        std::min(runs * std::ceil(run * access.bytes / machine_.page), 1 + span / machine_.page);
-    return result;
-  }
-  static void gap_scale(double& gap, const NestAccess& access, std::size_t dimension) {
-    gap = 1;
-    for (std::size_t d = dimension + 1; d < access.sizes.size(); ++d)
-      gap *= static_cast<double>(access.sizes[d]);
-  }
-
-  // Of what a STAGE holds, which lies together.
-  Footprint staged(const NestAccess& access, std::size_t first) const {
-    double elements = 1;
-    for (std::size_t i = first; i < pieces(); ++i)
-      if (changes(access, i)) elements *= static_cast<double>(piece(i).trips);
-    Footprint result;
-    result.lines = std::ceil(elements * access.bytes / machine_.line);
-    result.pages = std::ceil(elements * access.bytes / machine_.page);
-    return result;
-  }
-
-  void find_footprints() {
-    touched_.resize((loop_pieces_ + 1) * nest_.accesses.size());
-    Reach reach;
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      const NestAccess& access = nest_.accesses[a];
-      reach.extents.assign(access.sizes.size(), 1);
-      reach.scattered = 1;
-      for (std::size_t i = loop_pieces_; i < pieces(); ++i) extend(reach, access, piece(i));
-      touched_[place(loop_pieces_, a)] = touched(access, reach);
-      for (std::size_t i = loop_pieces_; i-- > 0;) {
-        extend(reach, access, piece(i));
-        touched_[place(i, a)] = touched(access, reach);
-      }
-    }
-    footprints_ = touched_;
-    for (std::size_t first = 0; first <= loop_pieces_; ++first)
-      for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-        if (is_staged(a, first)) footprints_[place(first, a)] = staged(nest_.accesses[a], first);
-  }
-
-  std::size_t place(std::size_t first, std::size_t access) const {
-    return first * nest_.accesses.size() + access;
-  }
-  const Footprint& footprint(std::size_t first, std::size_t access) const {
-    return footprints_[place(first, access)];
-  }
-  double sum_of(double Footprint::* what, std::size_t first) const {
-    double sum = 0;
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) sum += footprint(first, a).*what;
-    return sum;
-  }
-
   bool fits(const CacheLevel& cache, std::size_t first) const {
-    return sum_of(&Footprint::lines, first) * machine_.line <= usable * cache.bytes;
+    return footprints_.sum_of(&Footprint::lines, first) * machine_.line <= usable * cache.bytes;
   }
 
   // Parts at a distance that divides the size of a way meet in few of its sets.
@@ -187,10 +99,10 @@ class Model {
   // What comes in, of lines or of pages, where all that the pieces from `first` on touch is kept: as
   // often as what it belongs to is swept again, but for what the next trip finds there.
   double swept(double Footprint::* what, std::size_t first, std::size_t a) const {
-    const double once = footprint(first, a).*what;
+    const double once = footprints_.of(first, a).*what;
     if (first == 0) return once;
     const auto trips = static_cast<double>(piece(first - 1).trips);
-    const double each = (footprint(first - 1, a).*what - once) / std::max(trips - 1, 1.0);
+    const double each = (footprints_.of(first - 1, a).*what - once) / std::max(trips - 1, 1.0);
     return trips_outside(first - 1) * (once + (trips - 1) * std::clamp(each, 0.0, once));
   }
 
@@ -200,20 +112,52 @@ class Model {
     double lines = 0;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       std::size_t kept = first;
-      while (kept < loop_pieces_ && conflicts(cache, footprint(kept, a))) ++kept;
-      const Footprint& f = footprint(kept, a);
+      while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
+      const Footprint& f = footprints_.of(kept, a);
       const double own =
           conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
       const bool is_far = &cache != &machine_.levels[0] && first > 0 && plan_.staged[a] < 0;
-      lines += own * (nest_.accesses[a].is_write ? 2 : 1) *
-               (is_far ? slower_by(run_bytes(nest_.accesses[a])) : 1);
+      lines += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(a) : 1);
     }
     return lines;
   }
 
-  double slower_by(double run) const {
-    if (run < few_pages * machine_.page) return short_run;
-    return run < many_pages * machine_.page ? middling_run : 1;
+  // Lines that are only written go past the caches, where all of it is more than the last one holds.
+  bool is_read_before_written(std::size_t a) const {
+    const NestAccess& access = nest_.accesses[a];
+    if (!access.is_write || machine_.levels.empty()) return access.is_write;
+    double bytes = access.bytes;
+    for (std::int64_t size : access.sizes) bytes *= static_cast<double>(size);
+    const Piece* lanes = vector();
+    const bool is_whole = lanes != nullptr && access.stride(lanes->loop) == 1 &&
+                          !access.is_masked &&
+                          static_cast<double>(lanes->trips) * access.bytes >= machine_.line;
+    const bool is_read = std::ranges::any_of(nest_.accesses, [&](const NestAccess& other) {
+      return !other.is_write && other.storage == access.storage;
+    });
+    return !is_whole || is_read || bytes <= machine_.levels.back().bytes;
+  }
+
+  // Where rows are turned to columns no loop goes along memory on both sides: what counts is what the
+  // trips touch that fit into the second cache.
+  double slower_by(std::size_t a) const {
+    if (!is_turned_nest()) return slower_by(runs_in_order, run_bytes(nest_.accesses[a]));
+    const CacheLevel& near = machine_.levels[std::min<std::size_t>(1, machine_.levels.size() - 1)];
+    std::size_t first = 0;
+    while (first < loop_pieces_ && !fits(near, first)) ++first;
+    const Footprint& f = footprints_.of(first, a);
+    return slower_by(runs_together, f.lines * machine_.line / f.runs);
+  }
+
+  static double slower_by(std::span<const ShortRun> table, double run) {
+    const auto found = std::ranges::find_if(table, [&](auto entry) { return run < entry.bytes; });
+    return found == table.end() ? 1 : found->times;
+  }
+
+  bool is_turned_nest() const {
+    return !nest_.has_reduce() && std::ranges::any_of(plan_.pieces, [](const Piece& piece) {
+      return piece.kind == LoopKind::Upcast;
+    });
   }
 
   // What lies together of what one trip after the other touches.
@@ -241,7 +185,8 @@ class Model {
 
   double page_cycles() const {
     std::size_t first = 0;
-    while (first < loop_pieces_ && sum_of(&Footprint::pages, first) > machine_.pages) ++first;
+    while (first < loop_pieces_ && footprints_.sum_of(&Footprint::pages, first) > machine_.pages)
+      ++first;
     double missed = 0;
     for (std::size_t a = 0; a < nest_.accesses.size() && first > 0; ++a)
       missed += swept(&Footprint::pages, first, a);
@@ -307,7 +252,8 @@ class Model {
                             Instructions& sum) {
     const double parts = std::max(vectors, 1.0) * static_cast<double>(stride);
     sum.loads += parts;
-    sum.arithmetic += parts + (access.is_masked ? 4 * parts : 0);
+    sum.arithmetic += parts;
+    if (access.is_masked) sum.arithmetic += mask_of_lanes * static_cast<double>(stride) + parts;
   }
 
   // Cycles of the reads and writes of one trip, and the registers that hold them.
@@ -416,7 +362,7 @@ class Model {
                           : parts > 0   ? (1 + (access.is_masked ? 6 : 2) * parts) / lanes
                           : is_turned   ? 0.75
                                         : 1.5;
-      const Footprint& source = touched_[place(at + 1, a)];
+      const Footprint& source = footprints_.of_memory(at + 1, a);
       cycles += fills * (elements * each + source.lines * machine_.line_miss +
                          source.pages * machine_.page_miss);
     }
@@ -426,9 +372,8 @@ class Model {
   const Machine& machine_;
   const Nest& nest_;
   const NestPlan& plan_;
-  std::size_t loop_pieces_ = 0;
-  // By the first piece inside, and access: of memory, and with STAGEs instead.
-  std::vector<Footprint> touched_, footprints_;
+  std::size_t loop_pieces_;
+  Footprints footprints_;
 };
 
 }  // namespace

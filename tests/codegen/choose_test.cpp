@@ -152,6 +152,31 @@ TEST_F(Choose, ExpectsLessOfTurnedReadsThanOfGathers) {
             microseconds(kernel, "tile r1 16; order r0 r1 r1.1; vector r1.1"));
 }
 
+// A line on either side, and what lies beside it soon after.
+TEST_F(Choose, LargeTransposesGoInBlocks) {
+  const Schedule chosen = choose_schedule(transpose(8192, 4096).node(), fixed_target());
+  const auto cuts = [&](std::string_view loop) {
+    return std::ranges::count_if(chosen, [&](const Action& action) {
+      return action.type == Action::Tile && action.name == loop;
+    });
+  };
+  EXPECT_EQ(cuts("r0"), 2) << to_string(chosen);
+  EXPECT_EQ(cuts("r1"), 2) << to_string(chosen);
+  EXPECT_EQ(copies(chosen), 16) << to_string(chosen);
+}
+
+// Of 14 neighbours 16 lanes under a mask, and not 8 twice.
+TEST_F(Choose, ShortRowsFillARegister) {
+  const UOp i = loop(256), j = loop(14), l = reduction(256);
+  const UOp a = load(place(param(1, Access::Read, {size(256), size(256)}), {i, l}));
+  const UOp b = load(place(param(2, Access::Read, {size(256), size(14)}), {l, j}));
+  const UOp out = place(param(0, Access::Write, {size(256), size(14)}), {i, j});
+  const UOp kernel = kernel_of(over(put(out, reduce(Op::Add, {a * b, l})), {i, j}));
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  const Action masked{.type = Action::Tile, .name = "r1", .count = 16, .tail = Tail::Mask};
+  EXPECT_NE(std::ranges::find(chosen, masked), chosen.end()) << to_string(chosen);
+}
+
 TEST_F(Choose, ThreadsShareWhatTakesLong) {
   const Schedule large = choose_schedule(matmul(512, 512, 512).node(), fixed_target(4));
   EXPECT_NE(family_of(large, LoopKind::Thread), "") << to_string(large);

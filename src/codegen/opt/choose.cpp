@@ -5,10 +5,8 @@
 #include <weft/dev/codegen/choose.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <limits>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
@@ -20,21 +18,13 @@
 #include "scan_schedule.h"
 #include "share.h"
 #include "stores.h"
+#include "trial.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_values = 32;   // in registers at once, tried at all
-constexpr std::size_t most_tiles = 6;      // kept for the second step
 constexpr double worth_a_try = 1.25;       // times the best so far, for a tile as it was ranked
 constexpr std::size_t most_threaded = 16;  // that are tried with threads
-
-// The fastest first; of equals the one that was tried first.
-void sort_by_time(std::vector<Option>& options) {
-  std::sort(options.begin(), options.end(), [](const Option& a, const Option& b) {
-    return std::pair(a.seconds, a.number) < std::pair(b.seconds, b.number);
-  });
-}
 
 class Chooser {
  public:
@@ -42,6 +32,7 @@ class Chooser {
       : nest_(nest.nest),
         target_(target),
         machine_(target.machine),
+        trial_(nest.nest, target),
         is_ordered_(nest.is_ordered),
         may_shift_(nest.closer->op() == Op::End && may_store_twice(nest.closer)) {}
 
@@ -49,7 +40,7 @@ class Chooser {
   std::vector<Option> ranked() const {
     std::vector<Option> options;
     double best = std::numeric_limits<double>::infinity();
-    for (const Option& tile : register_tiles()) {
+    for (const Option& tile : register_tiles(nest_, target_)) {
       if (tile.seconds > worth_a_try * best) break;
       add_orders(tile, options);
       for (const Option& option : options) best = std::min(best, option.seconds);
@@ -74,12 +65,18 @@ class Chooser {
         option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
         if (option.across > 1) try_out(option, options);
       }
+      if (!is_turned(tile)) continue;
+      for (const auto& [across, beside] : {std::pair{4, 16}, std::pair{16, 4}, std::pair{16, 16}}) {
+        option.across = inside_for(tile, tile.vector, across);
+        option.beside = inside_for(tile, tile.copies.loop, beside);
+        if (option.across > 1 && option.beside > 1) try_out(option, options);
+      }
     }
   }
 
   void try_out(Option option, std::vector<Option>& options) const {
-    if (!is_legal(option)) return;
-    option.seconds = seconds(option);
+    if (!trial_.is_legal(option)) return;
+    option.seconds = trial_.seconds(option);
     option.number = options.size();
     options.push_back(std::move(option));
   }
@@ -94,14 +91,17 @@ class Chooser {
     const std::int64_t trips = trips_around(nest_, option, loop);
     if (trips < 2) return option;
     Option threaded = option;
-    if (is_across(option, loop)) {
+    const std::int64_t inside = tiles_inside(option, loop);
+    if (inside > 0 && option.beside > 0) {
+      threaded.threads = (trips + inside - 1) / inside;
+    } else if (inside > 0) {
       threaded.across = across_for(option, (trips + machine_.workers - 1) / machine_.workers);
       threaded.threads = threaded.across == 0 ? 1 : (trips + threaded.across - 1) / threaded.across;
     } else {
       threaded.threads = parts_for(trips, machine_.workers, may_shift_);
     }
     if (threaded.threads < 2) return option;
-    threaded.seconds = seconds(threaded);
+    threaded.seconds = trial_.seconds(threaded);
     return threaded.seconds < option.seconds ? threaded : option;
   }
 
@@ -111,151 +111,6 @@ class Chooser {
   }
 
  private:
-  double seconds(const Option& option, bool with_copies = true) const {
-    const NestTime time = time_of(machine_, nest_, plan_of(nest_, option));
-    return time.total() - (with_copies ? 0 : time.copies);
-  }
-
-  std::vector<std::size_t> natural_order() const {
-    std::vector<std::size_t> order(nest_.loops.size());
-    std::iota(order.begin(), order.end(), 0);
-    return order;
-  }
-
-  std::vector<Option> register_tiles() const {
-    Option plain;
-    plain.order = natural_order();
-    plain.staged.resize(nest_.accesses.size());
-    std::vector<Option> tiles;
-    add_tile(plain, tiles);
-    for (std::size_t v = 0; v < nest_.loops.size(); ++v) {
-      if (!may_be_vector(v)) continue;
-      Option option = plain;
-      option.vector = static_cast<int>(v);
-      for (std::int64_t lanes : lanes_for(nest_.loops[v].size)) {
-        option.lanes = lanes;
-        add_vectors(option, tiles);
-      }
-    }
-    sort_by_time(tiles);
-    if (tiles.size() > most_tiles) tiles.resize(most_tiles);
-    return tiles;
-  }
-
-  void add_vectors(Option option, std::vector<Option>& tiles) const {
-    const std::int64_t size = nest_.loops[static_cast<std::size_t>(option.vector)].size;
-    for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
-      if (vectors > 1 && option.lanes * vectors > size) break;
-      option.vectors = vectors;
-      add_tile(option, tiles);
-      add_copies(option, tiles);
-    }
-    option.vectors = 1;
-    if (nest_.has_reduce() && size < 2 * option.lanes) add_inner_copies(option, tiles);
-  }
-
-  // In the better of two times: as it is, and with what is not read lane by lane staged. How often that
-  // is copied is for the order of the loops to say.
-  void add_tile(Option option, std::vector<Option>& tiles) const {
-    option.seconds = seconds(option);
-    option.number = tiles.size();
-    Option packed = option;
-    packed.staged = not_in_lanes(option);
-    if (std::ranges::find(packed.staged, true) != packed.staged.end() && is_legal(packed))
-      option.seconds = std::min(option.seconds, seconds(packed, false));
-    tiles.push_back(std::move(option));
-  }
-
-  // What a sum reads under a mask, or with lanes at a distance.
-  std::vector<bool> not_in_lanes(const Option& option) const {
-    std::vector<bool> result(nest_.accesses.size());
-    if (option.vector < 0 || !nest_.has_reduce() || !has_outputs()) return result;
-    const auto v = static_cast<std::size_t>(option.vector);
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      const NestAccess& access = nest_.accesses[a];
-      result[a] = may_be_staged(access) && access.changes_with(v) &&
-                  (access.is_masked || access.irregular[v] || access.stride(v) != 1);
-    }
-    return result;
-  }
-
-  bool may_be_copied(const Option& option, std::size_t loop) const {
-    const int at = static_cast<int>(loop);
-    return at != option.vector && at != option.inner.loop && !nest_.loops[loop].is_reduce &&
-           !nest_.loops[loop].is_fixed;
-  }
-
-  void add_copies(Option option, std::vector<Option>& tiles) const {
-    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
-      if (!may_be_copied(option, u)) continue;
-      for (std::int64_t copies : copies_beside(static_cast<std::size_t>(option.vector), u)) {
-        if (copies > nest_.loops[u].size) break;
-        if (copies * option.vectors * option.inner.count > most_values) break;
-        option.copies = {static_cast<int>(u), copies};
-        add_tile(option, tiles);
-      }
-    }
-  }
-
-  // Where a loop is so short that it fills one vector, those of another stand beside it.
-  void add_inner_copies(const Option& option, std::vector<Option>& tiles) const {
-    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
-      if (!may_be_copied(option, u)) continue;
-      for (std::int64_t copies : {2, 3, 4}) {
-        if (copies > nest_.loops[u].size) break;
-        Option with = option;
-        with.inner = {static_cast<int>(u), copies};
-        add_copies(with, tiles);
-      }
-    }
-  }
-
-  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours.
-  std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
-    if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
-    const bool is_turned = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
-      return !access.is_write && !access.irregular[v] && !access.irregular[u] &&
-             access.stride(u) == 1 && access.stride(v) != 0;
-    });
-    return is_turned ? std::vector<std::int64_t>{4, 8, 16} : std::vector<std::int64_t>{};
-  }
-
-  bool may_be_vector(std::size_t loop) const {
-    if (nest_.loops[loop].size < 4 || nest_.loops[loop].has_others) return false;
-    return is_contiguous_for_some(loop) || may_scatter(loop);
-  }
-
-  bool is_contiguous_for_some(std::size_t loop) const {
-    return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
-      return !access.irregular[loop] && access.stride(loop) == 1;
-    });
-  }
-
-  // Sums that are stored at a distance, once they are complete: where no loop along memory fills a
-  // register, as with small images.
-  bool may_scatter(std::size_t loop) const {
-    if (!nest_.has_reduce() || nest_.loops[loop].is_reduce || nest_.loops[loop].size < most_lanes())
-      return false;
-    for (std::size_t other = 0; other < nest_.loops.size(); ++other)
-      if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes() &&
-          is_contiguous_for_some(other))
-        return false;
-    return true;
-  }
-
-  std::int64_t most_lanes() const {
-    return machine_.vector_bytes / static_cast<std::int64_t>(nest_.widest);
-  }
-
-  // As many as there are trips for, or more, of which some are masked.
-  std::vector<std::int64_t> lanes_for(std::int64_t size) const {
-    if (size >= most_lanes()) return {most_lanes()};
-    const auto trips = static_cast<std::uint64_t>(size);
-    const auto less = static_cast<std::int64_t>(std::bit_floor(trips)),
-               more = static_cast<std::int64_t>(std::bit_ceil(trips));
-    return less == more ? std::vector{less} : std::vector{less, more};
-  }
-
   // Those of the outputs as they are, and each of them outermost or innermost.
   std::vector<std::vector<std::size_t>> orders(const Option& tile) const {
     std::vector<std::vector<std::size_t>> result{tile.order};
@@ -277,7 +132,7 @@ class Chooser {
   std::vector<std::int64_t> blocks() const {
     std::vector<std::int64_t> result{0};
     const auto first = std::ranges::find_if(nest_.loops, &NestLoop::is_reduce);
-    if (is_ordered_ || !has_outputs() || first == nest_.loops.end()) return result;
+    if (is_ordered_ || !has_outputs(nest_) || first == nest_.loops.end()) return result;
     std::int64_t window = 1;
     for (auto inner = first + 1; inner != nest_.loops.end(); ++inner)
       if (inner->is_reduce) window *= inner->size;
@@ -306,20 +161,28 @@ class Chooser {
   std::int64_t across_for(const Option& option, std::int64_t most) const {
     if (is_ordered_ || option.vector < 0 || option.copies.count > 1 || !nest_.has_reduce())
       return 0;
-    const auto v = static_cast<std::size_t>(option.vector);
-    if (nest_.loops[v].is_reduce) return 0;
-    const std::int64_t trips = trips_around(nest_, option, v);
+    if (nest_.loops[static_cast<std::size_t>(option.vector)].is_reduce) return 0;
+    return inside_for(option, option.vector, most);
+  }
+
+  std::int64_t inside_for(const Option& option, int loop, std::int64_t most) const {
+    const std::int64_t trips = trips_around(nest_, option, static_cast<std::size_t>(loop));
     if (may_shift_ || trips <= most) return std::min(most, trips);
     std::int64_t tiles = most;
     while (tiles > most / 2 && trips % tiles != 0) --tiles;
     return tiles > 0 && trips % tiles == 0 ? tiles : 0;
   }
 
+  // Rows to columns: what lies together on either side wants to be read and written together.
+  bool is_turned(const Option& tile) const {
+    return !is_ordered_ && !nest_.has_reduce() && tile.copies.count > 1;
+  }
+
   std::vector<std::vector<bool>> stages() const {
     std::vector<std::vector<bool>> result{std::vector<bool>(nest_.accesses.size())};
-    if (!nest_.has_reduce() || !has_outputs()) return result;
+    if (!nest_.has_reduce() || !has_outputs(nest_)) return result;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (!may_be_staged(nest_.accesses[a])) continue;
+      if (!trial_.may_be_staged(nest_.accesses[a])) continue;
       const std::size_t count = result.size();
       for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
         result.push_back(result[i]);
@@ -327,52 +190,6 @@ class Chooser {
       }
     }
     return result;
-  }
-
-  bool may_be_staged(const NestAccess& access) const {
-    return !access.name.empty() && !access.is_index && changes_with_reduce(access);
-  }
-
-  bool has_outputs() const {
-    return !std::ranges::all_of(nest_.loops, [](const NestLoop& loop) { return loop.is_reduce; });
-  }
-
-  bool changes_with_reduce(const NestAccess& access) const {
-    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
-      if (nest_.loops[loop].is_reduce && access.changes_with(loop)) return true;
-    return false;
-  }
-
-  bool is_legal(const Option& option) const {
-    const NestPlan plan = plan_of(nest_, option);
-    double scratch = 0;
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (!option.staged[a]) continue;
-      if (plan.staged[a] < 0) return false;
-      scratch += inside_of(plan, nest_.accesses[a], static_cast<std::size_t>(plan.staged[a])) *
-                 nest_.accesses[a].bytes;
-    }
-    if (option.block > 0 || option.across > 0) {
-      // What is summed in parts is kept for all trips inside.
-      if (option.vector == static_cast<int>(first_reduce(nest_))) return false;
-      double values = 1;
-      bool is_inside = false;
-      for (const Piece& piece : plan.pieces) {
-        if (is_inside && !nest_.loops[piece.loop].is_reduce)
-          values *= static_cast<double>(piece.trips);
-        is_inside = is_inside || nest_.loops[piece.loop].is_reduce;
-      }
-      scratch += values * static_cast<double>(std::max<std::size_t>(4, nest_.widest));
-    }
-    return scratch <= static_cast<double>(target_.scratch_bytes) / 2;
-  }
-
-  static double inside_of(const NestPlan& plan, const NestAccess& access, std::size_t at) {
-    double elements = 1;
-    for (std::size_t i = at + 1; i < plan.pieces.size(); ++i)
-      if (access.changes_with(plan.pieces[i].loop))
-        elements *= static_cast<double>(plan.pieces[i].trips);
-    return elements;
   }
 
   // Loops of their own for what fills no tile, which every thread would run.
@@ -387,6 +204,7 @@ class Chooser {
   const Nest& nest_;
   const Target& target_;
   const Machine& machine_;
+  Trial trial_;
   bool is_ordered_, may_shift_;
 };
 

@@ -22,7 +22,8 @@ struct Option {
   std::vector<std::size_t> order = {};  // of the loops, outermost first; reductions stay inside
   std::vector<bool> staged = {};        // by access
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop
-  std::int64_t across = 0;              // of the vector loop's tiles inside of all reductions
+  std::int64_t across = 0;              // of the vector loop's tiles inside of all other loops
+  std::int64_t beside = 0;              // of the copies' tiles, likewise
   std::int64_t threads = 1;
   double seconds = 0;
   std::size_t number = 0;  // in the order of the tries
@@ -36,8 +37,9 @@ std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t lo
 // How the last of them is taken, where they do not fill that many. More lanes than trips are masked.
 Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, bool may_shift);
 
-// Whether some of its tiles stand inside of the reductions, the rest around. Threads share these.
-bool is_across(const Option& option, std::size_t loop);
+// Of a loop, the tiles that stand inside of all other loops, while the rest stands around; 0: no such
+// parts. Threads share the rest.
+std::int64_t tiles_inside(const Option& option, std::size_t loop);
 
 std::size_t first_reduce(const Nest& nest);
 

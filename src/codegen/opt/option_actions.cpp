@@ -60,17 +60,21 @@ class Writer {
       const std::size_t k = first_reduce(nest_);
       in_block_ = tile({k, 0}, option_.block, tail_of(k, option_.block));
     }
-    if (option_.across > 0) {
-      const auto v = static_cast<std::size_t>(option_.vector);
-      in_across_ =
-          tile({v, 0}, option_.across,
-               trips_around(nest_, option_, v) % option_.across == 0 ? Tail::None : Tail::Shift);
-    }
+    in_across_ = inside_of(option_.vector);
+    in_beside_ = inside_of(option_.copies.loop);
     const std::int64_t trips = trips_around(nest_, option_, option_.order[0]);
     if (option_.threads == 1 || option_.threads >= trips) return;
-    if (is_across(option_, option_.order[0])) return;
+    if (tiles_inside(option_, option_.order[0]) > 0) return;
     const std::int64_t each = (trips + option_.threads - 1) / option_.threads;
     in_thread_ = tile({option_.order[0], 0}, each, trips % each == 0 ? Tail::None : Tail::Shift);
+  }
+
+  Cut inside_of(int at) {
+    const auto loop = static_cast<std::size_t>(at);
+    const std::int64_t inside = at < 0 ? 0 : tiles_inside(option_, loop);
+    if (inside == 0) return {};
+    const bool is_even = trips_around(nest_, option_, loop) % inside == 0;
+    return tile({loop, 0}, inside, is_even ? Tail::None : Tail::Shift);
   }
 
   Tail tail_of(std::size_t loop, std::int64_t count) const {
@@ -96,7 +100,7 @@ class Writer {
     for (const auto& [loop, role] : outer_pieces(nest_, option_))
       cuts.push_back(role == OuterPiece::InThread   ? in_thread_
                      : role == OuterPiece::InBlock  ? in_block_
-                     : role == OuterPiece::InAcross ? in_across_
+                     : role == OuterPiece::InAcross ? inside(loop)
                                                     : Cut{loop, 0});
     std::vector<Cut> all = cuts;
     for (const Cut& cut : {copies_, inner_, vectors_, lanes_})
@@ -106,6 +110,10 @@ class Writer {
       for (std::string& name : names_of(cut)) action.loops.push_back(std::move(name));
     if (action.loops.size() > 1) schedule_.push_back(std::move(action));
     return cuts;
+  }
+
+  Cut inside(std::size_t loop) const {
+    return static_cast<int>(loop) == option_.vector ? in_across_ : in_beside_;
   }
 
   void stage(const std::vector<Cut>& outer) {
@@ -129,7 +137,7 @@ class Writer {
   const Option& option_;
   bool may_shift_;
   std::vector<int> cuts_;
-  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_thread_;
+  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_beside_, in_thread_;
   Schedule schedule_;
 };
 

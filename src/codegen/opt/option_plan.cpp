@@ -21,10 +21,13 @@ Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) 
     case OuterPiece::Blocks:
       return {outer.loop, nest.loops[outer.loop].size / option.block, option.block};
     case OuterPiece::InBlock: return {outer.loop, option.block / step, step};
-    case OuterPiece::Across:
-      return {outer.loop, each_of(trips, option.across), step * option.across,
-              option.threads > 1 ? LoopKind::Thread : LoopKind::Loop};
-    case OuterPiece::InAcross: return {outer.loop, option.across, step};
+    case OuterPiece::Across: {
+      const std::int64_t inside = tiles_inside(option, outer.loop);
+      const bool is_shared = option.threads > 1 && outer.loop == option.order[0];
+      return {outer.loop, each_of(trips, inside), step * inside,
+              is_shared ? LoopKind::Thread : LoopKind::Loop};
+    }
+    case OuterPiece::InAcross: return {outer.loop, tiles_inside(option, outer.loop), step};
   }
   return {};
 }
@@ -71,8 +74,10 @@ Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, bool may_sh
   return may_shift && !of.is_reduce ? Tail::Shift : Tail::Remainder;
 }
 
-bool is_across(const Option& option, std::size_t loop) {
-  return option.across > 0 && static_cast<int>(loop) == option.vector;
+std::int64_t tiles_inside(const Option& option, std::size_t loop) {
+  const int at = static_cast<int>(loop);
+  if (at == option.vector) return option.across;
+  return at == option.copies.loop ? option.beside : 0;
 }
 
 std::size_t first_reduce(const Nest& nest) {
@@ -86,7 +91,7 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
   for (std::size_t loop : option.order) {
     if (option.block > 0 && loop == first_reduce(nest)) {
       pieces.push_back({loop, OuterPiece::InBlock});
-    } else if (is_across(option, loop)) {
+    } else if (tiles_inside(option, loop) > 0) {
       pieces.push_back({loop, OuterPiece::Across});
     } else if (option.threads > 1 && pieces.empty()) {
       pieces.push_back({loop, OuterPiece::Threads});
@@ -99,8 +104,9 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
     pieces.push_back({first_reduce(nest), OuterPiece::Blocks});
     has_blocks = true;
   }
-  if (option.across > 0)
-    pieces.push_back({static_cast<std::size_t>(option.vector), OuterPiece::InAcross});
+  for (int loop : {option.copies.loop, option.vector})
+    if (loop >= 0 && tiles_inside(option, static_cast<std::size_t>(loop)) > 0)
+      pieces.push_back({static_cast<std::size_t>(loop), OuterPiece::InAcross});
   return pieces;
 }
 

@@ -1,0 +1,185 @@
+// What stands in registers at once: vectors of a loop, and copies of others beside them.
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+#include "trial.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
+constexpr std::size_t most_tiles = 6;     // kept by each time
+
+class RegisterTiles {
+ public:
+  RegisterTiles(const Nest& nest, const Target& target)
+      : nest_(nest), machine_(target.machine), trial_(nest, target) {}
+
+  std::vector<Option> all() const {
+    Option plain;
+    plain.order = natural_order();
+    plain.staged.resize(nest_.accesses.size());
+    std::vector<Option> tiles;
+    add_tile(plain, tiles);
+    for (std::size_t v = 0; v < nest_.loops.size(); ++v) {
+      if (!may_be_vector(v)) continue;
+      Option option = plain;
+      option.vector = static_cast<int>(v);
+      for (std::int64_t lanes : lanes_for(nest_.loops[v].size)) {
+        option.lanes = lanes;
+        add_vectors(option, tiles);
+      }
+    }
+    return best(std::move(tiles));
+  }
+
+ private:
+  std::vector<std::size_t> natural_order() const {
+    std::vector<std::size_t> order(nest_.loops.size());
+    std::iota(order.begin(), order.end(), 0);
+    return order;
+  }
+
+  void add_vectors(Option option, std::vector<Option>& tiles) const {
+    const std::int64_t size = nest_.loops[static_cast<std::size_t>(option.vector)].size;
+    for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
+      if (vectors > 1 && option.lanes * vectors > size) break;
+      option.vectors = vectors;
+      add_tile(option, tiles);
+      add_copies(option, tiles);
+    }
+    option.vectors = 1;
+    if (nest_.has_reduce() && size < 2 * option.lanes) add_inner_copies(option, tiles);
+  }
+
+  void add_tile(Option option, std::vector<Option>& tiles) const {
+    option.seconds = trial_.seconds(option);
+    option.number = tiles.size();
+    tiles.push_back(std::move(option));
+  }
+
+  // By their times as they are, and by those with what is not read lane by lane staged. How often that is
+  // copied is for the order of the loops to say.
+  std::vector<Option> best(std::vector<Option> tiles) const {
+    std::vector<Option> packed = tiles;
+    for (Option& option : packed) option.seconds = std::min(option.seconds, packed_seconds(option));
+    sort_by_time(tiles);
+    sort_by_time(packed);
+    packed.resize(std::min(packed.size(), most_tiles));
+    for (std::size_t i = 0; i < std::min(tiles.size(), most_tiles); ++i)
+      if (std::ranges::find(packed, tiles[i].number, &Option::number) == packed.end())
+        packed.push_back(tiles[i]);
+    sort_by_time(packed);
+    return packed;
+  }
+
+  double packed_seconds(Option option) const {
+    option.staged = not_in_lanes(option);
+    const bool is_one = std::ranges::find(option.staged, true) != option.staged.end();
+    return is_one && trial_.is_legal(option) ? trial_.seconds(option, false) : option.seconds;
+  }
+
+  // What a sum reads under a mask, or with lanes at a distance.
+  std::vector<bool> not_in_lanes(const Option& option) const {
+    std::vector<bool> result(nest_.accesses.size());
+    if (option.vector < 0 || !nest_.has_reduce() || !has_outputs(nest_)) return result;
+    const auto v = static_cast<std::size_t>(option.vector);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      const NestAccess& access = nest_.accesses[a];
+      result[a] = trial_.may_be_staged(access) && access.changes_with(v) &&
+                  (access.is_masked || access.irregular[v] || access.stride(v) != 1);
+    }
+    return result;
+  }
+
+  bool may_be_copied(const Option& option, std::size_t loop) const {
+    const int at = static_cast<int>(loop);
+    return at != option.vector && at != option.inner.loop && !nest_.loops[loop].is_reduce &&
+           !nest_.loops[loop].is_fixed;
+  }
+
+  void add_copies(Option option, std::vector<Option>& tiles) const {
+    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
+      if (!may_be_copied(option, u)) continue;
+      for (std::int64_t copies : copies_beside(static_cast<std::size_t>(option.vector), u)) {
+        if (copies > nest_.loops[u].size) break;
+        if (copies * option.vectors * option.inner.count > most_values) break;
+        option.copies = {static_cast<int>(u), copies};
+        add_tile(option, tiles);
+      }
+    }
+  }
+
+  // Where a loop is so short that it fills one vector, those of another stand beside it.
+  void add_inner_copies(const Option& option, std::vector<Option>& tiles) const {
+    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
+      if (!may_be_copied(option, u)) continue;
+      for (std::int64_t copies : {2, 3, 4}) {
+        if (copies > nest_.loops[u].size) break;
+        Option with = option;
+        with.inner = {static_cast<int>(u), copies};
+        add_copies(with, tiles);
+      }
+    }
+  }
+
+  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours.
+  std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
+    if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
+    const bool is_turned = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.is_write && !access.irregular[v] && !access.irregular[u] &&
+             access.stride(u) == 1 && access.stride(v) != 0;
+    });
+    return is_turned ? std::vector<std::int64_t>{4, 8, 16} : std::vector<std::int64_t>{};
+  }
+
+  bool may_be_vector(std::size_t loop) const {
+    if (nest_.loops[loop].size < 4 || nest_.loops[loop].has_others) return false;
+    return is_contiguous_for_some(loop) || may_scatter(loop);
+  }
+
+  bool is_contiguous_for_some(std::size_t loop) const {
+    return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.irregular[loop] && access.stride(loop) == 1;
+    });
+  }
+
+  // Sums that are stored at a distance, once they are complete: where no loop along memory fills a
+  // register, as with small images.
+  bool may_scatter(std::size_t loop) const {
+    if (!nest_.has_reduce() || nest_.loops[loop].is_reduce || nest_.loops[loop].size < most_lanes())
+      return false;
+    for (std::size_t other = 0; other < nest_.loops.size(); ++other)
+      if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes() &&
+          is_contiguous_for_some(other))
+        return false;
+    return true;
+  }
+
+  std::int64_t most_lanes() const {
+    return machine_.vector_bytes / static_cast<std::int64_t>(nest_.widest);
+  }
+
+  // As many as there are trips for, or more, of which some are masked.
+  std::vector<std::int64_t> lanes_for(std::int64_t size) const {
+    if (size >= most_lanes()) return {most_lanes()};
+    const auto trips = static_cast<std::uint64_t>(size);
+    const auto less = static_cast<std::int64_t>(std::bit_floor(trips)),
+               more = static_cast<std::int64_t>(std::bit_ceil(trips));
+    return less == more ? std::vector{less} : std::vector{less, more};
+  }
+
+  const Nest& nest_;
+  const Machine& machine_;
+  Trial trial_;
+};
+
+}  // namespace
+
+std::vector<Option> register_tiles(const Nest& nest, const Target& target) {
+  return RegisterTiles(nest, target).all();
+}
+
+}  // namespace weft

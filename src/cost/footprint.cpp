@@ -1,0 +1,104 @@
+#include "footprint.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+namespace {
+
+// Elements from one trip of a dimension to the next.
+double size_behind(const NestAccess& access, std::size_t dimension) {
+  double size = 1;
+  for (std::size_t d = dimension + 1; d < access.sizes.size(); ++d)
+    size *= static_cast<double>(access.sizes[d]);
+  return size;
+}
+
+}  // namespace
+
+// How far the places of an access reach in each dimension, in the trips of some pieces, and how many of
+// these trips jump about.
+struct Footprints::Reach {
+  std::vector<double> extents;
+  double scattered = 1;
+
+  void begin(const NestAccess& access) {
+    extents.assign(access.sizes.size(), 1);
+    scattered = 1;
+  }
+  void extend(const NestAccess& access, const Piece& p) {
+    for (std::size_t d = 0; d < extents.size(); ++d)
+      extents[d] += std::abs(static_cast<double>(access.step[d][p.loop] * p.step * (p.trips - 1)));
+    if (access.irregular[p.loop]) scattered *= static_cast<double>(p.trips);
+  }
+};
+
+Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan& plan,
+                       std::size_t loops)
+    : machine_(machine), nest_(nest), plan_(plan) {
+  touched_.resize((loops + 1) * nest.accesses.size());
+  Reach reach;
+  for (std::size_t a = 0; a < nest.accesses.size(); ++a) {
+    const NestAccess& access = nest.accesses[a];
+    reach.begin(access);
+    for (std::size_t i = loops; i < plan.pieces.size(); ++i) reach.extend(access, plan.pieces[i]);
+    touched_[place(loops, a)] = touched(access, reach);
+    for (std::size_t i = loops; i-- > 0;) {
+      reach.extend(access, plan.pieces[i]);
+      touched_[place(i, a)] = touched(access, reach);
+    }
+  }
+  footprints_ = touched_;
+  for (std::size_t a = 0; a < nest.accesses.size(); ++a)
+    if (plan.staged[a] >= 0)
+      for (auto first = static_cast<std::size_t>(plan.staged[a]) + 1; first <= loops; ++first)
+        footprints_[place(first, a)] = staged(nest.accesses[a], first);
+}
+
+// Contiguous parts, from the last dimension on as long as a dimension is covered.
+Footprint Footprints::touched(const NestAccess& access, const Reach& reach) const {
+  double run = 1, runs = 1, gap = 1, whole = 1;
+  bool is_covered = true;
+  for (std::size_t d = access.sizes.size(); d-- > 0;) {
+    const auto size = static_cast<double>(access.sizes[d]);
+    const double extent = std::min(reach.extents[d], size);
+    whole *= size;
+    if (is_covered) {
+      run *= extent;
+    } else {
+      if (runs == 1 && extent > 1) gap = size_behind(access, d);
+      runs *= extent;
+    }
+    is_covered = is_covered && extent >= size;
+  }
+  Footprint result;
+  runs = std::min(runs * reach.scattered, std::max(1.0, whole / run));
+  result.runs = runs;
+  result.gap = gap * access.bytes;
+  const double span = std::max(run * access.bytes, runs * result.gap);
+  result.lines = runs * std::ceil(run * access.bytes / machine_.line);
+  if (runs > 1 && result.gap < machine_.line) result.lines = std::ceil(span / machine_.line);
+  result.pages =
+      std::min(runs * std::ceil(run * access.bytes / machine_.page), 1 + span / machine_.page);
+  return result;
+}
+
+// Of what a STAGE holds, which lies together.
+Footprint Footprints::staged(const NestAccess& access, std::size_t first) const {
+  double elements = 1;
+  for (std::size_t i = first; i < plan_.pieces.size(); ++i)
+    if (access.changes_with(plan_.pieces[i].loop))
+      elements *= static_cast<double>(plan_.pieces[i].trips);
+  Footprint result;
+  result.lines = std::ceil(elements * access.bytes / machine_.line);
+  result.pages = std::ceil(elements * access.bytes / machine_.page);
+  return result;
+}
+
+double Footprints::sum_of(double Footprint::* what, std::size_t first) const {
+  double sum = 0;
+  for (std::size_t a = 0; a < nest_.accesses.size(); ++a) sum += of(first, a).*what;
+  return sum;
+}
+
+}  // namespace weft

@@ -1,0 +1,45 @@
+// What a nest of loops touches: lines, pages, and how these lie.
+#pragma once
+
+#include <vector>
+
+#include <weft/dev/cost/nest.h>
+
+namespace weft {
+
+struct Footprint {
+  double lines = 1, pages = 1;
+  double runs = 1, gap = 0;  // contiguous parts, and the bytes from one to the next
+};
+
+// Of each access, in the trips of the pieces from some loop on.
+class Footprints {
+ public:
+  // The first pieces are loops, the others stand in registers.
+  Footprints(const Machine& machine, const Nest& nest, const NestPlan& plan, std::size_t loops);
+
+  // Of memory, and with STAGEs instead of what they hold.
+  const Footprint& of_memory(std::size_t first, std::size_t access) const {
+    return touched_[place(first, access)];
+  }
+  const Footprint& of(std::size_t first, std::size_t access) const {
+    return footprints_[place(first, access)];
+  }
+  double sum_of(double Footprint::* what, std::size_t first) const;
+
+ private:
+  struct Reach;
+
+  std::size_t place(std::size_t first, std::size_t access) const {
+    return first * nest_.accesses.size() + access;
+  }
+  Footprint touched(const NestAccess& access, const Reach& reach) const;
+  Footprint staged(const NestAccess& access, std::size_t first) const;
+
+  const Machine& machine_;
+  const Nest& nest_;
+  const NestPlan& plan_;
+  std::vector<Footprint> touched_, footprints_;  // by the first piece inside, and access
+};
+
+}  // namespace weft
