@@ -92,7 +92,6 @@ TEST(NullTensors, DoNotMove) {
 }
 
 TEST(NullTensors, HaveNoElements) {
-  const Training with_dropout;
   // clang-format off
   const NullCall calls[] = {
       OF(none, neg), OF(none, abs), OF(none, sign), OF(none, signbit), OF(none, square),
@@ -206,7 +205,6 @@ TEST(NullTensors, HaveNoProducts) {
 TEST(NullTensors, AreNoLayers) {
   const Tensor x = of({2, 3});
   const F::CellWeights cell{.input = x, .hidden = x};
-  const Training with_dropout;
   // clang-format off
   const NullCall calls[] = {
       IN(F, unfold, none, {2, 2}), IN(F, fold, none, {3, 3}, {2, 2}),
