@@ -121,7 +121,7 @@ Tensor Tensor::var(const AxisList& axes, bool keepdim, std::int64_t correction) 
 }
 
 Tensor Tensor::std(const AxisList& axes, bool keepdim, std::int64_t correction) const {
-  return Called(), variance("std", *this, axes, keepdim, correction).sqrt();
+  return Called(), root_of(variance("std", *this, axes, keepdim, correction));
 }
 
 std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
@@ -133,7 +133,7 @@ std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
 std::pair<Tensor, Tensor> Tensor::std_mean(const AxisList& axes, bool keepdim,
                                            std::int64_t correction) const {
   const Called called;
-  return {variance("std_mean", *this, axes, keepdim, correction).sqrt(), mean(axes, keepdim)};
+  return {root_of(variance("std_mean", *this, axes, keepdim, correction)), mean(axes, keepdim)};
 }
 
 std::pair<Tensor, Tensor> Tensor::aminmax(const AxisList& axes, bool keepdim) const {
