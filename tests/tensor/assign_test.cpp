@@ -46,6 +46,19 @@ TEST(TensorAssign, GoesThroughDetach) {
   EXPECT_TRUE(holds<int>(x, {7, 2}, {2}));
 }
 
+TEST(TensorAssign, GoesToDiagonals) {
+  Tensor square = Tensor::zeros({3, 3}).contiguous(), wide = Tensor::zeros({2, 2, 3}).contiguous();
+  square.diagonal().fill(1);
+  square.diagonal(-1).assign(Tensor({2, 3}));
+  EXPECT_TRUE(holds<int>(square, {1, 0, 0, 2, 1, 0, 0, 3, 1}, {3, 3}));
+  const Tensor first = wide.diagonal();
+  wide.diagonal(1, 2, 0) += 4;
+  EXPECT_TRUE(holds<int>(wide, {0, 0, 0, 0, 0, 0, 4, 0, 0, 4, 0, 0}, {2, 2, 3}));
+  EXPECT_TRUE(holds<int>(first, {0, 4, 0, 0, 0, 0}, {3, 2}));
+  square.set_requires_grad().diagonal(1).sum().backward();
+  EXPECT_TRUE(holds<int>(square.grad(), {0, 1, 0, 0, 0, 1, 0, 0, 0}, {3, 3}));
+}
+
 TEST(TensorAssign, TheLastSliceMayBePadded) {
   Tensor x = Tensor({1, 2, 3, 4, 5});
   x[Slice{.step = 2}] += 10;
