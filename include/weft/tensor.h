@@ -231,6 +231,7 @@ class Tensor {
 
   // --- Assignment, seen by all tensors that share the memory ------------------------------------
 
+  // Converts; what operators give is refused where this would hold less: floats by integers.
   Tensor& assign(const Operand& value);
   Tensor& fill(Scalar value) { return Called(), assign(value_of(value)); }
   Tensor& operator+=(const Operand& other);
@@ -243,9 +244,9 @@ class Tensor {
   Tensor& operator^=(const Operand& other);
   Tensor& operator<<=(const Operand& other);
   Tensor& operator>>=(const Operand& other);
-  Tensor& ifloordiv(const Operand& other) { return Called(), assign(floordiv(other)); }
-  Tensor& ipow(const Operand& exponent) { return Called(), assign(pow(exponent)); }
-  Tensor& imatmul(const Tensor& other) { return Called(), assign(matmul(other)); }
+  Tensor& ifloordiv(const Operand& other);
+  Tensor& ipow(const Operand& exponent);
+  Tensor& imatmul(const Tensor& other);
   // This handle becomes one of another tensor of this shape. Nothing is written: who has a copy of the
   // handle keeps what was.
   Tensor& replace(const Tensor& other);

@@ -237,6 +237,21 @@ TEST(TensorAssign, ConvertsAndBroadcasts) {
             "assign: of a tensor of shape (3, 2), expanded from (1, 2), several elements are one");
 }
 
+TEST(TensorAssign, OperatorsConvertToNothingLess) {
+  Tensor i({1, 2}), b({true, false}), u({1, 2}, {.dtype = dtypes::u8});
+  const std::string refused = " does not hold f32: cast() it first";
+  EXPECT_EQ(error_of([&] { i /= 2; }), "/=: a tensor of i32" + refused);
+  EXPECT_EQ(error_of([&] { i += 0.5; }), "+=: a tensor of i32" + refused);
+  EXPECT_EQ(error_of([&] { b *= 0.5; }), "*=: a tensor of bool" + refused);
+  EXPECT_EQ(error_of([&] { b += 1; }), "+=: a tensor of bool does not hold i32: cast() it first");
+  EXPECT_EQ(error_of([&] { i.ipow(0.5); }), "ipow: a tensor of i32" + refused);
+  EXPECT_EQ(error_of([&] { i %= Tensor({1.5}); }), "%=: a tensor of i32" + refused);
+  u += i;
+  EXPECT_TRUE(holds<int>(u, {2, 4}, {2}));
+  b |= Tensor({false, true});
+  EXPECT_TRUE(holds<bool>(b, {true, true}, {2}));
+}
+
 TEST(TensorAssign, Devices) {
   const Tensor x({1, 2});
   const Tensor moved = x.to("INTERP:1");
