@@ -89,6 +89,10 @@ Tensor Tensor::div(const Operand& other) const { return Called(), *this / other;
 Tensor Tensor::mod(const Operand& other) const { return Called(), *this % other; }
 Tensor Tensor::eq(const Operand& other) const { return Called(), *this == other; }
 Tensor Tensor::ne(const Operand& other) const { return Called(), *this != other; }
+Tensor Tensor::lt(const Operand& other) const { return Called(), *this < other; }
+Tensor Tensor::le(const Operand& other) const { return Called(), *this <= other; }
+Tensor Tensor::gt(const Operand& other) const { return Called(), *this > other; }
+Tensor Tensor::ge(const Operand& other) const { return Called(), *this >= other; }
 
 Tensor Tensor::maximum(const Operand& other) const {
   const Called called;

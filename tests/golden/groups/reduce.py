@@ -242,3 +242,7 @@ for shape in [(2, 3), (4,), (), (1, 2, 2)]:
     case("argmax", lambda x, keepdim: torch.argmax(x, keepdim=keepdim), [distinct(shape)], keepdim=True, out="i32")
 # The root has no slope where all elements are equal.
 case("std", over(lambda x, axes, keepdim: torch.std(x, axes)), [values([[2, 2], [1, 3]])], axis=1)
+for name in ["amax", "amin"]:
+    for x, axis, keepdim in [(floats((2, 3)), None, False), (transposed(distinct((3, 4))), 1, True), (values([[1, 3, 3], [2, 2, 2]]), [1], False),
+                             (floats((0, 3)), 1, False), (ints((2, 3, 2)), [0, -1], False), (floats((1,)), 0, False)]:
+        case(name, over(getattr(torch, name)), [x], axis=axis, keepdim=keepdim)
