@@ -165,6 +165,7 @@ class Tensor {
   std::vector<std::int64_t> shape() const;  // throws where a size is symbolic
   std::vector<Dim> dims() const;
   std::int64_t ndim() const;
+  std::int64_t dim() const { return Called(), ndim(); }
   std::int64_t size(std::int64_t axis) const;
   std::vector<std::int64_t> size() const { return Called(), shape(); }
   std::int64_t numel() const;
@@ -231,6 +232,7 @@ class Tensor {
 
   // --- Assignment, seen by all tensors that share the memory ------------------------------------
 
+  // Converts; what operators give is refused where this would hold less: floats by integers.
   Tensor& assign(const Operand& value);
   Tensor& fill(Scalar value) { return Called(), assign(value_of(value)); }
   Tensor& operator+=(const Operand& other);
@@ -243,9 +245,9 @@ class Tensor {
   Tensor& operator^=(const Operand& other);
   Tensor& operator<<=(const Operand& other);
   Tensor& operator>>=(const Operand& other);
-  Tensor& ifloordiv(const Operand& other) { return Called(), assign(floordiv(other)); }
-  Tensor& ipow(const Operand& exponent) { return Called(), assign(pow(exponent)); }
-  Tensor& imatmul(const Tensor& other) { return Called(), assign(matmul(other)); }
+  Tensor& ifloordiv(const Operand& other);
+  Tensor& ipow(const Operand& exponent);
+  Tensor& imatmul(const Tensor& other);
   // This handle becomes one of another tensor of this shape. Nothing is written: who has a copy of the
   // handle keeps what was.
   Tensor& replace(const Tensor& other);
@@ -460,6 +462,10 @@ class Tensor {
   Tensor heaviside(const Operand& at_zero) const;
   Tensor eq(const Operand& other) const;
   Tensor ne(const Operand& other) const;
+  Tensor lt(const Operand& other) const;
+  Tensor le(const Operand& other) const;
+  Tensor gt(const Operand& other) const;
+  Tensor ge(const Operand& other) const;
   Tensor isclose(const Operand& other, double rtol = 1e-5, double atol = 1e-8,
                  bool equal_nan = false) const;
   template <std::same_as<CloseOptions> O = CloseOptions>
@@ -595,6 +601,12 @@ class Tensor {
   }
   Tensor max(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor min(const AxisList& axes = {}, bool keepdim = false) const;
+  Tensor amax(const AxisList& axes = {}, bool keepdim = false) const {
+    return Called(), max(axes, keepdim);
+  }
+  Tensor amin(const AxisList& axes = {}, bool keepdim = false) const {
+    return Called(), min(axes, keepdim);
+  }
   Tensor any(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor all(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor mean(const AxisList& axes = {}, bool keepdim = false) const;

@@ -120,7 +120,8 @@ enum class PadMode : std::uint8_t { Constant, Reflect, Replicate, Circular };
 
 // How a new tensor is to be: {.dtype = dtypes::f16, .requires_grad = true}.
 struct Options {
-  DType dtype = {};         // void: what the values suggest, else f32
+  // Void: what the values suggest, else f32. Integers are i32, or i64 where they need to be.
+  DType dtype = {};
   std::string device = {};  // empty: default_device()
   bool requires_grad = false;
 };

@@ -6,7 +6,7 @@
 #include <weft/error.h>
 #include <weft/functional.h>
 
-#include "ops.h"
+#include "functions.h"
 
 namespace weft {
 
@@ -20,11 +20,27 @@ Tensor Tensor::hardswish() const {
   return (*this <= -3).where(*this * 0, (*this < 3).where(middle, *this));
 }
 
+namespace {
+
+// x above 0, and below (exp(x / width) - 1) * height, which near 0 keeps the digits that x has.
+Tensor exponential_unit(const Tensor& x, double height, double width) {
+  const auto below = [width](const Tensor& wide) { return (wide > 0).where(0, wide) / width; };
+  return with_slope(
+      x,
+      [&](const Tensor& wide) { return (wide > 0).where(wide, plain_expm1(below(wide)) * height); },
+      [=](const Tensor& wide, const Tensor&) {
+        return (wide > 0).where(1, below(wide).exp() * (height / width));
+      });
+}
+
+}  // namespace
+
+Tensor Tensor::elu(double alpha) const { return Called(), exponential_unit(*this, alpha, 1); }
+
 Tensor Tensor::celu(double alpha) const {
   const Called called;
   if (alpha == 0) user_error("celu: alpha is 0: want another number");
-  const Tensor is_positive = *this > 0;
-  return is_positive.where(*this, ((is_positive.where(0, *this) / alpha).exp() - 1) * alpha);
+  return exponential_unit(*this, alpha, alpha);
 }
 
 Tensor Tensor::selu(double alpha, double gamma) const { return Called(), elu(alpha) * gamma; }

@@ -30,6 +30,15 @@ UOp written_whole(const UOp& view, const UOp& root, const UOp& value, Symbol dev
   return make(Op::After, {memory, make(Op::Store, {place, value}, {}, StoreArg{})});
 }
 
+// What an operator gave, for the tensor to hold. Assigning converts; here one would not see that it does.
+Tensor fitting(const Tensor& own, const Tensor& value) {
+  const DType to = own.dtype(), from = value.dtype();
+  if ((from.is_float() && !to.is_float()) || (to.is_bool() && !from.is_bool()))
+    user_error(fmt::format("assign: a tensor of {} does not hold {}: cast() it first", to.str(),
+                           from.str()));
+  return value;
+}
+
 }  // namespace
 
 Tensor& Tensor::assign(const Operand& value) {
@@ -70,15 +79,44 @@ Tensor& Tensor::replace(const Tensor& other) {
   return *this = other;
 }
 
-Tensor& Tensor::operator+=(const Operand& other) { return Called("+="), assign(*this + other); }
-Tensor& Tensor::operator-=(const Operand& other) { return Called("-="), assign(*this - other); }
-Tensor& Tensor::operator*=(const Operand& other) { return Called("*="), assign(*this * other); }
-Tensor& Tensor::operator/=(const Operand& other) { return Called("/="), assign(*this / other); }
-Tensor& Tensor::operator%=(const Operand& other) { return Called("%="), assign(*this % other); }
-Tensor& Tensor::operator&=(const Operand& other) { return Called("&="), assign(*this & other); }
-Tensor& Tensor::operator|=(const Operand& other) { return Called("|="), assign(*this | other); }
-Tensor& Tensor::operator^=(const Operand& other) { return Called("^="), assign(*this ^ other); }
-Tensor& Tensor::operator<<=(const Operand& other) { return Called("<<="), assign(*this << other); }
-Tensor& Tensor::operator>>=(const Operand& other) { return Called(">>="), assign(*this >> other); }
+Tensor& Tensor::operator+=(const Operand& other) {
+  return Called("+="), assign(fitting(*this, *this + other));
+}
+Tensor& Tensor::operator-=(const Operand& other) {
+  return Called("-="), assign(fitting(*this, *this - other));
+}
+Tensor& Tensor::operator*=(const Operand& other) {
+  return Called("*="), assign(fitting(*this, *this * other));
+}
+Tensor& Tensor::operator/=(const Operand& other) {
+  return Called("/="), assign(fitting(*this, *this / other));
+}
+Tensor& Tensor::operator%=(const Operand& other) {
+  return Called("%="), assign(fitting(*this, *this % other));
+}
+Tensor& Tensor::operator&=(const Operand& other) {
+  return Called("&="), assign(fitting(*this, *this & other));
+}
+Tensor& Tensor::operator|=(const Operand& other) {
+  return Called("|="), assign(fitting(*this, *this | other));
+}
+Tensor& Tensor::operator^=(const Operand& other) {
+  return Called("^="), assign(fitting(*this, *this ^ other));
+}
+Tensor& Tensor::operator<<=(const Operand& other) {
+  return Called("<<="), assign(fitting(*this, *this << other));
+}
+Tensor& Tensor::operator>>=(const Operand& other) {
+  return Called(">>="), assign(fitting(*this, *this >> other));
+}
+Tensor& Tensor::ifloordiv(const Operand& other) {
+  return Called(), assign(fitting(*this, floordiv(other)));
+}
+Tensor& Tensor::ipow(const Operand& exponent) {
+  return Called(), assign(fitting(*this, pow(exponent)));
+}
+Tensor& Tensor::imatmul(const Tensor& other) {
+  return Called(), assign(fitting(*this, matmul(other)));
+}
 
 }  // namespace weft

@@ -171,8 +171,7 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
   if (is_forgotten(loss, nodes))
     user_error(
         "gradient: this tensor requires no gradient and is in memory, where nothing is known of "
-        "what "
-        "it was made of: set_requires_grad() before it is made, or read it after");
+        "what it was made of: set_requires_grad() before it is made, or read it after");
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
   const bool tracked = loss.tracked || seed.requires_grad();
   std::vector<Tensor> results;

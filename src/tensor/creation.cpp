@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
+#include <limits>
 
 #include <fmt/format.h>
 #include <weft/dev/device/buffer.h>
@@ -21,10 +22,9 @@ Tensor finished(const UOp& graph, Symbol device, const Options& options) {
 
 Sizes sizes_from(const Shape& shape, std::string_view op) {
   Sizes sizes;
-  for (const Dim& dim : shape.dims()) {
-    if (dim.uop()->bounds().hi < 0) user_error(fmt::format("{}: a size is negative", op));
-    sizes.push_back(dim.uop());
-  }
+  for (const Dim& dim : shape.dims()) sizes.push_back(dim.uop());
+  if (std::ranges::any_of(sizes, [](const UOp& size) { return size->bounds().hi < 0; }))
+    user_error(fmt::format("{}: shape {}: a size is negative", op, sizes_text(sizes)));
   return sizes;
 }
 
@@ -39,12 +39,20 @@ UOp from_host(const void* values, DType dtype, const Sizes& sizes, Symbol device
   return memory;
 }
 
+// Of a number that no tensor gives its dtype: integers are i32, or i64 where they need to be.
+DType dtype_of(const Scalar& value) {
+  const double size = value.as_double();
+  const bool is_wide = size < std::numeric_limits<std::int32_t>::min() ||
+                       size > std::numeric_limits<std::int32_t>::max();
+  return value.literal().is_index() && is_wide ? dtypes::i64 : settled(value.literal());
+}
+
 // The values of nested braces, which have to be as long as their neighbours.
 class Flattened {
  public:
   explicit Flattened(const std::vector<Nested>& values) { add(values, 0); }
 
-  DType dtype() const { return settled(dtype_ == dtypes::void_ ? dtypes::weak : dtype_); }
+  DType dtype() const { return dtype_.is_void() ? dtypes::f32 : dtype_; }
   const std::vector<std::int64_t>& shape() const { return shape_; }
 
   UOp upload(DType dtype, Symbol device) const {
@@ -73,8 +81,8 @@ class Flattened {
       if (level + 1 != shape_.size()) ragged("a number", "a list", level + 1);
       has_numbers_ = true;
       numbers_.push_back(value.number());
-      const DType literal = value.number().literal();
-      dtype_ = dtype_.is_void() ? literal : promote(dtype_, literal);
+      const DType own = dtype_of(value.number());
+      dtype_ = dtype_.is_void() ? own : promote(dtype_, own);
     }
   }
 
@@ -133,7 +141,7 @@ Tensor Tensor::from_file(const std::string& path) {
 
 Tensor Tensor::full(const Shape& shape, Scalar value, const Options& options) {
   const Called called;
-  const DType dtype = options.dtype.is_void() ? settled(value.literal()) : options.dtype;
+  const DType dtype = options.dtype.is_void() ? dtype_of(value) : options.dtype;
   return finished(spread(value.as(dtype), sizes_from(shape, "full")), device_of(options), options);
 }
 
@@ -192,8 +200,8 @@ Tensor Tensor::arange(Scalar start, Scalar stop, Scalar step, const Options& opt
   const double from = start.as_double(), by = step.as_double();
   if (by == 0) user_error("arange: the step is 0: want another number");
   const double count = std::max(0.0, std::ceil((stop.as_double() - from) / by));
-  const DType literal = promote(promote(start.literal(), stop.literal()), step.literal());
-  const DType dtype = options.dtype.is_void() ? settled(literal) : options.dtype;
+  const DType own = promote(promote(dtype_of(start), dtype_of(stop)), dtype_of(step));
+  const DType dtype = options.dtype.is_void() ? own : options.dtype;
   // Where elements are small integers or half floats, the places may still need 32 bits.
   const DType within = dtype.is_float() && dtype != dtypes::f64 ? dtypes::f32 : dtype;
   UOp value = counted(const_int(static_cast<std::int64_t>(count)), dtypes::index);

@@ -10,7 +10,8 @@
 
 namespace weft {
 
-// In a row of size + 1 elements each, the diagonal is a column.
+// In rows of size + 1 elements each, the diagonal is a column. The padding that fills the last row is no part of
+// it, so this looks at the same memory.
 Tensor Tensor::diagonal(std::int64_t offset, std::int64_t axis0, std::int64_t axis1) const {
   const Called called;
   if (ndim() < 2) user_error(fmt::format("diagonal: shape {} has no two axes", shape_text(uop())));
@@ -22,11 +23,12 @@ Tensor Tensor::diagonal(std::int64_t offset, std::int64_t axis0, std::int64_t ax
   const Tensor square =
       shrunk(shrunk(last, ndim() - 2, row, row + length), ndim() - 1, column, column + length);
   if (length == 0) return square.flatten(-2);
-  Bounds padding(static_cast<std::size_t>(ndim() - 1), {0, 0});
-  padding.back().second = length;
-  return shrunk(square.flatten(-2).pad(padding).unflatten(-1, {length, length + 1}), ndim() - 1, 0,
-                1)
-      .squeeze(-1);
+  const Tensor flat = square.flatten(-2);
+  const Sizes none(static_cast<std::size_t>(flat.ndim()), const_int(0));
+  Sizes behind = none;
+  behind.back() = const_int(length);
+  const Tensor padded = flat.viewed(weft::pad(flat.uop(), none, behind));
+  return shrunk(padded.unflatten(-1, {length, length + 1}), ndim() - 1, 0, 1).squeeze(-1);
 }
 
 namespace {

@@ -10,12 +10,6 @@
 namespace weft {
 namespace {
 
-// At 0, where it has no slope, its gradient is 0.
-Tensor root_of(const Tensor& sum, double p) {
-  const Tensor is_zero = sum == 0, safe = is_zero.where(1, sum);
-  return is_zero.where(0, p == 2 ? safe.sqrt() : safe.pow(1 / p));
-}
-
 // Of what is 0, a power below 1 has an infinite slope.
 Tensor powers_of(const Tensor& size, double p) {
   const Tensor is_zero = size == 0;

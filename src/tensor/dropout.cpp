@@ -13,7 +13,8 @@ namespace {
 
 thread_local bool training = false;
 
-bool acts(const char* op, double p) {
+bool acts(const char* op, const Tensor& x, double p) {
+  x.uop();  // refuses a null tensor
   if (!(p >= 0 && p <= 1))
     user_error(fmt::format("{}: the probability {} is not from 0 to 1", op, p));
   return Training::is_on() && p > 0;
@@ -53,7 +54,7 @@ Training::~Training() { training = before_; }
 bool Training::is_on() { return training; }
 
 Tensor Tensor::dropout(double p) const {
-  return Called(), acts("dropout", p) ? dropped(*this, p, all_axes(*this)) : *this;
+  return Called(), acts("dropout", *this, p) ? dropped(*this, p, all_axes(*this)) : *this;
 }
 
 namespace functional {
@@ -63,17 +64,17 @@ Tensor dropout(const Tensor& x, double p) { return Called(), x.dropout(p); }
 Tensor feature_dropout(const Tensor& x, double p) {
   const Called called;
   want_channels("feature_dropout", x);
-  return acts("feature_dropout", p) ? dropped(x, p, 2) : x;
+  return acts("feature_dropout", x, p) ? dropped(x, p, 2) : x;
 }
 
 Tensor alpha_dropout(const Tensor& x, double p) {
-  return Called(), acts("alpha_dropout", p) ? alpha_dropped(x, p, all_axes(x)) : x;
+  return Called(), acts("alpha_dropout", x, p) ? alpha_dropped(x, p, all_axes(x)) : x;
 }
 
 Tensor feature_alpha_dropout(const Tensor& x, double p) {
   const Called called;
   want_channels("feature_alpha_dropout", x);
-  return acts("feature_alpha_dropout", p) ? alpha_dropped(x, p, 2) : x;
+  return acts("feature_alpha_dropout", x, p) ? alpha_dropped(x, p, 2) : x;
 }
 
 }  // namespace functional

@@ -89,6 +89,10 @@ Tensor Tensor::div(const Operand& other) const { return Called(), *this / other;
 Tensor Tensor::mod(const Operand& other) const { return Called(), *this % other; }
 Tensor Tensor::eq(const Operand& other) const { return Called(), *this == other; }
 Tensor Tensor::ne(const Operand& other) const { return Called(), *this != other; }
+Tensor Tensor::lt(const Operand& other) const { return Called(), *this < other; }
+Tensor Tensor::le(const Operand& other) const { return Called(), *this <= other; }
+Tensor Tensor::gt(const Operand& other) const { return Called(), *this > other; }
+Tensor Tensor::ge(const Operand& other) const { return Called(), *this >= other; }
 
 Tensor Tensor::maximum(const Operand& other) const {
   const Called called;
@@ -184,6 +188,19 @@ Tensor integer_power(const Tensor& base, std::uint64_t exponent) {
   return power;
 }
 
+// The same by the bits of each exponent. Of what is below 0 only 1 and -1 have powers that are integers;
+// the others are rounded to 0.
+Tensor integer_power(const Tensor& base, const Tensor& exponent) {
+  const DType dtype = base.dtype();
+  Tensor power = base.ones_like(), square = base;
+  for (int bit = 0; bit < dtype.bits(); ++bit) {
+    power = (((exponent >> bit) & 1) != 0).where(power * square, power);
+    square = square * square;
+  }
+  const bool has_negatives = dtype.is_int() && !dtype.is_unsigned();
+  return has_negatives ? ((exponent < 0) & (base != 1) & (base != -1)).where(0, power) : power;
+}
+
 }  // namespace
 
 Tensor Tensor::pow(const Operand& exponent) const {
@@ -192,11 +209,10 @@ Tensor Tensor::pow(const Operand& exponent) const {
   if (dtype.is_float())
     return elementwise("pow", *this, exponent, dtype,
                        [](const UOp& x, const UOp& y) { return make(Op::Pow, {x, y}); });
-  if (!exponent.uop()->is_const())
-    return elementwise("pow", *this, exponent, dtypes::f64,
-                       [](const UOp& x, const UOp& y) { return make(Op::Pow, {x, y}); })
-        .round()
-        .cast(dtype);
+  if (!exponent.uop()->is_const()) {
+    const auto [base, by] = brought_together("pow", *this, exponent, dtype);
+    return integer_power(base, by);
+  }
   const std::int64_t power =
       int_from_bits(exponent.uop()->arg<ConstArg>().bits, exponent.uop()->dtype());
   if (power < 0)

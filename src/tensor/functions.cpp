@@ -45,6 +45,11 @@ Tensor with_sign_of(const Tensor& x, const Tensor& magnitude) {
   return (magnitude.bitcast(bits) | sign).bitcast(x.dtype());
 }
 
+Tensor root_of(const Tensor& x, double p) {
+  const Tensor is_zero = x == 0, safe = is_zero.where(1, x);
+  return is_zero.where(0, p == 2 ? safe.sqrt() : safe.pow(1 / p));
+}
+
 Tensor is_signed(const Tensor& x) {
   return x.dtype().is_float() ? x.bitcast(bits_of(x.dtype())) < 0 : x < 0;
 }

@@ -46,6 +46,8 @@ std::pair<Tensor, Tensor> brought_together(std::string_view op, const Operand& a
 DType joint(const Operand& a, const Operand& b);
 DType joint_float(const Operand& a, const Operand& b);
 
+// The p-th root. At 0, where it has no slope, its gradient is 0.
+Tensor root_of(const Tensor& x, double p = 2);
 // Whether the sign bit is set, also of zeros and NaN.
 Tensor is_signed(const Tensor& x);
 // What is not negative, with the sign bit of x; of f32 or f64.

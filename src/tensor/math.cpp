@@ -97,11 +97,6 @@ Tensor Tensor::relu6() const { return Called(), clamp(0, 6); }
 Tensor Tensor::leaky_relu(double slope) const {
   return Called(), (*this > 0).where(*this, *this * slope);
 }
-Tensor Tensor::elu(double alpha) const {
-  const Called called;
-  const Tensor is_positive = *this > 0;
-  return is_positive.where(*this, (is_positive.where(0, *this).exp() - 1) * alpha);
-}
 // Where exp overflows this is 0, of which the slope makes a number again.
 Tensor Tensor::sigmoid() const {
   const Called called;

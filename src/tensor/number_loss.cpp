@@ -4,6 +4,7 @@
 #include <weft/error.h>
 #include <weft/losses.h>
 
+#include "functions.h"
 #include "loss.h"
 
 namespace weft {
@@ -20,6 +21,9 @@ void want_positive(const char* op, const char* what, double value, bool zero_too
 Tensor weighed(const Tensor& loss, const Tensor& weight, Reduction reduction) {
   return reduced(weight.is_null() ? loss : loss * weight, reduction);
 }
+
+// At least -100, so that what is certain and wrong costs something finite.
+Tensor bounded_log(const Tensor& x) { return x.log().maximum(-100); }
 
 // log(1 + exp(x)) - target*x, without exp of what is large. What counts more than once when the target
 // is 1 is log(1 + exp(-x)).
@@ -94,13 +98,22 @@ Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& va
   return reduced(options.full ? loss + 0.5 * log_2pi : loss, options.reduction);
 }
 
-// A logarithm is -100 at least, so that what is certain and wrong costs something finite.
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
                             const WeightOptions& options) {
   const Called called;
-  constexpr double least = -100;
-  const Tensor yes = probability.log().maximum(least), no = (1 - probability).log().maximum(least);
-  return weighed(-(target * yes + (1 - target) * no), options.weight, options.reduction);
+  const DType own = joint_float(probability, target);
+  const auto both =
+      brought_together("binary_cross_entropy", probability, target, promote(own, dtypes::f32));
+  const Tensor loss = with_slopes(
+      both,
+      [](const Tensor& p, const Tensor& t) {
+        return -(t * bounded_log(p) + (1 - t) * bounded_log(1 - p));
+      },
+      [](const Tensor& p, const Tensor& t, const Tensor&) {
+        return std::pair((p - t) / (p * (1 - p)).maximum(1e-12),
+                         bounded_log(1 - p) - bounded_log(p));
+      });
+  return weighed(loss.cast(own), options.weight, options.reduction);
 }
 
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,

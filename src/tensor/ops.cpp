@@ -44,6 +44,7 @@ Axes axes_of(std::string_view op, const AxisList& list, std::int64_t ndim) {
   if (list.is_all())
     for (std::int64_t i = 0; i < ndim; ++i) axes.push_back(i);
   for (std::int64_t axis : list.axes()) {
+    if (ndim == 0 && (axis == 0 || axis == -1)) continue;  // as of a tensor of one element
     axes.push_back(axis_of(op, axis, ndim));
     if (std::ranges::count(axes, axes.back()) > 1)
       user_error(fmt::format("{}: axis {} is given twice", op, axis));

@@ -7,8 +7,8 @@
 #include <weft/error.h>
 #include <weft/functional.h>
 
+#include "functions.h"
 #include "largest.h"
-#include "ops.h"
 #include "taps.h"
 #include "windows.h"
 
@@ -172,7 +172,7 @@ Tensor lp_pool(const Tensor& x, double p, const PerDim& kernel, const PerDim& st
   const Tensor powers = p == 2 ? x.square() : x.pow(p);
   const Tensor sum =
       powers.avg_pool(kernel, {.stride = stride, .ceil_mode = ceil_mode}).maximum(0) * count;
-  return p == 2 ? sum.sqrt() : sum.pow(1 / p);
+  return root_of(sum, p);
 }
 
 #define WEFT_LP_POOL(name, dims)                                                     \

@@ -165,6 +165,8 @@ Tensor Tensor::uniform(const Shape& shape, Scalar low, Scalar high, const Option
 
 Tensor Tensor::normal(const Shape& shape, Scalar mean, Scalar std, const Options& options) {
   const Called called;
+  if (!(std.as_double() >= 0))
+    user_error(fmt::format("normal: deviation {} is not at least 0", std.as_double()));
   Options plain = options;
   plain.requires_grad = false;
   return as_asked(randn(shape, plain) * std.as_double() + mean.as_double(), options);

@@ -52,10 +52,14 @@ Tensor turned(const Tensor& tensor) { return tensor.dtype().is_float() ? -tensor
 Tensor first_largest(std::string_view op, const Tensor& tensor, std::optional<std::int64_t> chosen,
                      bool keepdim) {
   want_elements(op, tensor, chosen ? AxisList(*chosen) : AxisList());
-  if (!chosen) return first_largest(op, tensor.flatten(), 0, keepdim);
+  const auto axes = static_cast<std::size_t>(tensor.ndim());
+  if (!chosen || axes == 0) {
+    const Tensor place = first_largest(op, tensor.flatten(), 0, false);
+    return keepdim ? place.reshape(std::vector<Dim>(axes, Dim(1))) : place;
+  }
   const std::int64_t axis = axis_of(op, *chosen, tensor.ndim());
   const std::int64_t size = tensor.size(axis);
-  std::vector<Dim> apart(static_cast<std::size_t>(tensor.ndim()), Dim(1));
+  std::vector<Dim> apart(axes, Dim(1));
   apart[static_cast<std::size_t>(axis)] = Dim(size);
   const Tensor behind =
       Tensor::arange(size, 0, -1, {.device = tensor.device()}).reshape(Shape(apart));
@@ -121,7 +125,7 @@ Tensor Tensor::var(const AxisList& axes, bool keepdim, std::int64_t correction) 
 }
 
 Tensor Tensor::std(const AxisList& axes, bool keepdim, std::int64_t correction) const {
-  return Called(), variance("std", *this, axes, keepdim, correction).sqrt();
+  return Called(), root_of(variance("std", *this, axes, keepdim, correction));
 }
 
 std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
@@ -133,7 +137,7 @@ std::pair<Tensor, Tensor> Tensor::var_mean(const AxisList& axes, bool keepdim,
 std::pair<Tensor, Tensor> Tensor::std_mean(const AxisList& axes, bool keepdim,
                                            std::int64_t correction) const {
   const Called called;
-  return {variance("std_mean", *this, axes, keepdim, correction).sqrt(), mean(axes, keepdim)};
+  return {root_of(variance("std_mean", *this, axes, keepdim, correction)), mean(axes, keepdim)};
 }
 
 std::pair<Tensor, Tensor> Tensor::aminmax(const AxisList& axes, bool keepdim) const {
@@ -185,7 +189,7 @@ Tensor in_float(std::string_view op, const Tensor& tensor, DType dtype) {
 
 Tensor Tensor::softmax(std::int64_t axis, DType dtype) const {
   const Called called;
-  axis_of("softmax", axis, ndim());
+  axes_of("softmax", axis, ndim());
   if (!dtype.is_void()) return in_float("softmax", *this, dtype).softmax(axis);
   if (is_empty(*this)) return exp();
   return widely(*this, [&](const Tensor& x) {
@@ -196,7 +200,7 @@ Tensor Tensor::softmax(std::int64_t axis, DType dtype) const {
 
 Tensor Tensor::log_softmax(std::int64_t axis, DType dtype) const {
   const Called called;
-  axis_of("log_softmax", axis, ndim());
+  axes_of("log_softmax", axis, ndim());
   if (!dtype.is_void()) return in_float("log_softmax", *this, dtype).log_softmax(axis);
   if (is_empty(*this)) return exp();
   return widely(*this, [&](const Tensor& x) {

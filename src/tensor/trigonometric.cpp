@@ -65,19 +65,19 @@ Tensor Tensor::acos() const {
       [](const Tensor& x, const Tensor&) { return -arc_slope(x); });
 }
 
+// At the origin, where it has none, the gradient is 0, here and below.
 Tensor Tensor::atan2(const Operand& other) const {
   const Called called;
   const DType own = joint_float(*this, other);
   return with_slopes(brought_together("atan2", *this, other, promote(own, dtypes::f32)),
                      plain_atan2,
                      [](const Tensor& y, const Tensor& x, const Tensor&) {
-                       const Tensor square = x * x + y * y;
+                       const Tensor sum = x * x + y * y, square = (sum == 0).where(1, sum);
                        return std::pair(x / square, -y / square);
                      })
       .cast(own);
 }
 
-// At the origin, where it has none, the gradient is 0.
 Tensor Tensor::hypot(const Operand& other) const {
   const Called called;
   const DType own = joint_float(*this, other);

@@ -40,6 +40,8 @@ const Group group("reduce", {
   {"sum", over(&Tensor::sum)},
   {"prod", over(&Tensor::prod)},
   {"max", over(&Tensor::max)},
+  {"amax", over(&Tensor::amax)},
+  {"amin", over(&Tensor::amin)},
   {"min", over(&Tensor::min)},
   {"any", over(&Tensor::any)},
   {"all", over(&Tensor::all)},

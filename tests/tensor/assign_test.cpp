@@ -46,6 +46,19 @@ TEST(TensorAssign, GoesThroughDetach) {
   EXPECT_TRUE(holds<int>(x, {7, 2}, {2}));
 }
 
+TEST(TensorAssign, GoesToDiagonals) {
+  Tensor square = Tensor::zeros({3, 3}).contiguous(), wide = Tensor::zeros({2, 2, 3}).contiguous();
+  square.diagonal().fill(1);
+  square.diagonal(-1).assign(Tensor({2, 3}));
+  EXPECT_TRUE(holds<int>(square, {1, 0, 0, 2, 1, 0, 0, 3, 1}, {3, 3}));
+  const Tensor first = wide.diagonal();
+  wide.diagonal(1, 2, 0) += 4;
+  EXPECT_TRUE(holds<int>(wide, {0, 0, 0, 0, 0, 0, 4, 0, 0, 4, 0, 0}, {2, 2, 3}));
+  EXPECT_TRUE(holds<int>(first, {0, 4, 0, 0, 0, 0}, {3, 2}));
+  square.set_requires_grad().diagonal(1).sum().backward();
+  EXPECT_TRUE(holds<int>(square.grad(), {0, 1, 0, 0, 0, 1, 0, 0, 0}, {3, 3}));
+}
+
 TEST(TensorAssign, TheLastSliceMayBePadded) {
   Tensor x = Tensor({1, 2, 3, 4, 5});
   x[Slice{.step = 2}] += 10;
@@ -222,6 +235,21 @@ TEST(TensorAssign, ConvertsAndBroadcasts) {
             "assign: a value of shape (3, 2, 2) does not fit a tensor of shape (2, 2)");
   EXPECT_EQ(error_of([&] { x[0].expand({3, 2}).assign(1); }),
             "assign: of a tensor of shape (3, 2), expanded from (1, 2), several elements are one");
+}
+
+TEST(TensorAssign, OperatorsConvertToNothingLess) {
+  Tensor i({1, 2}), b({true, false}), u({1, 2}, {.dtype = dtypes::u8});
+  const std::string refused = " does not hold f32: cast() it first";
+  EXPECT_EQ(error_of([&] { i /= 2; }), "/=: a tensor of i32" + refused);
+  EXPECT_EQ(error_of([&] { i += 0.5; }), "+=: a tensor of i32" + refused);
+  EXPECT_EQ(error_of([&] { b *= 0.5; }), "*=: a tensor of bool" + refused);
+  EXPECT_EQ(error_of([&] { b += 1; }), "+=: a tensor of bool does not hold i32: cast() it first");
+  EXPECT_EQ(error_of([&] { i.ipow(0.5); }), "ipow: a tensor of i32" + refused);
+  EXPECT_EQ(error_of([&] { i %= Tensor({1.5}); }), "%=: a tensor of i32" + refused);
+  u += i;
+  EXPECT_TRUE(holds<int>(u, {2, 4}, {2}));
+  b |= Tensor({false, true});
+  EXPECT_TRUE(holds<bool>(b, {true, true}, {2}));
 }
 
 TEST(TensorAssign, Devices) {

@@ -24,6 +24,18 @@ TEST(TensorCreation, DtypeFollowsFromTheValues) {
   EXPECT_EQ(Tensor(std::vector<double>{1}).dtype(), dtypes::f64);
 }
 
+TEST(TensorCreation, IntegersBeyond32BitsAreI64) {
+  constexpr std::int64_t most = 2147483647, large = 5'000'000'000;
+  EXPECT_EQ(Tensor({-most - 1, most}).dtype(), dtypes::i32);
+  EXPECT_EQ(Tensor({most + 1}).dtype(), dtypes::i64);
+  EXPECT_EQ(Tensor({-most - 2}).dtype(), dtypes::i64);
+  EXPECT_EQ(Tensor({large, 0.5}).dtype(), dtypes::f32);
+  EXPECT_TRUE(holds<std::int64_t>(Tensor({{1, large}}), {1, large}, {1, 2}));
+  EXPECT_TRUE(holds<std::int64_t>(Tensor(-large), {-large}, {}));
+  EXPECT_TRUE(holds<std::int64_t>(Tensor::full({2}, large), {large, large}, {2}));
+  EXPECT_TRUE(holds<std::int64_t>(Tensor::arange(large, large + 3, 2), {large, large + 2}, {2}));
+}
+
 TEST(TensorCreation, RaggedBracesAreRefused) {
   EXPECT_EQ(error_of([] { Tensor({{1, 2}, {3}}); }),
             "Tensor: the values are ragged: at level 1 there is 1 values where the others have 2");

@@ -335,3 +335,14 @@ case("relu", torch.relu, [values(EXACT)])
 for approximate in ["none", "tanh"]:
     case("gelu", lambda x, approximate: torch.nn.functional.gelu(x, approximate=approximate), [values(EXTREME)], approximate=approximate)
 case("pow", lambda x, exponent: torch.pow(x, exponent), [ints((2, 3), 0, 9)], exponent=0.5)
+# Integers of any size, exactly; what is too large wraps.
+for dtype in ["i32", "i64"]:
+    case("pow", torch.pow, [values([3, -3, 2, 7, -1, 1, 0, 0], dtype), values([39, 39, 62, 3, 101, -5, 0, 9], dtype)])
+    case("pow", torch.pow, [values([2, -2, -1, -1, 1], dtype), values([-1, -3, -2, -3, -4], dtype)])
+case("pow", torch.pow, [values([200, 3, 2], "u8"), values([2, 200, 8], "u8")])
+for name in ["lt", "le", "gt", "ge"]:
+    function = getattr(torch, name)
+    for inputs in [[values([1.0, 2, nan, inf, -0.0]), values([2.0, 2, 1, inf, 0])], [ints((2, 3)), ints((3,))], [floats((0, 3)), floats((1,))],
+                   [transposed(ints((3, 2))), floats(())], [ints((2, 1), dtype="u8"), ints((3,), dtype="i8")]]:
+        case(name, function, inputs)
+    case(name, function, [floats((3,))], other=0.5)

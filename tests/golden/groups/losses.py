@@ -172,3 +172,8 @@ for reduction in REDUCTIONS:
             reduction=reduction,
         )
 case("sparse_categorical_crossentropy", sparse, [transposed(floats((4, 3))), ints((3,), 0, 4)])
+
+# Certain ones, right and wrong.
+certain = [values([0.0, 1.0, 0.0, 1.0, 0.5]), values([0.0, 1.0, 1.0, 0.0, 1.0])]
+case("binary_crossentropy", lambda x, y, reduction: F.binary_cross_entropy(x, y.detach(), reduction=reduction), certain,
+     reduction="none")

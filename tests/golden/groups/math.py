@@ -282,3 +282,4 @@ for dtype, last in [("f32", 9.1), ("f64", 26.5)]:
     case("erfc", exact, [tail], grad=False, rtol=5e-7 if dtype == "f32" else 2e-15, atol=0.0)
 case("std_mean", lambda x, axis: torch.std_mean(x, axis), [values([[1.0, float("nan"), 2.0], [4.0, 0.5, -1.0]])], axis=1, grad=False)
 case("var_mean", lambda x, axis: torch.var_mean(x, axis), [values([[1.0, float("nan"), 2.0], [4.0, 0.5, -1.0]])], axis=1, grad=False)
+case("atan2", torch.atan2, [values([0.0, 1.0, 0.0]), values([0.0, 0.0, 2.0])])

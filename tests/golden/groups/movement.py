@@ -379,3 +379,6 @@ case(
     [transposed(floats((3, 4))), transposed(ints((3, 2), 0, 4, "i64"))],
     dim=0,
 )
+for axis in [0, -1]:  # which a scalar has for what takes any number of axes
+    case("flip", torch.flip, [floats(())], dims=[axis])
+    case("squeeze", lambda x, dim: x.squeeze(dim), [floats(())], dim=axis)

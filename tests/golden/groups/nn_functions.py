@@ -152,3 +152,8 @@ EXACT, EXTREME = [-1.0, 0.0, 1.0], [-400.0, -300.0, -200.0, 200.0, 300.0, 400.0]
 case("softsign", F.softsign, [values(EXACT)])
 case("hardsigmoid", F.hardsigmoid, [values(EXTREME)])
 case("quick_gelu", lambda x: x * torch.sigmoid(1.702 * x), [values(EXTREME)])
+
+# Near 0 the result is the argument, and as precise.
+for name, function, options in [("elu", F.elu, {"alpha": 1.0}), ("elu", F.elu, {"alpha": 0.3}), ("celu", F.celu, {"alpha": 1.5}), ("selu", F.selu, {})]:
+    for dtype, rtol in [("f32", 1e-6), ("f64", 1e-13)]:
+        case(name, function, [values([-1e-20, -1e-8, -1e-5, -1e-3, -0.1, -0.4], dtype)], **options, rtol=rtol, atol=0.0)

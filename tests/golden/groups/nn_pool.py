@@ -157,3 +157,5 @@ found, places = F.max_pool2d(odd, 2, return_indices=True)
 case("max_unpool2d", F.max_unpool2d, [found, places], kernel_size=[2, 2])
 case("max_unpool2d", F.max_unpool2d, [values([[[[inf, -inf], [inf, 0.0]]]]), places], kernel_size=[2, 2])
 case("max_unpool2d", F.max_unpool2d, [values([[[[-inf, -inf], [nan, inf]]]]), places], kernel_size=[2, 2], output_size=[5, 5])
+for p in [2.0, 3.0]:
+    case("functional.lp_pool", lambda x, p, kernel_size: F.lp_pool1d(x, p, kernel_size[0]), [values([[[0, 0, 1, 2]]])], p=p, kernel_size=[2])

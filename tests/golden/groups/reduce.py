@@ -229,3 +229,20 @@ case("sum", lambda x, axis: torch.sum(x, axis), [floats((5, 1))], axis=1)
 for name in ["var", "std"]:
     for shape, axis in [((0, 3), 0), ((2, 0, 3), 1), ((3, 1), 1)]:
         case(name, lambda x, axis: getattr(torch, name)(x, axis), [floats(shape)], axis=axis, grad=False)
+
+# A scalar has axis 0 for what reduces.
+for axis, keepdim in product([0, -1], [False, True]):
+    for name, function in [("sum", torch.sum), ("prod", torch.prod), ("mean", torch.mean), ("max", torch.amax),
+                           ("logsumexp", torch.logsumexp)]:
+        case(name, lambda x, axis, keepdim: function(x, axis, keepdim), [floats(())], axis=axis, keepdim=keepdim)
+    case("argmin", lambda x, axis, keepdim: torch.argmin(x, axis, keepdim), [floats(())], axis=axis, keepdim=keepdim, out="i32")
+for name in ["softmax", "log_softmax"]:
+    case(name, lambda x, axis: getattr(torch, name)(x, axis), [floats(())], axis=0)
+for shape in [(2, 3), (4,), (), (1, 2, 2)]:
+    case("argmax", lambda x, keepdim: torch.argmax(x, keepdim=keepdim), [distinct(shape)], keepdim=True, out="i32")
+# The root has no slope where all elements are equal.
+case("std", over(lambda x, axes, keepdim: torch.std(x, axes)), [values([[2, 2], [1, 3]])], axis=1)
+for name in ["amax", "amin"]:
+    for x, axis, keepdim in [(floats((2, 3)), None, False), (transposed(distinct((3, 4))), 1, True), (values([[1, 3, 3], [2, 2, 2]]), [1], False),
+                             (floats((0, 3)), 1, False), (ints((2, 3, 2)), [0, -1], False), (floats((1,)), 0, False)]:
+        case(name, over(getattr(torch, name)), [x], axis=axis, keepdim=keepdim)

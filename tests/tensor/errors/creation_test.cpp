@@ -22,6 +22,7 @@ TEST(TensorErrors, SizesBelowZero) {
   };
   for (const auto& call : calls)
     EXPECT_NE(error_of(call).find(": a size is negative"), std::string::npos) << error_of(call);
+  EXPECT_EQ(error_of([] { Tensor::zeros({2, -3}); }), "zeros: shape (2, -3): a size is negative");
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ TEST(NullTensors, HaveNoProperties) {
   const auto bytes = std::as_writable_bytes(std::span(&memory, 1));
   // clang-format off
   const NullCall calls[] = {
-      OF(none, shape), OF(none, dims), OF(none, ndim), OF(none, size), OF(none, size, 0), OF(none, numel),
+      OF(none, shape), OF(none, dims), OF(none, ndim), OF(none, dim), OF(none, size), OF(none, size, 0), OF(none, numel),
       OF(none, len), OF(none, max_shape), OF(none, max_numel), OF(none, nbytes), OF(none, dtype),
       OF(none, device), OF(none, uop), OF(none, views), OF(none, element_size),
       OF(none, is_floating_point), OF(none, memory), OF(none, shard_axis), OF(none, realize),
@@ -92,7 +92,6 @@ TEST(NullTensors, DoNotMove) {
 }
 
 TEST(NullTensors, HaveNoElements) {
-  const Training with_dropout;
   // clang-format off
   const NullCall calls[] = {
       OF(none, neg), OF(none, abs), OF(none, sign), OF(none, signbit), OF(none, square),
@@ -115,7 +114,7 @@ TEST(NullTensors, HaveNoElements) {
       OF(none, float_power, 2), OF(none, maximum, 1), OF(none, minimum, 1), OF(none, fmax, 1),
       OF(none, fmin, 1), OF(none, atan2, 1), OF(none, hypot, 1), OF(none, copysign, 1),
       OF(none, nextafter, 1), OF(none, logaddexp, 1), OF(none, logaddexp2, 1), OF(none, xlogy, 1),
-      OF(none, heaviside, 1), OF(none, eq, 1), OF(none, ne, 1), OF(none, isclose, 1),
+      OF(none, heaviside, 1), OF(none, eq, 1), OF(none, ne, 1), OF(none, lt, 1), OF(none, le, 1), OF(none, gt, 1), OF(none, ge, 1), OF(none, isclose, 1),
       OF(none, allclose, 1), OF(none, equal, none), OF(none, where, 1, 2),
       OF(none, masked_fill, none, 1), OF(none, lerp, 1, 2), OF(none, clamp, 0, 1),
       OF(none, clip, 0, 1), OF(none, addcmul, none, none), OF(none, addcdiv, none, none),
@@ -131,7 +130,7 @@ TEST(NullTensors, HaveNoElements) {
 TEST(NullTensors, AreNotReduced) {
   // clang-format off
   const NullCall calls[] = {
-      OF(none, sum), OF(none, prod), OF(none, max), OF(none, min), OF(none, any), OF(none, all),
+      OF(none, sum), OF(none, prod), OF(none, max), OF(none, min), OF(none, amax), OF(none, amin), OF(none, any), OF(none, all),
       OF(none, mean), OF(none, var), OF(none, std), OF(none, var_mean), OF(none, std_mean),
       OF(none, aminmax), OF(none, nansum), OF(none, nanmean), OF(none, norm), OF(none, dist, none),
       OF(none, cdist, none), OF(none, argmax), OF(none, argmin), OF(none, logsumexp),
@@ -206,7 +205,6 @@ TEST(NullTensors, HaveNoProducts) {
 TEST(NullTensors, AreNoLayers) {
   const Tensor x = of({2, 3});
   const F::CellWeights cell{.input = x, .hidden = x};
-  const Training with_dropout;
   // clang-format off
   const NullCall calls[] = {
       IN(F, unfold, none, {2, 2}), IN(F, fold, none, {3, 3}, {2, 2}),

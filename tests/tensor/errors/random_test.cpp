@@ -10,6 +10,7 @@ TEST(TensorErrors, Random) {
   const Tensor two = Tensor(std::vector<std::uint64_t>{1, 2});
   const WrongCall calls[] = {
       {"rand_like", [&] { values({1, 2}).rand_like(); }, "rand_like: i32 is no float"},
+      {"normal", [&] { Tensor::normal({2}, 0, -0.5); }, "normal: deviation -0.5 is not at least 0"},
       {"threefry", [&] { of({2}).threefry(key); }, "threefry: of f32 under u64: both are u64"},
       {"threefry, key", [&] { key.threefry(of({2})); }, "threefry: of u64 under f32: both are u64"},
       {"random_bits", [&] { Tensor::random_bits(key, two, 3); },

@@ -10,8 +10,8 @@ TEST(TensorErrors, AxesOfReductions) {
   const WrongCall calls[] = {
       {"sum", [&] { x.sum(2); }, "sum: there is no axis 2 in a tensor of 2 axes"},
       {"sum, twice", [&] { x.sum({1, -1}); }, "sum: axis -1 is given twice"},
-      {"sum, of a scalar", [&] { Tensor(1.0).sum(0); },
-       "sum: there is no axis 0 in a tensor of 0 axes"},
+      {"sum, of a scalar", [&] { Tensor(1.0).sum(1); },
+       "sum: there is no axis 1 in a tensor of 0 axes"},
       {"prod", [&] { x.prod(-3); }, "prod: there is no axis -3 in a tensor of 2 axes"},
       {"max", [&] { x.max({0, 0}); }, "max: axis 0 is given twice"},
       {"min", [&] { x.min(2); }, "min: there is no axis 2 in a tensor of 2 axes"},
