@@ -44,6 +44,28 @@ void list_rules() {
       list_rules_of(*rules);  // those above it
 }
 
+// The default device's.
+void list_machine() {
+  const Machine machine = find_device(default_device()).target().machine;
+  const auto line = [](std::string_view name, double value, std::string_view meaning) {
+    fmt::print("{:<12} {:<8.4g} {}\n", name, value, meaning);
+  };
+  line("GHz", machine.hertz / 1e9, "");
+  line("workers", machine.workers, "");
+  line("launch", machine.launch * 1e6, "microseconds until all of them are at it");
+  line("vector", machine.vector_bytes, "bytes");
+  line("registers", machine.registers, "vectors");
+  line("fma_ports", machine.fma_ports, "multiply-adds of vectors that begin in one cycle");
+  line("fma_latency", machine.fma_latency, "cycles until the next of a chain begins");
+  line("load_ports", machine.load_ports, "vectors that are read in one cycle");
+  line("halves", machine.halves, "times as many of both where they take half a register or less");
+  for (std::size_t i = 0; i < machine.levels.size(); ++i) {
+    const CacheLevel& level = machine.levels[i];
+    fmt::print("level {}      {:.4g} KiB, filled by {:.3g} GB/s{}\n", i + 1, level.bytes / 1024,
+               level.bandwidth / 1e9, level.is_shared ? ", which all share" : "");
+  }
+}
+
 void list_devices() {
   for (const DeviceKind& kind : device_kinds()) fmt::print("{:<12} {}\n", kind.name, kind.meaning);
 }
@@ -53,6 +75,8 @@ constexpr Listing table[] = {
     {"passes", "The pipeline, in order", list_passes},
     {"settings", "The environment variables, with their defaults", list_settings},
     {"devices", "The devices that kernels can run on", list_devices},
+    {"machine", "The speeds by which schedules are chosen, measured when first asked for",
+     list_machine},
     {"rules", "The rewrite rules, with their source lines", list_rules},
 };
 

@@ -1,4 +1,5 @@
-# Functions that declare tests. Every test runs with the verifier on (SPEC=1).
+# Functions that declare tests. Every test runs with the verifier on (SPEC=1), and with schedules that
+# do not follow from what is measured on the machine (CALIBRATE=0).
 
 include(GoogleTest)
 
@@ -12,7 +13,7 @@ function(weft_gtest name)
   add_executable(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE weft fmt::fmt GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1)
+    PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION CALIBRATE=set:0)
 endfunction()
 
 # weft_script_test(NAME command...)
@@ -20,7 +21,8 @@ endfunction()
 # One ctest that passes when the command exits with 0.
 function(weft_script_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT SPEC=1)
+  set_tests_properties(${name} PROPERTIES
+    ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION CALIBRATE=set:0)
 endfunction()
 
 # weft_fuzz_target(NAME)

@@ -54,8 +54,10 @@ const std::vector<SettingInfo>& all_settings() {
        "best"},
       {"BEAM_BUDGET", "5", "seconds that measuring may take for each kernel"},
       {"CACHE_DIR", "",
-       "where compiled kernels and found schedules are kept; none: nowhere; default: the user's "
-       "cache"},
+       "where compiled kernels, found schedules and measured speeds are kept; none: nowhere; "
+       "default: the user's cache"},
+      {"CALIBRATE", "1",
+       "0: schedules are chosen for a processor of assumed speeds, not for those measured here"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
       {"DEV", "",
        "the device of new tensors, also as DEVICE; default: the kind K for which the environment "

@@ -196,6 +196,8 @@ class Model {
   // Instructions of one trip of the innermost loop, for all that stands in registers.
   struct Instructions {
     double arithmetic = 0, loads = 0, gathers = 0, values = 1, held = 0;
+    double lines = 0;   // that nothing announced
+    double turned = 0;  // registers that reads were turned to
   };
 
   double upcast_trips(const NestAccess& access) const {
@@ -239,6 +241,17 @@ class Model {
     return weft::turned_at_once(neighbours, lanes.trips, static_cast<std::size_t>(access.bytes));
   }
 
+  // What is read next lies behind what is read now, in no more rows than can be followed.
+  bool is_announced(const NestAccess& access) const {
+    if (loop_pieces_ == 0 || std::abs(access.stride(piece(loop_pieces_ - 1).loop)) != 1)
+      return false;
+    double rows = 1;
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
+      if (changes(access, i) && std::abs(access.stride(piece(i).loop)) != 1)
+        rows *= static_cast<double>(piece(i).trips);
+    return rows <= machine_.streams;
+  }
+
   // A row is read for each lane; rows are joined to vectors, and these interleaved by halves.
   static void count_turned(double blocks, std::int64_t rows, std::int64_t width,
                            Instructions& sum) {
@@ -268,8 +281,12 @@ class Model {
       if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
         return count_between(times * vectors_wide(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
-      if (width > 1)
+      if (width > 1) {
+        const double bytes = times * static_cast<double>(lanes->trips) * access.bytes;
+        if (!is_announced(access)) sum.lines += bytes / machine_.line;
+        sum.turned += bytes / machine_.vector_bytes;
         return count_turned(times / static_cast<double>(width), lanes->trips, width, sum);
+      }
       if (!is_contiguous) sum.gathers += times * static_cast<double>(lanes->trips);
       each = is_contiguous
                  ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
@@ -318,16 +335,12 @@ class Model {
   double cycles_of(const Instructions& code, double accumulators) const {
     const double rate = vectors_wide() <= 0.5 ? machine_.halves : 1;
     const double ports = code.arithmetic / (machine_.fma_ports * rate);
-    const double loads = (code.loads + code.gathers) / (machine_.load_ports * rate);
+    const double loads = code.loads / (machine_.load_ports * rate) + code.gathers / rate;
     const double all = (code.arithmetic + code.loads + 2 * code.gathers + 3) / machine_.issue;
-    double cycles = std::max({ports, loads, all, 1.0});
-    if (accumulators > 0) {
-      cycles = std::max(cycles, machine_.fma_latency);
-      const double needed = accumulators + std::min(code.held, 4.0) + 1;
-      const double spilled = std::max(0.0, needed - machine_.registers);
-      cycles += spilled * 1.5;
-    }
-    return cycles;
+    double cycles = std::max({ports, loads, all, 1.0}) + code.lines * machine_.line_miss;
+    if (accumulators > 0) cycles = std::max(cycles, machine_.fma_latency);
+    const double needed = accumulators + code.turned + std::min(code.held, 4.0) + 1;
+    return cycles + std::max(0.0, needed - machine_.registers) * 1.5;
   }
 
   // What is staged is read and written once for each trip of the loops that it stands in.

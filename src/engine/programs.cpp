@@ -83,7 +83,8 @@ void compile(Batch& batch) {
 
 std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   std::string key = fmt::format("{} {}", device.name(), device.compiler_key());
-  for (std::string_view name : {"ALGEBRA", "FASTMATH", "NOOPT", "SKIP", "WEFT_THREADS"})
+  for (std::string_view name :
+       {"ALGEBRA", "CALIBRATE", "FASTMATH", "NOOPT", "SKIP", "WEFT_THREADS"})
     key += " " + setting(name);
   return key + key_of(extra);
 }

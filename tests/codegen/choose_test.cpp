@@ -105,6 +105,11 @@ double microseconds(const UOp& kernel, const char* schedule) {
   return expected_time(kernel.node(), parse_schedule(schedule), fixed_target())->total() * 1e6;
 }
 
+double computing(const UOp& kernel, const std::string& schedule, const Target& target) {
+  const auto time = expected_time(kernel.node(), parse_schedule(schedule), target);
+  return time ? time->compute : 0;
+}
+
 // Schedules are applied in an arena, as by passes.
 class Choose : public testing::Test {
   Arena arena_;
@@ -143,6 +148,38 @@ TEST_F(Choose, TransposeHasLanesAlongTheOneAndCopiesAlongTheOther) {
     EXPECT_EQ(family_of(chosen, LoopKind::Upcast), "r0") << to_string(chosen);
     EXPECT_EQ(copies(chosen) % 8, 0) << to_string(chosen);
   }
+}
+
+TEST_F(Choose, TransposesGoAlongFewRowsAtOnce) {
+  for (std::int64_t m : {1024, 3000, 4096}) {
+    const Schedule chosen = choose_schedule(transpose(m, 4096).node(), fixed_target());
+    const std::string text = to_string(chosen);
+    EXPECT_NE(text.find("tile r1 16"), std::string::npos) << text;
+    EXPECT_NE(text.find("order r1 r0 "), std::string::npos) << text;
+  }
+}
+
+TEST_F(Choose, ExpectsMoreOfTurnedReadsThanThereAreRegistersFor) {
+  Target target = fixed_target();
+  target.vector_bytes = target.machine.vector_bytes = 32;
+  target.machine.registers = 16;
+  const UOp kernel = transpose(1024, 1024);
+  const auto cycles_with = [&](int copies) {
+    const std::string text = "tile r1 16; tile r1.1 8; tile r0 " + std::to_string(copies) +
+                             "; order r1 r0 r0.1 r1.1 r1.2; upcast r0.1; upcast r1.1; vector r1.2";
+    return computing(kernel, text, target);
+  };
+  EXPECT_GT(cycles_with(16), cycles_with(8));
+}
+
+// Each is a load, and put beside the others.
+TEST_F(Choose, ExpectsElementsOfAGatherOneAfterTheOther) {
+  const char* gather = "tile r1 16; order r0 r1 r1.1; vector r1.1";
+  const UOp kernel = transpose(64, 64);
+  Target target = fixed_target();
+  const double one = computing(kernel, gather, target);
+  target.machine.load_ports = 2;
+  EXPECT_GT(computing(kernel, gather, target), 0.7 * one);
 }
 
 TEST_F(Choose, ExpectsLessOfTurnedReadsThanOfGathers) {

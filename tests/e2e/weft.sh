@@ -92,6 +92,14 @@ expect ops 0 '^floordiv .*floor(a / b)' "$weft" list ops
 expect passes 0 '^simplify' "$weft" list passes
 expect settings 0 '^VALIDATE' "$weft" list settings
 expect devices 0 '^INTERP' "$weft" list devices
+expect "a processor as assumed" 0 '^GHz  *3\.7 ' env DEV=CPU CALIBRATE=0 CACHE_DIR="$dir/cache" "$weft" list machine
+expect "nothing measured then" 0 none sh -c "test -e '$dir/cache' || echo none"
+expect "a processor as measured" 0 '^GHz  *[0-9.]* ' env DEV=CPU CALIBRATE=1 CACHE_DIR="$dir/cache" "$weft" list machine
+cp "$dir/out" "$dir/measured"
+entries="ls -i '$dir/cache' 2>&1 || true"  # builds without LLVM measure nothing
+sh -c "$entries" >"$dir/entries"
+env DEV=CPU CALIBRATE=1 CACHE_DIR="$dir/cache" "$weft" list machine | cmp - "$dir/measured" || failures=$((failures + 1))
+sh -c "$entries" | cmp - "$dir/entries" || failures=$((failures + 1))
 expect rules 0 'divmod.cpp:' "$weft" list rules
 expect demo 0 'after vectorize' "$weft" demo
 

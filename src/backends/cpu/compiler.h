@@ -12,6 +12,13 @@
 
 #include "processor.h"
 
+// UBSan would look for a function's type before its first byte, where compiled kernels have none.
+#if defined(__clang__)
+#define WEFT_CALLS_COMPILED_CODE __attribute__((no_sanitize("function")))
+#else
+#define WEFT_CALLS_COMPILED_CODE
+#endif
+
 namespace weft::cpu {
 
 class Compiler {

@@ -20,13 +20,6 @@ namespace {
 
 constexpr int most_devices = 8;
 
-// UBSan would look for a function's type before its first byte, where compiled kernels have none.
-#if defined(__clang__)
-#define WEFT_CALLS_COMPILED_CODE __attribute__((no_sanitize("function")))
-#else
-#define WEFT_CALLS_COMPILED_CODE
-#endif
-
 const Compiler& chosen_compiler(const Processor& processor) {
   return has_llvm() && setting_int("CLANG") == 0 ? llvm_compiler(processor)
                                                  : clang_compiler(processor);

@@ -52,9 +52,10 @@ Machine host_machine(int vector_bytes) {
   machine.workers = thread_count();
   machine.vector_bytes = vector_bytes;
   machine.registers = vector_bytes >= 64 ? 32 : 16;
-  machine.levels = {Caches::at(1, {32 << 10, 8, 120e9, false}),
-                    Caches::at(2, {512 << 10, 8, 45e9, false}),
-                    Caches::at(3, {8 << 20, 16, 20e9, true})};
+  static const std::vector<CacheLevel> levels{Caches::at(1, {32 << 10, 8, 120e9, false}),
+                                              Caches::at(2, {512 << 10, 8, 45e9, false}),
+                                              Caches::at(3, {8 << 20, 16, 20e9, true})};
+  machine.levels = levels;
   return machine;
 }
 

@@ -2,6 +2,10 @@
 // includes its headers.
 
 #include <algorithm>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <utility>
 
 #include <fmt/core.h>
 #include <llvm/Analysis/CGSCCPassManager.h>
@@ -20,7 +24,9 @@
 
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
+#include "calibrate.h"
 #include "compiler.h"
 #include "host_machine.h"
 
@@ -122,14 +128,14 @@ class LlvmCompiler final : public Compiler {
   Target target() const override {
     Target target = target_of(processor_);
     target.vector_bytes = processor_.vector_bytes;
-    target.machine = host_machine(processor_.vector_bytes);
+    target.machine = machine();
     return target;
   }
 
   std::string render(const Node* kernel) const override {
-    const Target target = this->target();
-    const double caches = target.machine.levels.back().bytes;
-    return render_llvm(kernel, target.scratch_bytes, static_cast<std::size_t>(caches));
+    const double caches = host_machine(processor_.vector_bytes).levels.back().bytes;
+    return render_llvm(kernel, target_of(processor_).scratch_bytes,
+                       static_cast<std::size_t>(caches));
   }
 
   std::vector<std::string> compile(std::span<const std::string> sources) const override {
@@ -144,8 +150,35 @@ class LlvmCompiler final : public Compiler {
   }
 
  private:
+  // Measured where such code runs, by the first who asks.
+  Machine machine() const {
+    const Machine assumed = host_machine(processor_.vector_bytes);
+    if (!processor_.runs_here || setting_int("CALIBRATE") == 0) return assumed;
+    const DiskCache cache = disk_cache();
+    const std::lock_guard lock(mutex_);
+    const auto [known, is_new] = machines_.try_emplace({cache.folder(), assumed.workers}, assumed);
+    if (is_new)
+      known->second = calibrated(cache, machine_key(assumed), assumed, [&] {
+        return measured(assumed, processor_.has_fma,
+                        [&](const std::string& loops) { return object_of(loops, description_); });
+      });
+    return known->second;
+  }
+
+  // All that speeds follow from.
+  std::string machine_key(const Machine& assumed) const {
+    std::string text =
+        fmt::format("speeds 1 {}\n{}\n{} workers, {} bytes", key(),
+                    llvm::sys::getHostCPUName().str(), assumed.workers, assumed.vector_bytes);
+    for (const CacheLevel& level : assumed.levels) text += fmt::format(", {}", level.bytes);
+    return text;
+  }
+
   const Processor& processor_;
   Description description_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::pair<std::filesystem::path, int>, Machine>
+      machines_;  // by cache and workers
 };
 
 }  // namespace

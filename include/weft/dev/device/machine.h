@@ -29,6 +29,7 @@ struct Machine {
   double pages = 64;      // whose addresses are at hand
   double page_miss = 8;   // cycles for another
   double line_miss = 12;  // cycles for a line that nothing announced, others on the way beside it
+  double streams = 16;    // rows side by side, whose next lines are announced by those before
   double launch = 2e-6;   // seconds until all workers are at it
   std::vector<CacheLevel> levels;
 };
