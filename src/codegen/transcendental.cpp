@@ -162,8 +162,9 @@ const RuleSet& transcendental_rules() {
           rule(with_kinds(node(Op::Exp2), wide), unary<exp2_of>),
           rule(with_kinds(node(Op::Log2), wide), unary<log2_of>),
           rule(with_kinds(node(Op::Sin), wide), unary<sin_of>),
+          rule(with_kinds(node(Op::Cos), wide), unary<cos_of>),
           rule(with_kinds(node(Op::Pow), wide), power),
-          rule(with_kinds(node({Op::Exp2, Op::Log2, Op::Sin, Op::Pow}), narrow), in_f32),
+          rule(with_kinds(node({Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow}), narrow), in_f32),
       }};
   return rules;
 }

@@ -8,6 +8,7 @@ namespace weft {
 UOp exp2_of(const UOp& x);
 UOp log2_of(const UOp& x);
 UOp sin_of(const UOp& x);
+UOp cos_of(const UOp& x);
 UOp pow_of(const UOp& x, const UOp& y);
 
 // What makes an integer of an exponent, with two biases in the low bits of its word.

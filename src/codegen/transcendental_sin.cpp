@@ -111,7 +111,7 @@ Reduced reduced(const UOp& x, const std::vector<UOp>& pieces, const FloatLayout&
 }
 
 // Quadrants to radians.
-Pair angle_of(const Pair& fraction, const SinTables& tables, const FloatLayout& layout) {
+Pair radians_of(const Pair& fraction, const SinTables& tables, const FloatLayout& layout) {
   const UOp high = layout.number(tables.half_pi[0]), low = layout.number(tables.half_pi[1]);
   const Pair product = two_product(fraction.high, high);
   return {product.high, product.low + mulacc(fraction.high, low, fraction.low * high)};
@@ -128,30 +128,58 @@ UOp cosine(const Pair& r, const UOp& z, const SinTables& tables) {
   return start.high + (start.low + turn);
 }
 
-}  // namespace
+// Where a number lies on the circle, its sign aside.
+struct Angle {
+  UOp quadrant;
+  Pair rest;  // radians from it, within +-pi/4
+};
 
-UOp sin_of(const UOp& x) {
-  const FloatLayout layout = FloatLayout::of(x->dtype());
-  const SinTables& tables = layout.precision == 24 ? f32_tables : f64_tables;
+Angle angle_of(const UOp& magnitude_word, const SinTables& tables, const FloatLayout& layout) {
   const int precision = layout.precision;
-  const UOp word = bitcast(x, layout.word), sign = word & layout.sign();
-  const UOp magnitude_word = word ^ sign, magnitude = bitcast(magnitude_word, layout.value);
-
   // The first piece that matters; x is scaled as if it were number 0.
   const UOp beyond = shr(magnitude_word, layout.mantissa()) - (layout.bias + precision + 1);
   const UOp at = where(beyond < 0, layout.integer(0), shr(beyond * tables.reciprocal, 16));
   const UOp scale = power_of_two(at * -precision, layout);
-  const auto [quadrant, fraction] =
-      reduced(magnitude * scale, pieces_from(at, tables, layout), layout);
+  const auto [quadrant, fraction] = reduced(bitcast(magnitude_word, layout.value) * scale,
+                                            pieces_from(at, tables, layout), layout);
+  return {quadrant, radians_of(fraction, tables, layout)};
+}
 
-  const Pair r = angle_of(fraction, tables, layout);
-  const UOp z = r.high * r.high;
+// The sine of an angle so many quadrants ahead, as a word.
+UOp sine_ahead(const Angle& angle, int quadrants, const SinTables& tables,
+               const FloatLayout& layout) {
+  const UOp quadrant = quadrants == 0 ? angle.quadrant : angle.quadrant + quadrants;
+  const UOp z = angle.rest.high * angle.rest.high;
   const UOp is_odd = (quadrant & 1) != 0;
-  const UOp turned = where(is_odd, cosine(r, z, tables), sine(r, z, tables));
-  const UOp flip = sign ^ shl(quadrant & 2, layout.word.bits() - 2);
-  const UOp result = bitcast(bitcast(turned, layout.word) ^ flip, layout.value);
-  // There the cube no longer shows, and the low products would underflow.
-  return where(magnitude < std::ldexp(1.0, -(precision + 1) / 2), x, result);
+  const UOp turned = where(is_odd, cosine(angle.rest, z, tables), sine(angle.rest, z, tables));
+  return bitcast(turned, layout.word) ^ shl(quadrant & 2, layout.word.bits() - 2);
+}
+
+const SinTables& tables_of(const FloatLayout& layout) {
+  return layout.precision == 24 ? f32_tables : f64_tables;
+}
+
+// What is nearer to 0 has no cube, or square, that shows, and low products that would underflow.
+UOp is_tiny(const UOp& magnitude_word, const FloatLayout& layout) {
+  return bitcast(magnitude_word, layout.value) < std::ldexp(1.0, -(layout.precision + 1) / 2);
+}
+
+}  // namespace
+
+UOp sin_of(const UOp& x) {
+  const FloatLayout layout = FloatLayout::of(x->dtype());
+  const SinTables& tables = tables_of(layout);
+  const UOp word = bitcast(x, layout.word), sign = word & layout.sign(), magnitude = word ^ sign;
+  const UOp sine = sine_ahead(angle_of(magnitude, tables, layout), 0, tables, layout) ^ sign;
+  return where(is_tiny(magnitude, layout), x, bitcast(sine, layout.value));
+}
+
+UOp cos_of(const UOp& x) {
+  const FloatLayout layout = FloatLayout::of(x->dtype());
+  const SinTables& tables = tables_of(layout);
+  const UOp word = bitcast(x, layout.word), magnitude = word ^ (word & layout.sign());
+  const UOp cosine = sine_ahead(angle_of(magnitude, tables, layout), 1, tables, layout);
+  return where(is_tiny(magnitude, layout), literal_like(1.0, x), bitcast(cosine, layout.value));
 }
 
 }  // namespace weft

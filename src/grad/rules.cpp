@@ -29,12 +29,6 @@ constexpr double ln2 = std::numbers::ln2;
 UOp zero(const UOp& like) { return literal_like(std::int64_t{0}, like); }
 UOp one(const UOp& like) { return literal_like(std::int64_t{1}, like); }
 
-// cos a = 1 - 2 sin^2(a/2). Halving is exact; a + pi/2 would round away what a large a has left.
-UOp cosine(const UOp& a) {
-  const UOp s = make(Op::Sin, {a / 2});
-  return 1 - s * s * 2;
-}
-
 // What `a` gets of max(a, b): all where it is larger, half of a tie. With NaN both get all.
 UOp share(const UOp& g, const UOp& a, const UOp& b) {
   return where(a < b, zero(g), where(a == b, g / 2, g));
@@ -66,7 +60,8 @@ const Entry entries[] = {
   RULE(Sqrt,       g / (y * 2)),                       // infinite at 0
   RULE(Exp2,       g * y * ln2),
   RULE(Log2,       g / (a * ln2)),
-  RULE(Sin,        g * cosine(a)),
+  RULE(Sin,        g * make(Op::Cos, {a})),
+  RULE(Cos,        -(g * make(Op::Sin, {a}))),
   RULE(Cast,       cast(g, a->dtype())),
 
   RULE(Add,        g, g),

@@ -175,6 +175,9 @@ Tensor Tensor::log2() const {
 Tensor Tensor::sin() const {
   return Called(), float_unary(*this, [](const UOp& x) { return make(Op::Sin, {x}); });
 }
+Tensor Tensor::cos() const {
+  return Called(), float_unary(*this, [](const UOp& x) { return make(Op::Cos, {x}); });
+}
 
 namespace {
 

@@ -33,10 +33,6 @@ Tensor Tensor::log10() const {
   constexpr double log10_2 = std::numbers::ln2 / std::numbers::ln10;
   return widely(*this, [](const Tensor& x) { return x.log2() * log10_2; });
 }
-// Half of x is exact, where pi/2 - x is not once x is large.
-Tensor Tensor::cos() const {
-  return Called(), widely(*this, [](const Tensor& x) { return 1 - (x / 2).sin().square() * 2; });
-}
 Tensor Tensor::tan() const {
   return Called(), widely(*this, [](const Tensor& x) { return x.sin() / x.cos(); });
 }

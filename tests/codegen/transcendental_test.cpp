@@ -20,7 +20,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double most_ulp = 2;
 
-constexpr OpSet transcendental{Op::Exp2, Op::Log2, Op::Sin, Op::Pow};
+constexpr OpSet transcendental{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
 
 // The true value; the precision of the result is enough to tell 2 ulp from 2.0000001.
 void true_value(Op op, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y) {
@@ -28,6 +28,7 @@ void true_value(Op op, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y) {
     case Op::Exp2: mpfr_exp2(out, x, MPFR_RNDN); break;
     case Op::Log2: mpfr_log2(out, x, MPFR_RNDN); break;
     case Op::Sin: mpfr_sin(out, x, MPFR_RNDN); break;
+    case Op::Cos: mpfr_cos(out, x, MPFR_RNDN); break;
     default: mpfr_pow(out, x, y, MPFR_RNDN); break;
   }
 }
@@ -201,21 +202,33 @@ void check_near_zeros(Accuracy& sin, DType dtype) {
   }
 }
 
+// Of any angle, near the zeros of both, and where there is none.
+void check_angles(Accuracy& function, DType dtype) {
+  check_edges(function, dtype);
+  check_near_zeros(function, dtype);
+  if (dtype == dtypes::f32)
+    check_patterns(function);
+  else
+    check_samples(function, 1e6);
+  // Of all numbers of the dtype those that are nearest to a multiple of pi/2.
+  function.check_double(std::ldexp(16367173, 72));
+  if (dtype == dtypes::f64) function.check_double(std::ldexp(6381956970095103, 797));
+  EXPECT_TRUE(std::isnan(function.value(inf)));
+  EXPECT_TRUE(std::isnan(function.value(-inf)));
+}
+
 TEST_P(Transcendental, Sin) {
   Accuracy sin(Op::Sin, GetParam());
-  check_edges(sin, GetParam());
-  check_near_zeros(sin, GetParam());
-  if (GetParam() == dtypes::f32)
-    check_patterns(sin);
-  else
-    check_samples(sin, 1e6);
-  // Of all numbers of the dtype those that are nearest to a multiple of pi/2.
-  sin.check_double(std::ldexp(16367173, 72));
-  if (GetParam() == dtypes::f64) sin.check_double(std::ldexp(6381956970095103, 797));
-  EXPECT_TRUE(std::isnan(sin.value(inf)));
-  EXPECT_TRUE(std::isnan(sin.value(-inf)));
+  check_angles(sin, GetParam());
   EXPECT_TRUE(std::signbit(sin.value(-0.0)) && sin.value(-0.0) == 0);
   EXPECT_FALSE(std::signbit(sin.value(0)));
+}
+
+TEST_P(Transcendental, Cos) {
+  Accuracy cos(Op::Cos, GetParam());
+  check_angles(cos, GetParam());
+  EXPECT_EQ(cos.value(0), 1);
+  EXPECT_EQ(cos.value(-0.0), 1);
 }
 
 // x of any exponent, y such that the result is within range; and any y.
@@ -284,7 +297,7 @@ TEST_P(Transcendental, PowSpecialCases) {
 // The same bits with the algebra of symbolic() in the same fixed point, and in every lane.
 TEST_P(Transcendental, KeepsValuesUnderSymbolic) {
   const RuleSet joined("joined", {&symbolic(), &decompositions()});
-  for (const Op op : {Op::Exp2, Op::Log2, Op::Sin, Op::Pow}) {
+  for (const Op op : {Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow}) {
     const std::vector<DType> dtypes(op == Op::Pow ? 2 : 1, GetParam().vec(4));
     const Decomposed alone(op, dtypes), both(op, dtypes, dtypes::void_, joined);
     EXPECT_EQ(alone.after->dtype(), GetParam().vec(4));
@@ -306,7 +319,7 @@ INSTANTIATE_TEST_SUITE_P(Dtypes, Transcendental, testing::Values(dtypes::f32, dt
 // In the narrow dtypes all operands are tried: what f32 gives, rounded.
 TEST(NarrowTranscendental, IsRoundedOnce) {
   for (const DType dtype : {dtypes::f16, dtypes::bf16, dtypes::f8e4m3, dtypes::f8e5m2})
-    for (const Op op : {Op::Exp2, Op::Log2, Op::Sin}) {
+    for (const Op op : {Op::Exp2, Op::Log2, Op::Sin, Op::Cos}) {
       FlatProgram run = Decomposed(op, {dtype}).program();
       Real x, exact;
       for (Bits bits = 0; bits < Bits{1} << dtype.bits(); ++bits) {

@@ -52,6 +52,7 @@ const Case cases[] = {
   {"exp2",        [](auto x, auto, auto)   { return unary(Op::Exp2, x); }},
   {"log2",        [](auto x, auto, auto)   { return unary(Op::Log2, x); }},
   {"sin",         [](auto x, auto, auto)   { return unary(Op::Sin, x * 3); }},
+  {"cos",         [](auto x, auto, auto)   { return unary(Op::Cos, x * 3); }},
   {"trunc",       [](auto x, auto, auto)   { return x * unary(Op::Trunc, x); }},
   {"detach",      [](auto x, auto y, auto) { return x + unary(Op::Detach, y - y); }},
   {"cast",        [](auto x, auto, auto)   { return cast(cast(x, dtypes::f64), dtypes::f64) * x; }},

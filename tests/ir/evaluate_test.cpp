@@ -55,7 +55,8 @@ bool is_nan(Bits bits, DType dtype) {
 
 // Ops that have a value, in the order of the table.
 std::vector<Op> valued_ops() {
-  const OpSet none = {Op::Cast, Op::Bitcast, Op::Exp2, Op::Log2, Op::Sin, Op::Pow, Op::Threefry};
+  const OpSet none = {Op::Cast, Op::Bitcast, Op::Exp2, Op::Log2,
+                      Op::Sin,  Op::Cos,     Op::Pow,  Op::Threefry};
   std::vector<Op> ops;
   for (int i = 0; i < op_count; ++i) {
     const auto op = static_cast<Op>(i);
@@ -513,7 +514,7 @@ TEST(EvaluateAll, HasAValueExactlyWhereTheTableAllowsIt) {
   const std::array<Bits, 2> two{};
   const std::array<Bits, 1> one{};
   for (DType dtype : floats) {
-    for (Op op : {Op::Exp2, Op::Log2, Op::Sin, Op::Cast, Op::Bitcast})
+    for (Op op : {Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Cast, Op::Bitcast})
       EXPECT_EQ(evaluate(op, dtype, one), std::nullopt) << info(op).name;
     EXPECT_EQ(evaluate(Op::Pow, dtype, two), std::nullopt);
   }

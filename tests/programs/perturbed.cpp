@@ -85,7 +85,7 @@ Bits Perturbed::value_of(const Node* node, DType from, const std::vector<Bits>& 
   const bool is_finite = std::isfinite(double_from_bits(result, dtype)) && magnitude > 1;
   if (terms_.contains(node) && is_finite && is_inexact(result, bits, dtype))
     return result - 1 + random_() % 3;
-  constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Pow};
+  constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
   if (!bounded.contains(node->op())) return result;
   // Half a unit of a large exponent is as many units of the power.
   const double exponent = powers_.contains(node) ? double_from_bits(bits[0], dtype) : 0;

@@ -25,7 +25,7 @@ constexpr int most_failures = 3;
 // has no one value.
 bool has_value(const Node* root) {
   static const OpSet computed = OpSet::where([](Op op) {
-    constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Pow};
+    constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
     return (is_elementwise(op) && !bounded.contains(op)) ||
            OpSet{Op::Const, Op::Variable, Op::Range, Op::Bind}.contains(op);
   });

@@ -110,7 +110,7 @@ class Instance {
 
 // Devices decompose these: they have no value to compare.
 bool has_value(const UOp& root) {
-  static constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Pow};
+  static constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
   return std::ranges::none_of(toposort(root.node()),
                               [](const Node* node) { return bounded.contains(node->op()); });
 }

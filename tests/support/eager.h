@@ -191,6 +191,7 @@ class Eager {
       case Op::Exp2: return bits_from_double(finite(std::exp2(x(0))), from);
       case Op::Log2: return bits_from_double(std::log2(x(0)), from);
       case Op::Sin: return bits_from_double(std::sin(x(0)), from);
+      case Op::Cos: return bits_from_double(std::cos(x(0)), from);
       case Op::Pow: return bits_from_double(finite(std::pow(x(0), x(1))), from);
       default: return evaluate(node->op(), from, bits).value();
     }

@@ -19,6 +19,7 @@ std::optional<long double> transcendental(Op op, long double a, long double b) {
     case Op::Exp2: return std::exp2(a);
     case Op::Log2: return std::log2(a);
     case Op::Sin: return std::sin(a);
+    case Op::Cos: return std::cos(a);
     case Op::Pow: return std::pow(a, b);
     default: return std::nullopt;
   }

@@ -23,9 +23,9 @@ double weight_of(Op op) {
     double instructions;
   };
   static constexpr Weight weights[] = {
-      {Op::Exp2, 14},  {Op::Log2, 18}, {Op::Sin, 40},      {Op::Pow, 60},      {Op::Div, 10},
-      {Op::Recip, 10}, {Op::Sqrt, 10}, {Op::Mod, 40},      {Op::FloorDiv, 40}, {Op::FloorMod, 40},
-      {Op::CDiv, 40},  {Op::CMod, 40}, {Op::Threefry, 70}, {Op::Bitcast, 0}};
+      {Op::Exp2, 14},     {Op::Log2, 18},  {Op::Sin, 40},  {Op::Cos, 40},      {Op::Pow, 60},
+      {Op::Div, 10},      {Op::Recip, 10}, {Op::Sqrt, 10}, {Op::Mod, 40},      {Op::FloorDiv, 40},
+      {Op::FloorMod, 40}, {Op::CDiv, 40},  {Op::CMod, 40}, {Op::Threefry, 70}, {Op::Bitcast, 0}};
   const auto* found = std::ranges::find(weights, op, &Weight::op);
   return found == std::end(weights) ? 1 : found->instructions;
 }
