@@ -52,9 +52,9 @@ TEST(Gradient, AddsUpBeforeItGoesOn) {
   const UOp x = param(1), seed = param(2);
   const UOp shared = unary(Op::Sin, x);
   const UOp g = gradient(shared * param(3) + shared * param(4), {x}, seed)[0];
-  std::size_t sines = 0;
-  for (const Node* node : toposort(g.node())) sines += node->op() == Op::Sin;
-  EXPECT_EQ(sines, 1u);  // of the one cosine
+  std::size_t cosines = 0;
+  for (const Node* node : toposort(g.node())) cosines += node->op() == Op::Cos;
+  EXPECT_EQ(cosines, 1u);
 }
 
 TEST(Gradient, StopsAtDetach) {
