@@ -104,7 +104,8 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
     pieces.push_back({first_reduce(nest), OuterPiece::Blocks});
     has_blocks = true;
   }
-  for (int loop : {option.copies.loop, option.vector})
+  // Reads of copies go along rows: the processor announces what lies behind.
+  for (int loop : {option.vector, option.copies.loop})
     if (loop >= 0 && tiles_inside(option, static_cast<std::size_t>(loop)) > 0)
       pieces.push_back({static_cast<std::size_t>(loop), OuterPiece::InAcross});
   return pieces;
