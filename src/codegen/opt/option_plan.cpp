@@ -22,7 +22,7 @@ Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) 
       return {outer.loop, nest.loops[outer.loop].size / option.block, option.block};
     case OuterPiece::InBlock: return {outer.loop, option.block / step, step};
     case OuterPiece::Across: {
-      const std::int64_t inside = tiles_inside(option, outer.loop);
+      const std::int64_t inside = std::max<std::int64_t>(1, tiles_inside(option, outer.loop));
       const bool is_shared = option.threads > 1 && outer.loop == option.order[0];
       return {outer.loop, each_of(trips, inside), step * inside,
               is_shared ? LoopKind::Thread : LoopKind::Loop};
