@@ -7,7 +7,6 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
-#include <span>
 
 #include <fmt/core.h>
 
@@ -23,8 +22,7 @@ constexpr double usable_ways = 0.8;  // of a set
 struct ShortRun {
   double bytes, times;
 };
-constexpr ShortRun runs_in_order[] = {{16384, 1.7}, {65536, 1.15}};
-constexpr ShortRun runs_together[] = {{256, 3}, {1024, 2}, {16384, 1.3}, {65536, 1.15}};
+constexpr ShortRun short_runs[] = {{16384, 1.7}, {65536, 1.15}};
 
 // Instructions: of which lanes are there, which copies share, and of each whether it is there at all.
 constexpr double mask_of_lanes = 6, mask = 2;
@@ -117,7 +115,8 @@ class Model {
       const double own =
           conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
       const bool is_far = &cache != &machine_.levels[0] && first > 0 && plan_.staged[a] < 0;
-      lines += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(a) : 1);
+      lines += own * (is_read_before_written(a) ? 2 : 1) *
+               (is_far ? slower_by(run_bytes(nest_.accesses[a])) : 1);
     }
     return lines;
   }
@@ -138,26 +137,10 @@ class Model {
     return !is_whole || is_read || bytes <= machine_.levels.back().bytes;
   }
 
-  // Where rows are turned to columns no loop goes along memory on both sides: what counts is what the
-  // trips touch that fit into the second cache.
-  double slower_by(std::size_t a) const {
-    if (!is_turned_nest()) return slower_by(runs_in_order, run_bytes(nest_.accesses[a]));
-    const CacheLevel& near = machine_.levels[std::min<std::size_t>(1, machine_.levels.size() - 1)];
-    std::size_t first = 0;
-    while (first < loop_pieces_ && !fits(near, first)) ++first;
-    const Footprint& f = footprints_.of(first, a);
-    return slower_by(runs_together, f.lines * machine_.line / f.runs);
-  }
-
-  static double slower_by(std::span<const ShortRun> table, double run) {
-    const auto found = std::ranges::find_if(table, [&](auto entry) { return run < entry.bytes; });
-    return found == table.end() ? 1 : found->times;
-  }
-
-  bool is_turned_nest() const {
-    return !nest_.has_reduce() && std::ranges::any_of(plan_.pieces, [](const Piece& piece) {
-      return piece.kind == LoopKind::Upcast;
-    });
+  static double slower_by(double run) {
+    const auto* found =
+        std::ranges::find_if(short_runs, [&](auto entry) { return run < entry.bytes; });
+    return found == std::end(short_runs) ? 1 : found->times;
   }
 
   // What lies together of what one trip after the other touches.

@@ -15,6 +15,7 @@
 #include "kernel_loops.h"
 #include "nest_of.h"
 #include "option.h"
+#include "register_tiles.h"
 #include "scan_schedule.h"
 #include "share.h"
 #include "stores.h"
@@ -65,12 +66,6 @@ class Chooser {
         option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
         if (option.across > 1) try_out(option, options);
       }
-      if (!is_turned(tile)) continue;
-      for (const auto& [across, beside] : {std::pair{4, 16}, std::pair{16, 4}, std::pair{16, 16}}) {
-        option.across = inside_for(tile, tile.vector, across);
-        option.beside = inside_for(tile, tile.copies.loop, beside);
-        if (option.across > 1 && option.beside > 1) try_out(option, options);
-      }
     }
   }
 
@@ -91,10 +86,7 @@ class Chooser {
     const std::int64_t trips = trips_around(nest_, option, loop);
     if (trips < 2) return option;
     Option threaded = option;
-    const std::int64_t inside = tiles_inside(option, loop);
-    if (inside > 0 && option.beside > 0) {
-      threaded.threads = (trips + inside - 1) / inside;
-    } else if (inside > 0) {
+    if (tiles_inside(option, loop) > 0) {
       threaded.across = across_for(option, (trips + machine_.workers - 1) / machine_.workers);
       threaded.threads = threaded.across == 0 ? 1 : (trips + threaded.across - 1) / threaded.across;
     } else {
@@ -161,21 +153,13 @@ class Chooser {
   std::int64_t across_for(const Option& option, std::int64_t most) const {
     if (is_ordered_ || option.vector < 0 || option.copies.count > 1 || !nest_.has_reduce())
       return 0;
-    if (nest_.loops[static_cast<std::size_t>(option.vector)].is_reduce) return 0;
-    return inside_for(option, option.vector, most);
-  }
-
-  std::int64_t inside_for(const Option& option, int loop, std::int64_t most) const {
-    const std::int64_t trips = trips_around(nest_, option, static_cast<std::size_t>(loop));
+    const auto v = static_cast<std::size_t>(option.vector);
+    if (nest_.loops[v].is_reduce) return 0;
+    const std::int64_t trips = trips_around(nest_, option, v);
     if (may_shift_ || trips <= most) return std::min(most, trips);
     std::int64_t tiles = most;
     while (tiles > most / 2 && trips % tiles != 0) --tiles;
     return tiles > 0 && trips % tiles == 0 ? tiles : 0;
-  }
-
-  // Rows to columns: what lies together on either side wants to be read and written together.
-  bool is_turned(const Option& tile) const {
-    return !is_ordered_ && !nest_.has_reduce() && tile.copies.count > 1;
   }
 
   std::vector<std::vector<bool>> stages() const {

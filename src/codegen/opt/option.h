@@ -23,7 +23,6 @@ struct Option {
   std::vector<bool> staged = {};        // by access
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop
   std::int64_t across = 0;              // of the vector loop's tiles inside of all other loops
-  std::int64_t beside = 0;              // of the copies' tiles, likewise
   std::int64_t threads = 1;
   double seconds = 0;
   std::size_t number = 0;  // in the order of the tries

@@ -61,7 +61,6 @@ class Writer {
       in_block_ = tile({k, 0}, option_.block, tail_of(k, option_.block));
     }
     in_across_ = inside_of(option_.vector);
-    in_beside_ = inside_of(option_.copies.loop);
     const std::int64_t trips = trips_around(nest_, option_, option_.order[0]);
     if (option_.threads == 1 || option_.threads >= trips) return;
     if (tiles_inside(option_, option_.order[0]) > 0) return;
@@ -100,7 +99,7 @@ class Writer {
     for (const auto& [loop, role] : outer_pieces(nest_, option_))
       cuts.push_back(role == OuterPiece::InThread   ? in_thread_
                      : role == OuterPiece::InBlock  ? in_block_
-                     : role == OuterPiece::InAcross ? inside(loop)
+                     : role == OuterPiece::InAcross ? in_across_
                                                     : Cut{loop, 0});
     std::vector<Cut> all = cuts;
     for (const Cut& cut : {copies_, inner_, vectors_, lanes_})
@@ -110,10 +109,6 @@ class Writer {
       for (std::string& name : names_of(cut)) action.loops.push_back(std::move(name));
     if (action.loops.size() > 1) schedule_.push_back(std::move(action));
     return cuts;
-  }
-
-  Cut inside(std::size_t loop) const {
-    return static_cast<int>(loop) == option_.vector ? in_across_ : in_beside_;
   }
 
   void stage(const std::vector<Cut>& outer) {
@@ -137,7 +132,7 @@ class Writer {
   const Option& option_;
   bool may_shift_;
   std::vector<int> cuts_;
-  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_beside_, in_thread_;
+  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_thread_;
   Schedule schedule_;
 };
 

@@ -75,9 +75,7 @@ Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, bool may_sh
 }
 
 std::int64_t tiles_inside(const Option& option, std::size_t loop) {
-  const int at = static_cast<int>(loop);
-  if (at == option.vector) return option.across;
-  return at == option.copies.loop ? option.beside : 0;
+  return static_cast<int>(loop) == option.vector ? option.across : 0;
 }
 
 std::size_t first_reduce(const Nest& nest) {
@@ -104,10 +102,8 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
     pieces.push_back({first_reduce(nest), OuterPiece::Blocks});
     has_blocks = true;
   }
-  // Reads of copies go along rows: the processor announces what lies behind.
-  for (int loop : {option.vector, option.copies.loop})
-    if (loop >= 0 && tiles_inside(option, static_cast<std::size_t>(loop)) > 0)
-      pieces.push_back({static_cast<std::size_t>(loop), OuterPiece::InAcross});
+  if (option.across > 0)
+    pieces.push_back({static_cast<std::size_t>(option.vector), OuterPiece::InAcross});
   return pieces;
 }
 

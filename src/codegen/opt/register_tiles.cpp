@@ -1,5 +1,7 @@
 // What stands in registers at once: vectors of a loop, and copies of others beside them.
 
+#include "register_tiles.h"
+
 #include <algorithm>
 #include <bit>
 #include <numeric>
