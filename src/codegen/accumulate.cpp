@@ -145,7 +145,7 @@ class Accumulate {
     if (const std::uint32_t* group = group_.find(node)) return reduce(groups_[*group]);
     std::vector<UOp> src;
     for (const Node* source : node->src()) {
-      if (node->op() == Op::After && source->op() == Op::Range)
+      if (OpSet{Op::After, Op::Barrier}.contains(node->op()) && source->op() == Op::Range)
         add_loops(src, source);
       else
         src.push_back((*this)[source]);

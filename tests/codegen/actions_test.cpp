@@ -95,13 +95,30 @@ class Actions : public testing::Test {
 };
 
 TEST_F(Actions, PrintAsTheyAreParsed) {
-  for (const char* text :
-       {"none", "tile r1 64", "tile r1 64 mask", "tile r1.1 6 remainder", "tile r0 6 shift",
-        "order r1 r0 k0", "stage p2", "stage p2 at r1", "stage p2.1 at r1 as k0 r0",
-        "stage p2 region", "stage p2 region at r1", "upcast r0.1", "vector r1.2", "unroll k0",
-        "thread r0", "tile r0 4; upcast r0.1; order r1 r0"})
+  for (const char* text : {"none",
+                           "tile r1 64",
+                           "tile r1 64 mask",
+                           "tile r1.1 6 remainder",
+                           "tile r0 6 shift",
+                           "order r1 r0 k0",
+                           "stage p2",
+                           "stage p2 at r1",
+                           "stage p2.1 at r1 as k0 r0",
+                           "stage p2 region",
+                           "stage p2 region at r1",
+                           "upcast r0.1",
+                           "vector r1.2",
+                           "unroll k0",
+                           "thread r0",
+                           "global r0",
+                           "local r0.1",
+                           "stage p2 at k0 in shared",
+                           "stage p2 region in shared",
+                           "stage p2 at r1 in register as k0 r0",
+                           "tile r0 4; upcast r0.1; order r1 r0"})
     EXPECT_EQ(to_string(parse_schedule(text)), text);
   EXPECT_EQ(to_string(parse_schedule("")), "none");
+  EXPECT_EQ(to_string(parse_schedule("stage p2 at r1 in scratch")), "stage p2 at r1");
   EXPECT_EQ(to_string(parse_schedule(" tile  r0 4 ;; vector r0.1\n;")), "tile r0 4; vector r0.1");
 }
 
@@ -130,6 +147,9 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"stage", "a value is missing"},
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
+      {"stage p1 in", "a memory is missing"},
+      {"stage p1 in global", "the memories of a kernel are shared, scratch and register"},
+      {"stage p1 in cache", "the memories of a kernel are shared, scratch and register"},
   };
   for (const auto& [schedule, expected] : wrong)
     EXPECT_EQ(error_of([&] { return parse_schedule(schedule); }),
@@ -148,8 +168,18 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"tile r0 5", "schedule: 'tile r0 5': 12 trips are no multiple of it: which tail?"},
       {"tile k0 5 shift", "schedule: 'tile k0 5 shift': what it computes cannot be computed twice"},
       {"vector r1; tile r1 4", "schedule: 'tile r1 4': it is no plain loop"},
-      {"thread k0", "schedule: 'thread k0': threads do not share a reduction"},
+      {"thread k0", "schedule: 'thread k0': workers do not share a reduction"},
       {"thread r1", "schedule: threads share r1, which is not outermost"},
+      {"local r1", "schedule: work-items share r1, which is not outermost"},
+      {"local r0; global r1", "schedule: work-groups share r1, which is not outermost"},
+      {"thread r0; local r1", "schedule: work-items share r1, but threads have no work-groups"},
+      {"thread r0; thread r1",
+       "schedule: threads share r1, but more than 1 such loops are no launch"},
+      {"tile r0 6; tile r0.1 3; local r0; local r0.1; local r0.2; local r1",
+       "schedule: work-items share r1, but more than 3 such loops are no launch"},
+      {"global k0", "schedule: 'global k0': workers do not share a reduction"},
+      {"warp r0", "schedule: 'warp r0': no device here has warps"},
+      {"stage p1 in shared", "schedule: 'stage p1 in shared': there are no work-items to share it"},
       {"order r0 r1 r0", "schedule: 'order r0 r1 r0': r0 is there twice"},
       {"tile k0 4; order k0 r0 k0.1 r1",
        "schedule: the loops of a reduction stand in more than two places"},
@@ -184,6 +214,14 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
             "schedule: the kernel has other loops, which every thread would run");
   EXPECT_EQ(refusal(total(), "thread r0"),
             "schedule: the threads that share r0 would write to one place");
+  EXPECT_EQ(refusal(two_nests(), "local r0"),
+            "schedule: the kernel has other loops, which every work-item would run");
+  EXPECT_EQ(refusal(filled_before(), "order s0 r0; global s0"),
+            "schedule: the kernel has other loops, which every work-group would run");
+  EXPECT_EQ(refusal(total(), "global r0"),
+            "schedule: the work-groups that share r0 would write to one place");
+  EXPECT_EQ(refusal(symbolic_size(), "global r0"),
+            "schedule: 'global r0': its size is not known before it runs");
   EXPECT_EQ(refusal(total(), "tile r0 5 mask"),
             "schedule: 'tile r0 5 mask': what it stores has one place for all trips");
   EXPECT_EQ(refusal(symbolic_size(), "tile r0 4 mask"),
@@ -209,9 +247,26 @@ TEST_F(Actions, AValueIsComputedOnceForAllWhoNeedIt) {
       refusal(shares(), "stage k1 at r0"),
       "schedule: 'stage k1 at r0': what is reduced stands where it is needed, in the order of "
       "the loops");
+  EXPECT_EQ(refusal(shares(), "stage k1 in shared"),
+            "schedule: 'stage k1 in shared': what is reduced stands in scratch");
   EXPECT_EQ(refusal(shares(), "stage r0"), "schedule: 'stage r0': it is no loop of a reduction");
   EXPECT_EQ(refusal(shares(), "stage k1; vector v2"),
             "schedule: the kernel has no loop 'v2'; it has r0 r1 v1 k1 k0");
+}
+
+TEST_F(Actions, ItemsWaitForOneAnotherAroundWhatTheyShare) {
+  const std::string items =
+      "tile r0 4; tile r1 4; tile k0 4; order r0 r1 r0.1 r1.1 k0 k0.1; "
+      "global r0; global r1; local r0.1; local r1.1";
+  const auto barriers = [&](const char* stages) {
+    return count(apply_schedule(matmul(), parse_schedule(items + stages)), Op::Barrier);
+  };
+  EXPECT_EQ(barriers(""), 0U);
+  EXPECT_EQ(barriers("; stage p1 at k0"), 0U) << "memory of each item's own";
+  EXPECT_EQ(barriers("; stage p1 at r1 in shared"), 1U) << "filled once";
+  EXPECT_EQ(barriers("; stage p1 at k0 in shared"), 2U) << "filled in each trip";
+  EXPECT_EQ(barriers("; stage p1 at k0 in shared; stage p2 at k0 in shared"), 2U) << "for both";
+  EXPECT_EQ(barriers("; stage p1 at r1 in shared; stage p2 at k0 in shared"), 3U);
 }
 
 TEST_F(Actions, NameLoopsThatFillMemory) {

@@ -18,7 +18,9 @@
 #include <weft/dev/ir/text.h>
 #include <weft/dev/schedule/kernel.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
+#include "../support/errors.h"
 #include "../support/guarded.h"
 #include "../support/kernels.h"
 
@@ -196,22 +198,27 @@ class Drawer {
       if (loop.is_reduce && random_.chance(0.2))
         schedule_.push_back({.type = Action::Stage, .name = loop.name});
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
-    if (random_.chance(0.7)) order();
+    if (random_.chance(0.5)) share();
+    if (has_groups_ || random_.chance(0.7)) order();
     for (const std::string& read : reads_)
-      if (random_.chance(0.3))
+      if (random_.chance(has_groups_ ? 0.6 : 0.3))
         schedule_.push_back({.type = Action::Stage,
                              .name = read,
                              .at = random_.chance(0.2) ? "" : random_.any_of(loops_).name,
-                             .by_region = random_.chance(0.4)});
+                             .by_region = random_.chance(0.4),
+                             .space = space()});
     kinds();
     return schedule_;
   }
+
+  bool has_groups() const { return has_groups_; }
 
  private:
   struct Loop {
     std::string name;
     std::int64_t size;
     bool is_reduce;
+    LoopKind kind = LoopKind::Loop;
   };
 
   void tile() {
@@ -229,23 +236,43 @@ class Drawer {
     loops_.push_back({family + "." + std::to_string(++cuts_[family]), count, loop.is_reduce});
   }
 
+  // Some loops of the output are those of work-groups, some those of their items.
+  void share() {
+    for (Loop& loop : loops_)
+      if (loop.name[0] == 'r' && random_.chance(0.6)) {
+        loop.kind = loop.size <= 16 && random_.chance(0.6) ? LoopKind::Local : LoopKind::Global;
+        has_groups_ = true;
+        add(loop, loop.kind);
+      }
+  }
+
+  Space space() {
+    if (has_groups_ && random_.chance(0.7)) return Space::Shared;
+    return random_.chance(0.2) ? Space::Register : Space::Scratch;
+  }
+
+  // Any, but that workers share what stands outermost.
   void order() {
+    random_.shuffle(loops_);
+    std::ranges::sort(loops_, {}, [](const Loop& loop) {
+      return loop.kind == LoopKind::Global ? 0 : loop.kind == LoopKind::Local ? 1 : 2;
+    });
     std::vector<std::string> names;
     for (const Loop& loop : loops_) names.push_back(loop.name);
-    random_.shuffle(names);
     schedule_.push_back({.type = Action::Order, .name = {}, .loops = names});
   }
 
   void kinds() {
     bool has_vector = false;
     for (const Loop& loop : loops_) {
+      if (is_parallel(loop.kind)) continue;
       const bool fits = loop.size == 2 || loop.size == 4 || loop.size == 8 || loop.size == 16;
       if (fits && !has_vector && random_.chance(0.5)) {
         has_vector = true;
         add(loop, LoopKind::Vector);
       } else if ((loop.size <= 5 || loop.size == 8 || loop.size == 16) && random_.chance(0.4)) {
         add(loop, random_.chance(0.7) ? LoopKind::Upcast : LoopKind::Unroll);
-      } else if (!loop.is_reduce && !has_threads_ && random_.chance(0.1)) {
+      } else if (!loop.is_reduce && !has_groups_ && !has_threads_ && random_.chance(0.1)) {
         has_threads_ = true;
         add(loop, LoopKind::Thread);
       }
@@ -259,7 +286,7 @@ class Drawer {
   std::vector<Loop> loops_;
   std::vector<std::string> reads_;
   std::map<std::string, int> cuts_;
-  bool has_threads_ = false;
+  bool has_threads_ = false, has_groups_ = false;
   Schedule schedule_;
 };
 
@@ -294,17 +321,43 @@ UOp with_schedule(const UOp& kernel, const std::string& text) {
 }
 
 struct Tried {
-  int accepted = 0, refused = 0;
+  int accepted = 0, refused = 0, shared = 0;
 };
 
-void compare(const UOp& kernel, const UOp& applied, const std::string& text) {
-  const std::vector<float> expected = result_of(find_device("INTERP"), kernel);
-  const std::vector<float> there = result_of(find_device("INTERP"), applied);
-  const std::vector<float> here = result_of(find_device("CPU"), with_schedule(kernel, text));
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(expected[i], there[i], 1e-4) << "element " << i << " on INTERP";
-    ASSERT_NEAR(expected[i], here[i], 1e-4) << "element " << i << " on CPU";
+bool is_of_groups(const UOp& program) {
+  return std::ranges::any_of(toposort(program.node()), [](const Node* node) {
+    return node->op() == Op::Barrier ||
+           (node->op() == Op::Special && node->arg<SpecialArg>().kind != LoopKind::Thread) ||
+           (node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Shared);
+  });
+}
+
+void expect_near(const std::vector<float>& expected, const std::vector<float>& found,
+                 const char* where) {
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i << where;
+}
+
+// Groups on the reference device, both as they were scheduled and as programs, and refused elsewhere.
+void compare(const UOp& kernel, const UOp& applied, const std::string& text, bool has_groups) {
+  Device &reference = find_device("INTERP"), &cpu = find_device("CPU");
+  const std::vector<float> expected = result_of(reference, kernel);
+  const UOp shared = run_named("workers", {applied})[0], named = with_schedule(kernel, text);
+  const UOp program = run_pipeline({named}, {.target = cpu.target()})[0];
+  for (const std::int64_t backward : {0, 1}) {
+    const Context order{{"INTERP_BACKWARD", backward}};
+    expect_near(expected, result_of(reference, shared), " on INTERP");
+    if (has_groups)
+      expect_near(expected, result_of(reference, program), " on INTERP, as a program");
   }
+  if (is_of_groups(program))
+    EXPECT_NE(error_of([&] { cpu.render(program.node()); }).find("work-groups"), std::string::npos);
+  else
+    expect_near(expected, result_of(cpu, named), " on CPU");
+}
+
+std::ptrdiff_t count_of(const UOp& kernel, Op op) {
+  return std::ranges::count(toposort(kernel.node()), op, &Node::op);
 }
 
 void check(std::uint64_t seed, Tried& tried) {
@@ -316,7 +369,8 @@ void check(std::uint64_t seed, Tried& tried) {
   const InternerScope scope(arena);
   const UOp made = random.any_of(makers)(random);
   const UOp kernel = ready_to_schedule(run_named("simplify", run_named("ranges", {made}))[0]);
-  const std::string text = to_string(Drawer(random, kernel.node()).schedule());
+  Drawer drawer(random, kernel.node());
+  const std::string text = to_string(drawer.schedule());
   ASSERT_EQ(to_string(parse_schedule(text)), text);
   UOp applied;
   try {
@@ -326,9 +380,10 @@ void check(std::uint64_t seed, Tried& tried) {
     return;
   }
   ++tried.accepted;
+  tried.shared += count_of(applied, Op::Barrier) > 0;
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
   try {
-    compare(kernel, applied, text);
+    compare(kernel, applied, text, drawer.has_groups());
   } catch (const Error& error) {
     FAIL() << error.what() << "\n" << print_graph("kernel", {{kernel.node()}});
   }
@@ -342,6 +397,7 @@ TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
   for (std::uint64_t seed = 1; seed <= count && !testing::Test::HasFatalFailure(); ++seed)
     check(seed, tried);
   EXPECT_GT(3 * tried.accepted, tried.refused) << "many schedules should be possible";
+  EXPECT_GT(20 * tried.shared, tried.accepted) << "in some, items wait for one another";
 }
 
 // For a machine so slow that every kernel is worth threads.

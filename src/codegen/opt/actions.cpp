@@ -79,6 +79,13 @@ Action parse_stage(Words& words) {
   Action action{.type = Action::Stage, .name = words.take("a value")};
   action.by_region = words.take_if("region");
   if (words.take_if("at")) action.at = words.take("a loop");
+  if (words.take_if("in")) {
+    const std::string space = words.take("a memory");
+    const auto found = std::ranges::find(enum_names(Space()), space);
+    action.space = static_cast<Space>(found - enum_names(Space()).begin());
+    if (found == enum_names(Space()).end() || action.space == Space::Global)
+      words.refuse("the memories of a kernel are shared, scratch and register");
+  }
   if (words.take_if("as")) action.loops = words.rest();
   return action;
 }
@@ -107,6 +114,7 @@ Action parse_action(std::string_view text) {
 
 std::string text_of(const Action& action) {
   const std::string list = fmt::format("{}", fmt::join(action.loops, " "));
+  const bool is_scratch = action.space == Space::Scratch;
   switch (action.type) {
     case Action::Tile:
       return fmt::format("tile {} {}{}{}", action.name, action.count,
@@ -117,9 +125,11 @@ std::string text_of(const Action& action) {
                          action.name);
     case Action::Order: return "order " + list;
     case Action::Stage:
-      return fmt::format("stage {}{}{}{}{}{}", action.name, action.by_region ? " region" : "",
-                         action.at.empty() ? "" : " at ", action.at, list.empty() ? "" : " as ",
-                         list);
+      return fmt::format(
+          "stage {}{}{}{}{}{}{}{}", action.name, action.by_region ? " region" : "",
+          action.at.empty() ? "" : " at ", action.at, is_scratch ? "" : " in ",
+          is_scratch ? "" : enum_names(Space())[static_cast<std::size_t>(action.space)],
+          list.empty() ? "" : " as ", list);
   }
   return {};
 }

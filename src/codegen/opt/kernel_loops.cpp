@@ -139,19 +139,61 @@ void KernelLoops::sort(const Node* closer) {
   replace(closer, with_sources(UOp(closer), src));
 }
 
-// Lanes are values: none of them runs loops of its own. Threads run the whole kernel.
+namespace {
+
+// Who shares the trips of a loop, and how many such loops a launch has.
+struct Workers {
+  LoopKind kind;
+  std::string_view one, all;
+  std::size_t axes;
+};
+constexpr Workers known_workers[] = {{LoopKind::Thread, "thread", "threads", 1},
+                                     {LoopKind::Global, "work-group", "work-groups", 3},
+                                     {LoopKind::Local, "work-item", "work-items", 3}};
+
+const Workers* workers_of(const Node* range) {
+  const auto* found = std::ranges::find(known_workers, range->arg<RangeArg>().kind, &Workers::kind);
+  return found == std::end(known_workers) ? nullptr : found;
+}
+
+}  // namespace
+
+// Workers run the whole kernel: their loops stand around all others, those of groups around those of items.
+void KernelLoops::check_workers() const {
+  std::vector<const Workers*> seen;  // of each loop so far
+  for (const std::string& name : order_) {
+    const Node* range = loop(name);
+    const Workers* workers = workers_of(range);
+    seen.push_back(workers);
+    if (workers == nullptr) continue;
+    const auto stands_inside = [&](const Workers* outer) {
+      return outer == nullptr || outer->kind > workers->kind;
+    };
+    if (std::ranges::any_of(seen, stands_inside))
+      user_error(fmt::format("schedule: {} share {}, which is not outermost", workers->all, name));
+    if (workers->kind != LoopKind::Thread && seen[0]->kind == LoopKind::Thread)
+      user_error(fmt::format("schedule: {} share {}, but threads have no work-groups", workers->all,
+                             name));
+    if (static_cast<std::size_t>(std::ranges::count(seen, workers)) > workers->axes)
+      user_error(fmt::format("schedule: {} share {}, but more than {} such loops are no launch",
+                             workers->all, name, workers->axes));
+    if (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End ||
+        closer_of(range) != kernel_->src(0))
+      user_error(fmt::format("schedule: the kernel has other loops, which every {} would run",
+                             workers->one));
+    if (!may_share(kernel_->src(0), range))
+      user_error(fmt::format("schedule: the {} that share {} would write to one place",
+                             workers->all, name));
+  }
+}
+
+// Lanes are values: none of them runs loops of its own.
 void KernelLoops::check_kinds() const {
+  check_workers();
   for (const auto& [name, range] : loops_) {
-    const LoopKind kind = range->arg<RangeArg>().kind;
-    if (kind == LoopKind::Thread && name != order_[0])
-      user_error(fmt::format("schedule: threads share {}, which is not outermost", name));
-    if (kind == LoopKind::Thread && (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End))
-      user_error("schedule: the kernel has other loops, which every thread would run");
-    if (kind == LoopKind::Thread && !may_share(kernel_->src(0), range.node()))
-      user_error(fmt::format("schedule: the threads that share {} would write to one place", name));
-    if (kind != LoopKind::Vector) continue;
+    if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
     for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
-      if (OpSet{Op::Stage, Op::End}.contains(node->op()))
+      if (OpSet{Op::Stage, Op::End, Op::Barrier}.contains(node->op()))
         user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
   }
 }

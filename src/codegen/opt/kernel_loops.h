@@ -44,7 +44,12 @@ class KernelLoops {
   void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);
   std::vector<NamedRead> reads() const;
   void stage_all();
+  std::vector<const Node*> inside_of(const Action& action, const Node* load) const;
   void stage_read(const Action& action, const Node* load);
+  std::vector<UOp> items() const;
+  UOp filled_by_items(const Action& action, const UOp& value, const std::vector<UOp>& ranges) const;
+  void join_barriers();
+  void check_workers() const;
   void check_kinds() const;
   void sort(const Node* closer);
   void sum_in_parts(const Node* reduce);

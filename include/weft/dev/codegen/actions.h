@@ -45,6 +45,8 @@ struct Action {
   // A STAGE has the dimensions of the param, not those of the loops: the part between the least and
   // the greatest index inside.
   bool by_region = false;
+  Space space =
+      Space::Scratch;  // of a STAGE; the items of a work-group fill SHARED memory together
 
   friend bool operator==(const Action&, const Action&) = default;
 };
