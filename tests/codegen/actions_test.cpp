@@ -52,6 +52,15 @@ UOp total() {
       {over(add_to(place(param(0, Access::ReadWrite, {size(1)}), {size(0)}), x), {i})});
 }
 
+// k0: a list of the largest and the least.
+UOp range_of_values() {
+  const UOp k = reduction(20);
+  const UOp x = load(place(param(1, Access::Read, {size(20)}), {k}));
+  const UOp list = reduce(Op::Max, {tuple({x, -x}), k});
+  const UOp out = place(param(0, Access::Write, {size(1)}), {size(0)});
+  return kernel_of({put(out, member(list, 0, dtypes::f32) + member(list, 1, dtypes::f32))});
+}
+
 UOp two_nests() {
   const UOp i = loop(size(4)), j = loop(size(4));
   return kernel_of(
@@ -110,6 +119,8 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "vector r1.2",
                            "unroll k0",
                            "thread r0",
+                           "group k0 8",
+                           "group k0 8 mask",
                            "global r0",
                            "local r0.1",
                            "stage p2 at k0 in shared",
@@ -168,7 +179,7 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"tile r0 5", "schedule: 'tile r0 5': 12 trips are no multiple of it: which tail?"},
       {"tile k0 5 shift", "schedule: 'tile k0 5 shift': what it computes cannot be computed twice"},
       {"vector r1; tile r1 4", "schedule: 'tile r1 4': it is no plain loop"},
-      {"thread k0", "schedule: 'thread k0': workers do not share a reduction"},
+      {"thread k0", "schedule: 'thread k0': only the items of a work-group share a reduction"},
       {"thread r1", "schedule: threads share r1, which is not outermost"},
       {"local r1", "schedule: work-items share r1, which is not outermost"},
       {"local r0; global r1", "schedule: work-groups share r1, which is not outermost"},
@@ -177,7 +188,11 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
        "schedule: threads share r1, but more than 1 such loops are no launch"},
       {"tile r0 6; tile r0.1 3; local r0; local r0.1; local r0.2; local r1",
        "schedule: work-items share r1, but more than 3 such loops are no launch"},
-      {"global k0", "schedule: 'global k0': workers do not share a reduction"},
+      {"global k0", "schedule: 'global k0': only the items of a work-group share a reduction"},
+      {"group r0 4", "schedule: 'group r0 4': it is no loop of a reduction"},
+      {"group k0 3", "schedule: 'group k0 3': 8 trips are no multiple of it: which tail?"},
+      {"tile k0 4; tile k0.1 2; local k0.1; local k0.2",
+       "schedule: work-items share two loops of one reduction"},
       {"warp r0", "schedule: 'warp r0': no device here has warps"},
       {"stage p1 in shared", "schedule: 'stage p1 in shared': there are no work-items to share it"},
       {"order r0 r1 r0", "schedule: 'order r0 r1 r0': r0 is there twice"},
@@ -216,6 +231,15 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
             "schedule: the threads that share r0 would write to one place");
   EXPECT_EQ(refusal(two_nests(), "local r0"),
             "schedule: the kernel has other loops, which every work-item would run");
+  EXPECT_EQ(refusal(shares(), "group k0 4; group k1 5"),
+            "schedule: 4 work-items share k0.1, and 5 another reduction");
+  EXPECT_EQ(refusal(range_of_values(), "group k0 4"), "schedule: 'group k0 4': it reduces a list");
+  EXPECT_EQ(refusal(range_of_values(), "local k0"),
+            "schedule: work-items share k0, which reduces a list");
+  EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; group k0 4"),
+            "schedule: the kernel has other loops, which every work-item would run");
+  EXPECT_EQ(refusal(matmul(), "group k0 4; vector r1"),
+            "schedule: what is staged changes with the lanes of r1");
   EXPECT_EQ(refusal(filled_before(), "order s0 r0; global s0"),
             "schedule: the kernel has other loops, which every work-group would run");
   EXPECT_EQ(refusal(total(), "global r0"),
@@ -267,6 +291,16 @@ TEST_F(Actions, ItemsWaitForOneAnotherAroundWhatTheyShare) {
   EXPECT_EQ(barriers("; stage p1 at k0 in shared"), 2U) << "filled in each trip";
   EXPECT_EQ(barriers("; stage p1 at k0 in shared; stage p2 at k0 in shared"), 2U) << "for both";
   EXPECT_EQ(barriers("; stage p1 at r1 in shared; stage p2 at k0 in shared"), 3U);
+}
+
+TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {
+  const auto barriers = [](const UOp& kernel, const char* schedule) {
+    return count(apply_schedule(kernel, parse_schedule(schedule)), Op::Barrier);
+  };
+  EXPECT_EQ(barriers(matmul(), "group k0 4; global r0; global r1"), 1U);
+  EXPECT_EQ(barriers(matmul(), "tile k0 4; local k0.1; global r0; global r1"), 1U) << "the same";
+  EXPECT_EQ(barriers(matmul(), "group k0 4"), 2U) << "for each element";
+  EXPECT_EQ(barriers(shares(), "global r0; group k0 5; group k1 5"), 2U) << "one after the other";
 }
 
 TEST_F(Actions, NameLoopsThatFillMemory) {

@@ -199,6 +199,7 @@ class Drawer {
         schedule_.push_back({.type = Action::Stage, .name = loop.name});
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
     if (random_.chance(0.5)) share();
+    if (has_groups_ || random_.chance(0.1)) group();
     if (has_groups_ || random_.chance(0.7)) order();
     for (const std::string& read : reads_)
       if (random_.chance(has_groups_ ? 0.6 : 0.3))
@@ -231,9 +232,15 @@ class Drawer {
     const bool is_even = loop.size % count == 0;
     const Tail tail = is_even ? Tail::None : static_cast<Tail>(random_.in(1, 3));
     schedule_.push_back({.type = Action::Tile, .name = loop.name, .count = count, .tail = tail});
+    cut(at, count);
+  }
+
+  Loop& cut(std::size_t at, std::int64_t count) {
+    const Loop loop = loops_[at];
     const std::string family = loop.name.substr(0, loop.name.find('.'));
     loops_[at].size = (loop.size + count - 1) / count;
     loops_.push_back({family + "." + std::to_string(++cuts_[family]), count, loop.is_reduce});
+    return loops_.back();
   }
 
   // Some loops of the output are those of work-groups, some those of their items.
@@ -244,6 +251,25 @@ class Drawer {
         has_groups_ = true;
         add(loop, loop.kind);
       }
+  }
+
+  // As many items for all reductions; a tile with a kind, or both at once.
+  void group() {
+    const std::int64_t count = random_.in(2, 8);
+    for (std::size_t i = loops_.size(); i-- > 0;) {
+      const Loop loop = loops_[i];
+      if (!loop.is_reduce || loop.size < count || !random_.chance(0.3)) continue;
+      const Tail tail = loop.size % count == 0 ? Tail::None : static_cast<Tail>(random_.in(1, 2));
+      const bool is_one = random_.chance(0.5);
+      schedule_.push_back({.type = is_one ? Action::Group : Action::Tile,
+                           .name = loop.name,
+                           .count = count,
+                           .tail = tail});
+      Loop& inner = cut(i, count);
+      inner.kind = LoopKind::Local;
+      if (!is_one) add(inner, LoopKind::Local);
+      has_groups_ = true;
+    }
   }
 
   Space space() {

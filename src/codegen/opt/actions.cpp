@@ -64,8 +64,8 @@ class Words {
   std::size_t next_ = 0;
 };
 
-Action parse_tile(Words& words) {
-  Action action{.type = Action::Tile, .name = words.take("a loop")};
+Action parse_tile(Words& words, Action::Type type) {
+  Action action{.type = type, .name = words.take("a loop")};
   action.count = words.number();
   if (words.empty()) return action;
   const auto tail = std::ranges::find(tails, words.peek());
@@ -97,7 +97,9 @@ Action parse_action(std::string_view text) {
   const auto kind = std::ranges::find(kinds, type);
   Action action;
   if (type == "tile") {
-    action = parse_tile(words);
+    action = parse_tile(words, Action::Tile);
+  } else if (type == "group") {
+    action = parse_tile(words, Action::Group);
   } else if (type == "order") {
     action = {.type = Action::Order, .name = {}, .loops = words.rest()};
   } else if (type == "stage") {
@@ -117,8 +119,9 @@ std::string text_of(const Action& action) {
   const bool is_scratch = action.space == Space::Scratch;
   switch (action.type) {
     case Action::Tile:
-      return fmt::format("tile {} {}{}{}", action.name, action.count,
-                         action.tail == Tail::None ? "" : " ",
+    case Action::Group:
+      return fmt::format("{} {} {}{}{}", action.type == Action::Tile ? "tile" : "group",
+                         action.name, action.count, action.tail == Tail::None ? "" : " ",
                          tails[static_cast<std::size_t>(action.tail)]);
     case Action::Kind:
       return fmt::format("{} {}", enum_names(LoopKind())[static_cast<std::size_t>(action.kind)],

@@ -5,9 +5,7 @@
 #include <map>
 #include <ranges>
 
-#include <weft/dev/codegen/slice.h>
-
-#include "filled.h"
+#include "groups.h"
 #include "kernel_loops.h"
 
 namespace weft {
@@ -38,7 +36,8 @@ Substitution places_at(const UOp& number, const std::vector<UOp>& ranges) {
   return places;
 }
 
-// The loops around, without those that workers share.
+}  // namespace
+
 std::vector<UOp> trips_around(const UOp& value, const std::vector<UOp>& own) {
   std::vector<UOp> around;
   for (const Node* range : value->ranges())
@@ -47,27 +46,6 @@ std::vector<UOp> trips_around(const UOp& value, const std::vector<UOp>& own) {
       around.emplace_back(range);
   return around;
 }
-
-UOp barrier(const std::vector<UOp>& what) {
-  return make(Op::Barrier, what, {}, ScopeArg{Scope::Group});
-}
-
-// In each trip of the loops around, it is filled when all items have read what it held before, and read
-// when all have filled it.
-class SharedMemory {
- public:
-  SharedMemory(const std::vector<UOp>& dims, DType dtype, const std::vector<UOp>& around)
-      : buffer_(memory_for(dims, dtype, Space::Shared)),
-        begin_(around.empty() ? buffer_ : make(Op::After, {buffer_, barrier(around)})) {}
-
-  const UOp& begin() const { return begin_; }
-  UOp after(const UOp& filled) const { return make(Op::After, {buffer_, barrier({filled})}); }
-
- private:
-  UOp buffer_, begin_;
-};
-
-}  // namespace
 
 std::vector<UOp> KernelLoops::items() const {
   std::vector<UOp> items;
@@ -128,7 +106,7 @@ void KernelLoops::join_barriers() {
     std::vector<UOp> what;
     for (const Node* node : found->second)
       for (const Node* source : node->src()) what.emplace_back(source);
-    const UOp joint = barrier(what);
+    const UOp joint = group_barrier(what);
     Substitution by;
     for (const Node* node : found->second) by.emplace(node, joint);
     kernel_ = substitute(kernel_, by);

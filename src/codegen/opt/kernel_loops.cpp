@@ -21,6 +21,10 @@ void refuse(const Action& action, std::string_view why) {
   user_error(fmt::format("schedule: '{}': {}", to_string({action}), why));
 }
 
+void refuse_other_loops(std::string_view worker) {
+  user_error(fmt::format("schedule: the kernel has other loops, which every {} would run", worker));
+}
+
 std::vector<NamedLoop> loops_of_kernel(const Node* kernel) {
   std::vector<NamedLoop> loops;
   const auto add = [&](char letter, std::size_t& count, const Node* closer) {
@@ -179,8 +183,7 @@ void KernelLoops::check_workers() const {
                              workers->all, name, workers->axes));
     if (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End ||
         closer_of(range) != kernel_->src(0))
-      user_error(fmt::format("schedule: the kernel has other loops, which every {} would run",
-                             workers->one));
+      refuse_other_loops(workers->one);
     if (!may_share(kernel_->src(0), range))
       user_error(fmt::format("schedule: the {} that share {} would write to one place",
                              workers->all, name));
@@ -199,6 +202,7 @@ void KernelLoops::check_kinds() const {
 }
 
 UOp KernelLoops::finished() {
+  share_reductions();
   stage_all();
   check_kinds();
   std::vector<const Node*> firsts;  // a loop of each closer, which outlives the closer
@@ -213,7 +217,8 @@ UOp KernelLoops::finished() {
 void KernelLoops::apply(const Schedule& schedule) {
   using Apply = void (KernelLoops::*)(const Action&);
   static constexpr Apply apply[] = {&KernelLoops::tile, &KernelLoops::set_kind,
-                                    &KernelLoops::reorder, &KernelLoops::stage};
+                                    &KernelLoops::reorder, &KernelLoops::stage,
+                                    &KernelLoops::group};
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }
 

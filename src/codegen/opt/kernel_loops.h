@@ -49,6 +49,10 @@ class KernelLoops {
   std::vector<UOp> items() const;
   UOp filled_by_items(const Action& action, const UOp& value, const std::vector<UOp>& ranges) const;
   void join_barriers();
+  void group(const Action& action);
+  void share_reductions();
+  void share_reduction(const std::string& name, const UOp& own);
+  void add_sharing(const std::string& name);
   void check_workers() const;
   void check_kinds() const;
   void sort(const Node* closer);
@@ -58,6 +62,7 @@ class KernelLoops {
   UOp kernel_;
   std::map<std::string, UOp, std::less<>> loops_;
   std::vector<std::string> order_;  // of all loops, outermost first
+  UOp sharing_;                     // by which items share reductions; null where they do not
   Schedule stages_;  // of reads: done last, when loops and their order are what they will be
 };
 
@@ -69,5 +74,6 @@ struct SameValue {
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
 
 [[noreturn]] void refuse(const Action& action, std::string_view why);
+[[noreturn]] void refuse_other_loops(std::string_view worker);
 
 }  // namespace weft

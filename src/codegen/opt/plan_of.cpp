@@ -97,7 +97,7 @@ class Pieces {
 NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   using Apply = void (Pieces::*)(const Action&);
   static constexpr Apply apply[] = {&Pieces::tile, &Pieces::set_kind, &Pieces::reorder,
-                                    &Pieces::stage};
+                                    &Pieces::stage, &Pieces::tile};
   Pieces pieces(nest);
   for (const Action& action : schedule) (pieces.*apply[action.type])(action);
   return pieces.plan();

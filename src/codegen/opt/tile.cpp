@@ -118,8 +118,8 @@ void KernelLoops::set_kind(const Action& action) {
   const Node *range = loop(action.name), *closer = closer_of(range);
   if (action.kind == LoopKind::Warp || action.kind == LoopKind::Lane)
     refuse(action, "no device here has warps");
-  if (is_parallel(action.kind) && closer->op() == Op::Reduce)
-    refuse(action, "workers do not share a reduction");
+  if (closer->op() == Op::Reduce && is_parallel(action.kind) && action.kind != LoopKind::Local)
+    refuse(action, "only the items of a work-group share a reduction");
   if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
     refuse(action, "its size is not known before it runs");
   const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, action.kind);

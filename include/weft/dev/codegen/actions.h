@@ -32,6 +32,7 @@ struct Action {
     Kind,   // how the loop runs
     Order,  // `loops`, outermost first, in this order; a reduction's may stand before others
     Stage,  // the value is computed before, for all trips inside of loop `at` (the kernel: "")
+    Group,  // a TILE of a reduction whose trips are those of work-items
   };
 
   Type type = Tile;
