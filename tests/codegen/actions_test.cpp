@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 #include <weft/dev/base/called.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
 
 #include "../support/errors.h"
 #include "../support/kernels.h"
+#include "../support/nodes.h"
 
 namespace weft {
 namespace {
@@ -119,6 +121,8 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "vector r1.2",
                            "unroll k0",
                            "thread r0",
+                           "pad r0 16",
+                           "swap r0 k0.1",
                            "group k0 8",
                            "group k0 8 mask",
                            "global r0",
@@ -155,6 +159,10 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"tile r0 4 mask shift", "'shift' is too much"},
       {"vector", "a loop is missing"},
       {"vector r0 r1", "'r1' is too much"},
+      {"pad r0", "a number is missing"},
+      {"pad r0 16 mask", "'mask' is too much"},
+      {"swap r0", "a loop is missing"},
+      {"swap r0 r1 k0", "'k0' is too much"},
       {"stage", "a value is missing"},
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
@@ -248,6 +256,12 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
             "schedule: 'global r0': its size is not known before it runs");
   EXPECT_EQ(refusal(total(), "tile r0 5 mask"),
             "schedule: 'tile r0 5 mask': what it stores has one place for all trips");
+  EXPECT_EQ(refusal(total(), "pad r0 5"),
+            "schedule: 'pad r0 5': what it stores has one place for all trips");
+  EXPECT_EQ(refusal(symbolic_size(), "pad r0 4"),
+            "schedule: 'pad r0 4': its size is not known before it runs");
+  EXPECT_EQ(refusal(matmul(), "swap r0 r7"),
+            "schedule: the kernel has no loop 'r7'; it has r0 r1 k0");
   EXPECT_EQ(refusal(symbolic_size(), "tile r0 4 mask"),
             "schedule: 'tile r0 4 mask': its size is not known before it runs");
   EXPECT_EQ(refusal(symbolic_size(), "upcast r0"),
@@ -301,6 +315,20 @@ TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {
   EXPECT_EQ(barriers(matmul(), "tile k0 4; local k0.1; global r0; global r1"), 1U) << "the same";
   EXPECT_EQ(barriers(matmul(), "group k0 4"), 2U) << "for each element";
   EXPECT_EQ(barriers(shares(), "global r0; group k0 5; group k1 5"), 2U) << "one after the other";
+}
+
+TEST_F(Actions, OneIsAnotherOrTwo) {
+  const auto hash = [](const char* schedule) {
+    const UOp applied = apply_schedule(matmul(), parse_schedule(schedule));
+    return structural_hash(nodes_of({simplify(applied)}));
+  };
+  EXPECT_EQ(hash("tile r0 5 mask"), hash("pad r0 5; tile r0 5"));
+  EXPECT_EQ(hash("tile k0 5 mask"), hash("pad k0 5; tile k0 5"));
+  EXPECT_EQ(hash("pad r0 4"), hash("none")) << "12 is a multiple";
+  EXPECT_FALSE(hash("pad r0 32") == hash("none")) << "of more than there are";
+  EXPECT_EQ(hash("swap r0 r1"), hash("order r1 r0"));
+  EXPECT_EQ(hash("swap r1 r0; swap r0 r1"), hash("none"));
+  EXPECT_EQ(hash("group k0 4; global r0"), hash("tile k0 4; local k0.1; global r0"));
 }
 
 TEST_F(Actions, NameLoopsThatFillMemory) {

@@ -197,6 +197,7 @@ class Drawer {
     for (const Loop& loop : loops_)
       if (loop.is_reduce && random_.chance(0.2))
         schedule_.push_back({.type = Action::Stage, .name = loop.name});
+    if (random_.chance(0.2)) pad();
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
     if (random_.chance(0.5)) share();
     if (has_groups_ || random_.chance(0.1)) group();
@@ -233,6 +234,14 @@ class Drawer {
     const Tail tail = is_even ? Tail::None : static_cast<Tail>(random_.in(1, 3));
     schedule_.push_back({.type = Action::Tile, .name = loop.name, .count = count, .tail = tail});
     cut(at, count);
+  }
+
+  void pad() {
+    Loop& loop = loops_[static_cast<std::size_t>(random_.in(0, std::ssize(loops_) - 1))];
+    const std::int64_t count = random_.any_of<std::int64_t>({2, 3, 4, 8, 16});
+    schedule_.push_back(
+        {.type = Action::Pad, .name = loop.name, .count = count, .tail = Tail::Mask});
+    loop.size = (loop.size + count - 1) / count * count;
   }
 
   Loop& cut(std::size_t at, std::int64_t count) {
@@ -286,6 +295,10 @@ class Drawer {
     std::vector<std::string> names;
     for (const Loop& loop : loops_) names.push_back(loop.name);
     schedule_.push_back({.type = Action::Order, .name = {}, .loops = names});
+    if (!has_groups_ && random_.chance(0.3))
+      schedule_.push_back({.type = Action::Swap,
+                           .name = {},
+                           .loops = {random_.any_of(names), random_.any_of(names)}});
   }
 
   void kinds() {

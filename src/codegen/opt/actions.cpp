@@ -102,6 +102,12 @@ Action parse_action(std::string_view text) {
     action = parse_tile(words, Action::Group);
   } else if (type == "order") {
     action = {.type = Action::Order, .name = {}, .loops = words.rest()};
+  } else if (type == "pad") {
+    action = {.type = Action::Pad, .name = words.take("a loop"), .tail = Tail::Mask};
+    action.count = words.number();
+  } else if (type == "swap") {
+    action = {.type = Action::Swap, .name = {}};
+    for (int i = 0; i < 2; ++i) action.loops.push_back(words.take("a loop"));
   } else if (type == "stage") {
     action = parse_stage(words);
   } else if (kind != kinds.end()) {
@@ -127,6 +133,8 @@ std::string text_of(const Action& action) {
       return fmt::format("{} {}", enum_names(LoopKind())[static_cast<std::size_t>(action.kind)],
                          action.name);
     case Action::Order: return "order " + list;
+    case Action::Pad: return fmt::format("pad {} {}", action.name, action.count);
+    case Action::Swap: return "swap " + list;
     case Action::Stage:
       return fmt::format(
           "stage {}{}{}{}{}{}{}{}", action.name, action.by_region ? " region" : "",

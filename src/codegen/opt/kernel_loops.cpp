@@ -135,6 +135,10 @@ void KernelLoops::reorder(const Action& action) {
   for (std::size_t place : places) order_[place] = *next++;
 }
 
+void KernelLoops::swap(const Action& action) {
+  std::swap(order_[position(action.loops[0])], order_[position(action.loops[1])]);
+}
+
 void KernelLoops::sort(const Node* closer) {
   std::vector<UOp> src{UOp(closer->src(0))};
   for (const Node* range : closer->src().subspan(1)) src.emplace_back(range);
@@ -216,9 +220,9 @@ UOp KernelLoops::finished() {
 
 void KernelLoops::apply(const Schedule& schedule) {
   using Apply = void (KernelLoops::*)(const Action&);
-  static constexpr Apply apply[] = {&KernelLoops::tile, &KernelLoops::set_kind,
-                                    &KernelLoops::reorder, &KernelLoops::stage,
-                                    &KernelLoops::group};
+  static constexpr Apply apply[] = {
+      &KernelLoops::tile,  &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
+      &KernelLoops::group, &KernelLoops::pad,      &KernelLoops::swap};
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }
 

@@ -26,7 +26,7 @@ class KernelLoops {
  private:
   // What a tile leaves of a loop.
   struct Tiles {
-    UOp outer, inner, place, valid;
+    UOp outer, inner, place;
   };
 
   const Node* loop(std::string_view name) const;
@@ -34,11 +34,14 @@ class KernelLoops {
   std::vector<const Node*> closers() const;
   bool comes_before(const Node* range, const Node* other) const;
 
-  Tiles tiles_of(const Action& action, const Node* range, const Node* closer) const;
+  Tiles tiles_of(const Action& action, const Node* range) const;
   void add_inner(const std::string& name, const Tiles& tiles);
+  void pad_to(const std::string& name, std::int64_t count);
+  void pad(const Action& action);
   void tile(const Action& action);
   void set_kind(const Action& action);
   void reorder(const Action& action);
+  void swap(const Action& action);
   void stage(const Action& action);
   void stage_value(const Action& action);
   void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);

@@ -33,6 +33,8 @@ struct Action {
     Order,  // `loops`, outermost first, in this order; a reduction's may stand before others
     Stage,  // the value is computed before, for all trips inside of loop `at` (the kernel: "")
     Group,  // a TILE of a reduction whose trips are those of work-items
+    Pad,    // more trips, which are masked, until `count` divides them
+    Swap,   // the two `loops` change places
   };
 
   Type type = Tile;
