@@ -121,6 +121,8 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "vector r1.2",
                            "unroll k0",
                            "thread r0",
+                           "stage p2 slide at r0 in shared",
+                           "pipeline p2.1 3",
                            "pad r0 16",
                            "swap r0 k0.1",
                            "group k0 8",
@@ -163,6 +165,8 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"pad r0 16 mask", "'mask' is too much"},
       {"swap r0", "a loop is missing"},
       {"swap r0 r1 k0", "'k0' is too much"},
+      {"pipeline p1", "a number is missing"},
+      {"pipeline p1 0", "'0' is no number of trips"},
       {"stage", "a value is missing"},
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
@@ -315,6 +319,46 @@ TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {
   EXPECT_EQ(barriers(matmul(), "tile k0 4; local k0.1; global r0; global r1"), 1U) << "the same";
   EXPECT_EQ(barriers(matmul(), "group k0 4"), 2U) << "for each element";
   EXPECT_EQ(barriers(shares(), "global r0; group k0 5; group k1 5"), 2U) << "one after the other";
+}
+
+TEST_F(Actions, LoopsHandOnWhatFollowsTripByTrip) {
+  static constexpr Text wrong[] = {
+      {"stage p1 slide", "'stage p1 slide': no loop hands it on"},
+      {"global r0; stage p1 slide at r0",
+       "'stage p1 slide at r0': trips that follow one another hand on, others do not"},
+      {"tile k0 4; order k0 r0 r1 k0.1; stage p1 slide at r0",
+       "'stage p1 slide at r0': the reduction over k0 stands around r0"},
+      {"tile k0 4; order k0 r0 r1 k0.1; stage p2 at k0; pipeline p2 2",
+       "'stage p2 at k0': r0 stands in k0"},
+      {"stage p1 slide at r1", "'stage p1 slide at r1': it is the same in all trips of r1"},
+      {"stage p1 slide at r0",
+       "'stage p1 slide at r0': of r0 trips' 1 elements the next needs none"},
+      {"tile k0 4; upcast k0; order k0 r0 r1 k0.1; stage p1 at r0; pipeline p1 2",
+       "'stage p1 at r0': it changes with a loop that runs in r0"},
+      {"tile k0 4; tile k0.1 2; unroll k0; stage p1 at k0.1; pipeline p1 2",
+       "'stage p1 at k0.1': the reduction over k0 stands around k0.1"},
+      {"pipeline p1 2", "'pipeline p1 2': it is not staged"},
+      {"stage p1 at r0; pipeline p1 1", "'pipeline p1 1': one trip alone is not ahead"},
+      {"stage p1 slide at r0; pipeline p1 2", "'pipeline p1 2': what slides is not read ahead"},
+  };
+  for (const auto& [schedule, expected] : wrong)
+    EXPECT_EQ(refusal(matmul(), schedule), std::string("schedule: ") + expected) << schedule;
+  for (const char* schedule :
+       {"stage p1 at r0; pipeline p1 3", "tile k0 4; stage p2 at k0; pipeline p2 2"})
+    EXPECT_EQ(refusal(matmul(), schedule), "no error") << schedule;
+}
+
+TEST_F(Actions, ItemsWaitOnceInEachTripForWhatIsReadAhead) {
+  const std::string items =
+      "tile r0 4; tile r1 4; tile k0 4; order r0 r1 r0.1 r1.1 k0 k0.1; "
+      "global r0; global r1; local r0.1; local r1.1; "
+      "stage p1 at k0 in shared; stage p2 at k0 in shared; ";
+  const auto barriers = [&](const char* ahead) {
+    return count(apply_schedule(matmul(), parse_schedule(items + ahead)), Op::Barrier);
+  };
+  EXPECT_EQ(barriers("pipeline p1 2; pipeline p2 2"), 1U);
+  EXPECT_EQ(barriers("pipeline p1 2; pipeline p2 3"), 1U);
+  EXPECT_EQ(barriers("pipeline p1 2"), 2U) << "p2 is filled and read in the same trip";
 }
 
 TEST_F(Actions, OneIsAnotherOrTwo) {

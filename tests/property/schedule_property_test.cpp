@@ -203,13 +203,33 @@ class Drawer {
     if (has_groups_ || random_.chance(0.1)) group();
     if (has_groups_ || random_.chance(0.7)) order();
     for (const std::string& read : reads_)
-      if (random_.chance(has_groups_ ? 0.6 : 0.3))
-        schedule_.push_back({.type = Action::Stage,
-                             .name = read,
-                             .at = random_.chance(0.2) ? "" : random_.any_of(loops_).name,
-                             .by_region = random_.chance(0.4),
-                             .space = space()});
+      if (random_.chance(has_groups_ ? 0.6 : 0.3)) stage(read);
     kinds();
+    return schedule_;
+  }
+
+  // Reads that a loop hands on, from trip to trip: where outputs stand around sums, they can be.
+  Schedule handing() {
+    if (loops_.empty() || reads_.empty()) return {};
+    for (std::int64_t tiles = random_.in(0, 2); tiles > 0; --tiles) tile();
+    if (random_.chance(0.4)) share();
+    order(true);
+    std::vector<std::string> loops, sums;
+    for (const Loop& loop : loops_)
+      if (!is_parallel(loop.kind)) (loop.is_reduce ? sums : loops).push_back(loop.name);
+    const bool slides = random_.chance(0.5);
+    const std::vector<std::string>& around = slides || random_.chance(0.3) ? loops : sums;
+    if (around.empty()) return schedule_;
+    const std::string read = random_.any_of(reads_);
+    schedule_.push_back({.type = Action::Stage,
+                         .name = read,
+                         .at = random_.any_of(around),
+                         .by_region = slides || random_.chance(0.3),
+                         .slides = slides,
+                         .space = space()});
+    if (!slides)
+      schedule_.push_back({.type = Action::Pipeline, .name = read, .count = random_.in(2, 4)});
+    if (random_.chance(0.3)) kinds();
     return schedule_;
   }
 
@@ -281,16 +301,28 @@ class Drawer {
     }
   }
 
+  void stage(const std::string& read) {
+    Action action{.type = Action::Stage, .name = read};
+    if (!random_.chance(0.2)) action.at = random_.any_of(loops_).name;
+    action.by_region = random_.chance(0.4);
+    action.slides = action.by_region && random_.chance(0.3);
+    action.space = space();
+    schedule_.push_back(action);
+    if (!action.slides && random_.chance(0.15))
+      schedule_.push_back({.type = Action::Pipeline, .name = read, .count = random_.in(2, 4)});
+  }
+
   Space space() {
     if (has_groups_ && random_.chance(0.7)) return Space::Shared;
     return random_.chance(0.2) ? Space::Register : Space::Scratch;
   }
 
   // Any, but that workers share what stands outermost.
-  void order() {
+  void order(bool sums_last = false) {
     random_.shuffle(loops_);
-    std::ranges::sort(loops_, {}, [](const Loop& loop) {
-      return loop.kind == LoopKind::Global ? 0 : loop.kind == LoopKind::Local ? 1 : 2;
+    std::ranges::sort(loops_, {}, [&](const Loop& loop) {
+      if (is_parallel(loop.kind)) return loop.kind == LoopKind::Global ? 0 : 1;
+      return sums_last && loop.is_reduce ? 3 : 2;
     });
     std::vector<std::string> names;
     for (const Loop& loop : loops_) names.push_back(loop.name);
@@ -360,7 +392,7 @@ UOp with_schedule(const UOp& kernel, const std::string& text) {
 }
 
 struct Tried {
-  int accepted = 0, refused = 0, shared = 0;
+  int accepted = 0, refused = 0, shared = 0, slides = 0, ahead = 0;
 };
 
 bool is_of_groups(const UOp& program) {
@@ -399,17 +431,16 @@ std::ptrdiff_t count_of(const UOp& kernel, Op op) {
   return std::ranges::count(toposort(kernel.node()), op, &Node::op);
 }
 
-void check(std::uint64_t seed, Tried& tried) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,       rows,   columns,
-                                                    elements, convolution,  shares, column_shares,
-                                                    turned,   turned_matmul};
+using Makers = std::vector<UOp (*)(Random&)>;
+
+void check(std::uint64_t seed, Tried& tried, const Makers& makers, Schedule (Drawer::*draw)()) {
   Random random(seed);
   Arena arena;
   const InternerScope scope(arena);
   const UOp made = random.any_of(makers)(random);
   const UOp kernel = ready_to_schedule(run_named("simplify", run_named("ranges", {made}))[0]);
   Drawer drawer(random, kernel.node());
-  const std::string text = to_string(drawer.schedule());
+  const std::string text = to_string((drawer.*draw)());
   ASSERT_EQ(to_string(parse_schedule(text)), text);
   UOp applied;
   try {
@@ -420,6 +451,8 @@ void check(std::uint64_t seed, Tried& tried) {
   }
   ++tried.accepted;
   tried.shared += count_of(applied, Op::Barrier) > 0;
+  tried.slides += text.find(" slide ") != text.npos;
+  tried.ahead += text.find("pipeline ") != text.npos;
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
   try {
     compare(kernel, applied, text, drawer.has_groups());
@@ -428,15 +461,44 @@ void check(std::uint64_t seed, Tried& tried) {
   }
 }
 
-TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
+Tried check_all(const Makers& makers, Schedule (Drawer::*draw)()) {
   const char* only = std::getenv("WEFT_SEED");
   const std::uint64_t count = std::getenv("WEFT_FULL") != nullptr ? 5000 : 150;
   Tried tried;
-  if (only != nullptr) return check(std::strtoull(only, nullptr, 10), tried);
-  for (std::uint64_t seed = 1; seed <= count && !testing::Test::HasFatalFailure(); ++seed)
-    check(seed, tried);
+  const std::uint64_t first = only != nullptr ? std::strtoull(only, nullptr, 10) : 1;
+  const std::uint64_t last = only != nullptr ? first : count;
+  for (std::uint64_t seed = first; seed <= last && !testing::Test::HasFatalFailure(); ++seed)
+    check(seed, tried, makers, draw);
+  return tried;
+}
+
+TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
+  const Tried tried = check_all({matmul, window, rows, columns, elements, convolution, shares,
+                                 column_shares, turned, turned_matmul},
+                                &Drawer::schedule);
+  if (tried.accepted + tried.refused < 2) return;
   EXPECT_GT(3 * tried.accepted, tried.refused) << "many schedules should be possible";
   EXPECT_GT(20 * tried.shared, tried.accepted) << "in some, items wait for one another";
+}
+
+TEST(ScheduleProperty, LoopsHandOnWhatIsRead) {
+  const Tried tried =
+      check_all({matmul, convolution, convolution, turned_matmul}, &Drawer::handing);
+  if (tried.accepted + tried.refused < 2) return;
+  EXPECT_GT(50 * tried.slides, tried.accepted) << "some slide";
+  EXPECT_GT(8 * tried.ahead, tried.accepted) << "some are ahead";
+  EXPECT_GT(20 * tried.shared, tried.accepted);
+}
+
+// A sum that would be cut into blocks, of which some trips are left over.
+TEST(ScheduleProperty, ALongSumIsReadAhead) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp total = reduce(Op::Add, input(1, {2, 8 * 1021}), {1});
+  const UOp made = make_kernel("long_rows", {{output({2, 1}), total}});
+  const UOp kernel = ready_to_schedule(run_named("simplify", run_named("ranges", {made}))[0]);
+  const std::string text = "tile k0 8; stage p1 at k0; pipeline p1 3";
+  compare(kernel, apply_schedule(kernel, parse_schedule(text)), text, true);
 }
 
 // For a machine so slow that every kernel is worth threads.

@@ -77,7 +77,8 @@ Action parse_tile(Words& words, Action::Type type) {
 
 Action parse_stage(Words& words) {
   Action action{.type = Action::Stage, .name = words.take("a value")};
-  action.by_region = words.take_if("region");
+  action.slides = words.take_if("slide");
+  action.by_region = action.slides || words.take_if("region");
   if (words.take_if("at")) action.at = words.take("a loop");
   if (words.take_if("in")) {
     const std::string space = words.take("a memory");
@@ -102,6 +103,9 @@ Action parse_action(std::string_view text) {
     action = parse_tile(words, Action::Group);
   } else if (type == "order") {
     action = {.type = Action::Order, .name = {}, .loops = words.rest()};
+  } else if (type == "pipeline") {
+    action = {.type = Action::Pipeline, .name = words.take("a value")};
+    action.count = words.number();
   } else if (type == "pad") {
     action = {.type = Action::Pad, .name = words.take("a loop"), .tail = Tail::Mask};
     action.count = words.number();
@@ -134,10 +138,14 @@ std::string text_of(const Action& action) {
                          action.name);
     case Action::Order: return "order " + list;
     case Action::Pad: return fmt::format("pad {} {}", action.name, action.count);
+    case Action::Pipeline: return fmt::format("pipeline {} {}", action.name, action.count);
     case Action::Swap: return "swap " + list;
     case Action::Stage:
       return fmt::format(
-          "stage {}{}{}{}{}{}{}{}", action.name, action.by_region ? " region" : "",
+          "stage {}{}{}{}{}{}{}{}", action.name,
+          action.slides      ? " slide"
+          : action.by_region ? " region"
+                             : "",
           action.at.empty() ? "" : " at ", action.at, is_scratch ? "" : " in ",
           is_scratch ? "" : enum_names(Space())[static_cast<std::size_t>(action.space)],
           list.empty() ? "" : " as ", list);

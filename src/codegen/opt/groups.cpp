@@ -57,20 +57,18 @@ std::vector<UOp> KernelLoops::items() const {
 }
 
 // Neighbours among the items fill neighbouring places, all of them in as many trips as it takes.
-UOp KernelLoops::filled_by_items(const Action& action, const UOp& value,
-                                 const std::vector<UOp>& ranges) const {
+UOp KernelLoops::filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const {
   const std::vector<UOp> items = this->items();
   if (items.empty()) refuse(action, "there are no work-items to share it");
-  const SharedMemory memory(ranges, value->dtype(), trips_around(value, ranges));
-  const std::int64_t places = trips_of(ranges), workers = trips_of(items);
+  const std::int64_t places = trips_of(fill.ranges), workers = trips_of(items);
   const std::int64_t trips = (places + workers - 1) / workers;
   const UOp trip = weft::range(trips, fresh_id().value),
             place = weft::range(places, fresh_id().value);
   const UOp own = trip * workers + number_of(items);
   const UOp put =
-      substitute(store_at(place_in(memory.begin(), ranges), value), places_at(place, ranges));
+      substitute(store_at(place_in(begin, fill.at), fill.value), places_at(place, fill.ranges));
   const UOp valid = trips * workers == places ? const_bool(true) : own < places;
-  return memory.after(make(Op::End, {at_place(put, place.node(), own, valid), trip}));
+  return make(Op::End, {at_place(put, place.node(), own, valid), trip});
 }
 
 namespace {

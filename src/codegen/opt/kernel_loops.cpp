@@ -215,6 +215,7 @@ UOp KernelLoops::finished() {
   for (const Node* range : firsts) sort(closer_of(range));
   for (const Node* range : firsts)
     if (const Node* closer = closer_of(range); closer->op() == Op::Reduce) sum_in_parts(closer);
+  nest_handing_loops();
   return kernel_;
 }
 
@@ -222,7 +223,7 @@ void KernelLoops::apply(const Schedule& schedule) {
   using Apply = void (KernelLoops::*)(const Action&);
   static constexpr Apply apply[] = {
       &KernelLoops::tile,  &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
-      &KernelLoops::group, &KernelLoops::pad,      &KernelLoops::swap};
+      &KernelLoops::group, &KernelLoops::pad,      &KernelLoops::swap,    &KernelLoops::pipeline};
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <weft/dev/codegen/actions.h>
 #include <weft/dev/ir/graph.h>
+
+#include "staged.h"
 
 namespace weft {
 
@@ -50,7 +53,13 @@ class KernelLoops {
   std::vector<const Node*> inside_of(const Action& action, const Node* load) const;
   void stage_read(const Action& action, const Node* load);
   std::vector<UOp> items() const;
-  UOp filled_by_items(const Action& action, const UOp& value, const std::vector<UOp>& ranges) const;
+  UOp filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const;
+  UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
+  void pipeline(const Action& action);
+  const Node* handing_loop(const Action& action, const Staged& staged) const;
+  std::vector<UOp> loops_around(const Node* range) const;
+  Staged handed_on(const Action& action, const Staged& staged);
+  void nest_handing_loops();
   void join_barriers();
   void group(const Action& action);
   void share_reductions();
@@ -66,6 +75,7 @@ class KernelLoops {
   std::map<std::string, UOp, std::less<>> loops_;
   std::vector<std::string> order_;  // of all loops, outermost first
   UOp sharing_;                     // by which items share reductions; null where they do not
+  std::set<std::string> handing_;   // loops that hand memory on
   Schedule stages_;  // of reads: done last, when loops and their order are what they will be
 };
 

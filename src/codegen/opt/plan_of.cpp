@@ -61,6 +61,9 @@ class Pieces {
     if (first != pieces_.end() && second != pieces_.end()) std::iter_swap(first, second);
   }
 
+  // When something is read the model does not see.
+  void pipeline(const Action&) {}
+
   void stage(const Action& action) { stages_.push_back(action); }
 
   // What is staged for the whole kernel is staged in a piece of one trip around it.
@@ -108,7 +111,7 @@ NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   using Apply = void (Pieces::*)(const Action&);
   static constexpr Apply apply[] = {&Pieces::tile,  &Pieces::set_kind, &Pieces::reorder,
                                     &Pieces::stage, &Pieces::tile,     &Pieces::pad,
-                                    &Pieces::swap};
+                                    &Pieces::swap,  &Pieces::pipeline};
   Pieces pieces(nest);
   for (const Action& action : schedule) (pieces.*apply[action.type])(action);
   return pieces.plan();

@@ -8,6 +8,7 @@
 #include <weft/dev/ir/memory.h>
 #include <weft/error.h>
 
+#include "groups.h"
 #include "kernel_loops.h"
 
 namespace weft {
@@ -27,14 +28,6 @@ const Node* read_named(const Action& action, const std::vector<NamedRead>& reads
 bool is_in(const std::vector<const Node*>& list, const Node* node) {
   return std::ranges::find(list, node) != list.end();
 }
-
-// What is kept for readers: a value over ranges of its own, and where each of them finds it.
-struct Staged {
-  UOp value;
-  std::vector<UOp> ranges;
-  UOp valid = const_bool(true);
-  std::vector<UOp> at = {};
-};
 
 UOp stage_of(const Staged& staged, Space space) {
   std::vector<UOp> src{staged.value};
@@ -175,10 +168,32 @@ void KernelLoops::stage_read(const Action& action, const Node* load) {
     if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
   const Staged staged =
       action.by_region ? staged_by_region(action, load, inside) : staged_by_loops(load, inside);
-  const UOp memory = action.space == Space::Shared
-                         ? filled_by_items(action, staged.value, staged.ranges)
-                         : stage_of(staged, action.space);
-  replace(load, read_from(memory, staged));
+  if (action.slides || action.count > 1) {
+    const Staged handed = handed_on(action, staged);
+    return replace(load, read_from(handed.value, handed));
+  }
+  if (action.space != Space::Shared)
+    return replace(load, read_from(stage_of(staged, action.space), staged));
+  const SharedMemory memory(staged.ranges, load->dtype(),
+                            trips_around(staged.value, staged.ranges));
+  const UOp filling =
+      filled_by_items(action, memory.begin(), {staged.value, staged.ranges, staged.ranges});
+  replace(load, read_from(memory.after(filling), staged));
+}
+
+// By the items of a group together, or by each worker for itself.
+UOp KernelLoops::filled(const Action& action, const UOp& begin, const Fill& fill) const {
+  if (action.space == Space::Shared) return filled_by_items(action, begin, fill);
+  return with_list(Op::End, store_at(place_in(begin, fill.at), fill.value), fill.ranges);
+}
+
+// So many trips ahead.
+void KernelLoops::pipeline(const Action& action) {
+  const auto staged = std::ranges::find(stages_, action.name, &Action::name);
+  if (staged == stages_.end()) refuse(action, "it is not staged");
+  if (staged->slides) refuse(action, "what slides is not read ahead");
+  if (action.count < 2) refuse(action, "one trip alone is not ahead");
+  staged->count = action.count;
 }
 
 }  // namespace weft
