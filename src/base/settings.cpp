@@ -68,6 +68,8 @@ const std::vector<SettingInfo>& all_settings() {
        "program that made it; 3: its source, and time and size of every pass; 4: the IR after it"},
       {"DUMP", "", "print the IR after this pass only"},
       {"FASTMATH", "0", "1: rewrite floats as if there were no NaN, infinity and -0; fuse a*b + c"},
+      {"INTERP_BACKWARD", "0",
+       "1: INTERP runs the last item of a work-group first, which finds what needs their order"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
       {"SPEC", "0", "1: verify the IR after every pass"},
       {"SKIP", "", "leave these passes out: a,b"},

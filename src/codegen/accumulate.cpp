@@ -66,6 +66,20 @@ class Accumulator {
   UOp buffer_, update_;
 };
 
+// Whether a loop goes on with memory that was filled before it: its trips stay one after the other.
+bool hands_memory_on(const Node* reduce) {
+  const NodeList own = reduce->src().subspan(1);
+  const auto is_own = [&](const Node* range) { return std::ranges::find(own, range) != own.end(); };
+  const auto is_before = [&](const Node* effect) {
+    return effect->dtype().is_void() && effect->op() != Op::Range &&
+           std::ranges::none_of(effect->ranges(), is_own);
+  };
+  return std::ranges::any_of(toposort(reduce->src(0)), [&](const Node* node) {
+    return OpSet{Op::After, Op::Barrier}.contains(node->op()) &&
+           std::ranges::any_of(node->src(), is_own) && std::ranges::any_of(node->src(), is_before);
+  });
+}
+
 class Accumulate {
  public:
   Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), fuses_(fuses) {
@@ -126,6 +140,8 @@ class Accumulate {
     };
     const NodeList ranges = group[0]->src().subspan(1);
     cascades_.push_back(std::ranges::any_of(group, is_rounded) ? cascade_of(ranges) : Cascade());
+    if (!cascades_.back().trips.empty() && std::ranges::any_of(group, hands_memory_on))
+      cascades_.back() = {};
     const std::vector<UOp>& trips = cascades_.back().trips;
     for (std::size_t i = 0; i < trips.size(); ++i) made_.set(ranges[i], trips[i].node());
   }
@@ -145,7 +161,7 @@ class Accumulate {
     if (const std::uint32_t* group = group_.find(node)) return reduce(groups_[*group]);
     std::vector<UOp> src;
     for (const Node* source : node->src()) {
-      if (node->op() == Op::After && source->op() == Op::Range)
+      if (OpSet{Op::After, Op::Barrier}.contains(node->op()) && source->op() == Op::Range)
         add_loops(src, source);
       else
         src.push_back((*this)[source]);

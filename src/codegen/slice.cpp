@@ -67,7 +67,8 @@ UOp renewed(const UOp& root, const Node* changing) {
   return substitute(root, fresh);
 }
 
-// Memory that was another in each trip is one, where there is one trip left.
+// What begins with a trip, begins with those that stand for it. Memory that was another in each trip is
+// one, where there is one trip left.
 UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
   NodeMap<const Node*> made;
   const auto now = [&](const Node* node) {
@@ -81,7 +82,7 @@ UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& va
     }
     std::vector<UOp> src;
     for (const Node* source : node->src()) {
-      if (node->op() == Op::After && source == range)
+      if (OpSet{Op::After, Op::Barrier}.contains(node->op()) && source == range)
         for (const Node* trip : place->ranges()) src.emplace_back(trip);
       else
         src.push_back(now(source));

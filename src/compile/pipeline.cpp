@@ -30,7 +30,8 @@ constexpr Pass passes[] = {
      "loops cut where many conditions on their range change"},
     {"optimise", optimise, Level::Kernel, Pass::Lowering,
      "the actions of the schedule: tiles, the order and kinds of loops, what is staged"},
-    {"threads", threads, Level::Kernel, Pass::Lowering, "THREAD loops to the number of a thread"},
+    {"workers", workers, Level::Kernel, Pass::Lowering,
+     "loops that threads, work-groups or their items share to the numbers of these"},
     {"stages", stages, Level::Kernel, Pass::Lowering,
      "what is computed once gets memory of its own and a loop that fills it"},
     // After schedules: the order and kinds of loops say which of them carry.

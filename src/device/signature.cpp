@@ -16,6 +16,7 @@ Signature signature_of(const Node* kernel) {
   for (const Node* node : toposort(kernel)) {
     if (node->op() == Op::Variable) signature.variables.push_back(node);
     if (is_thread(node)) signature.thread = node;
+    if (node->op() == Op::Special) signature.workers.push_back(node);
     if (node->op() != Op::Param) continue;
     if (node->arg<ParamArg>().slot < 0) internal_error("a kernel has a PARAM of negative slot");
     const auto slot = static_cast<std::size_t>(node->arg<ParamArg>().slot);

@@ -15,6 +15,15 @@ namespace {
 constexpr OpSet refused{Op::Special,   Op::If,   Op::EndIf,  Op::Shuffle, Op::Mma,
                         Op::AsyncCopy, Op::Wait, Op::Custom, Op::Counter, Op::Barrier};
 
+bool is_of_groups(const Node* node) {
+  switch (node->op()) {
+    case Op::Special: return node->arg<SpecialArg>().kind != LoopKind::Thread;
+    case Op::Barrier: return node->arg<ScopeArg>().scope == Scope::Group;
+    case Op::Buffer: return node->arg<BufferArg>().space == Space::Shared;
+    default: return false;
+  }
+}
+
 std::size_t scratch_of(const Node* node) {
   if (node->op() != Op::Buffer) return 0;
   const BufferArg& arg = node->arg<BufferArg>();
@@ -70,6 +79,7 @@ std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch
   std::vector<const Node*> program = linearize(kernel);
   std::size_t scratch = 0;
   for (const Node* node : program) {
+    if (is_of_groups(node)) user_error("a processor has threads, but no work-groups");
     if (refused.contains(node->op()) && !is_thread(node))
       user_error(fmt::format("a processor does not run {}", info(node->op()).name));
     const std::size_t bytes = scratch_of(node);

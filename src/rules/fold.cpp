@@ -35,14 +35,16 @@ UOp pinned_value(const Match& m) {
 }
 
 // A loop of one trip has become its only value: nothing is left to close. (A STAGE keeps the 0: it
-// has a dimension for each source, and its readers an index.) Nor is memory another in each trip.
+// has a dimension for each source, and its readers an index.) Nor is memory another in each trip, nor is
+// there a trip before that a barrier would wait for.
 UOp drop_single_trips(const Match& m) {
   const Node* root = m.root();
-  std::vector<UOp> src{UOp(root->src(0))};
-  for (const Node* range : root->src().subspan(1))
-    if (!range->is_const()) src.emplace_back(range);
+  const std::size_t kept = root->op() == Op::Barrier ? 0 : 1;
+  std::vector<UOp> src;
+  for (std::size_t i = 0; i < root->size(); ++i)
+    if (i < kept || !root->src(i)->is_const()) src.emplace_back(root->src(i));
   if (src.size() == root->size()) return {};
-  const bool only_body = src.size() == 1 && src[0]->dtype() == root->dtype();
+  const bool only_body = kept == 1 && src.size() == 1 && src[0]->dtype() == root->dtype();
   return only_body ? src[0] : with_sources(UOp(root), src);
 }
 
@@ -114,7 +116,7 @@ const RuleSet& fold_rules() {
     rule(node(elementwise),                        fold_constants),
     rule(with_kinds(node(pinned), integral),       pinned_value),
     rule(node({Op::Range, Op::Special}, {1}),      0),
-    rule(node({Op::Reduce, Op::End, Op::After}),   drop_single_trips),
+    rule(node({Op::Reduce, Op::End, Op::After, Op::Barrier}), drop_single_trips),
     rule(node(Op::Bind, {c, y}),                   c),
     rule(node(Op::GetTuple),                       take_member),
 

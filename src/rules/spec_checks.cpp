@@ -125,8 +125,29 @@ bool has_readers_last(const Node* store, Around around) {
 }
 
 // A RANGE stands for the beginning of its trip.
+bool are_effects_or_trips(NodeList nodes, Around around) {
+  return all(nodes, [&](auto s) { return s->op() == Range || around.has_effect(s); });
+}
 bool comes_after_effects(const Node* after, Around around) {
-  return all(rest(after, 1), [&](auto s) { return s->op() == Range || around.has_effect(s); });
+  return are_effects_or_trips(rest(after, 1), around);
+}
+
+// What differs from worker to worker.
+bool is_equal_for_all(const Node* value) {
+  return std::ranges::none_of(toposort(value),
+                              [](auto node) { return OpSet{Special, Load}.contains(node->op()); });
+}
+
+// Each worker comes to a barrier, and as often as the others.
+bool is_met_by_all(const Node* barrier) {
+  return all(barrier->ranges(), [](auto range) { return is_equal_for_all(range->src(0)); });
+}
+bool holds_no_barrier(const Node* end_if) {
+  const Node* condition = end_if->src(0);
+  return is_equal_for_all(condition) ||
+         std::ranges::none_of(toposort(rest(end_if, 1)), [&](auto node) {
+           return node->op() == Barrier && depends_on(node, condition);
+         });
 }
 
 // In the tensor graph a whole view is stored into at once.
@@ -272,11 +293,14 @@ std::vector<Check> all_checks() {
      "waits for a negative number"},
 
     // Control.
-    {Level::Any, {Barrier}, [](auto n, Around a) { return a.have_effects(n->src()); },
+    {Level::Any, {Barrier}, [](auto n, Around a) { return are_effects_or_trips(n->src(), a); },
      "what it waits for has no effect"},
     {Level::Any, {If}, [](auto n) { return is_scalar_bool(n->src(0)); },
      "the condition is not a scalar bool"},
     {Level::Any, {EndIf}, [](auto n) { return n->src(0)->op() == If; }, "source 0 is not an IF"},
+
+    {Level::Any, {Barrier}, is_met_by_all, "a loop around it differs from worker to worker"},
+    {Level::Any, {EndIf}, holds_no_barrier, "a barrier under a condition that not all workers share"},
 
     // The tensor graph around them.
     {Level::Any, sized, [](auto n) { return !n->dtype().is_index() || is_in_registers(n); },

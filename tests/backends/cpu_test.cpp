@@ -514,9 +514,11 @@ TEST_P(Cpu, SaysWhatItCannotDo) {
                  dtypes::i32);
   };
   for (const std::string& message :
-       {worker(size(4), LoopKind::Global, 0), worker(size(4), LoopKind::Thread, 1),
-        worker(Variable("n", 2, 4), LoopKind::Thread, 0)})
+       {worker(size(4), LoopKind::Thread, 1), worker(Variable("n", 2, 4), LoopKind::Thread, 0)})
     EXPECT_NE(message.find("a processor does not run special"), std::string::npos) << message;
+  for (const LoopKind kind : {LoopKind::Global, LoopKind::Local})
+    EXPECT_NE(worker(size(4), kind, 0).find("a processor has threads, but no work-groups"),
+              std::string::npos);
   EXPECT_NE(error_of([] { find_device("CPU:8"); }).find("there is no CPU:8"), std::string::npos);
   EXPECT_NE(error_of([&] { device.load("nonsense"); }).find("no code"), std::string::npos);
 }

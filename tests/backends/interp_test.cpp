@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
 #include "../support/kernels.h"
 
@@ -231,6 +233,87 @@ TEST_F(Interp, RunsThreadsInOrder) {
   const UOp to = place(param(0, Access::ReadWrite, {size(1)}), {size(0)});
   run({put(to, load(to) * 10.0 + cast(thread(4), dtypes::f32))}, {out.argument()});
   EXPECT_EQ(out[0], 123);
+}
+
+// Each of 4 items puts a number for each of its neighbours, and takes what the next one has put.
+struct Neighbours {
+  bool waits_before = true, waits_after = true;
+  std::int64_t step = 1;
+
+  std::vector<UOp> effects() const {
+    const UOp item = worker(LoopKind::Local, 4), trip = range(3, 0, LoopKind::Reduce);
+    const UOp group = worker(LoopKind::Global, 2), all = group * 4 + item;
+    const UOp shared =
+        make(Op::Buffer, {size(4)}, dtypes::f32, BufferArg{fresh_id(), Space::Shared});
+    const UOp begin = make(Op::After, {shared, waits_before ? group_barrier({trip}) : trip});
+    const UOp number = load(place(param(1, Access::Read, {size(3), size(8)}), {trip, all}));
+    const UOp filled = put(place(begin, {item}), number);
+    const UOp ready = make(Op::After, {shared, waits_after ? group_barrier({filled}) : filled});
+    const UOp taken = load(place(ready, {(item + step) % 4}));
+    const UOp sum = reduce(Op::Add, {taken * cast(trip + 1, dtypes::f32), trip});
+    return {put(place(param(0, Access::Write, {size(8)}), {all}), sum)};
+  }
+  std::vector<float> expected(const Array<float>& in) const {
+    std::vector<float> sums;
+    for (std::int64_t i = 0; i < 8; ++i) {
+      const auto from = static_cast<std::size_t>(i / 4 * 4 + (i + step) % 4);
+      sums.push_back(in[from] + in[8 + from] * 2 + in[16 + from] * 3);
+    }
+    return sums;
+  }
+};
+
+TEST_F(Interp, RunsItemsFromBarrierToBarrier) {
+  auto in = random_array(24, 6);
+  Array out(std::vector<float>(8));
+  for (const std::int64_t backward : {0, 1})
+    for (const std::int64_t step : {1, 2, 3}) {
+      const Context order{{"INTERP_BACKWARD", backward}};
+      const auto is_right = [&](bool waits_before, bool waits_after) {
+        const Neighbours kernel{waits_before, waits_after, step};
+        run(kernel.effects(), {out.argument(), in.argument()});
+        return out.values() == kernel.expected(in);
+      };
+      EXPECT_TRUE(is_right(true, true)) << step;
+      EXPECT_FALSE(is_right(true, false)) << step << ": read before it is there";
+      EXPECT_FALSE(is_right(false, true)) << step << ": overwritten before it is read";
+    }
+}
+
+// Nobody checks a text that is loaded as it is.
+TEST_F(Interp, NoticesItemsThatMissABarrier) {
+  Array out(std::vector<float>(4));
+  const UOp item = worker(LoopKind::Local, 4), trip = range(item + 1, 0);
+  const UOp to = place(param(0, Access::Write, {size(4)}), {item});
+  const UOp waiting = group_barrier({put(to, cast(trip, dtypes::f32))});
+  const UOp kernel = make(Op::Sink, {over(waiting, {trip})}, {}, KernelArg{Symbol("k")});
+  Device& device = find_device("INTERP");
+  try {
+    device.load(print_graph("k", {{kernel.node()}}))->run({{out.argument()}}, {});
+    FAIL() << "no error";
+  } catch (const Error& error) {
+    EXPECT_STREQ(error.what(),
+                 "internal error: INTERP: the items of a work-group wait at different barriers");
+  }
+}
+
+TEST_F(Interp, RefusesWorkersThatItHasNot) {
+  const auto error_with = [&](const UOp& at, const UOp& before) {
+    const UOp to = make(Op::After, {param(0, Access::Write, {size(4)}), before});
+    return error_of({put(place(to, {at}), const_float(1, dtypes::f32))}, {});
+  };
+  const UOp zero = size(0), nothing = group_barrier({});
+  EXPECT_EQ(error_with(worker(LoopKind::Warp, 4), nothing),
+            "INTERP does not run special of kind warp");
+  EXPECT_EQ(error_with(zero, make(Op::Barrier, {}, {}, ScopeArg{Scope::Team})),
+            "INTERP does not run barrier");
+  const UOp i = range(4, 0, LoopKind::Local);
+  EXPECT_EQ(
+      error_of(
+          {over(put(place(param(0, Access::Write, {size(4)}), {i}), const_float(1, dtypes::f32)),
+                {i})},
+          {}),
+      "INTERP does not run range of kind local");
 }
 
 TEST_F(Interp, RefusesWhatItCannotRun) {

@@ -7,9 +7,11 @@
 #include <gtest/gtest.h>
 #include <weft/dev/base/called.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
 
 #include "../support/errors.h"
 #include "../support/kernels.h"
+#include "../support/nodes.h"
 
 namespace weft {
 namespace {
@@ -50,6 +52,15 @@ UOp total() {
   const UOp x = load(place(param(1, Access::Read, {size(12)}), {i}));
   return kernel_of(
       {over(add_to(place(param(0, Access::ReadWrite, {size(1)}), {size(0)}), x), {i})});
+}
+
+// k0: a list of the largest and the least.
+UOp range_of_values() {
+  const UOp k = reduction(20);
+  const UOp x = load(place(param(1, Access::Read, {size(20)}), {k}));
+  const UOp list = reduce(Op::Max, {tuple({x, -x}), k});
+  const UOp out = place(param(0, Access::Write, {size(1)}), {size(0)});
+  return kernel_of({put(out, member(list, 0, dtypes::f32) + member(list, 1, dtypes::f32))});
 }
 
 UOp two_nests() {
@@ -95,13 +106,36 @@ class Actions : public testing::Test {
 };
 
 TEST_F(Actions, PrintAsTheyAreParsed) {
-  for (const char* text :
-       {"none", "tile r1 64", "tile r1 64 mask", "tile r1.1 6 remainder", "tile r0 6 shift",
-        "order r1 r0 k0", "stage p2", "stage p2 at r1", "stage p2.1 at r1 as k0 r0",
-        "stage p2 region", "stage p2 region at r1", "upcast r0.1", "vector r1.2", "unroll k0",
-        "thread r0", "tile r0 4; upcast r0.1; order r1 r0"})
+  for (const char* text : {"none",
+                           "tile r1 64",
+                           "tile r1 64 mask",
+                           "tile r1.1 6 remainder",
+                           "tile r0 6 shift",
+                           "order r1 r0 k0",
+                           "stage p2",
+                           "stage p2 at r1",
+                           "stage p2.1 at r1 as k0 r0",
+                           "stage p2 region",
+                           "stage p2 region at r1",
+                           "upcast r0.1",
+                           "vector r1.2",
+                           "unroll k0",
+                           "thread r0",
+                           "stage p2 slide at r0 in shared",
+                           "pipeline p2.1 3",
+                           "pad r0 16",
+                           "swap r0 k0.1",
+                           "group k0 8",
+                           "group k0 8 mask",
+                           "global r0",
+                           "local r0.1",
+                           "stage p2 at k0 in shared",
+                           "stage p2 region in shared",
+                           "stage p2 at r1 in register as k0 r0",
+                           "tile r0 4; upcast r0.1; order r1 r0"})
     EXPECT_EQ(to_string(parse_schedule(text)), text);
   EXPECT_EQ(to_string(parse_schedule("")), "none");
+  EXPECT_EQ(to_string(parse_schedule("stage p2 at r1 in scratch")), "stage p2 at r1");
   EXPECT_EQ(to_string(parse_schedule(" tile  r0 4 ;; vector r0.1\n;")), "tile r0 4; vector r0.1");
 }
 
@@ -127,9 +161,18 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"tile r0 4 mask shift", "'shift' is too much"},
       {"vector", "a loop is missing"},
       {"vector r0 r1", "'r1' is too much"},
+      {"pad r0", "a number is missing"},
+      {"pad r0 16 mask", "'mask' is too much"},
+      {"swap r0", "a loop is missing"},
+      {"swap r0 r1 k0", "'k0' is too much"},
+      {"pipeline p1", "a number is missing"},
+      {"pipeline p1 0", "'0' is no number of trips"},
       {"stage", "a value is missing"},
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
+      {"stage p1 in", "a memory is missing"},
+      {"stage p1 in global", "the memories of a kernel are shared, scratch and register"},
+      {"stage p1 in cache", "the memories of a kernel are shared, scratch and register"},
   };
   for (const auto& [schedule, expected] : wrong)
     EXPECT_EQ(error_of([&] { return parse_schedule(schedule); }),
@@ -148,8 +191,22 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"tile r0 5", "schedule: 'tile r0 5': 12 trips are no multiple of it: which tail?"},
       {"tile k0 5 shift", "schedule: 'tile k0 5 shift': what it computes cannot be computed twice"},
       {"vector r1; tile r1 4", "schedule: 'tile r1 4': it is no plain loop"},
-      {"thread k0", "schedule: 'thread k0': threads do not share a reduction"},
+      {"thread k0", "schedule: 'thread k0': only the items of a work-group share a reduction"},
       {"thread r1", "schedule: threads share r1, which is not outermost"},
+      {"local r1", "schedule: work-items share r1, which is not outermost"},
+      {"local r0; global r1", "schedule: work-groups share r1, which is not outermost"},
+      {"thread r0; local r1", "schedule: work-items share r1, but threads have no work-groups"},
+      {"thread r0; thread r1",
+       "schedule: threads share r1, but more than 1 such loops are no launch"},
+      {"tile r0 6; tile r0.1 3; local r0; local r0.1; local r0.2; local r1",
+       "schedule: work-items share r1, but more than 3 such loops are no launch"},
+      {"global k0", "schedule: 'global k0': only the items of a work-group share a reduction"},
+      {"group r0 4", "schedule: 'group r0 4': it is no loop of a reduction"},
+      {"group k0 3", "schedule: 'group k0 3': 8 trips are no multiple of it: which tail?"},
+      {"tile k0 4; tile k0.1 2; local k0.1; local k0.2",
+       "schedule: work-items share two loops of one reduction"},
+      {"warp r0", "schedule: 'warp r0': no device here has warps"},
+      {"stage p1 in shared", "schedule: 'stage p1 in shared': there are no work-items to share it"},
       {"order r0 r1 r0", "schedule: 'order r0 r1 r0': r0 is there twice"},
       {"tile k0 4; order k0 r0 k0.1 r1",
        "schedule: the loops of a reduction stand in more than two places"},
@@ -184,8 +241,31 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
             "schedule: the kernel has other loops, which every thread would run");
   EXPECT_EQ(refusal(total(), "thread r0"),
             "schedule: the threads that share r0 would write to one place");
+  EXPECT_EQ(refusal(two_nests(), "local r0"),
+            "schedule: the kernel has other loops, which every work-item would run");
+  EXPECT_EQ(refusal(shares(), "group k0 4; group k1 5"),
+            "schedule: 4 work-items share k0.1, and 5 another reduction");
+  EXPECT_EQ(refusal(range_of_values(), "group k0 4"), "schedule: 'group k0 4': it reduces a list");
+  EXPECT_EQ(refusal(range_of_values(), "local k0"),
+            "schedule: work-items share k0, which reduces a list");
+  EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; group k0 4"),
+            "schedule: the kernel has other loops, which every work-item would run");
+  EXPECT_EQ(refusal(matmul(), "group k0 4; vector r1"),
+            "schedule: what is staged changes with the lanes of r1");
+  EXPECT_EQ(refusal(filled_before(), "order s0 r0; global s0"),
+            "schedule: the kernel has other loops, which every work-group would run");
+  EXPECT_EQ(refusal(total(), "global r0"),
+            "schedule: the work-groups that share r0 would write to one place");
+  EXPECT_EQ(refusal(symbolic_size(), "global r0"),
+            "schedule: 'global r0': its size is not known before it runs");
   EXPECT_EQ(refusal(total(), "tile r0 5 mask"),
             "schedule: 'tile r0 5 mask': what it stores has one place for all trips");
+  EXPECT_EQ(refusal(total(), "pad r0 5"),
+            "schedule: 'pad r0 5': what it stores has one place for all trips");
+  EXPECT_EQ(refusal(symbolic_size(), "pad r0 4"),
+            "schedule: 'pad r0 4': its size is not known before it runs");
+  EXPECT_EQ(refusal(matmul(), "swap r0 r7"),
+            "schedule: the kernel has no loop 'r7'; it has r0 r1 k0");
   EXPECT_EQ(refusal(symbolic_size(), "tile r0 4 mask"),
             "schedule: 'tile r0 4 mask': its size is not known before it runs");
   EXPECT_EQ(refusal(symbolic_size(), "upcast r0"),
@@ -209,9 +289,90 @@ TEST_F(Actions, AValueIsComputedOnceForAllWhoNeedIt) {
       refusal(shares(), "stage k1 at r0"),
       "schedule: 'stage k1 at r0': what is reduced stands where it is needed, in the order of "
       "the loops");
+  EXPECT_EQ(refusal(shares(), "stage k1 in shared"),
+            "schedule: 'stage k1 in shared': what is reduced stands in scratch");
   EXPECT_EQ(refusal(shares(), "stage r0"), "schedule: 'stage r0': it is no loop of a reduction");
   EXPECT_EQ(refusal(shares(), "stage k1; vector v2"),
             "schedule: the kernel has no loop 'v2'; it has r0 r1 v1 k1 k0");
+}
+
+TEST_F(Actions, ItemsWaitForOneAnotherAroundWhatTheyShare) {
+  const std::string items =
+      "tile r0 4; tile r1 4; tile k0 4; order r0 r1 r0.1 r1.1 k0 k0.1; "
+      "global r0; global r1; local r0.1; local r1.1";
+  const auto barriers = [&](const char* stages) {
+    return count(apply_schedule(matmul(), parse_schedule(items + stages)), Op::Barrier);
+  };
+  EXPECT_EQ(barriers(""), 0U);
+  EXPECT_EQ(barriers("; stage p1 at k0"), 0U) << "memory of each item's own";
+  EXPECT_EQ(barriers("; stage p1 at r1 in shared"), 1U) << "filled once";
+  EXPECT_EQ(barriers("; stage p1 at k0 in shared"), 2U) << "filled in each trip";
+  EXPECT_EQ(barriers("; stage p1 at k0 in shared; stage p2 at k0 in shared"), 2U) << "for both";
+  EXPECT_EQ(barriers("; stage p1 at r1 in shared; stage p2 at k0 in shared"), 3U);
+}
+
+TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {
+  const auto barriers = [](const UOp& kernel, const char* schedule) {
+    return count(apply_schedule(kernel, parse_schedule(schedule)), Op::Barrier);
+  };
+  EXPECT_EQ(barriers(matmul(), "group k0 4; global r0; global r1"), 1U);
+  EXPECT_EQ(barriers(matmul(), "tile k0 4; local k0.1; global r0; global r1"), 1U) << "the same";
+  EXPECT_EQ(barriers(matmul(), "group k0 4"), 2U) << "for each element";
+  EXPECT_EQ(barriers(shares(), "global r0; group k0 5; group k1 5"), 2U) << "one after the other";
+}
+
+TEST_F(Actions, LoopsHandOnWhatFollowsTripByTrip) {
+  static constexpr Text wrong[] = {
+      {"stage p1 slide", "'stage p1 slide': no loop hands it on"},
+      {"global r0; stage p1 slide at r0",
+       "'stage p1 slide at r0': trips that follow one another hand on, others do not"},
+      {"tile k0 4; order k0 r0 r1 k0.1; stage p1 slide at r0",
+       "'stage p1 slide at r0': the reduction over k0 stands around r0"},
+      {"tile k0 4; order k0 r0 r1 k0.1; stage p2 at k0; pipeline p2 2",
+       "'stage p2 at k0': r0 stands in k0"},
+      {"stage p1 slide at r1", "'stage p1 slide at r1': it is the same in all trips of r1"},
+      {"stage p1 slide at r0",
+       "'stage p1 slide at r0': of r0 trips' 1 elements the next needs none"},
+      {"tile k0 4; upcast k0; order k0 r0 r1 k0.1; stage p1 at r0; pipeline p1 2",
+       "'stage p1 at r0': it changes with a loop that runs in r0"},
+      {"tile k0 4; tile k0.1 2; unroll k0; stage p1 at k0.1; pipeline p1 2",
+       "'stage p1 at k0.1': the reduction over k0 stands around k0.1"},
+      {"pipeline p1 2", "'pipeline p1 2': it is not staged"},
+      {"stage p1 at r0; pipeline p1 1", "'pipeline p1 1': one trip alone is not ahead"},
+      {"stage p1 slide at r0; pipeline p1 2", "'pipeline p1 2': what slides is not read ahead"},
+  };
+  for (const auto& [schedule, expected] : wrong)
+    EXPECT_EQ(refusal(matmul(), schedule), std::string("schedule: ") + expected) << schedule;
+  for (const char* schedule :
+       {"stage p1 at r0; pipeline p1 3", "tile k0 4; stage p2 at k0; pipeline p2 2"})
+    EXPECT_EQ(refusal(matmul(), schedule), "no error") << schedule;
+}
+
+TEST_F(Actions, ItemsWaitOnceInEachTripForWhatIsReadAhead) {
+  const std::string items =
+      "tile r0 4; tile r1 4; tile k0 4; order r0 r1 r0.1 r1.1 k0 k0.1; "
+      "global r0; global r1; local r0.1; local r1.1; "
+      "stage p1 at k0 in shared; stage p2 at k0 in shared; ";
+  const auto barriers = [&](const char* ahead) {
+    return count(apply_schedule(matmul(), parse_schedule(items + ahead)), Op::Barrier);
+  };
+  EXPECT_EQ(barriers("pipeline p1 2; pipeline p2 2"), 1U);
+  EXPECT_EQ(barriers("pipeline p1 2; pipeline p2 3"), 1U);
+  EXPECT_EQ(barriers("pipeline p1 2"), 2U) << "p2 is filled and read in the same trip";
+}
+
+TEST_F(Actions, OneIsAnotherOrTwo) {
+  const auto hash = [](const char* schedule) {
+    const UOp applied = apply_schedule(matmul(), parse_schedule(schedule));
+    return structural_hash(nodes_of({simplify(applied)}));
+  };
+  EXPECT_EQ(hash("tile r0 5 mask"), hash("pad r0 5; tile r0 5"));
+  EXPECT_EQ(hash("tile k0 5 mask"), hash("pad k0 5; tile k0 5"));
+  EXPECT_EQ(hash("pad r0 4"), hash("none")) << "12 is a multiple";
+  EXPECT_FALSE(hash("pad r0 32") == hash("none")) << "of more than there are";
+  EXPECT_EQ(hash("swap r0 r1"), hash("order r1 r0"));
+  EXPECT_EQ(hash("swap r1 r0; swap r0 r1"), hash("none"));
+  EXPECT_EQ(hash("group k0 4; global r0"), hash("tile k0 4; local k0.1; global r0"));
 }
 
 TEST_F(Actions, NameLoopsThatFillMemory) {

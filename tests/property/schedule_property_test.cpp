@@ -18,7 +18,9 @@
 #include <weft/dev/ir/text.h>
 #include <weft/dev/schedule/kernel.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
+#include "../support/errors.h"
 #include "../support/guarded.h"
 #include "../support/kernels.h"
 
@@ -195,23 +197,50 @@ class Drawer {
     for (const Loop& loop : loops_)
       if (loop.is_reduce && random_.chance(0.2))
         schedule_.push_back({.type = Action::Stage, .name = loop.name});
+    if (random_.chance(0.2)) pad();
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
-    if (random_.chance(0.7)) order();
+    if (random_.chance(0.5)) share();
+    if (has_groups_ || random_.chance(0.1)) group();
+    if (has_groups_ || random_.chance(0.7)) order();
     for (const std::string& read : reads_)
-      if (random_.chance(0.3))
-        schedule_.push_back({.type = Action::Stage,
-                             .name = read,
-                             .at = random_.chance(0.2) ? "" : random_.any_of(loops_).name,
-                             .by_region = random_.chance(0.4)});
+      if (random_.chance(has_groups_ ? 0.6 : 0.3)) stage(read);
     kinds();
     return schedule_;
   }
+
+  // Reads that a loop hands on, from trip to trip: where outputs stand around sums, they can be.
+  Schedule handing() {
+    if (loops_.empty() || reads_.empty()) return {};
+    for (std::int64_t tiles = random_.in(0, 2); tiles > 0; --tiles) tile();
+    if (random_.chance(0.4)) share();
+    order(true);
+    std::vector<std::string> loops, sums;
+    for (const Loop& loop : loops_)
+      if (!is_parallel(loop.kind)) (loop.is_reduce ? sums : loops).push_back(loop.name);
+    const bool slides = random_.chance(0.5);
+    const std::vector<std::string>& around = slides || random_.chance(0.3) ? loops : sums;
+    if (around.empty()) return schedule_;
+    const std::string read = random_.any_of(reads_);
+    schedule_.push_back({.type = Action::Stage,
+                         .name = read,
+                         .at = random_.any_of(around),
+                         .by_region = slides || random_.chance(0.3),
+                         .slides = slides,
+                         .space = space()});
+    if (!slides)
+      schedule_.push_back({.type = Action::Pipeline, .name = read, .count = random_.in(2, 4)});
+    if (random_.chance(0.3)) kinds();
+    return schedule_;
+  }
+
+  bool has_groups() const { return has_groups_; }
 
  private:
   struct Loop {
     std::string name;
     std::int64_t size;
     bool is_reduce;
+    LoopKind kind = LoopKind::Loop;
   };
 
   void tile() {
@@ -224,28 +253,97 @@ class Drawer {
     const bool is_even = loop.size % count == 0;
     const Tail tail = is_even ? Tail::None : static_cast<Tail>(random_.in(1, 3));
     schedule_.push_back({.type = Action::Tile, .name = loop.name, .count = count, .tail = tail});
+    cut(at, count);
+  }
+
+  void pad() {
+    Loop& loop = loops_[static_cast<std::size_t>(random_.in(0, std::ssize(loops_) - 1))];
+    const std::int64_t count = random_.any_of<std::int64_t>({2, 3, 4, 8, 16});
+    schedule_.push_back(
+        {.type = Action::Pad, .name = loop.name, .count = count, .tail = Tail::Mask});
+    loop.size = (loop.size + count - 1) / count * count;
+  }
+
+  Loop& cut(std::size_t at, std::int64_t count) {
+    const Loop loop = loops_[at];
     const std::string family = loop.name.substr(0, loop.name.find('.'));
     loops_[at].size = (loop.size + count - 1) / count;
     loops_.push_back({family + "." + std::to_string(++cuts_[family]), count, loop.is_reduce});
+    return loops_.back();
   }
 
-  void order() {
+  // Some loops of the output are those of work-groups, some those of their items.
+  void share() {
+    for (Loop& loop : loops_)
+      if (loop.name[0] == 'r' && random_.chance(0.6)) {
+        loop.kind = loop.size <= 16 && random_.chance(0.6) ? LoopKind::Local : LoopKind::Global;
+        has_groups_ = true;
+        add(loop, loop.kind);
+      }
+  }
+
+  // As many items for all reductions; a tile with a kind, or both at once.
+  void group() {
+    const std::int64_t count = random_.in(2, 8);
+    for (std::size_t i = loops_.size(); i-- > 0;) {
+      const Loop loop = loops_[i];
+      if (!loop.is_reduce || loop.size < count || !random_.chance(0.3)) continue;
+      const Tail tail = loop.size % count == 0 ? Tail::None : static_cast<Tail>(random_.in(1, 2));
+      const bool is_one = random_.chance(0.5);
+      schedule_.push_back({.type = is_one ? Action::Group : Action::Tile,
+                           .name = loop.name,
+                           .count = count,
+                           .tail = tail});
+      Loop& inner = cut(i, count);
+      inner.kind = LoopKind::Local;
+      if (!is_one) add(inner, LoopKind::Local);
+      has_groups_ = true;
+    }
+  }
+
+  void stage(const std::string& read) {
+    Action action{.type = Action::Stage, .name = read};
+    if (!random_.chance(0.2)) action.at = random_.any_of(loops_).name;
+    action.by_region = random_.chance(0.4);
+    action.slides = action.by_region && random_.chance(0.3);
+    action.space = space();
+    schedule_.push_back(action);
+    if (!action.slides && random_.chance(0.15))
+      schedule_.push_back({.type = Action::Pipeline, .name = read, .count = random_.in(2, 4)});
+  }
+
+  Space space() {
+    if (has_groups_ && random_.chance(0.7)) return Space::Shared;
+    return random_.chance(0.2) ? Space::Register : Space::Scratch;
+  }
+
+  // Any, but that workers share what stands outermost.
+  void order(bool sums_last = false) {
+    random_.shuffle(loops_);
+    std::ranges::sort(loops_, {}, [&](const Loop& loop) {
+      if (is_parallel(loop.kind)) return loop.kind == LoopKind::Global ? 0 : 1;
+      return sums_last && loop.is_reduce ? 3 : 2;
+    });
     std::vector<std::string> names;
     for (const Loop& loop : loops_) names.push_back(loop.name);
-    random_.shuffle(names);
     schedule_.push_back({.type = Action::Order, .name = {}, .loops = names});
+    if (!has_groups_ && random_.chance(0.3))
+      schedule_.push_back({.type = Action::Swap,
+                           .name = {},
+                           .loops = {random_.any_of(names), random_.any_of(names)}});
   }
 
   void kinds() {
     bool has_vector = false;
     for (const Loop& loop : loops_) {
+      if (is_parallel(loop.kind)) continue;
       const bool fits = loop.size == 2 || loop.size == 4 || loop.size == 8 || loop.size == 16;
       if (fits && !has_vector && random_.chance(0.5)) {
         has_vector = true;
         add(loop, LoopKind::Vector);
       } else if ((loop.size <= 5 || loop.size == 8 || loop.size == 16) && random_.chance(0.4)) {
         add(loop, random_.chance(0.7) ? LoopKind::Upcast : LoopKind::Unroll);
-      } else if (!loop.is_reduce && !has_threads_ && random_.chance(0.1)) {
+      } else if (!loop.is_reduce && !has_groups_ && !has_threads_ && random_.chance(0.1)) {
         has_threads_ = true;
         add(loop, LoopKind::Thread);
       }
@@ -259,7 +357,7 @@ class Drawer {
   std::vector<Loop> loops_;
   std::vector<std::string> reads_;
   std::map<std::string, int> cuts_;
-  bool has_threads_ = false;
+  bool has_threads_ = false, has_groups_ = false;
   Schedule schedule_;
 };
 
@@ -294,29 +392,55 @@ UOp with_schedule(const UOp& kernel, const std::string& text) {
 }
 
 struct Tried {
-  int accepted = 0, refused = 0;
+  int accepted = 0, refused = 0, shared = 0, slides = 0, ahead = 0;
 };
 
-void compare(const UOp& kernel, const UOp& applied, const std::string& text) {
-  const std::vector<float> expected = result_of(find_device("INTERP"), kernel);
-  const std::vector<float> there = result_of(find_device("INTERP"), applied);
-  const std::vector<float> here = result_of(find_device("CPU"), with_schedule(kernel, text));
-  for (std::size_t i = 0; i < expected.size(); ++i) {
-    ASSERT_NEAR(expected[i], there[i], 1e-4) << "element " << i << " on INTERP";
-    ASSERT_NEAR(expected[i], here[i], 1e-4) << "element " << i << " on CPU";
-  }
+bool is_of_groups(const UOp& program) {
+  return std::ranges::any_of(toposort(program.node()), [](const Node* node) {
+    return node->op() == Op::Barrier ||
+           (node->op() == Op::Special && node->arg<SpecialArg>().kind != LoopKind::Thread) ||
+           (node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Shared);
+  });
 }
 
-void check(std::uint64_t seed, Tried& tried) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,       rows,   columns,
-                                                    elements, convolution,  shares, column_shares,
-                                                    turned,   turned_matmul};
+void expect_near(const std::vector<float>& expected, const std::vector<float>& found,
+                 const char* where) {
+  for (std::size_t i = 0; i < expected.size(); ++i)
+    ASSERT_NEAR(expected[i], found[i], 1e-4) << "element " << i << where;
+}
+
+// Groups on the reference device, both as they were scheduled and as programs, and refused elsewhere.
+void compare(const UOp& kernel, const UOp& applied, const std::string& text, bool has_groups) {
+  Device &reference = find_device("INTERP"), &cpu = find_device("CPU");
+  const std::vector<float> expected = result_of(reference, kernel);
+  const UOp shared = run_named("workers", {applied})[0], named = with_schedule(kernel, text);
+  const UOp program = run_pipeline({named}, {.target = cpu.target()})[0];
+  for (const std::int64_t backward : {0, 1}) {
+    const Context order{{"INTERP_BACKWARD", backward}};
+    expect_near(expected, result_of(reference, shared), " on INTERP");
+    if (has_groups)
+      expect_near(expected, result_of(reference, program), " on INTERP, as a program");
+  }
+  if (is_of_groups(program))
+    EXPECT_NE(error_of([&] { cpu.render(program.node()); }).find("work-groups"), std::string::npos);
+  else
+    expect_near(expected, result_of(cpu, named), " on CPU");
+}
+
+std::ptrdiff_t count_of(const UOp& kernel, Op op) {
+  return std::ranges::count(toposort(kernel.node()), op, &Node::op);
+}
+
+using Makers = std::vector<UOp (*)(Random&)>;
+
+void check(std::uint64_t seed, Tried& tried, const Makers& makers, Schedule (Drawer::*draw)()) {
   Random random(seed);
   Arena arena;
   const InternerScope scope(arena);
   const UOp made = random.any_of(makers)(random);
   const UOp kernel = ready_to_schedule(run_named("simplify", run_named("ranges", {made}))[0]);
-  const std::string text = to_string(Drawer(random, kernel.node()).schedule());
+  Drawer drawer(random, kernel.node());
+  const std::string text = to_string((drawer.*draw)());
   ASSERT_EQ(to_string(parse_schedule(text)), text);
   UOp applied;
   try {
@@ -326,22 +450,55 @@ void check(std::uint64_t seed, Tried& tried) {
     return;
   }
   ++tried.accepted;
+  tried.shared += count_of(applied, Op::Barrier) > 0;
+  tried.slides += text.find(" slide ") != text.npos;
+  tried.ahead += text.find("pipeline ") != text.npos;
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
   try {
-    compare(kernel, applied, text);
+    compare(kernel, applied, text, drawer.has_groups());
   } catch (const Error& error) {
     FAIL() << error.what() << "\n" << print_graph("kernel", {{kernel.node()}});
   }
 }
 
-TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
+Tried check_all(const Makers& makers, Schedule (Drawer::*draw)()) {
   const char* only = std::getenv("WEFT_SEED");
   const std::uint64_t count = std::getenv("WEFT_FULL") != nullptr ? 5000 : 150;
   Tried tried;
-  if (only != nullptr) return check(std::strtoull(only, nullptr, 10), tried);
-  for (std::uint64_t seed = 1; seed <= count && !testing::Test::HasFatalFailure(); ++seed)
-    check(seed, tried);
+  const std::uint64_t first = only != nullptr ? std::strtoull(only, nullptr, 10) : 1;
+  const std::uint64_t last = only != nullptr ? first : count;
+  for (std::uint64_t seed = first; seed <= last && !testing::Test::HasFatalFailure(); ++seed)
+    check(seed, tried, makers, draw);
+  return tried;
+}
+
+TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
+  const Tried tried = check_all({matmul, window, rows, columns, elements, convolution, shares,
+                                 column_shares, turned, turned_matmul},
+                                &Drawer::schedule);
+  if (tried.accepted + tried.refused < 2) return;
   EXPECT_GT(3 * tried.accepted, tried.refused) << "many schedules should be possible";
+  EXPECT_GT(20 * tried.shared, tried.accepted) << "in some, items wait for one another";
+}
+
+TEST(ScheduleProperty, LoopsHandOnWhatIsRead) {
+  const Tried tried =
+      check_all({matmul, convolution, convolution, turned_matmul}, &Drawer::handing);
+  if (tried.accepted + tried.refused < 2) return;
+  EXPECT_GT(50 * tried.slides, tried.accepted) << "some slide";
+  EXPECT_GT(8 * tried.ahead, tried.accepted) << "some are ahead";
+  EXPECT_GT(20 * tried.shared, tried.accepted);
+}
+
+// A sum that would be cut into blocks, of which some trips are left over.
+TEST(ScheduleProperty, ALongSumIsReadAhead) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp total = reduce(Op::Add, input(1, {2, 8 * 1021}), {1});
+  const UOp made = make_kernel("long_rows", {{output({2, 1}), total}});
+  const UOp kernel = ready_to_schedule(run_named("simplify", run_named("ranges", {made}))[0]);
+  const std::string text = "tile k0 8; stage p1 at k0; pipeline p1 3";
+  compare(kernel, apply_schedule(kernel, parse_schedule(text)), text, true);
 }
 
 // For a machine so slow that every kernel is worth threads.

@@ -217,6 +217,27 @@ constexpr Case illegal_memory[] = {
 constexpr Case illegal_graphs[] = {
   {"barrier: what it waits for has no effect",
    "%20 = barrier %2 {scope = group}"},
+  {"barrier: a loop around it differs from worker to worker",
+   R"(%20 = special %0 {kind = local, axis = 0} : index
+      %21 = range %20 {id = 5, kind = loop} : index
+      %22 = barrier %21 {scope = group})"},
+  {"barrier: a loop around it differs from worker to worker",
+   R"(%20 = index %9, %1, %19 : f32
+      %21 = load %20 : f32
+      %22 = cast %21 : i32
+      %23 = range %22 {id = 5, kind = loop} : i32
+      %24 = index %5, %1, %23 : f32
+      %25 = store %24, %2 {combine = false, op = add}
+      %26 = barrier %25 {scope = group})"},
+  {"endif: a barrier under a condition that not all workers share",
+   R"(%20 = special %0 {kind = local, axis = 0} : index
+      %21 = cmplt %20, %19 : bool
+      %22 = if %21
+      %23 = after %9, %22 : f32
+      %24 = index %23, %1, %19 : f32
+      %25 = store %24, %2 {combine = false, op = add}
+      %26 = barrier %25 {scope = group}
+      %27 = endif %22, %26)"},
   {"if: the condition is not a scalar bool",
    "%20 = if %10"},
   {"endif: source 0 is not an IF",
@@ -398,6 +419,7 @@ constexpr std::string_view legal_anywhere[] = {
   R"(%20 = async_copy %6, %15
     %21 = wait %20 {at = 1})",
   "%20 = barrier %8 {scope = group}",
+  "%20 = barrier %3, %8 {scope = group}",
   "%20 = endif %18, %8",
   R"(%20 = cast %3 : i32
     %21 = tuple %7, %20

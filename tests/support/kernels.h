@@ -11,8 +11,12 @@ inline UOp size(std::int64_t value) { return const_int(value); }
 inline UOp param(int slot, Access access, const std::vector<UOp>& dims, DType dtype = dtypes::f32) {
   return make(Op::Param, dims, dtype, ParamArg{slot, access, 0});
 }
-inline UOp thread(std::int64_t count) {
-  return make(Op::Special, {size(count)}, {}, SpecialArg{LoopKind::Thread, 0});
+inline UOp worker(LoopKind kind, std::int64_t count, std::int32_t axis = 0) {
+  return make(Op::Special, {size(count)}, {}, SpecialArg{kind, axis});
+}
+inline UOp thread(std::int64_t count) { return worker(LoopKind::Thread, count); }
+inline UOp group_barrier(const std::vector<UOp>& what) {
+  return make(Op::Barrier, what, {}, ScopeArg{Scope::Group});
 }
 inline UOp place(const UOp& buffer, std::vector<UOp> indices, const UOp& valid = const_bool(true)) {
   indices.insert(indices.begin(), {buffer, valid});

@@ -6,14 +6,35 @@
 #include <weft/dev/rules/spec.h>
 #include <weft/error.h>
 
-#include "machine.h"
+#include "launch.h"
 
 namespace weft {
 namespace interp {
 namespace {
 
-constexpr OpSet refused{Op::Special,   Op::If,   Op::EndIf,  Op::Shuffle, Op::Mma,
-                        Op::AsyncCopy, Op::Wait, Op::Custom, Op::Counter};
+constexpr OpSet refused{Op::If,        Op::EndIf, Op::Shuffle, Op::Mma,
+                        Op::AsyncCopy, Op::Wait,  Op::Custom,  Op::Counter};
+
+bool runs(const Node* node) {
+  switch (node->op()) {
+    case Op::Special: return is_parallel(node->arg<SpecialArg>().kind) && node->src(0)->is_const();
+    case Op::Barrier: return node->arg<ScopeArg>().scope == Scope::Group;
+    // Its items would run one after the other, where they have to meet at barriers.
+    case Op::Range: return node->arg<RangeArg>().kind != LoopKind::Local;
+    case Op::Stage: return !node->dtype().is_void();
+    default: return !refused.contains(node->op());
+  }
+}
+
+std::string described(const Node* node) {
+  const auto name = [&](LoopKind kind) {
+    return fmt::format("{} of kind {}", info(node->op()).name,
+                       enum_names(kind)[static_cast<std::size_t>(kind)]);
+  };
+  if (node->op() == Op::Special) return name(node->arg<SpecialArg>().kind);
+  return node->op() == Op::Range ? name(node->arg<RangeArg>().kind)
+                                 : std::string(info(node->op()).name);
+}
 
 UOp parse_in(Arena& arena, std::string_view text) {
   const InternerScope scope(arena);
@@ -25,17 +46,17 @@ class KernelProgram final : public Program {
   explicit KernelProgram(std::string_view text)
       : kernel_(parse_in(arena_, text)),
         signature_(signature_of(kernel_.node())),
-        nests_(kernel_.node()) {}
+        steps_(kernel_.node()) {}
 
   void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) override {
-    Machine(kernel_.node(), nests_).run(signature_, arguments, values);
+    launch(steps_, signature_, arguments, values);
   }
 
  private:
   Arena arena_;
   UOp kernel_;
   Signature signature_;
-  Nests nests_;
+  Steps steps_;
 };
 
 class Interpreter final : public Device {
@@ -50,9 +71,7 @@ class Interpreter final : public Device {
     const NodeList roots(&kernel, 1);
     verify(roots, Level::Kernel, "scheduling");
     for (const Node* node : toposort(kernel))
-      if ((refused.contains(node->op()) && !is_thread(node)) ||
-          (node->op() == Op::Stage && node->dtype().is_void()))
-        user_error(fmt::format("{} does not run {}", name_, info(node->op()).name));
+      if (!runs(node)) user_error(fmt::format("{} does not run {}", name_, described(node)));
     return print_graph(kernel->arg<KernelArg>().name.get(), roots);
   }
 

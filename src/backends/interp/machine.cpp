@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <ranges>
 
 #include <fmt/core.h>
 #include <weft/dev/ir/memory.h>
@@ -52,25 +53,9 @@ Bits combined(Op op, DType dtype, Bits a, Bits b) {
   internal_error(fmt::format("INTERP: {} does not combine {}", info(op).name, dtype.str()));
 }
 
-// What a REDUCE combines, or a GETTUPLE chooses from: source 0, or the members of that list.
-NodeList members_of(const Node* user) {
-  const NodeList first = user->src().first(1);
-  return first[0]->op() == Op::Tuple ? first[0]->src() : first;
-}
-
 const Node* without_after(const Node* node) {
   while (node->op() == Op::After) node = node->src(0);
   return node;
-}
-
-std::size_t lanes_of(NodeList nodes) {
-  std::size_t lanes = 0;
-  for (const Node* node : nodes) lanes += node->dtype().is_void() ? 0 : node->dtype().lanes();
-  return lanes;
-}
-
-std::size_t lanes_of(const Node* node) {
-  return lanes_of(node->op() == Op::Reduce ? members_of(node) : NodeList(&node, 1));
 }
 
 Bits read(const std::byte* from, DType scalar) {
@@ -79,75 +64,66 @@ Bits read(const std::byte* from, DType scalar) {
   return canonical_bits(bits, scalar);
 }
 
+// What shared memory holds before anything is written there: NaN, or -1.
+constexpr std::byte nobodys{0xff};
+
 void write(std::byte* to, Bits bits, DType scalar) { std::memcpy(to, &bits, scalar.bytes()); }
 
 }  // namespace
 
-Machine::Machine(const Node* kernel, const Nests& nests) : kernel_(kernel), nests_(nests) {
-  std::size_t lanes = 0;
-  for (const Node* node : toposort(kernel)) {
-    offset_.set(node, static_cast<std::uint32_t>(lanes));
-    lanes += lanes_of(node);
+Machine::Machine(const Steps& steps, std::span<const Argument> arguments, SharedMemory& shared)
+    : steps_(&steps),
+      arguments_(arguments),
+      shared_(&shared),
+      values_(steps.lanes() + 1),
+      storages_(steps.storages()) {}
+
+const Node* Machine::run() {
+  const std::vector<Step>& list = steps_->list();
+  while (next_ < list.size()) {
+    const Step& step = list[next_++];
+    switch (step.type) {
+      case Step::Run:
+        execute(step.node);
+        if (step.node->op() == Op::Barrier) return step.node;
+        break;
+      case Step::Open:
+        if (!open(step.node)) next_ = step.other + 1;
+        break;
+      case Step::Close:
+        if (close(step.node)) next_ = step.other + 1;
+    }
   }
-  values_.resize(lanes + 1);
+  return nullptr;
 }
 
-void Machine::run(const Signature& signature, std::span<const Argument> arguments,
-                  std::span<const std::int64_t> values) {
-  if (arguments.size() < signature.params.size() || values.size() != signature.variables.size())
-    internal_error(fmt::format("INTERP: {} takes {} buffers and {} values, not {} and {}",
-                               kernel_->arg<KernelArg>().name.get(), signature.params.size(),
-                               signature.variables.size(), arguments.size(), values.size()));
-  arguments_ = arguments;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const Node* variable = signature.variables[i];
-    if (!variable->bounds().contains(values[i]))
-      internal_error(fmt::format("INTERP: {} = {} is outside its bounds", expression_text(variable),
-                                 values[i]));
-    *values_of(variable) = static_cast<Bits>(values[i]);
-  }
-  for (std::int64_t thread = 0; thread < signature.threads(); ++thread) {
-    if (signature.thread != nullptr) *values_of(signature.thread) = static_cast<Bits>(thread);
-    run(nests_.root());
-  }
-}
-
-void Machine::run(const Nest& nest) {
-  const Op op = nest.closer->op();
-  if (op == Op::Reduce) {
-    Bits* result = values_of(nest.closer);
-    const Identity identity = info(nest.closer->arg<ReduceArg>().op).identity;
-    for (const Node* member : members_of(nest.closer))
+bool Machine::open(const Node* closer) {
+  if (closer->op() == Op::Stage) bind(closer);
+  if (closer->op() == Op::Reduce) {
+    Bits* result = values_of(closer);
+    const Identity identity = info(closer->arg<ReduceArg>().op).identity;
+    for (const Node* member : members_of(closer))
       for (std::size_t lane = 0; lane < member->dtype().lanes(); ++lane)
         *result++ = identity_bits(identity, member->dtype().scalar());
   }
-  if (op == Op::Sink) return iterate(nest);
-
-  // All trips of the ranges, the first outermost.
-  std::vector<const Node*> ranges;
-  for (const Node* range : nest.closer->src().subspan(1))
-    if (range->op() == Op::Range) ranges.push_back(range);
-  for (const Node* range : ranges) {
-    if (integer(range->src(0)) <= 0) return;
+  for (const Node* range : closer->src().subspan(1)) {
+    if (range->op() != Op::Range) continue;
+    if (integer(range->src(0)) <= 0) return false;
     *values_of(range) = 0;
   }
-  for (;;) {
-    iterate(nest);
-    std::size_t turning = ranges.size();
-    while (turning > 0) {
-      const Node* range = ranges[turning - 1];
-      if (static_cast<std::int64_t>(++*values_of(range)) < integer(range->src(0))) break;
-      *values_of(range) = 0;
-      --turning;
-    }
-    if (turning == 0) return;
-  }
+  return true;
 }
 
-void Machine::iterate(const Nest& nest) {
-  for (const Node* node : nest.body) execute(node);
-  if (nest.closer->op() == Op::Reduce) reduce(nest.closer);
-  if (nest.closer->op() == Op::Stage) fill_stage(nest.closer);
+// All trips of the ranges, the first outermost.
+bool Machine::close(const Node* closer) {
+  if (closer->op() == Op::Reduce) reduce(closer);
+  if (closer->op() == Op::Stage) fill_stage(closer);
+  for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
+    if (range->op() != Op::Range) continue;
+    if (static_cast<std::int64_t>(++*values_of(range)) < integer(range->src(0))) return true;
+    *values_of(range) = 0;
+  }
+  return false;
 }
 
 void Machine::reduce(const Node* node) {
@@ -172,9 +148,6 @@ void Machine::execute(const Node* node) {
       return;
     case Op::Param:
     case Op::Buffer: return bind(node);
-    case Op::Stage: bind(node); [[fallthrough]];
-    case Op::Reduce:
-    case Op::End: return run(*nests_.of(node));
     case Op::Load: return load(node);
     case Op::Store: return store(node);
     case Op::After:
@@ -218,12 +191,7 @@ void Machine::move_lanes(const Node* node) {
 }
 
 void Machine::bind(const Node* node) {
-  const std::uint32_t* known = storage_.find(node);
-  if (known == nullptr) {
-    storage_.set(node, static_cast<std::uint32_t>(storages_.size()));
-    storages_.emplace_back();
-  }
-  Storage& storage = storages_[*storage_.find(node)];
+  Storage& storage = storage_at(node);
   storage.sizes.clear();
   std::size_t bytes = node->dtype().bytes();
   const bool staged = node->op() == Op::Stage;
@@ -235,30 +203,36 @@ void Machine::bind(const Node* node) {
       internal_error(
           fmt::format("INTERP: the size of {} is {}", expression_text(node), storage.sizes.back()));
   }
-  if (node->op() != Op::Param) {
-    storage.own.resize(bytes);
-    storage.bytes = storage.own.data();
-    return;
+  storage.bytes = memory_for(node, bytes);
+}
+
+std::byte* Machine::memory_for(const Node* node, std::size_t bytes) {
+  if (node->op() == Op::Param) {
+    const Argument& argument = arguments_[static_cast<std::size_t>(node->arg<ParamArg>().slot)];
+    if (argument.bytes < bytes)
+      internal_error(fmt::format("INTERP: {} needs {} bytes and has {}", expression_text(node),
+                                 bytes, argument.bytes));
+    return static_cast<std::byte*>(argument.memory) + argument.offset;
   }
-  const Argument& argument = arguments_[static_cast<std::size_t>(node->arg<ParamArg>().slot)];
-  if (argument.bytes < bytes)
-    internal_error(fmt::format("INTERP: {} needs {} bytes and has {}", expression_text(node), bytes,
-                               argument.bytes));
-  storage.bytes = static_cast<std::byte*>(argument.memory) + argument.offset;
+  const bool is_shared = node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Shared;
+  std::vector<std::byte>& own =
+      is_shared ? (*shared_)[steps_->storage_of(node)] : storage_at(node).own;
+  own.resize(bytes, is_shared ? nobodys : std::byte{0});
+  return own.data();
 }
 
 std::byte* Machine::place_of(const Node* index, std::size_t lane) {
   if (lane_of(index->src(1), lane) == 0) return nullptr;
   const Node* node = storage_of(index->src(0));
-  const Storage& storage = storages_[*storage_.find(node)];
+  const Storage& storage = storage_at(node);
   std::int64_t place = 0;
   for (std::size_t i = 0; i < storage.sizes.size(); ++i) {
     const Node* source = index->src(i + 2);
     const auto at = static_cast<std::int64_t>(lane_of(source, lane));
     if (at < 0 || at >= storage.sizes[i])
-      internal_error(fmt::format("INTERP: {} is {}, outside [0, {}) of {}, in kernel {}",
-                                 expression_text(source), at, storage.sizes[i],
-                                 expression_text(node), kernel_->arg<KernelArg>().name.get()));
+      internal_error(fmt::format(
+          "INTERP: {} is {}, outside [0, {}) of {}, in kernel {}", expression_text(source), at,
+          storage.sizes[i], expression_text(node), steps_->kernel()->arg<KernelArg>().name.get()));
     place = place * storage.sizes[i] + at;
   }
   return storage.bytes + static_cast<std::size_t>(place) * node->dtype().bytes();
@@ -300,7 +274,7 @@ void Machine::store(const Node* node) {
 }
 
 void Machine::fill_stage(const Node* stage) {
-  const Storage& storage = storages_[*storage_.find(stage)];
+  const Storage& storage = storage_at(stage);
   std::size_t place = 0;
   for (std::size_t i = 0; i < storage.sizes.size(); ++i)
     place = place * static_cast<std::size_t>(storage.sizes[i]) + *values_of(stage->src(i + 1));

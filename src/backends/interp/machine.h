@@ -4,16 +4,27 @@
 
 #include <weft/dev/device/device.h>
 
-#include "nest.h"
+#include "steps.h"
 
 namespace weft::interp {
 
+// What the items of a work-group have together: the bytes of each shared BUFFER, by its storage.
+using SharedMemory = std::vector<std::vector<std::byte>>;
+
+// One worker, with registers and memory of its own.
 class Machine {
  public:
-  Machine(const Node* kernel, const Nests& nests);
+  Machine(const Steps& steps, std::span<const Argument> arguments, SharedMemory& shared);
 
-  void run(const Signature& signature, std::span<const Argument> arguments,
-           std::span<const std::int64_t> values);
+  // Of VARIABLEs and SPECIALs.
+  void set(const Node* leaf, std::int64_t value) { *values_of(leaf) = static_cast<Bits>(value); }
+  void set(NodeList leaves, std::span<const std::int64_t> values) {
+    for (std::size_t i = 0; i < leaves.size(); ++i) set(leaves[i], values[i]);
+  }
+
+  void begin() { next_ = 0; }
+  // Goes on to the next barrier and returns it; null at the end of the kernel.
+  const Node* run();
 
  private:
   // Something with places, in row-major order.
@@ -23,8 +34,8 @@ class Machine {
     std::vector<std::byte> own;  // of a BUFFER or STAGE
   };
 
-  void run(const Nest& nest);
-  void iterate(const Nest& nest);
+  bool open(const Node* closer);   // false where a loop has no trips
+  bool close(const Node* closer);  // true where another trip follows
   void execute(const Node* node);
   void compute(const Node* node);
   void reduce(const Node* node);
@@ -33,22 +44,23 @@ class Machine {
   void store(const Node* node);
   void fill_stage(const Node* stage);
 
-  void bind(const Node* node);                               // a PARAM, BUFFER or STAGE
+  void bind(const Node* node);  // a PARAM, BUFFER or STAGE
+  std::byte* memory_for(const Node* node, std::size_t bytes);
   std::byte* place_of(const Node* index, std::size_t lane);  // null where it is not valid
 
-  Bits* values_of(const Node* node) { return &values_[*offset_.find(node)]; }
+  Bits* values_of(const Node* node) { return &values_[steps_->value_of(node)]; }
   Bits lane_of(const Node* node, std::size_t lane) {
     return values_of(node)[node->dtype().lanes() == 1 ? 0 : lane];
   }
   std::int64_t integer(const Node* node) { return static_cast<std::int64_t>(*values_of(node)); }
+  Storage& storage_at(const Node* node) { return storages_[steps_->storage_of(node)]; }
 
-  const Node* kernel_;
-  const Nests& nests_;
-  NodeMap<std::uint32_t> offset_;   // in values_
-  std::vector<Bits> values_;        // a lane each
-  NodeMap<std::uint32_t> storage_;  // in storages_
-  std::vector<Storage> storages_;
+  const Steps* steps_;
   std::span<const Argument> arguments_;
+  SharedMemory* shared_;
+  std::vector<Bits> values_;  // a lane each
+  std::vector<Storage> storages_;
+  std::size_t next_ = 0;  // step
 };
 
 }  // namespace weft::interp

@@ -64,8 +64,8 @@ class Words {
   std::size_t next_ = 0;
 };
 
-Action parse_tile(Words& words) {
-  Action action{.type = Action::Tile, .name = words.take("a loop")};
+Action parse_tile(Words& words, Action::Type type) {
+  Action action{.type = type, .name = words.take("a loop")};
   action.count = words.number();
   if (words.empty()) return action;
   const auto tail = std::ranges::find(tails, words.peek());
@@ -77,8 +77,16 @@ Action parse_tile(Words& words) {
 
 Action parse_stage(Words& words) {
   Action action{.type = Action::Stage, .name = words.take("a value")};
-  action.by_region = words.take_if("region");
+  action.slides = words.take_if("slide");
+  action.by_region = action.slides || words.take_if("region");
   if (words.take_if("at")) action.at = words.take("a loop");
+  if (words.take_if("in")) {
+    const std::string space = words.take("a memory");
+    const auto found = std::ranges::find(enum_names(Space()), space);
+    action.space = static_cast<Space>(found - enum_names(Space()).begin());
+    if (found == enum_names(Space()).end() || action.space == Space::Global)
+      words.refuse("the memories of a kernel are shared, scratch and register");
+  }
   if (words.take_if("as")) action.loops = words.rest();
   return action;
 }
@@ -90,9 +98,20 @@ Action parse_action(std::string_view text) {
   const auto kind = std::ranges::find(kinds, type);
   Action action;
   if (type == "tile") {
-    action = parse_tile(words);
+    action = parse_tile(words, Action::Tile);
+  } else if (type == "group") {
+    action = parse_tile(words, Action::Group);
   } else if (type == "order") {
     action = {.type = Action::Order, .name = {}, .loops = words.rest()};
+  } else if (type == "pipeline") {
+    action = {.type = Action::Pipeline, .name = words.take("a value")};
+    action.count = words.number();
+  } else if (type == "pad") {
+    action = {.type = Action::Pad, .name = words.take("a loop"), .tail = Tail::Mask};
+    action.count = words.number();
+  } else if (type == "swap") {
+    action = {.type = Action::Swap, .name = {}};
+    for (int i = 0; i < 2; ++i) action.loops.push_back(words.take("a loop"));
   } else if (type == "stage") {
     action = parse_stage(words);
   } else if (kind != kinds.end()) {
@@ -107,19 +126,29 @@ Action parse_action(std::string_view text) {
 
 std::string text_of(const Action& action) {
   const std::string list = fmt::format("{}", fmt::join(action.loops, " "));
+  const bool is_scratch = action.space == Space::Scratch;
   switch (action.type) {
     case Action::Tile:
-      return fmt::format("tile {} {}{}{}", action.name, action.count,
-                         action.tail == Tail::None ? "" : " ",
+    case Action::Group:
+      return fmt::format("{} {} {}{}{}", action.type == Action::Tile ? "tile" : "group",
+                         action.name, action.count, action.tail == Tail::None ? "" : " ",
                          tails[static_cast<std::size_t>(action.tail)]);
     case Action::Kind:
       return fmt::format("{} {}", enum_names(LoopKind())[static_cast<std::size_t>(action.kind)],
                          action.name);
     case Action::Order: return "order " + list;
+    case Action::Pad: return fmt::format("pad {} {}", action.name, action.count);
+    case Action::Pipeline: return fmt::format("pipeline {} {}", action.name, action.count);
+    case Action::Swap: return "swap " + list;
     case Action::Stage:
-      return fmt::format("stage {}{}{}{}{}{}", action.name, action.by_region ? " region" : "",
-                         action.at.empty() ? "" : " at ", action.at, list.empty() ? "" : " as ",
-                         list);
+      return fmt::format(
+          "stage {}{}{}{}{}{}{}{}", action.name,
+          action.slides      ? " slide"
+          : action.by_region ? " region"
+                             : "",
+          action.at.empty() ? "" : " at ", action.at, is_scratch ? "" : " in ",
+          is_scratch ? "" : enum_names(Space())[static_cast<std::size_t>(action.space)],
+          list.empty() ? "" : " as ", list);
   }
   return {};
 }

@@ -27,10 +27,10 @@ inline UOp store_at(const UOp& place, const UOp& value) {
 }
 
 // As many elements as the ranges have trips.
-inline UOp scratch_for(const std::vector<UOp>& ranges, DType dtype) {
+inline UOp memory_for(const std::vector<UOp>& ranges, DType dtype, Space space) {
   std::vector<UOp> sizes;
   for (const UOp& range : ranges) sizes.push_back(range.src(0));
-  return make(Op::Buffer, sizes, dtype, BufferArg{fresh_id(), Space::Scratch});
+  return make(Op::Buffer, sizes, dtype, BufferArg{fresh_id(), space});
 }
 
 }  // namespace weft

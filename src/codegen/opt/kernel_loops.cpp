@@ -21,6 +21,10 @@ void refuse(const Action& action, std::string_view why) {
   user_error(fmt::format("schedule: '{}': {}", to_string({action}), why));
 }
 
+void refuse_other_loops(std::string_view worker) {
+  user_error(fmt::format("schedule: the kernel has other loops, which every {} would run", worker));
+}
+
 std::vector<NamedLoop> loops_of_kernel(const Node* kernel) {
   std::vector<NamedLoop> loops;
   const auto add = [&](char letter, std::size_t& count, const Node* closer) {
@@ -131,6 +135,10 @@ void KernelLoops::reorder(const Action& action) {
   for (std::size_t place : places) order_[place] = *next++;
 }
 
+void KernelLoops::swap(const Action& action) {
+  std::swap(order_[position(action.loops[0])], order_[position(action.loops[1])]);
+}
+
 void KernelLoops::sort(const Node* closer) {
   std::vector<UOp> src{UOp(closer->src(0))};
   for (const Node* range : closer->src().subspan(1)) src.emplace_back(range);
@@ -139,24 +147,66 @@ void KernelLoops::sort(const Node* closer) {
   replace(closer, with_sources(UOp(closer), src));
 }
 
-// Lanes are values: none of them runs loops of its own. Threads run the whole kernel.
+namespace {
+
+// Who shares the trips of a loop, and how many such loops a launch has.
+struct Workers {
+  LoopKind kind;
+  std::string_view one, all;
+  std::size_t axes;
+};
+constexpr Workers known_workers[] = {{LoopKind::Thread, "thread", "threads", 1},
+                                     {LoopKind::Global, "work-group", "work-groups", 3},
+                                     {LoopKind::Local, "work-item", "work-items", 3}};
+
+const Workers* workers_of(const Node* range) {
+  const auto* found = std::ranges::find(known_workers, range->arg<RangeArg>().kind, &Workers::kind);
+  return found == std::end(known_workers) ? nullptr : found;
+}
+
+}  // namespace
+
+// Workers run the whole kernel: their loops stand around all others, those of groups around those of items.
+void KernelLoops::check_workers() const {
+  std::vector<const Workers*> seen;  // of each loop so far
+  for (const std::string& name : order_) {
+    const Node* range = loop(name);
+    const Workers* workers = workers_of(range);
+    seen.push_back(workers);
+    if (workers == nullptr) continue;
+    const auto stands_inside = [&](const Workers* outer) {
+      return outer == nullptr || outer->kind > workers->kind;
+    };
+    if (std::ranges::any_of(seen, stands_inside))
+      user_error(fmt::format("schedule: {} share {}, which is not outermost", workers->all, name));
+    if (workers->kind != LoopKind::Thread && seen[0]->kind == LoopKind::Thread)
+      user_error(fmt::format("schedule: {} share {}, but threads have no work-groups", workers->all,
+                             name));
+    if (static_cast<std::size_t>(std::ranges::count(seen, workers)) > workers->axes)
+      user_error(fmt::format("schedule: {} share {}, but more than {} such loops are no launch",
+                             workers->all, name, workers->axes));
+    if (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End ||
+        closer_of(range) != kernel_->src(0))
+      refuse_other_loops(workers->one);
+    if (!may_share(kernel_->src(0), range))
+      user_error(fmt::format("schedule: the {} that share {} would write to one place",
+                             workers->all, name));
+  }
+}
+
+// Lanes are values: none of them runs loops of its own.
 void KernelLoops::check_kinds() const {
+  check_workers();
   for (const auto& [name, range] : loops_) {
-    const LoopKind kind = range->arg<RangeArg>().kind;
-    if (kind == LoopKind::Thread && name != order_[0])
-      user_error(fmt::format("schedule: threads share {}, which is not outermost", name));
-    if (kind == LoopKind::Thread && (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End))
-      user_error("schedule: the kernel has other loops, which every thread would run");
-    if (kind == LoopKind::Thread && !may_share(kernel_->src(0), range.node()))
-      user_error(fmt::format("schedule: the threads that share {} would write to one place", name));
-    if (kind != LoopKind::Vector) continue;
+    if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
     for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
-      if (OpSet{Op::Stage, Op::End}.contains(node->op()))
+      if (OpSet{Op::Stage, Op::End, Op::Barrier}.contains(node->op()))
         user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
   }
 }
 
 UOp KernelLoops::finished() {
+  share_reductions();
   stage_all();
   check_kinds();
   std::vector<const Node*> firsts;  // a loop of each closer, which outlives the closer
@@ -165,13 +215,15 @@ UOp KernelLoops::finished() {
   for (const Node* range : firsts) sort(closer_of(range));
   for (const Node* range : firsts)
     if (const Node* closer = closer_of(range); closer->op() == Op::Reduce) sum_in_parts(closer);
+  nest_handing_loops();
   return kernel_;
 }
 
 void KernelLoops::apply(const Schedule& schedule) {
   using Apply = void (KernelLoops::*)(const Action&);
-  static constexpr Apply apply[] = {&KernelLoops::tile, &KernelLoops::set_kind,
-                                    &KernelLoops::reorder, &KernelLoops::stage};
+  static constexpr Apply apply[] = {
+      &KernelLoops::tile,  &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
+      &KernelLoops::group, &KernelLoops::pad,      &KernelLoops::swap,    &KernelLoops::pipeline};
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }
 

@@ -2,12 +2,15 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <weft/dev/codegen/actions.h>
 #include <weft/dev/ir/graph.h>
+
+#include "staged.h"
 
 namespace weft {
 
@@ -26,7 +29,7 @@ class KernelLoops {
  private:
   // What a tile leaves of a loop.
   struct Tiles {
-    UOp outer, inner, place, valid;
+    UOp outer, inner, place;
   };
 
   const Node* loop(std::string_view name) const;
@@ -34,17 +37,35 @@ class KernelLoops {
   std::vector<const Node*> closers() const;
   bool comes_before(const Node* range, const Node* other) const;
 
-  Tiles tiles_of(const Action& action, const Node* range, const Node* closer) const;
+  Tiles tiles_of(const Action& action, const Node* range) const;
   void add_inner(const std::string& name, const Tiles& tiles);
+  void pad_to(const std::string& name, std::int64_t count);
+  void pad(const Action& action);
   void tile(const Action& action);
   void set_kind(const Action& action);
   void reorder(const Action& action);
+  void swap(const Action& action);
   void stage(const Action& action);
   void stage_value(const Action& action);
   void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);
   std::vector<NamedRead> reads() const;
   void stage_all();
+  std::vector<const Node*> inside_of(const Action& action, const Node* load) const;
   void stage_read(const Action& action, const Node* load);
+  std::vector<UOp> items() const;
+  UOp filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const;
+  UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
+  void pipeline(const Action& action);
+  const Node* handing_loop(const Action& action, const Staged& staged) const;
+  std::vector<UOp> loops_around(const Node* range) const;
+  Staged handed_on(const Action& action, const Staged& staged);
+  void nest_handing_loops();
+  void join_barriers();
+  void group(const Action& action);
+  void share_reductions();
+  void share_reduction(const std::string& name, const UOp& own);
+  void add_sharing(const std::string& name);
+  void check_workers() const;
   void check_kinds() const;
   void sort(const Node* closer);
   void sum_in_parts(const Node* reduce);
@@ -53,6 +74,8 @@ class KernelLoops {
   UOp kernel_;
   std::map<std::string, UOp, std::less<>> loops_;
   std::vector<std::string> order_;  // of all loops, outermost first
+  UOp sharing_;                     // by which items share reductions; null where they do not
+  std::set<std::string> handing_;   // loops that hand memory on
   Schedule stages_;  // of reads: done last, when loops and their order are what they will be
 };
 
@@ -64,5 +87,6 @@ struct SameValue {
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
 
 [[noreturn]] void refuse(const Action& action, std::string_view why);
+[[noreturn]] void refuse_other_loops(std::string_view worker);
 
 }  // namespace weft

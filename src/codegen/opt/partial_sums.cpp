@@ -42,7 +42,7 @@ class Parts {
   Parts(const Node* reduce, const std::vector<const Node*>& inside, const std::vector<UOp>& around)
       : reduce_(reduce), op_(reduce->arg<ReduceArg>().op), inside_(inside), around_(around) {
     dtype_ = accumulator_of(op_, reduce->dtype());
-    buffer_ = scratch_for(list_of(inside), dtype_);
+    buffer_ = memory_for(list_of(inside), dtype_, Space::Scratch);
   }
 
   // Each trip of `outer` adds what the trips of `inner` come to.

@@ -51,6 +51,19 @@ class Pieces {
     for (std::size_t i = 0; i < places.size(); ++i) pieces_[places[i]] = moved[i];
   }
 
+  void pad(const Action& action) {
+    if (const auto found = find(action.name); found != pieces_.end())
+      found->piece.trips += (action.count - found->piece.trips % action.count) % action.count;
+  }
+
+  void swap(const Action& action) {
+    const auto first = find(action.loops[0]), second = find(action.loops[1]);
+    if (first != pieces_.end() && second != pieces_.end()) std::iter_swap(first, second);
+  }
+
+  // When something is read the model does not see.
+  void pipeline(const Action&) {}
+
   void stage(const Action& action) { stages_.push_back(action); }
 
   // What is staged for the whole kernel is staged in a piece of one trip around it.
@@ -96,8 +109,9 @@ class Pieces {
 
 NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   using Apply = void (Pieces::*)(const Action&);
-  static constexpr Apply apply[] = {&Pieces::tile, &Pieces::set_kind, &Pieces::reorder,
-                                    &Pieces::stage};
+  static constexpr Apply apply[] = {&Pieces::tile,  &Pieces::set_kind, &Pieces::reorder,
+                                    &Pieces::stage, &Pieces::tile,     &Pieces::pad,
+                                    &Pieces::swap,  &Pieces::pipeline};
   Pieces pieces(nest);
   for (const Action& action : schedule) (pieces.*apply[action.type])(action);
   return pieces.plan();

@@ -149,15 +149,22 @@ class RegisterTiles {
   }
 
   // Sums that are stored at a distance, once they are complete: where no loop along memory fills a
-  // register, as with small images.
+  // register, as with small images, or reads all of its neighbours.
   bool may_scatter(std::size_t loop) const {
     if (!nest_.has_reduce() || nest_.loops[loop].is_reduce || nest_.loops[loop].size < most_lanes())
       return false;
     for (std::size_t other = 0; other < nest_.loops.size(); ++other)
       if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes() &&
-          is_contiguous_for_some(other))
+          is_contiguous_for_some(other) && !reads_apart(other))
         return false;
     return true;
+  }
+
+  bool reads_apart(std::size_t loop) const {
+    return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.is_write && !access.irregular[loop] &&
+             reads_between(access.stride(loop), most_lanes());
+    });
   }
 
   std::int64_t most_lanes() const {

@@ -8,6 +8,7 @@
 #include <weft/dev/ir/memory.h>
 #include <weft/error.h>
 
+#include "groups.h"
 #include "kernel_loops.h"
 
 namespace weft {
@@ -28,24 +29,29 @@ bool is_in(const std::vector<const Node*>& list, const Node* node) {
   return std::ranges::find(list, node) != list.end();
 }
 
-// A value with a dimension for each of the ranges, which are its own.
-UOp stage_of(const UOp& value, const std::vector<UOp>& ranges) {
-  std::vector<UOp> src{value};
-  src.insert(src.end(), ranges.begin(), ranges.end());
-  return make(Op::Stage, src, {}, StageArg{fresh_id(), Space::Scratch, {}});
+UOp stage_of(const Staged& staged, Space space) {
+  std::vector<UOp> src{staged.value};
+  src.insert(src.end(), staged.ranges.begin(), staged.ranges.end());
+  return make(Op::Stage, src, {}, StageArg{fresh_id(), space, {}});
+}
+
+UOp read_from(const UOp& memory, const Staged& staged) {
+  std::vector<UOp> src{memory, staged.valid};
+  src.insert(src.end(), staged.at.begin(), staged.at.end());
+  return make(Op::Load, {make(Op::Index, src)});
 }
 
 // A dimension for each loop inside.
-UOp staged_by_loops(const Node* load, const std::vector<const Node*>& inside) {
+Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside) {
   Substitution fresh;
-  std::vector<UOp> dims, at{UOp(), const_bool(true)};
+  Staged staged;
   for (const Node* range : inside) {
-    dims.push_back(weft::range(UOp(range->src(0)), fresh_id().value));
-    at.emplace_back(range);
-    fresh.emplace(range, dims.back());
+    staged.ranges.push_back(weft::range(UOp(range->src(0)), fresh_id().value));
+    staged.at.emplace_back(range);
+    fresh.emplace(range, staged.ranges.back());
   }
-  at[0] = stage_of(substitute(UOp(load), fresh), dims);
-  return make(Op::Load, {make(Op::Index, at)});
+  staged.value = substitute(UOp(load), fresh);
+  return staged;
 }
 
 // An index is their sum: the base changes with loops around only, the offset with those inside.
@@ -93,22 +99,22 @@ Extent extent_of(const Node* index, const Node* whole, const std::vector<const N
 
 // The dimensions of the param: what lies outside of it is not read, by nobody who reads the STAGE
 // either.
-UOp staged_by_region(const Action& action, const Node* load,
-                     const std::vector<const Node*>& inside) {
+Staged staged_by_region(const Action& action, const Node* load,
+                        const std::vector<const Node*>& inside) {
   const Node* place = load->src(0);
   const NodeList sizes = storage_of(place->src(0))->dims();
-  std::vector<UOp> dims, at{UOp(), UOp(place->src(1))};
+  Staged staged{{}, {}, UOp(place->src(1))};
   std::vector<UOp> source{UOp(place->src(0)), const_bool(true)};
   for (std::size_t d = 0; d < sizes.size(); ++d) {
     const Extent extent = extent_of(place->src(d + 2), sizes[d], inside);
     if (!extent.size->is_const()) refuse(action, "a size is not known before it runs");
-    dims.push_back(weft::range(extent.size, fresh_id().value));
-    at.push_back(extent.offset);
-    source.push_back(extent.base + dims.back());
+    staged.ranges.push_back(weft::range(extent.size, fresh_id().value));
+    staged.at.push_back(extent.offset);
+    source.push_back(extent.base + staged.ranges.back());
     source[1] = source[1] & (source.back() >= 0) & (source.back() < UOp(sizes[d]));
   }
-  at[0] = stage_of(make(Op::Load, {make(Op::Index, source)}), dims);
-  return make(Op::Load, {make(Op::Index, at)});
+  staged.value = make(Op::Load, {make(Op::Index, source)});
+  return staged;
 }
 
 }  // namespace
@@ -123,20 +129,31 @@ void KernelLoops::stage(const Action& action) {
 void KernelLoops::stage_all() {
   const std::vector<NamedRead> before = reads();
   for (const Action& action : stages_) stage_read(action, read_named(action, before));
+  join_barriers();
+}
+
+// Loops that the value is kept for all trips of. Workers have memory of their own, but for what the items
+// of a work-group share: they run side by side, whatever stands around them.
+std::vector<const Node*> KernelLoops::inside_of(const Action& action, const Node* load) const {
+  const Node* around = action.at.empty() ? nullptr : loop(action.at);
+  const auto is_inside = [&](const Node* range) {
+    const LoopKind kind = range->arg<RangeArg>().kind;
+    if (is_parallel(kind)) return action.space == Space::Shared && kind == LoopKind::Local;
+    return around == nullptr || comes_before(around, range);
+  };
+  std::vector<const Node*> inside;
+  for (const std::string& name : order_)
+    if (const Node* range = loop(name); is_inside(range) && changes_with(load, range))
+      inside.push_back(range);
+  return inside;
 }
 
 void KernelLoops::stage_read(const Action& action, const Node* load) {
   if (!depends_on(kernel_.node(), load))
     refuse(action, "it is part of another value that is staged");
-  const Node* around = action.at.empty() ? nullptr : loop(action.at);
-  std::vector<const Node*> inside;
-  for (const std::string& name : order_) {
-    const Node* range = loop(name);
-    const bool is_inside = around == nullptr || comes_before(around, range);
-    if (is_inside && changes_with(load, range)) inside.push_back(range);
-  }
+  std::vector<const Node*> inside = inside_of(action, load);
   for (const Node* range : load->ranges())
-    if (!is_in(inside, range) && around == nullptr)
+    if (!is_in(inside, range) && action.at.empty() && !is_parallel(range->arg<RangeArg>().kind))
       refuse(action, "it changes with a loop that has no name");
   if (inside.empty()) refuse(action, "nothing inside reads it more than once");
   if (action.by_region && !action.loops.empty()) refuse(action, "a region lies as its param does");
@@ -149,8 +166,34 @@ void KernelLoops::stage_read(const Action& action, const Node* load) {
   }
   for (const Node* range : inside)
     if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
-  replace(load, action.by_region ? staged_by_region(action, load, inside)
-                                 : staged_by_loops(load, inside));
+  const Staged staged =
+      action.by_region ? staged_by_region(action, load, inside) : staged_by_loops(load, inside);
+  if (action.slides || action.count > 1) {
+    const Staged handed = handed_on(action, staged);
+    return replace(load, read_from(handed.value, handed));
+  }
+  if (action.space != Space::Shared)
+    return replace(load, read_from(stage_of(staged, action.space), staged));
+  const SharedMemory memory(staged.ranges, load->dtype(),
+                            trips_around(staged.value, staged.ranges));
+  const UOp filling =
+      filled_by_items(action, memory.begin(), {staged.value, staged.ranges, staged.ranges});
+  replace(load, read_from(memory.after(filling), staged));
+}
+
+// By the items of a group together, or by each worker for itself.
+UOp KernelLoops::filled(const Action& action, const UOp& begin, const Fill& fill) const {
+  if (action.space == Space::Shared) return filled_by_items(action, begin, fill);
+  return with_list(Op::End, store_at(place_in(begin, fill.at), fill.value), fill.ranges);
+}
+
+// So many trips ahead.
+void KernelLoops::pipeline(const Action& action) {
+  const auto staged = std::ranges::find(stages_, action.name, &Action::name);
+  if (staged == stages_.end()) refuse(action, "it is not staged");
+  if (staged->slides) refuse(action, "what slides is not read ahead");
+  if (action.count < 2) refuse(action, "one trip alone is not ahead");
+  staged->count = action.count;
 }
 
 }  // namespace weft

@@ -44,6 +44,7 @@ void KernelLoops::stage_value(const Action& action) {
   if (reduce->op() != Op::Reduce) refuse(action, "it is no loop of a reduction");
   if (!action.at.empty() || action.by_region || !action.loops.empty())
     refuse(action, "what is reduced stands where it is needed, in the order of the loops");
+  if (action.space != Space::Scratch) refuse(action, "what is reduced stands in scratch");
   if (reduce->src(0)->op() == Op::Tuple) refuse(action, "it reduces a list");
   const NodeList own = reduce->src().subspan(1);
   Substitution fresh;
@@ -56,7 +57,7 @@ void KernelLoops::stage_value(const Action& action) {
   const Node* value = reduce->src(0);
   for (const Node* range : value->ranges())
     if (std::ranges::find(own, range) == own.end()) around.emplace_back(range);
-  const UOp buffer = scratch_for(loops, value->dtype());
+  const UOp buffer = memory_for(loops, value->dtype(), Space::Scratch);
   const UOp place = place_in(with_list(Op::After, buffer, around), loops);
   const UOp filled = with_list(Op::End, store_at(place, substitute(UOp(value), fresh)), loops);
   const UOp ready = make(Op::After, {buffer, filled});

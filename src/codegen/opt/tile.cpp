@@ -1,4 +1,4 @@
-// TILE and KIND.
+// TILE, PAD and KIND.
 
 #include <algorithm>
 
@@ -68,22 +68,12 @@ void check_tile(const Action& action, const Node* range, const Node* closer) {
 
 }  // namespace
 
-KernelLoops::Tiles KernelLoops::tiles_of(const Action& action, const Node* range,
-                                         const Node* closer) const {
-  check_tile(action, range, closer);
-  const std::int64_t trips = range->src(0)->lo(), count = action.count, left = trips % count;
-  const bool is_longer = left != 0 && action.tail != Tail::Remainder;
-  Tiles tiles{range_like(range, trips / count + (is_longer ? 1 : 0)),
-              range_like(range, count),
-              {},
-              const_bool(true)};
+KernelLoops::Tiles KernelLoops::tiles_of(const Action& action, const Node* range) const {
+  const std::int64_t trips = range->src(0)->lo(), count = action.count;
+  const bool shifts = trips % count != 0 && action.tail == Tail::Shift;
+  Tiles tiles{range_like(range, trips / count + (shifts ? 1 : 0)), range_like(range, count), {}};
   const UOp first = tiles.outer * count;
-  if (is_longer && action.tail == Tail::Shift) {
-    tiles.place = min(first, const_int(trips - count)) + tiles.inner;
-  } else {
-    tiles.place = first + tiles.inner;
-    if (is_longer) tiles.valid = tiles.place < trips;
-  }
+  tiles.place = (shifts ? min(first, const_int(trips - count)) : first) + tiles.inner;
   return tiles;
 }
 
@@ -97,13 +87,31 @@ void KernelLoops::add_inner(const std::string& name, const Tiles& tiles) {
   loops_[inner] = tiles.inner;
 }
 
+// Trips that are not there add nothing and write nothing.
+void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
+  const Node *range = loop(name), *closer = closer_of(range);
+  const std::int64_t trips = range->src(0)->lo(), left = trips % count;
+  if (left == 0) return;
+  const UOp now = range_like(range, trips - left + count), valid = now < trips;
+  UOp body = at_place(UOp(closer->src(0)), range, now, valid);
+  if (closer->op() == Op::Reduce)
+    body = where(valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
+  replace(closer, closed_over(closer, body, range, {now}));
+  loops_[name] = now;
+}
+
+void KernelLoops::pad(const Action& action) {
+  check_tile(action, loop(action.name), closer_of(loop(action.name)));
+  pad_to(action.name, action.count);
+}
+
 void KernelLoops::tile(const Action& action) {
+  check_tile(action, loop(action.name), closer_of(loop(action.name)));
+  if (action.tail == Tail::Mask) pad_to(action.name, action.count);
   const Node *range = loop(action.name), *closer = closer_of(range);
-  const Tiles tiles = tiles_of(action, range, closer);
-  UOp body = at_place(UOp(closer->src(0)), range, tiles.place, tiles.valid);
-  if (closer->op() == Op::Reduce && !tiles.valid->is_const_int(1))
-    body = where(tiles.valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
-  UOp result = closed_over(closer, body, range, {tiles.outer, tiles.inner});
+  const Tiles tiles = tiles_of(action, range);
+  UOp result = closed_over(closer, at_place(UOp(closer->src(0)), range, tiles.place), range,
+                           {tiles.outer, tiles.inner});
   const std::int64_t trips = range->src(0)->lo(), left = trips % action.count;
   if (left != 0 && action.tail == Tail::Remainder) {
     const UOp rest = remainder_of(closer, range, trips - left);
@@ -116,8 +124,10 @@ void KernelLoops::tile(const Action& action) {
 
 void KernelLoops::set_kind(const Action& action) {
   const Node *range = loop(action.name), *closer = closer_of(range);
-  if (action.kind == LoopKind::Thread && closer->op() == Op::Reduce)
-    refuse(action, "threads do not share a reduction");
+  if (action.kind == LoopKind::Warp || action.kind == LoopKind::Lane)
+    refuse(action, "no device here has warps");
+  if (closer->op() == Op::Reduce && is_parallel(action.kind) && action.kind != LoopKind::Local)
+    refuse(action, "only the items of a work-group share a reduction");
   if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
     refuse(action, "its size is not known before it runs");
   const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, action.kind);

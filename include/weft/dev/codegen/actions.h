@@ -28,10 +28,14 @@ enum class Tail : std::uint8_t {
 
 struct Action {
   enum Type : std::uint8_t {
-    Tile,   // the loop as `count` trips within a loop over such tiles
-    Kind,   // how the loop runs
-    Order,  // `loops`, outermost first, in this order; a reduction's may stand before others
-    Stage,  // the value is computed before, for all trips inside of loop `at` (the kernel: "")
+    Tile,      // the loop as `count` trips within a loop over such tiles
+    Kind,      // how the loop runs
+    Order,     // `loops`, outermost first, in this order; a reduction's may stand before others
+    Stage,     // the value is computed before, for all trips inside of loop `at` (the kernel: "")
+    Group,     // a TILE of a reduction whose trips are those of work-items
+    Pad,       // more trips, which are masked, until `count` divides them
+    Swap,      // the two `loops` change places
+    Pipeline,  // what is staged is read `count` - 1 trips before it is needed
   };
 
   Type type = Tile;
@@ -45,6 +49,9 @@ struct Action {
   // A STAGE has the dimensions of the param, not those of the loops: the part between the least and
   // the greatest index inside.
   bool by_region = false;
+  bool slides = false;  // a region that keeps what the trip before has read
+  Space space =
+      Space::Scratch;  // of a STAGE; the items of a work-group fill SHARED memory together
 
   friend bool operator==(const Action&, const Action&) = default;
 };

@@ -10,9 +10,9 @@ namespace weft {
 // The actions of a kernel's schedule (actions.h) on its loops.
 std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
-// A THREAD range becomes a SPECIAL: each thread runs one trip of it.
-const RuleSet& thread_rules();
-std::vector<UOp> threads(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+// A range that threads, work-groups or their items share becomes a SPECIAL: each runs one trip of it.
+const RuleSet& worker_rules();
+std::vector<UOp> workers(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 // STAGE becomes a BUFFER, filled by loops of its own; readers index it AFTER these.
 const RuleSet& stages_rules();

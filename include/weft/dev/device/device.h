@@ -87,11 +87,12 @@ class Device {
 };
 
 // What a kernel takes, read off its nodes: PARAMs by slot (null where a slot is not used), variables
-// by their first place in the graph, and the SPECIAL that tells its threads apart.
+// by their first place in the graph, and the SPECIALs that tell its workers apart.
 struct Signature {
   std::vector<const Node*> params;
   std::vector<const Node*> variables;
-  const Node* thread = nullptr;  // null where one does all
+  const Node* thread = nullptr;      // null where one does all
+  std::vector<const Node*> workers;  // every SPECIAL: the axes of the launch grid
 
   std::int64_t threads() const { return thread == nullptr ? 1 : thread->src(0)->lo(); }
 };

@@ -33,6 +33,11 @@ enum class LoopKind : std::uint8_t {
   Vector,
   Unroll,
 };
+// Whether workers share the trips, one each.
+constexpr bool is_parallel(LoopKind kind) {
+  return kind == LoopKind::Thread || kind == LoopKind::Global || kind == LoopKind::Local;
+}
+
 enum class Space : std::uint8_t { Global, Shared, Scratch, Register };
 enum class Access : std::uint8_t { Read, Write, ReadWrite };
 enum class Scope : std::uint8_t { Warp, Group, Team, Device };

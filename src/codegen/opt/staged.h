@@ -1,0 +1,24 @@
+// What a STAGE keeps.
+#pragma once
+
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+// A value over ranges of its own, and where in memory it goes.
+struct Fill {
+  UOp value;
+  std::vector<UOp> ranges, at;
+};
+
+// A value with a dimension for each of its ranges, and where a reader finds it.
+struct Staged {
+  UOp value;
+  std::vector<UOp> ranges;
+  UOp valid = const_bool(true);
+  std::vector<UOp> at = {};
+};
+
+}  // namespace weft
