@@ -11,6 +11,7 @@
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/cost/nest.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
@@ -66,15 +67,17 @@ class Body {
   const std::vector<const Node*>& slice() const { return slice_; }
 
   // The most bytes that one value has; nothing where some value cannot have lanes. Reads may be
-  // contiguous along another range instead.
-  std::optional<std::size_t> element_bytes(const Strides* beside = nullptr) const {
+  // contiguous along another range instead, or of lanes a few elements apart.
+  std::optional<std::size_t> element_bytes(const Strides* beside = nullptr,
+                                           bool may_be_apart = false) const {
     const Strides strides(slice_, range_);
     std::size_t bytes = 1;
     for (const Node* node : slice_) {
       const bool is_turned = beside != nullptr && node->op() == Op::Index &&
                              node->src(1)->is_const_int(1) && is_contiguous(node, *beside) &&
                              strides.of(node->src(2)).has_value();
-      if (!is_turned && !can_have_lanes(node, strides)) return std::nullopt;
+      const bool is_apart = may_be_apart && node->op() == Op::Index && are_apart(node, strides);
+      if (!is_turned && !is_apart && !can_have_lanes(node, strides)) return std::nullopt;
       const DType dtype = node->dtype();
       if (!dtype.is_void() && !dtype.is_weak()) bytes = std::max(bytes, dtype.bytes());
     }
@@ -84,6 +87,12 @@ class Body {
  private:
   static bool is_contiguous(const Node* place, const Strides& strides) {
     return place->size() == 3 && strides.of(place->src(2)) == 1;
+  }
+
+  static bool are_apart(const Node* place, const Strides& strides) {
+    constexpr std::int64_t least_lanes = 4;
+    const auto stride = place->size() == 3 ? strides.of(place->src(2)) : std::nullopt;
+    return stride && reads_between(*stride, least_lanes);
   }
 
   bool can_have_lanes(const Node* node, const Strides& strides) const {
@@ -153,9 +162,14 @@ class Vectorize {
   void choose(const Node* closer) {
     if (inside_.contains(closer) || !may_split(closer)) return;
     if (choose_turned(closer)) return;
+    for (bool may_be_apart : {false, true})
+      if (choose_lanes(closer, may_be_apart)) return;
+  }
+
+  bool choose_lanes(const Node* closer, bool may_be_apart) {
     for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
       const Body body(closer->src(0), range);
-      const auto bytes = body.element_bytes();
+      const auto bytes = body.element_bytes(nullptr, may_be_apart);
       if (!bytes) continue;
       const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
       const auto least = static_cast<std::uint32_t>((least_bytes + *bytes - 1) / *bytes);
@@ -163,8 +177,9 @@ class Vectorize {
       if (lanes < least || lanes < 2) continue;
       choices_.set(closer, {range, lanes});
       for (const Node* node : body.slice()) inside_.set(node, true);
-      return;
+      return true;
     }
+    return false;
   }
 
   // Blocks without a rest, of what is written along one range and read along another.

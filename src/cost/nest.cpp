@@ -39,7 +39,9 @@ class Model {
         plan_(plan),
         loop_pieces_(static_cast<std::size_t>(
             std::ranges::count_if(plan.pieces, std::not_fn(in_registers)))),
-        footprints_(machine, nest, plan, loop_pieces_) {}
+        footprints_(machine, nest, plan, loop_pieces_) {
+    for (const NestAccess& access : nest.accesses) is_inner_.push_back(is_inner(access));
+  }
 
   NestTime time() const {
     NestTime time;
@@ -65,9 +67,14 @@ class Model {
   bool changes(const NestAccess& access, std::size_t i) const {
     return access.changes_with(piece(i).loop);
   }
-  double trips_outside(std::size_t first) const {
+  // Of an access: what stands outside of the reduction is not there in its trips.
+  double trips_of(std::size_t i, std::size_t a) const {
+    const bool is_there = !nest_.loops[piece(i).loop].is_reduce || is_inner_[a];
+    return is_there ? static_cast<double>(piece(i).trips) : 1;
+  }
+  double trips_outside(std::size_t first, std::size_t a) const {
     double trips = 1;
-    for (std::size_t i = 0; i < first; ++i) trips *= static_cast<double>(piece(i).trips);
+    for (std::size_t i = 0; i < first; ++i) trips *= trips_of(i, a);
     return trips;
   }
 
@@ -99,9 +106,9 @@ class Model {
   double swept(double Footprint::* what, std::size_t first, std::size_t a) const {
     const double once = footprints_.of(first, a).*what;
     if (first == 0) return once;
-    const auto trips = static_cast<double>(piece(first - 1).trips);
+    const double trips = trips_of(first - 1, a);
     const double each = (footprints_.of(first - 1, a).*what - once) / std::max(trips - 1, 1.0);
-    return trips_outside(first - 1) * (once + (trips - 1) * std::clamp(each, 0.0, once));
+    return trips_outside(first - 1, a) * (once + (trips - 1) * std::clamp(each, 0.0, once));
   }
 
   double traffic(const CacheLevel& cache) const {
@@ -112,8 +119,8 @@ class Model {
       std::size_t kept = first;
       while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
       const Footprint& f = footprints_.of(kept, a);
-      const double own =
-          conflicts(cache, f) ? f.lines * trips_outside(kept) : swept(&Footprint::lines, kept, a);
+      const double own = conflicts(cache, f) ? f.lines * trips_outside(kept, a)
+                                             : swept(&Footprint::lines, kept, a);
       const bool is_far = &cache != &machine_.levels[0] && first > 0 && plan_.staged[a] < 0;
       lines += own * (is_read_before_written(a) ? 2 : 1) *
                (is_far ? slower_by(run_bytes(nest_.accesses[a])) : 1);
@@ -178,7 +185,8 @@ class Model {
 
   // Instructions of one trip of the innermost loop, for all that stands in registers.
   struct Instructions {
-    double arithmetic = 0, loads = 0, gathers = 0, values = 1, held = 0;
+    double arithmetic = 0, loads = 0, gathers = 0, held = 0;
+    double others = 0;  // that take none of these ports
     double lines = 0;   // that nothing announced
     double turned = 0;  // registers that reads were turned to
   };
@@ -281,7 +289,12 @@ class Model {
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
     if (!access.is_masked || plan_.staged[a] >= 0) return;
     const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
-    sum.arithmetic += (has_lanes ? mask_of_lanes : 0) + mask * times;
+    if (has_lanes) {
+      sum.arithmetic += mask_of_lanes + mask * times;
+    } else {
+      sum.arithmetic += times;  // put into all lanes
+      sum.others += 3 * times;
+    }
   }
 
   double compute_cycles() const {
@@ -298,8 +311,7 @@ class Model {
     }
     const double width = std::max(1.0, vectors_wide());
     Instructions inner, outer;
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-      count(a, is_inner(nest_.accesses[a]) ? inner : outer);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) count(a, is_inner_[a] ? inner : outer);
     inner.arithmetic += nest_.inner_ops * values * width;
     outer.arithmetic += nest_.outer_ops * values * width + (sums_lanes ? 12 * values : 0);
     if (sums_in_memory()) inner.loads += 3 * values * width;
@@ -319,7 +331,8 @@ class Model {
     const double rate = vectors_wide() <= 0.5 ? machine_.halves : 1;
     const double ports = code.arithmetic / (machine_.fma_ports * rate);
     const double loads = code.loads / (machine_.load_ports * rate) + code.gathers / rate;
-    const double all = (code.arithmetic + code.loads + 2 * code.gathers + 3) / machine_.issue;
+    const double all =
+        (code.arithmetic + code.others + code.loads + 2 * code.gathers + 3) / machine_.issue;
     double cycles = std::max({ports, loads, all, 1.0}) + code.lines * machine_.line_miss;
     if (accumulators > 0) cycles = std::max(cycles, machine_.fma_latency);
     const double needed = accumulators + code.turned + std::min(code.held, 4.0) + 1;
@@ -370,18 +383,10 @@ class Model {
   const NestPlan& plan_;
   std::size_t loop_pieces_;
   Footprints footprints_;
+  std::vector<bool> is_inner_;  // by access: it is there in the trips of the reduction
 };
 
 }  // namespace
-
-std::int64_t NestAccess::stride(std::size_t loop) const {
-  std::int64_t stride = 0, size = 1;
-  for (std::size_t d = sizes.size(); d-- > 0;) {
-    stride += step[d][loop] * size;
-    size *= sizes[d];
-  }
-  return stride;
-}
 
 bool Nest::has_reduce() const {
   return std::ranges::any_of(loops, [](const NestLoop& loop) { return loop.is_reduce; });

@@ -130,6 +130,25 @@ TEST_F(Choose, MatmulStagesWhatLiesFarApart) {
   EXPECT_FALSE(stages(small, "p2")) << to_string(small);
 }
 
+// Rows at a distance that divides a way of the cache: six of them stay in it, fourteen do not.
+TEST_F(Choose, LargeMatmulStagesThePanelThatAllRowsRead) {
+  for (std::int64_t n : {4096, 8192}) {
+    const Schedule chosen = choose_schedule(matmul(n, n, n).node(), fixed_target());
+    EXPECT_TRUE(stages(chosen, "p2")) << to_string(chosen);
+    EXPECT_FALSE(stages(chosen, "p1")) << to_string(chosen);
+  }
+}
+
+TEST_F(Choose, SumsThatDoNotFitGoOnInParts) {
+  const UOp kernel = matmul(16384, 16384, 16384);
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  std::map<std::string, int> cuts;
+  for (const Action& action : chosen) cuts[action.name] += action.type == Action::Tile ? 1 : 0;
+  EXPECT_EQ(cuts["k0"], 1) << to_string(chosen);
+  EXPECT_EQ(cuts["r0"], 2) << to_string(chosen);
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+}
+
 TEST_F(Choose, SumOfRowsHasLanesAlongTheRow) {
   const Schedule chosen = choose_schedule(rows(256, 4096).node(), fixed_target());
   EXPECT_EQ(family_of(chosen, LoopKind::Vector), "k0") << to_string(chosen);

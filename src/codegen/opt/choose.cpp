@@ -41,7 +41,7 @@ class Chooser {
   std::vector<Option> ranked() const {
     std::vector<Option> options;
     double best = std::numeric_limits<double>::infinity();
-    for (const Option& tile : register_tiles(nest_, target_)) {
+    for (const Option& tile : register_tiles(nest_, target_, is_ordered_)) {
       if (tile.seconds > worth_a_try * best) break;
       add_orders(tile, options);
       for (const Option& option : options) best = std::min(best, option.seconds);
@@ -54,11 +54,11 @@ class Chooser {
     for (const auto& order : orders(tile)) {
       Option option = tile;
       option.order = order;
-      for (std::int64_t block : blocks())
+      for (std::int64_t block : trial_.blocks(is_ordered_))
         for (const auto& staged : stages()) {
           option.block = block;
           option.staged = staged;
-          try_out(option, options);
+          if (!try_out(option, options) && block > 0) try_in_parts(option, options);
         }
       option = tile;
       option.order = order;
@@ -69,11 +69,25 @@ class Chooser {
     }
   }
 
-  void try_out(Option option, std::vector<Option>& options) const {
-    if (!trial_.is_legal(option)) return;
-    option.seconds = trial_.seconds(option);
+  bool try_out(Option option, std::vector<Option>& options) const {
+    const auto seconds = trial_.seconds(option);
+    if (!seconds) return false;
+    option.seconds = *seconds;
     option.number = options.size();
     options.push_back(std::move(option));
+    return true;
+  }
+
+  // With as few parts of the outputs as make room for the sums of one.
+  void try_in_parts(Option option, std::vector<Option>& options) const {
+    const std::size_t loop = last_output(nest_, option);
+    if (loop == option.order[0]) return;
+    const std::int64_t trips = trips_around(nest_, option, loop);
+    for (std::int64_t parts : {2, 4, 8, 16, 32}) {
+      option.part = part_of(trips, (trips + parts - 1) / parts);
+      if (!may_shift_ && trips % option.part != 0) continue;
+      if (option.part > 1 && try_out(option, options)) return;
+    }
   }
 
   // Several parts for each worker, so that none waits long for the last. The loops of the END are the
@@ -93,7 +107,7 @@ class Chooser {
       threaded.threads = parts_for(trips, machine_.workers, may_shift_);
     }
     if (threaded.threads < 2) return option;
-    threaded.seconds = trial_.seconds(threaded);
+    threaded.seconds = trial_.seconds(threaded).value_or(option.seconds);
     return threaded.seconds < option.seconds ? threaded : option;
   }
 
@@ -118,30 +132,6 @@ class Chooser {
         if (std::ranges::find(result, order) == result.end()) result.push_back(order);
       }
     return result;
-  }
-
-  // Of the first reduction, so that with those inside of it they take that many steps.
-  std::vector<std::int64_t> blocks() const {
-    std::vector<std::int64_t> result{0};
-    const auto first = std::ranges::find_if(nest_.loops, &NestLoop::is_reduce);
-    if (is_ordered_ || !has_outputs(nest_) || first == nest_.loops.end()) return result;
-    std::int64_t window = 1;
-    for (auto inner = first + 1; inner != nest_.loops.end(); ++inner)
-      if (inner->is_reduce) window *= inner->size;
-    if (first->size < 64 || first->size * window < 512) return result;
-    for (std::int64_t steps : {256, 512, 1024}) {
-      const std::int64_t most = std::max<std::int64_t>(16, (window > 1 ? 2 : 1) * steps / window);
-      result.push_back(part_of(first->size, most));
-    }
-    return result;
-  }
-
-  // So that nothing is left, or less than there are parts.
-  static std::int64_t part_of(std::int64_t size, std::int64_t most) {
-    const std::int64_t parts = std::max<std::int64_t>(2, (size + most - 1) / most);
-    for (std::int64_t more = parts; more < 2 * parts; ++more)
-      if (size % more == 0) return size / more;
-    return size / parts;
   }
 
   std::int64_t bytes_of_tile(const Option& option) const {

@@ -197,7 +197,17 @@ class Reader {
         access.irregular[i] = access.irregular[i] || steps.irregular[i];
       access.step.push_back(std::move(steps.step));
     }
+    access.strides = strides_of(access);
     nest_.accesses.push_back(std::move(access));
+  }
+
+  std::vector<std::int64_t> strides_of(const NestAccess& access) const {
+    std::vector<std::int64_t> strides(nest_.loops.size());
+    std::int64_t size = 1;
+    for (std::size_t d = access.sizes.size(); d-- > 0; size *= access.sizes[d])
+      for (std::size_t loop = 0; loop < strides.size(); ++loop)
+        strides[loop] += access.step[d][loop] * size;
+    return strides;
   }
 
   // A product is part of the instruction that adds it.

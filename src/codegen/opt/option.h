@@ -23,6 +23,7 @@ struct Option {
   std::vector<bool> staged = {};        // by access
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop
   std::int64_t across = 0;              // of the vector loop's tiles inside of all other loops
+  std::int64_t part = 0;                // of the last output loop's tiles inside of a block; 0: all
   std::int64_t threads = 1;
   double seconds = 0;
   std::size_t number = 0;  // in the order of the tries
@@ -41,16 +42,28 @@ Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, bool may_sh
 std::int64_t tiles_inside(const Option& option, std::size_t loop);
 
 std::size_t first_reduce(const Nest& nest);
+// Of the outputs' loops the last one.
+std::size_t last_output(const Nest& nest, const Option& option);
 
 // What an option makes of a loop, registers aside.
 struct OuterPiece {
-  enum Role : std::uint8_t { Whole, Threads, InThread, Blocks, InBlock, Across, InAcross };
+  enum Role : std::uint8_t {
+    Whole,
+    Threads,
+    InThread,
+    Parts,
+    InPart,
+    Blocks,
+    InBlock,
+    Across,
+    InAcross
+  };
 
   std::size_t loop;
   Role role;
 };
-// Outermost first. The blocks of the reduction go after the first loop of the output; tiles that stand
-// across its loops, last.
+// Outermost first. The blocks of the reduction go after the first loop of the output, the parts of the
+// last one before it; tiles that stand across its loops, last.
 std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option);
 
 // The option for the model, which begins with its outer pieces.

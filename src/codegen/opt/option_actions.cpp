@@ -60,20 +60,23 @@ class Writer {
       const std::size_t k = first_reduce(nest_);
       in_block_ = tile({k, 0}, option_.block, tail_of(k, option_.block));
     }
+    if (option_.part > 0) in_part_ = tile_of_tiles(last_output(nest_, option_), option_.part);
     in_across_ = inside_of(option_.vector);
     const std::int64_t trips = trips_around(nest_, option_, option_.order[0]);
     if (option_.threads == 1 || option_.threads >= trips) return;
     if (tiles_inside(option_, option_.order[0]) > 0) return;
-    const std::int64_t each = (trips + option_.threads - 1) / option_.threads;
-    in_thread_ = tile({option_.order[0], 0}, each, trips % each == 0 ? Tail::None : Tail::Shift);
+    in_thread_ = tile_of_tiles(option_.order[0], (trips + option_.threads - 1) / option_.threads);
+  }
+
+  Cut tile_of_tiles(std::size_t loop, std::int64_t count) {
+    const bool is_even = trips_around(nest_, option_, loop) % count == 0;
+    return tile({loop, 0}, count, is_even ? Tail::None : Tail::Shift);
   }
 
   Cut inside_of(int at) {
     const auto loop = static_cast<std::size_t>(at);
     const std::int64_t inside = at < 0 ? 0 : tiles_inside(option_, loop);
-    if (inside == 0) return {};
-    const bool is_even = trips_around(nest_, option_, loop) % inside == 0;
-    return tile({loop, 0}, inside, is_even ? Tail::None : Tail::Shift);
+    return inside == 0 ? Cut() : tile_of_tiles(loop, inside);
   }
 
   Tail tail_of(std::size_t loop, std::int64_t count) const {
@@ -98,6 +101,7 @@ class Writer {
     std::vector<Cut> cuts;
     for (const auto& [loop, role] : outer_pieces(nest_, option_))
       cuts.push_back(role == OuterPiece::InThread   ? in_thread_
+                     : role == OuterPiece::InPart   ? in_part_
                      : role == OuterPiece::InBlock  ? in_block_
                      : role == OuterPiece::InAcross ? in_across_
                                                     : Cut{loop, 0});
@@ -132,7 +136,7 @@ class Writer {
   const Option& option_;
   bool may_shift_;
   std::vector<int> cuts_;
-  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_thread_;
+  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_thread_, in_part_;
   Schedule schedule_;
 };
 

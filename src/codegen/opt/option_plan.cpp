@@ -1,6 +1,7 @@
 // The pieces of an option.
 
 #include <algorithm>
+#include <ranges>
 
 #include "option.h"
 
@@ -18,6 +19,8 @@ Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) 
       return {outer.loop, std::min(option.threads, trips), step * each_of(trips, option.threads),
               LoopKind::Thread};
     case OuterPiece::InThread: return {outer.loop, each_of(trips, option.threads), step};
+    case OuterPiece::Parts: return {outer.loop, each_of(trips, option.part), step * option.part};
+    case OuterPiece::InPart: return {outer.loop, option.part, step};
     case OuterPiece::Blocks:
       return {outer.loop, nest.loops[outer.loop].size / option.block, option.block};
     case OuterPiece::InBlock: return {outer.loop, option.block / step, step};
@@ -83,9 +86,17 @@ std::size_t first_reduce(const Nest& nest) {
                                   nest.loops.begin());
 }
 
+std::size_t last_output(const Nest& nest, const Option& option) {
+  const auto is_output = [&](std::size_t loop) { return !nest.loops[loop].is_reduce; };
+  return *std::ranges::find_if(option.order | std::views::reverse, is_output);
+}
+
 std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
   std::vector<OuterPiece> pieces;
   bool has_blocks = option.block == 0;
+  const auto add_parts = [&] {
+    if (option.part > 0) pieces.push_back({last_output(nest, option), OuterPiece::Parts});
+  };
   for (std::size_t loop : option.order) {
     if (option.block > 0 && loop == first_reduce(nest)) {
       pieces.push_back({loop, OuterPiece::InBlock});
@@ -93,9 +104,13 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
       pieces.push_back({loop, OuterPiece::Across});
     } else if (option.threads > 1 && pieces.empty()) {
       pieces.push_back({loop, OuterPiece::Threads});
+      add_parts();
       if (option.threads < trips_around(nest, option, loop))
         pieces.push_back({loop, OuterPiece::InThread});
+    } else if (option.part > 0 && loop == last_output(nest, option)) {
+      pieces.push_back({loop, OuterPiece::InPart});
     } else {
+      if (pieces.empty()) add_parts();
       pieces.push_back({loop, OuterPiece::Whole});
     }
     if (has_blocks || nest.loops[loop].is_reduce) continue;

@@ -16,8 +16,11 @@ constexpr std::size_t most_tiles = 6;     // kept by each time
 
 class RegisterTiles {
  public:
-  RegisterTiles(const Nest& nest, const Target& target)
-      : nest_(nest), machine_(target.machine), trial_(nest, target) {}
+  RegisterTiles(const Nest& nest, const Target& target, bool is_ordered)
+      : nest_(nest),
+        machine_(target.machine),
+        trial_(nest, target),
+        blocks_(trial_.blocks(is_ordered)) {}
 
   std::vector<Option> all() const {
     Option plain;
@@ -57,16 +60,18 @@ class RegisterTiles {
   }
 
   void add_tile(Option option, std::vector<Option>& tiles) const {
-    option.seconds = trial_.seconds(option);
+    const auto seconds = trial_.seconds(option);
+    if (!seconds) return;
+    option.seconds = *seconds;
     option.number = tiles.size();
     tiles.push_back(std::move(option));
   }
 
-  // By their times as they are, and by those with what is not read lane by lane staged. How often that is
-  // copied is for the order of the loops to say.
+  // By their times as they are, and by those with what sums read by lanes staged. How often that is copied is
+  // for the order of the loops to say.
   std::vector<Option> best(std::vector<Option> tiles) const {
     std::vector<Option> packed = tiles;
-    for (Option& option : packed) option.seconds = std::min(option.seconds, packed_seconds(option));
+    for (Option& option : packed) option.seconds = packed_seconds(option);
     sort_by_time(tiles);
     sort_by_time(packed);
     packed.resize(std::min(packed.size(), most_tiles));
@@ -78,21 +83,23 @@ class RegisterTiles {
   }
 
   double packed_seconds(Option option) const {
-    option.staged = not_in_lanes(option);
-    const bool is_one = std::ranges::find(option.staged, true) != option.staged.end();
-    return is_one && trial_.is_legal(option) ? trial_.seconds(option, false) : option.seconds;
+    option.staged = read_by_lanes(option);
+    if (std::ranges::find(option.staged, true) == option.staged.end()) return option.seconds;
+    double seconds = option.seconds;
+    for (std::int64_t block : {std::int64_t{0}, blocks_.back()}) {
+      option.block = block;
+      seconds = std::min(seconds, trial_.seconds(option, false).value_or(seconds));
+      if (blocks_.size() == 1) break;
+    }
+    return seconds;
   }
 
-  // What a sum reads under a mask, or with lanes at a distance.
-  std::vector<bool> not_in_lanes(const Option& option) const {
+  std::vector<bool> read_by_lanes(const Option& option) const {
     std::vector<bool> result(nest_.accesses.size());
     if (option.vector < 0 || !nest_.has_reduce() || !has_outputs(nest_)) return result;
     const auto v = static_cast<std::size_t>(option.vector);
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      const NestAccess& access = nest_.accesses[a];
-      result[a] = trial_.may_be_staged(access) && access.changes_with(v) &&
-                  (access.is_masked || access.irregular[v] || access.stride(v) != 1);
-    }
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+      result[a] = trial_.may_be_staged(nest_.accesses[a]) && nest_.accesses[a].changes_with(v);
     return result;
   }
 
@@ -107,7 +114,10 @@ class RegisterTiles {
       if (!may_be_copied(option, u)) continue;
       for (std::int64_t copies : copies_beside(static_cast<std::size_t>(option.vector), u)) {
         if (copies > nest_.loops[u].size) break;
-        if (copies * option.vectors * option.inner.count > most_values) break;
+        const std::int64_t values = copies * option.vectors * option.inner.count;
+        if (values > most_values) break;
+        if (nest_.has_reduce() && 2 * copies <= nest_.loops[u].size && 4 * values <= most_values)
+          continue;  // twice as many hide more of the latency, and read less
         option.copies = {static_cast<int>(u), copies};
         add_tile(option, tiles);
       }
@@ -183,12 +193,13 @@ class RegisterTiles {
   const Nest& nest_;
   const Machine& machine_;
   Trial trial_;
+  std::vector<std::int64_t> blocks_;
 };
 
 }  // namespace
 
-std::vector<Option> register_tiles(const Nest& nest, const Target& target) {
-  return RegisterTiles(nest, target).all();
+std::vector<Option> register_tiles(const Nest& nest, const Target& target, bool is_ordered) {
+  return RegisterTiles(nest, target, is_ordered).all();
 }
 
 }  // namespace weft

@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// What stands in registers at once: those that seem best, the fastest first, by their times with what
-// is not read lane by lane staged for nothing.
-std::vector<Option> register_tiles(const Nest& nest, const Target& target);
+// What stands in registers at once: those that seem best, the fastest first, by their times as they are
+// and with what sums read by lanes staged for nothing.
+std::vector<Option> register_tiles(const Nest& nest, const Target& target, bool is_ordered);
 
 }  // namespace weft

@@ -32,8 +32,32 @@ bool has_outputs(const Nest& nest) {
   return !std::ranges::all_of(nest.loops, [](const NestLoop& loop) { return loop.is_reduce; });
 }
 
-double Trial::seconds(const Option& option, bool with_copies) const {
-  const NestTime time = time_of(target_.machine, nest_, plan_of(nest_, option));
+std::int64_t part_of(std::int64_t size, std::int64_t most) {
+  const std::int64_t parts = std::max<std::int64_t>(2, (size + most - 1) / most);
+  for (std::int64_t more = parts; more < 2 * parts; ++more)
+    if (size % more == 0) return size / more;
+  return size / parts;
+}
+
+std::vector<std::int64_t> Trial::blocks(bool is_ordered) const {
+  std::vector<std::int64_t> result{0};
+  const auto first = std::ranges::find_if(nest_.loops, &NestLoop::is_reduce);
+  if (is_ordered || !has_outputs(nest_) || first == nest_.loops.end()) return result;
+  std::int64_t window = 1;
+  for (auto inner = first + 1; inner != nest_.loops.end(); ++inner)
+    if (inner->is_reduce) window *= inner->size;
+  if (first->size < 64 || first->size * window < 512) return result;
+  for (std::int64_t steps : {256, 512, 1024}) {
+    const std::int64_t most = std::max<std::int64_t>(16, (window > 1 ? 2 : 1) * steps / window);
+    result.push_back(part_of(first->size, most));
+  }
+  return result;
+}
+
+std::optional<double> Trial::seconds(const Option& option, bool with_copies) const {
+  const NestPlan plan = plan_of(nest_, option);
+  if (!is_legal(option, plan)) return std::nullopt;
+  const NestTime time = time_of(target_.machine, nest_, plan);
   return time.total() - (with_copies ? 0 : time.copies);
 }
 
@@ -41,8 +65,7 @@ bool Trial::may_be_staged(const NestAccess& access) const {
   return !access.name.empty() && !access.is_index && changes_with_reduce(nest_, access);
 }
 
-bool Trial::is_legal(const Option& option) const {
-  const NestPlan plan = plan_of(nest_, option);
+bool Trial::is_legal(const Option& option, const NestPlan& plan) const {
   double scratch = 0;
   for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
     if (!option.staged[a]) continue;

@@ -1,6 +1,7 @@
 // An option, tried on the model.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include <weft/dev/device/target.h>
@@ -15,16 +16,23 @@ void sort_by_time(std::vector<Option>& options);
 // Whether there is another loop than those of reductions.
 bool has_outputs(const Nest& nest);
 
+// Trips of equal parts, so that nothing is left, or less than there are parts.
+std::int64_t part_of(std::int64_t size, std::int64_t most);
+
 class Trial {
  public:
   Trial(const Nest& nest, const Target& target) : nest_(nest), target_(target) {}
 
-  double seconds(const Option& option, bool with_copies = true) const;
+  // Nothing where what is staged, or what is summed in parts, has no place or does not fit into the
+  // scratch memory.
+  std::optional<double> seconds(const Option& option, bool with_copies = true) const;
   bool may_be_staged(const NestAccess& access) const;
-  // Whether what is staged, and what is summed in parts, has a place and fits into the scratch memory.
-  bool is_legal(const Option& option) const;
+  // Of the first reduction, so that with those inside of it they take so many steps; 0 first: all trips.
+  std::vector<std::int64_t> blocks(bool is_ordered) const;
 
  private:
+  bool is_legal(const Option& option, const NestPlan& plan) const;
+
   const Nest& nest_;
   const Target& target_;
 };

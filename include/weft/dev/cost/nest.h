@@ -32,11 +32,11 @@ struct NestAccess {
   std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: how the index grows
   std::vector<bool> irregular;                  // by loop: it changes in no such way
   std::vector<bool> guarded;                    // by loop: whether the place is valid changes
+  std::vector<std::int64_t> strides;            // by loop: elements between one trip and the next
 
-  // Elements between one trip and the next.
-  std::int64_t stride(std::size_t loop) const;
+  std::int64_t stride(std::size_t loop) const { return strides[loop]; }
   bool changes_with(std::size_t loop) const {
-    return irregular[loop] || guarded[loop] || stride(loop) != 0;
+    return strides[loop] != 0 || irregular[loop] || guarded[loop];
   }
 };
 
