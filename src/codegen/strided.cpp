@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <weft/dev/ir/graph.h>
+
 #include "lanes.h"
 
 namespace weft {
@@ -52,9 +54,23 @@ class Strided {
     std::vector<UOp> is_lane;
     for (std::int64_t i = 0; i < lanes_; ++i)
       is_lane.push_back(const_bool((start(number) + i) % read_.stride == 0));
-    return shuffled(read_.valid, read_.lanes,
-                    [&](std::int64_t i) { return (start(number) + i) / read_.stride; }) &
+    return spread(read_.valid, [&](std::int64_t i) { return (start(number) + i) / read_.stride; }) &
            make(Op::Stack, is_lane);
+  }
+
+  // Conditions on numbers of lanes are computed of other numbers, since bools are dear to shuffle.
+  template <class From>
+  UOp spread(const UOp& value, From from) const {
+    if (value->op() == Op::Splat || value->is_const()) return value;
+    std::vector<UOp> src;
+    if (value->op() == Op::Stack) {
+      for (std::int64_t i = 0; i < lanes_; ++i)
+        src.emplace_back(value->src(static_cast<std::size_t>(from(i))));
+      return make(Op::Stack, src);
+    }
+    if (!is_elementwise(value->op())) return shuffled(value, read_.lanes, from);
+    for (const Node* source : value->src()) src.push_back(spread(UOp(source), from));
+    return with_sources(value, src);
   }
 
   // Of two parts the lanes in place; of a later one those that are in it.

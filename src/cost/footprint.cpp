@@ -52,7 +52,7 @@ Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan&
   for (std::size_t a = 0; a < nest.accesses.size(); ++a)
     if (plan.staged[a] >= 0)
       for (auto first = static_cast<std::size_t>(plan.staged[a]) + 1; first <= loops; ++first)
-        footprints_[place(first, a)] = staged(nest.accesses[a], first);
+        footprints_[place(first, a)] = staged(a, first);
 }
 
 // Contiguous parts, from the last dimension on as long as a dimension is covered.
@@ -84,14 +84,12 @@ Footprint Footprints::touched(const NestAccess& access, const Reach& reach) cons
 }
 
 // Of what a STAGE holds, which lies together.
-Footprint Footprints::staged(const NestAccess& access, std::size_t first) const {
-  double elements = 1;
-  for (std::size_t i = first; i < plan_.pieces.size(); ++i)
-    if (access.changes_with(plan_.pieces[i].loop))
-      elements *= static_cast<double>(plan_.pieces[i].trips);
+Footprint Footprints::staged(std::size_t a, std::size_t first) const {
+  const NestAccess& access = nest_.accesses[a];
+  const double bytes = staged_elements(access, plan_, a, first) * access.bytes;
   Footprint result;
-  result.lines = std::ceil(elements * access.bytes / machine_.line);
-  result.pages = std::ceil(elements * access.bytes / machine_.page);
+  result.lines = std::ceil(bytes / machine_.line);
+  result.pages = std::ceil(bytes / machine_.page);
   return result;
 }
 

@@ -34,7 +34,7 @@ class Footprints {
     return first * nest_.accesses.size() + access;
   }
   Footprint touched(const NestAccess& access, const Reach& reach) const;
-  Footprint staged(const NestAccess& access, std::size_t first) const;
+  Footprint staged(std::size_t access, std::size_t first) const;
 
   const Machine& machine_;
   const Nest& nest_;

@@ -268,7 +268,8 @@ class Model {
     double each = 1;
     if (lanes != nullptr && access.changes_with(lanes->loop)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
-      const bool is_contiguous = stride == 1 || plan_.staged[a] >= 0;
+      const bool is_staged = plan_.staged[a] >= 0, is_packed = is_staged && !plan_.by_region[a];
+      const bool is_contiguous = stride == 1 || is_staged;
       if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
         return count_between(times * vectors_wide(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
@@ -282,7 +283,7 @@ class Model {
       each = is_contiguous
                  ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
                  : static_cast<double>(lanes->trips);
-      if (is_contiguous && plan_.staged[a] < 0 && crosses_lines(access, lanes->loop))
+      if (is_contiguous && !is_packed && (is_staged || crosses_lines(access, lanes->loop)))
         each *= 1 + machine_.vector_bytes / machine_.line;
       if (!access.is_write) sum.held += std::min(times, 8.0);
     }
@@ -346,16 +347,13 @@ class Model {
       if (plan_.staged[a] < 0) continue;
       const NestAccess& access = nest_.accesses[a];
       const auto at = static_cast<std::size_t>(plan_.staged[a]);
-      double elements = 1, fills = 1, trips = 1;
+      double fills = 1, trips = 1;
       double parts = 0;  // vectors that are read for each
       bool is_contiguous = false, is_turned = false;
       for (std::size_t i = 0; i < pieces(); ++i) {
         trips *= static_cast<double>(piece(i).trips);
         if (!changes(access, i)) continue;
-        if (i <= at)
-          fills = trips;
-        else
-          elements *= static_cast<double>(piece(i).trips);
+        if (i <= at) fills = trips;
         if (i <= at || access.irregular[piece(i).loop]) continue;
         const bool is_along = access.stride(piece(i).loop) * piece(i).step == 1;
         if (piece(i).kind == LoopKind::Vector) {
@@ -366,14 +364,16 @@ class Model {
           is_turned = is_turned || (is_along && piece(i).trips >= 4);
         }
       }
+      const double elements = staged_elements(access, plan_, a, at + 1);
       const double lanes = machine_.vector_bytes / access.bytes;
       const double each = is_contiguous ? 2 / lanes
-                          : parts > 0   ? (1 + (access.is_masked ? 6 : 2) * parts) / lanes
+                          : parts > 0   ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
                           : is_turned   ? 0.75
                                         : 1.5;
       const Footprint& source = footprints_.of_memory(at + 1, a);
-      cycles += fills * (elements * each + source.lines * machine_.line_miss +
-                         source.pages * machine_.page_miss);
+      // A region is read along its rows, which are followed.
+      const double missed = plan_.by_region[a] ? 0 : source.lines * machine_.line_miss;
+      cycles += fills * (elements * each + missed + source.pages * machine_.page_miss);
     }
     return cycles;
   }
@@ -387,6 +387,26 @@ class Model {
 };
 
 }  // namespace
+
+double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
+                       std::size_t first) {
+  double elements = 1;
+  if (!plan.by_region[a]) {
+    for (std::size_t i = first; i < plan.pieces.size(); ++i)
+      if (access.changes_with(plan.pieces[i].loop))
+        elements *= static_cast<double>(plan.pieces[i].trips);
+    return elements;
+  }
+  for (const std::vector<std::int64_t>& step : access.step) {
+    double extent = 1;
+    for (std::size_t i = first; i < plan.pieces.size(); ++i) {
+      const Piece& p = plan.pieces[i];
+      extent += std::abs(static_cast<double>(step[p.loop] * p.step * (p.trips - 1)));
+    }
+    elements *= extent;
+  }
+  return elements;
+}
 
 bool Nest::has_reduce() const {
   return std::ranges::any_of(loops, [](const NestLoop& loop) { return loop.is_reduce; });

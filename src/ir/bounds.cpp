@@ -170,6 +170,18 @@ Interval cast_bounds(const Node* from, DType to, Interval all) {
   return all.lo <= a.lo && a.hi <= all.hi ? a : all;
 }
 
+// Of the first branch of a WHERE, which may be what the condition compares, or a multiple of it.
+Interval where_less(const NodeFields& f, Interval branch) {
+  const Node *condition = f.src[0], *value = f.src[1];
+  if (condition->op() != Op::CmpLt || !f.dtype.is_index()) return branch;
+  const Node* less = condition->src(0);
+  const bool is_multiple = value->op() == Op::Mul && value->src(0) == less;
+  if ((value != less && !is_multiple) || !less->dtype().is_index()) return branch;
+  Interval bound = less->bounds();
+  bound.hi = std::min(bound.hi, condition->src(1)->bounds().hi - 1);
+  return is_multiple ? corners(bound, value->src(1)->bounds(), times) : bound;
+}
+
 // The mathematical result, before it is wrapped into the dtype. Nothing where it is not known.
 std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
   const auto src = [&](std::size_t i) {
@@ -207,7 +219,7 @@ std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
     case Op::CmpEq: return compare(f.op, f.src[0], f.src[1]);
     case Op::Where:
       if (src(0).is_point()) return src(0).lo != 0 ? src(1) : src(2);
-      return hull(src(1), src(2));
+      return hull(where_less(f, src(1)), src(2));
     case Op::Reduce: return reduce_bounds(f);
     case Op::Pad: return hull(src(0), {0, 0});
     case Op::Load: return hull(src(0), f.src.size() > 1 ? src(1) : Interval{0, 0});

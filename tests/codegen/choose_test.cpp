@@ -149,6 +149,29 @@ TEST_F(Choose, SumsThatDoNotFitGoOnInParts) {
   EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
 }
 
+// Images of their own for each channel, and windows two apart that reach beyond them.
+UOp windows(std::int64_t channels, std::int64_t n) {
+  const UOp c = loop(channels), y = loop(n), x = loop(n);
+  const UOp ky = reduction(5), kx = reduction(5);
+  const UOp iy = y * 2 + ky + -2, ix = x * 2 + kx + -2;
+  const UOp inside = (iy >= 0) & (iy < 2 * n) & (ix >= 0) & (ix < 2 * n);
+  const UOp image = param(1, Access::Read, {size(channels), size(2 * n), size(2 * n)});
+  const UOp weights = param(2, Access::Read, {size(channels), size(5), size(5)});
+  const UOp product = load(place(image, {c, iy, ix}, inside)) * load(place(weights, {c, ky, kx}));
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{product, ky, kx});
+  const UOp to = param(0, Access::Write, {size(channels), size(n), size(n)});
+  return kernel_of(over(put(place(to, {c, y, x}), sum), {c, y, x}));
+}
+
+TEST_F(Choose, NeighbouringWindowsShareWhatTheyRead) {
+  const UOp kernel = windows(144, 28);
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  const auto staged = std::ranges::find(chosen, Action::Stage, &Action::type);
+  ASSERT_NE(staged, chosen.end()) << to_string(chosen);
+  EXPECT_TRUE(staged->name == "p1" && staged->by_region) << to_string(chosen);
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen));
+}
+
 TEST_F(Choose, SumOfRowsHasLanesAlongTheRow) {
   const Schedule chosen = choose_schedule(rows(256, 4096).node(), fixed_target());
   EXPECT_EQ(family_of(chosen, LoopKind::Vector), "k0") << to_string(chosen);

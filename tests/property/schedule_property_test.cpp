@@ -124,7 +124,7 @@ UOp turned_matmul(Random& random) {
 
 // Windows at a distance, that reach beyond the image.
 UOp convolution(Random& random) {
-  const std::int64_t y = random.in(1, 9), x = random.in(1, 20), step = random.in(1, 2);
+  const std::int64_t y = random.in(1, 9), x = random.in(1, 20), step = random.in(1, 4);
   const UOp image = input(1, {y * step + 1, x * step + 1}), weights = input(2, {3, 3});
   const UOp oy = range(y, fresh_id().value), ox = range(x, fresh_id().value);
   const UOp ky = range(3, fresh_id().value, LoopKind::Reduce);

@@ -127,7 +127,9 @@ class Reader {
         if (node->op() == Op::Load) indices.insert(node);
     for (const auto& [name, load] : reads) {
       add_access(load->src(0), name, false);
-      nest_.accesses.back().is_index = indices.contains(load);
+      NestAccess& access = nest_.accesses.back();
+      access.is_index = indices.contains(load);
+      access.has_window = load->size() == 1 && has_window(access);
     }
     return nest_.accesses.size() <= most_reads;
   }
@@ -199,6 +201,21 @@ class Reader {
     }
     access.strides = strides_of(access);
     nest_.accesses.push_back(std::move(access));
+  }
+
+  // Along a dimension of which a reduction reads several elements for each output, whose neighbours read
+  // some of the same; all loops of the output read others.
+  bool has_window(const NestAccess& access) const {
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop) {
+      const bool is_output = !nest_.loops[loop].is_reduce && nest_.loops[loop].size > 1;
+      if (access.irregular[loop] || (is_output && access.strides[loop] == 0)) return false;
+    }
+    return std::ranges::any_of(access.step, [&](const std::vector<std::int64_t>& step) {
+      bool is_read = false, is_moved = false;
+      for (std::size_t loop = 0; loop < step.size(); ++loop)
+        (nest_.loops[loop].is_reduce ? is_read : is_moved) |= step[loop] != 0;
+      return is_read && is_moved;
+    });
   }
 
   std::vector<std::int64_t> strides_of(const NestAccess& access) const {

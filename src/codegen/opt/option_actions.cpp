@@ -119,10 +119,10 @@ class Writer {
     const NestPlan plan = plan_of(nest_, option_);
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
       if (option_.staged[a])
-        schedule_.push_back(
-            {.type = Action::Stage,
-             .name = nest_.accesses[a].name,
-             .at = names_of(outer[static_cast<std::size_t>(plan.staged[a])]).back()});
+        schedule_.push_back({.type = Action::Stage,
+                             .name = nest_.accesses[a].name,
+                             .at = names_of(outer[static_cast<std::size_t>(plan.staged[a])]).back(),
+                             .by_region = plan.by_region[a]});
   }
 
   std::vector<std::string> names_of(const Cut& cut) const {

@@ -57,6 +57,16 @@ int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const Ne
   return place;
 }
 
+// As far out as it takes no more than half of a first cache.
+int region_place(const NestAccess& access, const NestPlan& plan, std::size_t a) {
+  constexpr double most_bytes = 16384;
+  for (int at = 0; at < plan.staged[a]; ++at)
+    if (staged_elements(access, plan, a, static_cast<std::size_t>(at) + 1) * access.bytes <=
+        most_bytes)
+      return at;
+  return plan.staged[a];
+}
+
 }  // namespace
 
 std::int64_t in_registers(const Option& option, std::size_t loop) {
@@ -128,8 +138,13 @@ NestPlan plan_of(const Nest& nest, const Option& option) {
   for (const OuterPiece& piece : outer) plan.pieces.push_back(piece_of(nest, option, piece));
   add_registers(option, plan);
   plan.staged.assign(nest.accesses.size(), -1);
+  plan.by_region.resize(nest.accesses.size());
   for (std::size_t a = 0; a < nest.accesses.size(); ++a)
-    if (option.staged[a]) plan.staged[a] = stage_place(nest, outer, nest.accesses[a]);
+    if (option.staged[a]) {
+      plan.by_region[a] = nest.accesses[a].has_window;
+      plan.staged[a] = stage_place(nest, outer, nest.accesses[a]);
+      if (plan.by_region[a]) plan.staged[a] = region_place(nest.accesses[a], plan, a);
+    }
   return plan;
 }
 

@@ -79,11 +79,14 @@ class Pieces {
           names.push_back(name);
         }
     plan.staged.assign(nest_.accesses.size(), -1);
+    plan.by_region.resize(nest_.accesses.size());
     for (const Action& stage : stages_)
       for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
         if (const auto at = std::ranges::find(names, stage.at);
-            nest_.accesses[a].name == stage.name && at != names.end())
+            nest_.accesses[a].name == stage.name && at != names.end()) {
           plan.staged[a] = static_cast<int>(at - names.begin());
+          plan.by_region[a] = stage.by_region;
+        }
     return plan;
   }
 

@@ -1,20 +1,17 @@
 // STAGE: what is read is read before, into memory of the kernel's own.
 
 #include <algorithm>
-#include <optional>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/slice.h>
-#include <weft/dev/ir/memory.h>
 #include <weft/error.h>
 
 #include "groups.h"
 #include "kernel_loops.h"
+#include "region.h"
 
 namespace weft {
 namespace {
-
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // along a dimension
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads) {
   std::string known;
@@ -51,69 +48,6 @@ Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside)
     fresh.emplace(range, staged.ranges.back());
   }
   staged.value = substitute(UOp(load), fresh);
-  return staged;
-}
-
-// An index is their sum: the base changes with loops around only, the offset with those inside.
-struct Split {
-  UOp base, offset;
-};
-
-// Nothing where what is inside and what is around are not apart.
-std::optional<Split> split(const Node* index, const std::vector<const Node*>& inside) {
-  const auto is_inside = [&](const Node* range) { return is_in(inside, range); };
-  if (std::ranges::none_of(index->ranges(), is_inside)) return Split{UOp(index), const_int(0)};
-  if (std::ranges::all_of(index->ranges(), is_inside)) return Split{const_int(0), UOp(index)};
-  const bool is_scaled = index->op() == Op::Mul && index->src(1)->is_const();
-  if (index->op() != Op::Add && !is_scaled) return std::nullopt;
-  const auto first = split(index->src(0), inside);
-  if (!first) return std::nullopt;
-  if (is_scaled) {
-    const std::int64_t factor = index->src(1)->lo();
-    return Split{first->base * factor, first->offset * factor};
-  }
-  const auto second = split(index->src(1), inside);
-  if (!second) return std::nullopt;
-  return Split{first->base + second->base, first->offset + second->offset};
-}
-
-// What the loops inside touch of a dimension: from the base on, as many elements as the size.
-struct Extent {
-  UOp base, offset, size;
-};
-
-// All of it, where that is no more.
-Extent extent_of(const Node* index, const Node* whole, const std::vector<const Node*>& inside) {
-  const auto parts = split(index, inside);
-  if (parts) {
-    const auto [lo, hi] = parts->offset->bounds();
-    const bool is_less = !whole->is_const() || hi - lo + 1 < whole->lo();
-    if (is_less && hi - lo < most_elements) {
-      const UOp first = const_int(static_cast<std::int64_t>(lo));
-      return {parts->base + first, parts->offset - first,
-              const_int(static_cast<std::int64_t>(hi - lo + 1))};
-    }
-  }
-  return {const_int(0), UOp(index), UOp(whole)};
-}
-
-// The dimensions of the param: what lies outside of it is not read, by nobody who reads the STAGE
-// either.
-Staged staged_by_region(const Action& action, const Node* load,
-                        const std::vector<const Node*>& inside) {
-  const Node* place = load->src(0);
-  const NodeList sizes = storage_of(place->src(0))->dims();
-  Staged staged{{}, {}, UOp(place->src(1))};
-  std::vector<UOp> source{UOp(place->src(0)), const_bool(true)};
-  for (std::size_t d = 0; d < sizes.size(); ++d) {
-    const Extent extent = extent_of(place->src(d + 2), sizes[d], inside);
-    if (!extent.size->is_const()) refuse(action, "a size is not known before it runs");
-    staged.ranges.push_back(weft::range(extent.size, fresh_id().value));
-    staged.at.push_back(extent.offset);
-    source.push_back(extent.base + staged.ranges.back());
-    source[1] = source[1] & (source.back() >= 0) & (source.back() < UOp(sizes[d]));
-  }
-  staged.value = make(Op::Load, {make(Op::Index, source)});
   return staged;
 }
 

@@ -11,15 +11,6 @@ bool changes_with_reduce(const Nest& nest, const NestAccess& access) {
   return false;
 }
 
-// Elements that the pieces inside of one go through.
-double inside_of(const NestPlan& plan, const NestAccess& access, std::size_t at) {
-  double elements = 1;
-  for (std::size_t i = at + 1; i < plan.pieces.size(); ++i)
-    if (access.changes_with(plan.pieces[i].loop))
-      elements *= static_cast<double>(plan.pieces[i].trips);
-  return elements;
-}
-
 }  // namespace
 
 void sort_by_time(std::vector<Option>& options) {
@@ -70,8 +61,8 @@ bool Trial::is_legal(const Option& option, const NestPlan& plan) const {
   for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
     if (!option.staged[a]) continue;
     if (plan.staged[a] < 0) return false;
-    scratch += inside_of(plan, nest_.accesses[a], static_cast<std::size_t>(plan.staged[a])) *
-               nest_.accesses[a].bytes;
+    const auto at = static_cast<std::size_t>(plan.staged[a]);
+    scratch += staged_elements(nest_.accesses[a], plan, a, at + 1) * nest_.accesses[a].bytes;
   }
   if (nest_.has_reduce() && (option.block > 0 || option.across > 0)) {
     // What is summed in parts is kept for all trips inside.

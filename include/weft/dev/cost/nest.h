@@ -33,6 +33,7 @@ struct NestAccess {
   std::vector<bool> irregular;                  // by loop: it changes in no such way
   std::vector<bool> guarded;                    // by loop: whether the place is valid changes
   std::vector<std::int64_t> strides;            // by loop: elements between one trip and the next
+  bool has_window = false;  // each element is read by several neighbours, and by nobody else
 
   std::int64_t stride(std::size_t loop) const { return strides[loop]; }
   bool changes_with(std::size_t loop) const {
@@ -58,8 +59,9 @@ struct Piece {
 
 // A schedule as the model sees it.
 struct NestPlan {
-  std::vector<Piece> pieces;  // outermost first; those in registers last
-  std::vector<int> staged;    // by access: the piece in whose trips it is staged; -1: not at all
+  std::vector<Piece> pieces;    // outermost first; those in registers last
+  std::vector<int> staged;      // by access: the piece in whose trips it is staged; -1: not at all
+  std::vector<bool> by_region;  // by access: the STAGE has the dimensions of the buffer
 };
 
 struct NestTime {
@@ -82,6 +84,10 @@ constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lane
 constexpr bool reads_between(std::int64_t stride, std::int64_t lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4;
 }
+
+// Of a STAGE that holds what the pieces from the first on read.
+double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
+                       std::size_t first);
 
 NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan);
 
