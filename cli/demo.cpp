@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
@@ -26,14 +27,9 @@ std::string text_of(std::string_view name, const UOp& root) {
   return print_graph(name, NodeList(&node, 1), {.renumber = true});
 }
 
-// The kernel with a schedule that is short to read: a row of the image in a register, for two channels
+// A schedule that is short to read: a row of the image in a register, for two channels
 // at once.
-UOp with_schedule(const UOp& kernel) {
-  const std::vector<UOp> effects(kernel->src().begin(), kernel->src().end());
-  const Symbol name = kernel->arg<KernelArg>().name;
-  return make(Op::Sink, effects, {},
-              KernelArg{name, Symbol("tile r0 2; order r0 r1 r0.1 r2; upcast r0.1; vector r2")});
-}
+constexpr const char* example_schedule = "tile r0 2; order r0 r1 r0.1 r2; upcast r0.1; vector r2";
 
 UOp lowered_by_every_pass(UOp kernel) {
   for (const Pass& pass : all_passes()) {
@@ -75,7 +71,7 @@ void run_demo() {
   const Node* scheduled = items[0].kernel.node();
   const UOp kernel = import_graph(NodeList(&scheduled, 1), shared_graph(), arena)[0];
   print_proofs(kernel);
-  const UOp program = lowered_by_every_pass(with_schedule(kernel));
+  const UOp program = lowered_by_every_pass(with_schedule(kernel, example_schedule));
   fmt::print("== as LLVM IR\n\n{}\n", render_llvm(program.node(), 1 << 20));
   Target scalars = example_target();
   scalars.vector_bytes = 0;

@@ -31,12 +31,6 @@ std::string reads_text(const Node* kernel) {
   return fmt::format("{}", fmt::join(reads, ", "));
 }
 
-UOp with_schedule(const UOp& kernel, const std::string& text) {
-  std::vector<UOp> effects;
-  for (const Node* effect : kernel->src()) effects.emplace_back(effect);
-  return make(Op::Sink, effects, {}, KernelArg{kernel->arg<KernelArg>().name, Symbol(text)});
-}
-
 void show(const UOp& given, const KernelsOptions& options, Device& device) {
   const PassOptions passing{.target = device.target()};
   const UOp asked = options.schedule.empty() ? given : with_schedule(given, options.schedule);

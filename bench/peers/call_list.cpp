@@ -2,8 +2,13 @@
 
 #include <unordered_map>
 
+#include <weft/dev/codegen/choose.h>
+#include <weft/dev/compile/pipeline.h>
 #include <weft/dev/engine/storage.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/error.h>
+
+#include "../../src/engine/search.h"
 
 namespace weft::bench {
 namespace {
@@ -47,6 +52,22 @@ CallList::CallList(const Tensor& result) : items_(result.schedule()) {
 
 void CallList::run() {
   for (const Call& call : calls_) call.kernel->program->run(call.arguments, {});
+}
+
+std::vector<std::string> CallList::schedules() const {
+  std::vector<std::string> texts;
+  for (const ScheduleItem& item : items_) {
+    Device& device = find_device(item.device);
+    const PassOptions passing{.target = device.target()};
+    texts.push_back(found_schedule({item.kernel, &device}, passing.extra));
+    if (!texts.back().empty()) continue;
+    Arena arena;
+    const InternerScope scope(arena);
+    const UOp kernel = import_graph(nodes_of({&item.kernel, 1}), shared_graph(), arena)[0];
+    const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {kernel}, passing)[0]);
+    texts.back() = to_string(schedule_of(ready.node(), passing.target));
+  }
+  return texts;
 }
 
 std::vector<float> CallList::result() const {

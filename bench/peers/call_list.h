@@ -19,6 +19,7 @@ class CallList {
 
   void run();
   std::vector<float> result() const;  // of the last kernel: the tensor's elements in memory
+  std::vector<std::string> schedules() const;  // by which the kernels were compiled
 
  private:
   struct Call {

@@ -140,7 +140,36 @@ def launch_cases(_machine, _threads):
     ]
 
 
-CASES = {"matmul": matmul_cases, "conv": conv_cases, "memory": memory_cases, "launch": launch_cases}
+# Of every kind and size of products and convolutions some that a search measures in seconds.
+SEARCHED = [
+    "square 256x256x256", "square 512x512x512", "square 1024x1024x1024",
+    "tall 8192x64x64", "wide 64x64x8192", "shallow 4096x32x4096", "deep 32x4096x32",
+    "vector x matrix 1x4096x4096", "matrix x vector 4096x4096x1", "few columns 2048x2048x7",
+    "primes 127x131x137", "primes 997x1009x1013", "both transposed 1024x1024x1024",
+    "b transposed 256x768x3072", "batch 64x64x64x64", "attention, odd 12x197x64x197",
+    "resnet50 b1 224 conv 3>64 k7 s2", "resnet50 b1 56 conv 64>64 k3 s1",
+    "resnet50 b1 56 conv 64>256 k1 s1", "resnet50 b1 28 conv 512>1024 k1 s2",
+    "resnet50 b1 14 conv 256>256 k3 s1", "resnet50 b1 7 conv 512>512 k3 s1",
+    "resnet50 b1 7 conv 2048>512 k1 s1", "resnet50 b8 14 conv 1024>256 k1 s1",
+    "mobilenet_v2 b1 112 depthwise 32>32 k3 s1", "mobilenet_v2 b1 112 conv 16>96 k1 s1",
+    "mobilenet_v2 b1 28 depthwise 192>192 k3 s2", "mobilenet_v2 b1 14 conv 96>576 k1 s1",
+    "mobilenet_v2 b8 7 depthwise 960>960 k3 s1", "mobilenet_v2 b8 28 conv 192>32 k1 s1",
+    "efficientnet_b0 b1 224 conv 3>32 k3 s2", "efficientnet_b0 b1 56 depthwise 144>144 k5 s2",
+    "efficientnet_b0 b1 14 depthwise 672>672 k5 s1", "efficientnet_b0 b1 1 conv 48>1152 k1 s1",
+    "efficientnet_b0 b8 1 conv 1152>48 k1 s1", "efficientnet_b0 b8 7 conv 192>1152 k1 s1",
+    "unet b1 256 conv 1>64 k3 s1", "unet b1 64 conv 128>256 k3 s1",
+    "unet b1 256 conv 64>2 k1 s1", "unet b1 32 up 512>256 k2 s2",
+]
+
+
+def beam_cases(machine, threads):
+    known = {case["name"]: case
+             for case in matmul_cases(machine, threads) + conv_cases(machine, threads)}
+    return [known[name] for name in SEARCHED]
+
+
+CASES = {"matmul": matmul_cases, "conv": conv_cases, "memory": memory_cases, "launch": launch_cases,
+         "beam": beam_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
 QUICK = {
@@ -148,4 +177,5 @@ QUICK = {
     "conv": r"b1 (56|28|7|1) .*(64>64|144>144 k3 s1|512>128|48>1152)|unet b1 16 up",
     "memory": r"^(add|softmax, rows|sum, middle|transpose|cumsum, rows) ",
     "launch": r"^(add|softmax|sum, last) ",
+    "beam": r"square 256|b1 28 conv 512>1024|b1 14 conv 256>256|b1 28 depthwise",
 }

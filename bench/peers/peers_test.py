@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """The statistics, the tables of layers, what cases say of themselves, and what results come to."""
+import re
 import unittest
 
 import cases
@@ -79,6 +80,17 @@ class Cases(unittest.TestCase):
         self.assertEqual(found["attention, odd 12x197x64x197"]["inputs"],
                          [[12, 197, 64], [12, 197, 64]])
 
+    def test_what_is_searched(self):
+        found = cases.beam_cases(MACHINE, 1)
+        self.assertEqual(len({case["name"] for case in found}), 40)
+        self.assertEqual({case["op"] for case in found}, {"matmul", "conv", "conv_transpose"})
+
+    def test_quick_is_a_part_of_each_suite(self):
+        for name, suite in cases.CASES.items():
+            names = [case["name"] for case in suite(MACHINE, 1)]
+            quick = [one for one in names if re.search(cases.QUICK[name], one)]
+            self.assertTrue(0 < len(quick) < len(names))
+
     def test_memory_is_four_times_the_cache(self):
         for case in cases.memory_cases(MACHINE, 1):
             self.assertEqual(4 * case["elements"], 4 * MACHINE["llc_bytes"])
@@ -118,6 +130,19 @@ class Results(unittest.TestCase):
         self.assertFalse(row.met())
         self.assertEqual(table.milliseconds(row, "weft"), "failed")
         self.assertEqual(table.summary([row], row.suite)["met"], 0)
+
+    def test_schedules_are_told(self):
+        case = {"name": "square", "flops": 2e6, "peers": {
+            "weft": {"times": [2e-3], "schedules": ["vector r1"]},
+            "weft-beam": {"times": [1e-3], "schedules": ["tile r0 4"]},
+            "fma": {"times": [1e-3], "flops": 2.1e6}}}
+        machine = {**MACHINE, "date": "", "commit": "", "cpu": "", "cores": 1, "kernel": "",
+                   "load": 0}
+        report = {"suite": "beam", "threads": 1, "runs": 1, "machine": machine, "cases": [case],
+                  "versions": {}, "missing": {}}
+        text = table.peers_table(report)
+        self.assertIn("- square\n  - weft: `vector r1`\n  - weft-beam: `tile r0 4`", text)
+        self.assertAlmostEqual(report["summary"]["mean"], 0.5)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from suites import ROOFS, SUITES, takes
 from workers import Failure, TimedOut, Worker
 
 START_LIMIT = 120  # seconds until a peer has imported its library
+MOST_KERNELS = 4  # of a case
 
 
 def arguments():
@@ -39,6 +40,10 @@ def arguments():
                         help="seconds for loading a case, or a round (60)")
     parser.add_argument("--slow", type=float, default=3,
                         help="a longer call, in seconds, is made once (3)")
+    parser.add_argument("--beam", type=int, default=8, metavar="N",
+                        help="the width of the searches of the suite beam (8)")
+    parser.add_argument("--beam-budget", type=int, default=20, metavar="SECONDS",
+                        help="their time for each kernel (20)")
     parser.add_argument("--quick", action="store_true", help="a few cases, 3 short rounds")
     parser.add_argument("--bin", default=machine.ROOT / "build/bench/bin", help="weft's programs")
     parser.add_argument("--out", type=Path,
@@ -58,6 +63,12 @@ def cases_of(suite, options, about):
     return [case for case in found if re.search(pattern, case["name"])]
 
 
+def settings_of(name, options):
+    if name != "weft-beam":
+        return {}
+    return {"BEAM": str(options.beam), "BEAM_BUDGET": str(options.beam_budget)}
+
+
 def start(suite, options, cores, scratch):
     """The workers that are there, what they are, and who is missing for what reason."""
     wanted = [name for name in SUITES[suite].peers
@@ -65,7 +76,8 @@ def start(suite, options, cores, scratch):
               or name.startswith("weft") or name in ROOFS]
     workers, versions, missing = [], {}, {}
     for name in wanted:
-        worker = Worker(name, options.bin, options.threads, cores, scratch)
+        worker = Worker(name, options.bin, options.threads, cores, scratch,
+                        settings_of(name, options))
         try:
             versions[name] = worker.ask(START_LIMIT, do="versions").get("versions")
             workers.append(worker)
@@ -117,7 +129,10 @@ class Measurement:
                 figure.setdefault("medians", []).append(answer["median"])
 
     def ask(self, worker, **request):
-        return worker.ask(self.options.limit, **request)
+        limit = self.options.limit
+        if worker.name == "weft-beam":
+            limit += MOST_KERNELS * self.options.beam_budget
+        return worker.ask(limit, **request)
 
     @contextmanager
     def failures(self, worker):
@@ -139,7 +154,8 @@ def measure(suite, options, about, scratch):
     if "weft" in missing:
         sys.exit(f"run.py: weft does not start: {missing['weft']}")
     report = {"suite": suite, "threads": options.threads, "runs": options.runs, "machine": about,
-              "seconds": options.seconds, "versions": versions, "missing": missing, "cases": []}
+              "seconds": options.seconds, "beam": options.beam,
+              "beam_budget": options.beam_budget, "versions": versions, "missing": missing, "cases": []}
     try:
         for case in cases_of(suite, options, about):
             report["cases"].append(Measurement(case, workers, options, scratch).run())

@@ -11,6 +11,7 @@ class Suite:
     least: float  # of every case
     least_near_peak: float | None = None  # of a case whose rival is above 90 % of the roof
     mean: float | None = None  # of the suite, geometric
+    schedules: bool = False  # whether those of weft and its rival are told
 
 
 SUITES = {
@@ -31,6 +32,9 @@ SUITES = {
         "Launches on tensors of 64 kB, f32",
         ("weft", "weft-realize", "torch", "torch-compile", "stream"),
         ("torch",), "stream", 2.0),
+    "beam": Suite(
+        "The model's schedules and those that BEAM finds, f32",
+        ("weft", "weft-beam", "fma"), ("weft-beam",), "fma", 0.8, None, 0.95, schedules=True),
 }
 
 # Peers that are the machine itself have nothing to check.

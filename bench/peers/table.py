@@ -142,6 +142,17 @@ def failures(rows):
             for name, figure in row.peers.items() if "error" in figure]
 
 
+def schedules(rows, suite):
+    """Those of weft and its rival for each case."""
+    lines = []
+    for row in rows:
+        lines.append(f"- {row.case['name']}")
+        for name in ("weft", *suite.rivals):
+            lines += [f"  - {name}: `{text}`"
+                      for text in row.peers.get(name, {}).get("schedules", [])]
+    return lines
+
+
 def peers_table(report):
     suite = SUITES[report["suite"]]
     rows = [Row(case, suite) for case in report["cases"]]
@@ -159,7 +170,10 @@ def peers_table(report):
     if peaks := [row.peak_rate() for row in rows if row.peak_rate()]:
         parts += [f"The FMA loop: {median(peaks) / 1e9:.1f} GFLOP/s, from {min(peaks) / 1e9:.1f} "
                   f"to {max(peaks) / 1e9:.1f}.", ""]
-    parts += ["Versions: " + "; ".join(report["versions"].values()) + ".", ""]
+    if suite.schedules:
+        parts += ["Schedules:", "", *schedules(rows, suite), ""]
+    if report["versions"]:
+        parts += ["Versions: " + "; ".join(report["versions"].values()) + ".", ""]
     if report["missing"]:
         missing = "; ".join(f"{name} ({why})" for name, why in report["missing"].items())
         parts += [f"Missing: {missing}.", ""]

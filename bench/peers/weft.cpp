@@ -97,6 +97,7 @@ class Launched final : public WeftWork {
   void build() override { calls_ = std::make_unique<CallList>(graph()); }
   void run() override { calls_->run(); }
   std::vector<float> result() override { return calls_->result(); }
+  std::vector<std::string> schedules() const override { return calls_->schedules(); }
 
  private:
   std::unique_ptr<CallList> calls_;

@@ -53,7 +53,8 @@ class Server {
     return {{"once", once_},
             {"compile", built + std::max(0.0, first - once_)},
             {"peak_mb", std::max(0.0, peak_mb() - before)},
-            {"flops", work_->flops()}};
+            {"flops", work_->flops()},
+            {"schedules", work_->schedules()}};
   }
 
   json run(double seconds) {

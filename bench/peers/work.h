@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -19,6 +20,7 @@ class Work {
   virtual void run() = 0;
   virtual std::vector<float> result() { return {}; }
   virtual double flops() const { return 0; }  // of a run, where the case does not say
+  virtual std::vector<std::string> schedules() const { return {}; }  // of its kernels
 };
 
 // The inputs of all peers: the same numbers from -1 to 1 everywhere, by a hash of the place.

@@ -26,6 +26,7 @@ COMMANDS = {
     "weft": ["{bin}/peers_weft"],
     "weft-movement": ["{bin}/peers_weft", "movement"],
     "weft-realize": ["{bin}/peers_weft", "realize"],
+    "weft-beam": ["{bin}/peers_weft"],
     "fma": ["{bin}/peers_roof", "fma", "{threads}"],
     "stream": ["{bin}/peers_roof", "normal", "{threads}"],
     "stream-nt": ["{bin}/peers_roof", "non-temporal", "{threads}"],
@@ -53,12 +54,14 @@ def settle(cores):
 class Worker:
     """Answers a request at a time. Between two the process is stopped: no idle threads spin."""
 
-    def __init__(self, name, bin_folder, threads, cores, scratch):
+    def __init__(self, name, bin_folder, threads, cores, scratch, settings):
         names = {"bin": bin_folder, "threads": threads, "python": sys.executable, "here": HERE,
                  "name": name}
         self.name, self.cores, self.scratch = name, cores, Path(scratch)
         self.command = [part.format(**names) for part in COMMANDS.get(name, OTHERS)]
-        self.environment = environment(threads, scratch)
+        # What a search finds is for nobody else.
+        caches = f"{scratch}/{name}" if settings else scratch
+        self.environment = {**environment(threads, caches), **settings}
         self.log = self.scratch / f"{name}.log"
         self.process = None
 

@@ -52,7 +52,9 @@ const std::vector<SettingInfo>& all_settings() {
       {"BEAM", "0",
        "n: measure the n best schedules of each kernel, and others near the fastest; keep the "
        "best"},
-      {"BEAM_BUDGET", "5", "seconds that measuring may take for each kernel"},
+      {"BEAM_BUDGET", "5",
+       "seconds that measuring may take for each kernel; with more, a search that was ended goes "
+       "on"},
       {"CACHE_DIR", "",
        "where compiled kernels, found schedules and measured speeds are kept; none: nowhere; "
        "default: the user's cache"},

@@ -5,6 +5,7 @@
 
 #include <fmt/core.h>
 #include <weft/dev/base/lru_cache.h>
+#include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/disk_cache.h>
 #include <weft/dev/ir/graph.h>
@@ -35,12 +36,6 @@ UniqueId id_of(const Node* variable) { return variable->arg<VariableArg>().id; }
 Key key_of(const KernelFor& wanted, const std::string& schedule, const ExtraRuleList& extra) {
   const StructuralHash hash = structural_hash(nodes_of({&wanted.kernel, 1}));
   return {compilation_key(*wanted.device, extra) + "\n" + schedule, hash.high, hash.low};
-}
-
-UOp with_schedule(const UOp& kernel, const std::string& schedule) {
-  std::vector<UOp> src;
-  for (const Node* effect : kernel->src()) src.emplace_back(effect);
-  return make(Op::Sink, src, {}, KernelArg{kernel->arg<KernelArg>().name, Symbol(schedule)});
 }
 
 // Kernels of one device on their way to programs.

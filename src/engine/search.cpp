@@ -1,20 +1,21 @@
-// The model's best and their neighbours, compiled together and timed in turns. Candidates are run in
-// this process: a schedule that is legal cannot make a kernel leave its buffers.
+// The model's best and their neighbours, compiled together and timed in turns. Each first runs in a
+// child, which may hang or crash.
 
 #include "search.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <mutex>
 #include <set>
 
 #include <fmt/format.h>
+#include <weft/dev/base/hash.h>
 #include <weft/dev/base/parallel.h>
 #include <weft/dev/codegen/candidates.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/engine/tuning.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/error.h>
 #include <weft/settings.h>
 
 #include "report.h"
@@ -29,9 +30,23 @@ constexpr double noise = 0.98;        // of another's time: is faster
 constexpr int rounds = 8, rounds_before_out = 2;
 constexpr int most_pairs = 15, least_pairs = 3;
 
-std::atomic<std::uint64_t> timed = 0, refused = 0;
+// Of the shortest trial: a trial that takes longer is ended, but for what starting a child may take.
+constexpr double too_long = 4, least_patience = 0.1;
+// Compiling cannot be broken off. It takes as long as what is compiled, and loops that were copied too
+// often are not fast either.
+constexpr std::size_t too_large = 8, least_size = std::size_t{64} << 10;
 
 using Clock = std::chrono::steady_clock;
+
+struct Totals {
+  std::mutex mutex;
+  SearchCounts counts;
+};
+
+Totals& totals() {
+  static Totals all;
+  return all;
+}
 
 struct Candidate {
   Schedule schedule;
@@ -43,35 +58,68 @@ struct Runner {
   Timed time;
 };
 
+constexpr std::size_t hash_digits = 16;
+std::string hash_of(const Schedule& schedule) {
+  return fmt::format("{:016x}", hash_text(to_string(schedule)));
+}
+
+std::set<std::string> hashes_in(const std::string& text) {
+  std::set<std::string> hashes;
+  for (std::size_t at = 0; at < text.size(); at += hash_digits)
+    hashes.insert(text.substr(at, hash_digits));
+  return hashes;
+}
+
+// What is kept may be of anybody's making.
+std::optional<Schedule> parsed(const std::string& text) {
+  try {
+    return text.empty() ? std::nullopt : std::optional(parse_schedule(text));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 class Search {
  public:
-  Search(const UOp& kernel, Device& device, const std::shared_ptr<const ExtraRuleList>& extra)
+  // `known` says how wide it is, and how far another was.
+  Search(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>& extra, Tuning known)
       : scope_(arena_),
-        kernel_(import_graph(nodes_of({&kernel, 1}), Interner::current(), arena_)[0]),
-        device_(device),
+        kernel_(import_graph(nodes_of({&wanted.kernel, 1}), Interner::current(), arena_)[0]),
+        device_(*wanted.device),
         extra_(extra),
-        target_(device.target()),
-        scratch_(kernel_, device) {
+        target_(device_.target()),
+        scratch_(kernel_, device_),
+        found_(std::move(known)),
+        before_(found_.spent),
+        tried_(hashes_in(found_.tried)) {
     opened_ = run_pipeline_until("optimise", {kernel_}, {.target = target_, .extra = extra})[0];
   }
 
-  // Nothing where not even the default can be compiled.
-  std::optional<Tuning> run(std::size_t width) {
-    const auto schedules = candidate_schedules(opened_, target_, width);
-    Tuning result{.schedule = to_string(schedules[0])};
-    std::vector<Runner> runners = compiled({schedules[0]});
-    if (runners.empty()) return std::nullopt;
+  // Nothing where not even the default can be compiled and run.
+  std::optional<Tuning> run() {
+    auto schedules = candidate_schedules(opened_, target_, static_cast<std::size_t>(found_.width));
+    const Schedule usual = schedules[0];
+    std::vector<Schedule> begin{usual};
+    if (auto best = parsed(found_.schedule); best && *best != usual) begin.push_back(*best);
+    for (const Schedule& schedule : begin) tried_.erase(hash_of(schedule));
+    std::vector<Runner> runners = compiled(std::move(begin));
+    if (runners.empty() || runners[0].schedule != usual) return std::nullopt;
+    for (const Runner& runner : runners) tried_.insert(hash_of(runner.schedule));
     const Runner first = runners[0];
-    for (Runner& runner : compiled({schedules.begin() + 1, schedules.end()}))
-      runners.push_back(std::move(runner));
-    if (runners.size() == 1 && neighbours(opened_, schedules[0]).empty()) return result;
+    const TrialEnd end = end_of_trial(first);
+    if (end == TrialEnd::Crashed) return std::nullopt;
+    if (end == TrialEnd::TimedOut) return keep(first, false);
+    for (Runner& runner : compiled(std::move(schedules))) runners.push_back(std::move(runner));
+    if (runners.size() == 1 && neighbours(opened_, usual).empty()) return keep(first, true);
     Runner best = climbed(race(std::move(runners)));
-    return decided(first, std::move(best));
+    return decided(first, std::move(best), !is_over());
   }
 
  private:
   bool is_over() const { return seconds() > budget_; }
-  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+  double seconds() const {
+    return before_ + std::chrono::duration<double>(Clock::now() - start_).count();
+  }
 
   // Lowered one by one, since settings belong to the thread; compiled on all cores. Those that have
   // been tried, or are refused, are left out.
@@ -79,9 +127,10 @@ class Search {
     const auto chunk = 2 * static_cast<std::size_t>(thread_count());
     std::vector<Runner> runners;
     std::vector<Candidate> ready;
+    std::set<std::string> seen = tried_;
     for (Schedule& schedule : schedules) {
-      if (!seen_.empty() && is_over()) break;
-      if (seen_.insert(to_string(schedule)).second) lower(std::move(schedule), ready);
+      if (&schedule != &schedules.front() && is_over()) break;
+      if (seen.insert(hash_of(schedule)).second) lower(std::move(schedule), ready);
       if (ready.size() >= chunk) load(ready, runners);
     }
     load(ready, runners);
@@ -92,11 +141,14 @@ class Search {
     try {
       const Context quiet{{"DEBUG", 0}, {"DUMP", ""}};
       Rendered rendered = render_kernel(kernel_, to_string(schedule), device_, extra_);
+      if (first_size_ == 0) first_size_ = rendered.source.size();
+      if (rendered.source.size() > std::max(too_large * first_size_, least_size))
+        return count(&SearchCounts::refused, schedule);
       auto loaded = std::make_shared<LoadedKernel>();
       loaded->variables = std::move(rendered.variables);
       ready.push_back({std::move(schedule), std::move(rendered.source), std::move(loaded)});
     } catch (const std::exception&) {
-      refuse();
+      count(&SearchCounts::refused, schedule);
     }
   }
 
@@ -114,24 +166,41 @@ class Search {
             device_.load(code.empty() ? device_.compile(sources[i]) : code[i]);
         runners.push_back({std::move(ready[i].schedule), Timed(ready[i].loaded, scratch_)});
       } catch (const std::exception&) {
-        refuse();
+        count(&SearchCounts::refused, ready[i].schedule);
       }
     ready.clear();
   }
 
-  void refuse() {
-    ++refused;
-    ++refused_;
+  // It need not be tried again.
+  void count(std::uint64_t SearchCounts::* what, const Schedule& schedule) {
+    tried_.insert(hash_of(schedule));
+    ++(counts_.*what);
+    const std::lock_guard lock(totals().mutex);
+    ++(totals().counts.*what);
   }
 
-  // The fastest of them. Each runs once, then those that are not far above take turns.
+  // How a first run ends, as far as the device lets a child find that out.
+  TrialEnd end_of_trial(const Runner& runner) {
+    if (!device_.runs_in_children()) return TrialEnd::Done;
+    const Clock::time_point start = Clock::now();
+    const TrialEnd end = runner.time.trial(patience_);
+    const std::chrono::duration<double> took = Clock::now() - start;
+    if (end == TrialEnd::Done)
+      patience_ = std::min(patience_, std::max(too_long * took.count(), least_patience));
+    if (end == TrialEnd::TimedOut) count(&SearchCounts::timed_out, runner.schedule);
+    if (end == TrialEnd::Crashed) count(&SearchCounts::crashed, runner.schedule);
+    return end;
+  }
+
+  // The fastest of them, the first of which has run before. Each runs once, then those that are not
+  // far above take turns.
   Runner race(std::vector<Runner> runners) {
     std::vector<Runner> in;
     for (Runner& runner : runners) {
       if (!in.empty() && is_over()) break;
+      if (!in.empty() && end_of_trial(runner) != TrialEnd::Done) continue;
       runner.time.first();
-      ++timed;
-      ++timed_;
+      count(&SearchCounts::timed, runner.schedule);
       in.push_back(std::move(runner));
     }
     drop_above(in, far_above);
@@ -154,6 +223,7 @@ class Search {
   // To a neighbour that is faster, for as long as there is one.
   Runner climbed(Runner best) {
     while (!is_over()) {
+      keep(best, false);
       std::vector<Runner> steps = compiled(neighbours(opened_, best.schedule));
       const double before = best.time.fastest();
       const Schedule here = best.schedule;
@@ -165,7 +235,7 @@ class Search {
   }
 
   // By turns with the default, which wins unless it is slower by more than noise.
-  Tuning decided(Runner first, Runner best) {
+  Tuning decided(Runner first, Runner best, bool is_done) {
     first.time.first();
     first.time.forget();
     best.time.forget();
@@ -178,17 +248,27 @@ class Search {
                            best.time.fastest() < first.time.fastest() * noise;
     Runner& chosen = is_faster ? best : first;
     report_search(line(chosen), true);
-    return {.kernel = {},
-            .device = {},
-            .schedule = to_string(chosen.schedule),
-            .seconds = chosen.time.median(),
-            .default_seconds = first.time.median()};
+    found_.default_seconds = first.time.median();
+    return keep(chosen, is_done);
+  }
+
+  // The best so far, and all that another search need not do again.
+  const Tuning& keep(const Runner& best, bool is_done) {
+    found_.schedule = to_string(best.schedule);
+    found_.seconds = best.time.median();
+    found_.is_done = is_done;
+    found_.spent = seconds();
+    found_.tried = fmt::format("{}", fmt::join(tried_, ""));
+    keep_tuning(found_);
+    return found_;
   }
 
   std::string line(const Runner& runner) const {
-    return fmt::format("beam {:<30} {:3} timed {:3} refused {:10.2f} us {:5.1f} of {} s",
-                       kernel_->arg<KernelArg>().name.get(), timed_, refused_,
-                       runner.time.fastest() * 1e6, seconds(), budget_);
+    return fmt::format(
+        "beam {:<30} {:3} timed {:3} refused {:2} timed out {:2} crashed {:10.2f} us {:5.1f} of {} "
+        "s",
+        kernel_->arg<KernelArg>().name.get(), counts_.timed, counts_.refused, counts_.timed_out,
+        counts_.crashed, runner.time.fastest() * 1e6, seconds(), budget_);
   }
 
   Arena arena_;
@@ -201,25 +281,31 @@ class Search {
   UOp opened_;
   const double budget_ = static_cast<double>(setting_int("BEAM_BUDGET"));
   const Clock::time_point start_ = Clock::now();
-  std::set<std::string> seen_;
-  std::size_t timed_ = 0, refused_ = 0;
+  Tuning found_;
+  const double before_;          // seconds that others took
+  std::set<std::string> tried_;  // hashes
+  SearchCounts counts_;
+  double patience_ = std::max(budget_, least_patience);  // in seconds, with a trial
+  std::size_t first_size_ = 0;                           // of the default's source
 };
+
+// Whether BEAM and BEAM_BUDGET ask for more.
+bool is_too_little(const std::optional<Tuning>& found, std::int64_t width) {
+  return !found || found->width < width ||
+         (!found->is_done && found->spent < static_cast<double>(setting_int("BEAM_BUDGET")));
+}
 
 // One at a time: two that run together would measure each other.
 std::optional<Tuning> search(const KernelFor& wanted, std::int64_t width,
-                             const std::shared_ptr<const ExtraRuleList>& extra, Tuning key) {
+                             const std::shared_ptr<const ExtraRuleList>& extra, const Tuning& key) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
-  if (auto found = find_tuning(key.kernel, key.device); found && found->width >= width)
-    return found;
-  Search search(wanted.kernel, *wanted.device, extra);
-  auto found = search.run(static_cast<std::size_t>(width));
-  if (!found) return found;
-  found->kernel = std::move(key.kernel);
-  found->device = std::move(key.device);
-  found->width = width;
-  keep_tuning(*found);
-  return found;
+  const auto found = find_tuning(key.kernel, key.device);
+  if (!is_too_little(found, width)) return found;
+  Tuning known = found.value_or(key);
+  if (known.width < width) known.spent = 0;
+  known.width = std::max(known.width, width);
+  return Search(wanted, extra, std::move(known)).run();
 }
 
 }  // namespace
@@ -234,15 +320,17 @@ std::string found_schedule(const KernelFor& wanted,
       !device->target().lowered || !key_of(*extra).empty())
     return {};
   const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-  Tuning key{
+  const Tuning key{
       .kernel = fmt::format("{:016x}{:016x}", hash.high, hash.low),
       .device = fmt::format("{}; {} threads", compilation_key(*device, *extra), thread_count())};
   auto found = find_tuning(key.kernel, key.device);
-  if (width > 0 && (!found || found->width < width))
-    found = search(wanted, width, extra, std::move(key));
+  if (width > 0 && is_too_little(found, width)) found = search(wanted, width, extra, key);
   return found ? found->schedule : std::string();
 }
 
-SearchCounts search_counts() { return {timed, refused}; }
+SearchCounts search_counts() {
+  const std::lock_guard lock(totals().mutex);
+  return totals().counts;
+}
 
 }  // namespace weft

@@ -33,6 +33,10 @@ double Scratch::time(LoadedKernel& loaded, std::int64_t repeats) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+TrialEnd Timed::trial(double seconds) const {
+  return run_in_child([this] { scratch_->time(*loaded_, 1); }, seconds);
+}
+
 void Timed::first() {
   scratch_->time(*loaded_, 1);
   const double once = std::max(scratch_->time(*loaded_, 1), 1e-9);
@@ -47,6 +51,7 @@ void Timed::sample() {
 double Timed::fastest() const { return std::ranges::min(samples_); }
 
 double Timed::median() const {
+  if (samples_.empty()) return 0;
   std::vector<double> sorted = samples_;
   std::ranges::sort(sorted);
   return sorted[sorted.size() / 2];

@@ -8,6 +8,7 @@
 #include <weft/dev/ir/uop.h>
 
 #include "programs.h"
+#include "trial_run.h"
 
 namespace weft {
 
@@ -30,10 +31,12 @@ class Timed {
   Timed(std::shared_ptr<LoadedKernel> loaded, Scratch& scratch)
       : loaded_(std::move(loaded)), scratch_(&scratch) {}
 
+  // A run in a child.
+  TrialEnd trial(double seconds) const;
   void first();  // warms up, and finds how many runs a sample needs
   void sample();
   double fastest() const;
-  double median() const;
+  double median() const;  // 0 without any
   void forget() { samples_.clear(); }
 
  private:

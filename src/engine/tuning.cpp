@@ -57,7 +57,10 @@ class Statement {
             text(2),
             sqlite3_column_int64(statement_.get(), 3),
             sqlite3_column_double(statement_.get(), 4),
-            sqlite3_column_double(statement_.get(), 5)};
+            sqlite3_column_double(statement_.get(), 5),
+            sqlite3_column_int(statement_.get(), 6) != 0,
+            sqlite3_column_double(statement_.get(), 7),
+            text(8)};
   }
 
  private:
@@ -80,9 +83,9 @@ int open(const std::string& file, Connection& connection) {
   // What a crash of the machine takes is only searched anew.
   sqlite3_exec(opened, "PRAGMA synchronous = OFF", nullptr, nullptr, nullptr);
   return sqlite3_exec(opened,
-                      "CREATE TABLE IF NOT EXISTS schedules (kernel TEXT, device TEXT, "
+                      "CREATE TABLE IF NOT EXISTS searches (kernel TEXT, device TEXT, "
                       "schedule TEXT, width INTEGER, seconds REAL, default_seconds REAL, "
-                      "PRIMARY KEY (kernel, device))",
+                      "is_done INTEGER, spent REAL, tried TEXT, PRIMARY KEY (kernel, device))",
                       nullptr, nullptr, nullptr);
 }
 
@@ -159,27 +162,31 @@ bool has_tunings() {
 
 std::optional<Tuning> find_tuning(const std::string& kernel, const std::string& device) {
   const std::lock_guard lock(store().mutex);
-  Statement select(store().connection(), "SELECT * FROM schedules WHERE kernel = ? AND device = ?");
+  Statement select(store().connection(), "SELECT * FROM searches WHERE kernel = ? AND device = ?");
   select.with(kernel).with(device);
   return select.step() ? std::optional(select.row()) : std::nullopt;
 }
 
 void keep_tuning(const Tuning& tuning) {
   const std::lock_guard lock(store().mutex);
-  Statement(store().connection(), "INSERT OR REPLACE INTO schedules VALUES (?, ?, ?, ?, ?, ?)")
+  Statement(store().connection(),
+            "INSERT OR REPLACE INTO searches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
       .with(tuning.kernel)
       .with(tuning.device)
       .with(tuning.schedule)
       .with(tuning.width)
       .with(tuning.seconds)
       .with(tuning.default_seconds)
+      .with(std::int64_t{tuning.is_done})
+      .with(tuning.spent)
+      .with(tuning.tried)
       .step();
 }
 
 std::string export_tunings() {
   const std::lock_guard lock(store().mutex);
   std::string text = fmt::format("{}\n", first_line);
-  Statement select(store().connection(), "SELECT * FROM schedules ORDER BY kernel, device");
+  Statement select(store().connection(), "SELECT * FROM searches ORDER BY kernel, device");
   while (select.step()) {
     const Tuning row = select.row();
     text += fmt::format("{}\t{}\t{}\t{}\t{}\t{}\n", row.kernel, row.device, row.width, row.seconds,

@@ -6,6 +6,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/text.h>
+#include <weft/dev/rewrite/rewriter.h>
 #include <weft/error.h>
 
 #include "claim.h"
@@ -19,17 +20,39 @@ bool is_scalar_bool(const Node* node) { return node->dtype() == dtypes::bool_; }
 
 Proof unknown(std::string reason) { return {Verdict::Unknown, std::move(reason)}; }
 
-// One lane of a vector as a scalar of its own, where the graph has it; null elsewhere.
-const Node* lane(const Node* node, std::uint32_t at) {
-  if (node->dtype().lanes() == 1) return node;
-  if (node->op() == Op::Splat) return node->src(0);
-  return node->op() == Op::Stack && at < node->size() ? node->src(at) : nullptr;
+UOp lane(const Node* value, std::uint32_t at) {
+  if (value->dtype().lanes() == 1) return UOp(value);
+  return make(Op::Lane, {UOp(value)}, {}, PositionArg{static_cast<std::int32_t>(at)});
 }
 
-std::uint32_t lanes_of(NodeList nodes) {
-  std::uint32_t most = 1;
-  for (const Node* node : nodes) most = std::max(most, node->dtype().lanes());
-  return most;
+// The lane of what is computed from vectors, computed from their lanes.
+UOp computed_lane(const Match& m) {
+  const Node* vector = m.root()->src(0);
+  const auto at = static_cast<std::uint32_t>(m.root()->arg<PositionArg>().at);
+  if (vector->is_const()) return const_bits(vector->dtype().scalar(), vector->arg<ConstArg>().bits);
+  if (vector->op() == Op::Splat) return UOp(vector->src(0));
+  if (vector->op() == Op::Stack) return UOp(vector->src(at));
+  if (!is_elementwise(vector->op())) return {};
+  std::vector<UOp> src;
+  for (const Node* source : vector->src()) src.push_back(lane(source, at));
+  const bool is_cast = vector->op() == Op::Cast || vector->op() == Op::Bitcast;
+  return make(vector->op(), src, is_cast ? vector->dtype().scalar() : dtypes::void_);
+}
+
+const RuleSet& lanes_apart() {
+  static const RuleSet rules{"lanes_apart", {rule(with_more(node(Op::Lane)), computed_lane)}};
+  return rules;
+}
+
+// Of each lane in turn: where it is valid, and its place in each dimension.
+std::vector<UOp> places_of(const Node* index) {
+  std::uint32_t lanes = 1;
+  for (const Node* source : index->src().subspan(1))
+    lanes = std::max(lanes, source->dtype().lanes());
+  std::vector<UOp> places;
+  for (std::uint32_t at = 0; at < lanes; ++at)
+    for (const Node* source : index->src().subspan(1)) places.push_back(lane(source, at));
+  return lanes == 1 ? places : rewrite(places, lanes_apart());
 }
 
 std::string place_text(const Node* index) {
@@ -42,7 +65,6 @@ std::string place_text(const Node* index) {
 }
 
 Proof prove_inside(const Node* index, const Node* size, const Node* valid, unsigned timeout_ms) {
-  if (index == nullptr || valid == nullptr) return unknown("a vector whose lanes are not apart");
   Proof proof = decide({Claim::Form::Inside, index, size, valid}, timeout_ms);
   if (proof.verdict == Verdict::Refuted)
     proof.reason = fmt::format("{} is not in [0, {}) at {}", expression_text(index),
@@ -58,10 +80,11 @@ Proof prove_index(const Node* index, unsigned timeout_ms) {
   const NodeList sizes = storage_of(index->src(0))->dims();
   if (sizes.size() != index->size() - 2) return unknown("the dimensions are not known");
   Proof result{Verdict::Proved, ""};
-  for (std::uint32_t at = 0; at < lanes_of(index->src().subspan(1)); ++at)
+  const std::vector<UOp> places = places_of(index);
+  for (std::size_t valid = 0; valid < places.size(); valid += sizes.size() + 1)
     for (std::size_t i = 0; i < sizes.size(); ++i) {
-      Proof proof =
-          prove_inside(lane(index->src(i + 2), at), sizes[i], lane(index->src(1), at), timeout_ms);
+      const Node* place = places[valid + 1 + i].node();
+      Proof proof = prove_inside(place, sizes[i], places[valid].node(), timeout_ms);
       if (proof.verdict == Verdict::Refuted) return proof;
       if (proof.verdict == Verdict::Unknown) result = std::move(proof);
     }

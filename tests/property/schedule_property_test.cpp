@@ -385,12 +385,6 @@ std::vector<float> result_of(Device& device, const UOp& kernel) {
   return result_of(device, kernel, device.target());
 }
 
-UOp with_schedule(const UOp& kernel, const std::string& text) {
-  std::vector<UOp> src;
-  for (const Node* effect : kernel->src()) src.emplace_back(effect);
-  return make(Op::Sink, src, {}, KernelArg{Symbol("k"), Symbol(text)});
-}
-
 struct Tried {
   int accepted = 0, refused = 0, shared = 0, slides = 0, ahead = 0;
 };

@@ -458,8 +458,28 @@ TEST_F(Proofs, OfVectorsOfIndices) {
   EXPECT_EQ(prove_index(place(buffer, const_bool(true), {next})),
             refuted("r0*2 + 2 is not in [0, 8) at r0 = 3"));
   EXPECT_EQ(prove_index(place(buffer, make(Op::Stack, {const_bool(true), r < 3}), {next})), proved);
-  EXPECT_EQ(prove_index(place(buffer, const_bool(true), {pair + pair})),
-            unknown("a vector whose lanes are not apart"));
+  const UOp numbers = make(Op::Stack, {const_int(0), const_int(1)});
+  const UOp run = make(Op::Splat, {r * 2}, dtypes::index.vec(2)) + numbers;
+  EXPECT_EQ(prove_index(place(buffer, const_bool(true), {run})), proved);
+  EXPECT_EQ(prove_index(place(buffer, const_bool(true), {run + numbers})),
+            refuted("r0*2 + 1 + 1 is not in [0, 8) at r0 = 3"));
+  EXPECT_EQ(prove_index(place(buffer, run + numbers < 8, {run + numbers})), proved);
+  EXPECT_EQ(prove_index(place(buffer, run != 7, {run + numbers})), proved);
+  EXPECT_EQ(prove_index(place(buffer, run != 6, {run + numbers})).verdict, Verdict::Refuted);
+  const auto lane = [](const UOp& vector, int at) {
+    return make(Op::Lane, {vector}, dtypes::void_, PositionArg{at});
+  };
+  const UOp valid = run < 7, turned = make(Op::Stack, {lane(valid, 1), lane(valid, 0)});
+  const UOp back = make(Op::Stack, {lane(run, 1) + 1, lane(run, 0)});
+  EXPECT_EQ(prove_index(place(buffer, turned, {back})), proved);
+  EXPECT_EQ(prove_index(place(buffer, valid, {back})),
+            refuted("r0*2 + 1 + 1 is not in [0, 8) at r0 = 3"));
+  const UOp table = param({const_int(4)}, dtypes::i32);
+  const UOp token = make(Op::Load, {place(table, const_bool(true), {pair % 4})});
+  const auto proofs = prove_indices_of(place(buffer, const_bool(true), {token}));
+  ASSERT_EQ(proofs.size(), 2U);
+  EXPECT_EQ(proofs[0], proved);
+  EXPECT_EQ(proofs[1].verdict, Verdict::Unknown);
 }
 
 TEST_F(Proofs, OfUnknownDimensions) {

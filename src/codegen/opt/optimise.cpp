@@ -46,6 +46,12 @@ Schedule schedule_of(const Node* kernel, const Target& target) {
   return setting_int("NOOPT") == 0 ? choose_schedule(kernel, target) : Schedule();
 }
 
+UOp with_schedule(const UOp& kernel, const std::string& schedule) {
+  std::vector<UOp> effects;
+  for (const Node* effect : kernel->src()) effects.emplace_back(effect);
+  return make(Op::Sink, effects, {}, KernelArg{kernel->arg<KernelArg>().name, Symbol(schedule)});
+}
+
 std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& options) {
   const auto* known = options.context.get<Target>();
   const Target target = known != nullptr ? *known : Target{};

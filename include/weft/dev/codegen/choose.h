@@ -19,6 +19,8 @@ UOp ready_to_schedule(const UOp& kernel);
 // What the kernel itself asks for, else the model's choice; none with NOOPT=1. The kernel is one
 // that is ready.
 Schedule schedule_of(const Node* kernel, const Target& target);
+// The kernel as one that asks for this.
+UOp with_schedule(const UOp& kernel, const std::string& schedule);
 
 // How long the kernel takes by the model; nothing where it is of a form that the model does not know.
 std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedule,

@@ -71,6 +71,9 @@ class Device {
 
   // Where it does not, it only stores tensors: what is computed from them is computed elsewhere.
   virtual bool runs_kernels() const { return true; }
+  // Whether children of the process (fork) can run programs too, on its memory as it was. There a search
+  // first tries what may hang or crash.
+  virtual bool runs_in_children() { return allocator().uses_addresses(); }
 
   // A kernel (a SINK), after the passes that target() asks for, as source, for people and for compile(). Throws for what it cannot express.
   virtual std::string render(const Node* kernel) = 0;

@@ -1,4 +1,4 @@
-// The schedules that searches found fastest: kept in one file of the folder of the disk cache, which
+// The schedules that searches found fastest, and how far they are: kept in one file of the folder of the disk cache, which
 // processes share. Losing it costs only time.
 #pragma once
 
@@ -17,6 +17,10 @@ struct Tuning {
   std::int64_t width = 0;  // BEAM of the search
   double seconds = 0;      // of one run
   double default_seconds = 0;
+  // Of a search that has not come to its end: another goes on from there.
+  bool is_done = true;
+  double spent = 0;        // seconds so far
+  std::string tried = {};  // hashes of the schedules that need not be measured again
 };
 
 bool has_tunings();  // cheap: whether there is anything to find
