@@ -26,12 +26,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-#if defined(__has_feature)
-constexpr bool has_thread_sanitizer = __has_feature(thread_sanitizer);
-#else
-constexpr bool has_thread_sanitizer = false;
-#endif
-
 // How often each index ran.
 std::vector<int> runs_of(std::int64_t count) {
   std::vector<std::atomic<int>> runs(static_cast<std::size_t>(count));
@@ -246,7 +240,6 @@ TEST(Parallel, CoresAreCountedByDefault) {
 
 // A child has none of its parent's threads, and gets its own.
 TEST(Parallel, WorksInAChild) {
-  if (has_thread_sanitizer) GTEST_SKIP() << "ThreadSanitizer starts no threads in children";
   const Context context{{"WEFT_THREADS", 3}};
   meet(3);
   const pid_t child = fork();
