@@ -10,7 +10,9 @@
 #include <weft/limits.h>
 #include <weft/linalg.h>
 #include <weft/losses.h>
+#include <weft/object.h>
 #include <weft/random.h>
 #include <weft/settings.h>
+#include <weft/state.h>
 #include <weft/tensor.h>
 #include <weft/version.h>
