@@ -41,4 +41,14 @@ Object load_torch_object(const std::string& path, const std::string& device = {}
 // Its tensors by the keys and places that lead there: "model.layers.0.weight".
 StateDict load_torch(const std::string& path, const std::string& device = {});
 
+// --- GGUF -----------------------------------------------------------------------------------------
+
+// What language models come in. Blocks of quantised numbers stay as they are in memory; a tensor is what they stand
+// for, in f32, decoded by the kernel that computes with it.
+struct Gguf {
+  Object metadata;  // a dictionary
+  StateDict tensors;
+};
+Gguf load_gguf(const std::string& path, const std::string& device = {});
+
 }  // namespace weft

@@ -21,6 +21,9 @@ struct Format {
 StateDict from_npz(const std::string& path, const std::string& device) {
   return load_npz(path, {.device = device});
 }
+StateDict from_gguf(const std::string& path, const std::string& device) {
+  return load_gguf(path, device).tensors;
+}
 void to_npz(const std::string& path, const StateDict& state) { save_npz(path, state); }
 void to_safetensors(const std::string& path, const StateDict& state) {
   save_safetensors(path, state);
@@ -32,6 +35,7 @@ constexpr Format formats[] = {
     {".pt", load_torch, nullptr},
     {".pth", load_torch, nullptr},
     {".bin", load_torch, nullptr},
+    {".gguf", from_gguf, nullptr},
 };
 
 // Among those that can be used so.

@@ -32,7 +32,7 @@ TEST_F(State, OnADevice) {
 
 TEST_F(State, Errors) {
   EXPECT_EQ(error_of([] { return load_state("x.onnx"); }),
-            "load_state: 'x.onnx' ends in none of .safetensors, .npz, .pt, .pth, .bin");
+            "load_state: 'x.onnx' ends in none of .safetensors, .npz, .pt, .pth, .bin, .gguf");
   EXPECT_EQ(error_of([] {
               save_state("x.pt", {});
               return 0;
