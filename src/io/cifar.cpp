@@ -1,6 +1,7 @@
 // CIFAR-10. In the binary version an image is a byte for its label, then its 3 planes of 32 by 32; the one for
 // Python is a pickle of a dictionary with all labels and all planes.
 
+#include <fmt/format.h>
 #include <weft/data.h>
 
 #include "cursor.h"
@@ -16,8 +17,17 @@ constexpr std::string_view published =
     "CIFAR-10 is at https://www.cs.toronto.edu/~kriz/cifar.html, as cifar-10-binary.tar.gz and "
     "cifar-10-python.tar.gz";
 
-LabelledImages labelled(const Tensor& planes, const Tensor& labels) {
-  return {planes.reshape({-1, 3, 32, 32}), labels};
+LabelledImages labelled(const Tensor& planes, const std::vector<std::int64_t>& labels,
+                        const std::string& device, const InFile& in) {
+  std::vector<std::uint8_t> bytes;
+  for (const std::int64_t label : labels) {
+    if (label < 0 || label >= std::ssize(cifar10_classes()))
+      in.fail(fmt::format("it has a label {}", label));
+    bytes.push_back(static_cast<std::uint8_t>(label));
+  }
+  return {planes.reshape({-1, 3, 32, 32}),
+          Tensor::from_bytes(std::as_bytes(std::span(bytes)), {std::ssize(bytes)},
+                             {.dtype = dtypes::u8, .device = device})};
 }
 
 LabelledImages from_records(std::span<const std::byte> file, const std::string& device,
@@ -26,7 +36,7 @@ LabelledImages from_records(std::span<const std::byte> file, const std::string& 
   if (file.empty() || count * (pixels + 1) != std::ssize(file))
     in.fail("it has no whole number of images");
   std::vector<std::byte> planes;
-  std::vector<std::uint8_t> labels;
+  std::vector<std::int64_t> labels;
   planes.reserve(static_cast<std::size_t>(count * pixels));
   for (Cursor from(file, in); from.left() > 0;) {
     labels.push_back(from.number<std::uint8_t>());
@@ -34,8 +44,7 @@ LabelledImages from_records(std::span<const std::byte> file, const std::string& 
     planes.insert(planes.end(), image.begin(), image.end());
   }
   const Options options{.dtype = dtypes::u8, .device = device};
-  return labelled(Tensor::from_bytes(planes, {count, pixels}, options),
-                  Tensor::from_bytes(std::as_bytes(std::span(labels)), {count}, options));
+  return labelled(Tensor::from_bytes(planes, {count, pixels}, options), labels, device, in);
 }
 
 LabelledImages from_pickle(std::span<const std::byte> file, const std::string& device,
@@ -43,18 +52,16 @@ LabelledImages from_pickle(std::span<const std::byte> file, const std::string& d
   Cursor from(file, in);
   const Object batch = Pickle(from).object(device, {});
   const Object* data = batch.is<Object::Dict>() ? batch.find("data") : nullptr;
-  const Object* labels = data != nullptr ? batch.find("labels") : nullptr;
-  if (labels == nullptr || !data->is<Tensor>() || !labels->is<Object::List>())
+  const Object* list = data != nullptr ? batch.find("labels") : nullptr;
+  if (list == nullptr || !data->is<Tensor>() || !list->is<Object::List>())
     in.fail("it is a pickle without data and labels");
-  const Tensor planes = data->as<Tensor>();
-  const auto count = static_cast<std::int64_t>(labels->size());
+  const Tensor& planes = data->as<Tensor>();
+  const auto count = static_cast<std::int64_t>(list->size());
   if (planes.dtype() != dtypes::u8 || planes.shape() != std::vector<std::int64_t>{count, pixels})
     in.fail("its data are not bytes of 32 by 32 pixels in 3 colours, one row for each label");
-  std::vector<std::uint8_t> numbers;
-  for (const Object& label : labels->as<Object::List>())
-    numbers.push_back(static_cast<std::uint8_t>(label.as<std::int64_t>()));
-  return labelled(planes, Tensor::from_bytes(std::as_bytes(std::span(numbers)), {count},
-                                             {.dtype = dtypes::u8, .device = device}));
+  std::vector<std::int64_t> labels;
+  for (const Object& label : list->as<Object::List>()) labels.push_back(label.as<std::int64_t>());
+  return labelled(planes, labels, device, in);
 }
 
 }  // namespace
@@ -63,13 +70,8 @@ LabelledImages load_cifar10_batch(const std::string& path, const std::string& de
   const Called called;
   const InFile in{path};
   const std::vector<std::byte> file = read_data(path);
-  // A label is less than 10.
-  const bool is_pickle = !file.empty() && file[0] == pickled;
-  const LabelledImages batch =
-      is_pickle ? from_pickle(file, device, in) : from_records(file, device, in);
-  if (batch.labels.size(0) > 0 && batch.labels.max().item<int>() >= std::ssize(cifar10_classes()))
-    in.fail("it has labels beyond 9");
-  return batch;
+  const bool is_pickle = !file.empty() && file[0] == pickled;  // which is no label
+  return is_pickle ? from_pickle(file, device, in) : from_records(file, device, in);
 }
 
 DataSet load_cifar10(const std::string& folder, const std::string& device) {

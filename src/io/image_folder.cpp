@@ -46,17 +46,23 @@ LabelledImages ImageFolder::load(std::size_t first, std::size_t count, int chann
   const Called called("ImageFolder::load");
   if (first > files.size() || count > files.size() - first || count == 0)
     user_error(fmt::format("{} images from {} on, of {}", count, first, files.size()));
-  std::vector<Tensor> images;
-  std::vector<std::int64_t> places;
+  std::vector<std::byte> bytes;
+  std::vector<std::int64_t> shape, all_labels;
   for (std::size_t i = first; i < first + count; ++i) {
-    images.push_back(load_image(files[i], channels, {.device = device}).permute({2, 0, 1}));
-    places.push_back(labels[i]);
-    if (images.back().shape() != images[0].shape())
+    const Tensor image = load_image(files[i], channels, {.device = "CPU"});
+    if (i == first) shape = image.shape();
+    if (image.shape() != shape)
       InFile{files[i]}.fail(fmt::format("its shape is ({}), that of '{}' is ({})",
-                                        fmt::join(images.back().shape(), ", "), files[first],
-                                        fmt::join(images[0].shape(), ", ")));
+                                        fmt::join(image.shape(), ", "), files[first],
+                                        fmt::join(shape, ", ")));
+    bytes.resize(bytes.size() + image.nbytes());
+    image.to_bytes(std::span(bytes).last(image.nbytes()));
+    all_labels.push_back(labels[i]);
   }
-  return {Tensor::stack(images), Tensor(places, {.device = device})};
+  shape.insert(shape.begin(), static_cast<std::int64_t>(count));
+  const Tensor images =
+      Tensor::from_bytes(bytes, Shape(shape), {.dtype = dtypes::u8, .device = device});
+  return {images.permute({0, 3, 1, 2}), Tensor(all_labels, {.device = device})};
 }
 
 }  // namespace weft

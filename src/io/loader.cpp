@@ -27,8 +27,6 @@ class Rows {
     bytes_ = std::move(bytes);
   }
 
-  std::int64_t count() const { return shape_[0]; }
-
   Tensor operator()(const DataLoader::Places& places) const {
     const std::size_t row = shape_[0] == 0 ? 0 : bytes_->size() / std::size_t(shape_[0]);
     std::vector<std::byte> bytes(places.size() * row);

@@ -1,6 +1,5 @@
 // From the nodes of a pickle to an object.
 
-#include <cstring>
 #include <optional>
 
 #include <fmt/format.h>
@@ -19,7 +18,7 @@ class Pickle::Converter {
 
   // The same node is the same object wherever it stands: what is shared stays so, and takes no time again.
   Object operator()(Ref node) {
-    if (made_[node]) return *made_[node];
+    if (const std::optional<Object>& found = made_[node]) return *found;
     if (++level_ > most_levels) pickle_.fail("its pickle is nested too deeply, or contains itself");
     Object made = std::visit([&](const auto& each) { return object(each); }, pickle_.nodes_[node]);
     --level_;

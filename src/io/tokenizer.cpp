@@ -1,13 +1,10 @@
 #include <weft/tokenizer.h>
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
-#include <limits>
 #include <queue>
 
 #include <fmt/format.h>
-#include <weft/dev/base/called.h>
 #include <weft/error.h>
 
 namespace weft {
