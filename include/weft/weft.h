@@ -1,6 +1,7 @@
 // Everything a program needs.
 #pragma once
 
+#include <weft/data.h>
 #include <weft/dtype.h>
 #include <weft/error.h>
 #include <weft/fft.h>
@@ -9,8 +10,12 @@
 #include <weft/io.h>
 #include <weft/limits.h>
 #include <weft/linalg.h>
+#include <weft/loader.h>
 #include <weft/losses.h>
+#include <weft/object.h>
 #include <weft/random.h>
 #include <weft/settings.h>
+#include <weft/state.h>
 #include <weft/tensor.h>
+#include <weft/tokenizer.h>
 #include <weft/version.h>

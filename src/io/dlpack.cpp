@@ -3,12 +3,13 @@
 #include <weft/dlpack.h>
 
 #include <algorithm>
-#include <numeric>
 
 #include <dlpack/dlpack.h>
 #include <fmt/format.h>
 #include <weft/dev/device/device.h>
 #include <weft/error.h>
+
+#include "strided.h"
 
 namespace weft {
 namespace {
@@ -37,60 +38,6 @@ DType dtype_of(const DLDataType& type) {
   return found->dtype;
 }
 
-// An axis in memory: how many steps, how wide.
-struct Step {
-  std::int64_t axis, size, stride;
-};
-
-// The axes that move through memory, the widest steps first.
-std::vector<Step> steps_of(const DLTensor& from) {
-  std::vector<Step> steps;
-  for (std::int64_t axis = 0; axis < from.ndim; ++axis)
-    if (from.shape[axis] != 1 && from.strides[axis] != 0)
-      steps.push_back({axis, from.shape[axis], from.strides[axis]});
-  std::ranges::sort(steps, std::greater(), &Step::stride);
-  for (std::size_t i = 0; i < steps.size(); ++i) {
-    const bool fits = steps[i].stride > 0 &&
-                      (i == 0 || (steps[i].size - 1) * steps[i].stride < steps[i - 1].stride);
-    if (!fits)
-      user_error(fmt::format(
-          "from_dlpack: a stride of {} over {} elements goes backwards or overlaps another",
-          steps[i].stride, steps[i].size));
-  }
-  return steps;
-}
-
-// Row-major memory as the steps see it: each takes pieces of its stride, and the next goes on within one.
-Tensor stepped(Tensor memory, const std::vector<Step>& steps) {
-  std::vector<std::int64_t> sizes;
-  for (const Step& step : steps) {
-    const auto last = static_cast<std::int64_t>(sizes.size());
-    const std::int64_t have = memory.size(last), want = step.size * step.stride;
-    if (have > want) memory = memory.slice(last, {.stop = want});
-    Tensor::Bounds padding(sizes.size(), {0, 0});
-    padding.emplace_back(0, std::max<std::int64_t>(0, want - have));
-    if (have < want) memory = memory.pad(padding);
-    sizes.push_back(step.size);
-    std::vector<std::int64_t> cut = sizes;
-    cut.push_back(step.stride);
-    memory = memory.reshape(Shape(cut));
-  }
-  const auto last = static_cast<std::int64_t>(sizes.size());
-  return memory.slice(last, {.stop = 1}).reshape(Shape(sizes));
-}
-
-Tensor strided(const Tensor& memory, const DLTensor& from, const std::vector<Step>& steps) {
-  Tensor tensor = stepped(memory, steps);
-  std::vector<std::int64_t> order(steps.size());
-  std::iota(order.begin(), order.end(), 0);
-  std::ranges::sort(order, {}, [&](std::int64_t at) { return steps[std::size_t(at)].axis; });
-  tensor = tensor.permute(order);
-  std::vector<std::int64_t> ones, shape(from.shape, from.shape + from.ndim);
-  for (std::int64_t axis = 0; axis < from.ndim; ++axis)
-    ones.push_back(from.strides[axis] == 0 ? 1 : from.shape[axis]);
-  return tensor.reshape(Shape(ones)).expand(Shape(shape));
-}
-
 }  // namespace
 
 Tensor from_dlpack(DLManagedTensor* managed) {
@@ -106,13 +53,11 @@ Tensor from_dlpack(DLManagedTensor* managed) {
   const std::vector<std::int64_t> shape(from.shape, from.shape + from.ndim);
   const Options options{.dtype = dtype, .device = "CPU"};
   void* data = static_cast<std::byte*>(from.data) + from.byte_offset;
-  const bool is_empty = std::ranges::count(shape, 0) > 0;
-  if (from.strides == nullptr || is_empty)
-    return Tensor::from_blob(data, Shape(shape), options, owner);
-  const std::vector<Step> steps = steps_of(from);
-  std::int64_t reached = 1;
-  for (const Step& step : steps) reached += (step.size - 1) * step.stride;
-  return strided(Tensor::from_blob(data, {reached}, options, owner), from, steps);
+  if (from.strides == nullptr) return Tensor::from_blob(data, Shape(shape), options, owner);
+  const std::vector<std::int64_t> strides(from.strides, from.strides + from.ndim);
+  const auto reached = reach(shape, strides);
+  if (!reached) user_error("from_dlpack: no memory reaches as far as its strides do");
+  return strided(Tensor::from_blob(data, {*reached}, options, owner), 0, shape, strides);
 }
 
 namespace {

@@ -29,7 +29,7 @@ Tensor load_image(const std::string& path, int channels, const Options& options)
   const Called called;
   if (channels < 0 || channels > 4)
     user_error(fmt::format("load_image: {} channels where there are 1 to 4", channels));
-  const std::vector<std::byte> file = read_file("load_image", path);
+  const std::vector<std::byte> file = read_file(path);
   int width = 0, height = 0, found = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
@@ -107,7 +107,7 @@ void save_image(const std::string& path, const Tensor& image, int jpeg_quality) 
   const Picture picture = picture_of(image, jpeg_quality);
   std::vector<std::byte> file;
   if (writer->second(append, &file, picture) == 0) internal_error("an image could not be encoded");
-  write_file("save_image", path, file);
+  write_file(path, file);
 }
 
 }  // namespace weft

@@ -15,6 +15,7 @@
 #include <weft/io.h>
 
 #include "file.h"
+#include "shape.h"
 
 namespace weft {
 namespace {
@@ -35,11 +36,7 @@ constexpr Named named[] = {
     {"u8", dtypes::u64},   {"f2", dtypes::f16}, {"f4", dtypes::f32}, {"f8", dtypes::f64},
 };
 
-struct Header {
-  DType dtype;
-  bool swapped = false;  // the bytes of each value
-  bool column_major = false;
-  std::vector<std::int64_t> shape;
+struct Header : NumpyLayout {
   std::size_t end = 0;  // where the values begin
 };
 
@@ -88,10 +85,9 @@ class HeaderReader {
   }
 
   void read_dtype(std::string_view descr, Header& header) const {
-    const auto* found = std::ranges::find(
-        named, descr.substr(std::min<std::size_t>(1, descr.size())), &Named::name);
-    if (found == std::end(named)) fail(fmt::format("there is no dtype for {}", descr));
-    header.dtype = found->dtype;
+    const auto found = numpy_dtype(descr.substr(std::min<std::size_t>(1, descr.size())));
+    if (!found) fail(fmt::format("there is no dtype for {}", descr));
+    header.dtype = *found;
     header.swapped = descr.starts_with('>');
   }
 
@@ -115,15 +111,6 @@ class HeaderReader {
   std::string_view text_;
 };
 
-std::size_t bytes_of(const Header& header, const std::string& name) {
-  std::size_t bytes = header.dtype.bytes();
-  for (std::int64_t size : header.shape)
-    if (__builtin_mul_overflow(bytes, static_cast<std::size_t>(size), &bytes))
-      user_error(fmt::format("load_npy: '{}': a shape of ({}) is larger than any memory", name,
-                             fmt::join(header.shape, ", ")));
-  return bytes;
-}
-
 void swap_bytes(std::span<std::byte> bytes, std::size_t width) {
   for (std::size_t i = 0; i < bytes.size(); i += width)
     std::ranges::reverse(bytes.subspan(i, width));
@@ -131,22 +118,34 @@ void swap_bytes(std::span<std::byte> bytes, std::size_t width) {
 
 }  // namespace
 
-Tensor decoded_npy(std::span<const std::byte> bytes, const std::string& name,
-                   const Options& options) {
-  Header header = HeaderReader(bytes, name).read();
-  const std::size_t count = bytes_of(header, name);
-  if (bytes.size() - header.end < count)
-    user_error(fmt::format("load_npy: '{}': {} bytes of values where the shape asks for {}", name,
-                           bytes.size() - header.end, count));
-  std::vector<std::byte> values(bytes.begin() + static_cast<std::ptrdiff_t>(header.end),
-                                bytes.begin() + static_cast<std::ptrdiff_t>(header.end + count));
-  if (header.swapped) swap_bytes(values, header.dtype.bytes());
-  if (header.column_major) std::ranges::reverse(header.shape);
-  Tensor tensor = Tensor::from_bytes(values, Shape(header.shape),
-                                     {.dtype = header.dtype, .device = options.device});
-  if (header.column_major) tensor = tensor.T().contiguous();
+std::optional<DType> numpy_dtype(std::string_view name) {
+  const auto* found = std::ranges::find(named, name, &Named::name);
+  return found == std::end(named) ? std::nullopt : std::optional(found->dtype);
+}
+
+Tensor numpy_tensor(NumpyLayout layout, std::span<const std::byte> bytes, const std::string& name,
+                    const Options& options) {
+  const InFile in{name};
+  const auto count = checked_bytes(layout.dtype, layout.shape);
+  if (!count)
+    in.fail(
+        fmt::format("a shape of ({}) is larger than any memory", fmt::join(layout.shape, ", ")));
+  if (bytes.size() < *count)
+    in.fail(fmt::format("{} bytes of values where the shape asks for {}", bytes.size(), *count));
+  std::vector<std::byte> values(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(*count));
+  if (layout.swapped) swap_bytes(values, layout.dtype.bytes());
+  if (layout.column_major) std::ranges::reverse(layout.shape);
+  Tensor tensor = Tensor::from_bytes(values, Shape(layout.shape),
+                                     {.dtype = layout.dtype, .device = options.device});
+  if (layout.column_major) tensor = tensor.T().contiguous();
   if (!options.dtype.is_void()) tensor = tensor.cast(options.dtype);
   return options.requires_grad ? tensor.set_requires_grad() : tensor;
+}
+
+Tensor decoded_npy(std::span<const std::byte> bytes, const std::string& name,
+                   const Options& options) {
+  const Header header = HeaderReader(bytes, name).read();
+  return numpy_tensor(header, bytes.subspan(header.end), name, options);
 }
 
 std::vector<std::byte> encoded_npy(const Tensor& tensor, const std::string& name) {
@@ -172,12 +171,12 @@ std::vector<std::byte> encoded_npy(const Tensor& tensor, const std::string& name
 }
 
 Tensor load_npy(const std::string& path, const Options& options) {
-  return Called(), decoded_npy(read_file("load_npy", path), path, options);
+  return Called(), decoded_npy(read_file(path), path, options);
 }
 
 void save_npy(const std::string& path, const Tensor& tensor) {
   const Called called;
-  write_file("save_npy", path, encoded_npy(tensor, path));
+  write_file(path, encoded_npy(tensor, path));
 }
 
 }  // namespace weft

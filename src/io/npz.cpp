@@ -15,10 +15,12 @@ constexpr std::string_view ending = ".npy";
 std::map<std::string, Tensor> load_npz(const std::string& path, const Options& options) {
   const Called called;
   std::map<std::string, Tensor> tensors;
-  for (const ZipEntry& entry : unzipped(read_file("load_npz", path), "load_npz", path)) {
-    std::string name = entry.name;
+  const InFile in{path};
+  const std::vector<std::byte> file = read_file(path);
+  for (const ZipMember& member : zip_members(file, in)) {
+    std::string name = member.name;
     if (name.ends_with(ending)) name.resize(name.size() - ending.size());
-    tensors.emplace(name, decoded_npy(entry.bytes, path + ":" + entry.name, options));
+    tensors.emplace(name, decoded_npy(member.unpacked(in), path + ":" + member.name, options));
   }
   return tensors;
 }
@@ -31,7 +33,7 @@ void save_npz(const std::string& path, const std::map<std::string, Tensor>& tens
     const std::string file = fmt::format("{}{}", name, ending);
     entries.push_back({file, encoded_npy(tensor, fmt::format("{}:{}", path, file))});
   }
-  write_file("save_npz", path, zipped(entries, compressed));
+  write_file(path, zipped(entries, compressed));
 }
 
 }  // namespace weft

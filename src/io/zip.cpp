@@ -1,17 +1,16 @@
-// An archive is its entries one after the other, each behind a header of its own, then a directory of them all, and
+// An archive is its members one after the other, each behind a header of its own, then a directory of them all, and
 // at the very end where that begins. What is read is what the directory says. Sizes of 4 GiB and more stand in an
 // extra field (zip64).
 
 #include "zip.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
-#include <limits>
 
 #include <fmt/core.h>
-#include <weft/error.h>
 #include <zlib.h>
+
+#include "deflate.h"
 
 namespace weft {
 namespace {
@@ -26,33 +25,31 @@ constexpr std::uint16_t first_date = 1 << 5 | 1;  // 1980-01-01: archives do not
 
 class Reader {
  public:
-  Reader(std::span<const std::byte> archive, const std::string& op, const std::string& path)
-      : archive_(archive), op_(op), path_(path) {}
+  Reader(std::span<const std::byte> archive, const InFile& in) : archive_(archive), in_(in) {}
 
-  std::vector<ZipEntry> read() {
+  std::vector<ZipMember> read() {
     const auto [count, start] = directory();
-    std::vector<ZipEntry> entries;
-    std::uint64_t at = start;
+    std::vector<ZipMember> members;
+    std::uint64_t at = start, packed = 0;
     for (std::uint64_t i = 0; i < count; ++i) {
-      if (number(at, 4) != directory_mark) fail("its directory is damaged");
+      if (number(at, 4) != directory_mark) in_.fail("its directory is damaged");
       const std::uint64_t name = number(at + 28, 2), extra = number(at + 30, 2);
-      ZipEntry entry;
       const auto text = part(at + directory_size, name);
-      entry.name.assign(reinterpret_cast<const char*>(text.data()), text.size());
-      entry.bytes = values(at, part(at + directory_size + name, extra));
-      entries.push_back(std::move(entry));
+      ZipMember member = member_at(at, part(at + directory_size + name, extra));
+      member.name.assign(reinterpret_cast<const char*>(text.data()), text.size());
+      // Otherwise a few bytes could stand for any number of members.
+      packed += member.packed.size();
+      if (packed > archive_.size()) in_.fail("its members overlap");
+      members.push_back(std::move(member));
       at += directory_size + name + extra + number(at + 32, 2);
     }
-    return entries;
+    return members;
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what) const {
-    user_error(fmt::format("{}: '{}': {}", op_, path_, what));
-  }
-
   std::span<const std::byte> part(std::uint64_t at, std::uint64_t size) const {
-    if (at > archive_.size() || size > archive_.size() - at) fail("it is cut off, or no archive");
+    if (at > archive_.size() || size > archive_.size() - at)
+      in_.fail("it is cut off, or no archive");
     return archive_.subspan(at, size);
   }
 
@@ -62,36 +59,33 @@ class Reader {
 
   std::uint64_t number_in(std::span<const std::byte> bytes, std::size_t at,
                           std::size_t width) const {
-    if (at + width > bytes.size()) fail("its directory is damaged");
+    if (at + width > bytes.size()) in_.fail("its directory is damaged");
     std::uint64_t value = 0;
     std::memcpy(&value, &bytes[at], width);
     return value;
   }
 
-  // How many entries it has, and where it begins.
+  // How many members it has, and where it begins.
   std::pair<std::uint64_t, std::uint64_t> directory() const {
-    if (archive_.size() < end_size) fail("it is no archive");
+    if (archive_.size() < end_size) in_.fail("it is no archive");
     std::uint64_t at = archive_.size() - end_size;
     while (number(at, 4) != end_mark)  // a comment may follow
-      if (at-- == 0) fail("it is no archive");
+      if (at-- == 0) in_.fail("it is no archive");
     if (at >= locator64_size && number(at - locator64_size, 4) == locator64_mark) {
       const std::uint64_t end64 = number(at - locator64_size + 8, 8);
-      if (number(end64, 4) != end64_mark) fail("its directory is damaged");
+      if (number(end64, 4) != end64_mark) in_.fail("its directory is damaged");
       return {number(end64 + 32, 8), number(end64 + 48, 8)};
     }
     return {number(at + 10, 2), number(at + 16, 4)};
   }
 
-  std::vector<std::byte> values(std::uint64_t at, std::span<const std::byte> extra) const {
+  ZipMember member_at(std::uint64_t at, std::span<const std::byte> extra) const {
     std::uint64_t size = number(at + 24, 4), packed = number(at + 20, 4),
                   start = number(at + 42, 4);
     read_zip64(extra, {&size, &packed, &start});
-    if (number(start, 4) != entry_mark) fail("its directory is damaged");
+    if (number(start, 4) != entry_mark) in_.fail("its directory is damaged");
     const std::uint64_t data = start + entry_size + number(start + 26, 2) + number(start + 28, 2);
-    std::vector<std::byte> bytes = unpacked(part(data, packed), number(at + 10, 2), size);
-    const auto sum = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
-    if (sum != number(at + 16, 4)) fail("an entry is damaged: its checksum is wrong");
-    return bytes;
+    return {"", part(data, packed), number(at + 10, 2), size, number(at + 16, 4)};
   }
 
   void read_zip64(std::span<const std::byte> extra,
@@ -109,36 +103,8 @@ class Reader {
     }
   }
 
-  std::vector<std::byte> unpacked(std::span<const std::byte> packed, std::uint64_t method,
-                                  std::uint64_t size) const {
-    if (method == stored) return {packed.begin(), packed.end()};
-    if (method != deflated) fail(fmt::format("an entry is packed by method {}", method));
-    // Deflate packs to a thousandth at best: no damaged size asks for more memory than that.
-    if (size / 1100 > packed.size() + 1) fail("an entry is damaged: its size is wrong");
-    std::vector<std::byte> bytes(size);
-    z_stream stream{};
-    if (inflateInit2(&stream, -MAX_WBITS) != Z_OK) internal_error("zlib cannot begin");
-    int state = Z_OK;
-    const auto most = std::size_t{std::numeric_limits<uInt>::max()};
-    std::size_t read = 0, written = 0;
-    while (state == Z_OK) {
-      stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data() + read));
-      stream.avail_in = static_cast<uInt>(std::min(most, packed.size() - read));
-      stream.next_out = reinterpret_cast<Bytef*>(bytes.data() + written);
-      stream.avail_out = static_cast<uInt>(std::min(most, bytes.size() - written));
-      const std::size_t in = stream.avail_in, out = stream.avail_out;
-      state = inflate(&stream, Z_NO_FLUSH);
-      read += in - stream.avail_in;
-      written += out - stream.avail_out;
-    }
-    inflateEnd(&stream);
-    if (state != Z_STREAM_END || written != size) fail("an entry is damaged");
-    return bytes;
-  }
-
   const std::span<const std::byte> archive_;
-  const std::string& op_;
-  const std::string& path_;
+  const InFile& in_;
 };
 
 class Writer {
@@ -152,29 +118,6 @@ class Writer {
 
   std::vector<std::byte> bytes;
 };
-
-std::vector<std::byte> packed(std::span<const std::byte> bytes) {
-  z_stream stream{};
-  if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, -MAX_WBITS, 8, Z_DEFAULT_STRATEGY) !=
-      Z_OK)
-    internal_error("zlib cannot begin");
-  std::vector<std::byte> result(deflateBound(&stream, bytes.size()));
-  std::size_t read = 0, written = 0;
-  const auto most = std::size_t{std::numeric_limits<uInt>::max()};
-  for (int state = Z_OK; state == Z_OK;) {
-    stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(bytes.data() + read));
-    stream.avail_in = static_cast<uInt>(std::min(most, bytes.size() - read));
-    stream.next_out = reinterpret_cast<Bytef*>(result.data() + written);
-    stream.avail_out = static_cast<uInt>(std::min(most, result.size() - written));
-    const std::size_t in = stream.avail_in, out = stream.avail_out;
-    state = deflate(&stream, in == bytes.size() - read ? Z_FINISH : Z_NO_FLUSH);
-    read += in - stream.avail_in;
-    written += out - stream.avail_out;
-  }
-  deflateEnd(&stream);
-  result.resize(written);
-  return result;
-}
 
 // What an entry's own header and the directory have in common. Sizes always stand in the extra field, whose
 // length the caller knows.
@@ -218,16 +161,30 @@ void write_end(Writer& out, std::size_t count, std::size_t start) {
 
 }  // namespace
 
-std::vector<ZipEntry> unzipped(std::span<const std::byte> archive, const std::string& op,
-                               const std::string& path) {
-  return Reader(archive, op, path).read();
+std::vector<ZipMember> zip_members(std::span<const std::byte> archive, const InFile& in) {
+  return Reader(archive, in).read();
+}
+
+bool ZipMember::is_stored() const { return method == stored; }
+
+std::vector<std::byte> ZipMember::unpacked(const InFile& in) const {
+  if (!is_stored() && method != deflated)
+    in.fail(fmt::format("a member is packed by method {}", method));
+  std::vector<std::byte> bytes;
+  if (is_stored())
+    bytes.assign(packed.begin(), packed.end());
+  else
+    bytes = inflate(packed, size, in);
+  const auto found = crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size());
+  if (found != sum) in.fail("a member is damaged: its checksum is wrong");
+  return bytes;
 }
 
 std::vector<std::byte> zipped(const std::vector<ZipEntry>& entries, bool compressed) {
   Writer out, directory;
   for (const ZipEntry& entry : entries) {
     const std::size_t start = out.bytes.size();
-    const std::vector<std::byte> data = compressed ? packed(entry.bytes) : entry.bytes;
+    const std::vector<std::byte> data = compressed ? deflate(entry.bytes) : entry.bytes;
     out.number(entry_mark, 4);
     write_common(out, entry, compressed, 20);
     out.add(entry.name);

@@ -2,21 +2,29 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "file.h"
+
 namespace weft {
+
+struct ZipMember {
+  std::string name;
+  std::span<const std::byte> packed;  // in the archive
+  std::uint64_t method, size, sum;
+
+  bool is_stored() const;                                   // `packed` is its bytes
+  std::vector<std::byte> unpacked(const InFile& in) const;  // checked against its sum
+};
+std::vector<ZipMember> zip_members(std::span<const std::byte> archive, const InFile& in);
 
 struct ZipEntry {
   std::string name;
   std::vector<std::byte> bytes;
 };
-
-// All entries, checked against their sums. `op` and `path` are what errors speak of.
-std::vector<ZipEntry> unzipped(std::span<const std::byte> archive, const std::string& op,
-                               const std::string& path);
 std::vector<std::byte> zipped(const std::vector<ZipEntry>& entries, bool compressed);
 
 }  // namespace weft

@@ -1,0 +1,60 @@
+#include "mapping.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "file.h"
+
+namespace weft {
+namespace {
+
+struct Descriptor {
+  explicit Descriptor(const std::string& path)
+      : number(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {}
+  ~Descriptor() {
+    if (number >= 0) ::close(number);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  const int number;
+};
+
+}  // namespace
+
+Mapping::Mapping(const std::string& path) {
+  const InFile in{path};
+  const Descriptor file(path);
+  struct stat found{};
+  if (file.number < 0 || ::fstat(file.number, &found) != 0) in.fail_by_errno();
+  if (!S_ISREG(found.st_mode)) in.fail("it is no regular file");
+  const auto size = static_cast<std::size_t>(found.st_size);
+  if (size == 0) return;
+  // Private: what is assigned to a tensor is written to a page of this process.
+  void* start =
+      ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number, 0);
+  if (start == MAP_FAILED) in.fail_by_errno();
+  bytes_ = {static_cast<std::byte*>(start), size};
+}
+
+Mapping::~Mapping() {
+  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+}
+
+Memory::Memory(std::shared_ptr<const void> owner, const std::string& device)
+    : owner_(std::move(owner)), device_(device.empty() ? default_device() : device) {
+  const bool is_one = !are_several(device_);
+  home_ = is_one && find_device(device_).allocator().uses_addresses() ? device_ : "CPU";
+}
+
+Tensor Memory::tensor(std::span<const std::byte> part, DType dtype,
+                      const std::vector<std::int64_t>& shape) const {
+  const Options options{.dtype = dtype, .device = home_};
+  if (reinterpret_cast<std::uintptr_t>(part.data()) % dtype.bytes() != 0)
+    return Tensor::from_bytes(part, Shape(shape), options).to(device_);
+  auto* first = const_cast<std::byte*>(part.data());
+  return Tensor::from_blob(first, Shape(shape), options, owner_).to(device_);
+}
+
+}  // namespace weft
