@@ -4,6 +4,7 @@
 #include <weft/dtype.h>
 #include <weft/error.h>
 #include <weft/fft.h>
+#include <weft/fields.h>
 #include <weft/functional.h>
 #include <weft/init.h>
 #include <weft/io.h>
