@@ -11,6 +11,7 @@
 #include <weft/limits.h>
 #include <weft/linalg.h>
 #include <weft/losses.h>
+#include <weft/nn.h>
 #include <weft/random.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>
