@@ -21,8 +21,11 @@
 #include <weft/nn/copies.h>
 #include <weft/nn/linear.h>
 #include <weft/nn/norm.h>
+#include <weft/nn/optim.h>
 #include <weft/nn/recurrent.h>
+#include <weft/nn/schedule.h>
 #include <weft/nn/sequential.h>
+#include <weft/nn/training.h>
 #include <weft/nn/transformer.h>
 
 namespace weft::nn {
