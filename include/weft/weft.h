@@ -5,6 +5,7 @@
 #include <weft/dtype.h>
 #include <weft/error.h>
 #include <weft/fft.h>
+#include <weft/fields.h>
 #include <weft/functional.h>
 #include <weft/init.h>
 #include <weft/io.h>
@@ -12,6 +13,7 @@
 #include <weft/linalg.h>
 #include <weft/loader.h>
 #include <weft/losses.h>
+#include <weft/nn.h>
 #include <weft/object.h>
 #include <weft/random.h>
 #include <weft/settings.h>

@@ -1,12 +1,33 @@
 // One step of a recurrent network.
 
 #include <fmt/format.h>
+#include <weft/dev/tensor/cells.h>
 #include <weft/error.h>
-#include <weft/functional.h>
 
 #include "ops.h"
 
-namespace weft::functional {
+namespace weft {
+
+Tensor rnn_of(const Tensor& in, const Tensor& own, functional::Nonlinearity nonlinearity) {
+  const Tensor sum = in + own;
+  return nonlinearity == functional::Nonlinearity::Tanh ? sum.tanh() : sum.relu();
+}
+
+Tensor gru_of(const Tensor& in, const Tensor& own, const Tensor& h) {
+  const std::vector<Tensor> of_input = in.chunk(3, -1), of_state = own.chunk(3, -1);
+  const Tensor reset = (of_input[0] + of_state[0]).sigmoid();
+  const Tensor keep = (of_input[1] + of_state[1]).sigmoid();
+  const Tensor next = (of_input[2] + reset * of_state[2]).tanh();
+  return (1 - keep) * next + keep * h;
+}
+
+functional::LstmState lstm_of(const Tensor& in, const Tensor& own, const Tensor& c) {
+  const std::vector<Tensor> gate = (in + own).chunk(4, -1);
+  const Tensor next = gate[1].sigmoid() * c + gate[0].sigmoid() * gate[2].tanh();
+  return {gate[3].sigmoid() * next.tanh(), next};
+}
+
+namespace functional {
 namespace {
 
 Tensor gates(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -36,19 +57,15 @@ Tensor rnn_cell(const Tensor& x, const Tensor& h, const CellWeights& weights,
                 Nonlinearity nonlinearity) {
   const Called called;
   want_cell("rnn_cell", 1, x, h, weights);
-  const Tensor sum =
-      gates(x, weights.input, weights.input_bias) + gates(h, weights.hidden, weights.hidden_bias);
-  return nonlinearity == Nonlinearity::Tanh ? sum.tanh() : sum.relu();
+  return rnn_of(gates(x, weights.input, weights.input_bias),
+                gates(h, weights.hidden, weights.hidden_bias), nonlinearity);
 }
 
 Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights) {
   const Called called;
   want_cell("gru_cell", 3, x, h, weights);
-  const std::vector<Tensor> in = gates(x, weights.input, weights.input_bias).chunk(3, -1);
-  const std::vector<Tensor> own = gates(h, weights.hidden, weights.hidden_bias).chunk(3, -1);
-  const Tensor reset = (in[0] + own[0]).sigmoid(), keep = (in[1] + own[1]).sigmoid();
-  const Tensor next = (in[2] + reset * own[2]).tanh();
-  return (1 - keep) * next + keep * h;
+  return gru_of(gates(x, weights.input, weights.input_bias),
+                gates(h, weights.hidden, weights.hidden_bias), h);
 }
 
 LstmState lstm_cell(const Tensor& x, const LstmState& state, const CellWeights& weights) {
@@ -57,11 +74,9 @@ LstmState lstm_cell(const Tensor& x, const LstmState& state, const CellWeights& 
   if (state.c.shape() != state.h.shape())
     user_error(fmt::format("lstm_cell: states of shapes {} and {} are not the same",
                            shape_text(state.h.uop()), shape_text(state.c.uop())));
-  const Tensor sum = gates(x, weights.input, weights.input_bias) +
-                     gates(state.h, weights.hidden, weights.hidden_bias);
-  const std::vector<Tensor> gate = sum.chunk(4, -1);
-  const Tensor c = gate[1].sigmoid() * state.c + gate[0].sigmoid() * gate[2].tanh();
-  return {gate[3].sigmoid() * c.tanh(), c};
+  return lstm_of(gates(x, weights.input, weights.input_bias),
+                 gates(state.h, weights.hidden, weights.hidden_bias), state.c);
 }
 
-}  // namespace weft::functional
+}  // namespace functional
+}  // namespace weft

@@ -64,6 +64,8 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
   const Called called;
   constexpr const char* op = "batch_norm";
   want_channels(op, x);
+  for (const Tensor& each : {running_mean, running_var, weight, bias})
+    if (!each.is_null()) by_channel(op, each, x);
   const DType own = float_like(x.dtype());
   const Tensor values = wide(x);
   Tensor mean = running_mean, var = running_var;

@@ -26,6 +26,13 @@ double xavier_deviation(const Shape& shape, double gain) {
   return gain * std::sqrt(2 / static_cast<double>(fans.in + fans.out));
 }
 
+void want_axes(const char* op, const Shape& shape, std::size_t least, std::size_t most) {
+  if (const std::size_t axes = shape.dims().size(); axes < least || axes > most)
+    user_error(fmt::format(
+        "{}: a weight of {} axes: want {}", op, axes,
+        least == most ? fmt::format("{}", least) : fmt::format("{} to {}", least, most)));
+}
+
 }  // namespace
 
 Fans fans_of(const Shape& shape) {
@@ -91,6 +98,45 @@ Tensor orthogonal(const Shape& shape, double gain, const Options& options) {
   const Tensor turned = (r.diagonal() < 0).where(-q, q);
   const Tensor whole = (is_wide ? turned.T() : turned).reshape(shape);
   return as_asked((whole * gain).cast(dtype), options);
+}
+
+Tensor eye(const Shape& shape, const Options& options) {
+  const Called called;
+  want_axes("eye", shape, 2, 2);
+  return Tensor::eye(shape.dims()[0], shape.dims()[1], options);
+}
+
+Tensor dirac(const Shape& shape, std::int64_t groups, const Options& options) {
+  const Called called;
+  want_axes("dirac", shape, 3, 5);
+  const std::vector<Dim>& dims = shape.dims();
+  const std::int64_t out = constant_size("dirac", dims[0].uop());
+  if (groups < 1 || out % groups != 0)
+    user_error(fmt::format("dirac: {} outputs are not in {} groups", out, groups));
+  const auto places = [&](std::size_t axis) {
+    std::vector<Dim> alone(dims.size(), Dim(1));
+    alone[axis] = dims[axis];
+    const std::int64_t size = constant_size("dirac", dims[axis].uop());
+    return Tensor::arange(size, {.device = options.device}).reshape(alone);
+  };
+  Tensor is_one = places(0) % (out / groups) == places(1);
+  for (std::size_t axis = 2; axis < dims.size(); ++axis)
+    is_one = is_one & (places(axis) == constant_size("dirac", dims[axis].uop()) / 2);
+  const DType dtype = options.dtype.is_void() ? dtypes::f32 : options.dtype;
+  return as_asked(is_one.cast(dtype), options);
+}
+
+// Which rows are 0 is a random order of them, of each column its own.
+Tensor sparse(const Shape& shape, double sparsity, double std, const Options& options) {
+  const Called called;
+  want_axes("sparse", shape, 2, 2);
+  if (!(sparsity >= 0 && sparsity <= 1))
+    user_error(fmt::format("sparse: a share of {} is not from 0 to 1", sparsity));
+  const auto rows = static_cast<double>(constant_size("sparse", shape.dims()[0].uop()));
+  const auto zeros = static_cast<std::int64_t>(std::ceil(rows * sparsity));
+  const Tensor order = random_keys("sparse", shape, options).argsort(0).argsort(0);
+  const Options plain{.dtype = options.dtype, .device = options.device};
+  return as_asked((order >= zeros).where(Tensor::normal(shape, 0, std, plain), 0), options);
 }
 
 }  // namespace weft::init

@@ -1,0 +1,13 @@
+// The weights of a recurrent cell.
+#pragma once
+
+#include <weft/nn/recurrent.h>
+
+#include "parameters.h"
+
+namespace weft::nn {
+
+GateWeights gate_weights(std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size,
+                         bool has_bias, const Options& options);
+
+}  // namespace weft::nn
