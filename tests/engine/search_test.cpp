@@ -121,7 +121,7 @@ TEST_F(Searches, AreNotSlowerThanTheDefault) {
 
 TEST_F(Searches, SkipAndCountWhatIsRefused) {
   const KernelFor wanted = kernel_of(product(23));  // 23 rows: few tiles divide them
-  const Context beam{{"BEAM", 2}, {"BEAM_BUDGET", 5}};
+  const Context beam{{"BEAM", 2}, {"BEAM_BUDGET", 60}};
   const std::uint64_t before = search_counts().refused;
   found(wanted);
   EXPECT_GT(search_counts().refused, before);

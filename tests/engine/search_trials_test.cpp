@@ -171,7 +171,7 @@ TEST_F(SearchTrials, LeaveOutWhatCrashes) {
 
 TEST_F(SearchTrials, LeaveOutWhatHangs) {
   device_.run_other = hang;
-  const Done done = search(4, 1);
+  const Done done = search(4, 5);
   EXPECT_EQ(done.schedule, usual_schedule());
   EXPECT_GE(done.counts.timed_out, 2U);
   EXPECT_EQ(done.counts.crashed, 0U);
@@ -183,7 +183,7 @@ TEST_F(SearchTrials, LeaveOutWhatHangs) {
 TEST_F(SearchTrials, WaitForWhatIsNotMuchSlower) {
   device_.run_usual = [] { std::this_thread::sleep_for(100ms); };
   device_.run_other = [] { std::this_thread::sleep_for(150ms); };
-  const Done done = search(3, 1);
+  const Done done = search(3, 5);
   EXPECT_EQ(done.counts.timed_out, 0U);
   EXPECT_GT(runs_of_others(), 0);
   EXPECT_EQ(done.schedule, usual_schedule());
@@ -219,12 +219,12 @@ TEST_F(SearchTrials, RefuseWhatIsTooLargeToCompile) {
 
 TEST_F(SearchTrials, GoOnWithALargerBudget) {
   device_.run_usual = device_.run_other = [] { std::this_thread::sleep_for(40ms); };
-  search(8, 1);
+  search(8, 3);
   const Runs first = device_.runs;
   ASSERT_GT(runs_of_others(), 0);
-  EXPECT_EQ(search(8, 1).counts.timed, 0U);
+  EXPECT_EQ(search(8, 3).counts.timed, 0U);
   device_.runs.clear();
-  EXPECT_GT(search(8, 3).counts.timed, 2U);
+  EXPECT_GT(search(8, 8).counts.timed, 2U);
   EXPECT_LE(common(first, device_.runs), 2);  // the default and the best
   EXPECT_GT(device_.runs.size(), 2U);
 }
