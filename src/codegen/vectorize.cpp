@@ -25,7 +25,8 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t least_bytes = 16;  // narrower vectors are not worth it
+constexpr std::size_t least_bytes = 16;   // narrower vectors are not worth it
+constexpr std::uint32_t least_apart = 4;  // lanes, for what lies between them to be read
 
 // Machines have no vectors of these.
 constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Mod};
@@ -90,9 +91,8 @@ class Body {
   }
 
   static bool are_apart(const Node* place, const Strides& strides) {
-    constexpr std::int64_t least_lanes = 4;
     const auto stride = place->size() == 3 ? strides.of(place->src(2)) : std::nullopt;
-    return stride && reads_between(*stride, least_lanes);
+    return stride && reads_between(*stride, least_apart);
   }
 
   bool can_have_lanes(const Node* node, const Strides& strides) const {
@@ -162,8 +162,8 @@ class Vectorize {
   void choose(const Node* closer) {
     if (inside_.contains(closer) || !may_split(closer)) return;
     if (choose_turned(closer)) return;
-    for (bool may_be_apart : {false, true})
-      if (choose_lanes(closer, may_be_apart)) return;
+    if (choose_lanes(closer, false) || closer->op() == Op::Reduce) return;
+    choose_lanes(closer, true);
   }
 
   bool choose_lanes(const Node* closer, bool may_be_apart) {
@@ -172,14 +172,19 @@ class Vectorize {
       const auto bytes = body.element_bytes(nullptr, may_be_apart);
       if (!bytes) continue;
       const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
-      const auto least = static_cast<std::uint32_t>((least_bytes + *bytes - 1) / *bytes);
+      const auto least = std::max(static_cast<std::uint32_t>((least_bytes + *bytes - 1) / *bytes),
+                                  may_be_apart ? least_apart : 1);
       const std::uint32_t lanes = lanes_for(range->src(0), most, least);
       if (lanes < least || lanes < 2) continue;
-      choices_.set(closer, {range, lanes});
-      for (const Node* node : body.slice()) inside_.set(node, true);
+      choose(closer, body, {range, lanes});
       return true;
     }
     return false;
+  }
+
+  void choose(const Node* closer, const Body& body, const Choice& choice) {
+    choices_.set(closer, choice);
+    for (const Node* node : body.slice()) inside_.set(node, true);
   }
 
   // Blocks without a rest, of what is written along one range and read along another.
@@ -189,12 +194,13 @@ class Vectorize {
       for (const Node* beside : closer->src().subspan(1)) {
         if (beside == range || !range->src(0)->is_const() || !beside->src(0)->is_const()) continue;
         const Strides strides(slice_of(closer->src(0), beside), beside);
-        const auto bytes = Body(closer->src(0), range).element_bytes(&strides);
-        if (!bytes || Body(closer->src(0), range).element_bytes()) continue;
+        const Body body(closer->src(0), range);
+        const auto bytes = body.element_bytes(&strides);
+        if (!bytes || body.element_bytes()) continue;
         const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
         const std::uint32_t lanes = whole_blocks(range, most), copies = whole_blocks(beside, most);
         if (lanes * *bytes < least_bytes || copies * *bytes < least_bytes) continue;
-        choices_.set(closer, {range, lanes, beside, copies});
+        choose(closer, body, {range, lanes, beside, copies});
         return true;
       }
     return false;
