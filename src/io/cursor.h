@@ -17,6 +17,7 @@ class Cursor {
   Cursor(std::span<const std::byte> bytes, const InFile& in) : bytes_(bytes), in_(in) {}
 
   const InFile& in() const { return in_; }
+  std::size_t size() const { return bytes_.size(); }
   std::size_t at() const { return at_; }
   std::size_t left() const { return bytes_.size() - at_; }
   // So many may follow, of at least that many bytes each.

@@ -140,6 +140,7 @@ class GgufReader {
 Tensor tensor_of(const Memory& memory, std::span<const std::byte> bytes, const Entry& entry) {
   if (entry.type->decode == nullptr) return memory.tensor(bytes, entry.type->dtype, entry.shape);
   const std::int64_t size = entry.type->bytes, blocks = std::ssize(bytes) / size;
+  if (blocks == 0) return memory.tensor(bytes, dtypes::f32, entry.shape);
   return entry.type->decode(memory.tensor(bytes, dtypes::u8, {blocks, size}))
       .reshape(Shape(entry.shape));
 }

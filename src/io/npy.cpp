@@ -49,9 +49,10 @@ class HeaderReader {
     if (!text_.starts_with(magic) || text_.size() < magic.size() + 4) fail("it is no .npy file");
     const bool is_long = text_[magic.size()] >= 2;
     const std::size_t start = magic.size() + (is_long ? 6 : 4);
+    if (text_.size() < start) fail("its header is cut off");
     std::size_t length = 0;
     for (std::size_t i = start; i-- > magic.size() + 2;)
-      length = length << 8 | static_cast<unsigned char>(text_.at(i));
+      length = length << 8 | static_cast<unsigned char>(text_[i]);
     if (length > text_.size() - start) fail("its header is cut off");
     Header header;
     header.end = start + length;

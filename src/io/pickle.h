@@ -102,6 +102,8 @@ class Pickle {
   std::int64_t integer(Ref node);
   std::string text(Ref node);
   std::vector<std::int64_t> integers(Ref node);
+  // What a few bytes copy may be large: all of it together may not be.
+  void spend(std::size_t count);
 
   void find_global(const std::string& name);
   void call();
@@ -117,6 +119,7 @@ class Pickle {
   std::vector<std::size_t> marks_;  // heights of the stack
   std::unordered_map<std::uint64_t, Ref> kept_;
   Ref result_ = 0;
+  std::size_t spent_ = 0;
 };
 
 }  // namespace weft

@@ -18,6 +18,12 @@ T& Pickle::get(const Refs& arguments, std::size_t place) {
   return *found;
 }
 
+void Pickle::spend(std::size_t count) {
+  constexpr std::size_t times = 16;
+  spent_ += count;
+  if (spent_ / times > from_.size()) fail("its pickle makes far more than it has");
+}
+
 std::int64_t Pickle::integer(Ref node) {
   const auto* object = find<Object>(node);
   if (object == nullptr || !object->is<std::int64_t>())
@@ -28,12 +34,14 @@ std::int64_t Pickle::integer(Ref node) {
 std::string Pickle::text(Ref node) {
   const auto* object = find<Object>(node);
   if (object == nullptr || !object->is<std::string>()) fail("its pickle has no text for a name");
+  spend(object->as<std::string>().size());
   return object->as<std::string>();
 }
 
 std::vector<std::int64_t> Pickle::integers(Ref node) {
   const auto* list = find<Sequence>(node);
   if (list == nullptr) fail("its pickle has no list for a shape");
+  spend(list->items.size());
   std::vector<std::int64_t> result;
   for (const Ref item : list->items) result.push_back(integer(item));
   return result;
@@ -49,6 +57,7 @@ struct Globals {
       for (const Ref pair : p.get<Pickle::Sequence>(arguments, 0).items) {
         const Refs& items = p.get<Pickle::Sequence>({pair}, 0).items;
         if (items.size() != 2) p.fail("its pickle has a dictionary that is not made of pairs");
+        p.spend(items.size());
         dict.entries.emplace_back(items[0], items[1]);
       }
     return p.add(std::move(dict));
@@ -187,6 +196,7 @@ void Pickle::call() {
   const auto* list = find<Sequence>(arguments);
   if (global == nullptr || global->call == nullptr || list == nullptr)
     fail("its pickle calls what cannot be called");
+  spend(list->items.size());
   push(global->call(*this, Refs(list->items)));
 }
 
@@ -197,6 +207,7 @@ void Pickle::build() {
   if (find<Table>(built) != nullptr) return;
   const auto* list = find<Sequence>(state);
   if (list == nullptr) fail("its pickle builds what is not known");
+  spend(list->items.size());
   const Refs parts = list->items;
   if (auto* type = find<NumpyType>(built); type != nullptr && parts.size() > 1) {
     type->swapped = text(parts[1]) == ">";
@@ -215,6 +226,7 @@ void Pickle::make_storage() {
   const auto* id = find<Sequence>(pop());
   if (id == nullptr || id->items.size() < 5 || text(id->items[0]) != "storage")
     fail("its pickle points outside of it in an unknown way");
+  spend(id->items.size());
   const Refs parts = id->items;
   make(Storage{text(parts[2]), get<Global>(parts, 1).dtype, integer(parts[4])});
 }

@@ -72,6 +72,7 @@ class Pickle::Converter {
   }
 
   Object object(const NumpyArray& array) {
+    if (array.type.dtype.is_void()) pickle_.fail("its pickle has an array that is never filled");
     const auto bytes = std::as_bytes(std::span(array.bytes));
     const Tensor tensor =
         numpy_tensor({array.type.dtype, array.type.swapped, array.column_major, array.shape}, bytes,
