@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t pixels = 3 * 32 * 32;
+constexpr std::int64_t pixels = std::int64_t{3} * 32 * 32;
 constexpr std::byte pickled{0x80};
 constexpr std::string_view published =
     "CIFAR-10 is at https://www.cs.toronto.edu/~kriz/cifar.html, as cifar-10-binary.tar.gz and "

@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -134,8 +135,8 @@ class JsonReader {
   char32_t hex() {
     std::uint32_t code = 0;
     const std::string_view digits = text_.substr(std::min(at_, text_.size()), 4);
-    const char* end = digits.data() + digits.size();
-    if (digits.size() < 4 || std::from_chars(digits.data(), end, code, 16).ptr != end)
+    const char *begin = std::to_address(digits.begin()), *end = std::to_address(digits.end());
+    if (digits.size() < 4 || std::from_chars(begin, end, code, 16).ptr != end)
       fail("4 hexadecimal digits are missing");
     at_ += 4;
     return code;
