@@ -128,9 +128,7 @@ Tensor numpy_tensor(NumpyLayout layout, std::span<const std::byte> bytes, const 
                     const Options& options) {
   const InFile in{name};
   const auto count = checked_bytes(layout.dtype, layout.shape);
-  if (!count)
-    in.fail(
-        fmt::format("a shape of ({}) is larger than any memory", fmt::join(layout.shape, ", ")));
+  if (!count) in.fail(fmt::format("no tensor has the shape ({})", fmt::join(layout.shape, ", ")));
   if (bytes.size() < *count)
     in.fail(fmt::format("{} bytes of values where the shape asks for {}", bytes.size(), *count));
   std::vector<std::byte> values(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(*count));

@@ -26,7 +26,7 @@ struct Conv {
   ConvOptions options;
 
   Conv(std::int64_t in_channels, std::int64_t out_channels, const PerDim& kernel_size,
-       const ConvOptions& options = {});
+       const ConvOptions& given = {});
   // x (batch, in, sizes ...), or without batch.
   Tensor operator()(const Tensor& x) const;
   WEFT_FIELDS(weight, bias);
@@ -55,7 +55,7 @@ struct ConvTranspose {
   ConvTransposeOptions options;
 
   ConvTranspose(std::int64_t in_channels, std::int64_t out_channels, const PerDim& kernel_size,
-                const ConvTransposeOptions& options = {});
+                const ConvTransposeOptions& given = {});
   Tensor operator()(const Tensor& x) const;
   WEFT_FIELDS(weight, bias);
 };

@@ -23,7 +23,7 @@ struct BatchNorm {
   Tensor weight, bias, running_mean, running_var, num_batches_tracked;
   BatchNormOptions options;
 
-  explicit BatchNorm(std::int64_t num_features, const BatchNormOptions& options = {});
+  explicit BatchNorm(std::int64_t num_features, const BatchNormOptions& given = {});
   Tensor operator()(const Tensor& x) const;
   WEFT_FIELDS(weight, bias, running_mean, running_var, num_batches_tracked);
 };

@@ -41,8 +41,8 @@ struct MultiheadAttention {
   std::int64_t num_heads;
   MultiheadAttentionOptions options;
 
-  MultiheadAttention(std::int64_t embed_dim, std::int64_t num_heads,
-                     const MultiheadAttentionOptions& options = {});
+  MultiheadAttention(std::int64_t embed_dim, std::int64_t heads,
+                     const MultiheadAttentionOptions& given = {});
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& value,
                     const AttentionMasks& masks = {}) const;
   // And how much each query sees of each key, (batch, queries, keys), on average over the heads.
