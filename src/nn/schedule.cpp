@@ -33,7 +33,8 @@ void put(Tensor place, Number value) {
 }  // namespace
 
 double StepLR::operator()(double base, std::int64_t step) const {
-  return base * std::pow(gamma, static_cast<double>(step / step_size));
+  const std::int64_t steps = step / step_size;
+  return base * std::pow(gamma, static_cast<double>(steps));
 }
 
 double MultiStepLR::operator()(double base, std::int64_t step) const {

@@ -103,7 +103,7 @@ struct GRU : RecurrentWeights {
 
 struct LSTM : RecurrentWeights {
   LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options = {});
-  std::pair<Tensor, LstmState> operator()(const Tensor& x, const LstmState& state = {}) const;
+  std::pair<Tensor, LstmState> operator()(const Tensor& x, const LstmState& first = {}) const;
 };
 
 }  // namespace weft::nn

@@ -98,7 +98,7 @@ struct Scheduler {
   Tensor steps;
   Schedule schedule;
 
-  Scheduler(const Optimizer& optimizer, Schedule schedule);
+  Scheduler(const Optimizer& optimizer, Schedule given);
   void step();
   WEFT_FIELDS(bases, steps);
 
@@ -122,7 +122,7 @@ struct ReduceLROnPlateau {
   Tensor best, num_bad_epochs, cooldown_counter;
   PlateauOptions options;
 
-  explicit ReduceLROnPlateau(const Optimizer& optimizer, const PlateauOptions& options = {});
+  explicit ReduceLROnPlateau(const Optimizer& optimizer, const PlateauOptions& given = {});
   void step(double measured);
   WEFT_FIELDS(best, num_bad_epochs, cooldown_counter);
 };

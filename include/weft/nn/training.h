@@ -30,7 +30,7 @@ struct GradScaler {
   Tensor scale_factor, growth_tracker;
   GradScalerOptions options;
 
-  explicit GradScaler(const GradScalerOptions& options = {});
+  explicit GradScaler(const GradScalerOptions& given = {});
   Tensor scale(const Tensor& loss) const;
   void unscale(const Optimizer& optimizer);
   void step(Optimizer& optimizer);

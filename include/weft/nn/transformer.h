@@ -73,7 +73,7 @@ struct TransformerEncoderLayer {
   TransformerOptions options;
 
   TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
-                          const TransformerOptions& options = {});
+                          const TransformerOptions& given = {});
   Tensor operator()(const Tensor& x, const AttentionMasks& masks = {}) const;
   WEFT_FIELDS(self_attn, linear1, linear2, norm1, norm2);
 };
@@ -85,7 +85,7 @@ struct TransformerDecoderLayer {
   TransformerOptions options;
 
   TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead,
-                          const TransformerOptions& options = {});
+                          const TransformerOptions& given = {});
   // x sees itself, and the memory that an encoder made.
   Tensor operator()(const Tensor& x, const Tensor& memory, const AttentionMasks& masks = {},
                     const AttentionMasks& memory_masks = {}) const;
@@ -98,7 +98,7 @@ struct TransformerEncoder {
   std::optional<LayerNorm> norm;
 
   TransformerEncoder(const TransformerEncoderLayer& layer, std::int64_t num_layers,
-                     const std::optional<LayerNorm>& norm = {});
+                     const std::optional<LayerNorm>& last = {});
   Tensor operator()(Tensor x, const AttentionMasks& masks = {}) const;
   WEFT_FIELDS(layers, norm);
 };
@@ -108,7 +108,7 @@ struct TransformerDecoder {
   std::optional<LayerNorm> norm;
 
   TransformerDecoder(const TransformerDecoderLayer& layer, std::int64_t num_layers,
-                     const std::optional<LayerNorm>& norm = {});
+                     const std::optional<LayerNorm>& last = {});
   Tensor operator()(Tensor x, const Tensor& memory, const AttentionMasks& masks = {},
                     const AttentionMasks& memory_masks = {}) const;
   WEFT_FIELDS(layers, norm);
