@@ -9,6 +9,7 @@
 #include <weft/functional.h>
 #include <weft/init.h>
 #include <weft/io.h>
+#include <weft/jit.h>
 #include <weft/limits.h>
 #include <weft/linalg.h>
 #include <weft/loader.h>
