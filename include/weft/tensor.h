@@ -1010,6 +1010,7 @@ class Tensor {
   const void* address(DType wanted) const;
 
   friend struct Operand;
+  friend class Replay;
   friend struct std::hash<Tensor>;
   std::shared_ptr<State> state_;
 };

@@ -10,6 +10,7 @@
 #include <weft/gradcheck.h>
 #include <weft/init.h>
 #include <weft/io.h>
+#include <weft/jit.h>
 #include <weft/limits.h>
 #include <weft/linalg.h>
 #include <weft/loader.h>

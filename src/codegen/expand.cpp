@@ -85,6 +85,7 @@ class Expand {
       case Op::Index: return index(node);
       case Op::Load: return load(node);
       case Op::Store: return store(node);
+      case Op::Prefetch: return make(Op::Prefetch, {first_lane(node->src(0))});
       default:
         return is_elementwise(node->op()) ? with_lanes(node, node->size())
                                           : with_sources(UOp(node), sources(node));
@@ -220,6 +221,14 @@ class Expand {
         src[i] = splat(src[i], lanes);
       }
     }
+    return make(Op::Index, src);
+  }
+
+  // Lanes are neighbours: the line of the first has most of them.
+  UOp first_lane(const Node* place) const {
+    std::vector<UOp> src = sources(place);
+    for (std::size_t i = 1; i < src.size(); ++i)
+      if (src[i]->dtype().lanes() > 1) src[i] = make(Op::Lane, {src[i]}, {}, PositionArg{0});
     return make(Op::Index, src);
   }
 

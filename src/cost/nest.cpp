@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <numeric>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -150,14 +151,23 @@ class Model {
     return found == std::end(short_runs) ? 1 : found->times;
   }
 
-  // What lies together of what one trip after the other touches.
+  // What lies together of what one trip after the other touches. Rows that a sum reads side by side join
+  // where each is read to its end.
   double run_bytes(const NestAccess& access) const {
     std::int64_t run = 1;
+    const Piece* beside = nullptr;
     for (std::size_t i = pieces(); i-- > 0;) {
       const Piece& p = piece(i);
       if (!changes(access, i) || p.trips == 1) continue;
-      if (access.irregular[p.loop] || std::abs(access.stride(p.loop)) * p.step != run) break;
+      const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
+      if (p.kind == LoopKind::Upcast && nest_.loops[p.loop].is_reduce && distance > run) {
+        beside = &p;
+        continue;
+      }
+      if (access.irregular[p.loop] || distance != run) break;
       run *= p.trips;
+      if (beside != nullptr && std::abs(access.stride(beside->loop)) * beside->step == run)
+        run *= std::exchange(beside, nullptr)->trips;
     }
     return static_cast<double>(run) * access.bytes;
   }
@@ -299,11 +309,11 @@ class Model {
   }
 
   double compute_cycles() const {
-    double values = 1, outside = 1, outputs = 1;
+    double values = 1, sums = 1, outside = 1, outputs = 1;
     bool sums_lanes = false;
     for (const Piece& p : plan_.pieces) {
       const bool is_reduce = nest_.loops[p.loop].is_reduce;
-      if (p.kind == LoopKind::Upcast) values *= static_cast<double>(p.trips);
+      if (p.kind == LoopKind::Upcast) (is_reduce ? values : sums) *= static_cast<double>(p.trips);
       if (!in_registers(p)) {
         outside *= static_cast<double>(p.trips);
         if (!is_reduce) outputs *= static_cast<double>(p.trips);
@@ -311,11 +321,12 @@ class Model {
       sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
     }
     const double width = std::max(1.0, vectors_wide());
+    values *= sums;
     Instructions inner, outer;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) count(a, is_inner_[a] ? inner : outer);
     inner.arithmetic += nest_.inner_ops * values * width;
     outer.arithmetic += nest_.outer_ops * values * width + (sums_lanes ? 12 * values : 0);
-    if (sums_in_memory()) inner.loads += 3 * values * width;
+    if (sums_in_memory()) inner.loads += 3 * sums * width;
     const bool has_chain = nest_.has_reduce() && !sums_in_memory();
     double cycles = outside * cycles_of(inner, has_chain ? values * width : 0);
     if (nest_.has_reduce()) cycles += outputs * (cycles_of(outer, 0) + values * width + 10);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <weft/dev/base/lru_cache.h>
+#include <weft/dev/engine/call_list.h>
 #include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
@@ -225,8 +226,10 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
   std::vector<std::shared_ptr<Buffer>> memory;
   for (const UOp& buffer : made.buffers)
     memory.push_back(buffer.is_null() ? nullptr : memory_of(buffer.node()));
-  run(*task.runnable, std::move(memory), task.resolved.values,
+  run(*task.runnable, memory, task.resolved.values,
       callers_of(task.runnable->plan, task.resolved.origins));
+  if (CallList* list = CallList::recording())
+    list->add(task.runnable, memory, task.resolved.variables, task.resolved.values);
   for (std::size_t i = 0; i < task.open.size(); ++i) {
     task.results[task.open[i]] = made.roots[i];
     note(wanted[task.open[i]].tensor, made.roots[i]);

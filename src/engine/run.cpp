@@ -55,12 +55,6 @@ std::vector<std::size_t> last_uses(const Plan& plan) {
   return last;
 }
 
-std::shared_ptr<Buffer> allocate(const Slot& slot) {
-  const Node* buffer = slot.buffer.node();
-  return std::make_shared<Buffer>(find_device(buffer->arg<BufferArg>().device.get()),
-                                  bytes_of(buffer->dtype(), buffer->dims()));
-}
-
 void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
                 const std::vector<std::shared_ptr<Buffer>>& memory,
                 const std::vector<std::int64_t>& values) {
@@ -74,6 +68,18 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
 
 }  // namespace
 
+std::shared_ptr<Buffer> memory_for(const Slot& slot) {
+  const Node* buffer = slot.buffer.node();
+  return std::make_shared<Buffer>(find_device(buffer->arg<BufferArg>().device.get()),
+                                  bytes_of(buffer->dtype(), buffer->dims()));
+}
+
+Access access_of(const Step& step, std::size_t argument) {
+  if (step.kernel.is_null()) return argument == 0 ? Access::Write : Access::Read;
+  const auto params = signature_of(step.kernel.node()).params;
+  return params[argument] == nullptr ? Access::Read : params[argument]->arg<ParamArg>().access;
+}
+
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
          const std::vector<std::int64_t>& values, const std::vector<std::string>& callers) {
   load(runnable);
@@ -83,7 +89,7 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     for (std::uint32_t slot : step.slots)
-      if (memory[slot] == nullptr) memory[slot] = allocate(plan.slots[slot]);
+      if (memory[slot] == nullptr) memory[slot] = memory_for(plan.slots[slot]);
     const Clock::time_point begin = callers.empty() ? start : Clock::now();
     if (step.kernel.is_null())
       memory[step.slots[0]]->copy_from(*memory[step.slots[1]], step.offset);

@@ -23,6 +23,12 @@ struct RunnablePlan {
   std::vector<Loaded> steps;
 };
 
+// New memory of a slot.
+std::shared_ptr<Buffer> memory_for(const Slot& slot);
+
+// What a step does with one of its slots.
+Access access_of(const Step& step, std::size_t argument);
+
 // `memory` by slot: inputs and whatever outlives the run; the rest is allocated on the way. `values`
 // by the plan's variables, `callers` by its steps, under DEBUG=2.
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,

@@ -48,7 +48,7 @@ class CSource {
     if (no_values.contains(node->op())) return {};
     std::vector<const Node*> operands(node->src().begin(), node->src().end());
     if (node->op() == Op::After) operands.resize(node->dtype().is_void() ? 0 : 1);
-    if (node->op() == Op::Load || node->op() == Op::Store) {
+    if (OpSet{Op::Load, Op::Store, Op::Prefetch}.contains(node->op())) {
       const Node* index = node->src(0);
       operands.resize(node->op() == Op::Store ? 2 : node->size());
       operands.erase(operands.begin());
@@ -105,6 +105,8 @@ class CSource {
         if (places_.find(node)->uses > 0) define(node, texts_[*text_.find(node->src(0))]);
         return;
       case Op::Load: return define(node, load(node));
+      case Op::Prefetch:
+        return line(fmt::format("__builtin_prefetch(&{});", place_text(node->src(0))));
       default: return define(node, apply(node));
     }
   }

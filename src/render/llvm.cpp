@@ -68,7 +68,7 @@ class LlvmSource : LlvmWriter {
 
   // Indices of neighbours are only a base: their vectors need not be computed.
   void find_needed() {
-    static const OpSet statements{Op::Store, Op::Range, Op::End, Op::Buffer};
+    static const OpSet statements{Op::Store, Op::Range, Op::End, Op::Buffer, Op::Prefetch};
     const auto need = [&](const Node* node) { needed_.set(node, true); };
     for (const Node* node : program_ | std::views::reverse) {
       if (statements.contains(node->op())) need(node);
@@ -78,7 +78,7 @@ class LlvmSource : LlvmWriter {
       } else if (const auto shuffle = shuffle_in(node)) {
         need(shuffle->a);
         need(shuffle->b);
-      } else if (node->op() != Op::Load && node->op() != Op::Store) {
+      } else if (!OpSet{Op::Load, Op::Store, Op::Prefetch}.contains(node->op())) {
         for (const Node* source : node->src()) need(source);
       } else {
         const Node* place = node->src(0);
@@ -106,6 +106,7 @@ class LlvmSource : LlvmWriter {
       case Op::End: return close(node);
       case Op::Store: return store(node);
       case Op::Load: return name(node, load(node));
+      case Op::Prefetch: return prefetch(node);
       case Op::After:
         if (const std::uint32_t* known = text_.find(node->src(0))) text_.set(node, *known);
         return;
@@ -320,6 +321,12 @@ class LlvmSource : LlvmWriter {
     const std::string other =
         has_other ? to_memory(text_of(node->src(1)), dtype) : llvm_zero(memory_of(dtype));
     return from_memory(read(from, other), dtype);
+  }
+
+  // To be read, into all caches.
+  void prefetch(const Node* node) {
+    line(fmt::format("call void @llvm.prefetch(ptr {}, i32 0, i32 3, i32 1)",
+                     access(node->src(0)).address));
   }
 
   void store(const Node* node) {

@@ -107,7 +107,7 @@ bool indexes_every_dimension(const Node* index) {
 // An INDEX has its buffer's dtype and would pass for a value.
 bool loads_what_it_uses(const Node* node) {
   if (place_takers.contains(node->op())) return true;
-  const bool takes_first = OpSet{Load, Store}.contains(node->op());
+  const bool takes_first = OpSet{Load, Store, Prefetch}.contains(node->op());
   return all(rest(node, takes_first ? 1 : 0), [](auto s) { return s->op() != Index; });
 }
 
@@ -270,7 +270,7 @@ std::vector<Check> all_checks() {
     {Level::Any, {Index}, indexes_every_dimension, "not one integer for each dimension"},
     {Level::Any, every_op, loads_what_it_uses,
      "a source is a place (INDEX) where a value should be"},
-    {Level::Any, {Load}, [](auto n) { return n->src(0)->op() == Index; },
+    {Level::Any, {Load, Prefetch}, [](auto n) { return n->src(0)->op() == Index; },
      "source 0 is not an INDEX"},
     {Level::Any, {Store}, stores_into_memory, "source 0 is neither an INDEX nor a view of memory"},
     {Level::Any, {Load}, [](auto n) { return !is_param_with(Access::Write, n->src(0)); },
@@ -335,7 +335,7 @@ std::vector<Check> all_checks() {
     // What a level leaves out. (On the way from tensors to kernels, INDEX is an element of any.)
     {Level::Tensor, {Index}, indexes_storage, not_storage},
     {Level::Kernel, {Index}, indexes_storage, not_storage},
-    {Level::Tensor, {Special, End, Barrier, If, EndIf, AsyncCopy, Wait}, never,
+    {Level::Tensor, {Special, End, Barrier, If, EndIf, Prefetch, AsyncCopy, Wait}, never,
      "belongs to kernels"},
     {Level::Tensor, {Stage}, is_a_function_of_its_ranges,
      "only a function of its ranges, in registers, is no kernel's"},

@@ -36,6 +36,18 @@ Symbol device_of(const Node* memory) {
 Batch::Batch(const std::vector<Operand>& values) {
   for (const Operand& value : values) want(value.uop(), value.device);
   for (const Operand& value : values) add_assignments(value.uop().node());
+  add_all_readers();
+}
+
+Batch Batch::before_overwriting(const std::vector<std::shared_ptr<Buffer>>& memory) {
+  Batch batch;
+  for (const auto& each : memory) batch.overwritten_.insert(each.get());
+  batch.add_readers();
+  batch.add_all_readers();
+  return batch;
+}
+
+void Batch::add_all_readers() {
   std::size_t assigned = 0;
   while (superseded_.size() > assigned) {  // whoever is added may assign to more, or once more
     assigned = superseded_.size();
@@ -76,6 +88,7 @@ void Batch::add_assignments(const Node* root) {
 
 void Batch::add_readers() {
   for (const auto& storage : Storage::alive()) {
+    if (!storage->is_looked_at()) continue;
     const UOp before = storage->version();
     looked_at_.push_back(before);
     if (!reads_overwritten(before.node())) continue;

@@ -22,13 +22,17 @@ class Storage;
 class Batch {
  public:
   explicit Batch(const std::vector<Operand>& values);
+  // What is made of memory that somebody else is about to overwrite.
+  static Batch before_overwriting(const std::vector<std::shared_ptr<Buffer>>& memory);
   // The nodes know then where they are.
   void run() const;
   std::vector<ScheduleItem> schedule() const;
 
  private:
+  Batch() = default;
   void want(const UOp& tensor, Symbol device);
   void add_assignments(const Node* root);
+  void add_all_readers();
   void add_readers();
   bool reads_overwritten(const Node* root);
   bool is_overwritten(const UOp& view) const;

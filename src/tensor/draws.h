@@ -1,6 +1,7 @@
 // What distributions are made of.
 #pragma once
 
+#include "capture.h"
 #include "ops.h"
 
 namespace weft {
@@ -11,6 +12,9 @@ std::int64_t count_of(std::string_view op, const Shape& shape);
 Tensor random_keys(std::string_view op, const Shape& shape, const Options& options);
 // From 0 to below 1, with all the digits of the dtype.
 Tensor unit(std::string_view op, const Shape& shape, DType dtype, const Options& options);
+
+// Other numbers where a captured function drew some.
+void draw_again(const Drawing& drawing);
 
 // One call: its shape and options, and the parameters that it is given.
 class Draw {

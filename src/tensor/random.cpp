@@ -11,6 +11,7 @@
 #include <weft/dev/engine/storage.h>
 #include <weft/error.h>
 
+#include "capture.h"
 #include "draws.h"
 #include "ops.h"
 
@@ -38,15 +39,20 @@ struct Place {
 };
 
 // The place of so many counters that nobody else gets.
-Place reserved(std::int64_t blocks, Symbol device) {
+void reserve(std::int64_t blocks, const UOp& memory) {
   std::array<std::uint64_t, 2> values{};
   {
     const std::lock_guard lock(stream().mutex);
     values = {stream().seed, stream().position};
     stream().position += static_cast<std::uint64_t>(blocks);
   }
+  fill_memory(memory, std::as_bytes(std::span(values)));
+}
+
+Place reserved(std::int64_t blocks, Symbol device) {
   const UOp buffer = new_memory(dtypes::u64, constant_sizes({2}), device);
-  fill_memory(buffer, std::as_bytes(std::span(values)));
+  reserve(blocks, buffer);
+  if (Capture* capture = Capture::current()) capture->note(Drawing{buffer, blocks});
   return {member(buffer, 0), member(buffer, 1)};
 }
 
@@ -115,6 +121,8 @@ DType float_of(const Options& options) {
 }
 
 }  // namespace
+
+void draw_again(const Drawing& drawing) { reserve(drawing.blocks, drawing.memory); }
 
 // How much of the stream a call takes is known when it is made.
 std::int64_t count_of(std::string_view op, const Shape& shape) {

@@ -36,6 +36,11 @@ std::shared_ptr<Storage> Storage::make(UOp graph, Symbol device, bool is_owned, 
   return storage;
 }
 
+std::uint64_t Storage::next_number() {
+  const std::lock_guard lock(registry().mutex);
+  return registry().count;
+}
+
 Storage::~Storage() {
   const std::lock_guard lock(registry().mutex);
   registry().storages.erase(number_);
@@ -66,6 +71,13 @@ void Storage::settle_stores() {
 }
 
 UOp Storage::version() {
+  const std::lock_guard lock(mutex_);
+  settle_stores();
+  looked_at_ = true;
+  return current_;
+}
+
+UOp Storage::present() {
   const std::lock_guard lock(mutex_);
   settle_stores();
   return current_;
@@ -106,11 +118,14 @@ void Storage::own() {
   const UOp memory = memory_like(current_, device_);
   current_ = after_store(memory, memory, current_);
   owned_ = true;
+  ++changes_;
 }
 
 void Storage::part() {
   const std::lock_guard lock(mutex_);
-  if (!owned_) current_ = weft::make(Op::Contiguous, {current_});
+  if (owned_) return;
+  current_ = weft::make(Op::Contiguous, {current_});
+  ++changes_;
 }
 
 void Storage::renew() {
@@ -120,6 +135,38 @@ void Storage::renew() {
     current_ = new_buffer(current_->dtype(), sizes_of(current_), memory_of(current_.node()));
 }
 
+std::uint64_t Storage::changes() {
+  const std::lock_guard lock(mutex_);
+  return changes_;
+}
+
+bool Storage::is_owned() {
+  const std::lock_guard lock(mutex_);
+  return owned_;
+}
+
+bool Storage::is_looked_at() {
+  const std::lock_guard lock(mutex_);
+  return looked_at_;
+}
+
+void Storage::rest() {
+  const std::lock_guard lock(mutex_);
+  tracked_ = false;
+  give_way();
+}
+
+void Storage::overwritten() {
+  const std::lock_guard lock(mutex_);
+  if (!looked_at_) return;
+  Substitution renewed;
+  for (const Node* buffer : buffers_of(current_.node()))
+    renewed.emplace(buffer, new_buffer(buffer->dtype(), sizes_of(UOp(buffer)), memory_of(buffer)));
+  current_ = substitute(current_, renewed);
+  for (const auto& [buffer, now] : renewed) lose_memory(buffer);
+  looked_at_ = false;
+}
+
 void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UOp& value,
                     bool is_tracked) {
   own();
@@ -127,6 +174,7 @@ void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UO
   settle_stores();
   tracked_ = tracked_ || is_tracked;
   current_ = after_store(current_, place(current_), value);
+  ++changes_;
 }
 
 void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked) {
@@ -134,6 +182,7 @@ void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is
     return store([&](const UOp& memory) { return rebased(view, root, memory); }, value, is_tracked);
   const std::lock_guard lock(mutex_);
   settle_stores();
+  ++changes_;
   tracked_ = tracked_ || is_tracked;
   if (!owned_ && !is_memory(current_)) {  // nothing is in memory yet
     current_ = value;

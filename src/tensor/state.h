@@ -23,11 +23,16 @@ class Storage {
 
   // All there are, of all threads, in the order they were made.
   static std::vector<std::shared_ptr<Storage>> alive();
+  // Those with a lower number were made before.
+  static std::uint64_t next_number();
+  std::uint64_t number() const { return number_; }
 
   Symbol device() const { return device_; }
 
   // The present version: a graph, a BUFFER, or AFTER(BUFFER, stores) until the stores ran.
   UOp version();
+  // The same, for who keeps no graph over it.
+  UOp present();
   // What was asked for gives way to the BUFFER that it was computed into, unless gradients still have to
   // pass through it. Not what is computed because another tensor has the same graph: gradients of this
   // one would depend on that.
@@ -45,6 +50,16 @@ class Storage {
   // The memory was written by somebody else: what was computed from it is not what it would give now.
   void renew();
 
+  // How often the program has assigned something else to it.
+  std::uint64_t changes();
+  bool is_owned();
+  // In memory from now on, where it is computed, even if gradients passed through.
+  void rest();
+  // Calls without a graph wrote the memory. Unless somebody has looked at it since the last time, there is no
+  // graph to be told.
+  void overwritten();
+  bool is_looked_at();
+
  private:
   void give_way();
   void settle_stores();
@@ -53,6 +68,8 @@ class Storage {
   std::uint64_t number_ = 0;
   std::mutex mutex_;
   UOp current_;
+  std::uint64_t changes_ = 0;
+  bool looked_at_ = true;
   bool owned_;    // in a BUFFER of its own: stores may write there
   bool tracked_;  // gradients pass through
 };

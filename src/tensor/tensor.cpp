@@ -13,6 +13,7 @@
 #include <weft/settings.h>
 
 #include "batch.h"
+#include "capture.h"
 #include "ops.h"
 #include "state.h"
 
@@ -62,6 +63,7 @@ Tensor Tensor::viewed(const UOp& graph) const {
 UOp Tensor::uop() const {
   const Called called;
   if (is_null()) refuse_null();
+  if (Capture* capture = Capture::current()) capture->note(state_->storage);
   const std::lock_guard lock(state_->mutex);
   UOp version = state_->storage->version();
   if (!version.is(state_->root)) {
@@ -169,6 +171,7 @@ std::vector<ScheduleItem> Tensor::schedule(const std::vector<Tensor>& tensors) {
 }
 
 UOp Tensor::in_memory() const {
+  Capture::refuse_reading();
   realize();
   const UOp graph = uop();
   const UOp known = computed(graph.node());
@@ -182,6 +185,7 @@ void Tensor::want_single() const {
 
 void Tensor::read(void* values, DType wanted) const {
   const auto count = static_cast<std::size_t>(numel());
+  Capture::refuse_reading();
   if (count == 0) return;
   if (only_stores(device()) && memory_behind(uop()) == nullptr)
     return to("CPU").read(values, wanted);

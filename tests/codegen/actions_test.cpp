@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <weft/dev/base/called.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include "../support/errors.h"
@@ -123,6 +124,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "thread r0",
                            "stage p2 slide at r0 in shared",
                            "pipeline p2.1 3",
+                           "prefetch p2.1 at r0",
                            "pad r0 16",
                            "swap r0 k0.1",
                            "group k0 8",
@@ -167,6 +169,8 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"swap r0 r1 k0", "'k0' is too much"},
       {"pipeline p1", "a number is missing"},
       {"pipeline p1 0", "'0' is no number of trips"},
+      {"prefetch p1", "'at' and a loop are missing"},
+      {"prefetch p1 at", "a loop is missing"},
       {"stage", "a value is missing"},
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
@@ -294,6 +298,30 @@ TEST_F(Actions, AValueIsComputedOnceForAllWhoNeedIt) {
   EXPECT_EQ(refusal(shares(), "stage r0"), "schedule: 'stage r0': it is no loop of a reduction");
   EXPECT_EQ(refusal(shares(), "stage k1; vector v2"),
             "schedule: the kernel has no loop 'v2'; it has r0 r1 v1 k1 k0");
+}
+
+TEST_F(Actions, BringWhatTheNextTripReads) {
+  const auto places = [](const char* schedule) {
+    std::vector<std::string> indices;
+    const UOp kernel = simplify(apply_schedule(shares(), parse_schedule(schedule)));
+    for (const Node* node : toposort(kernel.node()))
+      if (node->op() == Op::Prefetch) indices.push_back(expression_text(node->src(0)->src(2)));
+    return indices;
+  };
+  EXPECT_EQ(places("stage k1"), std::vector<std::string>{});
+  const auto next = places("stage k1; prefetch p1.0 at r0");
+  ASSERT_EQ(next.size(), 1U);
+  EXPECT_NE(next[0].find("5"), std::string::npos) << next[0] << ": the last row stays the last";
+  EXPECT_EQ(places("stage k1; prefetch p1.0 at r0; tile r0 2; tile v1 4; vector v1.1").size(), 1U);
+  static constexpr Text wrong[] = {
+      {"prefetch p9 at r0", "the kernel reads no such value; it reads p1.0 p1.1 p1.2"},
+      {"thread r0; prefetch p1.0 at r0", "trips that follow one another have a next one"},
+      {"stage k1; prefetch p1.0 at r1", "the next trip reads the same"},
+      {"stage k1; prefetch p1.1 at r0", "nothing is stored in the trip that reads it"},
+  };
+  for (const auto& [schedule, expected] : wrong)
+    EXPECT_NE(refusal(shares(), schedule).find(expected), std::string::npos)
+        << schedule << ": " << refusal(shares(), schedule);
 }
 
 TEST_F(Actions, ItemsWaitForOneAnotherAroundWhatTheyShare) {

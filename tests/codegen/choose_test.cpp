@@ -265,6 +265,22 @@ TEST_F(Choose, KeepsWhatIsDearAndFits) {
   EXPECT_FALSE(stages(long_row, "k1")) << to_string(long_row);
 }
 
+// Rows that come from memory, are read again, and of which each takes a while.
+TEST_F(Choose, BringsTheNextRowWhileItComputesOne) {
+  const auto brings = [](std::int64_t m, std::int64_t n) {
+    return std::ranges::count(choose_schedule(shares(m, n).node(), fixed_target()),
+                              Action::Prefetch, &Action::type);
+  };
+  EXPECT_EQ(brings(8192, 4096), 1);
+  EXPECT_EQ(brings(64, 4096), 0) << "it stays in the cache";
+  EXPECT_EQ(brings(1 << 20, 16), 0) << "rows are shorter than what caches see coming";
+}
+
+TEST_F(Choose, SumsOfNeighboursTakeSeveralRowsAtOnce) {
+  const Schedule chosen = choose_schedule(matmul(1, 4096, 4096).node(), fixed_target());
+  EXPECT_TRUE(has(chosen, LoopKind::Upcast, "k0")) << to_string(chosen);
+}
+
 TEST_F(Choose, WhatIsChosenCanBeDone) {
   for (const UOp& kernel :
        {matmul(512, 512, 512), matmul(1, 1000, 77), matmul(13, 17, 7), rows(1000, 1001), rows(3, 5),

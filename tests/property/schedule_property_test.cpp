@@ -201,6 +201,10 @@ class Drawer {
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
     if (random_.chance(0.5)) share();
     if (has_groups_ || random_.chance(0.1)) group();
+    if (!reads_.empty() && random_.chance(0.2))
+      schedule_.push_back({.type = Action::Prefetch,
+                           .name = random_.any_of(reads_),
+                           .at = random_.any_of(loops_).name});
     if (has_groups_ || random_.chance(0.7)) order();
     for (const std::string& read : reads_)
       if (random_.chance(has_groups_ ? 0.6 : 0.3)) stage(read);

@@ -351,6 +351,7 @@ class RandomGraph {
         const IntList layout = one_in(2) ? IntList() : permutation(src.size() - 1);
         return make(op, src, {}, StageArg{id(), any_of(Space{}), layout});
       }
+      case Op::Prefetch: return make(op, {place()});
       case Op::AsyncCopy: {
         const UOp to = place();
         return make(op, {to, place_in(make(Op::Buffer, {size()}, to->dtype(), BufferArg{id()}))});

@@ -142,6 +142,7 @@ void Machine::execute(const Node* node) {
     case Op::Special:
     case Op::Index:
     case Op::Tuple:
+    case Op::Prefetch:
     case Op::Barrier: return;  // read where they are used
     case Op::Const:
       std::fill_n(values_of(node), node->dtype().lanes(), node->arg<ConstArg>().bits);

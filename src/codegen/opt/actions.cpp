@@ -106,6 +106,10 @@ Action parse_action(std::string_view text) {
   } else if (type == "pipeline") {
     action = {.type = Action::Pipeline, .name = words.take("a value")};
     action.count = words.number();
+  } else if (type == "prefetch") {
+    action = {.type = Action::Prefetch, .name = words.take("a value")};
+    if (!words.take_if("at")) words.refuse("'at' and a loop are missing");
+    action.at = words.take("a loop");
   } else if (type == "pad") {
     action = {.type = Action::Pad, .name = words.take("a loop"), .tail = Tail::Mask};
     action.count = words.number();
@@ -138,6 +142,7 @@ std::string text_of(const Action& action) {
                          action.name);
     case Action::Order: return "order " + list;
     case Action::Pad: return fmt::format("pad {} {}", action.name, action.count);
+    case Action::Prefetch: return fmt::format("prefetch {} at {}", action.name, action.at);
     case Action::Pipeline: return fmt::format("pipeline {} {}", action.name, action.count);
     case Action::Swap: return "swap " + list;
     case Action::Stage:

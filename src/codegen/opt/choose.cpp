@@ -64,7 +64,12 @@ class Chooser {
       option.order = order;
       for (std::int64_t bytes : {16384, 65536}) {
         option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
-        if (option.across > 1) try_out(option, options);
+        if (option.across < 2) continue;
+        try_out(option, options);
+        // Several trips of the reduction at once: the sums of neighbours come and go less often.
+        Option together = option;
+        together.copies = {static_cast<int>(first_reduce(nest_)), 4};
+        if (nest_.loops[first_reduce(nest_)].size % 4 == 0) try_out(together, options);
       }
     }
   }
@@ -221,6 +226,7 @@ Schedule best_of_several(const Node* kernel, const Target& target) {
     schedule.insert(schedule.end(), more.begin(), more.end());
   };
   loops.apply(schedule);
+  add(reads_ahead(loops, target.machine));
   const bool fuses = target.ops.contains(Op::MulAcc);
   for (const KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses))
     add(best_of(nest, target, 1)[0]);

@@ -222,8 +222,9 @@ UOp KernelLoops::finished() {
 void KernelLoops::apply(const Schedule& schedule) {
   using Apply = void (KernelLoops::*)(const Action&);
   static constexpr Apply apply[] = {
-      &KernelLoops::tile,  &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
-      &KernelLoops::group, &KernelLoops::pad,      &KernelLoops::swap,    &KernelLoops::pipeline};
+      &KernelLoops::tile,  &KernelLoops::set_kind, &KernelLoops::reorder,
+      &KernelLoops::stage, &KernelLoops::group,    &KernelLoops::pad,
+      &KernelLoops::swap,  &KernelLoops::prefetch, &KernelLoops::pipeline};
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }
 

@@ -21,6 +21,7 @@ class KernelLoops {
   void apply(const Schedule& schedule);
   const UOp& kernel() const { return kernel_; }
   std::vector<NamedLoop> names() const;  // outermost first
+  std::vector<NamedRead> reads() const;
   const Node* closer_of(const Node* range) const;
 
   // In the order that was asked for, with sums that go on in later trips of outer loops.
@@ -48,13 +49,13 @@ class KernelLoops {
   void stage(const Action& action);
   void stage_value(const Action& action);
   void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);
-  std::vector<NamedRead> reads() const;
   void stage_all();
   std::vector<const Node*> inside_of(const Action& action, const Node* load) const;
   void stage_read(const Action& action, const Node* load);
   std::vector<UOp> items() const;
   UOp filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const;
   UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
+  void prefetch(const Action& action);
   void pipeline(const Action& action);
   const Node* handing_loop(const Action& action, const Staged& staged) const;
   std::vector<UOp> loops_around(const Node* range) const;
@@ -85,6 +86,8 @@ struct SameValue {
   std::vector<UOp> ranges;  // of the other loops
 };
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
+
+const Node* read_named(const Action& action, const std::vector<NamedRead>& reads);
 
 [[noreturn]] void refuse(const Action& action, std::string_view why);
 [[noreturn]] void refuse_other_loops(std::string_view worker);

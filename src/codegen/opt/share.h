@@ -19,6 +19,9 @@ bool gains_by_threads(const Node* end, const Node* range);
 // The kernel's outermost loop for all threads, where there is work enough.
 Schedule share_outermost(const KernelLoops& loops, const Machine& machine);
 
+// What the next trip of the outermost loop reads, where memory idles while this one computes.
+Schedule reads_ahead(const KernelLoops& loops, const Machine& machine);
+
 // Values that more than one loop computes, where memory is faster.
 Schedule values_to_stage(const Node* kernel, const Target& target);
 

@@ -13,15 +13,6 @@
 namespace weft {
 namespace {
 
-const Node* read_named(const Action& action, const std::vector<NamedRead>& reads) {
-  std::string known;
-  for (const auto& [name, load] : reads) {
-    if (name == action.name) return load;
-    known += " " + name;
-  }
-  refuse(action, "the kernel reads no such value; it reads" + known);
-}
-
 bool is_in(const std::vector<const Node*>& list, const Node* node) {
   return std::ranges::find(list, node) != list.end();
 }
@@ -52,6 +43,15 @@ Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside)
 }
 
 }  // namespace
+
+const Node* read_named(const Action& action, const std::vector<NamedRead>& reads) {
+  std::string known;
+  for (const auto& [name, load] : reads) {
+    if (name == action.name) return load;
+    known += " " + name;
+  }
+  refuse(action, "the kernel reads no such value; it reads" + known);
+}
 
 void KernelLoops::stage(const Action& action) {
   if (loops_.contains(action.name))

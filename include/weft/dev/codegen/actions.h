@@ -35,6 +35,7 @@ struct Action {
     Group,     // a TILE of a reduction whose trips are those of work-items
     Pad,       // more trips, which are masked, until `count` divides them
     Swap,      // the two `loops` change places
+    Prefetch,  // the value of the next trip of loop `at` is brought into the caches
     Pipeline,  // what is staged is read `count` - 1 trips before it is needed
   };
 

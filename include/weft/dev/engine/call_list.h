@@ -1,0 +1,85 @@
+// The kernels that realize() ran, on the memory that they had: to be run again, without their graphs.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include <weft/dev/device/buffer.h>
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+struct LoadedKernel;
+struct RunnablePlan;
+
+class CallList {
+ public:
+  // While one lives, what this thread realizes is added to the list as it runs.
+  class Recording {
+   public:
+    explicit Recording(CallList& list);
+    ~Recording();
+    Recording(const Recording&) = delete;
+    Recording& operator=(const Recording&) = delete;
+  };
+  static CallList* recording();  // of this thread; null without one
+
+  // Memory by slot, null for what the run alone needs, and values by variable.
+  void add(const std::shared_ptr<RunnablePlan>& runnable,
+           const std::vector<std::shared_ptr<Buffer>>& memory, const std::vector<UOp>& variables,
+           const std::vector<std::int64_t>& values);
+
+  // Memory that calls use has a place in the list.
+  using Place = std::size_t;
+  std::optional<Place> place_of(const std::shared_ptr<Buffer>& memory) const;
+  bool is_written(Place place) const { return places_[place].is_written; }
+  const std::shared_ptr<Buffer>& memory(Place place) const { return places_[place].memory; }
+  // From now on calls use other memory there, of as many bytes on the same device. A list that is settled
+  // does not look for places any more.
+  void put(Place place, std::shared_ptr<Buffer> memory);
+
+  // Nothing is added any more. What nobody else holds, and is written before it is read, are parts of
+  // one block from now on.
+  void settle();
+  std::size_t own_bytes() const { return own_bytes_; }      // of those blocks
+  std::size_t least_bytes() const { return least_bytes_; }  // that are needed of them at one time
+
+  std::size_t size() const { return calls_.size(); }
+  bool has_variable(std::uint64_t variable) const { return variables_.contains(variable); }
+  void set_variable(std::uint64_t variable, std::int64_t value);
+  void run();
+
+ private:
+  struct Call {
+    std::shared_ptr<LoadedKernel> kernel;  // null for a copy from places[1] to places[0]
+    std::vector<Argument> arguments;
+    std::vector<std::int64_t> values;
+    std::vector<Place> places;
+    std::size_t offset = 0;
+  };
+  struct Memory {
+    std::shared_ptr<Buffer> memory;
+    bool is_written = false, is_read_first = false;
+    std::vector<std::size_t> calls = {};
+  };
+  struct Use {
+    std::size_t call, value;
+  };
+
+  Place place_for(const std::shared_ptr<Buffer>& memory);
+  void note(Place place, bool reads, bool writes);
+  void set_arguments(std::size_t call);
+
+  std::vector<Call> calls_;
+  std::vector<Memory> places_;
+  std::unordered_map<const Buffer*, Place> place_of_;
+  std::unordered_map<std::uint64_t, std::vector<Use>> variables_;
+  std::vector<std::shared_ptr<Buffer>> blocks_;
+  std::size_t own_bytes_ = 0, least_bytes_ = 0;
+};
+
+}  // namespace weft

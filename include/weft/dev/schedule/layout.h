@@ -1,0 +1,24 @@
+// Where in one block of memory several parts lie that are needed at different times.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+// So many bytes, from the beginning of one step to the end of another.
+struct Lifetime {
+  std::size_t bytes, first, last;
+};
+
+struct Layout {
+  std::vector<std::size_t> offsets;  // of each part
+  std::size_t bytes = 0;             // of the block
+  std::size_t least = 0;             // that are needed at one time: no block is smaller
+};
+
+// Parts whose lifetimes have a step in common do not overlap; each begins with a line of a cache.
+Layout lay_out(std::span<const Lifetime> parts);
+
+}  // namespace weft

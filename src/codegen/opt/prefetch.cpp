@@ -1,0 +1,90 @@
+// PREFETCH: what the next trip of a loop reads comes into the caches while this one computes.
+
+#include <algorithm>
+
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+
+#include "kernel_loops.h"
+#include "nest_of.h"
+#include "share.h"
+
+namespace weft {
+namespace {
+
+constexpr double worth_a_prefetch = 8;  // instructions that a value takes beside it
+
+// What is stored in the trip that reads, and not only after the loop of a reduction.
+bool is_stored_beside(const Node* store, const Node* load) {
+  std::vector<const Node*> open{store->src(1)};
+  NodeMap<bool> seen;
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node == load) return true;
+    if (seen.contains(node) || OpSet{Op::Reduce, Op::After}.contains(node->op())) continue;
+    seen.set(node, true);
+    open.insert(open.end(), node->src().begin(), node->src().end());
+  }
+  return false;
+}
+
+// The trip after the last is the last once more: no place is outside of the memory.
+UOp next_place(const Node* place, const Node* range) {
+  const UOp last = UOp(range->src(0)) - 1;
+  const UOp next = where(UOp(range) < last, UOp(range) + 1, last);
+  return substitute(UOp(place), {{range, next}});
+}
+
+bool is_plain(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Loop; }
+
+}  // namespace
+
+// It stands among what a store waits for: nothing else keeps it in the kernel.
+void KernelLoops::prefetch(const Action& action) {
+  const Node *load = read_named(action, reads()), *range = loop(action.at);
+  if (!is_plain(range)) refuse(action, "trips that follow one another have a next one");
+  if (!changes_with(load, range)) refuse(action, "the next trip reads the same");
+  std::vector<const Node*> stores;
+  for (const Node* node : toposort(kernel_.node()))
+    if (node->op() == Op::Store && is_stored_beside(node, load)) stores.push_back(node);
+  if (stores.empty()) refuse(action, "nothing is stored in the trip that reads it");
+  std::vector<UOp> src;
+  for (const Node* source : stores[0]->src()) src.emplace_back(source);
+  src.push_back(make(Op::Prefetch, {next_place(load->src(0), range)}));
+  replace(stores[0], with_sources(UOp(stores[0]), src));
+}
+
+// What several loops of a trip read one after the other comes from memory once, and where the last of them
+// computes much, memory idles meanwhile: softmax of rows.
+Schedule reads_ahead(const KernelLoops& loops, const Machine& machine) {
+  const std::vector<NamedLoop> names = loops.names();
+  if (names.empty() || machine.levels.size() < 2 || !is_plain(names[0].range)) return {};
+  const auto& [name, range] = names[0];
+  const double kept = machine.levels[1].bytes;
+  const auto from_memory = [&](const NamedRead& read) {
+    const Node* memory = storage_of(read.load->src(0)->src(0));
+    double bytes = static_cast<double>(memory->dtype().bytes());
+    for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->bounds().hi);
+    const double in_trip = bytes / static_cast<double>(range->src(0)->bounds().hi);
+    return memory->op() == Op::Param && changes_with(read.load, range) && bytes > 2 * kept &&
+           in_trip > machine.page && in_trip < kept / 4;
+  };
+  const std::vector<NamedRead> reads = loops.reads();
+  for (const Node* store : toposort(loops.kernel().node())) {
+    if (store->op() != Op::Store || ops_of(store->src(1)) < worth_a_prefetch) continue;
+    for (const NamedRead& read : reads) {
+      const auto is_again = [&](const NamedRead& other) {
+        return other.load != read.load &&
+               storage_of(other.load->src(0)->src(0)) == storage_of(read.load->src(0)->src(0));
+      };
+      if (is_stored_beside(store, read.load) && from_memory(read) &&
+          std::ranges::any_of(reads, is_again))
+        return {{.type = Action::Prefetch, .name = read.name, .at = name}};
+    }
+  }
+  return {};
+}
+
+}  // namespace weft

@@ -1,0 +1,126 @@
+#include <weft/dev/engine/call_list.h>
+
+#include <algorithm>
+
+#include <weft/dev/schedule/layout.h>
+#include <weft/error.h>
+
+#include "run.h"
+
+namespace weft {
+namespace {
+
+thread_local CallList* in_force = nullptr;
+
+std::uint64_t id_of(const UOp& variable) { return variable->arg<VariableArg>().id.value; }
+
+}  // namespace
+
+CallList::Recording::Recording(CallList& list) {
+  if (in_force != nullptr) internal_error("calls are recorded within a recording");
+  in_force = &list;
+}
+CallList::Recording::~Recording() { in_force = nullptr; }
+CallList* CallList::recording() { return in_force; }
+
+CallList::Place CallList::place_for(const std::shared_ptr<Buffer>& memory) {
+  const auto [known, is_new] = place_of_.emplace(memory.get(), places_.size());
+  if (is_new) places_.push_back({memory});
+  return known->second;
+}
+
+std::optional<CallList::Place> CallList::place_of(const std::shared_ptr<Buffer>& memory) const {
+  const auto known = place_of_.find(memory.get());
+  if (known == place_of_.end()) return std::nullopt;
+  return known->second;
+}
+
+void CallList::note(Place place, bool reads, bool writes) {
+  Memory& memory = places_[place];
+  memory.is_read_first = memory.is_read_first || (reads && !memory.is_written);
+  memory.is_written = memory.is_written || writes;
+  if (memory.calls.empty() || memory.calls.back() != calls_.size())
+    memory.calls.push_back(calls_.size());
+}
+
+void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
+                   const std::vector<std::shared_ptr<Buffer>>& memory,
+                   const std::vector<UOp>& variables, const std::vector<std::int64_t>& values) {
+  const Plan& plan = runnable->plan;
+  std::vector<std::shared_ptr<Buffer>> all = memory;
+  for (std::size_t slot = 0; slot < all.size(); ++slot)
+    if (all[slot] == nullptr) all[slot] = memory_for(plan.slots[slot]);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const Step& step = plan.steps[i];
+    const RunnablePlan::Loaded& loaded = runnable->steps[i];
+    Call call{loaded.kernel, {}, {}, {}, step.offset};
+    for (std::uint32_t slot : step.slots) call.places.push_back(place_for(all[slot]));
+    for (std::size_t argument = 0; argument < call.places.size(); ++argument) {
+      const Access access = access_of(step, argument);
+      note(call.places[argument], access != Access::Write, access != Access::Read);
+    }
+    for (std::size_t variable : loaded.variables) {
+      variables_[id_of(variables[variable])].push_back({calls_.size(), call.values.size()});
+      call.values.push_back(values[variable]);
+    }
+    calls_.push_back(std::move(call));
+  }
+}
+
+void CallList::settle() {
+  std::map<Device*, std::vector<Place>> own;
+  for (Place place = 0; place < places_.size(); ++place) {
+    const Memory& memory = places_[place];
+    if (memory.memory.use_count() == 1 && memory.is_written && !memory.is_read_first)
+      own[&memory.memory->device()].push_back(place);
+  }
+  for (const auto& [device, places] : own) {
+    std::vector<Lifetime> lifetimes;
+    for (Place place : places)
+      lifetimes.push_back({places_[place].memory->bytes(), places_[place].calls.front(),
+                           places_[place].calls.back()});
+    const Layout layout = lay_out(lifetimes);
+    own_bytes_ += layout.bytes;
+    least_bytes_ += layout.least;
+    blocks_.push_back(std::make_shared<Buffer>(*device, layout.bytes));
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      std::shared_ptr<Buffer>& memory = places_[places[i]].memory;
+      memory = std::make_shared<Buffer>(blocks_.back(), layout.offsets[i], memory->bytes());
+    }
+  }
+  for (std::size_t call = 0; call < calls_.size(); ++call) set_arguments(call);
+}
+
+void CallList::set_arguments(std::size_t call) {
+  std::vector<Argument>& arguments = calls_[call].arguments;
+  arguments.clear();
+  for (Place place : calls_[call].places) arguments.push_back(places_[place].memory->argument());
+}
+
+void CallList::put(Place place, std::shared_ptr<Buffer> memory) {
+  Memory& at = places_[place];
+  if (at.memory == memory) return;
+  if (memory->bytes() != at.memory->bytes() || &memory->device() != &at.memory->device())
+    internal_error("calls are given memory of another size or device");
+  at.memory = std::move(memory);
+  for (std::size_t call : at.calls) set_arguments(call);
+}
+
+void CallList::set_variable(std::uint64_t variable, std::int64_t value) {
+  const auto uses = variables_.find(variable);
+  if (uses == variables_.end()) return;
+  for (const auto& [call, number] : uses->second) calls_[call].values[number] = value;
+}
+
+void CallList::run() {
+  for (const Call& call : calls_) {
+    if (call.kernel == nullptr) {
+      places_[call.places[0]].memory->copy_from(*places_[call.places[1]].memory, call.offset);
+      continue;
+    }
+    const std::lock_guard lock(call.kernel->running);
+    call.kernel->program->run(call.arguments, call.values);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,56 @@
+#include "capture.h"
+
+#include <algorithm>
+
+#include <weft/error.h>
+
+#include "batch.h"
+#include "state.h"
+
+namespace weft {
+namespace {
+
+thread_local Capture* in_force = nullptr;
+
+}  // namespace
+
+Capture::Capture(Reading reading) : reading_(reading), first_(Storage::next_number()) {
+  in_force = this;
+}
+Capture::~Capture() { in_force = nullptr; }
+Capture* Capture::current() { return in_force; }
+
+void Capture::note(const std::shared_ptr<Storage>& storage) {
+  if (storage->number() < first_ && known_.insert(storage.get()).second)
+    storages.push_back({storage, storage->changes(), storage->is_owned()});
+}
+
+void Capture::refuse_reading() {
+  if (in_force != nullptr && in_force->reading_ == Refused)
+    user_error(
+        "a function that is given to jit() reads the values of a tensor, which would be those of "
+        "this call in "
+        "every other: return the tensor, and read it outside");
+}
+
+void Capture::own_assigned() const {
+  std::vector<std::shared_ptr<Storage>> assigned;
+  for (const auto& [storage, changes, was_owned] : storages)
+    if (storage->changes() > changes) assigned.push_back(storage);
+  for (const auto& storage : Storage::alive())
+    if (storage->number() >= first_ && storage->changes() > 0) assigned.push_back(storage);
+  std::vector<Operand> versions;
+  for (const auto& storage : assigned) {
+    storage->own();
+    versions.emplace_back(storage->version(), storage->device(), false);
+  }
+  if (!versions.empty()) Batch(versions).run();
+}
+
+bool Capture::has_moved() const {
+  return std::ranges::any_of(storages, [](const Noted& noted) {
+    return !noted.was_owned && noted.storage->changes() > noted.changes;
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,56 @@
+// What a function of tensors does besides running kernels, noted while jit() runs it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <unordered_set>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+class Storage;
+
+// Random numbers that were drawn: their key and first counter are this memory.
+struct Drawing {
+  UOp memory;
+  std::int64_t blocks;
+};
+
+class Capture {
+ public:
+  enum Reading : std::uint8_t { Allowed, Refused };
+
+  explicit Capture(Reading reading);
+  ~Capture();
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  static Capture* current();  // of this thread; null without one
+
+  // Tensors that are looked at or assigned to, if they were there before.
+  void note(const std::shared_ptr<Storage>& storage);
+  void note(const Drawing& drawing) { drawings.push_back(drawing); }
+  // What the program reads now would be as old in every later call.
+  static void refuse_reading();
+
+  // What was assigned to is in memory of its own from now on, so that later calls find it there.
+  void own_assigned() const;
+  // Whether one was assigned to that had none.
+  bool has_moved() const;
+
+  struct Noted {
+    std::shared_ptr<Storage> storage;
+    std::uint64_t changes;  // before
+    bool was_owned;
+  };
+  std::vector<Noted> storages;
+  std::vector<Drawing> drawings;
+
+ private:
+  const Reading reading_;
+  const std::uint64_t first_;  // number of a storage that was not there
+  std::unordered_set<const Storage*> known_;
+};
+
+}  // namespace weft

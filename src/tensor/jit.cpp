@@ -1,0 +1,440 @@
+// Capturing and replaying. What a call needs besides its kernels is found when it is captured:
+//
+//   - memory that was there before and is read or written: storages, whose memory may be another one by the next call;
+//   - memory of the arguments, which is another one in each call;
+//   - memory of the results, which is new where somebody still holds the last;
+//   - everything else is the list's own.
+
+#include <weft/jit.h>
+
+#include <algorithm>
+#include <chrono>
+#include <mutex>
+#include <unordered_set>
+
+#include <fmt/format.h>
+#include <weft/dev/engine/call_list.h>
+#include <weft/dev/engine/realize.h>
+#include <weft/dev/engine/storage.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/schedule/region.h>
+#include <weft/error.h>
+#include <weft/settings.h>
+
+#include "batch.h"
+#include "capture.h"
+#include "draws.h"
+#include "ops.h"
+#include "state.h"
+
+namespace weft {
+namespace {
+
+using Place = CallList::Place;
+
+// A tensor's memory, in order and in one piece; it is computed and put there if need be.
+std::shared_ptr<Buffer> memory_in_order(Tensor tensor) {
+  for (int tries = 0; tries < 2; ++tries) {
+    tensor.realize();
+    const UOp graph = tensor.uop(), known = computed(graph.node());
+    const UOp& where = known.is_null() ? graph : known;
+    if (const auto region = region_of(where.node())) {
+      const auto whole = memory_of(region->buffer);
+      const std::size_t bytes = tensor.nbytes();
+      if (region->offset == 0 && whole->bytes() == bytes) return whole;
+      return std::make_shared<Buffer>(whole, region->offset, bytes);
+    }
+    tensor = tensor.contiguous();
+  }
+  internal_error("jit: an argument that was put in order is not");
+}
+
+// What arguments have in common from call to call.
+struct Form {
+  explicit Form(const NamedTensor& argument) : name(argument.first) {
+    const Operand tensor(argument.second);
+    dtype = tensor.uop()->dtype();
+    shape = UOp(tensor.uop()->shape());
+    device = tensor.device;
+    if (are_several(device.get()))
+      user_error(
+          fmt::format("jit: {} is in parts on {}: cut it within the function", name, device.get()));
+  }
+  std::string text() const {
+    const std::string sizes = shape.is_null() ? "()" : sizes_text(shape->src());
+    return fmt::format("{} of shape {} on {}", dtype.str(), sizes, device.get());
+  }
+  bool is_like(const Form& other) const {
+    return dtype == other.dtype && shape.is(other.shape) && device == other.device;
+  }
+
+  std::string name;
+  DType dtype;
+  UOp shape;  // null of a scalar
+  Symbol device;
+};
+
+struct Forms {
+  explicit Forms(const JitArguments& arguments) : plain(arguments.plain) {
+    for (const NamedTensor& argument : arguments.tensors) tensors.emplace_back(argument);
+    for (const UOp& size : arguments.sizes) {
+      if (size->op() != Op::Bind)
+        user_error("jit: a size that is no number is to be a variable that is bound to one");
+      variables.push_back(size.src(0));
+    }
+  }
+
+  void want(const JitArguments& arguments) const {
+    const Forms now(arguments);
+    if (now.tensors.size() != tensors.size() || now.plain.size() != plain.size())
+      user_error(fmt::format(
+          "jit: {} tensors and {} other values, where the function was captured with {} and {}",
+          now.tensors.size(), now.plain.size(), tensors.size(), plain.size()));
+    for (std::size_t i = 0; i < tensors.size(); ++i)
+      if (!now.tensors[i].is_like(tensors[i]))
+        user_error(fmt::format("jit: {} is {}, where the function was captured with {}",
+                               now.tensors[i].name, now.tensors[i].text(), tensors[i].text()));
+    for (std::size_t i = 0; i < plain.size(); ++i)
+      if (now.plain[i] != plain[i])
+        user_error(fmt::format("jit: {}, where the function was captured with {}", now.plain[i],
+                               plain[i]));
+    if (!std::ranges::equal(now.variables, variables, {}, &UOp::node, &UOp::node))
+      user_error("jit: sizes are bound to other variables than when the function was captured");
+  }
+
+  std::vector<Form> tensors;
+  std::vector<std::string> plain;
+  std::vector<UOp> variables;
+};
+
+// Memory of the program that calls read or write, and where in the list it is.
+struct Known {
+  std::shared_ptr<Storage> storage;
+  std::vector<std::optional<Place>> places;  // of its BUFFERs; empty where it was a graph
+  std::uint64_t changes;                     // of the storage, when it was looked at last
+  bool is_written;
+};
+
+// A result: a view of memory that is new in each call, or the tensor that was returned.
+struct Result {
+  struct Part {
+    UOp buffer;  // that stands for the memory in `view`
+    Place place;
+    std::vector<std::shared_ptr<Buffer>> memory;  // of this call and earlier ones
+  };
+  Tensor tensor;  // null where the memory is new
+  UOp view;
+  Symbol device;
+  std::vector<Part> parts;
+};
+
+// None of what is still to be computed.
+std::vector<std::shared_ptr<Buffer>> memory_below(const UOp& version) {
+  const UOp known = computed(version.node());
+  std::vector<std::shared_ptr<Buffer>> memory;
+  for (const Node* buffer : buffers_of(known.is_null() ? version.node() : known.node()))
+    memory.push_back(shared_graph().attached<Buffer>(buffer));
+  return memory;
+}
+
+bool overlap(const Argument& a, const Argument& b) {
+  const auto begin = [](const Argument& part) {
+    return reinterpret_cast<std::uintptr_t>(part.memory) + part.offset;
+  };
+  return begin(a) < begin(b) + b.bytes && begin(b) < begin(a) + a.bytes;
+}
+
+}  // namespace
+
+// A function whose kernels are known.
+class Replay::Captured {
+ public:
+  Captured(const JitArguments& arguments, const Body& body)
+      : forms_(arguments), sizes_(arguments.sizes) {
+    find_results(recorded(arguments, body));
+    list_.settle();
+  }
+
+  std::vector<Tensor> call(const JitArguments& arguments) {
+    forms_.want(arguments);
+    for (std::size_t i = 0; i < arguments_.size(); ++i)
+      if (arguments_[i]) list_.put(*arguments_[i], argument(arguments.tensors[i]));
+    bind(arguments.sizes);
+    refresh();
+    for (Result& result : results_)
+      for (Result::Part& part : result.parts) list_.put(part.place, free_memory(part));
+    for (const Drawing& drawing : drawings_) draw_again(drawing);
+    list_.run();
+    for (const Known& known : known_)
+      if (known.is_written) known.storage->overwritten();
+    return results();
+  }
+
+  // Of the last call.
+  std::vector<Tensor> results() const {
+    std::vector<Tensor> tensors;
+    for (const Result& result : results_) {
+      Substitution now;
+      for (const Result::Part& part : result.parts)
+        now.emplace(part.buffer.node(), new_buffer(part.buffer->dtype(), sizes_of(part.buffer),
+                                                   list_.memory(part.place)));
+      for (std::size_t i = 0; i < sizes_.size(); ++i)
+        now.emplace(captured_sizes_[i].node(), sizes_[i]);
+      tensors.push_back(result.tensor.is_null()
+                            ? Tensor::from({substitute(result.view, now), result.device, false})
+                            : result.tensor);
+    }
+    return tensors;
+  }
+
+  JitReport report() const { return {list_.size(), list_.own_bytes(), list_.least_bytes()}; }
+
+ private:
+  static const std::shared_ptr<Storage>& storage_behind(const Tensor& tensor) {
+    return tensor.state_->storage;
+  }
+  static bool is_held_once(const Tensor& tensor) {
+    return tensor.state_.use_count() == 1 && storage_behind(tensor).use_count() == 1;
+  }
+
+  std::vector<Tensor> recorded(const JitArguments& arguments, const Body& body);
+  void find_known(const Capture& capture, const std::vector<Tensor>& returned);
+  void find_results(std::vector<Tensor> returned);
+  Result result_of(Tensor&& tensor) const;
+  std::shared_ptr<Buffer> argument(const NamedTensor& argument) const;
+  void bind(const std::vector<UOp>& sizes);
+  void refresh();
+  void find_again(Known& known);
+  std::shared_ptr<Buffer> free_memory(Result::Part& part) const;
+
+  Forms forms_;
+  std::vector<UOp> sizes_, captured_sizes_ = sizes_;
+  CallList list_;
+  std::vector<std::optional<Place>> arguments_;  // none where no call reads them
+  std::vector<Known> known_;
+  std::vector<Result> results_;
+  std::vector<Drawing> drawings_;
+};
+
+// Each argument is a tensor of its own, over the memory of the one that is given.
+std::vector<Tensor> Replay::Captured::recorded(const JitArguments& arguments, const Body& body) {
+  std::vector<std::shared_ptr<Buffer>> memory;
+  std::vector<Tensor> given;
+  for (const auto& [name, tensor] : arguments.tensors) {
+    const auto whole = memory_in_order(tensor);
+    memory.push_back(std::make_shared<Buffer>(whole, 0, whole->bytes()));
+    const Operand x(tensor);
+    given.push_back(Tensor::from(
+        {new_buffer(x.uop()->dtype(), sizes_of(x.uop()), memory.back()), x.device, false}));
+  }
+  std::vector<Tensor> returned;
+  {
+    const CallList::Recording recording(list_);
+    Capture capture(Capture::Refused);
+    returned = body(given);
+    for (std::size_t i = 0; i < given.size(); ++i)
+      if (storage_behind(given[i])->changes() > 0)
+        user_error(fmt::format(
+            "jit: the function assigns to {}: let it assign to a tensor that it captures",
+            arguments.tensors[i].first));
+    if (capture.has_moved())
+      user_error(
+          "jit: the function assigns to a tensor in this call that it did not assign to in the "
+          "first, when it had no memory of its own: realize() it before");
+    std::vector<Operand> open;
+    for (Tensor& tensor : returned) {
+      for (const auto& part : memory_below(tensor.uop()))  // an argument comes back as a copy
+        if (std::ranges::find(memory, part) != memory.end()) tensor = tensor.contiguous();
+      open.emplace_back(tensor);
+    }
+    for (const auto& [storage, changes, was_owned] : capture.storages)
+      if (const UOp version = storage->version(); version->op() == Op::After)
+        open.emplace_back(version, storage->device(), false);
+    Batch(open).run();
+    for (const auto& noted : capture.storages) noted.storage->settle();
+    drawings_ = capture.drawings;
+    find_known(capture, returned);
+  }
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    arguments_.push_back(list_.place_of(memory[i]));
+    if (arguments_[i]) argument({arguments.tensors[i].first, given[i]});
+  }
+  return returned;
+}
+
+// Of tensors that were there before, and of what the function computed and something still holds.
+void Replay::Captured::find_known(const Capture& capture, const std::vector<Tensor>& returned) {
+  std::unordered_set<const Storage*> seen;  // first those that only a result holds
+  for (const Tensor& tensor : returned)
+    if (is_held_once(tensor)) seen.insert(storage_behind(tensor).get());
+  const auto add = [&](const std::shared_ptr<Storage>& storage, bool was_looked_at) {
+    if (!seen.insert(storage.get()).second) return;
+    Known known{storage, {}, storage->changes(), false};
+    bool is_used = false;
+    for (const auto& memory : memory_below(storage->present())) {
+      known.places.push_back(list_.place_of(memory));
+      is_used = is_used || known.places.back();
+      known.is_written =
+          known.is_written || (known.places.back() && list_.is_written(*known.places.back()));
+    }
+    if (known.is_written) storage->rest();
+    const bool was_graph = was_looked_at && known.places.empty();
+    if ((is_used && (was_looked_at || known.is_written)) || was_graph)
+      known_.push_back(std::move(known));
+  };
+  for (const auto& noted : capture.storages) add(noted.storage, true);
+  for (const auto& storage : Storage::alive()) add(storage, false);
+}
+
+void Replay::Captured::find_results(std::vector<Tensor> returned) {
+  for (Tensor& tensor : returned) results_.push_back(result_of(std::move(tensor)));
+  for (const Known& known : known_)
+    if (known.is_written) known.storage->overwritten();
+}
+
+Result Replay::Captured::result_of(Tensor&& tensor) const {
+  const auto is_known = [&](Place place) {
+    return std::ranges::any_of(known_, [&](const Known& known) {
+      return std::ranges::find(known.places, place) != known.places.end();
+    });
+  };
+  const UOp graph = tensor.uop(), known = computed(graph.node());
+  Result result{{}, known.is_null() ? graph : known, Operand(tensor).device, {}};
+  Substitution stand_ins;
+  bool is_new = is_held_once(tensor);
+  for (const Node* buffer : buffers_of(result.view.node())) {
+    const auto place = list_.place_of(memory_of(buffer));
+    is_new = is_new && place && list_.is_written(*place) && !is_known(*place);
+    if (!is_new) break;
+    const UOp stand_in = new_buffer(buffer->dtype(), sizes_of(UOp(buffer)), memory_of(buffer));
+    lose_memory(stand_in.node());
+    stand_ins.emplace(buffer, stand_in);
+    result.parts.push_back({stand_in, *place, {list_.memory(*place)}});
+  }
+  if (!is_new) return {std::move(tensor), {}, {}, {}};
+  result.view = substitute(result.view, stand_ins);
+  return result;
+}
+
+// What calls write is no argument: they take arguments for what nobody writes.
+std::shared_ptr<Buffer> Replay::Captured::argument(const NamedTensor& given) const {
+  auto memory = memory_in_order(given.second);
+  for (const Known& known : known_)
+    for (const auto& place : known.places)
+      if (known.is_written && place &&
+          overlap(memory->argument(), list_.memory(*place)->argument()))
+        user_error(
+            fmt::format("jit: {} lies in memory that the function assigns to: give it a copy, or "
+                        "let the function capture it",
+                        given.first));
+  return memory;
+}
+
+void Replay::Captured::bind(const std::vector<UOp>& sizes) {
+  for (const UOp& size : sizes) {
+    const auto& variable = size->src(0)->arg<VariableArg>();
+    const Node* value = size->src(1);
+    if (!value->is_const() || value->lo() < variable.lo || value->lo() > variable.hi)
+      user_error(fmt::format("jit: variable {} is bound to {}, outside {} ... {}",
+                             variable.name.get(), expression_text(value), variable.lo,
+                             variable.hi));
+    list_.set_variable(variable.id.value, value->lo());
+  }
+  sizes_ = sizes;
+}
+
+// Tensors that were assigned to since the last call, and those that are made of what this one overwrites.
+void Replay::Captured::refresh() {
+  std::vector<std::shared_ptr<Buffer>> overwritten;
+  for (Known& known : known_) {
+    if (known.storage->changes() != known.changes) find_again(known);
+    if (!known.is_written || !known.storage->is_looked_at()) continue;
+    for (const auto& place : known.places)
+      if (place) overwritten.push_back(list_.memory(*place));
+  }
+  if (!overwritten.empty()) Batch::before_overwriting(overwritten).run();
+}
+
+void Replay::Captured::find_again(Known& known) {
+  const UOp version = known.storage->version();
+  if (known.places.empty())
+    user_error(
+        fmt::format("jit: a tensor of shape {} that the function uses was in no memory when it was "
+                    "captured, and has been assigned to since: realize() it before",
+                    shape_text(version)));
+  Batch(std::vector{Operand(version, known.storage->device(), false)}).run();
+  known.storage->settle();
+  const auto memory = memory_below(known.storage->present());
+  if (memory.size() != known.places.size())
+    user_error(fmt::format(
+        "jit: a tensor of shape {} that the function uses does not lie in one piece any more",
+        shape_text(version)));
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    if (known.places[i]) list_.put(*known.places[i], memory[i]);
+  known.changes = known.storage->changes();
+}
+
+// Of earlier calls, where nobody holds the result any more.
+std::shared_ptr<Buffer> Replay::Captured::free_memory(Result::Part& part) const {
+  constexpr std::size_t most_spare = 2;
+  const std::shared_ptr<Buffer>& last = list_.memory(part.place);
+  for (const auto& memory : part.memory)
+    if (memory.use_count() == (memory == last ? 2 : 1)) return memory;
+  if (part.memory.size() > most_spare) part.memory.erase(part.memory.begin());
+  part.memory.push_back(std::make_shared<Buffer>(last->device(), last->bytes()));
+  return part.memory.back();
+}
+
+struct Replay::State {
+  std::mutex mutex;
+  int calls = 0;
+  std::unique_ptr<Captured> captured;
+};
+
+Replay::Replay() : state_(std::make_unique<State>()) {}
+Replay::~Replay() = default;
+Replay::Replay(Replay&&) noexcept = default;
+Replay& Replay::operator=(Replay&&) noexcept = default;
+
+namespace {
+
+// Results in memory, and no part of a graph: as replayed ones are.
+std::vector<Tensor> run_plainly(const JitArguments& arguments, const Replay::Body& body) {
+  std::vector<Tensor> given;
+  for (const auto& [name, tensor] : arguments.tensors) given.push_back(tensor);
+  std::vector<Tensor> results = body(given);
+  Tensor::realize(results);
+  for (Tensor& result : results) result = result.detach();
+  return results;
+}
+
+std::vector<Tensor> run_first(const JitArguments& arguments, const Replay::Body& body) {
+  const Capture watch(Capture::Allowed);
+  std::vector<Tensor> results = run_plainly(arguments, body);
+  watch.own_assigned();
+  return results;
+}
+
+}  // namespace
+
+std::vector<Tensor> Replay::call(const JitArguments& arguments, const Body& body) {
+  if (Capture::current() != nullptr || setting_int("JIT") == 0) return run_plainly(arguments, body);
+  const std::lock_guard lock(state_->mutex);
+  if (state_->captured != nullptr) return state_->captured->call(arguments);
+  if (state_->calls++ == 0) return run_first(arguments, body);
+  state_->captured = std::make_unique<Captured>(arguments, body);
+  return state_->captured->results();
+}
+
+JitReport Replay::report() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->captured == nullptr ? JitReport() : state_->captured->report();
+}
+
+void Replay::reset() {
+  const std::lock_guard lock(state_->mutex);
+  state_->captured = nullptr;
+  state_->calls = 0;
+}
+
+}  // namespace weft
