@@ -22,7 +22,7 @@ layers='
  6 compile
  6 backends
  7 engine
- 8 tensor    fft.h fields.h functional.h host_view.h init.h jit.h limits.h linalg.h losses.h method_args.h random.h tensor.h tensor_args.h window_args.h
+ 8 tensor    fft.h fields.h functional.h gradcheck.h host_view.h init.h jit.h limits.h linalg.h losses.h method_args.h random.h tensor.h tensor_args.h window_args.h
  9 io        data.h dlpack.h io.h loader.h object.h state.h tokenizer.h
  9 nn        nn nn.h
  9 onnx

@@ -7,6 +7,7 @@
 #include <weft/fft.h>
 #include <weft/fields.h>
 #include <weft/functional.h>
+#include <weft/gradcheck.h>
 #include <weft/init.h>
 #include <weft/io.h>
 #include <weft/jit.h>

@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::size_t most_plans = 1024;
 
-// The structure, the compilers, and whether the steps know what of the graph they compute.
+// The structure, the compilers and settings, and whether the steps know what of the graph they compute.
 using PlanKey = std::tuple<std::uint64_t, std::uint64_t, std::string, bool>;
 
 struct Plans {
@@ -46,7 +46,7 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
     for (Device* device : find_devices(root.device.get()))
       devices += compilation_key(*device, *extra) + ",";
   }
-  devices += setting("ALLREDUCE");
+  devices += setting("ALLREDUCE") + "," + setting("BEAM");  // a plan keeps what a search has found
   const StructuralHash hash = structural_hash(nodes);
   const PlanKey key{hash.high, hash.low, devices, !resolved.origins.empty()};
   {

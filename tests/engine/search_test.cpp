@@ -76,6 +76,14 @@ TEST_F(Searches, FindAScheduleAndTheResultIsRight) {
   EXPECT_TRUE(has_tunings());
 }
 
+TEST_F(Searches, BeginWhenBeamIsTurnedOn) {
+  expect_product(product(31), 31);
+  const std::uint64_t before = search_counts().timed;
+  const Context beam{{"BEAM", 2}};
+  expect_product(product(31), 31);
+  EXPECT_GE(search_counts().timed, before + 2);
+}
+
 TEST_F(Searches, MeasureNothingWhereTheStoreIsFull) {
   const KernelFor wanted = kernel_of(product(18));
   const auto timed_by = [&](int width) {
