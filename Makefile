@@ -43,7 +43,7 @@ lint: deps-check build-asan ## Check formatting, layers, and the core with clang
 	scripts/check_layers.sh
 	scripts/lint.sh build/asan
 
-docs: build-default ## Regenerate the worked example of docs/architecture.md
+docs: build-default ## Regenerate what documents show: the worked example, line counts
 	scripts/update_docs.sh build/default/bin/weft
 
 reference: ## Write the reference of the public headers to build/reference; warnings are errors
