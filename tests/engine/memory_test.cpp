@@ -55,6 +55,22 @@ TEST(Memory, OfATrainingStepIsKnownBefore) {
   EXPECT_EQ(peak_of([&] { Tensor::realize(wanted); }), cost.peak_bytes());
 }
 
+// Three products in one kernel: what each of them sums in parts is more than a third of what there is.
+TEST(Memory, NestsOfAKernelShareItsScratch) {
+  const Tensor x = Tensor::rand({1, 1024, 14, 14}).realize();
+  const std::vector<Tensor> weights{Tensor::randn({512, 1024, 1, 1}),
+                                    Tensor::randn({512, 512, 3, 3}),
+                                    Tensor::randn({64, 512, 1, 1})};
+  Tensor::realize(weights);
+  const auto block = [&](bool in_one) {
+    Tensor y = (x.conv2d(weights[0]) * 0.03).relu();
+    y = ((in_one ? y : y.realize()).conv2d(weights[1], {}, 1, 2, 1, 1) * 0.01).relu();
+    return (in_one ? y : y.realize()).conv2d(weights[2]) * 0.04;
+  };
+  const Tensor once = block(true).realize();
+  EXPECT_TRUE(once.allclose(block(false), 1e-4, 1e-4));
+}
+
 TEST(Memory, ReplayedCallsAllocateNothing) {
   nn::Linear layer(30, 30);
   auto f = jit([&](const Tensor& x) { return chain(layer(x).relu(), 3); });
