@@ -1,9 +1,10 @@
 #!/bin/sh
-# Runs a program, which has to end well and to print lines with all of these texts.
-# Usage: example.sh PROGRAM "ARGUMENT..." TEXT...
+# Runs a program, which has to end well and to print all of these texts. Where a folder is named that is not there,
+# it is skipped (77). Usage: example.sh PROGRAM "ARGUMENT..." FOLDER TEXT...
 set -eu
-program=$1 arguments=$2
-shift 2
+program=$1 arguments=$2 folder=$3
+shift 3
+[ -z "$folder" ] || [ -d "$folder" ] || { echo "$folder is not there"; exit 77; }
 # shellcheck disable=SC2086
 output=$("$program" $arguments) || { echo "$output"; echo "$program ended with an error"; exit 1; }
 for text; do
