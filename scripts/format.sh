@@ -5,5 +5,5 @@ cd "$(dirname "$0")/.."
 action=-i
 [ "${1:-}" != --check ] || action='--dry-run -Werror'
 # shellcheck disable=SC2086
-find include src cli tests bench -name '*.h' -o -name '*.cpp' |
+find include src cli tests bench examples -name '*.h' -o -name '*.cpp' |
   xargs clang-format-19 $action
