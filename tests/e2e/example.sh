@@ -1,7 +1,10 @@
 #!/bin/sh
-# Runs a program, which has to end well and to print lines with all of these texts.
-# Usage: example.sh PROGRAM ARGUMENT... -- TEXT...
+# Runs a program, which has to end well and to print lines with all of these texts; skipped where it needs a file
+# that is not there.
+# Usage: example.sh FILE PROGRAM ARGUMENT... -- TEXT...
 set -eu
+[ -e "$1" ] || { echo "there is no $1"; exit 77; }
+shift
 arguments=
 while [ "$1" != -- ]; do
   arguments="$arguments $1"
