@@ -92,22 +92,16 @@ std::vector<std::int64_t> kernel_of(const Tensor& weight) {
 
 }  // namespace
 
-// this as (batch, groups, 1, out ..., in / groups, kernel ...) times the weight as
-// (1, groups, out / groups, 1 ..., in / groups, kernel ...), summed over all that the kernel spans.
-Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
-  const Called called;
-  if (is_single(*this, weight)) return unsqueeze(0).conv(weight, bias, options).squeeze(0);
-  if (weight.ndim() < 3) want_convolution("conv", *this, weight, {}, 1, 0, 0, "out, in / groups");
-  const std::int64_t groups = options.groups, out = weight.size(0), in = weight.size(1);
-  if (groups <= 0 || out % groups != 0)
-    user_error(fmt::format("conv: a weight of shape {} has no {} groups of outputs",
-                           shape_text(weight.uop()), groups));
-  want_convolution("conv", *this, weight, bias, groups, in * groups, out, "out, in / groups");
-  const std::vector<std::int64_t> sizes = weight.shape();
-  const Window window("conv", kernel_of(weight), options.stride, options.dilation, options.padding);
-  const std::size_t n = window.kernel.size();
+namespace {
 
-  Tensor x = windows(padded(*this, window), window);  // (batch, in, out ..., kernel ...)
+// x as (batch, groups, 1, out ..., in / groups, kernel ...) times the weight as
+// (1, groups, out / groups, 1 ..., in / groups, kernel ...), summed over all that the kernel spans.
+Tensor convolved(const Tensor& whole, const Tensor& weight, const Window& window,
+                 const ConvOptions& options) {
+  const std::int64_t groups = options.groups, out = weight.size(0), in = weight.size(1);
+  const std::vector<std::int64_t> sizes = weight.shape();
+  const std::size_t n = window.kernel.size();
+  Tensor x = windows(padded(whole, window), window);  // (batch, in, out ..., kernel ...)
   x = x.unflatten(1, {groups, 1, in});
   Axes order{0, 1, 2};  // the channels go behind the output's sizes
   for (std::size_t i = 0; i < n; ++i) order.push_back(static_cast<std::int64_t>(4 + i));
@@ -118,9 +112,59 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions&
   std::vector<Dim> apart{Dim(1), Dim(groups), Dim(out / groups)};
   apart.insert(apart.end(), n, Dim(1));
   apart.insert(apart.end(), sizes.begin() + 1, sizes.end());
-  const Tensor sum =
-      contraction("conv", x, weight.reshape(Shape(apart)), last_axes(n + 1), options.dtype);
-  return with_bias(sum.flatten(1, 2), bias);
+  return contraction("conv", x, weight.reshape(Shape(apart)), last_axes(n + 1), options.dtype)
+      .flatten(1, 2);
+}
+
+// What reached the outputs, for the inputs: the transposed convolution. The padding is not part of it.
+Tensor of_inputs(const Tensor& gradient, const Tensor& x, const Tensor& weight,
+                 const Window& window, std::int64_t groups) {
+  std::vector<std::int64_t> more;
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const auto [before, after] = window.padding[i];
+    const std::int64_t room =
+        x.size(static_cast<std::int64_t>(2 + i)) + before + after - window.reach(i);
+    more.push_back(room % window.stride[i]);
+  }
+  return gradient
+      .conv_transpose(weight, {},
+                      {.groups = groups,
+                       .stride = window.stride,
+                       .dilation = window.dilation,
+                       .padding = window.padding,
+                       .output_padding = more})
+      .cast(x.dtype());
+}
+
+}  // namespace
+
+Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {
+  const Called called;
+  if (is_single(*this, weight)) return unsqueeze(0).conv(weight, bias, options).squeeze(0);
+  if (weight.ndim() < 3) want_convolution("conv", *this, weight, {}, 1, 0, 0, "out, in / groups");
+  const std::int64_t groups = options.groups, out = weight.size(0), in = weight.size(1);
+  if (groups <= 0 || out % groups != 0)
+    user_error(fmt::format("conv: a weight of shape {} has no {} groups of outputs",
+                           shape_text(weight.uop()), groups));
+  want_convolution("conv", *this, weight, bias, groups, in * groups, out, "out, in / groups");
+  const Window window("conv", kernel_of(weight), options.stride, options.dilation, options.padding);
+  const auto sides_are_more = [](const Padding::Sides& sides) {
+    return sides.first >= 0 && sides.second >= 0;
+  };
+  if (!std::ranges::all_of(window.padding, sides_are_more) || !dtype().is_float() ||
+      !weight.dtype().is_float())
+    return with_bias(convolved(*this, weight, window, options), bias);
+  const auto forward = [&](const std::vector<Tensor>& inputs) {
+    return convolved(inputs[0], inputs[1], window, options);
+  };
+  const auto backward = [window, options](const Tensor& gradient, const std::vector<Tensor>& inputs,
+                                          const Tensor&) {
+    const Tensor &x = inputs[0], &w = inputs[1];
+    const Tensor again = convolved(x.detach(), w, window, options);
+    return std::vector{of_inputs(gradient, x, w, window, options.groups),
+                       again.gradient({w}, gradient)[0]};
+  };
+  return with_bias(custom({*this, weight}, forward, backward), bias);
 }
 
 Tensor Tensor::conv1d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const {

@@ -11,8 +11,9 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
-constexpr std::size_t most_tiles = 6;     // kept by each time
+constexpr std::int64_t most_values = 32;    // in registers at once, tried at all
+constexpr std::size_t most_tiles = 6;       // kept by each time
+constexpr std::ptrdiff_t most_of_loop = 2;  // of those with lanes of one loop, before others
 
 class RegisterTiles {
  public:
@@ -74,12 +75,26 @@ class RegisterTiles {
     for (Option& option : packed) option.seconds = packed_seconds(option);
     sort_by_time(tiles);
     sort_by_time(packed);
-    packed.resize(std::min(packed.size(), most_tiles));
+    packed = of_all_loops(packed);
     for (std::size_t i = 0; i < std::min(tiles.size(), most_tiles); ++i)
       if (std::ranges::find(packed, tiles[i].number, &Option::number) == packed.end())
         packed.push_back(tiles[i]);
     sort_by_time(packed);
     return packed;
+  }
+
+  // The first of them, but others before a third with lanes of the same loop: what it takes to pack them is not
+  // known yet.
+  static std::vector<Option> of_all_loops(const std::vector<Option>& tiles) {
+    std::vector<Option> result, others;
+    for (const Option& tile : tiles) {
+      const bool is_third =
+          std::ranges::count(result, tile.vector, &Option::vector) >= most_of_loop;
+      (is_third ? others : result).push_back(tile);
+    }
+    result.insert(result.end(), others.begin(), others.end());
+    result.resize(std::min(result.size(), most_tiles));
+    return result;
   }
 
   double packed_seconds(Option option) const {
