@@ -73,10 +73,52 @@ Scalar lowest(DType dtype) {
   return int_from_bits(lowest_bits(dtype), dtype);
 }
 
+namespace {
+
+void want_room(const Window& window, std::size_t axis, std::int64_t size) {
+  if (size < window.reach(axis))
+    user_error(fmt::format("{}: a kernel of {} with dilation {} does not fit in {} elements",
+                           window.op, window.kernel[axis], window.dilation[axis], size));
+}
+
+// Each element is in one window at most, and windows have no gaps.
+bool are_side_by_side(const Window& window) {
+  return window.stride == window.kernel &&
+         std::ranges::all_of(window.dilation, [](std::int64_t d) { return d == 1; });
+}
+
+// Places of windows and places within them as axes of their own.
+Tensor windows_side_by_side(const Tensor& tensor, const Window& window) {
+  const std::vector<Dim> sizes = tensor.dims();
+  const std::size_t batch = sizes.size() - window.kernel.size();
+  Tensor::Bounds used;
+  std::vector<Dim> apart;
+  Axes order;
+  for (std::size_t i = 0; i < batch; ++i) {
+    used.emplace_back(0, sizes[i]);
+    apart.push_back(sizes[i]);
+    order.push_back(static_cast<std::int64_t>(i));
+  }
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const std::int64_t size = constant_size(window.op, sizes[batch + i].uop());
+    const std::int64_t width = window.kernel[i], count = size / width;
+    want_room(window, i, size);
+    used.emplace_back(0, count * width);
+    apart.insert(apart.end(), {Dim(count), Dim(width)});
+  }
+  for (std::size_t offset : {0, 1})
+    for (std::size_t i = 0; i < window.kernel.size(); ++i)
+      order.push_back(static_cast<std::int64_t>(batch + 2 * i + offset));
+  return tensor.shrink(used).reshape(Shape(apart)).permute(order);
+}
+
+}  // namespace
+
 // In rows one dilation longer than the axis, element o*stride of row k is element o*stride + k*dilation
 // of the axis: rows of the axis repeated end to end. Where strides reach further than a row has room,
 // it is longer by whole axes.
 Tensor windows(const Tensor& tensor, const Window& window) {
+  if (are_side_by_side(window)) return windows_side_by_side(tensor, window);
   const std::size_t n = window.kernel.size();
   const std::vector<Dim> sizes = tensor.dims();
   const std::vector<Dim> batch(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(n));
@@ -88,9 +130,7 @@ Tensor windows(const Tensor& tensor, const Window& window) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t size = constant_size(window.op, sizes[b + i].uop()), k = window.kernel[i];
     const std::int64_t s = window.stride[i], d = window.dilation[i], room = size - window.reach(i);
-    if (room < 0)
-      user_error(fmt::format("{}: a kernel of {} with dilation {} does not fit in {} elements",
-                             window.op, k, d, size));
+    want_room(window, i, size);
     const std::int64_t outputs = room / s + 1;
     const std::int64_t copies = std::max<std::int64_t>(1, (outputs * s - d + size - 1) / size);
     const std::int64_t row = size * copies + d;
