@@ -43,8 +43,11 @@ lint: deps-check build-asan ## Check formatting, layers, and the core with clang
 	scripts/check_layers.sh
 	scripts/lint.sh build/asan
 
-docs: build-default ## Regenerate the worked example of docs/architecture.md
+docs: build-default ## Regenerate what documents show: the worked example, line counts, the output of examples
 	scripts/update_docs.sh build/default/bin/weft
+	for page in README.md docs/guide/*.md docs/ops/*.md docs/topics/*.md; do \
+	  tests/pages/check.sh --update build/default/bin $$page || exit; \
+	done
 
 reference: ## Write the reference of the public headers to build/reference; warnings are errors
 	mkdir -p build/reference && doxygen docs/reference/Doxyfile

@@ -40,23 +40,3 @@ function(weft_fuzz_target name)
     weft_script_test(fuzz.${name} fuzz_${name} ${CMAKE_CURRENT_SOURCE_DIR}/corpus/${name})
   endif()
 endfunction()
-
-# weft_readme_test(README)
-#
-# Compiles the first ```cpp block of README, runs it and compares what it prints with the first
-# ```text block.
-function(weft_readme_test readme)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${readme})
-  file(READ ${readme} markdown)
-  foreach(language cpp text)
-    string(REGEX MATCH "\n```${language}\n([^`]*)\n```" block "${markdown}")
-    if(NOT block)
-      message(FATAL_ERROR "${readme} has no ```${language} block")
-    endif()
-    file(GENERATE OUTPUT readme_example.${language} CONTENT "${CMAKE_MATCH_1}\n")
-  endforeach()
-  add_executable(readme_example ${CMAKE_CURRENT_BINARY_DIR}/readme_example.cpp)
-  target_link_libraries(readme_example PRIVATE weft)
-  weft_script_test(readme.example sh -c
-    "$<TARGET_FILE:readme_example> | diff -u ${CMAKE_CURRENT_BINARY_DIR}/readme_example.text -")
-endfunction()

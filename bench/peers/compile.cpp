@@ -8,8 +8,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../convolutions.h"
 #include "../lowering.h"
-#include "../resnet50.h"
 #include "call_list.h"
 #include "memory.h"
 
@@ -17,7 +17,7 @@ namespace weft::bench {
 namespace {
 
 nlohmann::json lower() {
-  const Times times = measure(resnet50);
+  const Times times = measure([] { return std::vector{ResNet50().forward()}; });
   return {{"build", times.build},
           {"schedule", times.schedule},
           {"lower", times.lower},
@@ -27,7 +27,7 @@ nlohmann::json lower() {
 
 nlohmann::json load() {
   const Clock::time_point start = Clock::now();
-  const std::vector<ScheduleItem> items = Tensor::schedule(resnet50());
+  const std::vector<ScheduleItem> items = Tensor::schedule({ResNet50().forward()});
   std::vector<KernelFor> kernels;
   for (const ScheduleItem& item : items) kernels.push_back({item.kernel, &find_device("CPU")});
   load_kernels(kernels, extra_rules());

@@ -5,7 +5,7 @@ import numpy as np
 
 
 def input_values(shape, number):
-    """Numbers from -1 to 1 by a hash of the place; work.cpp has the same."""
+    """Numbers from -1 to 1 by a hash of the place; input_values.h has the same."""
     bits = np.arange(math.prod(shape), dtype=np.uint32)
     bits += np.uint32(number * 0x9E3779B9 & 0xFFFFFFFF)
     bits ^= bits >> np.uint32(16)

@@ -9,6 +9,7 @@
 #include <weft/weft.h>
 
 #include "call_list.h"
+#include "input_values.h"
 #include "work.h"
 
 namespace weft::bench {

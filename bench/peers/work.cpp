@@ -87,17 +87,6 @@ class Server {
 
 }  // namespace
 
-std::vector<float> input_values(std::size_t count, std::uint32_t number) {
-  std::vector<float> values(count);
-  for (std::size_t i = 0; i < count; ++i) {
-    std::uint32_t bits = static_cast<std::uint32_t>(i) + number * 0x9e3779b9;
-    bits = (bits ^ (bits >> 16)) * 0x7feb352d;
-    bits = (bits ^ (bits >> 15)) * 0x846ca68b;
-    values[i] = static_cast<float>((bits ^ (bits >> 16)) >> 8) * 0x1p-23F - 1;
-  }
-  return values;
-}
-
 void serve(const Load& load) {
   Server server(load);
   for (std::string line; std::getline(std::cin, line);) {

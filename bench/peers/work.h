@@ -23,9 +23,6 @@ class Work {
   virtual std::vector<std::string> schedules() const { return {}; }  // of its kernels
 };
 
-// The inputs of all peers: the same numbers from -1 to 1 everywhere, by a hash of the place.
-std::vector<float> input_values(std::size_t count, std::uint32_t number);
-
 using Load = std::function<std::unique_ptr<Work>(const nlohmann::json& request)>;
 // Until stdin ends. What `load` and its work throw becomes an answer.
 void serve(const Load& load);

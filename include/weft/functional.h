@@ -113,6 +113,8 @@ Tensor gumbel_softmax(const Tensor& logits, const O& o) {
 struct BatchNormOptions {
   std::optional<bool> training = {};  // by default whether there is a Training
   double momentum = 0.1, eps = 1e-5;
+  Tensor batches =
+      {};  // how many there were, with this one: the running ones are means of all, without momentum
 };
 // In training by the statistics of the batch, with which running_mean and running_var are assigned
 // means, unless null; otherwise by the running ones.

@@ -186,6 +186,9 @@ class Tensor {
   // The kernels and copies that realize() would run, in order.
   std::vector<ScheduleItem> schedule() const;
   static std::vector<ScheduleItem> schedule(const std::vector<Tensor>& tensors);
+  // What realize() would take: kernels, flops, memory.
+  RunCost cost() const;
+  static RunCost cost(const std::vector<Tensor>& tensors);
   static std::vector<ScheduleItem> schedule_linear(const std::vector<Tensor>& tensors) {
     return Called(), schedule(tensors);
   }

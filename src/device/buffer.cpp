@@ -14,6 +14,31 @@ constexpr std::size_t most_between = std::size_t{16} << 20;
 
 }  // namespace
 
+void* Device::allocate(std::size_t bytes) {
+  void* memory = allocator().allocate(bytes);
+  const std::lock_guard lock(counting_);
+  use_.bytes += bytes;
+  use_.peak = std::max(use_.peak, use_.bytes);
+  ++use_.allocations;
+  return memory;
+}
+
+void Device::release(void* memory, std::size_t bytes) {
+  allocator().release(memory, bytes);
+  const std::lock_guard lock(counting_);
+  use_.bytes -= bytes;
+}
+
+MemoryUse Device::memory_use() const {
+  const std::lock_guard lock(counting_);
+  return use_;
+}
+
+void Device::forget_peak() {
+  const std::lock_guard lock(counting_);
+  use_.peak = use_.bytes;
+}
+
 Buffer::Buffer(Device& device, std::span<std::byte> bytes, std::shared_ptr<const void> owner)
     : Buffer(device, bytes.size()) {
   if (device.allocator().uses_addresses()) {
@@ -35,11 +60,11 @@ Buffer::Buffer(const std::shared_ptr<Buffer>& whole, std::size_t offset, std::si
 }
 
 Buffer::~Buffer() {
-  if (memory_ != nullptr && !foreign_) device_.allocator().release(memory_, bytes_);
+  if (memory_ != nullptr && !foreign_) device_.release(memory_, bytes_);
 }
 
 void* Buffer::memory() {
-  if (memory_ == nullptr && !foreign_) memory_ = device_.allocator().allocate(bytes_);
+  if (memory_ == nullptr && !foreign_) memory_ = device_.allocate(bytes_);
   return memory_;
 }
 

@@ -264,6 +264,30 @@ std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted) {
   return items;
 }
 
+RunCost cost(const std::vector<Wanted>& wanted) {
+  const Task task(wanted);
+  if (task.open.empty()) return {};
+  const Plan& plan = task.runnable->plan;
+  RunCost cost{.kernels = plan.steps.size()};
+  for (const Step& step : plan.steps) {
+    cost.flops += step.work.flops;
+    cost.bytes += step.work.bytes;
+  }
+  std::vector<bool> is_new(plan.slots.size());
+  for (const Step& step : plan.steps)
+    for (std::uint32_t slot : step.slots) is_new[slot] = !plan.slots[slot].input;
+  for (const Block& block : blocks_of(plan)) {
+    cost.own_bytes += block.layout.bytes;
+    cost.least_bytes += block.layout.least;
+    for (std::uint32_t slot : block.slots) is_new[slot] = false;
+  }
+  for (std::size_t slot = 0; slot < is_new.size(); ++slot)
+    if (is_new[slot])
+      cost.result_bytes +=
+          bytes_of(plan.slots[slot].buffer->dtype(), plan.slots[slot].buffer->dims());
+  return cost;
+}
+
 std::string ScheduleItem::str() const {
   std::string shapes;
   for (const Node* size : buffers[0]->dims())

@@ -43,13 +43,15 @@ void print(const std::string& line) { std::fputs((line + "\n").c_str(), stderr);
 
 }  // namespace
 
-void report_run(const Plan& plan, double seconds) {
+void report_run(const Plan& plan, std::size_t between, double seconds) {
   std::set<std::string> devices;
   for (const Step& step : plan.steps) devices.insert(step.device.get());
   const auto copies =
       std::ranges::count_if(plan.steps, [](const Step& step) { return step.kernel.is_null(); });
-  print(fmt::format("realize  {:4} kernels {:3} copies  {}  on {}", std::ssize(plan.steps) - copies,
-                    copies, time_text(seconds), fmt::join(devices, ", ")));
+  print(fmt::format("realize  {:4} kernels {:3} copies  {}  on {}{}",
+                    std::ssize(plan.steps) - copies, copies, time_text(seconds),
+                    fmt::join(devices, ", "),
+                    between == 0 ? "" : fmt::format(", {} bytes between them", between)));
 }
 
 void report_step(const Plan& plan, const Step& step, double seconds, std::string_view callers) {

@@ -7,8 +7,8 @@
 
 namespace weft {
 
-// DEBUG=1: a line for each run.
-void report_run(const Plan& plan, double seconds);
+// DEBUG=1: a line for each run; `between` bytes are for what lives between its kernels.
+void report_run(const Plan& plan, std::size_t between, double seconds);
 // DEBUG=2: a line for each kernel and copy, with the lines of the program that made it.
 void report_step(const Plan& plan, const Step& step, double seconds, std::string_view callers);
 // DEBUG=3: what is compiled.

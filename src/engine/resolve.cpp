@@ -118,6 +118,7 @@ Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options) 
   for (const Wanted& each : wanted) tensors.emplace_back(resolver.resolve(each.tensor.node()));
   if (resolver.has_custom) tensors = rewrite(tensors, custom_rules());
   tensors = rewrite_tensors(tensors, options);
+  if (!options.extra->empty()) tensors = rewrite(tensors, custom_rules());  // they may make some
   for (std::size_t i = 0; i < wanted.size(); ++i)
     result.roots.push_back({tensors[i], wanted[i].device});
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));

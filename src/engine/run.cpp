@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <map>
+#include <set>
 
 #include <weft/dev/engine/storage.h>
 #include <weft/settings.h>
@@ -44,6 +46,7 @@ void load(RunnablePlan& runnable) {
     steps[i] = {*next, variables_of(**next, plan.steps[i], plan)};
     ++next;
   }
+  runnable.blocks = blocks_of(plan);
   runnable.steps = std::move(steps);
 }
 
@@ -53,6 +56,26 @@ std::vector<std::size_t> last_uses(const Plan& plan) {
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     for (std::uint32_t slot : plan.steps[i].slots) last[slot] = i;
   return last;
+}
+
+// Which slots a run has to be given, or leaves behind.
+std::vector<bool> outer_slots(const Plan& plan) {
+  std::set<std::uint64_t> left;
+  for (const UOp& root : plan.roots)
+    for (const Node* buffer : buffers_of(root.node()))
+      left.insert(buffer->arg<BufferArg>().id.value);
+  std::vector<bool> outer;
+  for (const Slot& slot : plan.slots)
+    outer.push_back(slot.input || left.contains(slot.buffer->arg<BufferArg>().id.value));
+  return outer;
+}
+
+std::size_t bytes_of(const Slot& slot) {
+  return weft::bytes_of(slot.buffer->dtype(), slot.buffer->dims());
+}
+
+Device& device_of(const Slot& slot) {
+  return find_device(slot.buffer->arg<BufferArg>().device.get());
 }
 
 void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
@@ -66,12 +89,37 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
   loaded.kernel->program->run(arguments, own);
 }
 
+void place_blocks(const RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& memory) {
+  for (const auto& [device, slots, layout] : runnable.blocks) {
+    const auto block = std::make_shared<Buffer>(*device, layout.bytes);
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      memory[slots[i]] = std::make_shared<Buffer>(block, layout.offsets[i],
+                                                  bytes_of(runnable.plan.slots[slots[i]]));
+  }
+}
+
 }  // namespace
 
+std::vector<Block> blocks_of(const Plan& plan) {
+  const std::vector<std::size_t> last = last_uses(plan);
+  std::vector<bool> is_done = outer_slots(plan);
+  std::map<Device*, std::pair<std::vector<std::uint32_t>, std::vector<Lifetime>>> parts;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    for (std::uint32_t slot : plan.steps[i].slots) {
+      if (is_done[slot]) continue;
+      is_done[slot] = true;
+      auto& [slots, lifetimes] = parts[&device_of(plan.slots[slot])];
+      slots.push_back(slot);
+      lifetimes.push_back({bytes_of(plan.slots[slot]), i, last[slot]});
+    }
+  std::vector<Block> blocks;
+  for (auto& [device, part] : parts)
+    blocks.push_back({device, std::move(part.first), lay_out(part.second)});
+  return blocks;
+}
+
 std::shared_ptr<Buffer> memory_for(const Slot& slot) {
-  const Node* buffer = slot.buffer.node();
-  return std::make_shared<Buffer>(find_device(buffer->arg<BufferArg>().device.get()),
-                                  bytes_of(buffer->dtype(), buffer->dims()));
+  return std::make_shared<Buffer>(device_of(slot), bytes_of(slot));
 }
 
 Access access_of(const Step& step, std::size_t argument) {
@@ -86,10 +134,9 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
   const Plan& plan = runnable.plan;
   const Clock::time_point start = Clock::now();
   const std::vector<std::size_t> last = last_uses(plan);
+  place_blocks(runnable, memory);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    for (std::uint32_t slot : step.slots)
-      if (memory[slot] == nullptr) memory[slot] = memory_for(plan.slots[slot]);
     const Clock::time_point begin = callers.empty() ? start : Clock::now();
     if (step.kernel.is_null())
       memory[step.slots[0]]->copy_from(*memory[step.slots[1]], step.offset);
@@ -99,7 +146,10 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
     for (std::uint32_t slot : step.slots)
       if (last[slot] == i) memory[slot] = nullptr;
   }
-  if (debug_level() >= 1) report_run(plan, seconds_since(start));
+  if (debug_level() < 1) return;
+  std::size_t between = 0;
+  for (const Block& block : runnable.blocks) between += block.layout.bytes;
+  report_run(plan, between, seconds_since(start));
 }
 
 }  // namespace weft

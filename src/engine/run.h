@@ -5,11 +5,19 @@
 #include <vector>
 
 #include <weft/dev/device/buffer.h>
+#include <weft/dev/schedule/layout.h>
 #include <weft/dev/schedule/plan.h>
 
 #include "programs.h"
 
 namespace weft {
+
+// One block of a device's memory, for what lives between the steps of a plan.
+struct Block {
+  Device* device;
+  std::vector<std::uint32_t> slots;
+  Layout layout;  // of those
+};
 
 // A plan with its programs, which the first run loads.
 struct RunnablePlan {
@@ -21,7 +29,11 @@ struct RunnablePlan {
   std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled
   std::mutex loading;
   std::vector<Loaded> steps;
+  std::vector<Block> blocks;
 };
+
+// What lies in blocks of the plan's own.
+std::vector<Block> blocks_of(const Plan& plan);
 
 // New memory of a slot.
 std::shared_ptr<Buffer> memory_for(const Slot& slot);

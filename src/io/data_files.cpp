@@ -16,7 +16,7 @@ constexpr std::string_view endings[] = {"", ".gz"};
 std::string path_of(const std::string& folder, const std::string& name) {
   for (const std::string_view ending : endings) {
     const std::string path = fmt::format("{}/{}{}", folder, name, ending);
-    if (std::filesystem::is_regular_file(path)) return path;
+    if (std::error_code error; std::filesystem::is_regular_file(path, error)) return path;
   }
   return {};
 }

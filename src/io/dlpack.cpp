@@ -42,6 +42,7 @@ DType dtype_of(const DLDataType& type) {
 
 Tensor from_dlpack(DLManagedTensor* managed) {
   const Called called;
+  if (managed == nullptr) user_error("from_dlpack: there is no tensor");
   const std::shared_ptr<DLManagedTensor> owner(managed, [](DLManagedTensor* taken) {
     if (taken->deleter != nullptr) taken->deleter(taken);
   });

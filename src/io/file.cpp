@@ -53,8 +53,10 @@ NewFile::NewFile(const std::string& path) : in_{path} {
   struct stat old{};
   const bool exists = ::stat(target_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) in_.fail("it is there already, and no regular file");
-  part_ = fmt::format("{}.{}.{}.part", target_, ::getpid(), ++count);
-  descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  do {  // one may be left of a program that was killed, of the same number: in a container they return
+    part_ = fmt::format("{}.{}.{}.part", target_, ::getpid(), ++count);
+    descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  } while (descriptor_ < 0 && errno == EEXIST);
   if (descriptor_ < 0) in_.fail_by_errno();
   if (exists) ::fchmod(descriptor_, old.st_mode & 07777);
 }

@@ -157,9 +157,13 @@ Gguf load_gguf(const std::string& path, const std::string& device) {
   const auto values = file->bytes().subspan(start);
   const Memory memory(file, device);
   Gguf result{reader.metadata, {}};
+  std::size_t taken = 0;
   for (const Entry& each : reader.entries) {
     if (each.offset > values.size() || each.bytes > values.size() - each.offset)
       in.fail(fmt::format("'{}' lies outside of it", each.name));
+    // Otherwise a few bytes could stand for any number of copies.
+    taken += each.bytes;
+    if (taken > values.size()) in.fail("its tensors overlap");
     const Tensor tensor = tensor_of(memory, values.subspan(each.offset, each.bytes), each);
     if (!result.tensors.emplace(each.name, tensor).second)
       in.fail(fmt::format("two tensors are named '{}'", each.name));

@@ -1,6 +1,7 @@
 // Images by stb: the only source that includes its headers.
 
 #include <algorithm>
+#include <limits>
 #include <memory>
 
 #include <fmt/format.h>
@@ -30,6 +31,8 @@ Tensor load_image(const std::string& path, int channels, const Options& options)
   if (channels < 0 || channels > 4)
     user_error(fmt::format("load_image: {} channels where there are 1 to 4", channels));
   const std::vector<std::byte> file = read_file(path);
+  if (file.size() > std::size_t{std::numeric_limits<int>::max()})
+    user_error(fmt::format("load_image: '{}': {} bytes are too many", path, file.size()));
   int width = 0, height = 0, found = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),

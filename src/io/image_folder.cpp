@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 std::vector<fs::path> sorted(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
-  for (const fs::directory_entry& each : fs::directory_iterator(folder, error))
-    if (!each.path().filename().string().starts_with('.')) paths.push_back(each.path());
+  for (fs::directory_iterator each(folder, error); !error && each != fs::directory_iterator();
+       each.increment(error))
+    if (!each->path().filename().string().starts_with('.')) paths.push_back(each->path());
   if (error) InFile{folder.string()}.fail(error.message());
   std::ranges::sort(paths);
   return paths;
@@ -30,7 +31,7 @@ std::vector<fs::path> sorted(const fs::path& folder) {
 ImageFolder::ImageFolder(const std::string& folder) {
   const Called called("ImageFolder");
   for (const fs::path& path : sorted(folder)) {
-    if (!fs::is_directory(path)) continue;
+    if (std::error_code error; !fs::is_directory(path, error)) continue;
     for (const fs::path& file : sorted(path)) {
       files.push_back(file.string());
       labels.push_back(static_cast<std::int64_t>(classes.size()));

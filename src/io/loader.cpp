@@ -135,11 +135,13 @@ DataLoader::DataLoader(std::int64_t count, Fetch fetch, const LoaderOptions& opt
   if (options.batch_size < 1 || count < 0)
     user_error(fmt::format("DataLoader: batches of {} of {} elements: want at least 1",
                            options.batch_size, count));
+  if (!fetch_) user_error("DataLoader: there is no function that makes batches");
   shuffle();
 }
 
 std::int64_t DataLoader::batches() const {
-  return (count_ + (options_.drop_last ? 0 : options_.batch_size - 1)) / options_.batch_size;
+  const bool has_rest = !options_.drop_last && count_ % options_.batch_size != 0;
+  return count_ / options_.batch_size + (has_rest ? 1 : 0);
 }
 
 // Written out, since std::shuffle gives another order with each library.
@@ -153,7 +155,8 @@ void DataLoader::shuffle() {
 
 DataLoader::Places DataLoader::places_of(std::int64_t batch) const {
   const std::int64_t first = batch * options_.batch_size;
-  return {order_.begin() + first, order_.begin() + std::min(first + options_.batch_size, count_)};
+  return {order_.begin() + first,
+          order_.begin() + first + std::min(options_.batch_size, count_ - first)};
 }
 
 DataLoader::Iterator DataLoader::begin() {

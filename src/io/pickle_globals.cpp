@@ -228,6 +228,10 @@ void Pickle::make_storage() {
     fail("its pickle points outside of it in an unknown way");
   spend(id->items.size());
   const Refs parts = id->items;
+  // Before PyTorch 0.4 one could be a part of another.
+  const auto* view = parts.size() > 5 ? find<Object>(parts[5]) : nullptr;
+  if (parts.size() > 5 && (view == nullptr || !view->is_none()))
+    fail("its pickle has a storage that is a part of another, which is not known");
   make(Storage{text(parts[2]), get<Global>(parts, 1).dtype, integer(parts[4])});
 }
 

@@ -18,7 +18,7 @@ class Pickle::Converter {
 
   // The same node is the same object wherever it stands: what is shared stays so, and takes no time again.
   Object operator()(Ref node) {
-    if (const std::optional<Object>& found = made_[node]) return *found;
+    if (const std::optional<Object>& found = made_[node]) return copied(*found);
     if (++level_ > most_levels) pickle_.fail("its pickle is nested too deeply, or contains itself");
     Object made = std::visit([&](const auto& each) { return object(each); }, pickle_.nodes_[node]);
     --level_;
@@ -28,6 +28,15 @@ class Pickle::Converter {
 
  private:
   static constexpr int most_levels = 100;
+
+  // A text is another one wherever it stands, and it takes two bytes to point to it.
+  const Object& copied(const Object& object) {
+    constexpr std::size_t free = 1 << 26, times = 16;
+    if (object.is<std::string>()) copied_ += object.as<std::string>().size();
+    if (copied_ > free && (copied_ - free) / times > pickle_.from_.size())
+      pickle_.fail("its pickle makes far more text than it has");
+    return object;
+  }
 
   Object object(const Object& plain) { return plain; }
   Object object(const Global& global) { return global.name; }
@@ -56,6 +65,7 @@ class Pickle::Converter {
   }
 
   Object object(const TorchTensor& tensor) {
+    if (!storages_) pickle_.fail("its pickle has a tensor where none can be");
     const auto& storage = std::get<Storage>(pickle_.nodes_[tensor.storage]);
     const std::size_t width = tensor.dtype.bytes();
     if (tensor.dtype.is_void()) pickle_.fail("its pickle has a tensor of unknown dtype");
@@ -87,6 +97,7 @@ class Pickle::Converter {
   const std::string& device_;
   const Storages& storages_;
   std::vector<std::optional<Object>> made_;
+  std::size_t copied_ = 0;
   int level_ = 0;
 };
 

@@ -57,21 +57,29 @@ std::string BytePairTokenizer::decode(const Tokens& tokens) const {
 }
 
 Tokens BytePairTokenizer::encode(std::string_view text, bool with_special) const {
+  // Of each special token its next place: the text is gone through once for each.
+  struct Found {
+    std::size_t at;
+    const Special::value_type* token;
+    bool operator<(const Found& other) const {  // the first; at one place, the longest
+      return at != other.at ? at < other.at : token->first.size() > other.token->first.size();
+    }
+  };
+  std::vector<Found> found;
+  if (with_special)
+    for (const auto& each : special_) found.push_back({text.find(each.first), &each});
   Tokens tokens;
-  while (with_special) {
-    // The first in the text; of those that begin at one place, the longest.
-    std::size_t first = text.npos;
-    const Special::value_type* next = nullptr;
-    for (const auto& each : special_)
-      if (const std::size_t at = text.find(each.first);
-          at < first || (at == first && next != nullptr && each.first.size() > next->first.size()))
-        first = at, next = &each;
-    if (next == nullptr) break;
-    encode_plain(text.substr(0, first), tokens);
-    tokens.push_back(next->second);
-    text.remove_prefix(first + next->first.size());
+  std::size_t done = 0;
+  while (!found.empty()) {
+    const Found next = *std::ranges::min_element(found, std::less<>());
+    if (next.at == text.npos) break;
+    encode_plain(text.substr(done, next.at - done), tokens);
+    tokens.push_back(next.token->second);
+    done = next.at + next.token->first.size();
+    for (Found& each : found)
+      if (each.at < done) each.at = text.find(each.token->first, done);
   }
-  encode_plain(text, tokens);
+  encode_plain(text.substr(done), tokens);
   return tokens;
 }
 
@@ -118,8 +126,11 @@ void BytePairTokenizer::encode_word(std::string_view word, Tokens& to) const {
     offer(pair.first);
     if (pair.first > 0) offer(before[pair.first]);
   }
-  for (std::size_t i = 0; i < word.size(); i = end[i])
-    to.push_back(tokens_.find(word.substr(i, end[i] - i))->second.number);
+  for (std::size_t i = 0; i < word.size(); i = end[i]) {
+    const auto found = tokens_.find(word.substr(i, end[i] - i));
+    if (found == tokens_.end()) user_error("BytePairTokenizer::encode: it was made of no file");
+    to.push_back(found->second.number);
+  }
 }
 
 }  // namespace weft

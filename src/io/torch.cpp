@@ -9,7 +9,6 @@
 
 #include "mapping.h"
 #include "pickle.h"
-#include "shape.h"
 #include "zip.h"
 
 namespace weft {
@@ -34,17 +33,20 @@ class Storages {
     parts_[key] = {*kept, kept};
   }
 
+  // All of a storage, whatever part is asked for: it may have to be copied, and is so once.
   Tensor tensor(const std::string& key, DType dtype, std::int64_t count) {
+    const auto found = parts_.find(key);
+    if (found == parts_.end()) in_.fail(fmt::format("its storage '{}' is missing", key));
+    const auto& [bytes, owner] = found->second;
+    const std::size_t all = bytes.size() / dtype.bytes();
+    if (count < 0 || static_cast<std::uint64_t>(count) > all)
+      in_.fail(fmt::format("its storage '{}' has {} bytes, too few for {} of {}", key, bytes.size(),
+                           count, dtype.str()));
     Tensor& made = made_[{key, dtype.kind()}];
-    if (!made.is_null() && made.numel() >= count) return made;
-    const auto part = parts_.find(key);
-    if (part == parts_.end()) in_.fail(fmt::format("its storage '{}' is missing", key));
-    const auto bytes = checked_bytes(dtype, {count});
-    if (!bytes || *bytes > part->second.bytes.size())
-      in_.fail(fmt::format("its storage '{}' has {} bytes, too few for {} of {}", key,
-                           part->second.bytes.size(), count, dtype.str()));
-    return made = Memory(part->second.owner, device_)
-                      .tensor(part->second.bytes.first(*bytes), dtype, {count});
+    if (made.is_null())
+      made = Memory(owner, device_)
+                 .tensor(bytes.first(all * dtype.bytes()), dtype, {static_cast<std::int64_t>(all)});
+    return made;
   }
 
   Object object(const Pickle& pickle) {
@@ -87,6 +89,10 @@ Object from_archive(std::span<const std::byte> file, Storages& storages, const I
     else
       storages.add(key, each.unpacked(in));
   }
+  // torch.save never packs it, and each byte of it may stand for a hundred in memory.
+  constexpr std::size_t most_packed = 64;
+  if (!found->is_stored() && found->size / most_packed > found->packed.size())
+    in.fail("its data.pkl is packed too well to be one");
   const std::vector<std::byte> code = found->unpacked(in);
   Cursor from(code, in);
   return storages.object(Pickle(from));
@@ -118,8 +124,11 @@ class Names {
   Names(StateDict& state, const InFile& in) : state_(state), in_(in) {}
 
   void add(const Object& object, const std::string& name) {
-    // What is shared may be found by ever so many ways.
+    // What is shared may be found by ever so many ways, and they may be long.
+    letters_ += name.size();
     if (++count_ > most) in_.fail(fmt::format("there are more than {} objects in it", most));
+    if (letters_ > most_letters)
+      in_.fail(fmt::format("the names in it have more than {} letters", most_letters));
     const std::string before = name.empty() ? name : name + ".";
     if (object.is<Tensor>()) {
       if (!state_.emplace(name, object.as<Tensor>()).second)
@@ -134,9 +143,11 @@ class Names {
 
  private:
   static constexpr int most = 1'000'000;
+  static constexpr std::size_t most_letters = 256'000'000;
   StateDict& state_;
   const InFile& in_;
   int count_ = 0;
+  std::size_t letters_ = 0;
 };
 
 }  // namespace

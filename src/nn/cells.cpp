@@ -26,14 +26,16 @@ Tensor or_zeros(const Tensor& state, const Tensor& x, const GateWeights& cell) {
 }  // namespace
 
 GateWeights gate_weights(std::int64_t gates, std::int64_t input_size, std::int64_t hidden_size,
-                         bool has_bias, const Options& options) {
+                         bool has_bias, const Options& options, std::int64_t proj_size) {
   want_sizes({input_size, hidden_size});
   const std::int64_t rows = gates * hidden_size;
   const auto drawn = [&](const Shape& shape) {
     return uniform_of_fan(shape, hidden_size, options);
   };
-  GateWeights cell{drawn({rows, input_size}), drawn({rows, hidden_size}), {}, {}};
+  const std::int64_t width = proj_size > 0 ? proj_size : hidden_size;
+  GateWeights cell{.weight_ih = drawn({rows, input_size}), .weight_hh = drawn({rows, width})};
   if (has_bias) cell.bias_ih = drawn({rows}), cell.bias_hh = drawn({rows});
+  if (proj_size > 0) cell.weight_hr = drawn({proj_size, hidden_size});
   return cell;
 }
 

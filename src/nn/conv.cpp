@@ -59,6 +59,7 @@ Conv<Dims>::Conv(std::int64_t in_channels, std::int64_t out_channels, const PerD
   const Called called(conv_names[Dims]);
   want_groups(in_channels, out_channels, options.groups);
   const std::vector<std::int64_t> kernel = kernel_size.of(Dims, "conv");
+  want_all(kernel);
   const std::int64_t inputs = in_channels / options.groups * count_of(kernel);
   const Shape shape = shape_of(out_channels, in_channels / options.groups, kernel);
   weight = uniform_of_fan(shape, inputs, learned(options));
@@ -85,6 +86,7 @@ ConvTranspose<Dims>::ConvTranspose(std::int64_t in_channels, std::int64_t out_ch
   const Called called(transposed_names[Dims]);
   want_groups(in_channels, out_channels, options.groups);
   const std::vector<std::int64_t> kernel = kernel_size.of(Dims, "conv");
+  want_all(kernel);
   const std::int64_t each = out_channels / options.groups, inputs = each * count_of(kernel);
   weight = uniform_of_fan(shape_of(in_channels, each, kernel), inputs, learned(options));
   if (options.bias) bias = uniform_of_fan({out_channels}, inputs, learned(options));

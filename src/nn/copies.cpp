@@ -15,7 +15,13 @@ Tensor clone(const Tensor& tensor) {
   return tensor.detach().clone().set_requires_grad(tensor.requires_grad());
 }
 
+void want_decay(double decay) {
+  if (!(decay >= 0 && decay <= 1))
+    user_error(fmt::format("EMA: a decay of {} is not from 0 to 1", decay));
+}
+
 Tensor cast(const Tensor& tensor, DType dtype) {
+  if (!dtype.is_float()) user_error(fmt::format("parameters are not of {}", dtype.str()));
   return tensor.requires_grad() ? tensor.cast(dtype) : tensor;
 }
 

@@ -26,16 +26,21 @@ BatchNorm::BatchNorm(std::int64_t num_features, const BatchNormOptions& given) :
 Tensor BatchNorm::operator()(const Tensor& x) const {
   const Called called("BatchNorm");
   const bool tracks = !running_mean.is_null(), trains = !tracks || Training::is_on();
-  const Tensor y = functional::batch_norm(
-      x, running_mean, running_var, weight, bias,
-      {.training = trains, .momentum = options.momentum, .eps = options.eps});
-  if (Tensor count = num_batches_tracked; trains && !count.is_null()) count += 1;
+  const bool counts = trains && tracks;
+  const Tensor batches = counts ? num_batches_tracked + 1 : Tensor();
+  const Tensor y = functional::batch_norm(x, running_mean, running_var, weight, bias,
+                                          {.training = trains,
+                                           .momentum = options.momentum.value_or(0),
+                                           .eps = options.eps,
+                                           .batches = options.momentum ? Tensor() : batches});
+  if (Tensor count = num_batches_tracked; counts) count.assign(batches);
   return y;
 }
 
 LayerNorm::LayerNorm(const PerDim& shape, const LayerNormOptions& options)
     : normalized_shape(shape.values()), eps(options.eps) {
   const Called called("LayerNorm");
+  if (normalized_shape.empty()) user_error("there are no axes to normalise along");
   for (const std::int64_t size : normalized_shape) want_sizes({size});
   if (!options.elementwise_affine) return;
   weight = Tensor::ones(normalized_shape, learned(options));

@@ -2,6 +2,8 @@
 
 #include <weft/nn/optim.h>
 
+#include <algorithm>
+
 #include "parameters.h"
 
 namespace weft::nn {
@@ -49,6 +51,7 @@ void update_group(ParameterGroup& group, Assignments& assignments) {
     const Now now{
         .lr = here(group.lr),
         .step = here(step),
+        .momentum = group.momentum.is_null() ? Tensor() : here(group.momentum),
         .before = [&](const std::string& name) { return moments.at(name); },
         .put = [&](const std::string& name,
                    const Tensor& value) { return assignments.put(moments.at(name), value); }};
@@ -68,6 +71,8 @@ Optimizer::Optimizer(const TensorsOf& tensors, double lr, const UpdateRule& rule
   const std::string device = group.parameters[0].device();
   group.lr = number_on(device, static_cast<float>(lr));
   group.steps = number_on(device, std::int32_t{0});
+  if (rule.momentum)
+    group.momentum = Tensor::full({}, *rule.momentum, {.dtype = dtypes::f32, .device = device});
   for (const Tensor& parameter : group.parameters)
     group.state.push_back(moments_of(parameter, rule));
   groups.push_back(std::move(group));
@@ -99,7 +104,12 @@ void Optimizer::step() {
 }
 
 OptimizerGroup::OptimizerGroup(std::initializer_list<Optimizer> optimizers) {
+  const Called called("OptimizerGroup");
   for (const Optimizer& optimizer : optimizers) {
+    for (const Tensor& parameter : optimizer.parameters())
+      if (std::ranges::any_of(parameters(), [&](const Tensor& own) { return own.is(parameter); }))
+        user_error(fmt::format("a parameter of shape ({}) belongs to two of the optimizers",
+                               fmt::join(parameter.shape(), ", ")));
     groups.insert(groups.end(), optimizer.groups.begin(), optimizer.groups.end());
     buffers.insert(buffers.end(), optimizer.buffers.begin(), optimizer.buffers.end());
   }

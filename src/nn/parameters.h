@@ -42,10 +42,16 @@ Tensor number_on(const std::string& device, Number value) {
   return Tensor(std::vector{value}).reshape({}).to(device);
 }
 
-inline void want_sizes(std::initializer_list<std::int64_t> sizes) {
+inline void want_all(const std::vector<std::int64_t>& sizes) {
   for (const std::int64_t size : sizes)
     if (size < 1)
       user_error(fmt::format("sizes {} are not all at least 1", fmt::join(sizes, ", ")));
+}
+inline void want_sizes(std::initializer_list<std::int64_t> sizes) { want_all(sizes); }
+
+inline void want_dropout(double dropout) {
+  if (!(dropout >= 0 && dropout <= 1))
+    user_error(fmt::format("a dropout of {} is not from 0 to 1", dropout));
 }
 
 inline Tensor plus(const Tensor& x, const Tensor& bias) { return bias.is_null() ? x : x + bias; }

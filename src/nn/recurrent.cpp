@@ -16,21 +16,32 @@ using State = std::vector<Tensor>;  // h, or h and c
 // The next state, from the products of the input and of h, and the state.
 using Step = std::function<State(const Tensor& in, const Tensor& own, const State& state)>;
 
+constexpr std::int64_t lstm_gates = 4;
+
 struct Steps {
   Tensor y;
   State last;
 };
 
+void want_options(const RecurrentOptions& options, std::int64_t gates, std::int64_t hidden_size) {
+  want_sizes({options.num_layers});
+  want_dropout(options.dropout);
+  if (options.proj_size != 0 && gates != lstm_gates) user_error("proj_size is for LSTM alone");
+  if (options.proj_size < 0 || (options.proj_size > 0 && options.proj_size >= hidden_size))
+    user_error(fmt::format("a proj_size of {} is not below the hidden size of {}",
+                           options.proj_size, hidden_size));
+}
+
 void begin(RecurrentWeights& net, std::int64_t gates, std::int64_t input_size,
            std::int64_t hidden_size, const RecurrentOptions& options) {
   net.options = options;
-  want_sizes({options.num_layers});
-  if (!(options.dropout >= 0 && options.dropout <= 1))
-    user_error(fmt::format("a dropout of {} is not from 0 to 1", options.dropout));
+  want_options(options, gates, hidden_size);
   const std::int64_t directions = options.bidirectional ? 2 : 1;
+  const std::int64_t width = options.proj_size > 0 ? options.proj_size : hidden_size;
   for (std::int64_t i = 0; i < options.num_layers * directions; ++i)
-    net.cells.push_back(gate_weights(gates, i < directions ? input_size : directions * hidden_size,
-                                     hidden_size, options.bias, learned(options)));
+    net.cells.push_back(gate_weights(gates, i < directions ? input_size : directions * width,
+                                     hidden_size, options.bias, learned(options),
+                                     options.proj_size));
 }
 
 // One layer in one direction; x (time, batch, in).
@@ -42,6 +53,7 @@ Steps through(const Tensor& x, const GateWeights& cell, State state, bool is_rev
   for (const Tensor& now : in) {
     const Tensor own = plus(state[0].matmul(cell.weight_hh.T()), cell.bias_hh);
     state = step(now, own, state);
+    if (!cell.weight_hr.is_null()) state[0] = state[0].matmul(cell.weight_hr.T());
     outputs.push_back(state[0]);
   }
   if (is_reverse) std::ranges::reverse(outputs);
@@ -60,9 +72,10 @@ void want_input(const Tensor& x, const RecurrentWeights& net) {
 // The first states (layers * directions, batch, hidden) of as many kinds as `first` has.
 State all_states(const RecurrentWeights& net, const Tensor& x, const State& first, bool has_batch) {
   const GateWeights& cell = net.cells[0];
-  const std::vector<std::int64_t> wanted{std::ssize(net.cells), x.size(1), cell.weight_hh.size(1)};
+  std::vector<std::int64_t> wanted{std::ssize(net.cells), x.size(1), cell.weight_hh.size(1)};
   State states;
   for (const Tensor& given : first) {
+    if (!states.empty() && !cell.weight_hr.is_null()) wanted[2] = cell.weight_hr.size(1);  // c
     const Options options{.dtype = cell.weight_hh.dtype(), .device = x.device()};
     states.push_back(given.is_null() ? Tensor::zeros(wanted, options)
                      : has_batch     ? given
@@ -131,7 +144,7 @@ std::pair<Tensor, Tensor> GRU::operator()(const Tensor& x, const Tensor& h) cons
 
 LSTM::LSTM(std::int64_t input_size, std::int64_t hidden_size, const RecurrentOptions& options) {
   const Called called("LSTM");
-  begin(*this, 4, input_size, hidden_size, options);
+  begin(*this, lstm_gates, input_size, hidden_size, options);
 }
 
 std::pair<Tensor, LstmState> LSTM::operator()(const Tensor& x, const LstmState& first) const {

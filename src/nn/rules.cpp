@@ -27,8 +27,8 @@ Tensor decayed(const Tensor& gradient, const Tensor& parameter, double weight_de
   return weight_decay == 0 ? gradient : gradient + parameter * weight_decay;
 }
 
-// 1 - beta^step, with all its digits where beta is near 1.
-Tensor warmth(double beta, const Tensor& step) { return -(step * std::log(beta)).expm1(); }
+// 1 - beta^step, of its logarithm: with all its digits where beta is near 1.
+Tensor warmth(const Operand& log_beta, const Tensor& step) { return -(step * log_beta).expm1(); }
 
 Tensor length(const Tensor& x) { return x.square().sum().sqrt(); }
 
@@ -40,12 +40,18 @@ Tensor ratio(const Tensor& a, const Tensor& b, const Tensor& over) {
 // The momentum, by which gradients add up.
 const char* const velocity = "momentum_buffer";
 
-std::vector<std::string> velocity_if(double momentum) {
-  return momentum != 0 ? std::vector<std::string>{velocity} : std::vector<std::string>{};
+// A rule with momentum, if it is not 0.
+UpdateRule with_velocity(decltype(UpdateRule::next) next, double momentum) {
+  if (momentum == 0) return {std::move(next)};
+  return {.next = std::move(next), .moments = {velocity}, .momentum = momentum};
+}
+
+Tensor summed(const Now& now, const Tensor& added) {
+  return now.put(velocity, now.before(velocity) * now.momentum + added);
 }
 
 // A moment that moves towards a value by a share of the way.
-Tensor moved(const Now& now, const char* name, const Tensor& value, double share) {
+Tensor moved(const Now& now, const char* name, const Tensor& value, const Operand& share) {
   return now.put(name, now.before(name).lerp(value, share));
 }
 
@@ -58,23 +64,23 @@ UpdateRule sgd(const SGDOptions& o) {
       const Tensor added = o.dampening == 0
                                ? gradient
                                : (now.step == 1).where(gradient, gradient * (1 - o.dampening));
-      const Tensor sum = now.put(velocity, now.before(velocity) * o.momentum + added);
-      gradient = o.nesterov ? gradient + sum * o.momentum : sum;
+      const Tensor sum = summed(now, added);
+      gradient = o.nesterov ? gradient + sum * now.momentum : sum;
     }
     return parameter - gradient * now.lr;
   };
-  return {next, velocity_if(o.momentum)};
+  return with_velocity(next, o.momentum);
 }
 
 // The direction of Adam, before its rate.
 Tensor direction(const Tensor& gradient, const Now& now, const AdamWOptions& o) {
-  const Tensor mean = moved(now, "exp_avg", gradient, 1 - o.beta1);
+  const Tensor mean = moved(now, "exp_avg", gradient, 1 - now.momentum);
   const Tensor square =
       now.put("exp_avg_sq", now.before("exp_avg_sq") * o.beta2 + gradient.square() * (1 - o.beta2));
   const Tensor most =
       o.amsgrad ? now.put("max_exp_avg_sq", now.before("max_exp_avg_sq").maximum(square)) : square;
-  const Tensor deviation = (most / warmth(o.beta2, now.step)).sqrt() + o.eps;
-  return mean / warmth(o.beta1, now.step) / deviation;
+  const Tensor deviation = (most / warmth(std::log(o.beta2), now.step)).sqrt() + o.eps;
+  return mean / warmth(now.momentum.log(), now.step) / deviation;
 }
 
 UpdateRule adam(const AdamWOptions& o, bool is_decoupled) {
@@ -85,19 +91,19 @@ UpdateRule adam(const AdamWOptions& o, bool is_decoupled) {
         is_decoupled && o.weight_decay != 0 ? parameter * (1 - now.lr * o.weight_decay) : parameter;
     return kept - direction(gradient, now, o) * now.lr;
   };
-  UpdateRule rule{next, {"exp_avg", "exp_avg_sq"}};
+  UpdateRule rule{.next = next, .moments = {"exp_avg", "exp_avg_sq"}, .momentum = o.beta1};
   if (o.amsgrad) rule.moments.emplace_back("max_exp_avg_sq");
   return rule;
 }
 
 UpdateRule lamb(const LAMBOptions& o) {
-  const AdamWOptions inner{.beta1 = o.beta1, .beta2 = o.beta2, .eps = o.eps};
+  const AdamWOptions inner{.beta2 = o.beta2, .eps = o.eps};
   const auto next = [o, inner](const Tensor& parameter, const Tensor& gradient, const Now& now) {
     const Tensor change = decayed(direction(gradient, now, inner), parameter, o.weight_decay);
     const Tensor own = length(parameter), its = length(change);
     return parameter - change * (now.lr * ratio(own, its, own / its));
   };
-  return {next, {"exp_avg", "exp_avg_sq"}};
+  return {.next = next, .moments = {"exp_avg", "exp_avg_sq"}, .momentum = o.beta1};
 }
 
 UpdateRule lars(const LARSOptions& o) {
@@ -106,25 +112,25 @@ UpdateRule lars(const LARSOptions& o) {
     const Tensor trust = ratio(own, its, own * o.trust / (its + own * o.weight_decay));
     Tensor change = decayed(gradient, parameter, o.weight_decay) * (trust * now.lr);
     if (o.momentum != 0) {
-      const Tensor sum = now.put(velocity, now.before(velocity) * o.momentum + change);
-      change = o.nesterov ? change + sum * o.momentum : sum;
+      const Tensor sum = summed(now, change);
+      change = o.nesterov ? change + sum * now.momentum : sum;
     }
     return parameter - change;
   };
-  return {next, velocity_if(o.momentum)};
+  return with_velocity(next, o.momentum);
 }
 
 UpdateRule muon(const MuonOptions& o) {
   const auto next = [o](const Tensor& parameter, const Tensor& gradient, const Now& now) {
-    const Tensor mean = moved(now, velocity, gradient, 1 - o.momentum);
-    const Tensor matrix = (o.nesterov ? gradient.lerp(mean, o.momentum) : mean).flatten(1);
+    const Tensor mean = moved(now, velocity, gradient, 1 - now.momentum);
+    const Tensor matrix = (o.nesterov ? gradient.lerp(mean, now.momentum) : mean).flatten(1);
     const Tensor turned = matrix.newton_schulz(o.ns_steps, o.ns_coefficients, o.eps);
     const auto rows = static_cast<double>(matrix.size(0));
     const double longer = std::sqrt(std::max(1.0, rows / static_cast<double>(matrix.size(1))));
     return parameter * (1 - now.lr * o.weight_decay) -
            turned.reshape_as(parameter) * (now.lr * longer);
   };
-  return {next, {velocity}};
+  return {.next = next, .moments = {velocity}, .momentum = o.momentum};
 }
 
 UpdateRule rmsprop(const RMSpropOptions& o) {
@@ -135,10 +141,10 @@ UpdateRule rmsprop(const RMSpropOptions& o) {
         "square_avg", now.before("square_avg") * o.alpha + gradient.square() * (1 - o.alpha));
     if (o.centered) variance = variance - moved(now, "grad_avg", gradient, 1 - o.alpha).square();
     Tensor change = gradient / (variance.sqrt() + o.eps);
-    if (o.momentum != 0) change = now.put(velocity, now.before(velocity) * o.momentum + change);
+    if (o.momentum != 0) change = summed(now, change);
     return parameter - change * now.lr;
   };
-  UpdateRule rule{next, velocity_if(o.momentum)};
+  UpdateRule rule = with_velocity(next, o.momentum);
   rule.moments.emplace_back("square_avg");
   if (o.centered) rule.moments.emplace_back("grad_avg");
   return rule;

@@ -53,6 +53,10 @@ GradScaler::GradScaler(const GradScalerOptions& given) : options(given) {
   const Called called("GradScaler");
   if (!(options.init_scale > 0))
     user_error(fmt::format("the scale is {}, not above 0", options.init_scale));
+  if (!(options.growth_factor > 1 && options.backoff_factor > 0 && options.backoff_factor < 1))
+    user_error(fmt::format("the scale grows by {} and goes back by {}: want above 1 and below it",
+                           options.growth_factor, options.backoff_factor));
+  want_sizes({options.growth_interval});
   scale_factor = Tensor(std::vector{static_cast<float>(options.init_scale)}).reshape({});
   growth_tracker = Tensor(std::vector<std::int32_t>{0}).reshape({});
 }
@@ -62,37 +66,51 @@ Tensor GradScaler::scale(const Tensor& loss) const {
   return loss.cast(within(loss)) * scale_factor.to(loss.device());
 }
 
+GradScaler::Unscaled* GradScaler::find(const Optimizer& optimizer) {
+  const auto found = std::ranges::find(unscaled_, &optimizer, &Unscaled::optimizer);
+  return found == unscaled_.end() ? nullptr : &*found;
+}
+
 void GradScaler::unscale(const Optimizer& optimizer) {
   const Called called("unscale");
-  if (std::ranges::find(unscaled_, &optimizer) != unscaled_.end())
+  if (find(optimizer) != nullptr)
     user_error("these gradients are unscaled already: update() ends a step");
-  unscaled_.push_back(&optimizer);
   const NoGrad constant;
+  Tensor overflow;
   for (Tensor& parameter : with_gradients(optimizer.parameters())) {
     const Tensor scaled = parameter.grad();
     const Tensor gradient = scaled.cast(within(scaled)) / scale_factor.to(scaled.device());
-    const Tensor overflow = gradient.isfinite().all().logical_not().to(scale_factor.device());
-    overflow_ = overflow_.is_null() ? overflow : overflow_ | overflow;
+    const Tensor here = gradient.isfinite().all().logical_not().to(scale_factor.device());
+    overflow = overflow.is_null() ? here : overflow | here;
     parameter.set_grad(gradient);
   }
+  unscaled_.push_back({&optimizer, overflow});
 }
 
 void GradScaler::step(Optimizer& optimizer) {
   const Called called("step");
-  if (std::ranges::find(unscaled_, &optimizer) == unscaled_.end()) unscale(optimizer);
-  Tensor::realize(optimizer.update(overflow_));
+  if (find(optimizer) == nullptr) unscale(optimizer);
+  Unscaled& unscaled = *find(optimizer);
+  if (unscaled.has_stepped)
+    user_error("the optimizer has made its step: update() comes before the next");
+  unscaled.has_stepped = true;
+  Tensor::realize(optimizer.update(unscaled.overflow));
 }
 
 void GradScaler::update() {
   const Called called("update");
-  if (overflow_.is_null()) user_error("no gradients were unscaled since the last one");
+  Tensor overflow;
+  for (const Unscaled& each : unscaled_)
+    if (!each.overflow.is_null())
+      overflow = overflow.is_null() ? each.overflow : overflow | each.overflow;
+  if (overflow.is_null()) user_error("no gradients were unscaled since the last one");
   const NoGrad constant;
   const Tensor next = growth_tracker + 1, grows = next == options.growth_interval;
-  const Tensor grown = grows.where(scale_factor * options.growth_factor, scale_factor);
-  growth_tracker.assign((overflow_ | grows).where(0, next));
-  scale_factor.assign(overflow_.where(scale_factor * options.backoff_factor, grown));
+  const Tensor larger = scale_factor * options.growth_factor;
+  const Tensor grown = (grows & larger.isfinite()).where(larger, scale_factor);
+  growth_tracker.assign((overflow | grows).where(0, next));
+  scale_factor.assign(overflow.where(scale_factor * options.backoff_factor, grown));
   Tensor::realize({growth_tracker, scale_factor});
-  overflow_ = {};
   unscaled_.clear();
 }
 

@@ -18,6 +18,14 @@ MultiheadAttention attention(std::int64_t d_model, std::int64_t nhead,
            .device = options.device}};
 }
 
+// What has to be right before any part is made of it.
+const TransformerOptions& checked(const char* name, const TransformerOptions& options) {
+  const Called called(name);
+  if (!options.activation) user_error("the activation is no function");
+  want_dropout(options.dropout);
+  return options;
+}
+
 Linear linear(std::int64_t in, std::int64_t out, const TransformerOptions& options) {
   return {in, out, {.bias = options.bias, .dtype = options.dtype, .device = options.device}};
 }
@@ -54,7 +62,7 @@ std::vector<Layer> clones(const char* name, const Layer& layer, std::int64_t cou
 
 TransformerEncoderLayer::TransformerEncoderLayer(std::int64_t d_model, std::int64_t nhead,
                                                  const TransformerOptions& given)
-    : self_attn(attention(d_model, nhead, given)),
+    : self_attn(attention(d_model, nhead, checked("TransformerEncoderLayer", given))),
       linear1(linear(d_model, given.dim_feedforward, given)),
       linear2(linear(given.dim_feedforward, d_model, given)),
       norm1(layer_norm(d_model, given)),
@@ -69,7 +77,7 @@ Tensor TransformerEncoderLayer::operator()(const Tensor& x, const AttentionMasks
 
 TransformerDecoderLayer::TransformerDecoderLayer(std::int64_t d_model, std::int64_t nhead,
                                                  const TransformerOptions& given)
-    : self_attn(attention(d_model, nhead, given)),
+    : self_attn(attention(d_model, nhead, checked("TransformerDecoderLayer", given))),
       multihead_attn(attention(d_model, nhead, given)),
       linear1(linear(d_model, given.dim_feedforward, given)),
       linear2(linear(given.dim_feedforward, d_model, given)),

@@ -1,7 +1,6 @@
 #include "fuse.h"
 
 #include <algorithm>
-#include <queue>
 #include <set>
 #include <unordered_map>
 
@@ -9,6 +8,7 @@
 #include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 
+#include "run_order.h"
 #include "workload.h"
 
 namespace weft {
@@ -320,14 +320,21 @@ class Fuser {
 
   // Each kernel after those that it reads from, and before those that overwrite what it reads.
   void order() {
-    std::vector<std::set<std::size_t>> next(kernels_.size());
-    std::vector<int> waits(kernels_.size());
-    const auto edge = [&](std::size_t before, std::size_t after) {
-      if (before != after && next[before].insert(after).second) ++waits[after];
-    };
+    std::vector<std::size_t> running, number(kernels_.size());
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
+      number[i] = running.size();
+      if (!kernels_[i].outputs.empty()) running.push_back(i);
+    }
+    std::vector<std::set<std::size_t>> reads(running.size()), next(running.size());
+    const auto edge = [&](std::size_t before, std::size_t after) {
+      if (before != after) next[number[before]].insert(number[after]);
+    };
+    for (std::size_t i : running) {
       for (const auto& [input, bytes] : kernels_[i].inputs) {
-        if (const auto cut = graph_.cut_of(input)) edge(whole(instances_[*cut][0].kernel), i);
+        if (const auto cut = graph_.cut_of(input)) {
+          edge(whole(instances_[*cut][0].kernel), i);
+          reads[number[i]].insert(*cut);
+        }
         if (const auto assignment = graph_.overwritten_by(input))
           edge(i, whole(instances_[*assignment][0].kernel));
       }
@@ -336,25 +343,33 @@ class Fuser {
           if (const auto source = graph_.cut_of(cut.before.node()))
             edge(whole(instances_[*source][0].kernel), i);
     }
-    // Of those that could be next, the one whose first output the program made first.
-    const auto later = [&](std::size_t a, std::size_t b) {
-      return std::ranges::min(kernels_[a].outputs) > std::ranges::min(kernels_[b].outputs);
-    };
-    std::priority_queue<std::size_t, std::vector<std::size_t>, decltype(later)> ready(later);
-    std::size_t left = 0;
-    for (std::size_t i = 0; i < kernels_.size(); ++i) {
-      if (kernels_[i].outputs.empty()) continue;
-      ++left;
-      if (waits[i] == 0) ready.push(i);
+    std::vector<RunKernel> kernels;
+    for (std::size_t i : running)
+      kernels.push_back({std::ranges::min(kernels_[i].outputs), list_of(reads[number[i]]),
+                         kernels_[i].outputs, list_of(next[number[i]])});
+    const std::vector<std::size_t> order = run_order(kernels, bytes_of_cuts());
+    if (order.size() != running.size()) internal_error("kernels that wait for each other");
+    for (std::size_t kernel : order)
+      result_.kernels.push_back({kernels[kernel].writes, kernels_[running[kernel]].work()});
+  }
+
+  static std::vector<std::size_t> list_of(const std::set<std::size_t>& numbers) {
+    return {numbers.begin(), numbers.end()};
+  }
+
+  // 0 for what outlives the run, or is memory that was there before.
+  std::vector<std::size_t> bytes_of_cuts() const {
+    std::vector<std::size_t> bytes;
+    for (const Cut& cut : graph_.cuts) {
+      double elements = cut.before.is_null() ? 1 : 0;
+      for (const Node* size : cut.leaf->dims()) elements *= static_cast<double>(size->bounds().hi);
+      bytes.push_back(static_cast<std::size_t>(elements) * cut.leaf->dtype().bytes());
     }
-    for (; !ready.empty(); --left) {
-      const std::size_t kernel = ready.top();
-      ready.pop();
-      result_.kernels.push_back({kernels_[kernel].outputs, kernels_[kernel].work()});
-      for (std::size_t after : next[kernel])
-        if (--waits[after] == 0) ready.push(after);
-    }
-    if (left != 0) internal_error("kernels that wait for each other");
+    for (const UOp& root : graph_.roots)
+      for (const Node* node : toposort(root.node()))
+        if (const auto cut = node->op() == Op::Buffer ? graph_.cut_of(node) : std::nullopt)
+          bytes[*cut] = 0;
+    return bytes;
   }
 
   const CutGraph& graph_;

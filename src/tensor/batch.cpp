@@ -65,6 +65,8 @@ void Batch::run() const {
 
 std::vector<ScheduleItem> Batch::schedule() const { return weft::schedule(wanted_); }
 
+RunCost Batch::cost() const { return weft::cost(wanted_); }
+
 void Batch::want(const UOp& tensor, Symbol device) {
   wanted_.push_back({tensor, device});
   asked_.insert(tensor.node());

@@ -27,6 +27,7 @@ class Batch {
   // The nodes know then where they are.
   void run() const;
   std::vector<ScheduleItem> schedule() const;
+  RunCost cost() const;
 
  private:
   Batch() = default;

@@ -52,9 +52,13 @@ std::vector<std::int64_t> batch_axes(const Tensor& x) {
   return axes;
 }
 
-void move_towards(Tensor& running, const Tensor& present, double momentum) {
+void move_towards(Tensor& running, const Tensor& present, const BatchNormOptions& options) {
   const NoGrad constant;
-  running.assign((running * (1 - momentum) + present.detach() * momentum).cast(running.dtype()));
+  const Tensor now = present.detach();
+  const Tensor next = options.batches.is_null()
+                          ? running * (1 - options.momentum) + now * options.momentum
+                          : running + (now - running) / options.batches.cast(now.dtype());
+  running.assign(next.cast(running.dtype()));
 }
 
 }  // namespace
@@ -78,8 +82,8 @@ Tensor batch_norm(const Tensor& x, Tensor running_mean, Tensor running_var, cons
     mean = values.mean(axes);
     var = values.var(axes, false, 0);
     const double unbiased = static_cast<double>(count) / static_cast<double>(count - 1);
-    if (!running_mean.is_null()) move_towards(running_mean, mean, options.momentum);
-    if (!running_var.is_null()) move_towards(running_var, var * unbiased, options.momentum);
+    if (!running_mean.is_null()) move_towards(running_mean, mean, options);
+    if (!running_var.is_null()) move_towards(running_var, var * unbiased, options);
   } else if (mean.is_null() || var.is_null()) {
     user_error("batch_norm: without training it needs the running mean and variance");
   }

@@ -170,6 +170,12 @@ std::vector<ScheduleItem> Tensor::schedule(const std::vector<Tensor>& tensors) {
   return Called(), Batch({tensors.begin(), tensors.end()}).schedule();
 }
 
+RunCost Tensor::cost() const { return Called(), cost({*this}); }
+
+RunCost Tensor::cost(const std::vector<Tensor>& tensors) {
+  return Called(), Batch({tensors.begin(), tensors.end()}).cost();
+}
+
 UOp Tensor::in_memory() const {
   Capture::refuse_reading();
   realize();

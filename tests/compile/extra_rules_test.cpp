@@ -4,6 +4,7 @@
 #include <thread>
 
 #include <weft/dev/compile/pipeline.h>
+#include <weft/dev/rules/custom_op.h>
 
 #include "../tensor/tensor_test.h"
 
@@ -36,6 +37,16 @@ TEST_P(ExtraRulesOn, MayLeaveNothingToCompute) {
   static const Pat x = floats("x");
   const ExtraRules added("nothing", {rule(node(Op::Sin, {x}), x)});
   EXPECT_EQ(sines_of(0.5F, GetParam()), (std::vector<float>{0.5F, -0.5F}));
+}
+
+TEST_P(ExtraRulesOn, MayMakeOpsThatTheProgramAdds) {
+  const AddedOp triple("triple", {.meaning = [](const std::vector<UOp>& x) { return x[0] * 3; }});
+  static const Pat x = floats("x");
+  const RewriteFunction to_triple = [](const Match& match) {
+    return custom_op("triple", {match[x]});
+  };
+  const ExtraRules added("sine", {rule(node(Op::Sin, {x}), to_triple)});
+  EXPECT_EQ(sines_of(0.5F, GetParam()), (std::vector<float>{1.5F, -1.5F}));
 }
 
 TEST_P(ExtraRulesOn, RewriteKernelsWhileTheyLive) {

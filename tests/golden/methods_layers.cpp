@@ -65,11 +65,12 @@ std::vector<Tensor> conv_transpose(const Case& c) {
 }
 
 std::vector<Tensor> batch_norm(const Case& c) {
-  const nn::BatchNorm norm(c.integer("size"),
-                           {.eps = c.real("eps", 1e-5),
-                            .momentum = c.real("momentum", 0.1),
-                            .affine = c.flag("affine", true),
-                            .track_running_stats = c.flag("track_running_stats", true)});
+  const nn::BatchNorm norm(
+      c.integer("size"),
+      {.eps = c.real("eps", 1e-5),
+       .momentum = c.flag("cumulative") ? std::nullopt : std::optional(c.real("momentum", 0.1)),
+       .affine = c.flag("affine", true),
+       .track_running_stats = c.flag("track_running_stats", true)});
   const nn::BatchNorm own = with_state(c, norm, 1);
   const Training training(c.flag("training"));
   const Tensor y = own(c[0]);
@@ -108,7 +109,8 @@ nn::RecurrentOptions recurrent(const Case& c) {
           .bias = c.flag("bias", true),
           .batch_first = c.flag("batch_first"),
           .bidirectional = c.flag("bidirectional"),
-          .nonlinearity = nonlinearity(c)};
+          .nonlinearity = nonlinearity(c),
+          .proj_size = c.integer("proj_size", 0)};
 }
 
 template <class Net>
@@ -125,7 +127,9 @@ std::vector<Tensor> lstm(const Case& c) {
 
 std::vector<Tensor> attention(const Case& c) {
   nn::MultiheadAttentionOptions options{.bias = c.flag("bias", true),
-                                        .batch_first = c.flag("batch_first")};
+                                        .batch_first = c.flag("batch_first"),
+                                        .add_bias_kv = c.flag("add_bias_kv"),
+                                        .add_zero_attn = c.flag("add_zero_attn")};
   if (c.has("kdim")) options.kdim = c.integer("kdim");
   if (c.has("vdim")) options.vdim = c.integer("vdim");
   const auto layer =

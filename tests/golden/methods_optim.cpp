@@ -81,8 +81,7 @@ nn::Optimizer adagrad(const Case& c, const std::vector<Tensor>& tensors) {
   return nn::Adagrad(tensors, o);
 }
 
-// The weight after one step, and both parameters after 20.
-std::vector<Tensor> optimizer(const Case& c) {
+nn::Optimizer made(const Case& c, const std::vector<Tensor>& tensors) {
   static const std::map<std::string, Make> rules{{"SGD", sgd},
                                                  {"Adam", adam<nn::Adam, nn::AdamOptions>},
                                                  {"AdamW", adam<nn::AdamW, nn::AdamWOptions>},
@@ -91,9 +90,15 @@ std::vector<Tensor> optimizer(const Case& c) {
                                                  {"Muon", muon},
                                                  {"RMSprop", rmsprop},
                                                  {"Adagrad", adagrad}};
-  const auto leaf = [](const Tensor& x) { return x.detach().clone().set_requires_grad(); };
+  return rules.at(c.text("rule"))(c, tensors);
+}
+
+Tensor leaf(const Tensor& x) { return x.detach().clone().set_requires_grad(); }
+
+// The weight after one step, and both parameters after 20.
+std::vector<Tensor> optimizer(const Case& c) {
   const Tensor w = leaf(c[0]), b = leaf(c[1]), &x = c[2], &y = c[3];
-  nn::Optimizer optimizer = rules.at(c.text("rule"))(c, {w, b});
+  nn::Optimizer optimizer = made(c, {w, b});
   Tensor first;
   for (int step = 0; step < 20; ++step) {
     optimizer.zero_grad();
@@ -102,6 +107,26 @@ std::vector<Tensor> optimizer(const Case& c) {
     if (step == 0) first = w.detach().clone().realize();
   }
   return {first, w.detach(), b.detach()};
+}
+
+// Both parameters after 20 steps, and the momentum of each.
+std::vector<Tensor> one_cycle(const Case& c) {
+  const Tensor w = leaf(c[0]), b = leaf(c[1]), &x = c[2], &y = c[3];
+  nn::Optimizer optimizer = made(c, {w, b});
+  nn::OneCycleLR cycle{.max_lr = 0.05, .total_steps = 21};
+  if (c.text("anneal_strategy", "cos") == "linear") cycle.anneal_strategy = nn::Anneal::Linear;
+  Given{c}("three_phase", cycle.three_phase)("base_momentum", cycle.base_momentum)(
+      "max_momentum", cycle.max_momentum);
+  nn::Scheduler schedule(optimizer, cycle);
+  std::vector<float> momenta;
+  for (int step = 0; step < 20; ++step) {
+    momenta.push_back(optimizer.groups[0].momentum.item<float>());
+    optimizer.zero_grad();
+    ((x.matmul(w) + b).tanh() - y).square().sum().backward();
+    optimizer.step();
+    schedule.step();
+  }
+  return {w.detach(), b.detach(), Tensor(momenta)};
 }
 
 nn::Schedule function(const Case& c) {
@@ -186,7 +211,8 @@ std::vector<Tensor> schedule(const Case& c) {
   return rates(c, optimizer, [&](std::size_t i) { schedule.step(measured[i]); });
 }
 
-const Group group("optim", {{"optimizer", optimizer}, {"schedule", schedule}});
+const Group group("optim",
+                  {{"optimizer", optimizer}, {"one_cycle", one_cycle}, {"schedule", schedule}});
 
 }  // namespace
 }  // namespace weft::golden

@@ -95,6 +95,8 @@ TEST_F(GgufFile, FilesThatLie) {
       {start(1, 0) + tensor({1ULL << 62}, 0, 0), "'x' is larger than any memory"},
       {start(1, 0) + tensor({4}, 0, 0), "'x' lies outside of it"},
       {start(1, 0) + tensor({4}, 0, ~0ULL), "'x' lies outside of it"},
+      {start(2, 0) + tensor({4}, 0, 0) + tensor({4}, 0, 0) + std::string(24, '\0'),
+       "its tensors overlap"},
       {start(2, 0) + tensor({0}, 0, 0) + tensor({0}, 0, 0), "two tensors are named 'x'"},
   };
   for (const auto& [bytes, message] : cases) {

@@ -157,6 +157,7 @@ TEST(Dlpack, Errors) {
   elsewhere.managed.dl_tensor.device.device_type = kDLCUDA;
   EXPECT_EQ(error_of([&] { from_dlpack(&elsewhere.managed); }),
             "from_dlpack: memory of device type 2 where the CPU's (1) is expected");
+  EXPECT_EQ(error_of([] { from_dlpack(nullptr); }), "from_dlpack: there is no tensor");
   EXPECT_EQ(error_of([] { to_dlpack(Tensor::ones({1}, {.dtype = dtypes::f8e4m3})); }),
             "to_dlpack: DLPack has no f8e4m3: cast the tensor first");
 }

@@ -77,6 +77,17 @@ TEST_F(Io, Errors) {
             "load_npy: '" + data("complex.npy") + "': there is no dtype for <c16");
   EXPECT_EQ(error_of([] { load_npz(data("f4.npy")); }),
             "load_npz: '" + data("f4.npy") + "': it is no archive");
+  EXPECT_EQ(
+      error_of([&] { save_npz(file("x.npz"), {{std::string(65532, 'a'), Tensor::ones({1})}}); }),
+      "save_npz: '" + file("x.npz") +
+          "': a name of 65532 letters: the format has no more than 65531");
+  EXPECT_EQ(error_of([&] {
+              save_npz(file("x.npz"), {{"a", Tensor::ones({1})}, {"b", Tensor::ones({1})}});
+              std::vector<char> bytes = bytes_of(file("x.npz"));
+              std::ranges::replace(bytes, 'b', 'a');
+              load_npz(file("twice.npz", bytes));
+            }),
+            "load_npz: '" + file("twice.npz") + "': two tensors are named 'a'");
   EXPECT_EQ(error_of([] { load_image(data("f4.npy")); }),
             "load_image: '" + data("f4.npy") + "': unknown image type");
   EXPECT_EQ(error_of([] { save_npy("x", Tensor::ones({1}, {.dtype = dtypes::bf16})); }),

@@ -83,6 +83,13 @@ TEST(DataLoader, GoesOnWhereItWas) {
   EXPECT_EQ(rest_of(other), rest_of(whole));
 }
 
+TEST(DataLoader, BatchesMayBeLargerThanAllThereIs) {
+  const LoaderOptions options{.batch_size = std::numeric_limits<std::int64_t>::max()};
+  DataLoader loader({numbers(3)}, options);
+  EXPECT_EQ(loader.batches(), 1);
+  EXPECT_EQ(rest_of(loader), (Rows{{0, 1, 2}}));
+}
+
 TEST(DataLoader, OfAFunction) {
   for (const std::int64_t ahead : {0, 1, 3}) {
     DataLoader loader(4,
@@ -107,6 +114,8 @@ TEST(DataLoader, Errors) {
       "DataLoader: a tensor of shape (3) beside one of (2): want first axes that are as long");
   EXPECT_EQ(error_of([] { return DataLoader({numbers(2)}, {.batch_size = 0}).batches(); }),
             "DataLoader: batches of 0 of 2 elements: want at least 1");
+  EXPECT_EQ(error_of([] { return DataLoader(3, nullptr).batches(); }),
+            "DataLoader: there is no function that makes batches");
   DataLoader loader({numbers(4)}, {.batch_size = 2});
   EXPECT_EQ(error_of([&] {
               loader.set_state(numbers(2));

@@ -149,6 +149,16 @@ TEST_F(Safetensors, SurvivesBeingKilled) {
   }
 }
 
+// A program that was killed leaves what it wrote, and the next one may have its number.
+TEST_F(Safetensors, PartsThatAreLeftAreInNobodysWay) {
+  const StateDict state{{"a", Tensor::ones({1})}};
+  const std::string path = file("y.safetensors");
+  for (int i = 0; i < 1000; ++i)
+    file(fmt::format("y.safetensors.{}.{}.part", ::getpid(), i), std::string("left"));
+  save_safetensors(path, state);
+  EXPECT_TRUE(load_safetensors(path).at("a").equal(state.at("a")));
+}
+
 TEST_F(Safetensors, DamagedFilesAreErrors) {
   expect_care(data("every.safetensors"), [](const std::string& path) {
     for (const auto& [name, tensor] : load_safetensors(path)) tensor.realize();

@@ -86,6 +86,9 @@ TEST_F(Tokenizers, SpecialTokens) {
   for (const std::int32_t token : tokenizer.encode(" c")) expected.push_back(token);
   EXPECT_EQ(tokenizer.encode("a b<|end|>!<|end|> c", true), expected);
   EXPECT_GT(tokenizer.encode("<|end|>").size(), 1u);
+  std::string many;
+  for (int i = 0; i < 100'000; ++i) many += "<|end|>";
+  EXPECT_EQ(tokenizer.encode(many, true), Tokens(100'000, 1000));
   EXPECT_EQ(tokenizer.decode({1000}), "<|end|>");
   const auto numbered = BytePairTokenizer::from_merges(data("small.bpe"), data("small.json"));
   EXPECT_EQ(numbered.encode("<|endoftext|>", true), Tokens{0});
@@ -120,6 +123,8 @@ TEST_F(Tokenizers, Errors) {
   const auto tokenizer = BytePairTokenizer::from_ranks(data("small.tiktoken"));
   EXPECT_EQ(error_of([&] { return tokenizer.decode({1000}); }),
             "BytePairTokenizer::decode: there is no token 1000");
+  EXPECT_EQ(error_of([] { return BytePairTokenizer().encode("a"); }),
+            "BytePairTokenizer::encode: it was made of no file");
 }
 
 }  // namespace

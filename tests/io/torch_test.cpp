@@ -132,6 +132,57 @@ TEST_F(Torch, FilesThatLie) {
                   data("stored.npz")));
 }
 
+// The instructions for a tensor of one storage, whose sixth property is `view`.
+std::string tensor_of_storage(const std::string& view) {
+  const auto text = [](const std::string& value) {
+    return std::string("\x8c") + static_cast<char>(value.size()) + value;
+  };
+  return "ctorch._utils\n_rebuild_tensor_v2\n((" + text("storage") + "ctorch\nFloatStorage\n" +
+         text("0") + text("cpu") + "K\1" + view + "tQK" + std::string(1, '\0') +
+         "K\1\x85K\1\x85\x89NtR";
+}
+
+// The format before 1.6: what it is, its version, where it was written, the object, the keys of storages.
+std::string legacy(const std::string& system, const std::string& object) {
+  return "\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.\x80\x02M\xe9\x03.\x80\x02" +
+         system + ".\x80\x02" + object + ".\x80\x02].";
+}
+
+TEST_F(Torch, LittleThatStandsForMuch) {
+  const auto error = [&](const std::string& bytes) {
+    return error_of([&] { return load_torch(file("lie", bytes)); });
+  };
+  const auto message = [&](const char* what) {
+    return fmt::format("load_torch: '{}': {}", file("lie"), what);
+  };
+  const std::string long_text =
+      "X" + std::string("\0\0\x10\0", 4) + std::string(1 << 20, 'x');  // 1 MiB
+  // A list that has it 1000 times, of two bytes each, and 1000 names that begin with it.
+  std::string copies = long_text + "q\1](";
+  for (int i = 0; i < 1000; ++i) copies += "h\1";
+  EXPECT_EQ(error(legacy("}", copies + "e")),
+            message("its pickle makes far more text than it has"));
+  EXPECT_EQ(error(legacy("}", "}" + long_text + "](" + std::string(1000, 'N') + "es")),
+            message("the names in it have more than 256000000 letters"));
+  EXPECT_EQ(error_of([] { return load_torch(data("packed.pt")); }),
+            fmt::format("load_torch: '{}': its data.pkl is packed too well to be one",
+                        data("packed.pt")));
+}
+
+TEST_F(Torch, StoragesThatAreNone) {
+  const auto error = [&](const std::string& bytes) {
+    return error_of([&] { return load_torch(file("lie", bytes)); });
+  };
+  const auto message = [&](const char* what) {
+    return fmt::format("load_torch: '{}': {}", file("lie"), what);
+  };
+  EXPECT_EQ(error(legacy("}", tensor_of_storage("N"))), message("its storage '0' is missing"));
+  EXPECT_EQ(error(legacy(tensor_of_storage("N"), "N")),
+            message("its pickle has a tensor where none can be"));
+  EXPECT_EQ(error(legacy("}", tensor_of_storage("K\1"))),
+            message("its pickle has a storage that is a part of another, which is not known"));
+}
+
 TEST_F(Torch, DamagedFilesAreErrors) {
   for (const char* name : {"small.pt", "small_legacy.pt"})
     expect_care(data(name), [](const std::string& path) { load_torch(path); });

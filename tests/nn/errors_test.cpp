@@ -9,7 +9,8 @@ TEST(NnErrors, Layers) {
   const nn::Linear linear(3, 2);
   const nn::Conv2d conv(3, 2, 3);
   const nn::LayerNorm norm({2, 3});
-  const Tensor x = of({4, 5}), image = of({1, 4, 5, 5}), flat = of({2});
+  const nn::MultiheadAttention attention(4, 2);
+  const Tensor x = of({4, 5}), image = of({1, 4, 5, 5}), flat = of({2}), three = of({3, 2, 4});
   const WrongCall calls[] = {
       {"Linear, sizes", [] { nn::Linear(0, 2); }, "Linear: sizes 0, 2 are not all at least 1"},
       {"Linear", [&] { linear(x); }, "Linear: shapes (4, 5) and (3, 2): 5 does not match 3"},
@@ -42,6 +43,36 @@ TEST(NnErrors, Layers) {
       {"MultiheadAttention, inputs", [&] { nn::MultiheadAttention(4, 2)(x, x, x); },
        "MultiheadAttention: query (4, 5), key (4, 5) and value (4, 5): want (..., 4), (..., 4) and "
        "(..., 4) of 2 or 3 axes"},
+      {"MultiheadAttention, widths", [] { nn::MultiheadAttention(4, 2, {.kdim = 0}); },
+       "MultiheadAttention: sizes 0, 4 are not all at least 1"},
+      {"MultiheadAttention, dropout", [] { nn::MultiheadAttention(4, 2, {.dropout = 3}); },
+       "MultiheadAttention: a dropout of 3 is not from 0 to 1"},
+      {"MultiheadAttention, batches", [&] { attention(three, of({3, 1, 4}), of({3, 1, 4})); },
+       "MultiheadAttention: query (3, 2, 4), key (3, 1, 4) and value (3, 1, 4) are not of one "
+       "batch, or there are not as many keys as values"},
+      {"MultiheadAttention, mask of integers",
+       [&] { attention(three, three, three, {.attn_mask = of({3, 3}, {.dtype = dtypes::i32})}); },
+       "MultiheadAttention: attn_mask is of i32: want bools, or floats that are added"},
+      {"MultiheadAttention, mask of heads",
+       [&] { attention(three, three, three, {.attn_mask = of({2, 3, 3})}); },
+       "MultiheadAttention: attn_mask has shape (2, 3, 3): want (3, 3)"},
+      {"MultiheadAttention, padding",
+       [&] { attention(three, three, three, {.key_padding_mask = of({3, 2})}); },
+       "MultiheadAttention: key_padding_mask has shape (3, 2): want (2, 3)"},
+      {"TransformerEncoderLayer",
+       [] { nn::TransformerEncoderLayer(2, 1, {.activation = nullptr}); },
+       "TransformerEncoderLayer: the activation is no function"},
+      {"GRU, projection", [] { nn::GRU(2, 3, {.proj_size = 1}); },
+       "GRU: proj_size is for LSTM alone"},
+      {"LSTM, projection", [] { nn::LSTM(2, 3, {.proj_size = 3}); },
+       "LSTM: a proj_size of 3 is not below the hidden size of 3"},
+      {"Conv2d, no kernel", [] { nn::Conv2d(3, 4, 0); },
+       "Conv2d: sizes 0, 0 are not all at least 1"},
+      {"LayerNorm, no axes", [] { nn::LayerNorm(std::vector<std::int64_t>{}); },
+       "LayerNorm: there are no axes to normalise along"},
+      {"PReLU", [] { nn::PReLU(0); }, "PReLU: sizes 0 are not all at least 1"},
+      {"cast", [&] { nn::cast(linear, dtypes::i32); }, "cast: parameters are not of i32"},
+      {"EMA", [&] { nn::EMA(linear, 2); }, "EMA: a decay of 2 is not from 0 to 1"},
       {"TransformerEncoder", [] { nn::TransformerEncoder(nn::TransformerEncoderLayer(2, 1), 0); },
        "TransformerEncoder: sizes 0 are not all at least 1"},
   };
@@ -65,7 +96,18 @@ TEST(NnErrors, Optimizers) {
       {"Scheduler", [&] { nn::Scheduler(optimizer, nn::SequentialLR{{nn::StepLR{2}}, {1, 2}}); },
        "Scheduler: 1 schedules with 2 milestones between them"},
       {"ReduceLROnPlateau", [&] { nn::ReduceLROnPlateau(optimizer, {.factor = 1}); },
-       "ReduceLROnPlateau: the factor is 1, not below 1"},
+       "ReduceLROnPlateau: the factor is 1, not from 0 to below 1"},
+      {"OptimizerGroup", [&] { nn::OptimizerGroup{nn::SGD(w), nn::Adam(w)}; },
+       "OptimizerGroup: a parameter of shape (2) belongs to two of the optimizers"},
+      {"GradScaler, factors", [] { nn::GradScaler({.backoff_factor = 2}); },
+       "GradScaler: the scale grows by 2 and goes back by 2: want above 1 and below it"},
+      {"step, twice",
+       [&] {
+         nn::SGD twice(w);
+         scaler.step(twice);
+         scaler.step(twice);
+       },
+       "step: the optimizer has made its step: update() comes before the next"},
       {"GradScaler", [] { nn::GradScaler({.init_scale = 0}); },
        "GradScaler: the scale is 0, not above 0"},
       {"update", [&] { scaler.update(); }, "update: no gradients were unscaled since the last one"},
@@ -77,6 +119,46 @@ TEST(NnErrors, Optimizers) {
        "update: a model of 2 tensors for averages of 1"},
   };
   expect_errors(calls);
+}
+
+TEST(NnErrors, Schedules) {
+  const Tensor w = of({2}).set_requires_grad();
+  const nn::SGD optimizer(w);
+  const auto with = [&](nn::Schedule schedule) { nn::Scheduler(optimizer, std::move(schedule)); };
+  const WrongCall calls[] = {
+      {"Scheduler, StepLR", [&] { with(nn::StepLR{0}); },
+       "Scheduler: sizes 0 are not all at least 1"},
+      {"CosineAnnealingLR", [] { nn::CosineAnnealingLR{0}(1, 1); },
+       "CosineAnnealingLR: sizes 0 are not all at least 1"},
+      {"CosineAnnealingWarmRestarts", [] { nn::CosineAnnealingWarmRestarts{2, 0}(1, 5); },
+       "CosineAnnealingWarmRestarts: sizes 2, 0 are not all at least 1"},
+      {"LinearLR", [] { nn::LinearLR{.total_iters = 0}(1, 1); },
+       "LinearLR: sizes 0 are not all at least 1"},
+      {"PolynomialLR", [] { nn::PolynomialLR{0}(1, 1); },
+       "PolynomialLR: sizes 0 are not all at least 1"},
+      {"LambdaLR", [] { nn::LambdaLR{}(1, 1); }, "LambdaLR: there is no function of the step"},
+      {"OneCycleLR, steps", [] { nn::OneCycleLR{.max_lr = 1, .total_steps = 0}(1, 1); },
+       "OneCycleLR: sizes 0 are not all at least 1"},
+      {"OneCycleLR, share",
+       [] { nn::OneCycleLR{.max_lr = 1, .total_steps = 9, .pct_start = 2}(1, 1); },
+       "OneCycleLR: pct_start is 2, not from 0 to 1"},
+      {"OneCycleLR, division",
+       [] { nn::OneCycleLR{.max_lr = 1, .total_steps = 9, .div_factor = 0}(1, 1); },
+       "OneCycleLR: the rate is divided by 0, not above 0"},
+      {"Scheduler, momentum",
+       [&] { nn::Scheduler(optimizer, nn::OneCycleLR{.max_lr = 1, .total_steps = 9}); },
+       "Scheduler: the optimizer has no momentum to cycle: set cycle_momentum = false"},
+      {"SequentialLR, order",
+       [] { nn::SequentialLR{{nn::StepLR{1}, nn::StepLR{1}, nn::StepLR{1}}, {5, 2}}(1, 1); },
+       "SequentialLR: milestones 5, 2 are not in order"},
+      {"SequentialLR, function", [] { nn::SequentialLR{{nn::Schedule()}, {}}(1, 1); },
+       "SequentialLR: one of the schedules is no function"},
+      {"Scheduler, function", [&] { with({}); }, "Scheduler: the schedule is no function"},
+      {"Scheduler, nothing", [] { nn::Scheduler(nn::Optimizer(), nn::StepLR{1}); },
+       "Scheduler: the optimizer has no parameters"},
+  };
+  expect_errors(calls);
+  EXPECT_EQ((nn::OneCycleLR{.max_lr = 3, .total_steps = 10, .pct_start = 0.1}(1, 0)), 3);
 }
 
 }  // namespace

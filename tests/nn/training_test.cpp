@@ -99,5 +99,31 @@ TEST(LossScaling, IsUndoneBeforeClipping) {
   EXPECT_TRUE(near(w, {2.4, 3.2}, {2}));
 }
 
+TEST(LossScaling, SkipsOnlyWhoseGradientsOverflow) {
+  const Tensor a = Tensor({1.0F}).set_requires_grad(), b = Tensor({1.0F}).set_requires_grad();
+  nn::SGD of_a(a, {.lr = 1}), of_b(b, {.lr = 1});
+  nn::GradScaler scaler({.init_scale = 4});
+  scaler.scale((a * std::numeric_limits<float>::infinity() + b).sum()).backward();
+  scaler.step(of_a);
+  scaler.step(of_b);
+  scaler.update();
+  EXPECT_EQ(a.item<float>(), 1);
+  EXPECT_EQ(b.item<float>(), 0);
+  EXPECT_EQ(scaler.scale_factor.item<float>(), 2);
+}
+
+TEST(LossScaling, GrowsNoFurtherThanNumbersGo) {
+  const Tensor w = Tensor({1.0F}).set_requires_grad();
+  nn::SGD optimizer(w, {.lr = 0});
+  nn::GradScaler scaler({.init_scale = 0x1p127, .growth_interval = 1});
+  for (int i = 0; i < 2; ++i) {
+    optimizer.zero_grad();
+    scaler.scale((w * 1e-3).sum()).backward();
+    scaler.step(optimizer);
+    scaler.update();
+    EXPECT_EQ(scaler.scale_factor.item<float>(), 0x1p127F);
+  }
+}
+
 }  // namespace
 }  // namespace weft

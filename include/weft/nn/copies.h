@@ -11,6 +11,7 @@ namespace weft::nn {
 
 namespace copies {
 [[noreturn]] void refuse_sharing();
+void want_decay(double decay);
 Tensor clone(const Tensor& tensor);
 Tensor cast(const Tensor& tensor, DType dtype);
 void follow(const std::vector<Tensor>& averages, const std::vector<Tensor>& model, double decay);
@@ -63,7 +64,9 @@ struct EMA {
   double decay;
 
   explicit EMA(const Model& followed, double keep = 0.999)
-      : model(nn::clone(followed)), decay(keep) {}
+      : model(nn::clone(followed)), decay(keep) {
+    copies::want_decay(keep);
+  }
   void update(const Model& followed) {
     const Called called("update");
     copies::follow(get_parameters(model), get_parameters(followed), decay);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 namespace weft::nn {
 
 struct BatchNormOptions {
-  double eps = 1e-5, momentum = 0.1;
+  double eps = 1e-5;
+  std::optional<double> momentum = 0.1;  // none: the running ones are means over all batches
   bool affine = true;
   bool track_running_stats = true;  // otherwise the batch's own are always taken
   DType dtype = {};

@@ -12,6 +12,7 @@
 #include <functional>
 #include <initializer_list>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,8 @@ using Moments = std::map<std::string, Tensor>;
 
 // One step of one parameter.
 struct Now {
-  Tensor lr, step;  // the rate, and the number of this step, from 1: f32 of shape ()
+  Tensor lr, step;  // the rate, and the number of this step, from 1: of shape ()
+  Tensor momentum;  // null where the rule has none
   // A moment as it was, or as it is from now on: what is computed from that reads its memory, so that
   // nothing needs an old value that another kernel has overwritten.
   std::function<Tensor(const std::string& name)> before;
@@ -36,12 +38,15 @@ struct UpdateRule {
   std::function<Tensor(const Tensor& parameter, Tensor gradient, const Now& now)> next = {};
   std::vector<std::string> moments = {};
   double first_moment = 0;  // what they begin with
+  std::optional<double> momentum =
+      {};  // how much of it stays, Adam's beta1 too; schedules change it
 };
 
 // Parameters that change by one rule, at one rate.
 struct ParameterGroup {
   std::vector<Tensor> parameters = {};
   Tensor lr = {}, steps = {};
+  Tensor momentum = {};  // a constant until a schedule changes it, null where the rule has none
   std::vector<Moments> state = {};
   UpdateRule rule = {};
   WEFT_FIELDS(lr, steps, state);

@@ -25,10 +25,11 @@ struct CellOptions {
   std::string device = {};
 };
 
-// Of so many gates: (gates hidden, in), (gates hidden, hidden) and biases of as many rows.
+// Of so many gates: (gates hidden, in), (gates hidden, hidden) and biases of as many rows. Where an LSTM
+// projects h, (proj, hidden), and then (gates hidden, proj) for the second.
 struct GateWeights {
-  Tensor weight_ih, weight_hh, bias_ih, bias_hh;
-  WEFT_FIELDS(weight_ih, weight_hh, bias_ih, bias_hh);
+  Tensor weight_ih = {}, weight_hh = {}, bias_ih = {}, bias_hh = {}, weight_hr = {};
+  WEFT_FIELDS(weight_ih, weight_hh, bias_ih, bias_hh, weight_hr);
 };
 
 // --- One step: x (..., in), the state (..., hidden), by default zeros --------------------------------
@@ -58,6 +59,7 @@ struct RecurrentOptions {
   double dropout = 0;        // of what each layer but the last gives, within a Training
   bool bidirectional = false;
   Nonlinearity nonlinearity = Nonlinearity::Tanh;  // of RNN alone
+  std::int64_t proj_size = 0;  // of LSTM alone: how wide h is, 0 for as wide as c
   DType dtype = {};
   std::string device = {};
 };

@@ -73,7 +73,8 @@ struct CosineAnnealingWarmRestarts {
 };
 
 enum class Anneal { Cos, Linear };
-// Up to max_lr and down to nearly nothing. Momentum stays what it is.
+// Up to max_lr and down to nearly nothing. A Scheduler made of it moves the optimiser's momentum (Adam's beta1)
+// against the rate, unless cycle_momentum is false; as a part of other schedules it leaves that alone.
 struct OneCycleLR {
   double max_lr;
   std::int64_t total_steps;
@@ -81,7 +82,10 @@ struct OneCycleLR {
   Anneal anneal_strategy = Anneal::Cos;
   double div_factor = 25, final_div_factor = 1e4;
   bool three_phase = false;
+  bool cycle_momentum = true;
+  double base_momentum = 0.85, max_momentum = 0.95;
   double operator()(double base, std::int64_t step) const;
+  double momentum(std::int64_t step) const;
 };
 
 // One after the other, each from its milestone on.
@@ -95,14 +99,18 @@ struct SequentialLR {
 
 struct Scheduler {
   std::vector<Tensor> rates, bases;  // of the optimiser's groups: now, and to begin with
+  std::vector<Tensor> momenta;       // of these, where they are cycled
   Tensor steps;
   Schedule schedule;
+  std::function<double(std::int64_t step)> momentum;
 
   Scheduler(const Optimizer& optimizer, Schedule given);
+  Scheduler(const Optimizer& optimizer, const OneCycleLR& cycle);
   void step();
-  WEFT_FIELDS(bases, steps);
+  WEFT_FIELDS(bases, momenta, steps);
 
  private:
+  void begin();
   void set(std::int64_t step);
 };
 

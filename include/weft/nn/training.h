@@ -19,8 +19,8 @@ struct GradScalerOptions {
   std::int64_t growth_interval = 2000;  // steps without overflow
 };
 
-// Small gradients of f16 vanish: the loss is scaled, and its gradients back. Where one is no number, the step
-// changes nothing and the scale goes down. Nothing of that is read by the program.
+// Small gradients of f16 vanish: the loss is scaled, and its gradients back. Where one is no number, the
+// optimiser's step changes nothing and the scale goes down. Nothing of that is read by the program.
 //
 //   scaler.scale(loss).backward();
 //   scaler.unscale(optimizer);   // only needed where gradients are clipped, say
@@ -38,8 +38,13 @@ struct GradScaler {
   WEFT_FIELDS(scale_factor, growth_tracker);
 
  private:
-  Tensor overflow_;                         // of this step so far
-  std::vector<const Optimizer*> unscaled_;  // in this step
+  struct Unscaled {
+    const Optimizer* optimizer;
+    Tensor overflow;  // null where no parameter has a gradient
+    bool has_stepped = false;
+  };
+  Unscaled* find(const Optimizer& optimizer);
+  std::vector<Unscaled> unscaled_;  // in this step
 };
 
 }  // namespace weft::nn

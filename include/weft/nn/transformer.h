@@ -22,12 +22,15 @@ struct MultiheadAttentionOptions {
   bool bias = true;
   std::optional<std::int64_t> kdim = {}, vdim = {};  // widths of key and value, if they are others
   bool batch_first = false;
+  bool add_bias_kv = false;    // one more key and value, which are learned: bias_k, bias_v
+  bool add_zero_attn = false;  // one more, of zeros
   DType dtype = {};
   std::string device = {};
 };
 
+// Keys that a layer adds itself are seen by all.
 struct AttentionMasks {
-  Tensor key_padding_mask = {};  // (batch, keys)
+  Tensor key_padding_mask = {};  // (batch, keys), without batch (keys)
   Tensor attn_mask = {};         // (queries, keys) or (batch * heads, queries, keys)
   bool is_causal = false;        // no query sees later keys
 };
@@ -37,6 +40,7 @@ struct MultiheadAttention {
   Tensor q_proj_weight, k_proj_weight,
       v_proj_weight;  // or each, where key or value has another width
   Tensor in_proj_bias;
+  Tensor bias_k, bias_v;
   Linear out_proj;
   std::int64_t num_heads;
   MultiheadAttentionOptions options;
@@ -49,7 +53,8 @@ struct MultiheadAttention {
   std::pair<Tensor, Tensor> with_weights(const Tensor& query, const Tensor& key,
                                          const Tensor& value,
                                          const AttentionMasks& masks = {}) const;
-  WEFT_FIELDS(in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, out_proj);
+  WEFT_FIELDS(in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, bias_k,
+              bias_v, out_proj);
 };
 
 using Activation = std::function<Tensor(const Tensor&)>;

@@ -116,6 +116,7 @@ class Chooser {
     return threaded.seconds < option.seconds ? threaded : option;
   }
 
+  double scratch_of(const Option& option) const { return trial_.scratch_of(option); }
   Schedule schedule_of(const Option& option) const { return actions_of(nest_, option, may_shift_); }
   std::string reasons(const Option& option) const {
     return time_of(machine_, nest_, plan_of(nest_, option)).str();
@@ -198,7 +199,12 @@ void report(const Schedule& schedule, const std::string& reasons) {
   fmt::print(stderr, "// schedule: {}\n//   {}\n", to_string(schedule), reasons);
 }
 
-std::vector<Schedule> best_of(const KernelNest& nest, const Target& target, std::size_t most) {
+struct Chosen {
+  Schedule schedule;
+  double scratch;  // bytes that it takes
+};
+
+std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::size_t most) {
   const Chooser chooser(nest, target);
   std::vector<Option> options = chooser.ranked();
   if (nest.is_whole) {
@@ -206,18 +212,33 @@ std::vector<Schedule> best_of(const KernelNest& nest, const Target& target, std:
     for (Option& option : options) option = chooser.with_threads(option, nest.closer);
     sort_by_time(options);
   }
-  std::vector<Schedule> schedules;
+  std::vector<Chosen> best;
   for (const Option& option : options) {
-    if (schedules.size() >= most) break;
+    if (best.size() >= most) break;
     Schedule schedule = chooser.schedule_of(option);
-    if (std::ranges::find(schedules, schedule) != schedules.end()) continue;
+    if (std::ranges::find(best, schedule, &Chosen::schedule) != best.end()) continue;
     if (setting_int("DEBUG") >= 3) report(schedule, chooser.reasons(option));
-    schedules.push_back(std::move(schedule));
+    best.push_back({std::move(schedule), chooser.scratch_of(option)});
   }
-  return schedules;
+  return best;
 }
 
-// Each nest for itself; threads share what stands around all of them.
+// What the kernel keeps already, by its scheduler's stages and those of the schedule so far.
+double scratch_in(const Node* kernel) {
+  double bytes = 0;
+  for (const Node* node : toposort(kernel)) {
+    if (node->op() != Op::Buffer && node->op() != Op::Stage) continue;
+    double elements = 1;
+    for (const Node* source : node->src().subspan(node->op() == Op::Stage ? 1 : 0))
+      elements *=
+          static_cast<double>((source->op() == Op::Range ? source->src(0) : source)->bounds().hi);
+    bytes += elements * static_cast<double>(node->dtype().bytes());
+  }
+  return bytes;
+}
+
+// Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
+// of them.
 Schedule best_of_several(const Node* kernel, const Target& target) {
   KernelLoops loops{UOp(kernel)};
   Schedule schedule = values_to_stage(kernel, target);
@@ -228,8 +249,16 @@ Schedule best_of_several(const Node* kernel, const Target& target) {
   loops.apply(schedule);
   add(reads_ahead(loops, target.machine));
   const bool fuses = target.ops.contains(Op::MulAcc);
-  for (const KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses))
-    add(best_of(nest, target, 1)[0]);
+  Target left = target;
+  const auto take = [&](double bytes) {
+    left.scratch_bytes -= std::min(left.scratch_bytes, static_cast<std::size_t>(bytes));
+  };
+  take(scratch_in(loops.kernel().node()));
+  for (const KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
+    const Chosen best = best_of(nest, left, 1)[0];
+    add(best.schedule);
+    take(best.scratch);
+  }
   add(share_outermost(loops, target.machine));
   return schedule;
 }
@@ -240,8 +269,11 @@ std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, s
   if (auto schedule = scan_schedule(kernel, target)) return {std::move(*schedule)};
   if (target.vector_bytes == 0) return {share_outermost(KernelLoops{UOp(kernel)}, target.machine)};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
-  if (nests.size() == 1 && nests[0].is_whole) return best_of(nests[0], target, most);
-  return {best_of_several(kernel, target)};
+  if (nests.size() != 1 || !nests[0].is_whole) return {best_of_several(kernel, target)};
+  std::vector<Schedule> schedules;
+  for (Chosen& chosen : best_of(nests[0], target, most))
+    schedules.push_back(std::move(chosen.schedule));
+  return schedules;
 }
 
 }  // namespace

@@ -56,27 +56,30 @@ bool Trial::may_be_staged(const NestAccess& access) const {
   return !access.name.empty() && !access.is_index && changes_with_reduce(nest_, access);
 }
 
-bool Trial::is_legal(const Option& option, const NestPlan& plan) const {
+double Trial::scratch_of(const Option& option, const NestPlan& plan) const {
   double scratch = 0;
-  for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-    if (!option.staged[a]) continue;
-    if (plan.staged[a] < 0) return false;
-    const auto at = static_cast<std::size_t>(plan.staged[a]);
-    scratch += staged_elements(nest_.accesses[a], plan, a, at + 1) * nest_.accesses[a].bytes;
+  for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+    if (option.staged[a] && plan.staged[a] >= 0)
+      scratch +=
+          nest_.accesses[a].bytes *
+          staged_elements(nest_.accesses[a], plan, a, static_cast<std::size_t>(plan.staged[a]) + 1);
+  if (!nest_.has_reduce() || (option.block == 0 && option.across == 0)) return scratch;
+  // What is summed in parts is kept for all trips inside.
+  double values = 1;
+  bool is_inside = false;
+  for (const Piece& piece : plan.pieces) {
+    if (is_inside && !nest_.loops[piece.loop].is_reduce) values *= static_cast<double>(piece.trips);
+    is_inside = is_inside || nest_.loops[piece.loop].is_reduce;
   }
-  if (nest_.has_reduce() && (option.block > 0 || option.across > 0)) {
-    // What is summed in parts is kept for all trips inside.
-    if (option.vector == static_cast<int>(first_reduce(nest_))) return false;
-    double values = 1;
-    bool is_inside = false;
-    for (const Piece& piece : plan.pieces) {
-      if (is_inside && !nest_.loops[piece.loop].is_reduce)
-        values *= static_cast<double>(piece.trips);
-      is_inside = is_inside || nest_.loops[piece.loop].is_reduce;
-    }
-    scratch += values * static_cast<double>(std::max<std::size_t>(4, nest_.widest));
-  }
-  return scratch <= static_cast<double>(target_.scratch_bytes) / 2;
+  return scratch + values * static_cast<double>(std::max<std::size_t>(4, nest_.widest));
+}
+
+bool Trial::is_legal(const Option& option, const NestPlan& plan) const {
+  for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+    if (option.staged[a] && plan.staged[a] < 0) return false;
+  const bool sums_in_parts = nest_.has_reduce() && (option.block > 0 || option.across > 0);
+  if (sums_in_parts && option.vector == static_cast<int>(first_reduce(nest_))) return false;
+  return scratch_of(option, plan) <= static_cast<double>(target_.scratch_bytes) / 2;
 }
 
 }  // namespace weft

@@ -26,11 +26,16 @@ class Trial {
   // Nothing where what is staged, or what is summed in parts, has no place or does not fit into the
   // scratch memory.
   std::optional<double> seconds(const Option& option, bool with_copies = true) const;
+  // Bytes for what it stages and sums in parts.
+  double scratch_of(const Option& option) const {
+    return scratch_of(option, plan_of(nest_, option));
+  }
   bool may_be_staged(const NestAccess& access) const;
   // Of the first reduction, so that with those inside of it they take so many steps; 0 first: all trips.
   std::vector<std::int64_t> blocks(bool is_ordered) const;
 
  private:
+  double scratch_of(const Option& option, const NestPlan& plan) const;
   bool is_legal(const Option& option, const NestPlan& plan) const;
 
   const Nest& nest_;

@@ -198,3 +198,28 @@ layer("PReLU", nn.PReLU(3), [floats((2, 3, 2))], size=3)
 ACTIVATIONS = [nn.Identity(), nn.LeakyReLU(0.2), nn.ELU(0.5), nn.GELU(), nn.SiLU(), nn.Sigmoid(), nn.Softmax(-1), nn.LogSoftmax(-1), nn.Flatten()]
 for shape in [(2, 2, 4), (1, 1, 4)]:
     layer("activations", nn.Sequential(nn.MaxPool1d(2), nn.Upsample(scale_factor=2), nn.AvgPool1d(2), *ACTIVATIONS), [distinct(shape)])
+
+# --- Means over all batches, states that are projected, keys that a layer adds ----------------------------
+
+for shape in [(4, 3), (2, 3, 4), (2, 3, 2, 2), (2, 3, 2, 1, 2)]:
+    cumulative = BATCH[len(shape)](3, momentum=None)
+    cumulative.num_batches_tracked.fill_(4)
+    layer("BatchNorm", cumulative, [floats(shape)], lambda y: [y], grad=False, size=3, cumulative=True, training=True)
+for shape, given, options in RECURRENT:
+    for proj in [1, 2]:
+        net = nn.LSTM(3, 4, proj_size=proj, **options)
+        rows = options.get("num_layers", 1) * (2 if options.get("bidirectional") else 1)
+        batch = () if len(shape) == 2 else (shape[0 if options.get("batch_first") else 1],)
+        h, c = (floats((rows, *batch, proj)), floats((rows, *batch, 4))) if given else (None, None)
+        if given:
+            net.forward = lambda x, h, c, forward=net.forward: forward(x, (h, c))
+        layer("LSTM", net, [floats(shape), h, c], lambda y: (y[0], *y[1]), sizes=[3, 4], proj_size=proj, **options)
+for added in [{"add_bias_kv": True}, {"add_zero_attn": True}, {"add_bias_kv": True, "add_zero_attn": True}]:
+    attention(three(3, 2, 4), **added)
+    attention(three(3, 4), **added)
+    attention(three(2, 3, 4), (PADDING, MASK), batch_first=True, weights=True, **added)
+    attention(three(3, 2, 4), (None, ADDED), weights=True, **added)
+    attention(three(3, 2, 4), is_causal=True, **added)
+attention([floats((2, 2, 4)), floats((3, 2, 4)), floats((3, 2, 4))], (PADDING, None), add_bias_kv=True, bias=False)
+attention(three(3, 4), (None, torch.stack([MASK, CAUSAL])))
+attention(three(3, 4), (values([False, True, False], "bool"), None), weights=True)

@@ -40,6 +40,22 @@ def by_torch(rule, options, w, b, x, y):
     return first, w.detach(), b.detach()
 
 
+def one_cycle(rule, options, cycle, w, b, x, y):
+    """The parameters, and the momentum at each step."""
+    w, b = [w.detach().clone().requires_grad_(), b.detach().clone().requires_grad_()]
+    optimizer = getattr(torch.optim, rule)([w, b], **options)
+    schedule = lr_scheduler.OneCycleLR(optimizer, max_lr=0.05, total_steps=STEPS + 1, **cycle)
+    found = []
+    for _ in range(STEPS):
+        group = optimizer.param_groups[0]
+        found.append(group["betas"][0] if "betas" in group else group["momentum"])
+        optimizer.zero_grad()
+        ((x @ w + b).tanh() - y).square().sum().backward()
+        optimizer.step()
+        schedule.step()
+    return w.detach(), b.detach(), torch.tensor(found, dtype=torch.float32)
+
+
 def by_tinygrad(rule, options, *inputs):
     w, b, x, y = (tinygrad.Tensor(value.numpy(), device="PYTHON") for value in inputs)
     w, b = w.is_param_(), b.is_param_()
@@ -184,3 +200,20 @@ plateau(patience=1, factor=0.5, cooldown=2, min_lr=0.01)
 plateau(patience=3, threshold=0.5, threshold_mode="abs")
 plateau(patience=2, mode="max", factor=0.8)
 plateau(patience=2, mode="max", factor=0.8, threshold=0.1, threshold_mode="abs")
+
+# --- Momentum that goes against the rate ---------------------------------------------------------------------
+
+for rule, options in [
+    ("SGD", {"lr": 0.1, "momentum": 0.9}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True}),
+    ("Adam", {"lr": 0.1}),
+    ("AdamW", {"lr": 0.1, "betas": (0.8, 0.9)}),
+    ("RMSprop", {"lr": 0.1, "momentum": 0.5}),
+]:
+    for cycle in [{}, {"three_phase": True, "base_momentum": 0.7, "max_momentum": 0.9, "anneal_strategy": "linear"}]:
+        inputs = [floats((3, 2), -1, 1), floats((2,), -1, 1), floats((4, 3)), floats((4, 2), -1, 1)]
+        arguments = {key: value for key, value in options.items() if key != "betas"}
+        if "betas" in options:
+            arguments["beta1"], arguments["beta2"] = options["betas"]
+        given = lambda w, b, x, y, **_: one_cycle(rule, options, cycle, w, b, x, y)
+        case("one_cycle", given, inputs, grad=False, rtol=1e-4, atol=1e-5, rule=rule, **arguments, **cycle)

@@ -56,6 +56,8 @@ many = [torch.ones(1)]
 for _ in range(30):
     many = [many] * 10
 torch.save(many, here / "many.pt")
+with zipfile.ZipFile(here / "packed.pt", "w", zipfile.ZIP_DEFLATED) as archive:
+    archive.writestr(zipfile.ZipInfo("packed/data.pkl"), b"\x80\x02" + b"]" * 1_000_000 + b".", zipfile.ZIP_DEFLATED)
 small = {"x": torch.arange(3.0), "y": [torch.ones(1, dtype=torch.bfloat16)]}
 torch.save(small, here / "small.pt")
 torch.save(small, here / "small_legacy.pt", _use_new_zipfile_serialization=False)

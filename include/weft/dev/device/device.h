@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,11 +59,23 @@ class DefaultDevice {
 };
 std::string default_device();
 
+// Memory of a device that tensors have, or wait for: what its allocator was asked for.
+struct MemoryUse {
+  std::size_t bytes = 0, peak = 0;  // now, and at most since the peak was forgotten
+  std::size_t allocations = 0;      // so far
+};
+
 class Device {
  public:
   static DefaultDevice DEFAULT;
 
   virtual ~Device() = default;
+
+  MemoryUse memory_use() const;
+  void forget_peak();
+  // Of the device's memory, counted.
+  void* allocate(std::size_t bytes);
+  void release(void* memory, std::size_t bytes);
 
   virtual std::string_view name() const = 0;  // as it is asked for: "CPU", "CPU:1", "CPU:LLVM:1"
   virtual Allocator& allocator() = 0;
@@ -87,6 +100,10 @@ class Device {
   }
   virtual std::string compiler_key() const = 0;
   virtual std::unique_ptr<Program> load(std::string_view code) = 0;
+
+ private:
+  mutable std::mutex counting_;
+  MemoryUse use_;
 };
 
 // What a kernel takes, read off its nodes: PARAMs by slot (null where a slot is not used), variables

@@ -24,4 +24,16 @@ struct ScheduleItem {
 
 std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted);
 
+// What realize() would take, before anything runs.
+struct RunCost {
+  std::size_t kernels = 0;       // and copies
+  double flops = 0, bytes = 0;   // computed; read and written
+  std::size_t result_bytes = 0;  // of new memory that stays
+  std::size_t own_bytes = 0;     // of memory for what lives between kernels
+  std::size_t least_bytes = 0;   // of that what is needed at one time: it could not be less
+
+  std::size_t peak_bytes() const { return result_bytes + own_bytes; }
+};
+RunCost cost(const std::vector<Wanted>& wanted);
+
 }  // namespace weft
