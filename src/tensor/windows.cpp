@@ -75,6 +75,43 @@ Scalar lowest(DType dtype) {
 
 namespace {
 
+void want_room(const Window& window, std::size_t axis, std::int64_t size) {
+  if (size < window.reach(axis))
+    user_error(fmt::format("{}: a kernel of {} with dilation {} does not fit in {} elements",
+                           window.op, window.kernel[axis], window.dilation[axis], size));
+}
+
+// Each element is in one window at most, and windows have no gaps.
+bool are_side_by_side(const Window& window) {
+  return window.stride == window.kernel &&
+         std::ranges::all_of(window.dilation, [](std::int64_t d) { return d == 1; });
+}
+
+// Places of windows and places within them as axes of their own.
+Tensor windows_side_by_side(const Tensor& tensor, const Window& window) {
+  const std::vector<Dim> sizes = tensor.dims();
+  const std::size_t batch = sizes.size() - window.kernel.size();
+  Tensor::Bounds used;
+  std::vector<Dim> apart;
+  Axes order;
+  for (std::size_t i = 0; i < batch; ++i) {
+    used.emplace_back(0, sizes[i]);
+    apart.push_back(sizes[i]);
+    order.push_back(static_cast<std::int64_t>(i));
+  }
+  for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    const std::int64_t size = constant_size(window.op, sizes[batch + i].uop());
+    const std::int64_t width = window.kernel[i], count = size / width;
+    want_room(window, i, size);
+    used.emplace_back(0, count * width);
+    apart.insert(apart.end(), {Dim(count), Dim(width)});
+  }
+  for (std::size_t offset : {0, 1})
+    for (std::size_t i = 0; i < window.kernel.size(); ++i)
+      order.push_back(static_cast<std::int64_t>(batch + 2 * i + offset));
+  return tensor.shrink(used).reshape(Shape(apart)).permute(order);
+}
+
 // In rows one dilation longer than the axis, element o*stride of row k is element o*stride + k*dilation
 // of the axis: rows of the axis repeated end to end. Where strides reach further than a row has room,
 // it is longer by whole axes.
@@ -90,9 +127,7 @@ Tensor seen(const Tensor& tensor, const Window& window) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::int64_t size = constant_size(window.op, sizes[b + i].uop()), k = window.kernel[i];
     const std::int64_t s = window.stride[i], d = window.dilation[i], room = size - window.reach(i);
-    if (room < 0)
-      user_error(fmt::format("{}: a kernel of {} with dilation {} does not fit in {} elements",
-                             window.op, k, d, size));
+    want_room(window, i, size);
     const std::int64_t outputs = room / s + 1;
     const std::int64_t copies = std::max<std::int64_t>(1, (outputs * s - d + size - 1) / size);
     const std::int64_t row = size * copies + d;
@@ -123,80 +158,6 @@ Tensor seen(const Tensor& tensor, const Window& window) {
       .permute(order);
 }
 
-// One axis, for gradients: place p of it is seen at kernel element k of output o where p = o*stride + k*dilation.
-// Places are `stride` phases of p / stride each, and element k = stride*j + phase is seen `step` places
-// later for each j.
-struct Phases {
-  Phases(const Window& window, std::size_t i, std::int64_t outs, std::int64_t places)
-      : phases(window.stride[i]),
-        seen((window.kernel[i] + phases - 1) / phases),
-        step(phases == 1 ? window.dilation[i] : 1),
-        outputs(outs),
-        before((seen - 1) * step),
-        sum(outputs + before),
-        row(sum + before),
-        size(places) {}
-  std::int64_t phases, seen, step, outputs;
-  std::int64_t before;  // outputs that are missing on either side
-  std::int64_t sum;     // places of a phase that something sees
-  std::int64_t row;     // outputs with those that are missing
-  std::int64_t size;
-};
-
-// What windows see, added up where they see it: again windows, over the gradient in rows of outputs. Row j' is
-// the last but j' of the kernel's elements, so that rows one step longer have place a at a + j'*step of theirs.
-Tensor added_up(const Tensor& gradient, const std::vector<Phases>& axes,
-                const std::vector<std::int64_t>& kernel) {
-  const std::size_t n = axes.size(), b = static_cast<std::size_t>(gradient.ndim()) - 2 * n;
-  const std::vector<Dim> sizes = gradient.dims();
-  const std::vector<Dim> batch(sizes.begin(), sizes.begin() + static_cast<std::ptrdiff_t>(b));
-  Tensor::Bounds whole, around(b, {0, 0}), beyond(b, {0, 0}), used, ends(b, {0, 0});
-  for (const Dim& size : batch) used.emplace_back(0, size);
-  std::vector<Dim> apart = batch, flat = batch, rows = batch, together = batch;
-  Axes order, turned, sums;
-  const auto at = [&](std::size_t i) { return static_cast<std::int64_t>(i); };
-  for (std::size_t i = 0; i < b; ++i) order.push_back(at(i));
-  for (std::size_t i = 0; i < b + n; ++i) whole.emplace_back(0, 0);
-  for (std::size_t i = 0; i < n; ++i) {
-    const Phases& axis = axes[i];
-    apart.emplace_back(axis.outputs);
-    whole.emplace_back(0, axis.seen * axis.phases - kernel[i]);
-  }
-  for (std::size_t i = 0; i < n; ++i) {
-    const Phases& axis = axes[i];
-    apart.insert(apart.end(), {Dim(axis.seen), Dim(axis.phases)});
-    turned.push_back(at(b + n + 2 * i));
-    order.insert(order.end(), {at(b + n + 2 * i + 1), at(b + n + 2 * i), at(b + i)});
-    around.insert(around.end(), {{0, 0}, {0, 0}, {axis.before, axis.before}});
-    flat.insert(flat.end(), {Dim(axis.phases), Dim(axis.seen * axis.row)});
-    beyond.insert(beyond.end(), {{0, 0}, {0, axis.seen * axis.step}});
-    rows.insert(rows.end(), {Dim(axis.phases), Dim(axis.seen), Dim(axis.row + axis.step)});
-    used.insert(used.end(), {{0, axis.phases}, {0, axis.seen}, {0, axis.sum}});
-    sums.push_back(at(b + 3 * i + 1));
-  }
-  Axes joined;
-  for (std::size_t i = 0; i < b; ++i) joined.push_back(at(i));
-  for (std::size_t i = 0; i < n; ++i) {
-    const Phases& axis = axes[i];
-    joined.insert(joined.end(), {at(b + 2 * i + 1), at(b + 2 * i)});
-    together.emplace_back(axis.sum * axis.phases);
-    ends.emplace_back(0, axis.size - axis.sum * axis.phases);  // cut off where negative
-  }
-  return gradient.pad(whole)
-      .reshape(Shape(apart))
-      .flip(turned)
-      .permute(order)
-      .pad(around)
-      .reshape(Shape(flat))
-      .pad(beyond)
-      .reshape(Shape(rows))
-      .shrink(used)
-      .sum(sums)
-      .permute(joined)
-      .reshape(Shape(together))
-      .pad(ends);
-}
-
 // Whether windows overlap, and in a way that is known how to add up.
 bool adds_up(const Window& window) {
   bool overlap = false;
@@ -212,18 +173,12 @@ bool adds_up(const Window& window) {
 // The chain of movement has a gradient of its own: sums of rows that are repeated, with a mask for each of
 // them. Where windows overlap, their places are added up as a convolution instead.
 Tensor windows(const Tensor& tensor, const Window& window) {
+  if (are_side_by_side(window)) return windows_side_by_side(tensor, window);
   if (!adds_up(window)) return seen(tensor, window);
   const auto forward = [&](const std::vector<Tensor>& inputs) { return seen(inputs[0], window); };
   const auto backward = [window](const Tensor& gradient, const std::vector<Tensor>& inputs,
                                  const Tensor&) {
-    const std::size_t n = window.kernel.size();
-    std::vector<Phases> axes;
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto from_end = static_cast<std::int64_t>(i) - std::ssize(window.kernel);
-      axes.emplace_back(window, i, gradient.size(from_end - std::ssize(window.kernel)),
-                        inputs[0].size(from_end));
-    }
-    return std::vector{added_up(gradient, axes, window.kernel)};
+    return std::vector{windows_gradient(gradient, inputs[0], window)};
   };
   return Tensor::custom({tensor}, forward, backward);
 }

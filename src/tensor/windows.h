@@ -30,6 +30,8 @@ Scalar lowest(DType dtype);  // what never is the largest
 
 // (..., sizes) to (..., outputs, kernel): every place of the window, and what it sees there.
 Tensor windows(const Tensor& tensor, const Window& window);
+// Of windows that overlap, with a stride or a dilation of 1: the gradient of the tensor.
+Tensor windows_gradient(const Tensor& gradient, const Tensor& tensor, const Window& window);
 
 // (batch, channels * phases ..., sizes ...) to (batch, channels, sizes * phases ...): the phases of an
 // axis, as many as given, lie beside each other.

@@ -97,5 +97,14 @@ TEST(ExecutedWork, IsWhatWasCounted) {
   }
 }
 
+// A pool's windows lie side by side: an element is in one of them, and its gradient looks at no other.
+TEST(ExecutedWork, GradientsOfPoolsLookAtOneWindow) {
+  const Tensor x = input({4, 8, 28, 28});
+  const std::vector<ScheduleItem> items = x.max_pool2d().square().sum().gradient({x})[0].schedule();
+  ASSERT_EQ(items.size(), 1u);
+  const auto elements = static_cast<double>(x.numel());
+  EXPECT_LT(static_cast<double>(items[0].work.flops), 20 * elements) << items[0].str();
+}
+
 }  // namespace
 }  // namespace weft
