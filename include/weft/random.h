@@ -13,6 +13,10 @@
 
 namespace weft::random {
 
+// Where the stream is, as a tensor to save; what is drawn after it was set is what was drawn after state().
+Tensor state();
+void set_state(const Tensor& state);
+
 // --- Continuous ---------------------------------------------------------------------------------
 
 Tensor exponential(const Shape& shape, const Operand& rate = 1, const Options& options = {});

@@ -10,6 +10,7 @@
 #include <weft/dev/device/buffer.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/error.h>
+#include <weft/random.h>
 
 #include "capture.h"
 #include "draws.h"
@@ -149,6 +150,28 @@ void Tensor::manual_seed(std::uint64_t seed) {
   const std::lock_guard lock(stream().mutex);
   stream().seed = seed;
   stream().position = 0;
+}
+
+Tensor random::state() {
+  const Called called;
+  std::vector<std::int64_t> values;
+  {
+    const std::lock_guard lock(stream().mutex);
+    values = {static_cast<std::int64_t>(stream().seed),
+              static_cast<std::int64_t>(stream().position)};
+  }
+  return Tensor(values, {.device = "CPU"});
+}
+
+void random::set_state(const Tensor& state) {
+  const Called called;
+  if (state.shape() != std::vector<std::int64_t>{2} || state.dtype() != dtypes::i64)
+    user_error(fmt::format("set_state: {} of shape {} where state() gives i64 of (2,)",
+                           state.dtype().str(), shape_text(state.uop())));
+  const auto values = state.to_vector<std::int64_t>();
+  const std::lock_guard lock(stream().mutex);
+  stream().seed = static_cast<std::uint64_t>(values[0]);
+  stream().position = static_cast<std::uint64_t>(values[1]);
 }
 
 Tensor Tensor::rand(const Shape& shape, const Options& options) {
