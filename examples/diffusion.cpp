@@ -95,12 +95,12 @@ Tensor noise_share(const Tensor& times) {
 // that as belongs to the time before.
 Tensor draw(const UNet& model, std::int64_t count, std::int64_t times) {
   const NoGrad constant;
-  const auto step = [&](const Tensor& now, const Tensor& time, const Tensor& before) {
+  auto step = jit([&](const Tensor& now, const Tensor& time, const Tensor& before) {
     const Tensor noise = model(now, time.expand({count}));
     const Tensor image = ((now - noise * noise_share(time)) / image_share(time)).clamp(-1, 1);
     const Tensor fitting = (now - image * image_share(time)) / noise_share(time);
     return image * image_share(before) + fitting * noise_share(before);
-  };
+  });
   Tensor images = Tensor::randn({count, 1, 28, 28}).realize();
   Tensor time = Tensor::zeros({1}).contiguous(), before = Tensor::zeros({1}).contiguous();
   for (std::int64_t left = times; left > 0; --left) {
@@ -124,7 +124,7 @@ int main(int argc, char** argv) {
         {digits}, {.batch_size = flags.integer("--batch", 32), .shuffle = true, .drop_last = true});
     std::cout << count_parameters(model) << " weights" << std::endl;
 
-    const auto step = [&](const Tensor& bytes) {
+    auto step = jit([&](const Tensor& bytes) {
       const Training training;
       optimizer.zero_grad();
       const Tensor images = (bytes / 127.5 - 1).reshape({-1, 1, 28, 28});
@@ -135,7 +135,7 @@ int main(int argc, char** argv) {
       loss.backward();
       optimizer.step();
       return loss;
-    };
+    });
 
     Progress progress(steps, "training");
     const auto start = std::chrono::steady_clock::now();
@@ -153,6 +153,7 @@ int main(int argc, char** argv) {
     std::cout << "loss " << first << " at first, " << mean << " after " << steps << " steps and "
               << time.count() << " s" << std::endl;
 
+    std::cout << step.report().kernels << " kernels a step" << std::endl;
     if (steps > 1) std::cout << (mean < first ? "PASS" : "FAIL") << "  the loss falls\n";
 
     constexpr std::int64_t side = 6;

@@ -67,7 +67,7 @@ void train(const models::Gpt& model, DataLoader& loader, std::int64_t steps, dou
   nn::AdamW optimizer(model, {.lr = rate, .beta2 = 0.99, .weight_decay = 0.1});
   nn::Scheduler schedule(
       optimizer, nn::OneCycleLR{.max_lr = rate, .total_steps = steps + 1, .pct_start = 0.1});
-  const auto step = [&](const Tensor& x, const Tensor& y) {
+  auto step = jit([&](const Tensor& x, const Tensor& y) {
     const Training training;
     optimizer.zero_grad();
     const Tensor loss = model.loss(x, y);
@@ -75,7 +75,7 @@ void train(const models::Gpt& model, DataLoader& loader, std::int64_t steps, dou
     nn::clip_grad_norm(model, 1);
     optimizer.step();
     return loss;
-  };
+  });
 
   Progress progress(steps, "training");
   const auto start = std::chrono::steady_clock::now();
@@ -91,6 +91,7 @@ void train(const models::Gpt& model, DataLoader& loader, std::int64_t steps, dou
       if (++done == steps) break;
     }
   }
+  if (steps > 1) std::cout << step.report().kernels << " kernels a step" << std::endl;
 }
 
 // Writes behind the first characters. When the context is full it begins anew with the later half.
@@ -100,12 +101,12 @@ void write(const models::Gpt& model, const Characters& characters, const std::st
   std::vector<models::Memory> memory = model.memory();
   Tensor character = Tensor::zeros({1}, {.dtype = dtypes::i32}).contiguous();
   Tensor position = Tensor::zeros({1}, {.dtype = dtypes::i32}).contiguous();
-  const auto step = [&](const Tensor& now, const Tensor& at) {
+  auto step = jit([&](const Tensor& now, const Tensor& at) {
     const NoGrad constant;
     const Tensor scores = model.next(now, memory, at);
     if (temperature == 0) return scores.argmax(0);
     return (scores / temperature).softmax().multinomial(1).squeeze(0);
-  };
+  });
 
   std::cout << '\n' << first;
   const auto start = std::chrono::steady_clock::now();

@@ -111,14 +111,14 @@ int main(int argc, char** argv) {
     const double rate = flags.number("--lr", 0.1);
     nn::SGD optimizer(model, {.lr = rate, .momentum = 0.9, .weight_decay = 5e-4, .nesterov = true});
     nn::Scheduler schedule(optimizer, nn::OneCycleLR{.max_lr = rate, .total_steps = steps + 1});
-    const auto step = [&](const Tensor& images, const Tensor& labels) {
+    auto step = jit([&](const Tensor& images, const Tensor& labels) {
       const Training training;
       optimizer.zero_grad();
       const Tensor loss = model(normalised(shifted(images))).cross_entropy(labels);
       loss.backward();
       optimizer.step();
       return loss;
-    };
+    });
 
     Progress progress(steps, "training");
     const auto start = std::chrono::steady_clock::now();
@@ -137,6 +137,7 @@ int main(int argc, char** argv) {
       std::cout << "epoch " << epoch << " loss " << last << " after " << time.count() << " s"
                 << std::endl;
     }
+    std::cout << step.report().kernels << " kernels a step" << std::endl;
     if (epochs > 1) std::cout << (last < first ? "PASS" : "FAIL") << "  the loss falls\n";
     std::cout << "test accuracy: " << 100 * accuracy(model, data.test, 64) << " %\n";
     if (const std::string file = flags.text("--save"); !file.empty())

@@ -78,7 +78,7 @@ struct Round {
 };
 
 template <class Choose>
-Round run_carts(const Choose& choose, std::mt19937& random) {
+Round run_carts(Choose& choose, std::mt19937& random) {
   std::vector<CartPole> all(carts);
   for (CartPole& one : all) one.reset(random);
   Round round;
@@ -111,19 +111,19 @@ int main(int argc, char** argv) {
     const Mind mind;
     nn::Adam optimizer(mind, {.lr = 0.01});
 
-    const auto explore = [&](const Tensor& states) {
+    auto explore = jit([&](const Tensor& states) {
       const NoGrad constant;
       return mind.scores(states).softmax().multinomial(1);
-    };
-    const auto best = [&](const Tensor& states) {
+    });
+    auto best = jit([&](const Tensor& states) {
       const NoGrad constant;
       return mind.scores(states).argmax(1);
-    };
+    });
     const auto likelihood = [&](const Tensor& states, const Tensor& choices) {
       return mind.scores(states).log_softmax().gather(1, choices).squeeze(1);
     };
-    const auto learn = [&](const Tensor& states, const Tensor& choices, const Tensor& counts,
-                           const Tensor& returns, const Tensor& before) {
+    auto learn = jit([&](const Tensor& states, const Tensor& choices, const Tensor& counts,
+                         const Tensor& returns, const Tensor& before) {
       optimizer.zero_grad();
       const Tensor expected = mind.worth(mind.think(states)).squeeze(1);
       const Tensor better = (returns - expected.detach()) * 0.1;
@@ -132,7 +132,7 @@ int main(int argc, char** argv) {
       const Tensor loss = ((expected - returns).square() * 0.002 - gain) * counts;
       (loss.sum() / counts.sum()).backward();
       optimizer.step();
-    };
+    });
 
     const auto start = std::chrono::steady_clock::now();
     const double goal = flags.number("--goal", 195);

@@ -168,8 +168,36 @@ def beam_cases(machine, threads):
     return [known[name] for name in SEARCHED]
 
 
+def gpt_case(batch, loss):
+    """6 layers of width 192 over 128 characters of 65, which examples/models/gpt.h has by default."""
+    layers, width, length, words = 6, 192, 128, 65
+    products = layers * (12 * width**2 + 2 * length * width) + words * width  # for each character
+    return {"name": f"gpt b{batch}", "op": "train", "model": "gpt", "inputs": [], "batch": batch,
+            "flops": 6 * batch * length * products, "loss": loss}
+
+
+def resnet18_case(batch, loss):
+    """ResNet-18 for images of 32 x 32."""
+    products, size, channels = 32 * 32 * 27 * 64, 32, 64
+    for layer in range(4):
+        out = 64 << layer
+        size = 32 >> layer
+        first = size**2 * 9 * channels * out
+        products += first + 3 * size**2 * 9 * out**2
+        products += size**2 * channels * out if layer > 0 else 0  # beside the first block
+        channels = out
+    return {"name": f"resnet18 b{batch}", "op": "train", "model": "resnet18", "inputs": [],
+            "batch": batch, "flops": 6 * batch * products, "loss": loss}
+
+
+def train_cases(_machine, _threads):
+    """Whole steps, backward counting twice. The loss of the first is PyTorch's in double precision."""
+    return [gpt_case(4, 4.3696064), gpt_case(16, 4.3701427),
+            resnet18_case(8, 2.4191530), resnet18_case(32, 2.3836652)]
+
+
 CASES = {"matmul": matmul_cases, "conv": conv_cases, "memory": memory_cases, "launch": launch_cases,
-         "beam": beam_cases}
+         "beam": beam_cases, "train": train_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
 QUICK = {
@@ -177,5 +205,6 @@ QUICK = {
     "conv": r"b1 (56|28|7|1) .*(64>64|144>144 k3 s1|512>128|48>1152)|unet b1 16 up",
     "memory": r"^(add|softmax, rows|sum, middle|transpose|cumsum, rows) ",
     "launch": r"^(add|softmax|sum, last) ",
+    "train": "gpt b4|resnet18 b8",
     "beam": r"square 256|b1 28 conv 512>1024|b1 14 conv 256>256|b1 28 depthwise",
 }

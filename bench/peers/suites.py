@@ -35,6 +35,9 @@ SUITES = {
     "beam": Suite(
         "The model's schedules and those that BEAM finds, f32",
         ("weft", "weft-beam", "fma"), ("weft-beam",), "fma", 0.8, None, 0.95, schedules=True),
+    "train": Suite(
+        "Training steps, f32",
+        ("weft", "torch", "torch-compile", "fma"), ("torch", "torch-compile"), "fma", 1.2),
 }
 
 # Peers that are the machine itself have nothing to check.

@@ -18,6 +18,8 @@ def input_values(shape, number):
 
 
 def inputs_of(case):
+    if case["op"] == "train":
+        return []  # they come with the model
     return [input_values(shape, number) for number, shape in enumerate(case["inputs"])]
 
 
@@ -80,6 +82,7 @@ REFERENCE = {
     "max": lambda case, x: x.max(tuple(case["axes"])),
     "permute": lambda case, x: x.transpose(case["axes"]),
     "cumsum": lambda case, x: x.cumsum(case["axis"]),
+    "train": lambda case: np.array([case["loss"]]),
 }
 
 

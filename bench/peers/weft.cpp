@@ -10,6 +10,7 @@
 
 #include "call_list.h"
 #include "input_values.h"
+#include "train.h"
 #include "work.h"
 
 namespace weft::bench {
@@ -120,6 +121,7 @@ class Realized final : public WeftWork {
 std::unique_ptr<Work> load(std::string_view form, const json& request) {
   const json& one = request.at("case");
   const auto op = one.at("op").get<std::string>();
+  if (op == "train") return training(one);
   if (form == "realize") return std::make_unique<Realized>(one, ops.at(op));
   return std::make_unique<Launched>(one, form == "movement" ? movement : ops.at(op));
 }

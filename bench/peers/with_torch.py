@@ -2,7 +2,39 @@
 import torch
 import torch.nn.functional as F
 
+import train_models
+
 EAGER, COMPILED = False, True
+
+
+class Training:
+    """A model, and steps that change its weights; each call is one of them. The loss is the first one's."""
+
+    def __init__(self, case, compiled):
+        model = train_models.Gpt(65, 6, 192, 6, 128) if case["model"] == "gpt" \
+            else train_models.small_resnet18()
+        train_models.initialise(model)
+        if case["model"] == "gpt":
+            text = train_models.characters(65, 0, case["batch"], 129)
+            self.inputs = text[:, :-1].contiguous(), text[:, 1:].contiguous()
+            self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+        else:
+            self.inputs = (train_models.images(case["batch"], 32),
+                           train_models.classes(case["batch"], 10))
+            self.optimizer = torch.optim.SGD(model.parameters(), lr=5e-4, momentum=0.9,
+                                             weight_decay=1e-4)
+        self.loss = torch.compile(model.loss) if compiled else model.loss
+        self.first = None
+
+    @torch.enable_grad()
+    def __call__(self):
+        self.optimizer.zero_grad()
+        loss = self.loss(*self.inputs)
+        loss.backward()
+        self.optimizer.step()
+        if self.first is None:
+            self.first = loss.detach().clone().reshape(1)
+        return self.first
 
 
 def out(function):
@@ -83,6 +115,10 @@ class Peer:
             self.versions += ", max-autotune, freezing"
 
     def build(self, case, arrays):
+        if case["op"] == "train":
+            if self.compiled:
+                torch._dynamo.reset()
+            return Training(case, self.compiled)
         inputs = [torch.from_numpy(array) for array in arrays]
         if self.compiled:
             torch._dynamo.reset()

@@ -165,8 +165,7 @@ class Replay::Captured {
       for (Result::Part& part : result.parts) list_.put(part.place, free_memory(part));
     for (const Drawing& drawing : drawings_) draw_again(drawing);
     list_.run();
-    for (const Known& known : known_)
-      if (known.is_written) known.storage->overwritten();
+    tell_of_overwriting();
     return results();
   }
 
@@ -205,6 +204,7 @@ class Replay::Captured {
   void bind(const std::vector<UOp>& sizes);
   void refresh();
   void find_again(Known& known);
+  void tell_of_overwriting() const;
   std::shared_ptr<Buffer> free_memory(Result::Part& part) const;
 
   Forms forms_;
@@ -288,8 +288,17 @@ void Replay::Captured::find_known(const Capture& capture, const std::vector<Tens
 
 void Replay::Captured::find_results(std::vector<Tensor> returned) {
   for (Tensor& tensor : returned) results_.push_back(result_of(std::move(tensor)));
+  tell_of_overwriting();
+}
+
+void Replay::Captured::tell_of_overwriting() const {
+  Substitution renewed;
   for (const Known& known : known_)
-    if (known.is_written) known.storage->overwritten();
+    if (known.is_written) known.storage->overwritten(renewed);
+  if (renewed.empty()) return;
+  for (const auto& [buffer, now] : renewed) lose_memory(buffer);
+  for (const Known& known : known_)
+    if (known.is_written) known.storage->go_along(renewed);
 }
 
 Result Replay::Captured::result_of(Tensor&& tensor) const {

@@ -156,15 +156,19 @@ void Storage::rest() {
   give_way();
 }
 
-void Storage::overwritten() {
+void Storage::overwritten(Substitution& renewed) {
   const std::lock_guard lock(mutex_);
   if (!looked_at_) return;
-  Substitution renewed;
   for (const Node* buffer : buffers_of(current_.node()))
-    renewed.emplace(buffer, new_buffer(buffer->dtype(), sizes_of(UOp(buffer)), memory_of(buffer)));
-  current_ = substitute(current_, renewed);
-  for (const auto& [buffer, now] : renewed) lose_memory(buffer);
+    if (!renewed.contains(buffer))
+      renewed.emplace(buffer,
+                      new_buffer(buffer->dtype(), sizes_of(UOp(buffer)), memory_of(buffer)));
   looked_at_ = false;
+}
+
+void Storage::go_along(const Substitution& renewed) {
+  const std::lock_guard lock(mutex_);
+  current_ = substitute(current_, renewed);
 }
 
 void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UOp& value,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <weft/dev/ir/graph.h>
 #include <weft/tensor.h>
 
 namespace weft {
@@ -56,8 +57,10 @@ class Storage {
   // In memory from now on, where it is computed, even if gradients passed through.
   void rest();
   // Calls without a graph wrote the memory. Unless somebody has looked at it since the last time, there is no
-  // graph to be told.
-  void overwritten();
+  // graph to be told; otherwise other BUFFERs are to take the place of those that it lies in.
+  void overwritten(Substitution& renewed);
+  // Whoever else lies in these goes along: equal graphs have theirs in common.
+  void go_along(const Substitution& renewed);
   bool is_looked_at();
 
  private:

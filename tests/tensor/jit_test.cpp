@@ -188,6 +188,28 @@ std::vector<Floats> trained(bool is_replayed) {
 
 TEST(Jit, TrainsAsWithoutIt) { EXPECT_EQ(trained(true), trained(false)); }
 
+// Of summands the gradient is the same graph, and in the same memory.
+TEST(Jit, EqualGradientsHaveTheirMemoryInCommon) {
+  Tensor a = filled(1).set_requires_grad(), b = filled(2).set_requires_grad();
+  nn::SGD optimizer(std::vector{a, b}, {.lr = 0.25});
+  auto step = jit([&](const Tensor& x) {
+    optimizer.zero_grad();
+    (x + a + b).square().sum().backward();
+    optimizer.step();
+  });
+  for (const float i :
+       {0.0F, 1.0F, 2.0F, 3.0F, 4.0F}) {  // each step is a quarter of 2 (x + a + b), for both
+    const Floats a_before = values(a), b_before = values(b), sum = values(filled(i) + a + b);
+    step(filled(i));
+    EXPECT_EQ(values(a.grad()), values(b.grad()));
+    for (std::size_t at = 0; at < 3; ++at) {
+      EXPECT_EQ(values(a)[at], a_before[at] - sum[at] / 2);
+      EXPECT_EQ(values(b)[at], b_before[at] - sum[at] / 2);
+      EXPECT_EQ(values(b.grad())[at], 2 * sum[at]);
+    }
+  }
+}
+
 TEST(Jit, MemoryOfItsOwnIsNoMoreThanWhatIsNeededAtOnce) {
   auto f = jit([](Tensor x) {
     for (int i = 0; i < 20; ++i) x = (x.matmul(x) * 0.01).contiguous();
