@@ -151,8 +151,8 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions&
   const auto sides_are_more = [](const Padding::Sides& sides) {
     return sides.first >= 0 && sides.second >= 0;
   };
-  if (!std::ranges::all_of(window.padding, sides_are_more) || !dtype().is_float() ||
-      !weight.dtype().is_float())
+  const bool is_tracked = Operand(*this).tracked && weight.dtype().is_float() && !NoGrad::is_on();
+  if (!is_tracked || !std::ranges::all_of(window.padding, sides_are_more))
     return with_bias(convolved(*this, weight, window, options), bias);
   const auto forward = [&](const std::vector<Tensor>& inputs) {
     return convolved(inputs[0], inputs[1], window, options);

@@ -170,11 +170,11 @@ bool adds_up(const Window& window) {
 
 }  // namespace
 
-// The chain of movement has a gradient of its own: sums of rows that are repeated, with a mask for each of
-// them. Where windows overlap, their places are added up as a convolution instead.
+// A view. Its gradient would be sums of rows that are repeated, with a mask for each of them: where one is
+// asked for and windows overlap, their places are added up as a convolution instead.
 Tensor windows(const Tensor& tensor, const Window& window) {
   if (are_side_by_side(window)) return windows_side_by_side(tensor, window);
-  if (!adds_up(window)) return seen(tensor, window);
+  if (!Operand(tensor).tracked || NoGrad::is_on() || !adds_up(window)) return seen(tensor, window);
   const auto forward = [&](const std::vector<Tensor>& inputs) { return seen(inputs[0], window); };
   const auto backward = [window](const Tensor& gradient, const std::vector<Tensor>& inputs,
                                  const Tensor&) {
