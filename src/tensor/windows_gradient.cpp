@@ -1,5 +1,6 @@
 // What windows see, added up where they see it.
 
+#include "ops.h"
 #include "windows.h"
 
 namespace weft {
