@@ -39,8 +39,10 @@ Batch::Batch(const std::vector<Operand>& values) {
   add_all_readers();
 }
 
-Batch Batch::before_overwriting(const std::vector<std::shared_ptr<Buffer>>& memory) {
+Batch Batch::before_overwriting(const std::vector<std::shared_ptr<Buffer>>& memory,
+                                const std::vector<std::shared_ptr<Storage>>& followers) {
   Batch batch;
+  for (const auto& storage : followers) batch.followers_.insert(storage.get());
   for (const auto& each : memory) batch.overwritten_.insert(each.get());
   batch.add_readers();
   batch.add_all_readers();
@@ -90,7 +92,7 @@ void Batch::add_assignments(const Node* root) {
 
 void Batch::add_readers() {
   for (const auto& storage : Storage::alive()) {
-    if (!storage->is_looked_at()) continue;
+    if (!storage->is_looked_at() || followers_.contains(storage.get())) continue;
     const UOp before = storage->version();
     looked_at_.push_back(before);
     if (!reads_overwritten(before.node())) continue;

@@ -22,8 +22,9 @@ class Storage;
 class Batch {
  public:
   explicit Batch(const std::vector<Operand>& values);
-  // What is made of memory that somebody else is about to overwrite.
-  static Batch before_overwriting(const std::vector<std::shared_ptr<Buffer>>& memory);
+  // What is made of memory that somebody else is about to overwrite; `followers` get the new values.
+  static Batch before_overwriting(const std::vector<std::shared_ptr<Buffer>>& memory,
+                                  const std::vector<std::shared_ptr<Storage>>& followers);
   // The nodes know then where they are.
   void run() const;
   std::vector<ScheduleItem> schedule() const;
@@ -47,6 +48,7 @@ class Batch {
   std::unordered_set<const Node*> clean_;  // what reads nothing of that kind
   std::vector<UOp> looked_at_;             // keeps those nodes: their storages may go
   std::vector<std::shared_ptr<Storage>> readers_;
+  std::unordered_set<const Storage*> followers_;
 };
 
 }  // namespace weft

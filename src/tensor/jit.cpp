@@ -355,13 +355,16 @@ void Replay::Captured::bind(const std::vector<UOp>& sizes) {
 // Tensors that were assigned to since the last call, and those that are made of what this one overwrites.
 void Replay::Captured::refresh() {
   std::vector<std::shared_ptr<Buffer>> overwritten;
+  std::vector<std::shared_ptr<Storage>> followers;
   for (Known& known : known_) {
     if (known.storage->changes() != known.changes) find_again(known);
-    if (!known.is_written || !known.storage->is_looked_at()) continue;
+    if (!known.is_written) continue;
+    followers.push_back(known.storage);
+    if (!known.storage->is_looked_at()) continue;
     for (const auto& place : known.places)
       if (place) overwritten.push_back(list_.memory(*place));
   }
-  if (!overwritten.empty()) Batch::before_overwriting(overwritten).run();
+  if (!overwritten.empty()) Batch::before_overwriting(overwritten, followers).run();
 }
 
 void Replay::Captured::find_again(Known& known) {

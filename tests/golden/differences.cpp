@@ -69,6 +69,7 @@ const std::map<std::string, Exception, std::less<>> exceptions{
     {"layers.Embedding",
      {"the row for padding has no gradient, as in PyTorch",
       [](const Case& c) { return c.has("padding_idx"); }}},
+    {"optim.one_cycle", {"a step ends what gradients pass through"}},
     {"optim.optimizer", {"a step ends what gradients pass through"}},
     {"nn_functions.functional.embedding",
      {"the row for padding has no gradient, as in PyTorch",
