@@ -19,7 +19,7 @@ MultiheadAttention attention(std::int64_t d_model, std::int64_t nhead,
 }
 
 // What has to be right before any part is made of it.
-const TransformerOptions& checked(const char* name, const TransformerOptions& options) {
+TransformerOptions checked(const char* name, const TransformerOptions& options) {
   const Called called(name);
   if (!options.activation) user_error("the activation is no function");
   want_dropout(options.dropout);

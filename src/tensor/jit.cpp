@@ -158,7 +158,7 @@ class Replay::Captured {
   std::vector<Tensor> call(const JitArguments& arguments) {
     forms_.want(arguments);
     for (std::size_t i = 0; i < arguments_.size(); ++i)
-      if (arguments_[i]) list_.put(*arguments_[i], argument(arguments.tensors[i]));
+      if (const auto& place = arguments_[i]) list_.put(*place, argument(arguments.tensors[i]));
     bind(arguments.sizes);
     refresh();
     for (Result& result : results_)
@@ -200,7 +200,7 @@ class Replay::Captured {
   void find_known(const Capture& capture, const std::vector<Tensor>& returned);
   void find_results(std::vector<Tensor> returned);
   Result result_of(Tensor&& tensor) const;
-  std::shared_ptr<Buffer> argument(const NamedTensor& argument) const;
+  std::shared_ptr<Buffer> argument(const NamedTensor& given) const;
   void bind(const std::vector<UOp>& sizes);
   void refresh();
   void find_again(Known& known);
@@ -272,10 +272,10 @@ void Replay::Captured::find_known(const Capture& capture, const std::vector<Tens
     Known known{storage, {}, storage->changes(), false};
     bool is_used = false;
     for (const auto& memory : memory_below(storage->present())) {
-      known.places.push_back(list_.place_of(memory));
-      is_used = is_used || known.places.back();
-      known.is_written =
-          known.is_written || (known.places.back() && list_.is_written(*known.places.back()));
+      const auto place = list_.place_of(memory);
+      known.places.push_back(place);
+      is_used = is_used || place;
+      known.is_written = known.is_written || (place && list_.is_written(*place));
     }
     if (known.is_written) storage->rest();
     const bool was_graph = was_looked_at && known.places.empty();
@@ -382,7 +382,7 @@ void Replay::Captured::find_again(Known& known) {
         "jit: a tensor of shape {} that the function uses does not lie in one piece any more",
         shape_text(version)));
   for (std::size_t i = 0; i < memory.size(); ++i)
-    if (known.places[i]) list_.put(*known.places[i], memory[i]);
+    if (const auto& place = known.places[i]) list_.put(*place, memory[i]);
   known.changes = known.storage->changes();
 }
 
