@@ -30,7 +30,7 @@ class Pickle::Converter {
   static constexpr int most_levels = 100;
 
   // A text is another one wherever it stands, and it takes two bytes to point to it.
-  const Object& copied(const Object& object) {
+  Object copied(const Object& object) {
     constexpr std::size_t free = 1 << 26, times = 16;
     if (object.is<std::string>()) copied_ += object.as<std::string>().size();
     if (copied_ > free && (copied_ - free) / times > pickle_.from_.size())
