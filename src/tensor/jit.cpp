@@ -22,6 +22,7 @@
 #include <weft/settings.h>
 
 #include "batch.h"
+#include "call_forms.h"
 #include "capture.h"
 #include "draws.h"
 #include "ops.h"
@@ -48,64 +49,6 @@ std::shared_ptr<Buffer> memory_in_order(Tensor tensor) {
   }
   internal_error("jit: an argument that was put in order is not");
 }
-
-// What arguments have in common from call to call.
-struct Form {
-  explicit Form(const NamedTensor& argument) : name(argument.first) {
-    const Operand tensor(argument.second);
-    dtype = tensor.uop()->dtype();
-    shape = UOp(tensor.uop()->shape());
-    device = tensor.device;
-    if (are_several(device.get()))
-      user_error(
-          fmt::format("jit: {} is in parts on {}: cut it within the function", name, device.get()));
-  }
-  std::string text() const {
-    const std::string sizes = shape.is_null() ? "()" : sizes_text(shape->src());
-    return fmt::format("{} of shape {} on {}", dtype.str(), sizes, device.get());
-  }
-  bool is_like(const Form& other) const {
-    return dtype == other.dtype && shape.is(other.shape) && device == other.device;
-  }
-
-  std::string name;
-  DType dtype;
-  UOp shape;  // null of a scalar
-  Symbol device;
-};
-
-struct Forms {
-  explicit Forms(const JitArguments& arguments) : plain(arguments.plain) {
-    for (const NamedTensor& argument : arguments.tensors) tensors.emplace_back(argument);
-    for (const UOp& size : arguments.sizes) {
-      if (size->op() != Op::Bind)
-        user_error("jit: a size that is no number is to be a variable that is bound to one");
-      variables.push_back(size.src(0));
-    }
-  }
-
-  void want(const JitArguments& arguments) const {
-    const Forms now(arguments);
-    if (now.tensors.size() != tensors.size() || now.plain.size() != plain.size())
-      user_error(fmt::format(
-          "jit: {} tensors and {} other values, where the function was captured with {} and {}",
-          now.tensors.size(), now.plain.size(), tensors.size(), plain.size()));
-    for (std::size_t i = 0; i < tensors.size(); ++i)
-      if (!now.tensors[i].is_like(tensors[i]))
-        user_error(fmt::format("jit: {} is {}, where the function was captured with {}",
-                               now.tensors[i].name, now.tensors[i].text(), tensors[i].text()));
-    for (std::size_t i = 0; i < plain.size(); ++i)
-      if (now.plain[i] != plain[i])
-        user_error(fmt::format("jit: {}, where the function was captured with {}", now.plain[i],
-                               plain[i]));
-    if (!std::ranges::equal(now.variables, variables, {}, &UOp::node, &UOp::node))
-      user_error("jit: sizes are bound to other variables than when the function was captured");
-  }
-
-  std::vector<Form> tensors;
-  std::vector<std::string> plain;
-  std::vector<UOp> variables;
-};
 
 // Memory of the program that calls read or write, and where in the list it is.
 struct Known {
