@@ -83,7 +83,10 @@ double CosineAnnealingWarmRestarts::operator()(double base, std::int64_t step) c
   want_steps("CosineAnnealingWarmRestarts", {t_0, t_mult});
   if (t_mult == 1) step %= t_0;
   auto period = static_cast<double>(t_0), at = static_cast<double>(step);
-  for (; at >= period; period *= static_cast<double>(t_mult)) at -= period;
+  while (at >= period) {
+    at -= period;
+    period *= static_cast<double>(t_mult);
+  }
   return eta_min + (base - eta_min) * cosine(at / period);
 }
 
