@@ -8,7 +8,6 @@
 #include <weft/jit.h>
 
 #include <algorithm>
-#include <chrono>
 #include <mutex>
 #include <unordered_set>
 
