@@ -12,8 +12,10 @@ CMAKE_FLAGS ?=
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-run: build-default ## Build, then follow a tensor through every pass to code
-	build/default/bin/weft demo
+run: build-default ## Build, then run a model: what a drawn digit is taken for, the kernels, the time
+	build/default/bin/weft run models/digits.onnx --input image=models/7.png --top-k 3 --labels models/digits.txt --profile
+	@echo
+	@echo "Your own: build/default/bin/weft run MODEL.onnx --input NAME=image.png --top-k 3; weft inspect MODEL.onnx names its inputs"
 
 test: build-default ## Build, then run all tests; DEV=INTERP: with new tensors on that device
 	$(if $(DEV),DEV=$(DEV)) ctest --preset default -j $(JOBS)

@@ -10,7 +10,8 @@ namespace weft::bench {
 inline Tensor weight(const Shape& shape) { return Tensor::empty(shape); }
 
 struct ConvolutionNetwork {
-  bool is_training = false;  // statistics of the batch, gradients
+  bool is_training = false;      // statistics of the batch, gradients
+  bool is_checkpointed = false;  // block by block
   std::vector<Tensor> parameters = {};
 
   Tensor parameter(const Shape& shape) {
@@ -46,6 +47,11 @@ struct ResNet50 : ConvolutionNetwork {
   std::int64_t batch = 1;
 
   Tensor bottleneck(const Tensor& x, std::int64_t planes, std::int64_t stride) {
+    const auto block = [&](const Tensor& in) { return kept_bottleneck(in, planes, stride); };
+    return is_checkpointed ? checkpoint(block, x) : block(x);
+  }
+
+  Tensor kept_bottleneck(const Tensor& x, std::int64_t planes, std::int64_t stride) {
     const Tensor y = convolution(convolution(x, planes, 1).relu(), planes, 3, stride).relu();
     const bool same = stride == 1 && x.size(1) == 4 * planes;
     const Tensor side = same ? x : convolution(x, 4 * planes, 1, stride);

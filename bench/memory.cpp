@@ -38,10 +38,15 @@ int main(int argc, char** argv) {
   report_network(report, "ResNet-50, batch 1", [] { return Results{ResNet50().forward()}; });
   report_network(report, "ResNet-50, training, batch 32",
                  [] { return ResNet50{{.is_training = true}, 32}.step(); });
+  report_network(report, "ResNet-50, training with checkpoints", [] {
+    return ResNet50{{.is_training = true, .is_checkpointed = true}, 32}.step();
+  });
   report_network(report, "U-Net, 256 x 256", [] { return Results{UNet().forward()}; });
   report_network(report, "U-Net, training, batch 4",
                  [] { return UNet{{.is_training = true}, 4}.step(); });
   report_network(report, "12-layer transformer, 4 x 256",
                  [] { return Results{Transformer().forward()}; });
   report_network(report, "12-layer transformer, training", [] { return Transformer().step(); });
+  report_network(report, "12-layer transformer, training with checkpoints",
+                 [] { return Transformer{.is_checkpointed = true}.step(); });
 }

@@ -8,6 +8,7 @@
 namespace weft::bench {
 
 struct Transformer {
+  bool is_checkpointed = false;  // layer by layer
   std::int64_t layers = 12, heads = 12, width = 768, words = 50257, length = 256, batch = 4;
   std::vector<Tensor> parameters = {};
 
@@ -37,7 +38,8 @@ struct Transformer {
   Tensor forward() {
     const Tensor tokens = Tensor::empty({batch, length}, {.dtype = dtypes::i32});
     Tensor x = parameter({words, width}).take(tokens) + parameter({length, width});
-    for (std::int64_t layer = 0; layer < layers; ++layer) x = block(x);
+    const auto layer = [this](const Tensor& h) { return block(h); };
+    for (std::int64_t i = 0; i < layers; ++i) x = is_checkpointed ? checkpoint(layer, x) : block(x);
     return norm(x).linear(parameter({width, words}));
   }
 

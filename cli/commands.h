@@ -1,6 +1,9 @@
 // The subcommands. They know nothing of the command line: main.cpp fills in their options.
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,13 +19,102 @@ struct OptOptions {
 };
 void run_opt(const OptOptions& options);
 
-// Kernels as text in; how each is scheduled, and its source, out.
-struct KernelsOptions {
-  std::string schedule;  // empty: the kernel's own, else the model's choice
+// Cases of the ONNX standard, run and compared. Throws where one fails.
+struct OnnxTestOptions {
+  std::vector<std::string> folders;
   std::string device;    // empty: the default device
-  std::string file = "-";
+  std::string expected;  // a file of cases that fail, each with the reason: NAME WHY
+  double rtol = 1e-3, atol = 1e-7;
+  int jobs = 1;  // processes; one runs in this one
+  bool json = false;
+};
+void run_onnx_test(const OnnxTestOptions& options);
+
+// A model of an ONNX file, and what it is called with.
+struct ModelOptions {
+  std::string file;
+  std::map<std::string, std::vector<std::int64_t>> shapes;  // of inputs
+  std::map<std::string, std::string> inputs;                // files by name
+  std::string device;                                       // empty: the default device
+  int threads = 0;                                          // 0: as many as there are cores
+};
+
+// Kernels as text in; how each is scheduled, and its source, out. Of a model the kernels of a call, by their times.
+struct KernelsOptions {
+  ModelOptions model;    // the file may be one of IR text ("-": standard input)
+  std::string schedule;  // empty: the kernel's own, else the model's choice
+  int runs = 10;         // of a model, that are timed
+  bool source = false, json = false;
 };
 void run_kernels(const KernelsOptions& options);
+void run_model_kernels(const KernelsOptions& options);
+
+// How images become inputs.
+struct ImageOptions {
+  std::vector<double> norm;  // means, then deviations, of values from 0 to 1; empty: neither
+  std::string layout;        // nchw, nhwc; empty: as the sizes of the input suggest
+};
+
+// Runs a model, times it and says what it gives.
+struct RunOptions {
+  ModelOptions model;
+  ImageOptions images;
+  std::string out;  // a folder for the outputs; empty: they are not kept
+  int runs = 10;    // that are timed
+  int top_k = 0;
+  std::string labels;  // a file, a line for each class
+  bool profile = false, json = false;
+};
+void run_run(const RunOptions& options);
+
+// Says what a model is made of and what a call takes, without one.
+struct InspectOptions {
+  ModelOptions model;
+  bool json = false;
+};
+void run_inspect(const InspectOptions& options);
+
+// Times calls: of a model, of a function that is made here, or what comes before the first result.
+struct BenchOptions {
+  enum What : char { Onnx, Compile, Matmul, Conv2d, OneOp, Launch };
+  struct Conv {
+    std::array<std::int64_t, 6> sizes{};  // images, channels, height, width, filters, their window
+    std::int64_t stride = 1, padding = 0, groups = 1;
+  };
+
+  What what = Onnx;
+  ModelOptions model;                    // with a file for Onnx and Compile
+  std::array<std::int64_t, 3> matmul{};  // rows, what is summed over, columns
+  Conv conv;
+  std::string op;
+  std::vector<std::vector<std::int64_t>> shapes;  // of the op's operands, or one for all
+  std::string dtype = "f32";
+  int runs = 20;
+  bool cold = true, json = false;
+};
+void run_bench(const BenchOptions& options);
+
+// Searches schedules for a model's kernels. False where it was interrupted.
+struct TuneModelOptions {
+  ModelOptions model;
+  double seconds = 60;     // for all searches
+  std::int64_t width = 8;  // as BEAM
+  int runs = 10;           // by which times are compared
+  bool json = false;
+};
+bool run_tune(const TuneModelOptions& options);
+
+// What is kept on disk.
+struct CacheOptions {
+  enum What : char { Size, Clear, Export, Import };
+  What what = Size;
+  std::string file;  // "-": standard output
+  bool tunings = false, json = false;
+};
+void run_cache(const CacheOptions& options);
+
+// Which devices there are, and what they can do here.
+void run_devices(bool json);
 
 // One expression followed through every pass.
 void run_demo();

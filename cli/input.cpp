@@ -37,6 +37,20 @@ std::vector<Graph> read_graphs(const std::string& file) {
   return graphs;
 }
 
+std::string count_text(std::size_t count, const std::string& what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string bytes_text(double bytes) {
+  const char* unit = "B";
+  for (const char* larger : {"kB", "MB", "GB", "TB"}) {
+    if (bytes < 1000) break;
+    bytes /= 1000;
+    unit = larger;
+  }
+  return fmt::format("{:.4g} {}", bytes, unit);
+}
+
 void flush_output() {
   if (std::fflush(stdout) != 0) user_error("the output cannot be written");
 }

@@ -1,4 +1,5 @@
 #include <fmt/core.h>
+#include <fmt/ranges.h>
 #include <weft/dev/codegen/decompose.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/compile/pipeline.h>
@@ -6,6 +7,7 @@
 #include <weft/dev/device/device.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/ranges.h>
+#include <weft/onnx.h>
 #include <weft/settings.h>
 
 #include "commands.h"
@@ -70,6 +72,12 @@ void list_devices() {
   for (const DeviceKind& kind : device_kinds()) fmt::print("{:<12} {}\n", kind.name, kind.meaning);
 }
 
+void list_onnx() {
+  for (const onnx::SupportedOp& op : onnx::supported_ops())
+    fmt::print("{:<24} {:<36} {}\n", op.domain.empty() ? "ai.onnx" : op.domain, op.name,
+               fmt::join(op.since, " "));
+}
+
 constexpr Listing table[] = {
     {"ops", "The op table: name, number of sources, meaning", list_ops},
     {"passes", "The pipeline, in order", list_passes},
@@ -77,6 +85,7 @@ constexpr Listing table[] = {
     {"devices", "The devices that kernels can run on", list_devices},
     {"machine", "The speeds by which schedules are chosen, measured when first asked for",
      list_machine},
+    {"onnx", "The operators of ONNX: domain, name, the opsets whose meanings differ", list_onnx},
     {"rules", "The rewrite rules, with their source lines", list_rules},
 };
 

@@ -1,4 +1,5 @@
-# What `cmake --install` puts where: headers, library, tool, CMake package, pkg-config file.
+# What `cmake --install` puts where: headers, library, tool with its manual page and completions, models, CMake package,
+# pkg-config file.
 
 include(CMakePackageConfigHelpers)
 
@@ -28,7 +29,14 @@ endif()
 
 install(TARGETS weft EXPORT weft)
 install(TARGETS weft_cli)
+set(texts ${PROJECT_BINARY_DIR}/cli/texts)
+install(FILES ${texts}/weft.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES ${texts}/weft DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES ${texts}/_weft DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+install(FILES ${texts}/weft.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/models
+  FILES_MATCHING PATTERN *.onnx PATTERN *.png PATTERN *.txt)
 install(EXPORT weft NAMESPACE weft:: DESTINATION ${package_dir} FILE weftTargets.cmake)
 
 configure_package_config_file(cmake/weftConfig.cmake.in weftConfig.cmake

@@ -1,4 +1,4 @@
-// A convolutional network that reads digits: the data, the model, training, saving and loading.
+// A convolutional network that reads digits (models/mnist.h): the data, training, saving and loading.
 //
 //   04_mnist --data FOLDER     (--help lists what else can be set)
 //
@@ -14,6 +14,7 @@
 #include <optional>
 
 #include "lesson.h"
+#include "models/mnist.h"
 
 using namespace weft;
 
@@ -64,40 +65,6 @@ Settings settings_of(int argc, char** argv) {
   return settings;
 }
 
-// --- The model ------------------------------------------------------------------------------------------
-
-// A convolution that keeps the size, normalised over the batch. contiguous() puts what it gives into memory: what
-// comes next would otherwise be fused with it, and a product inside of another is slow.
-struct ConvBlock {
-  nn::Conv2d conv;
-  std::optional<nn::BatchNorm2d> norm;
-
-  ConvBlock(std::int64_t in, std::int64_t out, bool has_norm) : conv(in, out, 3, {.padding = 1}) {
-    if (has_norm) norm.emplace(out);
-  }
-  Tensor operator()(const Tensor& x) const {
-    const Tensor y = conv(x);
-    return (norm ? (*norm)(y) : y).relu().contiguous();
-  }
-  WEFT_FIELDS(conv, norm);
-};
-
-// 28 x 28 pixels become 32, 64 and 128 maps of 28 x 28, 14 x 14 and 7 x 7, and these ten scores.
-struct Network {
-  ConvBlock block1, block2, block3;
-  nn::Linear hidden{128 * 7 * 7, 256}, out{256, 10};
-
-  explicit Network(bool has_norm)
-      : block1(1, 32, has_norm), block2(32, 64, has_norm), block3(64, 128, has_norm) {}
-  Tensor operator()(const Tensor& images) const {
-    const Tensor x = images.to_float() / 255;
-    const Tensor half = block1(x).max_pool2d().contiguous();
-    const Tensor quarter = block2(half).max_pool2d().contiguous();
-    return out(hidden(block3(quarter).flatten(1)).relu().contiguous());
-  }
-  WEFT_FIELDS(block1, block2, block3, hidden, out);
-};
-
 std::int64_t elements_in(const std::vector<Tensor>& tensors) {
   std::int64_t count = 0;
   for (const Tensor& tensor : tensors) count += tensor.numel();
@@ -111,7 +78,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-void train(const Network& network, const LabelledImages& data, const Settings& settings) {
+void train(const models::Mnist& network, const LabelledImages& data, const Settings& settings) {
   const std::int64_t batch = settings.count("--batch", 128);
   DataLoader loader({data.images, data.labels},
                     {.batch_size = batch,
@@ -165,7 +132,7 @@ void train(const Network& network, const LabelledImages& data, const Settings& s
 
 // --- Testing --------------------------------------------------------------------------------------------
 
-std::vector<int> predictions(const Network& network, const Tensor& images) {
+std::vector<int> predictions(const models::Mnist& network, const Tensor& images) {
   std::vector<int> all;
   DataLoader loader({images}, {.batch_size = 500});
   for (const std::vector<Tensor>& rows : loader) {
@@ -175,12 +142,12 @@ std::vector<int> predictions(const Network& network, const Tensor& images) {
   return all;
 }
 
-void save_and_load(const Network& network, const Settings& settings, const LabelledImages& test,
-                   const std::vector<int>& expected) {
+void save_and_load(const models::Mnist& network, const Settings& settings,
+                   const LabelledImages& test, const std::vector<int>& expected) {
   const auto folder = std::filesystem::temp_directory_path();
   const std::string file = settings.text("--save", (folder / "mnist_model.safetensors").string());
   save_safetensors(file, get_state_dict(network));
-  const Network loaded(!settings.has("--no-norm"));
+  const models::Mnist loaded(!settings.has("--no-norm"));
   load_state_dict(loaded, load_safetensors(file));
   const Tensor some = test.images[{Slice{0, 1000}}].contiguous();
   const std::vector<int> again = predictions(loaded, some);
@@ -195,7 +162,7 @@ int main(int argc, char** argv) {
   const DataSet data = load_mnist(settings.text("--data", "."));
   std::cout << data.train.images.size(0) << " images to learn from, " << data.test.images.size(0)
             << " to test with\n";
-  const Network network(!settings.has("--no-norm"));
+  const models::Mnist network(!settings.has("--no-norm"));
   const std::int64_t weights = elements_in(get_parameters(network));
   std::cout << weights << " parameters, " << weights + elements_in(get_buffers(network))
             << " numbers with buffers\n";

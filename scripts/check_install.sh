@@ -11,6 +11,15 @@ prefix=$scratch/prefix
 cmake --install "$build" --prefix "$prefix" > "$scratch/log"
 version=$("$prefix/bin/weft" --version)
 
+models=$prefix/share/weft/models
+"$prefix/bin/weft" run "$models/digits.onnx" --input "image=$models/7.png" --runs 0 --top-k 1 \
+  --labels "$models/digits.txt" | grep -q seven || { echo "the model does not read a 7"; exit 1; }
+
+grep -q '^\.TH WEFT 1 .*"weft '"$version" "$prefix/share/man/man1/weft.1"
+for shell in bash-completion/completions/weft zsh/site-functions/_weft fish/vendor_completions.d/weft.fish; do
+  grep -q 'weft bench' "$prefix/share/$shell"
+done
+
 expect_version() {
   printed=$("$2")
   if [ "$printed" != "$version" ]; then

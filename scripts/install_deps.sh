@@ -5,7 +5,7 @@ set -eu
 
 packages() {
   case $1 in
-    build) echo g++ cmake ninja-build libfmt-dev libz3-dev libsqlite3-dev zlib1g-dev libstb-dev libdlpack-dev llvm-19-dev clang-19 libcli11-dev libgtest-dev libmpfr-dev ;;
+    build) echo g++ cmake ninja-build libfmt-dev libz3-dev libsqlite3-dev zlib1g-dev libstb-dev libdlpack-dev libprotozero-dev llvm-19-dev clang-19 libcli11-dev libgtest-dev libmpfr-dev ;;
     bench) echo nlohmann-json3-dev python3-venv ;;
     clang) echo clang-19 libclang-rt-19-dev ;;
     qemu) echo qemu-user g++-aarch64-linux-gnu ;;

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Writes what is generated into documents, between their markers: the output of `weft demo` into
-# docs/architecture.md, lines of source into docs/source_map.md.
-# With --check it only says whether docs/architecture.md is up to date; scripts/count_lines.sh checks the other.
+# docs/architecture.md, operators into docs/onnx.md, lines of source into docs/source_map.md.
+# With --check it only says whether the first two are up to date; scripts/count_lines.sh checks the last.
 # Usage: update_docs.sh [--check] WEFT
 set -eu
 scripts=$(dirname "$0")
@@ -27,15 +27,32 @@ fill() {
   ' "$1" >"$scratch/document"
 }
 
+# generate DOCUMENT MARKER: the same, written or compared.
+generate() {
+  fill "$docs/$1" "$2"
+  if [ $mode = update ]; then
+    cp "$scratch/document" "$docs/$1"
+  elif ! diff -u "$docs/$1" "$scratch/document"; then
+    echo "docs/$1 is out of date: run 'make docs'"
+    exit 1
+  fi
+}
+
 { echo '```text'; "$1" demo; echo '```'; } >"$scratch/text"
-fill "$docs/architecture.md" 'weft demo'
-if [ $mode = check ]; then
-  diff -u "$docs/architecture.md" "$scratch/document" && exit 0
-  echo "docs/architecture.md is out of date: run 'make docs'"
-  exit 1
-fi
-cp "$scratch/document" "$docs/architecture.md"
+generate architecture.md 'weft demo'
+
+# A paragraph for each domain; a name with the opsets whose meanings differ, where there are several.
+"$1" list onnx | awk '
+  $1 != domain { printf "%s**%s**", separator, $1; domain = $1; between = ": "; separator = "\n\n" }
+  {
+    opsets = ""
+    if (NF > 3) for (i = 3; i <= NF; ++i) opsets = opsets (i > 3 ? " " : " (") $i
+    printf "%s%s%s", between, $2, opsets (opsets == "" ? "" : ")")
+    between = ", "
+  }
+  END { print "" }' | fold -s -w 118 | sed 's/ *$//' >"$scratch/text"
+generate onnx.md 'weft list onnx'
+[ $mode = update ] || exit 0
 
 "$scripts/count_lines.sh" --round >"$scratch/text"
-fill "$docs/source_map.md" 'count_lines.sh'
-cp "$scratch/document" "$docs/source_map.md"
+generate source_map.md 'count_lines.sh'

@@ -7,6 +7,7 @@ cannot do without, by the names that roof.cpp knows, over `elements` each.
 import math
 
 from layers import NETWORKS
+from machine import ROOT
 
 SQUARE = [256, 512, 1024, 1536, 2048, 4096]
 
@@ -190,14 +191,41 @@ def resnet18_case(batch, loss):
             "batch": batch, "flops": 6 * batch * products, "loss": loss}
 
 
+def mnist_case(batch, loss):
+    """examples/models/mnist.h."""
+    products = 28**2 * 9 * 32 + 14**2 * 9 * 32 * 64 + 7**2 * 9 * 64 * 128 + 128 * 49 * 256 + 2560
+    return {"name": f"mnist b{batch}", "op": "train", "model": "mnist", "inputs": [],
+            "batch": batch, "flops": 6 * batch * products, "loss": loss}
+
+
 def train_cases(_machine, _threads):
     """Whole steps, backward counting twice. The loss of the first is PyTorch's in double precision."""
     return [gpt_case(4, 4.3696064), gpt_case(16, 4.3701427),
-            resnet18_case(8, 2.4191530), resnet18_case(32, 2.3836652)]
+            resnet18_case(8, 2.4191530), resnet18_case(32, 2.3836652),
+            mnist_case(128, 2.3003816)]
+
+
+# Those of the standard without weights; here they get some.
+LIGHT = ["resnet50", "densenet121", "vgg19", "squeezenet", "shufflenet", "inception_v1",
+         "inception_v2", "bvlc_alexnet", "zfnet512"]
+
+
+def network_case(name, given=(), **source):
+    return {"name": name, "op": "network", "given": dict(each.split("=") for each in given), **source}
+
+
+def model_cases(_machine, _threads):
+    """What drives a car, the classics, and those that are trained. Their inputs come with their files."""
+    lines = (ROOT / "tests/onnx/models.txt").read_text().splitlines()
+    trained = [line.split() for line in lines if not line.startswith("#")]
+    return [network_case("driving", made="driving"),
+            *(network_case(name, made="weights", model=f"onnx/light/light_{name}.onnx")
+              for name in LIGHT),
+            *(network_case(name, given, model=model) for name, model, *given in trained)]
 
 
 CASES = {"matmul": matmul_cases, "conv": conv_cases, "memory": memory_cases, "launch": launch_cases,
-         "beam": beam_cases, "train": train_cases}
+         "beam": beam_cases, "train": train_cases, "models": model_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
 QUICK = {
@@ -206,5 +234,6 @@ QUICK = {
     "memory": r"^(add|softmax, rows|sum, middle|transpose|cumsum, rows) ",
     "launch": r"^(add|softmax|sum, last) ",
     "train": "gpt b4|resnet18 b8",
+    "models": "squeezenet|mnist-8|tinyphysics",
     "beam": r"square 256|b1 28 conv 512>1024|b1 14 conv 256>256|b1 28 depthwise",
 }

@@ -8,9 +8,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "../../src/engine/programs.h"
 #include "../convolutions.h"
 #include "../lowering.h"
-#include "call_list.h"
 #include "memory.h"
 
 namespace weft::bench {

@@ -59,8 +59,8 @@ inline Tensor characters(std::uint32_t words, std::size_t step, std::size_t batc
   return Tensor(text).reshape({static_cast<std::int64_t>(batch), -1});
 }
 
-inline Tensor images(std::int64_t batch, std::int64_t size) {
-  return hashed({batch, 3, size, size}, 1000);
+inline Tensor images(std::int64_t batch, std::int64_t channels, std::int64_t size) {
+  return hashed({batch, channels, size, size}, 1000);
 }
 
 inline Tensor classes(std::int64_t batch, std::uint32_t count) {

@@ -91,6 +91,13 @@ class Cases(unittest.TestCase):
             quick = [one for one in names if re.search(cases.QUICK[name], one)]
             self.assertTrue(0 < len(quick) < len(names))
 
+    def test_networks(self):
+        found = {case["name"]: case for case in cases.model_cases(MACHINE, 1)}
+        self.assertEqual(found["silero-vad"]["given"],
+                         {"input": "1x512", "state": "2x1x128", "sr": ":16000:16000"})
+        self.assertEqual(found["resnet50"]["model"], "onnx/light/light_resnet50.onnx")
+        self.assertNotIn("model", found["driving"])
+
     def test_memory_is_four_times_the_cache(self):
         for case in cases.memory_cases(MACHINE, 1):
             self.assertEqual(4 * case["elements"], 4 * MACHINE["llc_bytes"])
@@ -143,6 +150,24 @@ class Results(unittest.TestCase):
         text = table.peers_table(report)
         self.assertIn("- square\n  - weft: `vector r1`\n  - weft-beam: `tile r0 4`", text)
         self.assertAlmostEqual(report["summary"]["mean"], 0.5)
+
+    def test_networks_and_their_starts(self):
+        started = [{"seconds": 0.2, "peak_mb": 50}, {"seconds": 0.4, "peak_mb": 70},
+                   {"seconds": 0.3, "peak_mb": 60}]
+        case = {"name": "net", "starts": {
+            "cold": [{"seconds": 2, "peak_mb": 99}], "warm": started,
+            "onnxruntime": [{"error": "the process ended"}]}, "peers": {
+            "weft": {"times": [1e-3, 2e-3], "kernels": 7, "compile": 1.5, "difference": 2e-7},
+            "onnxruntime": {"times": [2e-3, 3e-3], "compile": 0.25}, "openvino": {"error": "no"}}}
+        report = {"suite": "models", "threads": 1, "runs": 2, "cases": [case], "versions": {},
+                  "missing": {"tinygrad": "not installed"},
+                  "machine": {**MACHINE, "date": "", "commit": "", "cpu": "", "cores": 1,
+                              "kernel": "", "load": 0}}
+        text = table.models_table(report)
+        self.assertIn("| net | 1.5 | 2.5 | failed | 1.75 | failed | met | 7 | 2e-07 | 1.50 / 0.25 "
+                      "| 2000 | 300 /  | 60 /  |", text)
+        self.assertIn("- net, openvino: no", text)
+        self.assertIn("Missing: tinygrad (not installed).", text)
 
 
 if __name__ == "__main__":

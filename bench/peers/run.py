@@ -17,6 +17,8 @@ import numpy as np
 
 import compile_suite
 import machine
+import networks
+import starts
 import table
 import values
 from cases import CASES, QUICK
@@ -106,16 +108,21 @@ class Measurement:
                 self.ask(worker, do="drop")
         return {**self.case, "peers": self.figures}
 
+    def expected(self):
+        return values.reference(self.case)
+
     def check(self):
-        expected = values.reference(self.case)
+        expected = self.expected()
         for worker in list(self.workers):
             if worker.name in ROOFS:
                 continue
             with self.failures(worker):
                 self.ask(worker, do="result", file=str(self.file))
-                wrong = values.mismatch(expected, np.fromfile(self.file, np.float32))
-                if wrong:
-                    raise Failure(wrong)
+                self.compare(worker, expected, np.fromfile(self.file, np.float32))
+
+    def compare(self, _worker, expected, found):
+        if wrong := values.mismatch(expected, found):
+            raise Failure(wrong)
 
     def round(self, first):
         for worker in self.workers[first:] + self.workers[:first]:
@@ -148,6 +155,33 @@ class Measurement:
             self.workers.remove(worker)
 
 
+class NetworkMeasurement(Measurement):
+    """One network. How far results are from onnxruntime's is told as well, and what a start takes."""
+
+    def run(self):
+        return {**super().run(), "starts": starts.measure(self.case, self.options, self.file.parent)}
+
+    def expected(self):
+        return networks.expected(self.case)
+
+    def compare(self, worker, expected, found):
+        self.figures[worker.name]["difference"] = networks.difference(expected, found)
+        if wrong := networks.mismatch(self.figures[worker.name]["difference"]):
+            raise Failure(wrong)
+
+
+def measured(suite, case, workers, options, scratch):
+    """What a case comes to; nothing where there is none here."""
+    if suite != "models":
+        return Measurement(case, workers, options, scratch).run()
+    try:
+        ready = networks.prepared(case, machine.ROOT / "build/bench/networks", scratch)
+    except networks.Missing as reason:
+        print(f"{case['name']:<42} left out: {reason}", flush=True)
+        return None
+    return NetworkMeasurement(ready, workers, options, scratch).run()
+
+
 def measure(suite, options, about, scratch):
     cores = sorted(os.sched_getaffinity(0))[:options.threads]
     workers, versions, missing = start(suite, options, cores, scratch)
@@ -158,7 +192,9 @@ def measure(suite, options, about, scratch):
               "beam_budget": options.beam_budget, "versions": versions, "missing": missing, "cases": []}
     try:
         for case in cases_of(suite, options, about):
-            report["cases"].append(Measurement(case, workers, options, scratch).run())
+            if (figures := measured(suite, case, workers, options, scratch)) is None:
+                continue
+            report["cases"].append(figures)
             print(table.progress(report), flush=True)
             table.write(report, options.out)  # a run takes hours, and may be ended
     finally:

@@ -37,7 +37,10 @@ SUITES = {
         ("weft", "weft-beam", "fma"), ("weft-beam",), "fma", 0.8, None, 0.95, schedules=True),
     "train": Suite(
         "Training steps, f32",
-        ("weft", "torch", "torch-compile", "fma"), ("torch", "torch-compile"), "fma", 1.2),
+        ("weft", "torch", "torch-compile", "tinygrad", "fma"), ("torch", "torch-compile"), "fma", 1.2),
+    "models": Suite(
+        "Networks in ONNX files, f32, batch 1",
+        ("weft", "onnxruntime", "openvino", "tinygrad"), ("onnxruntime",), "", 1.0, None, 1.0),
 }
 
 # Peers that are the machine itself have nothing to check.
@@ -45,4 +48,6 @@ ROOFS = ("fma", "stream", "stream-nt")
 
 
 def takes(peer, case):
-    return case.get("movement", False) if peer == "weft-movement" else True
+    if peer == "weft-movement":
+        return case.get("movement", False)
+    return peer != "tinygrad" or case.get("model", "mnist") == "mnist"

@@ -153,6 +153,19 @@ def schedules(rows, suite):
     return lines
 
 
+def ending(report, rows):
+    """Below the table: who took part, and what has no figure."""
+    parts = []
+    if report["versions"]:
+        parts += ["Versions: " + "; ".join(report["versions"].values()) + ".", ""]
+    if report["missing"]:
+        missing = "; ".join(f"{name} ({why})" for name, why in report["missing"].items())
+        parts += [f"Missing: {missing}.", ""]
+    if failed := failures(rows):
+        parts += ["No figure:", *failed, ""]
+    return parts
+
+
 def peers_table(report):
     suite = SUITES[report["suite"]]
     rows = [Row(case, suite) for case in report["cases"]]
@@ -172,14 +185,47 @@ def peers_table(report):
                   f"to {max(peaks) / 1e9:.1f}.", ""]
     if suite.schedules:
         parts += ["Schedules:", "", *schedules(rows, suite), ""]
-    if report["versions"]:
-        parts += ["Versions: " + "; ".join(report["versions"].values()) + ".", ""]
-    if report["missing"]:
-        missing = "; ".join(f"{name} ({why})" for name, why in report["missing"].items())
-        parts += [f"Missing: {missing}.", ""]
-    if failed := failures(rows):
-        parts += ["No figure:", *failed, ""]
-    return "\n".join(parts)
+    return "\n".join([*parts, *ending(report, rows)])
+
+
+def started(row, key, factor, digits):
+    """Of new processes: weft's median without a cache of kernels, with one, and onnxruntime's."""
+    rounds = row.case["starts"]
+
+    def cell(kind):
+        figures = [one[key] for one in rounds[kind] if key in one]
+        return number(factor * median(figures), digits) if figures else ""
+
+    return [cell(kind) for kind in ("cold", "warm", "onnxruntime")]
+
+
+def network_cells(row, others):
+    own, (cold, warm, other) = row.peers["weft"], started(row, "seconds", 1e3, 0)
+    difference = own.get("difference")
+    return [row.case["name"], *(milliseconds(row, name) for name in ("weft", *others)),
+            *(ratio_cell(row, name) for name in others),
+            "met" if row.met() else "" if row.ratio is None else "short",
+            number(own.get("kernels"), 0), "" if difference is None else f"{difference:.0e}",
+            pair(row, "compile", 2), cold, f"{warm} / {other}",
+            " / ".join(started(row, "peak_mb", 1, 0)[1:])]
+
+
+def models_table(report):
+    suite = SUITES["models"]
+    rows = [Row(case, suite) for case in report["cases"]]
+    others = [name for name in suite.peers[1:] if any(name in row.peers for row in rows)]
+    head = ["network", *(f"{name}, ms" for name in ("weft", *others)), *others, "", "kernels",
+            "differs by", "compile, s", "cold start, ms", "warm start, ms", "peak, MB"]
+    report["summary"] = summary(rows, suite)
+    return "\n".join([
+        heading(report, suite.title),
+        "Under a peer's name alone: its time over weft's. What weft's outputs differ by is of the "
+        "largest value of an output. Compile times are weft's / onnxruntime's with all that is done "
+        "once, the first call too. Starts are new processes up to their first result, weft's without "
+        "compiled kernels (cold) and with them (warm) / onnxruntime's, which is called from C; the "
+        "peak is the memory of such a process.\n",
+        markdown(head, [network_cells(row, others) for row in rows]), "",
+        summary_text(report["summary"], suite), "", *ending(report, rows)])
 
 
 # Where in a round, what it is, and the goal in seconds.
@@ -216,7 +262,8 @@ def progress(report):
 
 
 def write(report, folder):
-    text = compile_table(report) if report["suite"] == "compile" else peers_table(report)
+    tables = {"compile": compile_table, "models": models_table}
+    text = tables.get(report["suite"], peers_table)(report)
     name = f"peers_{report['suite']}_{report['threads']}t"
     (folder / f"{name}.md").write_text(text)
     (folder / f"{name}.json").write_text(json.dumps(report, indent=1) + "\n")

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "../../examples/models/gpt.h"
+#include "../../examples/models/mnist.h"
 #include "../../examples/models/resnet.h"
 #include "hashed.h"
 
@@ -39,13 +40,22 @@ Step resnet18(const json& one) {
   const auto model = models::small_resnet18();
   initialise(model);
   const auto batch = one.at("batch").get<std::int64_t>();
-  const Tensor x = images(batch, 32), y = classes(batch, 10);
+  const Tensor x = images(batch, 3, 32), y = classes(batch, 10);
   const nn::SGD optimizer(model, {.lr = 5e-4, .momentum = 0.9, .weight_decay = 1e-4});
   return step_of(model, optimizer, [x, y](const auto& given) { return given(x).cross_entropy(y); });
 }
 
-const std::map<std::string_view, Step (*)(const json&)> models_by_name{{"gpt", gpt},
-                                                                       {"resnet18", resnet18}};
+Step mnist(const json& one) {
+  const models::Mnist model;
+  initialise(model);
+  const auto batch = one.at("batch").get<std::int64_t>();
+  const Tensor x = images(batch, 1, 28), y = classes(batch, 10);
+  return step_of(model, nn::Adam(model, {.lr = 3e-4}),
+                 [x, y](const models::Mnist& given) { return given(x).cross_entropy(y); });
+}
+
+const std::map<std::string_view, Step (*)(const json&)> models_by_name{
+    {"gpt", gpt}, {"resnet18", resnet18}, {"mnist", mnist}};
 
 class TrainingWork final : public Work {
  public:

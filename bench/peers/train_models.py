@@ -17,7 +17,7 @@ def hash_of(name):
     return bits
 
 
-def initialise(model):
+def initialised(model):
     """Matrices and kernels uniform within 1 / sqrt(inputs), what scales 1, what is added 0.
 
     Residual blocks end with less: where they add as much as there is, rounding errors grow in each.
@@ -30,6 +30,7 @@ def initialise(model):
         inputs = tensor[0].numel()
         with torch.no_grad():
             tensor.copy_(torch.from_numpy(input_values(tensor.shape, hash_of(name))) / inputs**0.5)
+    return model
 
 
 class Attention(nn.Module):
@@ -163,8 +164,34 @@ def small_resnet18():
     return ResNet(BasicBlock, [2, 2, 2, 2], classes=10, is_small=True)
 
 
-def images(batch, size):
-    return torch.from_numpy(input_values((batch, 3, size, size), 1000))
+class ConvBlock(nn.Module):
+    def __init__(self, inputs, out):
+        super().__init__()
+        self.conv, self.norm = nn.Conv2d(inputs, out, 3, padding=1), nn.BatchNorm2d(out)
+
+    def forward(self, x):
+        return F.relu(self.norm(self.conv(x)))
+
+
+class Mnist(nn.Module):
+    """examples/models/mnist.h."""
+
+    def __init__(self):
+        super().__init__()
+        self.block1, self.block2, self.block3 = ConvBlock(1, 32), ConvBlock(32, 64), ConvBlock(64, 128)
+        self.hidden, self.out = nn.Linear(128 * 7 * 7, 256), nn.Linear(256, 10)
+
+    def forward(self, images):
+        half = F.max_pool2d(self.block1(images / 255), 2)
+        quarter = F.max_pool2d(self.block2(half), 2)
+        return self.out(F.relu(self.hidden(self.block3(quarter).flatten(1))))
+
+    def loss(self, images, classes):
+        return F.cross_entropy(self(images), classes)
+
+
+def images(batch, channels, size):
+    return torch.from_numpy(input_values((batch, channels, size, size), 1000))
 
 
 def classes(batch, count):

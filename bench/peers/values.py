@@ -17,7 +17,14 @@ def input_values(shape, number):
     return (bits.astype(np.float32) * np.float32(2.0**-23) - np.float32(1)).reshape(shape)
 
 
+def stored(one):
+    """An array in a file."""
+    return np.fromfile(one["file"], one["dtype"]).reshape(one["shape"])
+
+
 def inputs_of(case):
+    if case["op"] == "network":
+        return [stored(one) for one in case["inputs"]]
     if case["op"] == "train":
         return []  # they come with the model
     return [input_values(shape, number) for number, shape in enumerate(case["inputs"])]

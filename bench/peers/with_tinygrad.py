@@ -2,7 +2,10 @@
 from importlib.metadata import version
 
 import numpy as np
-from tinygrad import Device, Tensor, TinyJit
+from tinygrad import Context, Device, Tensor, TinyJit, nn
+from tinygrad.nn.onnx import OnnxRunner
+
+import train_models
 
 FUNCTIONS = {
     "add": lambda case, x, y: x + y,
@@ -25,11 +28,69 @@ def matmul(case, a, b):
     return a.matmul(b)
 
 
+class ConvBlock:
+    def __init__(self, inputs, out):
+        self.conv, self.norm = nn.Conv2d(inputs, out, 3, padding=1), nn.BatchNorm(out)
+
+    def __call__(self, x):
+        return self.norm(self.conv(x)).relu()
+
+
+class Mnist:
+    """examples/models/mnist.h, one step in each call. The loss is the first one's."""
+
+    def __init__(self, batch):
+        self.block1, self.block2, self.block3 = ConvBlock(1, 32), ConvBlock(32, 64), ConvBlock(64, 128)
+        self.hidden, self.out = nn.Linear(128 * 7 * 7, 256), nn.Linear(256, 10)
+        theirs = nn.state.get_state_dict(self)
+        like = dict(train_models.initialised(train_models.Mnist()).named_parameters())
+        for name, tensor in theirs.items():
+            if name in like:
+                tensor.assign(like[name].detach().numpy())
+        self.optimizer = nn.optim.Adam([theirs[name] for name in like], lr=3e-4)
+        self.inputs = [Tensor(of.numpy()).realize() for of in (
+            train_models.images(batch, 1, 28), train_models.classes(batch, 10))]
+        self.step, self.first = TinyJit(self.train), None
+
+    def train(self, images, classes):
+        with Context(TRAINING=1):
+            self.optimizer.zero_grad()
+            half = self.block1(images / 255).max_pool2d()
+            quarter = self.block2(half).max_pool2d()
+            scores = self.out(self.hidden(self.block3(quarter).flatten(1)).relu())
+            loss = scores.sparse_categorical_crossentropy(classes).backward()
+            return loss.realize(*self.optimizer.schedule_step())
+
+    def __call__(self):
+        loss = self.step(*self.inputs)
+        if self.first is None:
+            self.first = Tensor(loss.numpy().reshape(1))
+        return self.first
+
+
+def network(case, arrays):
+    runner = OnnxRunner(case["file"])
+    inputs = {one["name"]: Tensor(array).realize() for one, array in zip(case["inputs"], arrays)}
+
+    @TinyJit
+    def replayed(**given):
+        outputs = runner(given)
+        return [outputs[name].contiguous().realize() for name in case["outputs"]]
+
+    for _ in range(2):  # the first call runs, the second is recorded
+        replayed(**inputs)
+    return lambda: replayed(**inputs)
+
+
 class Peer:
     def __init__(self, _threads):
         self.versions = f"tinygrad {version('tinygrad')} on {Device.DEFAULT}"
 
     def build(self, case, arrays):
+        if case["op"] == "train":
+            return Mnist(case["batch"])
+        if case["op"] == "network":
+            return network(case, arrays)
         inputs = [Tensor(array).realize() for array in arrays]
         function = matmul if case["op"] == "matmul" else FUNCTIONS[case["op"]]
         replayed = TinyJit(lambda *inputs: function(case, *inputs).realize())
@@ -39,4 +100,6 @@ class Peer:
 
     @staticmethod
     def array(result):
+        if isinstance(result, list):
+            return np.concatenate([each.numpy().astype(np.float32).ravel() for each in result])
         return result.numpy().astype(np.float32)

@@ -11,20 +11,28 @@ class Training:
     """A model, and steps that change its weights; each call is one of them. The loss is the first one's."""
 
     def __init__(self, case, compiled):
-        model = train_models.Gpt(65, 6, 192, 6, 128) if case["model"] == "gpt" \
-            else train_models.small_resnet18()
-        train_models.initialise(model)
-        if case["model"] == "gpt":
-            text = train_models.characters(65, 0, case["batch"], 129)
-            self.inputs = text[:, :-1].contiguous(), text[:, 1:].contiguous()
-            self.optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-        else:
-            self.inputs = (train_models.images(case["batch"], 32),
-                           train_models.classes(case["batch"], 10))
-            self.optimizer = torch.optim.SGD(model.parameters(), lr=5e-4, momentum=0.9,
-                                             weight_decay=1e-4)
+        model, self.inputs, self.optimizer = getattr(self, case["model"])(case["batch"])
         self.loss = torch.compile(model.loss) if compiled else model.loss
         self.first = None
+
+    @staticmethod
+    def gpt(batch):
+        model = train_models.initialised(train_models.Gpt(65, 6, 192, 6, 128))
+        text = train_models.characters(65, 0, batch, 129)
+        return (model, (text[:, :-1].contiguous(), text[:, 1:].contiguous()),
+                torch.optim.AdamW(model.parameters(), lr=1e-3))
+
+    @staticmethod
+    def resnet18(batch):
+        model = train_models.initialised(train_models.small_resnet18())
+        return (model, (train_models.images(batch, 3, 32), train_models.classes(batch, 10)),
+                torch.optim.SGD(model.parameters(), lr=5e-4, momentum=0.9, weight_decay=1e-4))
+
+    @staticmethod
+    def mnist(batch):
+        model = train_models.initialised(train_models.Mnist())
+        return (model, (train_models.images(batch, 1, 28), train_models.classes(batch, 10)),
+                torch.optim.Adam(model.parameters(), lr=3e-4))
 
     @torch.enable_grad()
     def __call__(self):

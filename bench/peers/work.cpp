@@ -54,6 +54,7 @@ class Server {
             {"compile", built + std::max(0.0, first - once_)},
             {"peak_mb", std::max(0.0, peak_mb() - before)},
             {"flops", work_->flops()},
+            {"kernels", work_->kernels()},
             {"schedules", work_->schedules()}};
   }
 

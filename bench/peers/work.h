@@ -19,7 +19,8 @@ class Work {
   virtual void build() {}  // what has to be done once: compilation
   virtual void run() = 0;
   virtual std::vector<float> result() { return {}; }
-  virtual double flops() const { return 0; }  // of a run, where the case does not say
+  virtual std::size_t kernels() const { return 0; }  // of a run, where they are counted
+  virtual double flops() const { return 0; }         // of a run, where the case does not say
   virtual std::vector<std::string> schedules() const { return {}; }  // of its kernels
 };
 

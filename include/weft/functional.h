@@ -72,7 +72,7 @@ Tensor channel_shuffle(const Tensor& x, std::int64_t groups);
 
 enum class Outside : std::uint8_t { Zeros, Border, Reflection };
 struct GridSampleOptions {
-  Resampling mode = Resampling::Linear;  // or Nearest, or of images Cubic
+  Resampling mode = Resampling::Linear;  // or Nearest, or Cubic
   Outside padding = Outside::Zeros;
   bool align_corners = false;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <span>
 #include <string>
 
 #include <weft/tensor.h>
@@ -26,6 +27,8 @@ void save_npz(const std::string& path, const std::map<std::string, Tensor>& tens
 // PNG, JPEG, BMP, GIF, TGA, PNM and others as u8 of shape (height, width, channels): as many as the file has, or
 // 1 (grey), 2 (grey, alpha), 3 (red, green, blue) or 4 (and alpha).
 Tensor load_image(const std::string& path, int channels = 0, const Options& options = {});
+// The same of the bytes of such a file.
+Tensor decode_image(std::span<const std::byte> file, int channels = 0, const Options& options = {});
 // u8 of shape (height, width) or (height, width, channels); by the ending: .png, .jpg, .bmp or .tga.
 void save_image(const std::string& path, const Tensor& image, int jpeg_quality = 90);
 

@@ -1,6 +1,7 @@
 // Everything a program needs.
 #pragma once
 
+#include <weft/checkpoint.h>
 #include <weft/data.h>
 #include <weft/dtype.h>
 #include <weft/error.h>
@@ -17,6 +18,8 @@
 #include <weft/losses.h>
 #include <weft/nn.h>
 #include <weft/object.h>
+#include <weft/onnx.h>
+#include <weft/onnx_writer.h>
 #include <weft/random.h>
 #include <weft/settings.h>
 #include <weft/state.h>

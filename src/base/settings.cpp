@@ -72,6 +72,10 @@ const std::vector<SettingInfo>& all_settings() {
       {"FASTMATH", "0", "1: rewrite floats as if there were no NaN, infinity and -0; fuse a*b + c"},
       {"INTERP_BACKWARD", "0",
        "1: INTERP runs the last item of a work-group first, which finds what needs their order"},
+      {"IN_PLACE", "1",
+       "0: what a kernel stores never takes the place of what it reads; 2: wherever it can, not "
+       "only "
+       "where most memory is needed"},
       {"JIT", "1", "0: functions given to jit() run by their graphs in every call"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
       {"SPEC", "0", "1: verify the IR after every pass"},

@@ -24,9 +24,16 @@ struct ShortRun {
   double bytes, times;
 };
 constexpr ShortRun short_runs[] = {{16384, 1.7}, {65536, 1.15}};
+// Nothing fetches runs as short as this ahead: a line of them is waited for, so many times as long as it
+// takes to come.
+constexpr double scattered_run = 256, scattered_wait = 10;
+constexpr std::int64_t followed_steps = 16;
+// Of what is computed: later trips go on meanwhile.
+constexpr double most_waiting = 0.35;
 
 // Instructions: of which lanes are there, which copies share, and of each whether it is there at all.
 constexpr double mask_of_lanes = 6, mask = 2;
+constexpr double lanes_summed = 8;  // cycles, into one value
 
 bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
@@ -53,12 +60,16 @@ class Model {
     for (std::size_t level = 0; level < machine_.levels.size(); ++level) {
       const CacheLevel& cache = machine_.levels[level];
       const double shared = cache.is_shared ? 1 : workers;
-      const double seconds = traffic(cache) * machine_.line / cache.bandwidth / shared;
+      const Traffic lines = traffic(cache);
+      const double line = machine_.line / cache.bandwidth;
+      const double seconds = lines.all * line / shared;
+      time.waits += lines.scattered * line * scattered_wait / workers;
       if (seconds > time.memory) {
         time.memory = seconds;
         time.slowest = level;
       }
     }
+    time.waits = std::min(time.waits, most_waiting * time.compute);
     return time;
   }
 
@@ -112,10 +123,14 @@ class Model {
     return trips_outside(first - 1, a) * (once + (trips - 1) * std::clamp(each, 0.0, once));
   }
 
-  double traffic(const CacheLevel& cache) const {
+  struct Traffic {
+    double all = 0, scattered = 0;  // lines
+  };
+
+  Traffic traffic(const CacheLevel& cache) const {
     std::size_t first = 0;
     while (first < loop_pieces_ && !fits(cache, first)) ++first;
-    double lines = 0;
+    Traffic lines;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       std::size_t kept = first;
       while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
@@ -123,8 +138,9 @@ class Model {
       const double own = conflicts(cache, f) ? f.lines * trips_outside(kept, a)
                                              : swept(&Footprint::lines, kept, a);
       const bool is_far = &cache != &machine_.levels[0] && first > 0 && plan_.staged[a] < 0;
-      lines += own * (is_read_before_written(a) ? 2 : 1) *
-               (is_far ? slower_by(run_bytes(nest_.accesses[a])) : 1);
+      const double run = is_far ? run_bytes(nest_.accesses[a]) : 0;
+      lines.all += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(run) : 1);
+      if (is_far && is_scattered(nest_.accesses[a])) lines.scattered += own;
     }
     return lines;
   }
@@ -168,6 +184,33 @@ class Model {
       run *= p.trips;
       if (beside != nullptr && std::abs(access.stride(beside->loop)) * beside->step == run)
         run *= std::exchange(beside, nullptr)->trips;
+    }
+    return static_cast<double>(run) * access.bytes;
+  }
+
+  // Whether what is read jumps after few steps: what goes on at one distance is followed. What stands in
+  // registers reads several rows side by side.
+  bool is_scattered(const NestAccess& access) const {
+    if (access.is_write) return false;
+    for (std::size_t i = loop_pieces_; i-- > 0;) {
+      if (!changes(access, i) || piece(i).trips == 1) continue;
+      if (access.irregular[piece(i).loop]) return true;
+      if (piece(i).trips >= followed_steps) return false;
+      break;
+    }
+    return rows_together(access) < scattered_run;
+  }
+
+  // Bytes that one trip after the other reads, rows that stand beside each other in registers left out.
+  double rows_together(const NestAccess& access) const {
+    std::int64_t run = 1;
+    for (std::size_t i = pieces(); i-- > 0;) {
+      const Piece& p = piece(i);
+      if (!changes(access, i) || p.trips == 1) continue;
+      const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
+      if (in_registers(p) && distance > run) continue;
+      if (distance != run) break;
+      run *= p.trips;
     }
     return static_cast<double>(run) * access.bytes;
   }
@@ -279,7 +322,8 @@ class Model {
     if (lanes != nullptr && access.changes_with(lanes->loop)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
       const bool is_staged = plan_.staged[a] >= 0, is_packed = is_staged && !plan_.by_region[a];
-      const bool is_contiguous = stride == 1 || is_staged;
+      const bool is_contiguous =
+          stride == 1 || is_packed || (is_staged && reads_between(stride, lanes->trips));
       if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
         return count_between(times * vectors_wide(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
@@ -290,6 +334,9 @@ class Model {
         return count_turned(times / static_cast<double>(width), lanes->trips, width, sum);
       }
       if (!is_contiguous) sum.gathers += times * static_cast<double>(lanes->trips);
+      // Of stores that far apart no line stays until all of it is written.
+      if (access.is_write && static_cast<double>(std::abs(stride)) * access.bytes >= machine_.page)
+        sum.lines += times * static_cast<double>(lanes->trips);
       each = is_contiguous
                  ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
                  : static_cast<double>(lanes->trips);
@@ -309,14 +356,17 @@ class Model {
   }
 
   double compute_cycles() const {
-    double values = 1, sums = 1, outside = 1, outputs = 1;
+    double values = 1, sums = 1, outside = 1, outputs = 1, passes = 1;
     bool sums_lanes = false;
     for (const Piece& p : plan_.pieces) {
       const bool is_reduce = nest_.loops[p.loop].is_reduce;
       if (p.kind == LoopKind::Upcast) (is_reduce ? values : sums) *= static_cast<double>(p.trips);
       if (!in_registers(p)) {
         outside *= static_cast<double>(p.trips);
-        if (!is_reduce) outputs *= static_cast<double>(p.trips);
+        if (!is_reduce) {
+          outputs *= static_cast<double>(p.trips);
+          passes = outside;
+        }
       }
       sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
     }
@@ -329,8 +379,11 @@ class Model {
     if (sums_in_memory()) inner.loads += 3 * sums * width;
     const bool has_chain = nest_.has_reduce() && !sums_in_memory();
     double cycles = outside * cycles_of(inner, has_chain ? values * width : 0);
-    if (nest_.has_reduce()) cycles += outputs * (cycles_of(outer, 0) + values * width + 10);
-    return cycles;
+    if (!nest_.has_reduce()) return cycles;
+    cycles += outputs * (cycles_of(outer, 0) + values * width + 10);
+    if (!has_chain) return cycles;
+    // Sums in parts come from memory and go there, once their lanes are added.
+    return cycles + (passes - outputs) * (values * (sums_lanes ? lanes_summed : 2 * width) + 10);
   }
 
   // What stands in the lanes, in registers.
@@ -352,6 +405,18 @@ class Model {
   }
 
   // What is staged is read and written once for each trip of the loops that it stands in.
+  // Elements that lie together, of those that the pieces behind one copy for each lane; those that may be
+  // missing are copied one by one.
+  std::int64_t row_of(const NestAccess& access, std::size_t at) const {
+    std::int64_t row = 1;
+    if (access.is_masked) return row;
+    for (std::size_t i = pieces(); --i > at;)
+      if (const Piece& p = piece(i); p.kind != LoopKind::Vector && !access.irregular[p.loop] &&
+                                     access.stride(p.loop) * p.step == row)
+        row *= p.trips;
+    return row;
+  }
+
   double copy_cycles() const {
     double cycles = 0;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
@@ -360,30 +425,30 @@ class Model {
       const auto at = static_cast<std::size_t>(plan_.staged[a]);
       double fills = 1, trips = 1;
       double parts = 0;  // vectors that are read for each
-      bool is_contiguous = false, is_turned = false;
+      bool is_contiguous = false;
       for (std::size_t i = 0; i < pieces(); ++i) {
         trips *= static_cast<double>(piece(i).trips);
         if (!changes(access, i)) continue;
         if (i <= at) fills = trips;
         if (i <= at || access.irregular[piece(i).loop]) continue;
-        const bool is_along = access.stride(piece(i).loop) * piece(i).step == 1;
-        if (piece(i).kind == LoopKind::Vector) {
-          is_contiguous = is_along;
-          if (reads_between(access.stride(piece(i).loop), piece(i).trips))
-            parts = static_cast<double>(access.stride(piece(i).loop));
-        } else {
-          is_turned = is_turned || (is_along && piece(i).trips >= 4);
-        }
+        if (piece(i).kind != LoopKind::Vector) continue;
+        is_contiguous = access.stride(piece(i).loop) * piece(i).step == 1;
+        if (reads_between(access.stride(piece(i).loop), piece(i).trips))
+          parts = static_cast<double>(access.stride(piece(i).loop));
       }
       const double elements = staged_elements(access, plan_, a, at + 1);
       const double lanes = machine_.vector_bytes / access.bytes;
       const double each = is_contiguous ? 2 / lanes
                           : parts > 0   ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
-                          : is_turned   ? 0.75
-                                        : 1.5;
-      const Footprint& source = footprints_.of_memory(at + 1, a);
-      // A region is read along its rows, which are followed.
-      const double missed = plan_.by_region[a] ? 0 : source.lines * machine_.line_miss;
+                          : row_of(access, at) >= 4 ? 0.75
+                                                    : 1.5;
+      // What is filled in the copies of a loop in registers counts as filled around them.
+      const Footprint& source = footprints_.of_memory(std::min(at + 1, loop_pieces_), a);
+      // A region is read along its rows, which are followed, and so are long ones that are turned.
+      const double row = static_cast<double>(row_of(access, at)) * access.bytes;
+      const double missed = plan_.by_region[a]     ? 0
+                            : row >= scattered_run ? source.lines * machine_.line_miss / 4
+                                                   : source.lines * machine_.line_miss;
       cycles += fills * (elements * each + missed + source.pages * machine_.page_miss);
     }
     return cycles;
@@ -399,6 +464,12 @@ class Model {
 
 }  // namespace
 
+// Of a row with zeros around it, in as many parts as lanes are apart: they are filled by whole lines.
+static double filled_row(double elements, double parts, double bytes) {
+  const double line = static_cast<double>(region_line) / bytes;
+  return parts * std::ceil(std::ceil(elements / parts) / line) * line;
+}
+
 double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
                        std::size_t first) {
   double elements = 1;
@@ -410,11 +481,14 @@ double staged_elements(const NestAccess& access, const NestPlan& plan, std::size
   }
   for (const std::vector<std::int64_t>& step : access.step) {
     double extent = 1;
+    std::int64_t apart = 1;
     for (std::size_t i = first; i < plan.pieces.size(); ++i) {
       const Piece& p = plan.pieces[i];
       extent += std::abs(static_cast<double>(step[p.loop] * p.step * (p.trips - 1)));
+      if (p.kind == LoopKind::Vector && reads_between(step[p.loop], p.trips)) apart = step[p.loop];
     }
-    elements *= extent;
+    const bool is_row = &step == &access.step.back() && access.is_masked;
+    elements *= is_row ? filled_row(extent, static_cast<double>(apart), access.bytes) : extent;
   }
   return elements;
 }
@@ -424,13 +498,15 @@ bool Nest::has_reduce() const {
 }
 
 double NestTime::total() const {
-  return std::max(compute, memory) + 0.15 * std::min(compute, memory) + copies + launch;
+  return std::max(compute, memory) + 0.15 * std::min(compute, memory) + waits + copies + launch;
 }
 
 std::string NestTime::str() const {
   return fmt::format(
-      "{:.2f} us: compute {:.2f}, memory {:.2f} (level {}), copies {:.2f}, launch {:.2f}",
-      total() * 1e6, compute * 1e6, memory * 1e6, slowest + 1, copies * 1e6, launch * 1e6);
+      "{:.2f} us: compute {:.2f}, memory {:.2f} (level {}), waits {:.2f}, copies {:.2f}, launch "
+      "{:.2f}",
+      total() * 1e6, compute * 1e6, memory * 1e6, slowest + 1, waits * 1e6, copies * 1e6,
+      launch * 1e6);
 }
 
 NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan) {

@@ -1,6 +1,7 @@
 #include <weft/dev/engine/call_list.h>
 
 #include <algorithm>
+#include <chrono>
 
 #include <weft/dev/schedule/layout.h>
 #include <weft/error.h>
@@ -53,7 +54,7 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const RunnablePlan::Loaded& loaded = runnable->steps[i];
-    Call call{loaded.kernel, {}, {}, {}, step.offset};
+    Call call{runnable, i, loaded.kernel, {}, {}, {}, step.offset};
     for (std::uint32_t slot : step.slots) call.places.push_back(place_for(all[slot]));
     for (std::size_t argument = 0; argument < call.places.size(); ++argument) {
       const Access access = access_of(step, argument);
@@ -112,15 +113,36 @@ void CallList::set_variable(std::uint64_t variable, std::int64_t value) {
   for (const auto& [call, number] : uses->second) calls_[call].values[number] = value;
 }
 
-void CallList::run() {
-  for (const Call& call : calls_) {
-    if (call.kernel == nullptr) {
-      places_[call.places[0]].memory->copy_from(*places_[call.places[1]].memory, call.offset);
-      continue;
-    }
-    const std::lock_guard lock(call.kernel->running);
-    call.kernel->program->run(call.arguments, call.values);
+void CallList::run(const Call& call) {
+  if (call.kernel == nullptr) {
+    places_[call.places[0]].memory->copy_from(*places_[call.places[1]].memory, call.offset);
+    return;
   }
+  const std::lock_guard lock(call.kernel->running);
+  call.kernel->program->run(call.arguments, call.values);
+}
+
+void CallList::run() {
+  for (const Call& call : calls_) run(call);
+}
+
+std::vector<double> CallList::run_timed() {
+  using Clock = std::chrono::steady_clock;
+  std::vector<double> seconds;
+  seconds.reserve(calls_.size());
+  Clock::time_point before = Clock::now();
+  for (const Call& call : calls_) {
+    run(call);
+    const Clock::time_point after = Clock::now();
+    seconds.push_back(std::chrono::duration<double>(after - before).count());
+    before = after;
+  }
+  return seconds;
+}
+
+CallList::Planned CallList::planned(std::size_t call) const {
+  const Step& step = calls_[call].runnable->plan.steps[calls_[call].step];
+  return {step.kernel, step.device.get(), step.work};
 }
 
 }  // namespace weft

@@ -11,6 +11,7 @@
 #include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
+#include <weft/dev/engine/tuning.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/settings.h>
@@ -46,7 +47,8 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
     for (Device* device : find_devices(root.device.get()))
       devices += compilation_key(*device, *extra) + ",";
   }
-  devices += setting("ALLREDUCE") + "," + setting("BEAM");  // a plan keeps what a search has found
+  devices += setting("ALLREDUCE") + "," + setting("IN_PLACE") + ",";
+  devices += setting("BEAM");  // a plan keeps what a search has found
   const StructuralHash hash = structural_hash(nodes);
   const PlanKey key{hash.high, hash.low, devices, !resolved.origins.empty()};
   {
@@ -236,6 +238,11 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
   }
   for (const UOp& buffer : made.overwritten) lose_memory(buffer.node());
   return task.results;
+}
+
+void forget_plans() {
+  const std::lock_guard lock(plans().mutex);
+  plans().made.clear();
 }
 
 std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted) {

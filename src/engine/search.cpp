@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <mutex>
 #include <set>
 
@@ -79,16 +80,25 @@ std::optional<Schedule> parsed(const std::string& text) {
   }
 }
 
+// What a search may take, and who wants to know of it.
+struct Limits {
+  double seconds = 0;  // with those that earlier searches took
+  std::function<bool()> stops = {};
+  std::function<void(const SearchProgress&)> tell = {};  // in place of a line
+};
+
 class Search {
  public:
   // `known` says how wide it is, and how far another was.
-  Search(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>& extra, Tuning known)
+  Search(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>& extra, Tuning known,
+         Limits limits)
       : scope_(arena_),
         kernel_(import_graph(nodes_of({&wanted.kernel, 1}), Interner::current(), arena_)[0]),
         device_(*wanted.device),
         extra_(extra),
         target_(device_.target()),
         scratch_(kernel_, device_),
+        limits_(std::move(limits)),
         found_(std::move(known)),
         before_(found_.spent),
         tried_(hashes_in(found_.tried)) {
@@ -116,7 +126,8 @@ class Search {
   }
 
  private:
-  bool is_over() const { return seconds() > budget_; }
+  bool is_stopped() const { return limits_.stops && limits_.stops(); }
+  bool is_over() const { return is_stopped() || seconds() > limits_.seconds; }
   double seconds() const {
     return before_ + std::chrono::duration<double>(Clock::now() - start_).count();
   }
@@ -159,7 +170,8 @@ class Search {
     try {
       code = device_.compile_all(sources);
     } catch (const std::exception&) {
-      code.clear();  // one of them is at fault
+      if (is_stopped()) return ready.clear();  // what stops this may have stopped a compiler
+      code.clear();                            // one of them is at fault
     }
     for (std::size_t i = 0; i < ready.size(); ++i) try {
         ready[i].loaded->program =
@@ -207,7 +219,7 @@ class Search {
     for (int round = 0; round < rounds && in.size() > 1 && !is_over(); ++round) {
       for (Runner& runner : in) runner.time.sample();
       if (round >= rounds_before_out) drop_above(in, still_above);
-      report_search(line(in[0]), false);
+      report(in[0], false);
     }
     drop_above(in, 1);
     return std::move(in[0]);
@@ -247,7 +259,7 @@ class Search {
     const bool is_faster = best.time.median() < first.time.median() * noise &&
                            best.time.fastest() < first.time.fastest() * noise;
     Runner& chosen = is_faster ? best : first;
-    report_search(line(chosen), true);
+    report(chosen, true);
     found_.default_seconds = first.time.median();
     return keep(chosen, is_done);
   }
@@ -263,12 +275,19 @@ class Search {
     return found_;
   }
 
+  void report(const Runner& runner, bool is_done) const {
+    if (limits_.tell)
+      limits_.tell({counts_.timed, seconds() - before_, runner.time.fastest()});
+    else
+      report_search(line(runner), is_done);
+  }
+
   std::string line(const Runner& runner) const {
     return fmt::format(
         "beam {:<30} {:3} timed {:3} refused {:2} timed out {:2} crashed {:10.2f} us {:5.1f} of {} "
         "s",
         kernel_->arg<KernelArg>().name.get(), counts_.timed, counts_.refused, counts_.timed_out,
-        counts_.crashed, runner.time.fastest() * 1e6, seconds(), budget_);
+        counts_.crashed, runner.time.fastest() * 1e6, seconds(), limits_.seconds);
   }
 
   Arena arena_;
@@ -279,53 +298,75 @@ class Search {
   const Target target_;
   Scratch scratch_;
   UOp opened_;
-  const double budget_ = static_cast<double>(setting_int("BEAM_BUDGET"));
+  const Limits limits_;
   const Clock::time_point start_ = Clock::now();
   Tuning found_;
   const double before_;          // seconds that others took
   std::set<std::string> tried_;  // hashes
   SearchCounts counts_;
-  double patience_ = std::max(budget_, least_patience);  // in seconds, with a trial
-  std::size_t first_size_ = 0;                           // of the default's source
+  double patience_ = std::max(limits_.seconds, least_patience);  // in seconds, with a trial
+  std::size_t first_size_ = 0;                                   // of the default's source
 };
 
-// Whether BEAM and BEAM_BUDGET ask for more.
-bool is_too_little(const std::optional<Tuning>& found, std::int64_t width) {
-  return !found || found->width < width ||
-         (!found->is_done && found->spent < static_cast<double>(setting_int("BEAM_BUDGET")));
+// Whether there is more to do.
+bool is_too_little(const std::optional<Tuning>& found, std::int64_t width, double seconds) {
+  return !found || found->width < width || (!found->is_done && found->spent < seconds);
 }
 
-// One at a time: two that run together would measure each other.
+// One at a time: two that run together would measure each other. `more`: the seconds do not count those of earlier ones.
 std::optional<Tuning> search(const KernelFor& wanted, std::int64_t width,
-                             const std::shared_ptr<const ExtraRuleList>& extra, const Tuning& key) {
+                             const std::shared_ptr<const ExtraRuleList>& extra, const Tuning& key,
+                             Limits limits, bool more) {
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   const auto found = find_tuning(key.kernel, key.device);
-  if (!is_too_little(found, width)) return found;
   Tuning known = found.value_or(key);
   if (known.width < width) known.spent = 0;
+  if (more) limits.seconds += known.spent;
+  if (!is_too_little(found, width, limits.seconds)) return found;
   known.width = std::max(known.width, width);
-  return Search(wanted, extra, std::move(known)).run();
+  return Search(wanted, extra, std::move(known), std::move(limits)).run();
+}
+
+// Whether a search has anything to say. Rules of the program have no name that another process knows.
+bool has_choice(const KernelFor& wanted, const ExtraRuleList& extra) {
+  return wanted.kernel->arg<KernelArg>().schedule.empty() && setting_int("NOOPT") == 0 &&
+         wanted.device->target().lowered && key_of(extra).empty();
+}
+
+Tuning key_for(const KernelFor& wanted, const ExtraRuleList& extra) {
+  const StructuralHash hash = structural_hash(nodes_of({&wanted.kernel, 1}));
+  return {.kernel = fmt::format("{:016x}{:016x}", hash.high, hash.low),
+          .device = fmt::format("{}; {} threads", compilation_key(*wanted.device, extra),
+                                thread_count())};
 }
 
 }  // namespace
 
 std::string found_schedule(const KernelFor& wanted,
                            const std::shared_ptr<const ExtraRuleList>& extra) {
-  const auto& [kernel, device] = wanted;
   const std::int64_t width = setting_int("BEAM");
-  if (width <= 0 && !has_tunings()) return {};
-  // Rules of the program have no name that another process knows.
-  if (!kernel->arg<KernelArg>().schedule.empty() || setting_int("NOOPT") != 0 ||
-      !device->target().lowered || !key_of(*extra).empty())
-    return {};
-  const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-  const Tuning key{
-      .kernel = fmt::format("{:016x}{:016x}", hash.high, hash.low),
-      .device = fmt::format("{}; {} threads", compilation_key(*device, *extra), thread_count())};
+  if ((width <= 0 && !has_tunings()) || !has_choice(wanted, *extra)) return {};
+  const Tuning key = key_for(wanted, *extra);
   auto found = find_tuning(key.kernel, key.device);
-  if (width > 0 && is_too_little(found, width)) found = search(wanted, width, extra, key);
+  if (width > 0) {
+    const auto budget = static_cast<double>(setting_int("BEAM_BUDGET"));
+    if (is_too_little(found, width, budget))
+      found = search(wanted, width, extra, key, {.seconds = budget}, false);
+  }
   return found ? found->schedule : std::string();
+}
+
+std::optional<Tuning> tune(const UOp& kernel, Device& device, const TuneOptions& options) {
+  const KernelFor wanted{kernel, &device};
+  const auto extra = PassOptions{}.extra;
+  if (!has_choice(wanted, *extra)) return std::nullopt;
+  return search(wanted, options.width, extra, key_for(wanted, *extra),
+                {options.seconds, options.stops, options.tell}, true);
+}
+
+std::string kept_schedule(const UOp& kernel, Device& device) {
+  return found_schedule({kernel, &device}, PassOptions{}.extra);
 }
 
 SearchCounts search_counts() {

@@ -51,6 +51,7 @@ class Statement {
   }
   // To the next row, if there is one.
   bool step() { return statement_ != nullptr && sqlite3_step(statement_.get()) == SQLITE_ROW; }
+  std::int64_t number() const { return sqlite3_column_int64(statement_.get(), 0); }
   Tuning row() const {
     return {text(0),
             text(1),
@@ -181,6 +182,18 @@ void keep_tuning(const Tuning& tuning) {
       .with(tuning.spent)
       .with(tuning.tried)
       .step();
+}
+
+std::size_t count_tunings() {
+  const std::lock_guard lock(store().mutex);
+  Statement count(store().connection(), "SELECT COUNT(*) FROM searches");
+  return count.step() ? static_cast<std::size_t>(count.number()) : 0;
+}
+
+void clear_tunings() {
+  const std::lock_guard lock(store().mutex);
+  Statement(store().connection(), "DELETE FROM searches").step();
+  Statement(store().connection(), "VACUUM").step();
 }
 
 std::string export_tunings() {

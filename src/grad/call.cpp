@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/core.h>
 #include <weft/dev/ir/movement.h>
@@ -75,6 +76,12 @@ std::vector<UOp> checked(std::vector<UOp> gradients, const UOp& call) {
   return gradients;
 }
 
+// What stands in a body for the value of a slot.
+UOp param_for(const UOp& value, std::size_t slot) {
+  const ParamArg arg{static_cast<std::int32_t>(slot), Access::Read, 0};
+  return make(Op::Param, sizes_of(value), value->dtype(), arg);
+}
+
 // Without those in the bodies of further calls, which are not this body's.
 std::vector<UOp> params_of(const UOp& body) {
   const std::vector<const Node*> order = toposort(body.node());
@@ -91,11 +98,44 @@ std::vector<UOp> params_of(const UOp& body) {
   return params;
 }
 
+// Calls that were copied have the functions of those they are copies of.
+UOp with_functions(const UOp& body) {
+  for (const Node* node : toposort(body.node())) {
+    if (node->op() != Op::Call || node->arg<CallArg>().id == UniqueId{}) continue;
+    if (const auto function = call_gradients().find(node->arg<CallArg>().id))
+      hang_on(UOp(node), function);
+  }
+  return body;
+}
+
+// The same with memory of its own: what is computed again must not store where the first one did.
+UOp renewed(const UOp& body) {
+  Substitution fresh;
+  for (const Node* node : toposort(body.node())) {
+    if (node->op() != Op::Remat) continue;
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back(substitute(UOp(source), fresh));
+    fresh.emplace(node, make(Op::Remat, src, {}, IdArg{fresh_id()}));
+  }
+  return with_functions(substitute(body, fresh));
+}
+
+// The value, for what is computed again once the gradient is there.
+UOp awaiting(const UOp& gradient, const UOp& value) {
+  std::vector<UOp> src{value};
+  for (const UOp& member : members_of(gradient))
+    if (!member.is_null()) src.push_back(member);
+  return make(Op::Remat, src, {}, IdArg{fresh_id()});
+}
+
 // What a call computes, of which arguments.
 class Body {
  public:
   explicit Body(const Step& step) : body_(step.a) {
-    for (const Node* source : step.y->src().subspan(1)) values_.emplace_back(source);
+    const bool is_again = step.y->arg<CallArg>().again;
+    if (is_again) body_ = renewed(body_);
+    for (const Node* source : step.y->src().subspan(1))
+      values_.push_back(is_again ? awaiting(step.g, UOp(source)) : UOp(source));
     for (const UOp& param : params_of(body_)) {
       if (slot_of(param) >= values_.size())
         user_error(fmt::format("gradient: {} has {} arguments and no value for {}",
@@ -110,7 +150,10 @@ class Body {
   std::vector<UOp> backward(const UOp& gradient) const {
     std::vector<UOp> values = values_, seeds = members_of(gradient);
     for (UOp& seed : seeds)
-      if (!seed.is_null()) seed = as_param(seed, values);
+      if (!seed.is_null()) {
+        values.push_back(seed);
+        seed = param_for(seed, values.size() - 1);
+      }
     const UOp seed = gradient->dtype().is_void() ? list_of(seeds) : seeds[0];
     const std::vector<UOp> parts = weft::backward(body_, seed, params_);
 
@@ -133,11 +176,6 @@ class Body {
  private:
   static std::size_t slot_of(const UOp& param) {
     return static_cast<std::size_t>(param->arg<ParamArg>().slot);
-  }
-  static UOp as_param(const UOp& value, std::vector<UOp>& values) {
-    const auto slot = static_cast<std::int32_t>(values.size());
-    values.push_back(value);
-    return make(Op::Param, sizes_of(value), value->dtype(), ParamArg{slot, Access::Read, 0});
   }
 
   UOp body_;
@@ -170,6 +208,27 @@ UOp call(const UOp& body, const std::vector<UOp>& arguments, CallGradient backwa
   return result;
 }
 
+UOp checkpoint(const UOp& value, const std::vector<UOp>& kept) {
+  std::vector<UOp> src{UOp()};
+  Substitution params;
+  for (const UOp& argument : kept)
+    if (params.try_emplace(argument.node(), param_for(argument, params.size())).second)
+      src.push_back(argument);
+  // The bodies of further calls are functions of their own arguments.
+  std::unordered_set<const Node*> seen;
+  for (std::vector<const Node*> open{value.node()}; !open.empty();) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (params.contains(node) || !seen.insert(node).second) continue;
+    if (node->op() == Op::Call) params.try_emplace(node->src(0), node->src(0));
+    open.insert(open.end(), node->src().begin(), node->src().end());
+  }
+  src[0] = with_functions(substitute(value, params));
+  CallArg arg;
+  arg.again = true;
+  return make(Op::Call, src, value->dtype(), arg);
+}
+
 Gradients of_call(const Step& step) {
   Gradients gradients = argument_gradients(step);
   gradients.insert(gradients.begin(), UOp());  // the body's
@@ -184,9 +243,7 @@ std::vector<UOp> meaning_gradients(const Step& step) {
   const std::vector<UOp> operands = operands_of(step.y.node());
   Substitution values;
   const auto placeholder = [&](const UOp& value) {
-    const auto slot = static_cast<std::int32_t>(values.size());
-    const UOp param =
-        make(Op::Param, sizes_of(value), value->dtype(), ParamArg{slot, Access::Read, 0});
+    const UOp param = param_for(value, values.size());
     values.emplace(param.node(), value);
     return param;
   };

@@ -7,7 +7,7 @@
 #include <span>
 #include <string_view>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 namespace weft {
 

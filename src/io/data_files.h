@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 namespace weft {
 

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 namespace weft {
 

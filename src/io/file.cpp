@@ -1,4 +1,4 @@
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -8,10 +8,10 @@
 #include <weft/error.h>
 #include <weft/state.h>
 
+#include <weft/dev/io/mapping.h>
+#include <weft/dev/io/shape.h>
 #include "cursor.h"
 #include "gguf_blocks.h"
-#include "mapping.h"
-#include "shape.h"
 
 namespace weft {
 namespace {

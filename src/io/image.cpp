@@ -9,7 +9,7 @@
 #include <weft/error.h>
 #include <weft/io.h>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -26,26 +26,38 @@
 
 namespace weft {
 
-Tensor load_image(const std::string& path, int channels, const Options& options) {
-  const Called called;
+namespace {
+
+Tensor decoded(std::span<const std::byte> file, const std::string& name, int channels,
+               const Options& options) {
   if (channels < 0 || channels > 4)
-    user_error(fmt::format("load_image: {} channels where there are 1 to 4", channels));
-  const std::vector<std::byte> file = read_file(path);
+    user_error(fmt::format("{}: {} channels where there are 1 to 4", name, channels));
   if (file.size() > std::size_t{std::numeric_limits<int>::max()})
-    user_error(fmt::format("load_image: '{}': {} bytes are too many", path, file.size()));
+    user_error(fmt::format("{}: {} bytes are too many", name, file.size()));
   int width = 0, height = 0, found = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
                             static_cast<int>(file.size()), &width, &height, &found, channels),
       stbi_image_free);
-  if (pixels == nullptr)
-    user_error(fmt::format("load_image: '{}': {}", path, stbi_failure_reason()));
+  if (pixels == nullptr) user_error(fmt::format("{}: {}", name, stbi_failure_reason()));
   if (channels == 0) channels = found;
   const std::size_t bytes = std::size_t(width) * std::size_t(height) * std::size_t(channels);
   Tensor image =
       Tensor::from_bytes(std::as_bytes(std::span(pixels.get(), bytes)), {height, width, channels},
                          {.dtype = dtypes::u8, .device = options.device});
   return options.dtype.is_void() ? image : image.cast(options.dtype);
+}
+
+}  // namespace
+
+Tensor load_image(const std::string& path, int channels, const Options& options) {
+  const Called called;
+  return decoded(read_file(path), fmt::format("load_image: '{}'", path), channels, options);
+}
+
+Tensor decode_image(std::span<const std::byte> file, int channels, const Options& options) {
+  const Called called;
+  return decoded(file, "decode_image", channels, options);
 }
 
 namespace {

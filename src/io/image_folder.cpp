@@ -7,7 +7,7 @@
 #include <weft/error.h>
 #include <weft/io.h>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 namespace weft {
 namespace {

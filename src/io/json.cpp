@@ -5,8 +5,7 @@
 #include <memory>
 
 #include <fmt/format.h>
-
-#include "utf8.h"
+#include <weft/dev/io/utf8.h>
 
 namespace weft {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <weft/object.h>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 namespace weft {
 

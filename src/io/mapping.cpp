@@ -1,11 +1,11 @@
-#include "mapping.h"
+#include <weft/dev/io/mapping.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 namespace weft {
 namespace {

@@ -14,8 +14,8 @@
 #include <weft/error.h>
 #include <weft/io.h>
 
-#include "file.h"
-#include "shape.h"
+#include <weft/dev/io/file.h>
+#include <weft/dev/io/shape.h>
 
 namespace weft {
 namespace {

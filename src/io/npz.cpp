@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <weft/io.h>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 #include "npy.h"
 #include "zip.h"
 

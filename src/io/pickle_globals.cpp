@@ -4,10 +4,10 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <weft/dev/io/utf8.h>
 
 #include "npy.h"
 #include "pickle.h"
-#include "utf8.h"
 
 namespace weft {
 

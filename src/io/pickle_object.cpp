@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <weft/dev/io/shape.h>
 #include "npy.h"
 #include "pickle.h"
-#include "shape.h"
 #include "strided.h"
 
 namespace weft {

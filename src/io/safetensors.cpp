@@ -11,10 +11,10 @@
 #include <weft/error.h>
 #include <weft/state.h>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
+#include <weft/dev/io/mapping.h>
+#include <weft/dev/io/shape.h>
 #include "json.h"
-#include "mapping.h"
-#include "shape.h"
 
 namespace weft {
 namespace {

@@ -1,4 +1,4 @@
-#include "shape.h"
+#include <weft/dev/io/shape.h>
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <weft/state.h>
 
-#include "mapping.h"
+#include <weft/dev/io/mapping.h>
 #include "pickle.h"
 #include "zip.h"
 

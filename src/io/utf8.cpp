@@ -1,4 +1,4 @@
-#include "utf8.h"
+#include <weft/dev/io/utf8.h>
 
 #include <algorithm>
 

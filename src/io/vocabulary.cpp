@@ -8,12 +8,12 @@
 
 #include <fmt/format.h>
 #include <weft/data.h>
+#include <weft/dev/io/utf8.h>
 #include <weft/error.h>
 #include <weft/tokenizer.h>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 #include "json.h"
-#include "utf8.h"
 
 namespace weft {
 namespace {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <span>
 
+#include <weft/dev/io/utf8.h>
 #include <weft/tokenizer.h>
 
 #include "unicode_classes.h"
-#include "utf8.h"
 
 namespace weft {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "file.h"
+#include <weft/dev/io/file.h>
 
 namespace weft {
 

@@ -210,10 +210,24 @@ UOp without_loop(const Match& m) {
   return {};
 }
 
+// A sum of sums is one over the loops of both.
+UOp joined(const Match& m) {
+  const Node *outer = m.root(), *inner = outer->src(0);
+  if (inner->op() != Op::Reduce || inner->dtype() != outer->dtype() ||
+      inner->arg<ReduceArg>().op != outer->arg<ReduceArg>().op ||
+      !inner->arg<ReduceArg>().axes.empty() || !outer->arg<ReduceArg>().axes.empty())
+    return {};
+  std::vector<UOp> src{UOp(inner->src(0))};
+  for (const Node* reduce : {outer, inner})
+    for (const Node* range : reduce->src().subspan(1)) src.emplace_back(range);
+  return with_sources(UOp(outer), src);
+}
+
 }  // namespace
 
 const RuleSet& reduction_rules() {
-  static const RuleSet rules{"reduction", {rule(node(Op::Reduce), without_loop)}};
+  static const RuleSet rules{
+      "reduction", {rule(node(Op::Reduce), without_loop), rule(node(Op::Reduce), joined)}};
   return rules;
 }
 

@@ -45,10 +45,15 @@ class Reader {
     if (outermost_.size() == 1)
       for (const Node* range : outermost_[0]->src().subspan(1))
         if (range->op() == Op::Range) body_.reduction.push_back(range);
+    NodeMap<Op> summed;
+    for (const Node* node : nodes_)
+      if (node->op() == Op::Reduce) summed.set(node->src(0), node->arg<ReduceArg>().op);
     for (const Node* node : nodes_) {
-      if (node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Buffer)
+      if (node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Buffer) {
         body_.readings.push_back(reading(node->src(0)));
-      else if (is_work(node))
+        if (const Op* op = summed.find(node)) body_.readings.back().summed = *op;
+      }
+      if (is_work(node))
         count(node->ranges(), 1);
       else if (node->op() == Op::Reduce)
         count(node->src(0)->ranges(), 1);
@@ -123,7 +128,9 @@ class Reader {
 
   Reading reading(const Node* index) const {
     Loop loop = around(index->ranges());
-    Reading result{index, std::move(loop.own), {}};
+    Reading result{.index = index, .own = std::move(loop.own), .used = {}, .inner = {}};
+    for (const Node* range : index->ranges())
+      if (const std::size_t* own = own_.find(range)) result.used.push_back(*own);
     for (const Node* range = loop.outer; range != nullptr; range = at(range).outer)
       result.inner.push_back(range);
     std::ranges::reverse(result.inner);

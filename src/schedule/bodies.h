@@ -1,6 +1,7 @@
 // What each cut computes, as loops over memory: what it reads, how often, and how much it computes.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "cuts.h"
@@ -11,7 +12,9 @@ namespace weft {
 struct Reading {
   const Node* index;               // the INDEX
   std::vector<std::size_t> own;    // the body's own loops that it changes with, by position
+  std::vector<std::size_t> used;   // those of them that are in its indices
   std::vector<const Node*> inner;  // the reduce ranges around it, outermost first
+  std::optional<Op> summed = {};   // by a reduction of nothing else
 };
 
 // Operations on data for each element that change with the same loops.

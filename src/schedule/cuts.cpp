@@ -53,6 +53,7 @@ class Cutter {
   CutGraph run() {
     look_ahead();
     for (const Node* node : nodes_) visit(node);
+    waits_.clear();
     for (const Root& root : roots_) {
       UOp value = now(root.tensor.node());
       if (is_leaf(viewed(value.node())))
@@ -106,11 +107,10 @@ class Cutter {
       memory.is_written = true;
       ahead_.set(user->src(0), memory);
     }
+    if (user->op() == Op::Remat)
+      for (const Node* source : user->src().subspan(1)) want_memory(source);
     const bool sees_through = is_view(user) || user->op() == Op::Index;
-    const NodeList data = user->op() == Op::Index || !moving.contains(user->op())
-                              ? user->src()
-                              : user->src().first(1);
-    for (const Node* source : data) {
+    for (const Node* source : is_view(user) ? user->src().first(1) : user->src()) {
       Ahead next = ahead(source);
       next.uses = std::min(2, next.uses + (sees_through ? known.uses : 1));
       next.repeated |= user->op() == Op::Expand || (is_view(user) && known.repeated);
@@ -118,6 +118,15 @@ class Cutter {
       if (!next.origin) next.origin = origin;
       ahead_.set(source, next);
     }
+  }
+
+  // Of what others wait for.
+  void want_memory(const Node* node) {
+    while (is_view(node) || node->op() == Op::Contiguous) node = node->src(0);
+    if (!is_computed(node)) return;
+    Ahead wanted = ahead(node);
+    wanted.must = true;
+    ahead_.set(node, wanted);
   }
 
   // What a rule made on the way is there for its user.
@@ -143,10 +152,15 @@ class Cutter {
       ops += *ops_.find(source);
       if (device == Symbol()) device = *device_.find(source);
     }
+    gather_waits(node);
+    const std::size_t known = result_.cuts.size();
     UOp value;
     switch (node->op()) {
-      case Op::Detach:
-      case Op::Remat: value = src[0]; break;
+      case Op::Detach: value = src[0]; break;
+      case Op::Remat:
+        for (std::size_t i = 1; i < src.size(); ++i) wait_for(viewed(src[i].node()));
+        value = src[0];
+        break;
       case Op::Contiguous: value = in_own_memory(node, src[0], device_for(node, device)); break;
       case Op::Copy:
         device = node->arg<DeviceArg>().device;
@@ -168,7 +182,25 @@ class Cutter {
         }
     }
     if (value->op() == Op::Buffer) ops = 0;
+    const bool is_new = result_.cuts.size() > known && value.is(result_.cuts.back().leaf);
+    if (!is_new && !waits_.empty()) waiting_.emplace(node, waits_);
     put(node, value, ops, device);
+  }
+
+  // What is computed without a cut of its own waits by those of its users.
+  void gather_waits(const Node* node) {
+    waits_.clear();
+    if (waiting_.empty()) return;
+    for (const Node* source : node->src())
+      if (const auto found = waiting_.find(source); found != waiting_.end())
+        for (const UOp& leaf : found->second) wait_for(leaf.node());
+  }
+
+  void wait_for(const Node* leaf) {
+    const auto cut = leaf->op() == Op::Buffer ? result_.by_id.find(leaf->arg<BufferArg>().id.value)
+                                              : result_.by_id.end();
+    if (cut == result_.by_id.end() || !result_.cuts[cut->second].must) return;
+    if (std::ranges::find(waits_, leaf, &UOp::node) == waits_.end()) waits_.emplace_back(leaf);
   }
 
   // Whether somebody else has a use for its value.
@@ -197,6 +229,7 @@ class Cutter {
     arg.device = piece.device;
     const UOp& like = piece.before.is_null() ? piece.value : piece.before;
     piece.leaf = make(Op::Buffer, sizes_of(like), like->dtype(), arg);
+    piece.waits = waits_;
     result_.by_id.emplace(arg.id.value, result_.cuts.size());
     result_.cuts.push_back(std::move(piece));
     return result_.cuts.back().leaf;
@@ -308,6 +341,8 @@ class Cutter {
   NodeMap<std::uint32_t> place_;  // in made_
   NodeMap<int> ops_;              // computed by it and by what it holds, cuts left out
   NodeMap<Symbol> device_;
+  std::unordered_map<const Node*, std::vector<UOp>> waiting_;  // nodes without memory: for what
+  std::vector<UOp> waits_;                                     // of the node that is visited
   CutGraph result_;
 };
 

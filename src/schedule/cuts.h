@@ -24,6 +24,7 @@ struct Cut {
   // it or an INDEX into it.
   UOp before = {}, place = {};
   StoreArg store = {};
+  std::vector<UOp> waits = {};     // leaves of others that are to be there before
   std::size_t assignment = 0;      // its number among them
   std::vector<bool> follows = {};  // which assignments it is made of, itself among them
 };

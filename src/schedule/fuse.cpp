@@ -39,6 +39,10 @@ class Fuser {
       if (graph.cuts[i].is_copy)
         if (const auto source = graph.cut_of(copied_from(graph.cuts[i]).buffer))
           readers_[*source].emplace_back(i, nullptr);
+    find_followers();
+    for (std::size_t i = 0; i < graph.cuts.size(); ++i)
+      for (const UOp& leaf : graph.cuts[i].waits)
+        if (const auto source = graph.cut_of(leaf.node())) waiting_[*source].push_back(i);
   }
 
   Fusion run() {
@@ -63,7 +67,7 @@ class Fuser {
     users = merge_alike(users);
     Instance root = nests_.root(bodies_[cut], kernels_.size());
     Workload alone = estimator_.alone(cut, root);
-    if (!graph_.cuts[cut].must && !users.empty() && fit_in(users, cut, alone)) return;
+    if (!graph_.cuts[cut].must && !users.empty() && fit_in(users, cut, alone, root)) return;
     const std::size_t kernel = kernels_.size();
     instances_[cut] = {std::move(root)};
     taken_by_.push_back(kernel);
@@ -82,11 +86,15 @@ class Fuser {
         if (places.size() > most_places) continue;
         Instance place = nests_.read(around, bodies_[reader], *reading);
         place.kernel = whole(around.kernel);
-        const auto same = [&](const Instance& other) { return are_same_place(place, other); };
-        if (std::ranges::none_of(places, same)) places.push_back(std::move(place));
+        add_place(places, std::move(place));
       }
     }
     return by_kernel;
+  }
+
+  static void add_place(std::vector<Instance>& places, Instance place) {
+    const auto same = [&](const Instance& other) { return are_same_place(place, other); };
+    if (std::ranges::none_of(places, same)) places.push_back(std::move(place));
   }
 
   struct Offer {
@@ -97,15 +105,16 @@ class Fuser {
   };
 
   // Computes the cut inside the kernels that need it, where that takes less time.
-  bool fit_in(const std::set<std::size_t>& users, std::size_t cut, const Workload& alone) {
-    double apart = estimator_.time(alone), together = 0;
+  bool fit_in(const std::set<std::size_t>& users, std::size_t cut, const Workload& alone,
+              const Instance& root) {
+    double apart = time_with_followers(alone, cut, {root}), together = 0;
     std::vector<Offer> offers;
     std::map<std::size_t, std::vector<Instance>> places = places_of(cut);
     for (std::size_t user : users) {
       auto offer = offer_in(user, cut, std::move(places[user]), users.size() == 1);
       if (!offer) return false;
       apart += estimator_.time(kernels_[user]);
-      together += estimator_.time(offer->workload);
+      together += time_with_followers(offer->workload, cut, offer->instances);
       offers.push_back(std::move(*offer));
     }
     if (together > apart) return false;
@@ -116,6 +125,49 @@ class Fuser {
       update_furthest(offer.kernel);
     }
     return true;
+  }
+
+  // Of what each cut reads, unless it sums that, what nobody else does and which is or leads to a sum:
+  // where the cut goes, it is likely to go.
+  void find_followers() {
+    followers_.resize(graph_.cuts.size());
+    for (std::size_t cut = 0; cut < graph_.cuts.size(); ++cut) {
+      std::set<std::size_t> found;
+      if (!bodies_[cut].reduction.empty()) continue;
+      for (const Reading& reading : bodies_[cut].readings)
+        if (const auto source = graph_.cut_of(reading.index->src(0)))
+          if (follows_to_sum(*source, cut)) found.insert(*source);
+      followers_[cut] = list_of(found);
+    }
+  }
+
+  bool follows_to_sum(std::size_t source, std::size_t cut) const {
+    const auto is_cut = [&](const auto& reader) { return reader.first == cut; };
+    return !graph_.cuts[source].must && std::ranges::all_of(readers_[source], is_cut) &&
+           (!bodies_[source].reduction.empty() || !followers_[source].empty());
+  }
+
+  // The time of a kernel that computes the cut at these places, and of what follows it, in it or apart.
+  double time_with_followers(const Workload& kernel, std::size_t cut, std::vector<Instance> at) {
+    double apart = estimator_.time(kernel);
+    if (followers_[cut].empty()) return apart;
+    Workload inside = kernel;
+    for (std::size_t follower : followers_[cut]) {
+      add_follower(inside, follower, cut, at);
+      const Instance root = nests_.root(bodies_[follower], kernels_.size());
+      apart += time_with_followers(estimator_.alone(follower, root), follower, {root});
+    }
+    return estimator_.is_allowed(inside) ? std::min(apart, estimator_.time(inside)) : apart;
+  }
+
+  void add_follower(Workload& kernel, std::size_t follower, std::size_t cut,
+                    std::vector<Instance>& at) {
+    std::vector<Instance> places;
+    for (const auto& [reader, reading] : readers_[follower])
+      for (Instance& around : at) add_place(places, nests_.read(around, bodies_[cut], *reading));
+    kernel.inputs.erase(leaf(follower));
+    estimator_.add_inline(kernel, follower, places);
+    for (std::size_t next : followers_[follower]) add_follower(kernel, next, follower, places);
   }
 
   // The best way to compute the cut inside the kernel; nothing where there is none.
@@ -229,6 +281,8 @@ class Fuser {
     std::vector<std::size_t> cuts;
     for (const auto& [input, bytes] : kernels_[kernel].inputs)
       if (const auto cut = graph_.cut_of(input)) cuts.push_back(*cut);
+    for (const Node* leaf : kernels_[kernel].waits)
+      if (const auto cut = graph_.cut_of(leaf)) cuts.push_back(*cut);
     for (std::size_t output : kernels_[kernel].outputs) {
       const UOp& before = graph_.cuts[output].before;
       if (before.is_null()) continue;
@@ -255,6 +309,8 @@ class Fuser {
     };
     for (std::size_t output : kernels_[kernel].outputs) {
       for (const auto& [reader, reading] : readers_[output]) add_kernels_of(reader, users);
+      if (const auto waiting = waiting_.find(output); waiting != waiting_.end())
+        for (std::size_t cut : waiting->second) add_kernels_of(cut, users);
       add_overwriting(leaf(output));
     }
     for (const auto& [input, bytes] : kernels_[kernel].inputs) add_overwriting(input);
@@ -338,6 +394,8 @@ class Fuser {
         if (const auto assignment = graph_.overwritten_by(input))
           edge(i, whole(instances_[*assignment][0].kernel));
       }
+      for (const Node* leaf : kernels_[i].waits)
+        if (const auto cut = graph_.cut_of(leaf)) edge(whole(instances_[*cut][0].kernel), i);
       for (std::size_t output : kernels_[i].outputs)
         if (const Cut& cut = graph_.cuts[output]; !cut.before.is_null())
           if (const auto source = graph_.cut_of(cut.before.node()))
@@ -379,7 +437,9 @@ class Fuser {
   // By cut: who reads it and where (null for a copy), and where it is computed.
   std::vector<std::vector<std::pair<std::size_t, const Reading*>>> readers_;
   std::vector<std::vector<Instance>> instances_;
+  std::vector<std::vector<std::size_t>> followers_;                                     // by cut
   std::unordered_map<std::uint64_t, std::vector<std::size_t>> readers_of_overwritten_;  // by leaf
+  std::unordered_map<std::size_t, std::vector<std::size_t>> waiting_;  // by cut: for it to be there
   std::vector<Workload> kernels_;
   // By kernel: the one it was merged into, or itself; and the last cut that is made by it or by a
   // kernel that it needs, so that nobody whose last cut comes before can need it.

@@ -58,6 +58,17 @@ double Instance::flops(const Body& body) const {
   return total;
 }
 
+bool Instance::is_scattered() const {
+  return std::ranges::any_of(dims, [](const Bound& bound) {
+    return bound.loop == nullptr && bound.depth > 0 &&
+           std::ranges::any_of(toposort(bound.index), [](const Node* node) {
+             return OpSet{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Load}.contains(
+                        node->op()) &&
+                    !node->ranges().empty();
+           });
+  });
+}
+
 bool are_same_place(const Instance& a, const Instance& b) {
   const auto same_loop = [](const Loop* x, const Loop* y) { return x->same() == y->same(); };
   if (!std::ranges::equal(a.nest, b.nest, same_loop)) return false;
@@ -102,6 +113,8 @@ Instance Nests::read(Instance& reader, const Body& body, const Reading& reading)
   for (std::size_t own : reading.own) depth = std::max(depth, reader.dims[own].depth);
   Instance result;
   result.kernel = reader.kernel;
+  result.outside = reader.outside;
+  result.summed = reading.summed;
   result.nest.assign(reader.nest.begin(), reader.nest.begin() + static_cast<std::ptrdiff_t>(depth));
   std::map<const Node*, Bound> known;
   for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];
@@ -144,6 +157,7 @@ Instance Nests::stage(const std::vector<Instance>& instances, std::size_t depth,
   const Instance& like = instances[0];
   Instance result;
   result.kernel = like.kernel;
+  result.outside = std::min(like.outside.value_or(depth), depth);
   result.nest.assign(like.nest.begin(), like.nest.begin() + static_cast<std::ptrdiff_t>(depth));
   for (std::size_t i = 0; i < body.loops.size(); ++i) {
     const Bound& bound = like.dims[i];

@@ -1,8 +1,10 @@
 // Where in a kernel's loops a cut is computed: what its place costs follows from that.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "bodies.h"
@@ -35,10 +37,17 @@ struct Instance {
   std::vector<const Loop*> nest;  // the loops around it, outermost first
   std::vector<Bound> dims;
   std::map<const Node*, const Loop*> inner;  // its own reduce loops, once something asked for them
+  // How many of the loops are around the stage that it is part of.
+  std::optional<std::size_t> outside = {};
+  std::optional<Op> summed = {};  // by a reduction of nothing else
 
   double runs() const { return runs(nest.size()); }
+  // Of the loops that workers share: none inside of a stage.
+  double shared_runs() const { return runs(std::min(outside.value_or(nest.size()), nest.size())); }
   double runs(std::size_t depth) const;  // of the loops down to a depth
   double flops(const Body& body) const;
+  // Whether some index is more than sums of multiples of loops: no lanes of it lie beside each other.
+  bool is_scattered() const;
 };
 
 bool are_same_place(const Instance& a, const Instance& b);

@@ -1,5 +1,6 @@
 #include <weft/dev/schedule/plan.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include <weft/dev/device/device.h>
@@ -13,6 +14,8 @@
 #include <weft/settings.h>
 
 #include "emit.h"
+#include "in_place.h"
+#include "needed.h"
 #include "shard_rules.h"
 #include "split_sums.h"
 
@@ -28,9 +31,18 @@ const RuleSet& tensor_rules(Algebra algebra_used) {
   return sets[static_cast<std::size_t>(algebra_used)];
 }
 
-bool looks_at_memory(const Node* node) {
-  while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Detach) node = node->src(0);
+// Through movement, and the ops that pass values on.
+bool looks_at_memory(const Node* node, OpSet passing) {
+  while (info(node->op()).cls == OpClass::Movement || passing.contains(node->op()))
+    node = node->src(0);
   return node->op() == Op::Buffer || node->op() == Op::After;
+}
+
+// Before other rules see what the calls compute: it becomes the graph that it would be without them.
+std::vector<UOp> without_calls(const std::vector<UOp>& tensors) {
+  const auto is_call = [](const Node* node) { return node->op() == Op::Call; };
+  return std::ranges::any_of(toposort(nodes_of(tensors)), is_call) ? rewrite(tensors, call_rules())
+                                                                   : tensors;
 }
 
 // Each a MULTI, if it lies on several devices.
@@ -52,7 +64,8 @@ struct Simplified {
 
   void add(const Root& root, const UOp& tensor, Symbol device) {
     // What was computed stays apart from memory that it turns out to equal.
-    const bool is_new = looks_at_memory(tensor.node()) && !looks_at_memory(root.tensor.node());
+    const bool is_new = looks_at_memory(tensor.node(), {Op::Detach, Op::Remat}) &&
+                        !looks_at_memory(root.tensor.node(), {Op::Detach});
     parts.push_back({is_new ? make(Op::Contiguous, {tensor}) : tensor, device});
     Interner& arena = Interner::current();
     arena.inherit(parts.back().tensor.node(), root.tensor.node(), arena);
@@ -75,8 +88,8 @@ struct Simplified {
 Simplified simplified(const std::vector<Root>& roots) {
   Simplified result;
   for (const Root& root : roots) result.tensors.push_back(root.tensor);
-  result.tensors =
-      on_their_devices(rewrite(result.tensors, tensor_rules(algebra_in_force())), roots);
+  result.tensors = rewrite(without_calls(result.tensors), tensor_rules(algebra_in_force()));
+  result.tensors = on_their_devices(without_unneeded(result.tensors), roots);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const UOp& tensor = result.tensors[i];
     if (tensor->op() != Op::Multi) {
@@ -133,10 +146,11 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile) {
   Plan plan;
   emit(graph, fuse(graph, opened, profile), plan);
   plan.roots = tensors.joined(plan.roots);
+  find_inputs(roots, plan);
+  reuse_inputs(plan, in_place_in_force());
   for (const Step& step : plan.steps)
     if (is_checked && !step.kernel.is_null())
       verify({{step.kernel.node()}}, Level::Kernel, "schedule");
-  find_inputs(roots, plan);
   keep(plan, Interner::current());
   return plan;
 }

@@ -125,6 +125,23 @@ UOp through_flip(const Match& m) {
   return e.of(0, at);
 }
 
+// Conditions on other ranges than those of the indices say nothing of what is read here, and who asks for it looks
+// at them himself: a sum that changed with them would be computed again for each trip of theirs.
+UOp valid_for(const std::vector<UOp>& indices, const UOp& valid) {
+  const auto concerns = [&](const Node* clause) {
+    const auto is_read = [&](const Node* range) {
+      return std::ranges::any_of(indices, [&](const UOp& index) {
+        return std::ranges::find(index->ranges(), range) != index->ranges().end();
+      });
+    };
+    return clause->ranges().empty() || std::ranges::any_of(clause->ranges(), is_read);
+  };
+  UOp result = const_bool(true);
+  for (const Node* clause : clauses_of(valid.node()))
+    if (concerns(clause)) result = result & UOp(clause);
+  return result;
+}
+
 // Along axes becomes over ranges, which are new for every set of indices: each is closed once. Over
 // nothing there is nothing to read.
 UOp through_reduce(const Match& m) {
@@ -132,6 +149,8 @@ UOp through_reduce(const Match& m) {
   const auto& arg = e.tensor->arg<ReduceArg>();
   if (arg.axes.empty()) return {};
   std::vector<UOp> at = e.indices, src{UOp()};
+  for (std::int64_t axis : arg.axes.get()) at[static_cast<std::size_t>(axis)] = const_int(0);
+  const UOp valid = valid_for(at, e.valid);
   for (std::int64_t axis : arg.axes.get()) {
     const auto i = static_cast<std::size_t>(axis);
     if (e.size(i)->is_const_int(0))
@@ -140,7 +159,7 @@ UOp through_reduce(const Match& m) {
     at[i] = range(size_as_index(e.size(i)), fresh_id().value, LoopKind::Reduce);
     src.push_back(at[i]);
   }
-  src[0] = e.of(0, at);
+  src[0] = element(UOp(e.tensor->src(0)), valid, at);
   return make(Op::Reduce, src, {}, ReduceArg{arg.op, {}});
 }
 

@@ -22,6 +22,25 @@ UOp elements_in_parts(const Match& m) {
   return layout ? on_each(m.root(), *layout) : UOp();
 }
 
+// Each device's part waits for all that the tensor does.
+UOp again_in_parts(const Match& m) {
+  const Node* again = m.root();
+  const auto is_multi = [](const Node* source) { return source->op() == Op::Multi; };
+  if (std::ranges::none_of(again->src(), is_multi)) return {};
+  std::vector<UOp> src{UOp()};
+  for (const Node* wait : again->src().subspan(1)) {
+    for (const Node* part : is_multi(wait) ? wait->src() : NodeList(&wait, 1))
+      src.emplace_back(part);
+  }
+  const auto part = [&](const Node* value) {
+    src[0] = UOp(value);
+    return with_sources(UOp(again), src);
+  };
+  const Node* value = again->src(0);
+  if (!is_multi(value)) return part(value);
+  return for_each_part(Layout::of(value), [&](std::size_t i) { return part(value->src(i)); });
+}
+
 UOp shared_out(const Match& m) {
   const UOp tensor(m.root()->src(0));
   const std::int64_t axis = m.root()->arg<ShardArg>().axis;
@@ -68,7 +87,7 @@ UOp member_of_list(const Match& m) {
 }
 
 const RuleSet& part_rules() {
-  static const OpSet alike{Op::Contiguous, Op::Detach, Op::Remat};
+  static const OpSet alike{Op::Contiguous, Op::Detach};
   static const Pat parts = node(Op::Multi);
   static const RuleSet rules{"parts",
                              {
@@ -76,6 +95,7 @@ const RuleSet& part_rules() {
                                  rule(node(Op::Copy, {parts}), gathered),
                                  rule(node(OpSet::where(is_elementwise)), elements_in_parts),
                                  rule(node(alike), elements_in_parts),
+                                 rule(node(Op::Remat), again_in_parts),
                                  rule(node(Op::Reduce, {parts}), reduced_parts),
                                  rule(node(Op::AllReduce, {parts}), all_reduced_parts),
                                  rule(node(Op::GetTuple), member_of_list),

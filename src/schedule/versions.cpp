@@ -41,7 +41,9 @@ void follow(CutGraph& graph) {
   for (Cut& cut : graph.cuts) {
     cut.follows.assign(count, false);
     if (count == 0) continue;
-    for (const Node* leaf : leaves_of(cut))
+    std::vector<const Node*> before = leaves_of(cut);
+    for (const UOp& leaf : cut.waits) before.push_back(leaf.node());
+    for (const Node* leaf : before)
       if (const auto source = graph.cut_of(leaf))
         for (std::size_t i = 0; i < count; ++i)
           cut.follows[i] = cut.follows[i] || graph.cuts[*source].follows[i];

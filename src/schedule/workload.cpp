@@ -11,6 +11,17 @@ namespace {
 constexpr double most_repeated = 2;
 // Loops go one way: a kernel with another scan, from the other end, would take n^2 steps for it.
 constexpr int most_scans = 1;
+// How many times as long a sum takes that code generation does not put into vectors.
+constexpr double times_scalar = 8;
+// And one that shares the registers with another, but nothing that it reads.
+constexpr double times_crowded = 1.5;
+// And one that has loops of so few trips where some are around another sum, which nothing can then go across.
+constexpr double times_ordered = 2, lanes = 16;
+// What a byte takes that a stage reads again in every trip of the loops around it, where it reads more than
+// stays in a cache.
+constexpr double effort_of_far_byte = 1.5;
+// So many neighbours may use what is read once: more do not stand in registers.
+constexpr double most_reuse = 8;
 // Index arithmetic counts among a kernel's nodes: some of it for every op on data.
 constexpr std::int64_t nodes_per_op = 8;
 
@@ -35,12 +46,102 @@ void unite(std::vector<bool>& set, const std::vector<bool>& other) {
   for (std::size_t i = 0; i < other.size(); ++i) set[i] = set[i] || other[i];
 }
 
+// Sums of sums of the same kind become one.
+bool joins_another(const Body& body, const Instance& place) {
+  return body.value->op() == Op::Reduce && place.summed == body.value->arg<ReduceArg>().op;
+}
+
+// What it takes to read again, in every trip of so many loops around, what is more than stays in a cache.
+double far_effort(const Body& body, const Instance& place, std::size_t outside, double cache) {
+  double effort = 0;
+  for (const Reading& reading : body.readings) {
+    double bytes = static_cast<double>(reading.index->src(0)->dtype().bytes());
+    const auto inside = reading.index->ranges();
+    for (const Node* range : body.reduction)
+      if (std::ranges::find(inside, range) != inside.end()) bytes *= trips(range);
+    for (std::size_t dim : reading.used)
+      if (const Bound& bound = place.dims[dim]; bound.loop != nullptr && bound.depth > outside)
+        bytes *= bound.loop->trips;
+    if (bytes > cache) effort += bytes * place.runs(outside) * effort_of_far_byte;
+  }
+  return effort;
+}
+
+// What a sum at this place reads for all of its trips, each read shared by the neighbours that need the same.
+double loads(const Body& body, const Instance& place) {
+  if (body.reduction.empty() || !body.scanned.empty()) return 0;
+  double trips_of_all = place.runs();
+  for (const Node* range : body.reduction) trips_of_all *= trips(range);
+  const auto is_shared_by = [&](std::size_t dim, const Reading& reading) {
+    const Bound& bound = place.dims[dim];
+    return bound.loop != nullptr && !bound.loop->reduces &&
+           bound.depth > place.outside.value_or(0) &&
+           std::ranges::find(reading.used, dim) == reading.used.end();
+  };
+  double count = 0;
+  for (const Reading& reading : body.readings) {
+    double reuse = 1;
+    for (std::size_t dim = 0; dim < place.dims.size(); ++dim)
+      if (is_shared_by(dim, reading)) reuse *= place.dims[dim].loop->trips;
+    count += trips_of_all / std::min(reuse, most_reuse);
+  }
+  return count;
+}
+
+// Whether the loops of one are around another, and leave it none along memory that fills a vector.
+bool takes_lanes(const Summed& outer, const Summed& inner) {
+  const auto is_outer = [&](const Loop* loop) {
+    return std::ranges::any_of(outer.place.nest,
+                               [&](const Loop* other) { return other->same() == loop->same(); });
+  };
+  if (outer.place.nest.empty() ||
+      std::ranges::count_if(inner.place.nest, is_outer) != std::ssize(outer.place.nest))
+    return false;
+  const Loop* last = inner.place.nest.back();
+  return outer.place.nest.size() < inner.place.nest.size() &&
+         (is_outer(last) || last->trips < lanes);
+}
+
+bool are_same_loops(const std::vector<const Loop*>& a, const std::vector<const Loop*>& b) {
+  return std::ranges::equal(a, b,
+                            [](const Loop* x, const Loop* y) { return x->same() == y->same(); });
+}
+
+bool begins_with(const std::vector<const Loop*>& nest, const std::vector<const Loop*>& around) {
+  return nest.size() >= around.size() &&
+         are_same_loops({nest.begin(), nest.begin() + std::ssize(around)}, around);
+}
+
+void slow_down(Workload& kernel, Summed& sum, double times) {
+  const double more = times - sum.times;
+  if (more <= 0) return;
+  kernel.effort += more * sum.effort;
+  kernel.longest += more * sum.longest;
+  sum.times = times;
+}
+
+// Sums of one nest run together where they are equally long.
+void put_beside(Workload& kernel, Summed& a, Summed& b) {
+  const auto reads = [&](const Node* leaf) { return a.sources.contains(leaf); };
+  const double times = a.trips != b.trips                       ? times_scalar
+                       : std::ranges::none_of(b.sources, reads) ? times_crowded
+                                                                : 1;
+  slow_down(kernel, a, times);
+  slow_down(kernel, b, times);
+}
+
 }  // namespace
 
 Work Workload::work() const {
   double bytes = output_bytes;
   for (const auto& [leaf, read] : inputs) bytes += read;
-  return {flops, bytes, longest > 0 ? flops / longest : 1};
+  return {flops, bytes, longest > 0 ? effort / longest : 1};
+}
+
+double Estimator::time(const Workload& kernel) const {
+  Work work = kernel.work();
+  work.flops = kernel.effort;
+  return seconds(profile_, work);
 }
 
 double Estimator::shared(double runs) const {
@@ -58,44 +159,86 @@ void Estimator::add_inputs(Workload& kernel, const Body& body) const {
   }
 }
 
+void Estimator::add_waits(Workload& kernel, const Cut& cut) {
+  for (const UOp& leaf : cut.waits) kernel.waits.insert(leaf.node());
+}
+
 Workload Estimator::alone(std::size_t cut, const Instance& root) const {
   Workload kernel;
   const Cut& piece = graph_.cuts[cut];
   kernel.outputs = {cut};
+  kernel.root = root.nest;
   kernel.output_bytes = bytes_of(piece.place.is_null() ? piece.leaf : piece.place);
-  if (piece.is_copy)
+  if (piece.is_copy) {
     kernel.inputs[copied_from(piece).buffer] = bytes_of(piece.value);
-  else
+    add_waits(kernel, piece);
+  } else {
     add_inline(kernel, cut, {root});
+  }
   kernel.follows = piece.follows;
   return kernel;
+}
+
+void Estimator::add_work(Workload& kernel, const Body& body, const Instance& place) const {
+  const double flops = place.flops(body);
+  Summed sum{.body = &body, .place = place, .effort = flops + loads(body, place)};
+  sum.longest = sum.effort / shared(place.shared_runs());
+  kernel.flops += flops;
+  kernel.effort += sum.effort;
+  kernel.longest += sum.longest;
+  for (const Node* range : body.reduction) sum.trips.push_back(trips(range));
+  if (sum.trips.empty() || !body.scanned.empty()) return;
+  read_again(kernel, sum, place.outside.value_or(0));
+  if (joins_another(body, place)) return;
+  for (const Reading& reading : body.readings) sum.sources.insert(reading.index->src(0));
+  const bool is_inside = std::ranges::any_of(place.nest, &Loop::reduces);
+  if (is_inside || place.is_scattered()) slow_down(kernel, sum, times_scalar);
+  for (Summed& other : kernel.sums) {
+    if (are_same_loops(sum.place.nest, other.place.nest)) put_beside(kernel, sum, other);
+    if (takes_lanes(sum, other)) slow_down(kernel, other, times_ordered);
+    if (takes_lanes(other, sum)) slow_down(kernel, sum, times_ordered);
+  }
+  kernel.sums.push_back(std::move(sum));
+}
+
+// Of a sum that stands in loops around a stage, its own or another's.
+void Estimator::read_again(Workload& kernel, Summed& sum, std::size_t outside) const {
+  if (outside == 0) return;
+  const auto cache = static_cast<double>(profile_.scratch);
+  const double more = far_effort(*sum.body, sum.place, outside, cache) - sum.far;
+  if (more <= 0) return;
+  sum.far += more;
+  kernel.effort += more;
+  kernel.longest += more / shared(sum.place.runs(outside));
 }
 
 void Estimator::add_inline(Workload& kernel, std::size_t cut,
                            const std::vector<Instance>& places) const {
   const Body& body = bodies_[cut];
   for (const Instance& place : places) {
-    const double flops = place.flops(body);
-    kernel.flops += flops;
-    kernel.longest += flops / shared(place.runs());
+    add_work(kernel, body, place);
     kernel.size += body.size;
     kernel.scans += static_cast<int>(body.scanned.size());
   }
   kernel.flops_apart += flops_apart(body);
   add_inputs(kernel, body);
+  add_waits(kernel, graph_.cuts[cut]);
 }
 
 void Estimator::add_stage(Workload& kernel, std::size_t cut, const Instance& stage,
                           std::size_t depth) const {
   const Body& body = bodies_[cut];
-  const double flops = stage.flops(body);
-  kernel.flops += flops;
-  kernel.longest += flops / shared(stage.runs(depth));
+  const std::vector<const Loop*> around(stage.nest.begin(),
+                                        stage.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  for (Summed& sum : kernel.sums)
+    if (begins_with(sum.place.nest, around)) read_again(kernel, sum, depth);
+  add_work(kernel, body, stage);
   kernel.size += body.size;
   kernel.scratch += stage.runs() / std::max(1.0, stage.runs(depth)) *
                     static_cast<double>(graph_.cuts[cut].leaf->dtype().bytes());
   kernel.flops_apart += flops_apart(body);
   add_inputs(kernel, body);
+  add_waits(kernel, graph_.cuts[cut]);
 }
 
 void Estimator::merge(Workload& kernel, const Workload& other) {
@@ -105,13 +248,21 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
     known = std::max(known, bytes);
   }
   kernel.output_bytes += other.output_bytes;
+  for (Summed sum : other.sums) {
+    if (are_same_loops(sum.place.nest, other.root))
+      for (Summed& own : kernel.sums)
+        if (are_same_loops(own.place.nest, kernel.root)) put_beside(kernel, own, sum);
+    kernel.sums.push_back(std::move(sum));
+  }
   kernel.flops += other.flops;
+  kernel.effort += other.effort;
   kernel.longest += other.longest;
   kernel.flops_apart += other.flops_apart;
   kernel.scratch += other.scratch;
   kernel.size += other.size;
   kernel.scans += other.scans;
   unite(kernel.follows, other.follows);
+  kernel.waits.insert(other.waits.begin(), other.waits.end());
 }
 
 bool Estimator::is_allowed(const Workload& kernel) const {

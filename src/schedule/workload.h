@@ -2,23 +2,39 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <vector>
 
 #include "nests.h"
 
 namespace weft {
 
+// A sum among a kernel's loops.
+struct Summed {
+  const Body* body;
+  Instance place;
+  std::vector<double> trips = {};      // of its own loops
+  std::set<const Node*> sources = {};  // leaves that it reads
+  double effort = 0, longest = 0;
+  double times = 1;  // how many times as long it takes as it would alone
+  double far = 0;    // effort besides, for what it reads again
+};
+
 struct Workload {
   std::vector<std::size_t> outputs;      // cuts in memory
   std::map<const Node*, double> inputs;  // leaves, with the bytes read of each
   double output_bytes = 0;
   double flops = 0;
-  double longest = 0;         // flops of the worker that does most
-  double flops_apart = 0;     // if every cut had a kernel of its own
-  double scratch = 0;         // bytes
-  std::int64_t size = 0;      // nodes
-  int scans = 0;              // that the kernel's loops carry
-  std::vector<bool> follows;  // which assignments it comes after
+  double effort = 0;              // what these take: as long as so many of a product's
+  double longest = 0;             // effort of the worker that does most
+  std::vector<const Loop*> root;  // the loops of its outputs
+  std::vector<Summed> sums;
+  double flops_apart = 0;       // if every cut had a kernel of its own
+  double scratch = 0;           // bytes
+  std::int64_t size = 0;        // nodes
+  int scans = 0;                // that the kernel's loops carry
+  std::vector<bool> follows;    // which assignments it comes after
+  std::set<const Node*> waits;  // leaves that are to be there before, besides the inputs
 
   Work work() const;
 };
@@ -36,12 +52,15 @@ class Estimator {
   void add_stage(Workload& kernel, std::size_t cut, const Instance& stage, std::size_t depth) const;
   static void merge(Workload& kernel, const Workload& other);
 
-  double time(const Workload& kernel) const { return seconds(profile_, kernel.work()); }
+  double time(const Workload& kernel) const;
   bool is_allowed(const Workload& kernel) const;
 
  private:
   double shared(double runs) const;
+  void add_work(Workload& kernel, const Body& body, const Instance& place) const;
+  void read_again(Workload& kernel, Summed& sum, std::size_t outside) const;
   void add_inputs(Workload& kernel, const Body& body) const;
+  static void add_waits(Workload& kernel, const Cut& cut);
 
   const CutGraph& graph_;
   const std::vector<Body>& bodies_;

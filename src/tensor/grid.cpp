@@ -78,18 +78,16 @@ Taps taps_of(const Tensor& coordinate, std::int64_t size, const GridSampleOption
 
 void want_grid(const Tensor& x, const Tensor& grid, const GridSampleOptions& options) {
   const std::int64_t dims = x.ndim() - 2;
-  if ((dims != 2 && dims != 3) || grid.ndim() != x.ndim() || grid.size(-1) != dims ||
-      grid.size(0) != x.size(0))
+  if (dims < 1 || grid.ndim() != x.ndim() || grid.size(-1) != dims || grid.size(0) != x.size(0))
     user_error(
         fmt::format("grid_sample: a grid of shape {} for shape {}: one is (batch, new sizes ..., "
-                    "dimensions), the other (batch, channels, sizes ...) with 2 or 3 of them",
+                    "dimensions), the other (batch, channels, sizes ...) with as many of them",
                     shape_text(grid.uop()), shape_text(x.uop())));
   if (!grid.dtype().is_float())
     user_error(fmt::format("grid_sample: a grid of {}, which is no float", grid.dtype().str()));
   const Resampling mode = options.mode;
-  if (mode != Resampling::Nearest && mode != Resampling::Linear &&
-      (mode != Resampling::Cubic || dims != 2))
-    user_error("grid_sample: the mode is nearest, linear, or of images cubic");
+  if (mode != Resampling::Nearest && mode != Resampling::Linear && mode != Resampling::Cubic)
+    user_error("grid_sample: the mode is nearest, linear or cubic");
 }
 
 }  // namespace

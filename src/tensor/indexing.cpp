@@ -1,7 +1,6 @@
 // Parts of tensors, as movement.
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 #include <weft/error.h>
@@ -99,8 +98,9 @@ std::vector<Tensor> Tensor::unbind(std::int64_t axis) const {
 std::vector<Tensor> Tensor::split(const std::vector<std::int64_t>& sizes, std::int64_t axis) const {
   const Called called;
   axis = axis_of("split", axis, ndim());
-  const bool is_negative = std::ranges::any_of(sizes, [](std::int64_t size) { return size < 0; });
-  if (is_negative || std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0}) != size(axis))
+  std::int64_t left = size(axis);  // below 0 from the first size that is none, or too large
+  for (const std::int64_t size : sizes) left = 0 <= size && size <= left ? left - size : -1;
+  if (left != 0)
     user_error(fmt::format("split: the sizes ({}) are not all of axis {} of shape {}",
                            fmt::join(sizes, ", "), axis, shape_text(uop())));
   std::vector<Tensor> parts;
@@ -126,7 +126,7 @@ std::vector<Tensor> Tensor::chunk(std::int64_t chunks, std::int64_t axis) const 
   if (chunks <= 0) user_error(fmt::format("chunk: into {} parts: want at least 1", chunks));
   if (size(axis) == 0)
     return split(std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0), axis);
-  return split((size(axis) + chunks - 1) / chunks, axis);
+  return split((size(axis) - 1) / chunks + 1, axis);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "counts.h"
 #include "ops.h"
 #include "state.h"
 
@@ -23,8 +24,8 @@ struct Elements {
       if (is_minus_one(size)) continue;
       if (!size->is_const())
         symbols.push_back(size.node());
-      else if (__builtin_mul_overflow(numbers, size->lo(), &numbers))
-        user_error("reshape: more than 2^63 elements");
+      else
+        numbers = elements_of("reshape", numbers, size->lo());
     }
     std::ranges::sort(symbols);
   }
@@ -77,8 +78,9 @@ Tensor Tensor::flatten(std::int64_t first, std::int64_t last) const {
   UOp product = one();
   for (std::int64_t i = first; i <= last; ++i) {
     const UOp& size = sizes[static_cast<std::size_t>(i)].uop();
-    product = product->is_const() && size->is_const() ? const_int(product->lo() * size->lo())
-                                                      : product * weft::cast(size, dtypes::index);
+    product = product->is_const() && size->is_const()
+                  ? const_int(elements_of("flatten", product->lo(), size->lo()))
+                  : product * weft::cast(size, dtypes::index);
   }
   result.emplace_back(product);
   result.insert(result.end(), sizes.begin() + last + 1, sizes.end());
@@ -91,7 +93,7 @@ void want_product(std::string_view op, const Dim& whole, const std::vector<Dim>&
   std::int64_t product = 1;
   for (const Dim& part : parts) {
     if (!part.uop()->is_const() || !whole.uop()->is_const()) return;  // reshape compares symbols
-    product *= part.uop()->lo();
+    product = elements_of(op, product, part.uop()->lo());
   }
   if (product != whole.uop()->lo())
     user_error(fmt::format("{}: an axis of {} is not one of {}", op, whole.uop()->lo(), product));
@@ -113,7 +115,8 @@ Tensor Tensor::unflatten(std::int64_t axis, const Shape& sizes) const {
       user_error("unflatten: -1 stands for one size alone");
     std::int64_t rest = 1;
     for (const Dim& part : parts)
-      rest *= is_minus_one(part.uop()) ? 1 : constant_size("unflatten", part.uop());
+      if (!is_minus_one(part.uop()))
+        rest = elements_of("unflatten", rest, constant_size("unflatten", part.uop()));
     const std::int64_t whole = constant_size("unflatten", at->uop());
     if (rest <= 0 || whole % rest != 0)
       user_error(

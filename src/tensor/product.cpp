@@ -228,6 +228,14 @@ Tensor cropped(const Tensor& tensor, const std::vector<std::int64_t>& first,
   return tensor.pad(missing).shrink(bounds);
 }
 
+// Zeros in front of the weight's elements that make padding whole rows of all phases, which then need not be
+// computed: as long as there is no phase more by that, and none sees an element more.
+std::int64_t zeros_in_front(const Window& window, std::size_t i) {
+  const std::int64_t stride = window.stride[i], reach = window.reach(i);
+  const std::int64_t missing = (stride - window.padding[i].first % stride) % stride;
+  return reach >= stride && missing <= (stride - reach % stride) % stride ? missing : 0;
+}
+
 // The weight (in, out / groups, sizes ...) as that of a convolution (out * phases, in / groups, taps ...).
 Tensor phased(const Tensor& weight, std::int64_t groups, const Window& window) {
   Tensor w = weight.unflatten(0, {groups, -1});  // and then (groups, in, out, taps, phases ...)
@@ -236,10 +244,12 @@ Tensor phased(const Tensor& weight, std::int64_t groups, const Window& window) {
     const auto axis = static_cast<std::int64_t>(3 + 2 * i);
     const std::int64_t stride = window.stride[i];
     if (stride > 1) w = spread(w, axis, window.dilation[i] - 1);
-    const std::int64_t size = w.size(axis), count = (size + stride - 1) / stride;
-    Tensor::Bounds behind(static_cast<std::size_t>(w.ndim()), {0, 0});
-    behind[static_cast<std::size_t>(axis)].second = count * stride - size;
-    w = w.pad(behind).unflatten(axis, {count, stride});
+    const std::int64_t front = zeros_in_front(window, i);
+    const std::int64_t size = front + w.size(axis), phases = std::min(stride, size);
+    const std::int64_t count = (size + phases - 1) / phases;
+    Tensor::Bounds missing(static_cast<std::size_t>(w.ndim()), {0, 0});
+    missing[static_cast<std::size_t>(axis)] = {front, count * phases - size};
+    w = w.pad(missing).unflatten(axis, {count, phases});
     taps.push_back(axis);
     order.push_back(axis + 1);
   }
@@ -252,7 +262,7 @@ Tensor phased(const Tensor& weight, std::int64_t groups, const Window& window) {
 
 // With a stride of s, every s-th output sees the same elements of the weight: each such phase is a
 // convolution of its own, whose outputs lie between those of the others. All of them are one
-// convolution with s times as many channels.
+// convolution with s times as many channels; those that see nothing are zeros.
 Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias,
                               const ConvTransposeOptions& options) const {
   const Called called;
@@ -271,7 +281,7 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias,
   const std::vector<std::int64_t> more = options.output_padding.of(n, op);
   const Tensor w = phased(weight, groups, window);
 
-  std::vector<std::int64_t> dilation, first, sizes;
+  std::vector<std::int64_t> dilation, first, sizes, phases;
   std::vector<Padding::Sides> around;
   for (std::size_t i = 0; i < n; ++i) {
     const auto axis = static_cast<std::int64_t>(2 + i);
@@ -282,17 +292,26 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias,
           fmt::format("{}: an output padding of {} is not below the stride {} or the dilation {}",
                       op, more[i], stride, window.dilation[i]));
     dilation.push_back(stride == 1 ? window.dilation[i] : 1);
-    around.emplace_back(dilation[i] * (w.size(axis) - 1), dilation[i] * (w.size(axis) - 1));
-    first.push_back(before);
+    const std::int64_t front = before + zeros_in_front(window, i);
+    phases.push_back(std::min(stride, front - before + window.reach(i)));
     sizes.push_back((size(axis) - 1) * stride + window.reach(i) - before - after + more[i]);
     if (sizes[i] < 1)
       user_error(
           fmt::format("{}: padding of {} and {} leaves nothing of axis {} for shape {} and a "
                       "weight of shape {}",
                       op, before, after, axis, shape_text(uop()), shape_text(weight.uop())));
+    // The convolution itself can leave out rows that are cut off, as far as they are padding.
+    const std::int64_t whole = dilation[i] * (w.size(axis) - 1);
+    const auto left_out = [&](std::int64_t rows) {
+      return std::clamp<std::int64_t>(rows, 0, whole);
+    };
+    const std::int64_t ahead = left_out(front / stride);
+    first.push_back(front - ahead * stride);
+    const std::int64_t wanted = (first[i] + sizes[i] + stride - 1) / stride;
+    around.emplace_back(whole - ahead, whole - left_out(size(axis) + whole - ahead - wanted));
   }
   const Tensor y = conv(w, {}, {.groups = groups, .dilation = dilation, .padding = around});
-  return with_bias(cropped(interleaved(y, window.stride), first, sizes), bias);
+  return with_bias(cropped(interleaved(y, phases, window.stride), first, sizes), bias);
 }
 
 Tensor Tensor::conv_transpose1d(const Tensor& weight, const Tensor& bias,

@@ -172,10 +172,12 @@ Tensor Tensor::logsumexp(const AxisList& axes, bool keepdim) const {
   const Called called;
   const AxisList over = axes_of("logsumexp", axes, ndim());
   if (is_empty(*this)) return exp().sum(axes, keepdim).log();
-  const Tensor top = max(axes, true).detach();
-  const Tensor least = top.isfinite().where(top, 0);
-  const Tensor sum = (*this - least).exp().sum(axes, true).log() + least;
-  return keepdim ? sum : sum.squeeze(over);
+  return widely(*this, [&](const Tensor& x) {
+    const Tensor top = x.max(axes, true).detach();
+    const Tensor least = top.isfinite().where(top, 0);
+    const Tensor sum = (x - least).exp().sum(axes, true).log() + least;
+    return keepdim ? sum : sum.squeeze(over);
+  });
 }
 
 namespace {

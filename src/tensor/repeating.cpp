@@ -7,6 +7,7 @@
 #include <weft/dev/ir/node.h>
 #include <weft/error.h>
 
+#include "counts.h"
 #include "ops.h"
 #include "places.h"
 #include "slices.h"
@@ -27,8 +28,9 @@ Tensor Tensor::repeat(const Shape& times) const {
     if (count < 0) user_error(fmt::format("repeat: {} times: want at least 0", count));
     apart.insert(apart.end(), {Dim(1), sizes[i]});
     together.insert(together.end(), {Dim(count), sizes[i]});
-    result.emplace_back(count == 1 ? sizes[i]
-                                   : Dim(count * constant_size("repeat", sizes[i].uop())));
+    result.emplace_back(
+        count == 1 ? sizes[i]
+                   : Dim(elements_of("repeat", count, constant_size("repeat", sizes[i].uop()))));
   }
   return reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result));
 }

@@ -187,7 +187,7 @@ Tensor pixel_shuffle(const Tensor& x, std::int64_t factor) {
   if (x.size(-3) % (factor * factor) != 0)
     user_error(fmt::format("pixel_shuffle: {} channels of shape {} are no multiple of {}",
                            x.size(-3), shape_text(x.uop()), factor * factor));
-  return interleaved(x, {factor, factor});
+  return interleaved(x, {factor, factor}, {factor, factor});
 }
 
 Tensor pixel_unshuffle(const Tensor& x, std::int64_t factor) {

@@ -14,6 +14,7 @@
 
 #include "batch.h"
 #include "capture.h"
+#include "counts.h"
 #include "ops.h"
 #include "state.h"
 
@@ -101,9 +102,7 @@ namespace {
 
 std::int64_t product_of(std::string_view op, const std::vector<std::int64_t>& sizes) {
   std::int64_t count = 1;
-  for (std::int64_t size : sizes)
-    if (__builtin_mul_overflow(count, size, &count))
-      user_error(fmt::format("{}: more than 2^63 elements", op));
+  for (const std::int64_t size : sizes) count = elements_of(op, count, size);
   return count;
 }
 
@@ -291,12 +290,16 @@ UOp reread(const UOp& stored, DType dtype) {
 Tensor Tensor::bitcast(DType dtype) const {
   const Called called;
   const Operand x(*this);
-  if (x.uop()->dtype() == dtype) return *this;
-  if (x.uop()->dtype().bytes() != dtype.bytes() && only_stores(device()))
+  const DType own = x.uop()->dtype();
+  const bool is_in_file = only_stores(device());
+  if (own == dtype) return *this;
+  if (own.bytes() != dtype.bytes() && is_in_file)
     return from({reread(x.uop(), dtype), x.device, false});
-  if (x.uop()->dtype().bytes() != dtype.bytes())
-    user_error(
-        fmt::format("bitcast: {} and {} differ in width", x.uop()->dtype().str(), dtype.str()));
+  if (own.bytes() != dtype.bytes())
+    user_error(fmt::format("bitcast: {} and {} differ in width", own.str(), dtype.str()));
+  // In a kernel a bool is a bit; its byte in memory is 0 or 1.
+  if (own.is_bool() && !is_in_file) return cast(dtypes::u8).bitcast(dtype);
+  if (dtype.is_bool() && !is_in_file) return bitcast(dtypes::u8) != 0;
   return result("bitcast", weft::bitcast(x.uop(), dtype), {&x});
 }
 

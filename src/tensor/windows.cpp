@@ -183,14 +183,20 @@ Tensor windows(const Tensor& tensor, const Window& window) {
   return Tensor::custom({tensor}, forward, backward);
 }
 
-Tensor interleaved(const Tensor& tensor, const std::vector<std::int64_t>& phases) {
+Tensor interleaved(const Tensor& tensor, const std::vector<std::int64_t>& phases,
+                   const std::vector<std::int64_t>& strides) {
   const auto n = std::ssize(phases), axis = tensor.ndim() - n - 1;
   std::vector<Dim> parts{Dim(-1)};
   parts.insert(parts.end(), phases.begin(), phases.end());
   Axes order;
   for (std::int64_t i = 0; i <= axis; ++i) order.push_back(i);
   for (std::int64_t i = 1; i <= n; ++i) order.insert(order.end(), {axis + n + i, axis + i});
-  Tensor result = tensor.unflatten(axis, Shape(parts)).permute(order);
+  Tensor::Bounds missing(static_cast<std::size_t>(axis + 1 + 2 * n), {0, 0});
+  for (std::int64_t i = 0; i < n; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    missing[static_cast<std::size_t>(axis + 1 + i)].second = strides[at] - phases[at];
+  }
+  Tensor result = tensor.unflatten(axis, Shape(parts)).pad(missing).permute(order);
   for (std::int64_t i = 1; i <= n; ++i) result = result.flatten(axis + i, axis + i + 1);
   return result;
 }

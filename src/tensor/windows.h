@@ -33,9 +33,10 @@ Tensor windows(const Tensor& tensor, const Window& window);
 // Of windows that overlap, with a stride or a dilation of 1: the gradient of the tensor.
 Tensor windows_gradient(const Tensor& gradient, const Tensor& tensor, const Window& window);
 
-// (batch, channels * phases ..., sizes ...) to (batch, channels, sizes * phases ...): the phases of an
-// axis, as many as given, lie beside each other.
-Tensor interleaved(const Tensor& tensor, const std::vector<std::int64_t>& phases);
+// (batch, channels * phases ..., sizes ...) to (batch, channels, sizes * strides ...): the phases of an
+// axis, as many as given, lie beside each other, with zeros behind them up to the stride.
+Tensor interleaved(const Tensor& tensor, const std::vector<std::int64_t>& phases,
+                   const std::vector<std::int64_t>& strides);
 
 // As many axes, the last ones.
 AxisList last_axes(std::size_t count);

@@ -101,7 +101,7 @@ TEST(Processors, RunOrAreRefusedByLlvm) { run_or_be_refused("LLVM"); }
 TEST(Processors, RunOrAreRefusedByClang) { run_or_be_refused("CLANG"); }
 
 std::string disassembled(const std::string& program, const std::string& code) {
-  const cpu::TemporaryFolder folder;
+  const TemporaryFolder folder;
   cpu::write_file(folder / "kernel.o", code);
   return cpu::run_program({program, "-d", "kernel.o"}, folder.path());
 }

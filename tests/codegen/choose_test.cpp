@@ -149,6 +149,61 @@ TEST_F(Choose, SumsThatDoNotFitGoOnInParts) {
   EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
 }
 
+// So many channels from as many, by windows of 3 x 3 that reach beyond the images; written, or added to what is there.
+UOp convolution(std::int64_t images, std::int64_t channels, std::int64_t n,
+                Access access = Access::Write) {
+  const UOp b = loop(images), to = loop(channels), y = loop(n), x = loop(n);
+  const UOp from = reduction(channels), ky = reduction(3), kx = reduction(3);
+  const UOp iy = y + ky + -1, ix = x + kx + -1;
+  const UOp inside = (iy >= 0) & (iy < n) & (ix >= 0) & (ix < n);
+  const UOp image = param(1, Access::Read, {size(images), size(channels), size(n), size(n)});
+  const UOp weights = param(2, Access::Read, {size(channels), size(channels), size(3), size(3)});
+  const UOp product =
+      load(place(image, {b, from, iy, ix}, inside)) * load(place(weights, {to, from, ky, kx}));
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{product, from, ky, kx});
+  const UOp out =
+      place(param(0, access, {size(images), size(channels), size(n), size(n)}), {b, to, y, x});
+  const UOp all = access == Access::Write ? sum : sum + load(out);
+  return kernel_of(over(put(out, all), {b, to, y, x}));
+}
+
+TEST_F(Choose, PaddingIsPutAroundImagesOnce) {
+  const UOp kernel = convolution(8, 64, 32);
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  const auto staged = std::ranges::find_if(chosen, [](const Action& action) {
+    return action.type == Action::Stage && action.name == "p1";
+  });
+  ASSERT_NE(staged, chosen.end()) << to_string(chosen);
+  EXPECT_TRUE(staged->by_region) << to_string(chosen);
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen));
+}
+
+// What is read and written is not computed twice, so that no tile begins earlier than the one before ends.
+TEST_F(Choose, SumsIntoWhatIsThere) {
+  const UOp kernel = convolution(32, 64, 32, Access::ReadWrite);
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+}
+
+UOp weight_gradient(std::int64_t images, std::int64_t channels, std::int64_t n) {
+  const UOp to = loop(channels), from = loop(channels), ky = loop(3), kx = loop(3);
+  const UOp b = reduction(images), y = reduction(n), x = reduction(n);
+  const UOp iy = y + ky + -1, ix = x + kx + -1;
+  const UOp inside = (iy >= 0) & (iy < n) & (ix >= 0) & (ix < n);
+  const UOp image = param(1, Access::Read, {size(images), size(channels), size(n), size(n)});
+  const UOp gradient = param(2, Access::Read, {size(images), size(channels), size(n), size(n)});
+  const UOp product =
+      load(place(image, {b, from, iy, ix}, inside)) * load(place(gradient, {b, to, y, x}));
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{product, b, y, x});
+  const UOp out = param(0, Access::Write, {size(channels), size(channels), size(3), size(3)});
+  return kernel_of(over(put(place(out, {to, from, ky, kx}), sum), {to, from, ky, kx}));
+}
+
+TEST_F(Choose, LanesAreNotStoredPagesApart) {
+  const Schedule chosen = choose_schedule(weight_gradient(32, 512, 4).node(), fixed_target());
+  EXPECT_NE(family_of(chosen, LoopKind::Vector), "r0") << to_string(chosen);
+}
+
 // Images of their own for each channel, and windows two apart that reach beyond them.
 UOp windows(std::int64_t channels, std::int64_t n) {
   const UOp c = loop(channels), y = loop(n), x = loop(n);
@@ -326,6 +381,16 @@ TEST_F(Choose, ExpectsLessOfLanesAndCopies) {
                          "tile r1 16; tile r0 8; order r0 r1 k0 r0.1 r1.1; upcast r0.1; "
                          "vector r1.1"),
             microseconds(kernel, "tile r1 16; order r0 r1 k0 r1.1; vector r1.1"));
+}
+
+// Searches try what is staged in each copy of a loop in registers.
+TEST_F(Choose, ExpectsMoreWhereRegistersAreStagedOneByOne) {
+  const UOp kernel = matmul(64, 96, 80);
+  const std::string order =
+      "tile r1 48 shift; tile r1.1 16; tile r0 8; order r0 r1 k0 r0.1 r1.1 r1.2; ";
+  const std::string kinds = "upcast r0.1; upcast r1.1; vector r1.2";
+  EXPECT_GT(microseconds(kernel, (order + "stage p2 at r1.1; " + kinds).c_str()),
+            microseconds(kernel, (order + kinds).c_str()));
 }
 
 TEST_F(Choose, ExpectsNothingOfOtherForms) {

@@ -2,22 +2,7 @@
 # The command line as a user meets it. Usage: weft.sh PATH_TO_WEFT
 set -eu
 weft=$1
-dir=$(mktemp -d)
-trap 'rm -rf "$dir"' EXIT
-failures=0
-
-# expect NAME STATUS PATTERN command...: the exit status, and a line of its output.
-expect() {
-  name=$1 status=$2 pattern=$3
-  shift 3
-  got=0
-  "$@" >"$dir/out" 2>&1 || got=$?
-  if [ "$got" -ne "$status" ] || ! grep -q -e "$pattern" "$dir/out"; then
-    echo "FAILED $name: exit $got (expected $status), looking for '$pattern' in:"
-    cat "$dir/out"
-    failures=$((failures + 1))
-  fi
-}
+. "$(dirname "$0")/expect.sh"
 
 cat >"$dir/flat.weft" <<'GRAPH'
 graph flat {

@@ -127,6 +127,54 @@ TEST_F(Searches, AreNotSlowerThanTheDefault) {
   EXPECT_LE(std::stod(fields[3]), std::stod(fields[4]));
 }
 
+TEST_F(Searches, EndWhereTheyAreToldToAndGoOnLater) {
+  const auto [kernel, device] = kernel_of(product(26));
+  const auto stopped = tune(kernel, *device, {.seconds = 60, .stops = [] { return true; }});
+  ASSERT_TRUE(stopped);
+  EXPECT_FALSE(stopped->is_done);
+  ASSERT_EQ(count_tunings(), 1U);
+  std::uint64_t told = 0;
+  const auto done =
+      tune(kernel, *device, {.seconds = 60, .tell = [&](const SearchProgress& progress) {
+                               told = std::max(told, progress.timed);
+                               EXPECT_GT(progress.fastest, 0);
+                             }});
+  ASSERT_TRUE(done);
+  EXPECT_TRUE(done->is_done);
+  EXPECT_GT(done->spent, stopped->spent);
+  EXPECT_GE(told, 2U);
+  EXPECT_EQ(kept_schedule(kernel, *device), done->schedule);
+  EXPECT_EQ(count_tunings(), 1U);
+  clear_tunings();
+  EXPECT_EQ(count_tunings(), 0U);
+  EXPECT_EQ(kept_schedule(kernel, *device), "");
+}
+
+TEST_F(Searches, HaveNothingToSayOfKernelsWithoutAChoice) {
+  const Context plain{{"NOOPT", 1}};
+  const auto [kernel, device] = kernel_of(product(27));
+  EXPECT_FALSE(tune(kernel, *device, {.seconds = 1}));
+}
+
+TEST_F(Searches, AreFoundByPlansThatAreMadeLater) {
+  const auto compiles = [&] {
+    const Context loud{{"DEBUG", 3}};
+    testing::internal::CaptureStderr();
+    product(28).realize();
+    return testing::internal::GetCapturedStderr().find("// r_28_40_24 for CPU\n") !=
+           std::string::npos;
+  };
+  EXPECT_TRUE(compiles());
+  const auto [kernel, device] = kernel_of(product(28));
+  auto tuning = tune(kernel, *device, {.width = 1, .seconds = 0.1});
+  ASSERT_TRUE(tuning);
+  tuning->schedule = "tile r1 8; vector r1.1";
+  keep_tuning(*tuning);
+  EXPECT_FALSE(compiles());
+  forget_plans();
+  EXPECT_TRUE(compiles());
+}
+
 TEST_F(Searches, SkipAndCountWhatIsRefused) {
   const KernelFor wanted = kernel_of(product(23));  // 23 rows: few tiles divide them
   const Context beam{{"BEAM", 2}, {"BEAM_BUDGET", 60}};

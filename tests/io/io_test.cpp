@@ -105,6 +105,10 @@ TEST_F(Io, Images) {
   const Tensor image = load_image(data("rgb.png"));
   EXPECT_EQ(image.dtype(), dtypes::u8);
   EXPECT_TRUE(holds<int>(image, pixels, {2, 4, 3}));
+  const std::vector<char> bytes = bytes_of(data("rgb.png"));
+  const Tensor decoded = decode_image(std::as_bytes(std::span(bytes)));
+  EXPECT_TRUE(decoded.equal(image));
+  EXPECT_EQ(error_of([] { decode_image({}); }), "decode_image: unknown image type");
   EXPECT_EQ(load_image(data("grey.png")).shape(), (std::vector<std::int64_t>{2, 4, 1}));
   EXPECT_EQ(load_image(data("grey.png"), 3).shape(), (std::vector<std::int64_t>{2, 4, 3}));
   for (const char* name : {"x.png", "x.bmp", "x.tga"}) {

@@ -39,7 +39,7 @@ constexpr std::string_view every_arg = R"(graph every_arg {
   %17 = shard %16 {axis = 1, devices = "gpu:0,gpu:1"} : f16
   %18 = reduce %17 {op = add, axes = [0, 1]} : f16
   %19 = remat %18 {id = 4} : f16
-  %20 = call %19, %19 {id = 5, name = "f"} : f16
+  %20 = call %19, %19 {id = 5, name = "f", again = false} : f16
   %21 = custom %20 {code = "x = \"y\";\n"} : f16x4
   %22 = mma %21, %21, %21 {name = "m4"} : f16x4
   %23 = lane %22 {at = 3} : f16

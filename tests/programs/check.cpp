@@ -35,6 +35,7 @@ std::vector<std::vector<Bits>> run(const Script& program, const Variant& variant
   const Context context{{"DEV", variant.device},
                         {"NOOPT", variant.noopt},
                         {"CLANG", variant.clang},
+                        {"IN_PLACE", variant.in_place},
                         {"CACHE_DIR", "none"}};
   const std::vector<Tensor> tensors = build(program, [&](const Tensor& tensor) {
     if (variant.realize_each) tensor.realize();
@@ -147,7 +148,8 @@ std::string report(const Script& program, const Fault& fault) {
   const Context context{{"DEV", variant.device}};
   const std::vector<std::string> settings{fmt::format("{{\"DEV\", \"{}\"}}", variant.device),
                                           fmt::format("{{\"NOOPT\", {}}}", variant.noopt),
-                                          fmt::format("{{\"CLANG\", {}}}", variant.clang)};
+                                          fmt::format("{{\"CLANG\", {}}}", variant.clang),
+                                          fmt::format("{{\"IN_PLACE\", {}}}", variant.in_place)};
   return fmt::format("// {}: {}\n{}", variant.name, fault.message,
                      cpp_text(program, settings, variant.realize_each));
 }

@@ -12,7 +12,7 @@ namespace weft {
 // A way to run a program.
 struct Variant {
   std::string_view name, device;
-  int noopt = 0, clang = 0;
+  int noopt = 0, clang = 0, in_place = 1;
   bool realize_each = false;  // after each instruction, not all at the end
   std::uint64_t every = 1;    // of how many programs one is run so
 };

@@ -18,8 +18,10 @@ namespace {
 
 constexpr Variant variants[] = {
     {.name = "reference", .device = "INTERP"},
+    {.name = "reference, in place", .device = "INTERP", .in_place = 2},
     {.name = "reference, step by step", .device = "INTERP", .realize_each = true, .every = 2},
     {.name = "CPU", .device = "CPU"},
+    {.name = "CPU, in place", .device = "CPU", .in_place = 2},
     {.name = "CPU, step by step", .device = "CPU", .realize_each = true, .every = 4},
     {.name = "CPU, plain loops", .device = "CPU", .noopt = 1, .every = 2},
     {.name = "in parts", .device = "CPU,CPU:1,CPU:2"},

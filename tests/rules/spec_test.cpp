@@ -413,7 +413,7 @@ constexpr std::string_view legal_anywhere[] = {
     %22 = index %21, %1, %19 : f32)",
   "%20 = load %6, %2 : f32",
   "%20 = store %6, %2, %16, %8 {combine = true, op = max}",
-  R"(%20 = call %13 {id = 0, name = "f"} : f32
+  R"(%20 = call %13 {id = 0, name = "f", again = false} : f32
     %21 = tuple %20, %8
     %22 = after %9, %21 : f32)",
   R"(%20 = async_copy %6, %15

@@ -83,6 +83,8 @@ TEST(ExecutedWork, IsWhatWasCounted) {
       {"columns", (a.matmul(b).sum(0, true) * c).sum(1), product + 3 * n * n},
       {"conv_transpose", image.conv_transpose(back, {}, {.stride = 2, .padding = 1}),
        2.0 * (4 * 32 * 32) * (8 * 2 * 2)},
+      {"sums in a part of a row", Tensor::cat({a.matmul(b).layernorm(), input({40, 3})}, 1),
+       product + 12 * n * n},
       {"attention", q.matmul(k.transpose(-1, -2)).softmax().matmul(v),
        4.0 * 2 * 40 * 40 * 16 + 8 * 2 * 1600},
   };

@@ -206,6 +206,9 @@ TEST(TensorElementwise, Casts) {
   EXPECT_TRUE(holds<std::uint32_t>(Tensor({1.0}).bitcast(dtypes::u32), {0x3f800000}, {1}));
   EXPECT_EQ(error_of([] { Tensor({1.0}).bitcast(dtypes::u8); }),
             "bitcast: f32 and u8 differ in width");
+  const Tensor bools({true, false});
+  EXPECT_TRUE(holds<int>((bools ^ Tensor({true, true})).bitcast(dtypes::i8), {0, 1}, {2}));
+  EXPECT_TRUE(holds<bool>((bools.cast(dtypes::u8) * 2).bitcast(dtypes::bool_), {true, false}, {2}));
   const Tensor x({1, 2});
   EXPECT_EQ(x.bitcast(x.dtype()).realize().data<int>().data(), x.data<int>().data());
 }

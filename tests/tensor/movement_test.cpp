@@ -164,6 +164,9 @@ TEST(TensorMovement, AtTheEndOfTheRange) {
   EXPECT_TRUE(holds<float>(x.triu(2'147'483'647), {0, 0, 0, 0}, {2, 2}));
   EXPECT_TRUE(holds<int>(Tensor::arange(5).slice(0, {.step = INT64_MAX}), {0}, {1}));
   EXPECT_EQ(Tensor::zeros({0}).chunk(3).size(), 3U);
+  EXPECT_EQ(Tensor::arange(5).chunk(INT64_MAX).size(), 5U);
+  const std::vector<std::int64_t> too_large{INT64_MAX, 2};
+  EXPECT_THROW(Tensor::arange(5).split(too_large), Error);
 }
 
 TEST(TensorMovement, GatheringByTensors) {

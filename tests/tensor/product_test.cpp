@@ -37,6 +37,66 @@ TEST(TensorProduct, BatchesBroadcast) {
   EXPECT_TRUE(holds<int>(c, expected, {2, 2, 2, 2}));
 }
 
+// Element k of the weight takes input i to place i * stride + k * dilation - before.
+std::vector<int> spread_by(const std::vector<int>& x, const std::vector<int>& weight,
+                           std::int64_t stride, std::int64_t dilation, std::int64_t before,
+                           std::int64_t size) {
+  std::vector<int> result(at(size));
+  for (std::int64_t i = 0; i < std::ssize(x); ++i)
+    for (std::int64_t k = 0; k < std::ssize(weight); ++k)
+      if (const std::int64_t place = i * stride + k * dilation - before; 0 <= place && place < size)
+        result[at(place)] += x[at(i)] * weight[at(k)];
+  return result;
+}
+
+TEST(TensorProduct, TransposedConvolutionsOfAllStridesAndPaddings) {
+  const Context context{{"DEV", "INTERP"}};
+  const std::vector<int> x{3, -1, 4}, all{2, 7, -1, 8, 5};
+  for (std::int64_t length = 1; length <= 5; ++length)
+    for (std::int64_t stride = 1; stride <= 3; ++stride)
+      for (std::int64_t before = -1; before <= 3; ++before)
+        for (std::int64_t dilation = 1; dilation <= 2; ++dilation) {
+          const std::int64_t more = std::max(stride, dilation) - 1;
+          const std::int64_t reach = dilation * (length - 1) + 1;
+          const std::int64_t size = 2 * stride + reach - before - 1 + more;
+          if (size < 1) continue;
+          const std::vector<int> weight(all.begin(), all.begin() + length);
+          const ConvTransposeOptions options{.stride = stride,
+                                             .dilation = dilation,
+                                             .padding = {Padding::Sides{before, 1}},
+                                             .output_padding = more};
+          EXPECT_TRUE(holds<int>(Tensor(x).reshape({1, 1, 3}).conv_transpose(
+                                     Tensor(weight).reshape({1, 1, length}), {}, options),
+                                 spread_by(x, weight, stride, dilation, before, size),
+                                 {1, 1, size}))
+              << length << " elements, stride " << stride << ", padding " << before << ", dilation "
+              << dilation;
+        }
+}
+
+// What padding cuts off is not computed, or computed and cut off; the sums are PyTorch's.
+TEST(TensorProduct, TransposedConvolutionsCutOff) {
+  struct Case {
+    std::int64_t stride, padding, dilation, more, size;
+    double sum;  // of outputs by their numbers, in thousands
+  };
+  const Case cases[] = {{1, 1, 2, 1, 8, 308.804},  {1, 0, 2, 1, 10, 531.966},
+                        {1, 3, 1, 0, 1, 0.17},     {1, 2, 1, 0, 3, 16.825},
+                        {2, 1, 1, 1, 10, 481.149}, {3, 0, 1, 0, 15, 1215.887}};
+  const Tensor x = Tensor::arange(150).reshape({2, 3, 5, 5}).cast(dtypes::f64) / 50;
+  const Tensor w = Tensor::arange(54).reshape({3, 2, 3, 3}).cast(dtypes::f64) / 20 - 1;
+  for (const Case& one : cases) {
+    const Tensor y = x.conv_transpose(w, {},
+                                      {.stride = one.stride,
+                                       .dilation = one.dilation,
+                                       .padding = one.padding,
+                                       .output_padding = one.more});
+    EXPECT_EQ(y.shape(), (std::vector<std::int64_t>{2, 2, one.size, one.size}));
+    const Tensor numbers = Tensor::arange(y.numel()).reshape(Shape(y.shape()));
+    EXPECT_NEAR((y * numbers).sum().item<double>() / 1000, one.sum, 6e-4);
+  }
+}
+
 TEST(TensorProduct, DtypesOfProducts) {
   const Tensor half = Tensor::ones({2, 2}, {.dtype = dtypes::f16});
   EXPECT_EQ(half.matmul(half).dtype(), dtypes::f16);

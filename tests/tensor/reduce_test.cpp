@@ -94,6 +94,8 @@ TEST(TensorReduce, Softmax) {
   EXPECT_TRUE(near(Tensor({1000.0, 1000.0}).logsumexp(), {1000 + std::log(2.0)}, {}));
   constexpr double infinity = std::numeric_limits<double>::infinity();
   EXPECT_TRUE(near(Tensor({-infinity, -infinity}).logsumexp(0, true), {-infinity}, {1}));
+  const Tensor bytes({1, 3}, {.dtype = dtypes::u8});
+  EXPECT_TRUE(near(bytes.logsumexp(), {3 + std::log1p(std::exp(-2))}, {}));
 }
 
 TEST(TensorReduce, RunningSums) {

@@ -58,7 +58,7 @@ TEST(Curves, ResNet50) {
   const models::ResNet<models::Bottleneck> model = models::resnet50();
   bench::initialise(model);
   nn::SGD optimizer(model, {.lr = 5e-4, .momentum = 0.9, .weight_decay = 1e-4});
-  const Tensor images = bench::images(4, 64), classes = bench::classes(4, 1000);
+  const Tensor images = bench::images(4, 3, 64), classes = bench::classes(4, 1000);
   auto train = jit([&] {
     const Training training;
     optimizer.zero_grad();

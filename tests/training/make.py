@@ -13,12 +13,12 @@ torch.set_num_threads(1)  # sums in one order
 here = pathlib.Path(__file__).parent
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(here.parents[1] / "bench" / "peers"))
-from train_models import Gpt, characters, classes, images, initialise, resnet50  # noqa: E402
+from train_models import Gpt, characters, classes, images, initialised, resnet50  # noqa: E402
 
 
 def gpt(dtype):
     model = Gpt(words=65, layers=6, width=192, heads=6, context=128)
-    initialise(model)
+    initialised(model)
     model.to(dtype)
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
     for step in range(100):
@@ -32,12 +32,12 @@ def gpt(dtype):
 
 def residual(dtype):
     model = resnet50()
-    initialise(model)
+    initialised(model)
     model.to(dtype)
     optimizer = torch.optim.SGD(model.parameters(), lr=5e-4, momentum=0.9, weight_decay=1e-4)
     for _ in range(10):
         optimizer.zero_grad()
-        loss = model.loss(images(4, 64).to(dtype), classes(4, 1000))
+        loss = model.loss(images(4, 3, 64).to(dtype), classes(4, 1000))
         loss.backward()
         optimizer.step()
         yield loss.item()

@@ -90,8 +90,8 @@ class Chooser {
     const std::int64_t trips = trips_around(nest_, option, loop);
     for (std::int64_t parts : {2, 4, 8, 16, 32}) {
       option.part = part_of(trips, (trips + parts - 1) / parts);
-      if (!may_shift_ && trips % option.part != 0) continue;
-      if (option.part > 1 && try_out(option, options)) return;
+      if (option.part < 2 || (!may_shift_ && trips % option.part != 0)) continue;
+      if (try_out(option, options)) return;
     }
   }
 
@@ -158,16 +158,16 @@ class Chooser {
     return tiles > 0 && trips % tiles == 0 ? tiles : 0;
   }
 
-  std::vector<std::vector<bool>> stages() const {
-    std::vector<std::vector<bool>> result{std::vector<bool>(nest_.accesses.size())};
+  std::vector<std::vector<Staging>> stages() const {
+    std::vector<std::vector<Staging>> result{std::vector<Staging>(nest_.accesses.size())};
     if (!nest_.has_reduce() || !has_outputs(nest_)) return result;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (!trial_.may_be_staged(nest_.accesses[a])) continue;
       const std::size_t count = result.size();
-      for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
-        result.push_back(result[i]);
-        result.back()[a] = true;
-      }
+      for (const Staging staging : trial_.stagings(nest_.accesses[a]))
+        for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
+          result.push_back(result[i]);
+          result.back()[a] = staging;
+        }
     }
     return result;
   }

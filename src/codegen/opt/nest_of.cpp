@@ -129,7 +129,7 @@ class Reader {
       add_access(load->src(0), name, false);
       NestAccess& access = nest_.accesses.back();
       access.is_index = indices.contains(load);
-      access.has_window = load->size() == 1 && has_window(access);
+      if (load->size() == 1) access.window = window_of(access);
     }
     return nest_.accesses.size() <= most_reads;
   }
@@ -204,18 +204,21 @@ class Reader {
   }
 
   // Along a dimension of which a reduction reads several elements for each output, whose neighbours read
-  // some of the same; all loops of the output read others.
-  bool has_window(const NestAccess& access) const {
+  // some of the same.
+  Window window_of(const NestAccess& access) const {
+    Window window = Window::Own;
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop) {
       const bool is_output = !nest_.loops[loop].is_reduce && nest_.loops[loop].size > 1;
-      if (access.irregular[loop] || (is_output && access.strides[loop] == 0)) return false;
+      if (access.irregular[loop]) return Window::None;
+      if (is_output && access.strides[loop] == 0) window = Window::Shared;
     }
-    return std::ranges::any_of(access.step, [&](const std::vector<std::int64_t>& step) {
+    const bool moves = std::ranges::any_of(access.step, [&](const std::vector<std::int64_t>& step) {
       bool is_read = false, is_moved = false;
       for (std::size_t loop = 0; loop < step.size(); ++loop)
         (nest_.loops[loop].is_reduce ? is_read : is_moved) |= step[loop] != 0;
       return is_read && is_moved;
     });
+    return moves ? window : Window::None;
   }
 
   std::vector<std::int64_t> strides_of(const NestAccess& access) const {

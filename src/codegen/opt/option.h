@@ -15,12 +15,15 @@ struct Copies {
   std::int64_t count = 1;
 };
 
+// How a read is staged: in the order of the loops, or as it lies.
+enum class Staging : std::uint8_t { None, Packed, Region };
+
 struct Option {
   int vector = -1;  // loop
   std::int64_t lanes = 1, vectors = 1;
   Copies copies = {}, inner = {};       // of other loops; `inner` next to the vectors
   std::vector<std::size_t> order = {};  // of the loops, outermost first; reductions stay inside
-  std::vector<bool> staged = {};        // by access
+  std::vector<Staging> staged = {};     // by access
   std::int64_t block = 0;               // trips of the first reduction inside its outer loop
   std::int64_t across = 0;              // of the vector loop's tiles inside of all other loops
   std::int64_t part = 0;                // of the last output loop's tiles inside of a block; 0: all

@@ -57,9 +57,10 @@ int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const Ne
   return place;
 }
 
-// As far out as it takes no more than half of a first cache.
+// As far out as it takes no more than half of a first cache; of what outputs of other loops read as well, which
+// find it there again, of a second one.
 int region_place(const NestAccess& access, const NestPlan& plan, std::size_t a) {
-  constexpr double most_bytes = 16384;
+  const double most_bytes = access.window == Window::Own ? 16384 : 458752;
   for (int at = 0; at < plan.staged[a]; ++at)
     if (staged_elements(access, plan, a, static_cast<std::size_t>(at) + 1) * access.bytes <=
         most_bytes)
@@ -140,8 +141,8 @@ NestPlan plan_of(const Nest& nest, const Option& option) {
   plan.staged.assign(nest.accesses.size(), -1);
   plan.by_region.resize(nest.accesses.size());
   for (std::size_t a = 0; a < nest.accesses.size(); ++a)
-    if (option.staged[a]) {
-      plan.by_region[a] = nest.accesses[a].has_window;
+    if (option.staged[a] != Staging::None) {
+      plan.by_region[a] = option.staged[a] == Staging::Region;
       plan.staged[a] = stage_place(nest, outer, nest.accesses[a]);
       if (plan.by_region[a]) plan.staged[a] = region_place(nest.accesses[a], plan, a);
     }

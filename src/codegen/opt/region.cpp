@@ -14,7 +14,6 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // along a dimension
-constexpr std::int64_t line = 64;                              // bytes
 
 // An index is their sum: the base changes with loops around only, the offset with those inside.
 struct Split {
@@ -141,7 +140,7 @@ class Region {
     const std::int64_t apart = hands_on() ? 1 : lanes_apart(extent.offset);
     std::int64_t size = (extent.size->lo() + apart - 1) / apart;
     if (has_zeros_) {
-      const auto each = line / static_cast<std::int64_t>(load_->dtype().bytes());
+      const auto each = region_line / static_cast<std::int64_t>(load_->dtype().bytes());
       size = (size + each - 1) / each * each;
     }
     if (apart == 1) return add(const_int(size), extent.offset, staged);

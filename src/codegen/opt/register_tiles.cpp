@@ -57,7 +57,9 @@ class RegisterTiles {
       add_copies(option, tiles);
     }
     option.vectors = 1;
-    if (nest_.has_reduce() && size < 2 * option.lanes) add_inner_copies(option, tiles);
+    const bool sums_lanes = nest_.loops[static_cast<std::size_t>(option.vector)].is_reduce;
+    if (nest_.has_reduce() && (sums_lanes || size < 2 * option.lanes))
+      add_inner_copies(option, tiles);
   }
 
   void add_tile(Option option, std::vector<Option>& tiles) const {
@@ -99,7 +101,8 @@ class RegisterTiles {
 
   double packed_seconds(Option option) const {
     option.staged = read_by_lanes(option);
-    if (std::ranges::find(option.staged, true) == option.staged.end()) return option.seconds;
+    const auto is_staged = [](Staging staging) { return staging != Staging::None; };
+    if (std::ranges::none_of(option.staged, is_staged)) return option.seconds;
     double seconds = option.seconds;
     for (std::int64_t block : {std::int64_t{0}, blocks_.back()}) {
       option.block = block;
@@ -109,12 +112,14 @@ class RegisterTiles {
     return seconds;
   }
 
-  std::vector<bool> read_by_lanes(const Option& option) const {
-    std::vector<bool> result(nest_.accesses.size());
+  std::vector<Staging> read_by_lanes(const Option& option) const {
+    std::vector<Staging> result(nest_.accesses.size());
     if (option.vector < 0 || !nest_.has_reduce() || !has_outputs(nest_)) return result;
     const auto v = static_cast<std::size_t>(option.vector);
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-      result[a] = trial_.may_be_staged(nest_.accesses[a]) && nest_.accesses[a].changes_with(v);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      const std::vector<Staging> stagings = trial_.stagings(nest_.accesses[a]);
+      if (!stagings.empty() && nest_.accesses[a].changes_with(v)) result[a] = stagings[0];
+    }
     return result;
   }
 
@@ -139,7 +144,7 @@ class RegisterTiles {
     }
   }
 
-  // Where a loop is so short that it fills one vector, those of another stand beside it.
+  // Where a loop is so short that it fills one vector, or is summed, those of another stand beside it.
   void add_inner_copies(const Option& option, std::vector<Option>& tiles) const {
     for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
       if (!may_be_copied(option, u)) continue;

@@ -5,6 +5,8 @@
 namespace weft {
 namespace {
 
+constexpr double most_scratch = 0.75;  // of what a kernel may have
+
 bool changes_with_reduce(const Nest& nest, const NestAccess& access) {
   for (std::size_t loop = 0; loop < nest.loops.size(); ++loop)
     if (nest.loops[loop].is_reduce && access.changes_with(loop)) return true;
@@ -37,10 +39,13 @@ std::vector<std::int64_t> Trial::blocks(bool is_ordered) const {
   std::int64_t window = 1;
   for (auto inner = first + 1; inner != nest_.loops.end(); ++inner)
     if (inner->is_reduce) window *= inner->size;
-  if (first->size < 64 || first->size * window < 512) return result;
+  // So many trips are worth what it costs that sums come and go.
+  const std::int64_t least = window < 64 ? 16 : 1;
+  if (first->size < 4 * least || first->size * window < 512) return result;
   for (std::int64_t steps : {256, 512, 1024}) {
-    const std::int64_t most = std::max<std::int64_t>(16, (window > 1 ? 2 : 1) * steps / window);
-    result.push_back(part_of(first->size, most));
+    const std::int64_t most = std::max(least, (window > 1 ? 2 : 1) * steps / window);
+    const std::int64_t block = part_of(first->size, most);
+    if (block != result.back()) result.push_back(block);
   }
   return result;
 }
@@ -52,14 +57,18 @@ std::optional<double> Trial::seconds(const Option& option, bool with_copies) con
   return time.total() - (with_copies ? 0 : time.copies);
 }
 
-bool Trial::may_be_staged(const NestAccess& access) const {
-  return !access.name.empty() && !access.is_index && changes_with_reduce(nest_, access);
+std::vector<Staging> Trial::stagings(const NestAccess& access) const {
+  if (access.name.empty() || access.is_index || !changes_with_reduce(nest_, access)) return {};
+  if (access.window == Window::Own) return {Staging::Region};
+  if (access.window == Window::Shared && access.is_masked)
+    return {Staging::Packed, Staging::Region};
+  return {Staging::Packed};
 }
 
 double Trial::scratch_of(const Option& option, const NestPlan& plan) const {
   double scratch = 0;
   for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-    if (option.staged[a] && plan.staged[a] >= 0)
+    if (option.staged[a] != Staging::None && plan.staged[a] >= 0)
       scratch +=
           nest_.accesses[a].bytes *
           staged_elements(nest_.accesses[a], plan, a, static_cast<std::size_t>(plan.staged[a]) + 1);
@@ -76,10 +85,10 @@ double Trial::scratch_of(const Option& option, const NestPlan& plan) const {
 
 bool Trial::is_legal(const Option& option, const NestPlan& plan) const {
   for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-    if (option.staged[a] && plan.staged[a] < 0) return false;
+    if (option.staged[a] != Staging::None && plan.staged[a] < 0) return false;
   const bool sums_in_parts = nest_.has_reduce() && (option.block > 0 || option.across > 0);
   if (sums_in_parts && option.vector == static_cast<int>(first_reduce(nest_))) return false;
-  return scratch_of(option, plan) <= static_cast<double>(target_.scratch_bytes) / 2;
+  return scratch_of(option, plan) <= static_cast<double>(target_.scratch_bytes) * most_scratch;
 }
 
 }  // namespace weft

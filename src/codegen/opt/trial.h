@@ -30,7 +30,8 @@ class Trial {
   double scratch_of(const Option& option) const {
     return scratch_of(option, plan_of(nest_, option));
   }
-  bool may_be_staged(const NestAccess& access) const;
+  // The ways to stage it that are worth a try: what padding surrounds is free of it in a region.
+  std::vector<Staging> stagings(const NestAccess& access) const;
   // Of the first reduction, so that with those inside of it they take so many steps; 0 first: all trips.
   std::vector<std::int64_t> blocks(bool is_ordered) const;
 

@@ -7,6 +7,7 @@ namespace {
 
 TEST(TensorErrors, Movement) {
   const Tensor x = of({2, 3}), cube = of({2, 3, 4}), one(1.0);
+  constexpr std::int64_t large = std::int64_t{1} << 32, largest = std::int64_t{1} << 62;
   const WrongCall calls[] = {
       {"flatten", [&] { x.flatten(1, 0); }, "flatten: axis 1 comes after axis 0"},
       {"unflatten", [&] { x.unflatten(1, {2, -1}); },
@@ -15,6 +16,13 @@ TEST(TensorErrors, Movement) {
        "unflatten: -1 stands for one size alone"},
       {"unflatten", [] { of({0, 6}).unflatten(1, {4, 5}); },
        "unflatten: an axis of 6 is not one of 20"},
+      {"unflatten, overflow", [&] { x.unflatten(0, {large, large, 2}); },
+       "unflatten: more than 2^63 elements"},
+      {"unflatten, overflow", [&] { x.unflatten(0, {large, large, -1}); },
+       "unflatten: more than 2^63 elements"},
+      {"flatten, overflow", [&] { Tensor::zeros({large, large}).flatten(); },
+       "flatten: more than 2^63 elements"},
+      {"repeat, overflow", [&] { x.repeat({1, largest}); }, "repeat: more than 2^63 elements"},
       {"squeeze", [&] { x.squeeze({0, 2}); }, "squeeze: there is no axis 2 in a tensor of 2 axes"},
       {"swapaxes", [&] { x.swapaxes(0, 2); }, "swapaxes: there is no axis 2 in a tensor of 2 axes"},
       {"movedim", [&] { cube.movedim({0, 1}, {0}); },

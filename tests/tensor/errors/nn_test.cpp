@@ -117,12 +117,12 @@ TEST(TensorErrors, Resampling) {
        "channel_shuffle: the channels of shape (1, 6, 4, 4) are not in 4 groups"},
       {"grid_sample", [&] { F::grid_sample(x, of({1, 2, 2, 3})); },
        "grid_sample: a grid of shape (1, 2, 2, 3) for shape (1, 6, 4, 4): one is (batch, new sizes "
-       "..., dimensions), the other (batch, channels, sizes ...) with 2 or 3 of them"},
+       "..., dimensions), the other (batch, channels, sizes ...) with as many of them"},
       {"grid_sample, dtype", [&] { F::grid_sample(x, of({1, 2, 2, 2}).cast(dtypes::i32)); },
        "grid_sample: a grid of i32, which is no float"},
       {"grid_sample, mode",
        [&] { F::grid_sample(x, of({1, 2, 2, 2}), {.mode = Resampling::Area}); },
-       "grid_sample: the mode is nearest, linear, or of images cubic"},
+       "grid_sample: the mode is nearest, linear or cubic"},
       {"affine_grid, theta", [&] { F::affine_grid(of({2, 2, 3}), {1, 1, 4, 4}); },
        "affine_grid: theta of shape (2, 2, 3) for sizes (1, 1, 4, 4): one is (batch, dimensions, "
        "dimensions + 1), the other (batch, channels, sizes ...) with 2 or 3 of them"},

@@ -34,6 +34,11 @@ class LruCache {
     return entries_.front().second;
   }
 
+  void clear() {
+    places_.clear();
+    entries_.clear();
+  }
+
  private:
   using Entries = std::list<std::pair<Key, Value>>;  // the last one asked for first
 

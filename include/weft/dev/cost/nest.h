@@ -21,6 +21,9 @@ struct NestLoop {
   bool is_fixed = false;    // and fill memory in it
 };
 
+// Elements that are read by several neighbouring outputs: by nobody else, or by outputs of other loops too.
+enum class Window : std::uint8_t { None, Own, Shared };
+
 // A place in memory that changes with the loops: an index for each dimension of the buffer.
 struct NestAccess {
   std::string name;  // of a read; a STAGE can be asked for by it
@@ -33,7 +36,7 @@ struct NestAccess {
   std::vector<bool> irregular;                  // by loop: it changes in no such way
   std::vector<bool> guarded;                    // by loop: whether the place is valid changes
   std::vector<std::int64_t> strides;            // by loop: elements between one trip and the next
-  bool has_window = false;  // each element is read by several neighbours, and by nobody else
+  Window window = Window::None;
 
   std::int64_t stride(std::size_t loop) const { return strides[loop]; }
   bool changes_with(std::size_t loop) const {
@@ -65,7 +68,7 @@ struct NestPlan {
 };
 
 struct NestTime {
-  double compute = 0, memory = 0, copies = 0, launch = 0;
+  double compute = 0, memory = 0, waits = 0, copies = 0, launch = 0;
   std::size_t slowest = 0;  // level
   double total() const;
   std::string str() const;
@@ -84,6 +87,9 @@ constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lane
 constexpr bool reads_between(std::int64_t stride, std::int64_t lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4;
 }
+
+// Rows of a region with zeros are whole lines.
+constexpr std::int64_t region_line = 64;  // bytes
 
 // Of a STAGE that holds what the pieces from the first on read.
 double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,

@@ -5,9 +5,11 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
+#include <weft/dev/cost/profile.h>
 #include <weft/dev/device/buffer.h>
 #include <weft/dev/ir/uop.h>
 
@@ -52,9 +54,20 @@ class CallList {
   bool has_variable(std::uint64_t variable) const { return variables_.contains(variable); }
   void set_variable(std::uint64_t variable, std::int64_t value);
   void run();
+  std::vector<double> run_timed();  // and the seconds that each call took
+
+  // What a call runs, for as long as the list lives.
+  struct Planned {
+    UOp kernel;  // over PARAMs; null for a copy
+    std::string device;
+    Work work;
+  };
+  Planned planned(std::size_t call) const;
 
  private:
   struct Call {
+    std::shared_ptr<const RunnablePlan> runnable;
+    std::size_t step;
     std::shared_ptr<LoadedKernel> kernel;  // null for a copy from places[1] to places[0]
     std::vector<Argument> arguments;
     std::vector<std::int64_t> values;
@@ -73,6 +86,7 @@ class CallList {
   Place place_for(const std::shared_ptr<Buffer>& memory);
   void note(Place place, bool reads, bool writes);
   void set_arguments(std::size_t call);
+  void run(const Call& call);
 
   std::vector<Call> calls_;
   std::vector<Memory> places_;

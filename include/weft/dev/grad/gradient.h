@@ -29,4 +29,8 @@ using CallGradient = std::function<std::vector<UOp>(const UOp& output, const UOp
 UOp call(const UOp& body, const std::vector<UOp>& arguments, CallGradient backward = {},
          std::string_view name = {});
 
+// The value as a CALL whose gradient computes it again from these nodes that it is made of, once the gradient
+// of the value is there: what lies between need not be kept until then.
+UOp checkpoint(const UOp& value, const std::vector<UOp>& kept);
+
 }  // namespace weft

@@ -151,8 +151,10 @@ struct ShardArg {
 struct CallArg {
   UniqueId id;
   Symbol name;
+  bool again = false;
   static constexpr auto fields() {
-    return std::tuple{Field{"id", &CallArg::id}, Field{"name", &CallArg::name}};
+    return std::tuple{Field{"id", &CallArg::id}, Field{"name", &CallArg::name},
+                      Field{"again", &CallArg::again}};
   }
 };
 

@@ -1,0 +1,175 @@
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <weft/error.h>
+
+#include "commands.h"
+#include "input.h"
+#include "json.h"
+#include "model_inputs.h"
+
+namespace weft::cli {
+namespace {
+
+using onnx::Model;
+using onnx::OpUse;
+using onnx::Port;
+
+// What there is to say of a model.
+struct Inspected {
+  std::vector<OpUse> ops;
+  std::size_t tensors = 0, elements = 0, bytes = 0;  // of initialisers
+  std::vector<std::string> open;                     // inputs whose sizes are taken as 1
+  std::optional<onnx::CallCost> cost;
+  std::string missing;  // why there is none
+};
+
+std::string name_of(const OpUse& use) {
+  return fmt::format("{}{}{}", use.domain, use.domain.empty() ? "" : ".", use.name);
+}
+
+Inspected inspect(const Model& model) {
+  Inspected found;
+  found.ops = model.ops();
+  found.open = open_inputs(model);
+  for (const auto& [name, tensor] : model.parameters()) {
+    ++found.tensors;
+    found.elements += static_cast<std::size_t>(tensor.numel());
+    found.bytes += tensor.nbytes();
+  }
+  std::vector<std::string> unsupported;
+  for (const OpUse& use : found.ops)
+    if (!use.is_supported) unsupported.push_back(name_of(use));
+  if (!unsupported.empty()) {
+    found.missing = fmt::format("operators are not supported: {}", fmt::join(unsupported, ", "));
+    return found;
+  }
+  try {
+    found.cost = model.cost(model_inputs(model, {}, {}));
+  } catch (const Error& error) {
+    found.missing = error.what();
+  }
+  return found;
+}
+
+std::string bytes_of(std::size_t bytes) { return bytes_text(static_cast<double>(bytes)); }
+
+void print_ports(const char* title, const std::vector<Port>& ports) {
+  fmt::print("{}\n", title);
+  for (const Port& port : ports) fmt::print("  {:<28} {}\n", port.name, port_text(port));
+}
+
+void print_cost(const Inspected& found) {
+  if (!found.open.empty())
+    fmt::print("sizes that the file leaves open are 1 (--shape says others), of {}\n",
+               fmt::join(found.open, ", "));
+  if (!found.cost) {
+    fmt::print("what a call takes is not known: {}\n", found.missing);
+    return;
+  }
+  const RunCost& run = found.cost->run;
+  fmt::print("a call\n  {}, {:.6g} Mflop, {} read and written\n", count_text(run.kernels, "kernel"),
+             run.flops / 1e6, bytes_text(run.bytes));
+  fmt::print("  {} of memory at most: {} for the outputs, {} between kernels\n",
+             bytes_of(run.peak_bytes()), bytes_of(run.result_bytes), bytes_of(run.own_bytes));
+  if (found.cost->depends_on_values)
+    fmt::print("  besides what finds out, by values of the inputs, what to compute\n");
+  fmt::print("kernels\n");
+  for (const ScheduleItem& item : found.cost->kernels)
+    fmt::print("  {:<48} {:<8} {:10.4g} Mflop {:>10}\n", item.name, item.device,
+               item.work.flops / 1e6, bytes_text(item.work.bytes));
+}
+
+void print_text(const Model& model, const Inspected& found) {
+  print_ports("inputs", model.inputs());
+  print_ports("outputs", model.outputs());
+  fmt::print("operators\n");
+  for (const OpUse& use : found.ops)
+    fmt::print("  {:<28} {:>5} of opset {}{}\n", name_of(use), use.nodes, use.opset,
+               use.is_supported ? "" : "  NOT SUPPORTED");
+  fmt::print("initialisers\n  {} of {}, {}\n", count_text(found.tensors, "tensor"),
+             count_text(found.elements, "element"), bytes_of(found.bytes));
+  print_cost(found);
+}
+
+// --- As JSON ------------------------------------------------------------------------------------------
+
+std::string json_of(const Port& port) {
+  std::vector<std::string> shape;
+  for (const auto& size : port.shape) {
+    const auto* name = std::get_if<std::string>(&size);
+    if (name == nullptr)
+      shape.push_back(fmt::to_string(std::get<std::int64_t>(size)));
+    else
+      shape.push_back(name->empty() ? "null" : json_text(*name));
+  }
+  return json_object({{"name", json_text(port.name)},
+                      {"kind", json_text(port.kind)},
+                      {"type", json_text(onnx::name_of(port.type))},
+                      {"shape", port.has_shape ? json_list(shape) : "null"}});
+}
+
+std::string json_of(const std::vector<Port>& ports) {
+  std::vector<std::string> all;
+  for (const Port& port : ports) all.push_back(json_of(port));
+  return json_list(all);
+}
+
+std::string json_of(const OpUse& use) {
+  return json_object({{"domain", json_text(use.domain)},
+                      {"name", json_text(use.name)},
+                      {"opset", fmt::to_string(use.opset)},
+                      {"nodes", fmt::to_string(use.nodes)},
+                      {"supported", use.is_supported ? "true" : "false"}});
+}
+
+std::string json_of(const ScheduleItem& item) {
+  return json_object({{"name", json_text(item.name)},
+                      {"device", json_text(item.device)},
+                      {"flops", json_number(item.work.flops)},
+                      {"bytes", json_number(item.work.bytes)}});
+}
+
+std::string json_of(const onnx::CallCost& cost) {
+  std::vector<std::string> kernels;
+  for (const ScheduleItem& item : cost.kernels) kernels.push_back(json_of(item));
+  return json_object({{"kernels", json_list(kernels)},
+                      {"flops", json_number(cost.run.flops)},
+                      {"bytes", json_number(cost.run.bytes)},
+                      {"result_bytes", fmt::to_string(cost.run.result_bytes)},
+                      {"own_bytes", fmt::to_string(cost.run.own_bytes)},
+                      {"least_bytes", fmt::to_string(cost.run.least_bytes)},
+                      {"peak_bytes", fmt::to_string(cost.run.peak_bytes())},
+                      {"depends_on_values", cost.depends_on_values ? "true" : "false"}});
+}
+
+void print_json(const Model& model, const Inspected& found) {
+  std::vector<std::string> ops, open;
+  for (const OpUse& use : found.ops) ops.push_back(json_of(use));
+  for (const std::string& name : found.open) open.push_back(json_text(name));
+  const std::string parameters = json_object({{"tensors", fmt::to_string(found.tensors)},
+                                              {"elements", fmt::to_string(found.elements)},
+                                              {"bytes", fmt::to_string(found.bytes)}});
+  fmt::print("{}\n", json_object({{"inputs", json_of(model.inputs())},
+                                  {"outputs", json_of(model.outputs())},
+                                  {"operators", json_list(ops)},
+                                  {"parameters", parameters},
+                                  {"sizes_taken_as_1", json_list(open)},
+                                  {"call", found.cost ? json_of(*found.cost) : "null"},
+                                  {"missing", found.cost ? "null" : json_text(found.missing)}}));
+}
+
+}  // namespace
+
+void run_inspect(const InspectOptions& options) {
+  const Model model = load_model(options.model);
+  const Inspected found = inspect(model);
+  if (options.json)
+    print_json(model, found);
+  else
+    print_text(model, found);
+  flush_output();
+}
+
+}  // namespace weft::cli

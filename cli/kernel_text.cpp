@@ -1,0 +1,55 @@
+#include "kernel_text.h"
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/choose.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/ir/text.h>
+
+namespace weft::cli {
+namespace {
+
+std::string loops_text(const Node* kernel) {
+  std::vector<std::string> loops;
+  for (const auto& [name, range] : loops_of_kernel(kernel))
+    loops.push_back(fmt::format("{}: {} trips", name, expression_text(range->src(0))));
+  return fmt::format("{}", fmt::join(loops, ", "));
+}
+
+std::string reads_text(const Node* kernel) {
+  std::vector<std::string> reads;
+  for (const auto& [name, load] : reads_of_kernel(kernel)) {
+    const Node* storage = storage_of(load->src(0)->src(0));
+    std::vector<std::string> sizes;
+    for (const Node* size : storage->dims()) sizes.push_back(expression_text(size));
+    reads.push_back(
+        fmt::format("{}: {} of {}", name, storage->dtype().str(),
+                    sizes.empty() ? "no dimensions" : fmt::format("{}", fmt::join(sizes, " x "))));
+  }
+  return fmt::format("{}", fmt::join(reads, ", "));
+}
+
+}  // namespace
+
+KernelText describe(const UOp& kernel, const std::string& schedule, Device& device) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp given = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
+  const PassOptions passing{.target = device.target()};
+  const UOp asked = schedule.empty() ? given : with_schedule(given, schedule);
+  const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {asked}, passing)[0]);
+  const Schedule actions = schedule_of(ready.node(), passing.target);
+  apply_schedule(ready, actions);  // a device that does not lower would refuse nothing
+  const auto time = expected_time(ready.node(), actions, passing.target);
+  const std::string text = to_string(actions);
+  const UOp program = run_pipeline({with_schedule(given, text)}, passing)[0];
+  return {.name = ready->arg<KernelArg>().name.get(),
+          .loops = loops_text(ready.node()),
+          .reads = reads_text(ready.node()),
+          .schedule = text,
+          .model = time ? time->str() : "",
+          .source = device.render(program.node())};
+}
+
+}  // namespace weft::cli

@@ -1,0 +1,24 @@
+// What there is to say of a kernel.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/device/device.h>
+
+namespace weft::cli {
+
+struct KernelText {
+  std::string name;
+  std::string loops, reads;  // by the names that actions have for them
+  std::string schedule;
+  std::string model;  // the cost model's time for it; empty where it knows none
+  std::string source;
+};
+
+// Compiled for the device by the schedule; without one by what the kernel asks for, else by the model's choice. The kernel is
+// of any interner.
+KernelText describe(const UOp& kernel, const std::string& schedule, Device& device);
+
+}  // namespace weft::cli

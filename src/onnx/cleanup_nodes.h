@@ -1,0 +1,156 @@
+// The nodes of a graph while they are rewritten.
+#pragma once
+
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "proto.h"
+
+namespace weft::onnx {
+
+using Name = std::string_view;
+
+// Calls `use` with every name that a node reads, also in graphs within it, and in Gradient's attributes.
+void for_each_use(NodeProto& node, const std::function<void(Name&)>& use);
+
+// The nodes: who makes a value, and how many read it.
+class Nodes {
+ public:
+  Nodes(GraphProto& graph, std::int64_t opset, std::deque<std::string>& names)
+      : opset(opset), nodes_(graph.nodes), names_(names) {
+    for (const TensorProto& each : graph.initialisers) {
+      initialisers_.emplace(each.name, &each);
+      taken_.insert(each.name);
+    }
+    for (const SparseTensorProto& each : graph.sparse_initialisers) taken_.insert(each.values.name);
+    for (const ValueInfoProto& input : graph.inputs) taken_.insert(input.name);
+    for (const ValueInfoProto& output : graph.outputs) outputs_.insert(output.name);
+    for (NodeProto& node : nodes_) add(node);
+  }
+
+  const std::int64_t opset;
+
+  // Null where it is an input, an initialiser or of another graph.
+  NodeProto* producer(Name name) const {
+    const auto found = producers_.find(name);
+    return found == producers_.end() ? nullptr : found->second;
+  }
+  const TensorProto* initialiser(Name name) const {
+    const auto found = initialisers_.find(name);
+    return found == initialisers_.end() ? nullptr : found->second;
+  }
+  bool is_output(Name name) const { return outputs_.contains(name); }
+  // Only one node reads it, and nobody outside.
+  bool has_one_reader(Name name) const {
+    const auto found = readers_.find(name);
+    return found != readers_.end() && found->second == 1 && !is_output(name);
+  }
+  // Made of initialisers and constants alone, as far as a few nodes tell.
+  bool is_constant(Name name, int levels = 8) const {
+    if (initialiser(name) != nullptr) return true;
+    const NodeProto* node = producer(name);
+    if (node == nullptr || levels == 0 || node->op.starts_with("Random")) return false;
+    const bool has_graphs = std::ranges::any_of(
+        node->attributes, [](const AttributeProto& each) { return !each.graphs.empty(); });
+    if (has_graphs || (node->inputs.empty() && node->op != "Constant")) return false;
+    return std::ranges::all_of(
+        node->inputs, [&](Name input) { return input.empty() || is_constant(input, levels - 1); });
+  }
+
+  // All that read one read the other. The node that made it goes.
+  void replace(Name old, Name now) {
+    for (NodeProto& node : nodes_)
+      for_each_use(node, [&](Name& name) {
+        if (name == old) name = now;
+      });
+    readers_[now] += readers_[old] - 1;
+    readers_.erase(old);
+  }
+  void read_instead(NodeProto& node, std::size_t input, Name now) {
+    --readers_[node.inputs[input]];
+    ++readers_[now];
+    node.inputs[input] = now;
+  }
+  void remove(NodeProto& node) {
+    for (const Name output : node.outputs) producers_.erase(output);
+    node.op = {};
+  }
+  // A node of weft's own, and the name of what it gives.
+  Name make(Name op, std::vector<Name> inputs, std::vector<AttributeProto> attributes = {}) {
+    std::string name;
+    do {
+      name = fmt::format("{} {}", op, names_.size() + tries_++);
+    } while (taken_.contains(name));
+    const Name output = *taken_.insert(names_.emplace_back(std::move(name))).first;
+    NodeProto& node = made_.emplace_back();
+    node.name = output;
+    node.op = op;
+    node.domain = "weft";
+    node.inputs = std::move(inputs);
+    node.outputs = {output};
+    node.attributes = std::move(attributes);
+    for (const Name input : node.inputs) ++readers_[input];
+    return output;
+  }
+  // The node is another operator's, which gives the same value; it has no attributes yet.
+  void become(NodeProto& node, Name op, std::vector<Name> inputs) {
+    for (const Name input : node.inputs) --readers_[input];
+    node.op = op;
+    node.inputs = std::move(inputs);
+    node.attributes.clear();
+    for (const Name input : node.inputs) ++readers_[input];
+  }
+  // The node gives this value from now on.
+  void give(NodeProto& node, Name output) {
+    producers_.erase(node.outputs[0]);
+    node.outputs = {output};
+    producers_[output] = &node;
+  }
+  void finish() {
+    std::erase_if(nodes_, [](const NodeProto& node) { return node.op.empty(); });
+    for (NodeProto& node : made_) nodes_.push_back(std::move(node));
+  }
+  std::vector<NodeProto>& all() { return nodes_; }
+
+ private:
+  void add(NodeProto& node) {
+    for (const Name output : node.outputs) {
+      producers_.emplace(output, &node);
+      taken_.insert(output);
+    }
+    for_each_use(node, [&](Name& name) { ++readers_[name]; });
+  }
+
+  std::vector<NodeProto>& nodes_;
+  std::deque<NodeProto> made_;
+  std::deque<std::string>& names_;
+  std::size_t tries_ = 0;
+  std::unordered_map<Name, NodeProto*> producers_;
+  std::unordered_map<Name, const TensorProto*> initialisers_;
+  std::unordered_map<Name, std::int64_t> readers_;
+  std::unordered_set<Name> taken_, outputs_;
+};
+
+inline bool has_input(const NodeProto& node, std::size_t i) {
+  return i < node.inputs.size() && !node.inputs[i].empty();
+}
+
+inline std::int64_t integer(const NodeProto& node, Name attribute, std::int64_t otherwise) {
+  const AttributeProto* found = node.find(attribute);
+  return found == nullptr || found->ints.empty() ? otherwise : found->ints[0];
+}
+
+// --- Rules of other files: each is given a node of its operator, and says whether it has done something ----
+
+// QuantizeLinear of a product of what DequantizeLinear gives: integers, multiplied as such.
+bool multiply_integers(Nodes& nodes, NodeProto& node);
+
+}  // namespace weft::onnx

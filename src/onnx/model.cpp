@@ -1,0 +1,350 @@
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <weft/dev/base/lru_cache.h>
+#include <weft/error.h>
+#include <weft/jit.h>
+
+#include "cleanup.h"
+#include "proto_write.h"
+#include "repair.h"
+#include "runner.h"
+
+namespace weft::onnx {
+namespace {
+
+using Inputs = std::vector<std::pair<std::string_view, Value>>;
+
+constexpr std::size_t most_forms = 64;  // of calls, whose kernels are kept
+
+// Calls of one form.
+struct Calls {
+  Replay replay;
+  Readings readings;
+  bool has_run = false;
+  bool is_captured = true;  // they can be, as far as is known
+  std::vector<Type> types;  // of the outputs
+};
+
+Port port_of(const ValueInfoProto& from) {
+  constexpr std::string_view kinds[] = {"unknown",  "tensor", "sparse tensor", "sequence",
+                                        "optional", "map",    "opaque"};
+  return {std::string(from.name), from.type.element, from.type.has_shape, from.type.shape,
+          std::string(kinds[from.type.kind])};
+}
+
+std::string text_of(const std::vector<Dim>& dims) {
+  std::vector<std::string> sizes;
+  for (const Dim& dim : dims)
+    sizes.push_back(dim.is_symbolic() ? "?" : fmt::to_string(dim.uop()->lo()));
+  return fmt::format("({})", fmt::join(sizes, ", "));
+}
+
+// Of outputs, those in sequences and maps too.
+void add_tensors(const Value& value, std::vector<Tensor>& tensors) {
+  if (value.is_tensor()) tensors.push_back(value.tensor());
+  if (value.is_sequence())
+    for (const Value& each : value.sequence()) add_tensors(each, tensors);
+  if (value.is_map())
+    for (const auto& [key, each] : value.map()) add_tensors(each, tensors);
+}
+
+std::vector<Tensor> tensors_of(const Values& values) {
+  std::vector<Tensor> tensors;
+  for (const Value& value : values) add_tensors(value, tensors);
+  return tensors;
+}
+
+bool is_symbolic(const Value& value) {
+  return std::ranges::any_of(value.tensor().dims(), &Dim::is_symbolic);
+}
+
+}  // namespace
+
+struct Model::State {
+  State(InFile file, std::shared_ptr<const void> kept, Bytes content, const std::string& folder,
+        LoadOptions given)
+      : options(std::move(given)),
+        in(std::move(file)),
+        bytes(content),
+        proto(parse_model(content, in)),
+        weights(in, std::move(kept), folder, options.device),
+        runner(proto, weights, {.trainable = options.trainable}) {
+    find_ports();
+    plan();
+    clean_up(proto, new_names, {.trainable = options.trainable});
+    if (options.trainable) want_gradients();
+  }
+
+  void find_ports();
+  void plan();
+  void want_gradients();
+  Inputs checked(const NamedValues& given) const;
+  void make_ready();
+  void check(const Port& port, const Value& value) const;
+  void check_shape(const Port& port, const std::vector<Dim>& dims) const;
+  [[noreturn]] void refuse(const Port& port, std::string_view why) const {
+    user_error(fmt::format("onnx: input '{}': {}", port.name, why));
+  }
+  Values run(const Inputs& given);
+  Values graph_of(const Inputs& given);
+  Values run_plainly(const Inputs& given);
+  Values run_captured(const Inputs& given, Calls& calls);
+
+  const LoadOptions options;
+  const InFile in;
+  const Bytes bytes;
+  ModelProto proto;
+  std::deque<std::string> new_names;  // of values that the clean-up made
+  const Weights weights;
+  Runner runner;
+  std::vector<Port> inputs, outputs;
+  std::vector<OpUse> ops;
+  std::mutex mutex;
+  bool is_ready = false;
+  LruCache<std::string, std::shared_ptr<Calls>> forms{most_forms};
+};
+
+void Model::State::find_ports() {
+  const auto& initialisers = proto.graph.initialisers;
+  for (const ValueInfoProto& each : proto.graph.inputs)
+    if (std::ranges::find(initialisers, each.name, &TensorProto::name) == initialisers.end())
+      inputs.push_back(port_of(each));
+  for (const ValueInfoProto& each : proto.graph.outputs) outputs.push_back(port_of(each));
+  for (const auto& [name, shape] : options.shapes) {
+    const auto found = std::ranges::find(inputs, name, &Port::name);
+    if (found == inputs.end()) {
+      std::vector<std::string_view> names;
+      for (const Port& port : inputs) names.push_back(port.name);
+      in.fail(fmt::format("there is no input '{}' to give a shape; the inputs are {}", name,
+                          fmt::join(names, ", ")));
+    }
+    found->has_shape = true;
+    found->shape.assign(shape.begin(), shape.end());
+  }
+}
+
+// Nodes that no output needs go, and the others come in order.
+void Model::State::plan() {
+  repair(proto);
+  Plans plans(proto);
+  const Plan& plan = plans.of_graph(proto.graph, proto.opsets);
+  ops = plans.uses(plan, proto.opsets);
+  std::vector<NodeProto> nodes;
+  for (const Step& step : plan.steps) nodes.push_back(*step.node);
+  proto.graph.nodes = std::move(nodes);
+}
+
+void Model::State::want_gradients() {
+  for (const TensorProto& each : proto.graph.initialisers)
+    if (each.type != Type::String && dtype_of(each.type).is_float())
+      runner.constant(each).tensor().set_requires_grad();
+}
+
+// What the file does not say, or says as 0 or less, may be anything.
+void Model::State::check_shape(const Port& port, const std::vector<Dim>& dims) const {
+  if (!port.has_shape) return;
+  bool fits = dims.size() == port.shape.size();
+  std::vector<std::string> wanted;
+  for (std::size_t i = 0; i < port.shape.size(); ++i) {
+    const auto* name = std::get_if<std::string>(&port.shape[i]);
+    const auto given = name == nullptr ? options.dimensions.end() : options.dimensions.find(*name);
+    std::optional<Dim> size;
+    if (given != options.dimensions.end()) size = given->second;
+    if (name == nullptr && std::get<std::int64_t>(port.shape[i]) > 0)
+      size = std::get<std::int64_t>(port.shape[i]);
+    wanted.push_back(!size                 ? name == nullptr || name->empty() ? "any" : *name
+                     : size->is_symbolic() ? "?"
+                                           : fmt::to_string(size->uop()->lo()));
+    if (size && i < dims.size()) fits = fits && size->uop().is(dims[i].uop());
+  }
+  if (!fits)
+    refuse(port, fmt::format("its shape is {} where ({}) is expected", text_of(dims),
+                             fmt::join(wanted, ", ")));
+}
+
+void Model::State::check(const Port& port, const Value& value) const {
+  if (value.is_empty() && port.kind == "optional") return;
+  const bool wants_tensor = port.kind == "tensor";
+  if (wants_tensor != (value.is_tensor() || value.is_text()) && port.kind != "optional")
+    refuse(port, fmt::format("a {} is expected", port.kind));
+  if (port.kind == "sequence" && !value.is_sequence()) refuse(port, "a sequence is expected");
+  if (!wants_tensor) return;
+  if (port.type != Type::Undefined && value.type() != port.type)
+    refuse(port, fmt::format("its elements are {} where {} is expected", name_of(value.type()),
+                             name_of(port.type)));
+  if (value.is_tensor()) check_shape(port, value.tensor().dims());
+  if (value.is_text()) check_shape(port, {value.text().shape.begin(), value.text().shape.end()});
+}
+
+Inputs Model::State::checked(const NamedValues& given) const {
+  Inputs result;
+  std::vector<std::string_view> names;
+  for (const Port& port : inputs) {
+    names.push_back(port.name);
+    const auto found = given.find(port.name);
+    const bool is_missing = found == given.end();
+    if (is_missing && port.kind != "optional") refuse(port, "it is not given");
+    const Value value = is_missing ? Value() : found->second;
+    check(port, value);
+    result.emplace_back(port.name, value);
+  }
+  for (const auto& [name, value] : given)
+    if (std::ranges::find(names, name) == names.end())
+      user_error(fmt::format("onnx: there is no input '{}'; the inputs are {}", name,
+                             fmt::join(names, ", ")));
+  return result;
+}
+
+void Model::State::make_ready() {
+  if (!is_ready) runner.run_constants();
+  is_ready = true;
+}
+
+// Nothing is computed yet.
+Values Model::State::graph_of(const Inputs& given) {
+  Values values = runner.run(given);
+  for (Value& value : values)
+    if (const auto* known = value.known()) value = tensor_of(*known, weights.device());
+  return values;
+}
+
+Values Model::State::run_plainly(const Inputs& given) {
+  Values values = graph_of(given);
+  if (!options.trainable) Tensor::realize(tensors_of(values));
+  return values;
+}
+
+Values Model::State::run_captured(const Inputs& given, Calls& calls) {
+  JitArguments arguments;
+  for (const auto& [name, value] : given)
+    arguments.tensors.emplace_back(fmt::format("input '{}'", name), value.tensor());
+  std::optional<Values> others;  // than tensors
+  const auto body = [&](const std::vector<Tensor>& tensors) {
+    Inputs own = given;
+    for (std::size_t i = 0; i < own.size(); ++i)
+      own[i].second = Value(tensors[i], given[i].second.type());
+    Values values = runner.run(own);
+    std::vector<Tensor> results;
+    calls.types.clear();
+    if (!std::ranges::all_of(values, &Value::is_tensor)) {
+      others = std::move(values);
+      return results;
+    }
+    for (const Value& value : values) {
+      calls.types.push_back(value.type());
+      const auto* known = value.known();
+      results.push_back(known != nullptr ? tensor_of(*known, weights.device()) : value.tensor());
+    }
+    return results;
+  };
+  runner.keep_readings(&calls.readings);
+  const std::vector<Tensor> results = calls.replay.call(arguments, body);
+  runner.keep_readings(nullptr);
+  if (!calls.has_run) calls.is_captured = !others && !runner.has_read();
+  calls.has_run = true;
+  if (others) return *others;
+  Values values;
+  for (std::size_t i = 0; i < results.size(); ++i) values.emplace_back(results[i], calls.types[i]);
+  return values;
+}
+
+Values Model::State::run(const Inputs& given) {
+  std::string form;
+  for (const auto& [name, value] : given) {
+    if (options.trainable || !value.is_tensor() || is_symbolic(value)) return run_plainly(given);
+    const Tensor tensor = value.tensor();
+    form += fmt::format("{} {} {}; ", name_of(value.type()), fmt::join(tensor.shape(), " "),
+                        tensor.device());
+  }
+  const auto calls = forms.insert(form, std::make_shared<Calls>());
+  if (!calls->is_captured) return run_plainly(given);
+  const bool is_first = !calls->has_run;
+  try {
+    return run_captured(given, *calls);
+  } catch (const Error&) {  // values may be asked for below operators, which no capture can give
+    runner.keep_readings(nullptr);
+    if (is_first) throw;
+    calls->is_captured = false;
+    return run_plainly(given);
+  }
+}
+
+// --- The model --------------------------------------------------------------------------------------
+
+Model Model::load(const std::string& path, const LoadOptions& options) {
+  const auto file = std::make_shared<const Mapping>(path);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  Model model;
+  model.state_ = std::make_shared<State>(InFile{path}, file, file->bytes(),
+                                         folder.empty() ? "." : folder.string(), options);
+  return model;
+}
+
+Model Model::parse(std::span<const std::byte> bytes, const LoadOptions& options,
+                   const std::string& folder) {
+  const auto own = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  Model model;
+  model.state_ = std::make_shared<State>(InFile{"a model in memory"}, own, *own, folder, options);
+  return model;
+}
+
+const std::vector<Port>& Model::inputs() const { return state_->inputs; }
+const std::vector<Port>& Model::outputs() const { return state_->outputs; }
+std::vector<OpUse> Model::ops() const { return state_->ops; }
+
+NamedValues Model::operator()(const NamedValues& inputs) const {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  const Inputs checked = state.checked(inputs);
+  state.make_ready();
+  Values values = state.run(checked);
+  NamedValues named;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    named.emplace(state.outputs[i].name, std::move(values[i]));
+  return named;
+}
+
+CallCost Model::cost(const NamedValues& inputs) const {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  const Inputs checked = state.checked(inputs);
+  state.make_ready();
+  const std::vector<Tensor> outputs = tensors_of(state.graph_of(checked));
+  return {Tensor::cost(outputs), Tensor::schedule(outputs), state.runner.has_read()};
+}
+
+std::map<std::string, Tensor> Model::parameters() const {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  std::map<std::string, Tensor> result;
+  for (const TensorProto& each : state.proto.graph.initialisers)
+    if (const Value& value = state.runner.constant(each); value.is_tensor())
+      result.emplace(each.name, value.tensor());
+  return result;
+}
+
+void Model::save(const std::string& path) const {
+  State& state = *state_;
+  const std::lock_guard lock(state.mutex);
+  Replacements changed;
+  const auto& initialisers = state.proto.graph.initialisers;
+  for (std::size_t i = 0; i < initialisers.size(); ++i) {
+    const TensorProto& each = initialisers[i];
+    const bool is_trained =
+        state.options.trainable && each.type != Type::String && dtype_of(each.type).is_float();
+    if (is_trained || each.is_external)
+      changed.emplace(i, encoded(state.runner.constant(each), each.name));
+  }
+  const InFile in{path};
+  NewFile file(path);
+  file.write(with_initialisers(state.bytes, changed, in));
+  file.commit();
+}
+
+}  // namespace weft::onnx

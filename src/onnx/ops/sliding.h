@@ -1,0 +1,36 @@
+// Windows as the attributes of convolutions and pools describe them.
+#pragma once
+
+#include <vector>
+
+#include "op.h"
+
+namespace weft::onnx {
+
+// A window over the axes behind batch and channels, one number each.
+struct Sliding {
+  std::vector<std::int64_t> kernel, stride, dilation;
+  std::vector<Padding::Sides> pads;
+  bool is_automatic = false;  // the pads follow from auto_pad
+
+  std::int64_t reach(std::size_t i) const { return dilation[i] * (kernel[i] - 1) + 1; }
+};
+
+// One number of an attribute for each axis, from `least` to 2^31; where the node has no such attribute,
+// `otherwise` for all.
+std::vector<std::int64_t> numbers_of(const Call& call, std::string_view attribute,
+                                     std::size_t count, std::int64_t least, std::int64_t otherwise);
+// pads: all beginnings, then all ends.
+std::vector<Padding::Sides> pads_of(const Call& call, std::size_t axes);
+
+// For x (batch, channels, sizes ...): kernel_shape, strides, dilations, pads and auto_pad.
+Sliding sliding_over(const Call& call, const Tensor& x);
+// The same, where the kernel is as large as the last axes of a weight.
+Sliding sliding_over(const Call& call, const Tensor& x, const Tensor& weight);
+// The kernel alone, checked against kernel_shape.
+std::vector<std::int64_t> kernel_of(const Call& call, const Tensor& x, const Tensor& weight);
+
+std::int64_t groups_of(const Call& call, const Tensor& x);
+ConvOptions conv_options(const Call& call, const Tensor& x, const Tensor& weight);
+
+}  // namespace weft::onnx

@@ -1,0 +1,18 @@
+// Memory that is written where what it held is read for the last time.
+#pragma once
+
+#include <cstdint>
+
+#include <weft/dev/schedule/plan.h>
+
+namespace weft {
+
+enum class InPlace : std::uint8_t { Never, ForLess, Wherever };
+InPlace in_place_in_force();  // the setting IN_PLACE
+
+// Of the plan's own memory: what a kernel stores takes the place of what nobody reads after it, where the kernel
+// reads each element only to store that of the same index. ForLess does so as long as it makes the most that
+// is needed at one time less: every kernel that it changes is one more to compile.
+void reuse_inputs(Plan& plan, InPlace where);
+
+}  // namespace weft

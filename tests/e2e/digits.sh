@@ -1,0 +1,18 @@
+#!/bin/sh
+# The model that is shipped, as `make run` runs it. Usage: digits.sh PATH_TO_WEFT FOLDER_OF_MODELS
+set -eu
+weft=$1 models=$2
+. "$(dirname "$0")/expect.sh"
+
+digit=0
+while read -r name; do
+  expect "a drawn $digit" 0 "^ *$digit  \(1\|0.99[0-9]*\)  $name$" "$weft" run "$models/digits.onnx" \
+    --input "image=$models/$digit.png" --runs 0 --top-k 1 --labels "$models/digits.txt"
+  digit=$((digit + 1))
+done <"$models/digits.txt"
+[ "$digit" -eq 10 ] || failures=$((failures + 1))
+expect "kernels and time" 0 'median .* ms' "$weft" run "$models/digits.onnx" --input "image=$models/7.png"
+expect "an open batch" 0 '"shape": \[1, 10\]' "$weft" run "$models/digits.onnx" --runs 0 --json
+expect "a batch of three" 0 '"shape": \[3, 10\]' "$weft" run "$models/digits.onnx" --runs 0 --json --shape image=3,1,28,28
+expect "what it is made of" 0 '^  Conv  *3 of opset 17$' "$weft" inspect "$models/digits.onnx"
+[ "$failures" -eq 0 ]

@@ -1,0 +1,83 @@
+#!/bin/sh
+# weft run and weft inspect as a user meets them. Usage: models.sh PATH_TO_WEFT FOLDER_OF_MODELS
+# The folder may be missing; then what needs its models is left out, and the test counts as skipped.
+set -eu
+weft=$1 models=$2
+. "$(dirname "$0")/expect.sh"
+
+# A model that gives back what it is given: x float (1, 3, 2, 2), w int64 (rows, 3), t string (lines), as X, W and T.
+# Of another the only operator is unknown.
+same=$dir/same.onnx
+printf '\010\010\072\321\001\012\020\012\001x\022\001X\042\010Identity\012\020\012\001w\022\001W\042\010Identity\012\020\012\001t\022\001T\042\010Identity\022\001gZ\033\012\001x\022\026\012\024\010\001\022\020\012\002\010\001\012\002\010\003\012\002\010\002\012\002\010\002Z\027\012\001w\022\022\012\020\010\007\022\014\012\006\022\004rows\012\002\010\003Z\024\012\001t\022\017\012\015\010\010\022\011\012\007\022\005linesb\033\012\001X\022\026\012\024\010\001\022\020\012\002\010\001\012\002\010\003\012\002\010\002\012\002\010\002b\027\012\001W\022\022\012\020\010\007\022\014\012\006\022\004rows\012\002\010\003b\024\012\001T\022\017\012\015\010\010\022\011\012\007\022\005linesB\002\020\015' >"$same"
+unknown=$dir/unknown.onnx
+printf '\010\010\072\071\012\022\012\001x\022\001y\042\012Frobnicate\022\001gZ\017\012\001x\022\012\012\010\010\001\022\004\012\002\010\002b\017\012\001y\022\012\012\010\010\001\022\004\012\002\010\002B\002\020\015' >"$unknown"
+printf 'one\ntwo\n' >"$dir/t.txt"
+printf 'P6 2 2 255\n\000\063\146\231\314\377\377\000\000\000\377\000' >"$dir/pixels.ppm"
+printf 'a\nb\n' >"$dir/labels.txt"
+echo >"$dir/broken.png"
+run() { "$weft" run "$same" --runs 1 --input "t=$dir/t.txt" "$@"; }
+
+expect "help of run" 0 'NAME=FILE' "$weft" run --help
+expect "help of inspect" 0 '--shape' "$weft" inspect --help
+expect "no model" 2 'model is required' "$weft" run
+expect "an input without a name" 2 'is not NAME=' "$weft" run "$same" --input "$dir/t.txt"
+expect "a size that is none" 2 "'three' is no size" "$weft" run "$same" --shape w=three,3
+expect "a layout that is none" 2 'nhwc' "$weft" run "$same" --layout hwnc
+expect "no such model" 1 "there is no file '.*none.onnx'" "$weft" run "$dir/none.onnx"
+expect "no model in the file" 1 't.txt' "$weft" run "$dir/t.txt"
+expect "no such device" 1 'ABACUS' "$weft" run "$same" --device ABACUS
+
+expect "strings need a file" 1 "input 't': .*--input t=FILE" "$weft" run "$same"
+expect "no such input" 1 "there is no input 'y'; the inputs are x, w, t" run --input "y=$dir/t.txt"
+expect "no such input to give a shape" 1 "there is no input 'y' to give a shape; the inputs are x, w, t" run --shape y=3
+expect "no such file" 1 "input 'x': there is no file 'none.png'" run --input x=none.png
+expect "no such kind of file" 1 "input 'x': '.*t.txt' is no .npy" run --input "x=$dir/t.txt"
+expect "an image that is none" 1 "input 'x': .*broken.png" run --input "x=$dir/broken.png"
+expect "an input that takes no images" 1 "input 'w': it has 2 axes" run --input "w=$dir/pixels.ppm"
+expect "norms that do not fit" 1 'need 2 or 6' run --input "x=$dir/pixels.ppm" --image-norm 1,2,3
+expect "labels that are missing" 1 "there is no file 'none.txt'" run --top-k 1 --labels none.txt
+
+expect "strings" 0 '^T  string (2)  \["one", "two"\]$' run
+expect "integers that are made up" 0 '^W  int64 (1, 3)  min 0 max 2 mean 1  \[0, 1, 2\]$' run
+expect "open sizes" 0 '^W  int64 (2, 3)  min 0 max 5 mean 2.5  \[0, 1, 2, 3, 4, 5\]$' run --shape w=2,3
+expect "a number" 0 '^W  int64 (1, 3)  min 7 max 7 mean 7  \[7, 7, 7\]$' run --input w=7
+expect "an image" 0 '^X  float (1, 3, 2, 2)  min 0 max 1 .*\[0, 0.6, 1, 0, 0.2, 0.8, \.\.\.\]$' run --input "x=$dir/pixels.ppm"
+expect "an image, normalised" 0 '\[-1, 0.2, 1, -1, -0.6, 0.6, \.\.\.\]$' run --input "x=$dir/pixels.ppm" --image-norm 0.5,0.5
+expect "from 0 to 255" 0 '^X  float (1, 3, 2, 2)  min 0 max 255 ' "$weft" run --input "x=$dir/pixels.ppm" --input "t=$dir/t.txt" --image-norm 0,0.00392156862745098 "$same"
+expect "channel by channel" 0 '\[0, 0.6, 1, 0, 0.1, 0.4, \.\.\.\]$' run --input "x=$dir/pixels.ppm" --image-norm 0,0,0,1,2,1
+expect "outputs as files" 0 '^X  float' run --input "x=$dir/pixels.ppm" --out "$dir/outputs"
+expect "read again" 0 '^X  float (1, 3, 2, 2)  .*\[0, 0.6, 1, 0, 0.2, 0.8, \.\.\.\]$' run --input "x=$dir/outputs/X.npy"
+cmp "$dir/outputs/T.txt" "$dir/t.txt" || failures=$((failures + 1))
+expect "a shape that is another" 1 "input 'x': its shape is (1, 3, 2, 2) where (1, 3, 2, 5)" run --shape x=1,3,2,5 --input "x=$dir/outputs/X.npy"
+expect "a type that is another" 1 "input 'w': its elements are float where int64" run --shape w=1,3,2,2 --input "w=$dir/outputs/X.npy"
+
+expect "what a model is made of" 0 '^  Identity  *3 of opset 13$' "$weft" inspect "$same"
+expect "open inputs" 0 'leaves open are 1 .*of w, t$' "$weft" inspect "$same"
+expect "an operator that is unknown" 0 'Frobnicate .*NOT SUPPORTED$' "$weft" inspect "$unknown"
+expect "no call then" 0 '"call": null, "missing": "operators are not supported: Frobnicate"' "$weft" inspect --json "$unknown"
+expect "running it" 1 'Frobnicate' "$weft" run "$unknown"
+
+if [ ! -e "$models/mnist-8/model.onnx" ]; then
+  echo "left out: there is no $models/mnist-8"
+  [ "$failures" -eq 0 ] && exit 77
+  exit 1
+fi
+mnist=$models/mnist-8/model.onnx
+# As the standard's output_0.pb has it: a 2.
+expect "a digit" 0 '^Plus214_Output_0  float (1, 10)  min -1952.76 max 6574.57 .*\[975.67, -618.724, 6574.57,' "$weft" run "$mnist" --input "Input3=$models/mnist-8/test_data_set_0/input_0.pb"
+printf 'zero\none\ntwo\n' >"$dir/digits.txt"
+expect "its class" 0 '^ *2  6574.57  *two$' "$weft" run "$mnist" --runs 0 --input "Input3=$models/mnist-8/test_data_set_0/input_0.pb" --top-k 1 --labels "$dir/digits.txt"
+expect "as JSON" 0 '^{"median_ms": [0-9.e-]*, "min_ms": [0-9.e-]*, "p90_ms": [0-9.e-]*, "runs": 3, "kernels": [1-9][0-9]*, .*"peak_bytes": [1-9][0-9]*, .*"outputs": \[{"name": "Plus214_Output_0", "type": "float", "shape": \[1, 10\]' "$weft" run "$mnist" --runs 3 --json
+expect "its kernels' times" 0 'GFLOP/s' "$weft" run "$mnist" --runs 0 --profile
+expect "its operators" 0 '^  Conv  *2 of opset 8$' "$weft" inspect "$mnist"
+expect "its weights" 0 '^  [0-9]* tensors of 5998 elements, 24.01 kB$' "$weft" inspect "$mnist"
+expect "its kernels" 0 '^  [1-9][0-9]* kernels*, [0-9.]* Mflop' "$weft" inspect "$mnist"
+upscale=$models/super-resolution-10
+expect "its kernels, tuned" 0 '^ *[0-9.]*  *[0-9.]*  *[0-9.]*  r_[0-9_]*: ' env CACHE_DIR="$dir/cache" "$weft" tune "$upscale/model.onnx" --beam 1 --budget 1s --runs 1
+expect "an image, enlarged" 0 '^output  float (1, 1, 672, 672)  min -0.491[0-9]* max 1.7085[0-9]* mean 0.6022[0-9]*' "$weft" run "$upscale/model.onnx" --runs 0 --input "input=$upscale/test_data_set_0/input_0.pb"
+expect "a photo, enlarged" 0 '^output  float (1, 1, 672, 672)' "$weft" run "$upscale/model.onnx" --runs 0 --input "input=$models/images-dev/tulip.jpg"
+silero=$models/silero-vad/silero_vad_16k_op15.onnx
+expect "open sizes that do not fit" 1 'Sizes that the file leaves open are 1 .*--shape NAME=SIZES .* of input, state$' "$weft" run "$silero" --runs 0
+expect "sizes that fit" 0 '^output  float (1, 1)' "$weft" run "$silero" --runs 0 --shape input=1,512 --input sr=16000
+expect "a photo's class" 0 '^output  float (1, 10)' "$weft" run "$models/tinycnn-cifar/model.onnx" --runs 0 --input "input=$models/images-dev/goldfish.jpg" --image-norm 0.49,0.48,0.45,0.2,0.2,0.2
+[ "$failures" -eq 0 ]

@@ -1,0 +1,77 @@
+// A graph gives the same before and after nodes are folded: training keeps them as they are.
+#include <cmath>
+
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+#include "onnx_file.h"
+
+namespace weft {
+namespace {
+
+using namespace onnx_file;  // NOLINT: what it writes reads as it is
+using onnx::Model;
+using onnx::Type;
+
+using Floats = std::vector<float>;
+
+Graph conv_graph(std::vector<Message> after) {
+  Graph graph;
+  graph.inputs = {port("x", Type::F32, {1, 1, 2, 2})};
+  graph.outputs = {port("y", Type::F32, {1, 2, 2, 2})};
+  graph.initialisers = {
+      tensor("w", {2, 1, 1, 1}, Floats{2, -3}), tensor("scale", {2}, Floats{1.5F, 0.5F}),
+      tensor("shift", {2}, Floats{1, 2}),       tensor("mean", {2}, Floats{0.25F, -0.5F}),
+      tensor("variance", {2}, Floats{4, 9}),    tensor("addend", {2, 1, 1}, Floats{10, 20})};
+  graph.nodes = {node("Conv", {"x", "w"}, {"c"})};
+  for (Message& each : after) graph.nodes.push_back(std::move(each));
+  return graph;
+}
+
+Floats run(const Graph& graph, bool trainable, std::int64_t version = 18) {
+  const Model model = load(graph, version, {.trainable = trainable});
+  return model({{"x", Tensor({1.F, 2.F, 3.F, 4.F}).reshape({1, 1, 2, 2})}})
+      .at("y")
+      .tensor()
+      .to_vector<float>();
+}
+
+TEST(OnnxCleanup, BatchNormalizationAfterAConvolution) {
+  const Graph graph =
+      conv_graph({node("Identity", {"c"}, {"i"}),
+                  node("BatchNormalization", {"i", "scale", "shift", "mean", "variance"}, {"y"})});
+  const Floats folded = run(graph, false), plain = run(graph, true);
+  for (std::size_t i = 0; i < 8; ++i) {
+    const double x = double(i % 4 + 1) * (i < 4 ? 2 : -3);
+    const double expected = i < 4 ? (x - 0.25) / std::sqrt(4 + 1e-5) * 1.5 + 1
+                                  : (x + 0.5) / std::sqrt(9 + 1e-5) * 0.5 + 2;
+    EXPECT_NEAR(folded[i], expected, 1e-5);
+    EXPECT_NEAR(plain[i], expected, 1e-5);
+  }
+}
+
+TEST(OnnxCleanup, WhatIsAddedToEachChannel) {
+  const Graph graph = conv_graph({node("Add", {"addend", "c"}, {"y"})});
+  EXPECT_EQ(run(graph, false), (Floats{12, 14, 16, 18, 17, 14, 11, 8}));
+}
+
+TEST(OnnxCleanup, AValueThatOthersReadStays) {
+  const Graph graph =
+      conv_graph({node("Add", {"c", "addend"}, {"a"}), node("Add", {"a", "c"}, {"y"})});
+  EXPECT_EQ(run(graph, false), (Floats{14, 18, 22, 26, 14, 8, 2, -4}));
+}
+
+TEST(OnnxCleanup, TransposesThatCancel) {
+  const auto turn = [](std::string_view from, std::string_view to, const Sizes& order) {
+    return node("Transpose", {from}, {to}, {attribute("perm", order)});
+  };
+  const Graph cancel = conv_graph(
+      {turn("c", "a", {0, 2, 3, 1}), turn("a", "b", {0, 3, 1, 2}), node("Add", {"b", "b"}, {"y"})});
+  EXPECT_EQ(run(cancel, false), (Floats{4, 8, 12, 16, -6, -12, -18, -24}));
+  const Graph merge = conv_graph(
+      {turn("c", "a", {0, 2, 1, 3}), turn("a", "b", {0, 1, 3, 2}), turn("b", "y", {0, 1, 2, 3})});
+  EXPECT_EQ(run(merge, false), (Floats{2, -3, 4, -6, 6, -9, 8, -12}));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,108 @@
+// Branches, loops and scans.
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+#include "onnx_file.h"
+
+namespace weft {
+namespace {
+
+using namespace onnx_file;  // NOLINT: what it writes reads as it is
+using onnx::Model;
+using onnx::Type;
+
+using Floats = std::vector<float>;
+
+Message branch(std::string_view op) {
+  Graph graph;
+  graph.nodes = {node(op, {"x", "x"}, {"r"})};
+  graph.outputs = {port("r", Type::F32, {2})};
+  return graph.message();
+}
+
+TEST(OnnxControl, OnlyTheBranchThatIsTakenRuns) {
+  Graph graph;
+  graph.inputs = {port("c", Type::Bool, {}), port("x", Type::F32, {2})};
+  graph.outputs = {port("y", Type::F32, {2})};
+  graph.nodes = {node("If", {"c"}, {"y"},
+                      {graph_attribute("then_branch", branch("Add")),
+                       graph_attribute("else_branch", branch("Mul"))})};
+  const Model model = load(graph);
+  for (const bool condition : {true, false, true, true, false}) {
+    const Tensor c = Tensor::full({}, condition, {.dtype = dtypes::bool_});
+    const Tensor y = model({{"c", c}, {"x", Tensor({3.F, 4.F})}}).at("y").tensor();
+    EXPECT_EQ(y.to_vector<float>(), condition ? (Floats{6, 8}) : (Floats{9, 16}));
+  }
+}
+
+// state = state + x and each state, `trips` times or while the state is below 10.
+Graph loop(bool until_ten) {
+  Graph body;
+  body.inputs = {port("i", Type::I64, {}), port("go", Type::Bool, {}), port("s", Type::F32, {1})};
+  body.nodes = {
+      node("Add", {"s", "x"}, {"t"}),
+      until_ten ? node("Less", {"t", "ten"}, {"again"}) : node("Identity", {"go"}, {"again"}),
+      node("Identity", {"t"}, {"each"})};
+  body.outputs = {port("again", Type::Bool, {}), port("t", Type::F32, {1}),
+                  port("each", Type::F32, {1})};
+  Graph graph;
+  graph.inputs = {port("x", Type::F32, {1}), port("trips", Type::I64, {})};
+  graph.initialisers = {tensor("start", {1}, Floats{0}), tensor("ten", {1}, Floats{10})};
+  graph.outputs = {port("last", Type::F32, {1}), port("all", Type::F32, {-1, 1})};
+  graph.nodes = {node("Loop", {"trips", "", "start"}, {"last", "all"},
+                      {graph_attribute("body", body.message())})};
+  return graph;
+}
+
+TEST(OnnxControl, LoopsOfACountThatIsAnInput) {
+  const Model model = load(loop(false));
+  for (const std::int64_t trips : {3, 0, 5}) {
+    const auto values =
+        model({{"x", Tensor({2.F})}, {"trips", Tensor::full({}, trips, {.dtype = dtypes::i64})}});
+    EXPECT_EQ(values.at("last").tensor().item<float>(), float(2 * trips));
+    EXPECT_EQ(values.at("all").tensor().shape(), (Sizes{trips, 1}));
+  }
+}
+
+TEST(OnnxControl, LoopsThatEndByWhatTheyCompute) {
+  const Model model = load(loop(true));
+  const Tensor most = Tensor::full({}, std::int64_t(1) << 60, {.dtype = dtypes::i64});
+  for (const float step : {4.F, 1.F, 4.F}) {
+    const auto values = model({{"x", Tensor(Floats{step})}, {"trips", most}});
+    const int trips = step == 4 ? 3 : 10;
+    EXPECT_EQ(values.at("last").tensor().item<float>(), step * float(trips));
+    EXPECT_EQ(values.at("all").tensor().numel(), trips);
+  }
+}
+
+TEST(OnnxControl, EndlessLoopsEnd) {
+  const Model model = load(loop(false));
+  const Tensor most = Tensor::full({}, std::int64_t(1) << 62, {.dtype = dtypes::i64});
+  EXPECT_THROW(model({{"x", Tensor({2.F})}, {"trips", most}}), Error);
+}
+
+// Sums along axis 1 from the last to the first, collected backwards along axis 1.
+TEST(OnnxControl, ScansInEitherDirection) {
+  Graph body;
+  body.inputs = {port("s", Type::F32, {2}), port("v", Type::F32, {2})};
+  body.nodes = {node("Add", {"s", "v"}, {"t"}), node("Identity", {"t"}, {"each"})};
+  body.outputs = {port("t", Type::F32, {2}), port("each", Type::F32, {2})};
+  Graph graph;
+  graph.inputs = {port("x", Type::F32, {2, 3})};
+  graph.initialisers = {tensor("zero", {2}, Floats{0, 0})};
+  graph.outputs = {port("last", Type::F32, {2}), port("y", Type::F32, {2, 3})};
+  graph.nodes = {node(
+      "Scan", {"zero", "x"}, {"last", "y"},
+      {graph_attribute("body", body.message()), attribute("num_scan_inputs", 1),
+       attribute("scan_input_axes", Sizes{1}), attribute("scan_input_directions", Sizes{1}),
+       attribute("scan_output_axes", Sizes{1}), attribute("scan_output_directions", Sizes{1})})};
+  const Model model = load(graph);
+  for (int call = 0; call < 3; ++call) {
+    const auto values = model({{"x", Tensor({{1.F, 2.F, 3.F}, {4.F, 5.F, 6.F}})}});
+    EXPECT_EQ(values.at("y").tensor().to_vector<float>(), (Floats{6, 5, 3, 15, 11, 6}));
+    EXPECT_EQ(values.at("last").tensor().to_vector<float>(), (Floats{6, 15}));
+  }
+}
+
+}  // namespace
+}  // namespace weft

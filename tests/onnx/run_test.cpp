@@ -1,0 +1,175 @@
+// How graphs run: order, constants, sizes, calls that are captured, functions.
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+#include "../support/errors.h"
+#include "onnx_file.h"
+
+namespace weft {
+namespace {
+
+using namespace onnx_file;  // NOLINT: what it writes reads as it is
+using onnx::LoadOptions;
+using onnx::Model;
+using onnx::NamedValues;
+using onnx::Type;
+
+using Floats = std::vector<float>;
+
+Graph graph_of(std::vector<Message> nodes, const Sizes& x, const Sizes& y) {
+  Graph graph;
+  graph.nodes = std::move(nodes);
+  graph.inputs = {port("x", Type::F32, x)};
+  graph.outputs = {port("y", Type::F32, y)};
+  return graph;
+}
+
+Tensor run(const Model& model, const Tensor& x) { return model({{"x", x}}).at("y").tensor(); }
+
+TEST(OnnxRun, NodesInAnyOrder) {
+  const Graph graph =
+      graph_of({node("Add", {"a", "x"}, {"y"}), node("Mul", {"x", "x"}, {"a"})}, {2}, {2});
+  EXPECT_EQ(run(load(graph), Tensor({2.F, 3.F})).to_vector<float>(), (Floats{6, 12}));
+}
+
+TEST(OnnxRun, WrongGraphsAreRefused) {
+  const auto why = [](std::vector<Message> nodes) {
+    return error_of([&] { run(load(graph_of(std::move(nodes), {2}, {2})), Tensor({2.F, 3.F})); });
+  };
+  EXPECT_NE(why({node("Add", {"b", "x"}, {"a"}), node("Add", {"a", "x"}, {"b"}),
+                 node("Add", {"a", "b"}, {"y"})})
+                .find("needs its own output"),
+            std::string::npos);
+  EXPECT_NE(why({node("Add", {"x", "x"}, {"y"}), node("Mul", {"x", "x"}, {"y"})})
+                .find("there is another 'y'"),
+            std::string::npos);
+  EXPECT_NE(why({node("Add", {"x", "nothing"}, {"y"})}).find("'nothing'"), std::string::npos);
+  const std::string missing =
+      why({node("NoSuch", {"x"}, {"a"}), node("Other", {"a"}, {"y"}, {}, "d")});
+  EXPECT_NE(missing.find("NoSuch of opset 18"), std::string::npos) << missing;
+  EXPECT_NE(missing.find("d.Other of opset 1"), std::string::npos) << missing;
+}
+
+TEST(OnnxRun, ErrorsNameTheNode) {
+  const Graph graph = graph_of({node("Add", {"x", "b"}, {"y"})}, {2}, {2});
+  Graph with_b = graph;
+  with_b.initialisers = {tensor("b", {3}, Floats{1, 2, 3})};
+  const std::string why = error_of([&] { run(load(with_b), Tensor({2.F, 3.F})); });
+  EXPECT_NE(why.find("node 'Add' (Add)"), std::string::npos) << why;
+}
+
+TEST(OnnxRun, InputsAreChecked) {
+  const Model model = load(graph_of({node("Add", {"x", "x"}, {"y"})}, {2, -1}, {2, -1}));
+  const auto why = [&](const NamedValues& inputs) { return error_of([&] { model(inputs); }); };
+  EXPECT_NE(why({}).find("input 'x': it is not given"), std::string::npos);
+  EXPECT_NE(why({{"x", Tensor::zeros({2, 3})}, {"z", Tensor::zeros({1})}}).find("no input 'z'"),
+            std::string::npos);
+  EXPECT_NE(why({{"x", Tensor::zeros({2, 3}, {.dtype = dtypes::i32})}}).find("int32"),
+            std::string::npos);
+  EXPECT_NE(why({{"x", Tensor::zeros({3, 3})}}).find("its shape is (3, 3) where (2, N)"),
+            std::string::npos);
+  EXPECT_EQ(why({{"x", Tensor::zeros({2, 3})}}), "no error");
+}
+
+TEST(OnnxRun, ShapesAndDimensionsCanBeGiven) {
+  const Graph graph = graph_of({node("Add", {"x", "x"}, {"y"})}, {2, -1}, {2, -1});
+  const Model wider = load(graph, 18, {.shapes = {{"x", {3, 3}}}});
+  EXPECT_EQ(run(wider, Tensor::ones({3, 3})).numel(), 9);
+  const Model fixed = load(graph, 18, {.dimensions = {{"N", 4}}});
+  EXPECT_THROW(run(fixed, Tensor::ones({2, 3})), Error);
+  EXPECT_EQ(run(fixed, Tensor::ones({2, 4})).numel(), 8);
+}
+
+// A reshape to sizes that are computed from the shape of the input.
+TEST(OnnxRun, SizesAreKnownWithoutKernels) {
+  Graph graph = graph_of({node("Shape", {"x"}, {"s"}), node("Gather", {"s", "one"}, {"n"}),
+                          node("Mul", {"n", "two"}, {"m"}), node("Unsqueeze", {"m", "axis"}, {"l"}),
+                          node("Concat", {"l", "rest"}, {"t"}, {attribute("axis", 0)}),
+                          node("Reshape", {"x", "t"}, {"y"})},
+                         {-1, -1}, {-1, -1});
+  graph.initialisers = {tensor("one", Sizes{}, Sizes{1}), tensor("two", Sizes{}, Sizes{2}),
+                        tensor("axis", Sizes{1}, Sizes{0}), tensor("rest", Sizes{1}, Sizes{-1})};
+  const Model model = load(graph);
+  const Tensor x = Tensor::arange(12).cast(dtypes::f32).reshape({4, 3}).realize();
+  for (int i = 0; i < 4; ++i) {
+    const Tensor y = run(model, x);
+    EXPECT_EQ(y.shape(), (Sizes{6, 2}));
+    EXPECT_EQ(y.to_vector<float>(), x.to_vector<float>());
+  }
+  EXPECT_EQ(run(model, Tensor::zeros({4, 5})).shape(), (Sizes{10, 2}));
+}
+
+TEST(OnnxRun, SymbolicSizesGoThrough) {
+  Graph graph = graph_of({node("Shape", {"x"}, {"s"}), node("ConstantOfShape", {"s"}, {"z"}),
+                          node("Add", {"z", "x"}, {"y"})},
+                         {-1, -1}, {-1, -1});
+  const Model model = load(graph);
+  const UOp n = make(Op::Bind, {Variable("n", 1, 8), const_int(3)});
+  const Tensor x = Tensor::arange(24).cast(dtypes::f32).reshape({8, 3}).shrink({{0, n}, {0, 3}});
+  const Tensor y = run(model, x);
+  EXPECT_TRUE(y.dims()[0].is_symbolic());
+  EXPECT_EQ(y.sum().item<float>(), 36.F);
+}
+
+TEST(OnnxRun, LaterCallsSeeTheirOwnInputs) {
+  Graph graph =
+      graph_of({node("MatMul", {"x", "w"}, {"a"}), node("Relu", {"a"}, {"y"})}, {-1, 2}, {-1, 2});
+  graph.initialisers = {tensor("w", {2, 2}, Floats{1, -1, 0, 1})};
+  const Model model = load(graph);
+  for (int call = 0; call < 5; ++call) {
+    const auto c = static_cast<float>(call);
+    EXPECT_EQ(run(model, Tensor({c, 1.F}).reshape({1, 2})).to_vector<float>(),
+              (Floats{c, std::max(0.F, 1 - c)}));
+    EXPECT_EQ(run(model, Tensor({{c, 1.F}, {-1.F, c}})).shape(), (Sizes{2, 2}));
+  }
+}
+
+// How long the output is depends on values: no call can be replayed.
+TEST(OnnxRun, ShapesThatDependOnValues) {
+  Graph graph = graph_of({node("NonZero", {"x"}, {"places"}), node("Shape", {"places"}, {"s"}),
+                          node("Cast", {"s"}, {"y"}, {attribute("to", 1)})},
+                         {4}, {2});
+  const Model model = load(graph);
+  for (int call = 0; call < 4; ++call) {
+    Floats x(4, 0.F);
+    for (int i = 0; i <= call; ++i) x[static_cast<std::size_t>(i)] = 1;
+    EXPECT_EQ(run(model, Tensor(x)).to_vector<float>(), (Floats{1, float(call + 1)}));
+  }
+}
+
+Message triple() {  // f(a) = a + a + a
+  return Message()
+      .text(1, "Triple")
+      .text(4, "a")
+      .text(5, "b")
+      .text(10, "mine")
+      .message(7, node("Add", {"a", "a"}, {"t"}))
+      .message(7, node("Add", {"t", "a"}, {"b"}))
+      .message(9, opset(18));
+}
+
+TEST(OnnxRun, FunctionsOfTheModel) {
+  const Graph graph =
+      graph_of({node("Triple", {"x"}, {"t"}, {}, "mine"), node("Triple", {"t"}, {"y"}, {}, "mine")},
+               {2}, {2});
+  const std::string bytes = model(graph, 18, {triple()});
+  const Model tripled = Model::parse(bytes_of(bytes));
+  EXPECT_EQ(run(tripled, Tensor({1.F, 2.F})).to_vector<float>(), (Floats{9, 18}));
+  ASSERT_EQ(tripled.ops().size(), 1U);
+  EXPECT_EQ(tripled.ops()[0].name, "Add");
+}
+
+TEST(OnnxRun, FunctionsThatCallThemselves) {
+  const Message own = Message()
+                          .text(1, "Own")
+                          .text(4, "a")
+                          .text(5, "b")
+                          .text(10, "mine")
+                          .message(7, node("Own", {"a"}, {"b"}, {}, "mine"));
+  const std::string bytes =
+      model(graph_of({node("Own", {"x"}, {"y"}, {}, "mine")}, {2}, {2}), 18, {own});
+  EXPECT_THROW(Model::parse(bytes_of(bytes)), Error);
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,104 @@
+// What a kernel stores in the place of what it reads for the last time: where, and that nothing changes by it.
+
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <weft/settings.h>
+#include <weft/weft.h>
+
+namespace weft {
+namespace {
+
+constexpr std::size_t bytes = std::size_t{64} * 64 * 4;
+
+Tensor square() { return Tensor::randn({64, 64}).realize(); }
+
+std::size_t own_bytes(const std::function<Tensor()>& program, int in_place) {
+  const Context context{{"IN_PLACE", in_place}};
+  return Tensor::cost({program()}).own_bytes;
+}
+
+// The values, and how many matrices lie between kernels: never in place, by default and wherever it can be.
+void expect_matrices(const std::function<Tensor()>& program, std::size_t never, std::size_t less) {
+  EXPECT_EQ(own_bytes(program, 0), never * bytes);
+  EXPECT_EQ(own_bytes(program, 1), less * bytes);
+  EXPECT_EQ(own_bytes(program, 2), less * bytes);
+  const auto values = [&](int in_place) {
+    const Context context{{"IN_PLACE", in_place}};
+    return program().to_vector<float>();
+  };
+  const std::vector<float> expected = values(0);
+  EXPECT_EQ(values(1), expected);
+  EXPECT_EQ(values(2), expected);
+}
+
+TEST(InPlace, ElementByElement) {
+  const Tensor x = square();
+  expect_matrices(
+      [&] { return x.exp().contiguous().sin().contiguous().square().contiguous().neg(); }, 2, 1);
+}
+
+TEST(InPlace, BesideAProduct) {
+  const Tensor x = square(), w = square();
+  expect_matrices(
+      [&] {
+        const Tensor h = (x + 1).contiguous();
+        return (x.matmul(w) + h).contiguous().exp().contiguous() + 1;
+      },
+      2, 1);
+}
+
+TEST(InPlace, NotAtOtherPlaces) {
+  const Tensor x = square();
+  expect_matrices([&] { return ((x + 1).contiguous().T() * 2).contiguous().exp(); }, 2, 2);
+}
+
+TEST(InPlace, NotUnderASum) {
+  const Tensor x = square(), w = square();
+  expect_matrices(
+      [&] {
+        const Tensor h = (x + 1).contiguous();
+        return (h.matmul(w) + h).contiguous().exp();
+      },
+      2, 2);
+}
+
+TEST(InPlace, NotWhatIsReadLater) {
+  const Tensor x = square();
+  expect_matrices(
+      [&] {
+        const Tensor h = (x + 1).contiguous(), y = h.exp().contiguous();
+        return y.T().contiguous() + h;
+      },
+      3, 3);
+}
+
+TEST(InPlace, NotInOtherSizes) {
+  const Tensor x = square();
+  expect_matrices([&] { return (x + 1).contiguous().reshape({4096}).exp().contiguous().cumsum(0); },
+                  2, 2);
+}
+
+// What the program holds, or asked for, stays as it is.
+TEST(InPlace, NotWhatOutlivesTheRun) {
+  const Context context{{"IN_PLACE", 2}};
+  const Tensor x = square(), before = x.clone().realize(), y = x.exp(), z = y.contiguous().sin();
+  Tensor::realize({y, z});
+  EXPECT_TRUE(x.equal(before));
+  EXPECT_TRUE(y.allclose(before.exp()));
+  EXPECT_TRUE(z.allclose(before.exp().sin()));
+}
+
+// By default only where most is needed: other kernels stay as those of the same work elsewhere.
+TEST(InPlace, WhereMostIsNeeded) {
+  const Tensor x = square(), large = Tensor::randn({64, 64, 8}).realize();
+  const auto program = [&] {
+    const Tensor h = (large * 2).contiguous();
+    const Tensor sum = (h.exp().contiguous().T().contiguous()).sum();
+    return ((x + sum).contiguous().sin().contiguous() * 2).contiguous();
+  };
+  EXPECT_EQ(own_bytes(program, 1), own_bytes(program, 2));
+}
+
+}  // namespace
+}  // namespace weft
