@@ -40,10 +40,11 @@ fuzz: build-fuzz ## Run each fuzzer for FUZZ_SECONDS (60)
 format: deps-check ## Format the sources in place
 	scripts/format.sh
 
-lint: deps-check build-asan ## Check formatting, layers, and the core with clang-tidy
+lint: deps-check deps-clang ## Check formatting, layers, and the core with clang-tidy
 	scripts/format.sh --check
 	scripts/check_layers.sh
-	scripts/lint.sh build/asan
+	cmake --preset clang -DWEFT_QUICK=OFF >/dev/null
+	scripts/lint.sh build/clang
 
 docs: build-default ## Regenerate what documents show: the worked example, line counts, the output of examples
 	scripts/update_docs.sh build/default/bin/weft

@@ -27,7 +27,7 @@ bool takes(const Command& command, Values values) {
 }
 
 // Within '' of all shells.
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   std::string result = "'";
   for (const char c : text) result += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return result + "'";
@@ -41,7 +41,8 @@ std::string gist(const std::string& meaning) {
 // 'weft run --layout'|'weft run --x'
 std::string patterns(const Command& command, const Argument& argument) {
   std::vector<std::string> all;
-  for (const std::string& name : argument.names) all.push_back(quoted(command.path + " " + name));
+  for (const std::string& name : argument.names)
+    all.push_back(in_quotes(command.path + " " + name));
   return fmt::format("{}", fmt::join(all, "|"));
 }
 
@@ -60,7 +61,8 @@ std::vector<std::pair<std::string, std::string>> words_of(const Command& command
 std::string steps(const Command& root) {
   std::string text;
   for (const Command* command : all_commands(root))
-    if (command != &root) text += fmt::format("      {0}) where={0} ;;\n", quoted(command->path));
+    if (command != &root)
+      text += fmt::format("      {0}) where={0} ;;\n", in_quotes(command->path));
   return text;
 }
 
@@ -70,7 +72,7 @@ std::string bash_values(const Argument& argument) {
     case Values::Folders: return "COMPREPLY=($(compgen -d -- \"$current\"))";
     case Values::Choices:
       return fmt::format("COMPREPLY=($(compgen -W {} -- \"$current\"))",
-                         quoted(fmt::format("{}", fmt::join(argument.choices, " "))));
+                         in_quotes(fmt::format("{}", fmt::join(argument.choices, " "))));
     default: return ":";
   }
 }
@@ -97,7 +99,8 @@ std::string bash_script(const Command& root) {
         takes(*command, Values::Files)     ? "; COMPREPLY=($(compgen -f -- \"$current\"))"
         : takes(*command, Values::Folders) ? "; COMPREPLY=($(compgen -d -- \"$current\"))"
                                            : "";
-    text += fmt::format("    {}) words={}{} ;;\n", quoted(command->path), quoted(words), values);
+    text +=
+        fmt::format("    {}) words={}{} ;;\n", in_quotes(command->path), in_quotes(words), values);
   }
   return text +
          "  esac\n"
@@ -133,11 +136,11 @@ std::string zsh_script(const Command& root) {
   for (const Command* command : all_commands(root)) {
     std::string words;
     for (const auto& [word, meaning] : words_of(*command))
-      words += " " + quoted(word + ":" + gist(meaning));
+      words += " " + in_quotes(word + ":" + gist(meaning));
     const char* values = takes(*command, Values::Files)     ? "; _files"
                          : takes(*command, Values::Folders) ? "; _files -/"
                                                             : "";
-    text += fmt::format("    {}) words_here=({}){} ;;\n", quoted(command->path), words, values);
+    text += fmt::format("    {}) words_here=({}){} ;;\n", in_quotes(command->path), words, values);
   }
   return text +
          "  esac\n"
@@ -157,7 +160,7 @@ std::string fish_option(const std::string& at, const Argument& option) {
     case Values::Choices: line += fmt::format(" -x -a '{}'", fmt::join(option.choices, " ")); break;
     case Values::Others: line += " -x"; break;
   }
-  return fmt::format("{} -d {}\n", line, quoted(gist(option.meaning)));
+  return fmt::format("{} -d {}\n", line, in_quotes(gist(option.meaning)));
 }
 
 std::string fish_script(const Command& root) {
@@ -168,14 +171,14 @@ std::string fish_script(const Command& root) {
       "    switch \"$where $word\"\n"
       "      case";
   for (const Command* command : all_commands(root))
-    if (command != &root) text += " " + quoted(command->path);
+    if (command != &root) text += " " + in_quotes(command->path);
   text +=
       "\n        set where \"$where $word\"\n    end\n  end\n"
       "  test \"$where\" = \"$argv[1]\"\nend\ncomplete -c weft -f\n";
   for (const Command* command : all_commands(root)) {
     const std::string at = fmt::format("complete -c weft -n '__weft_is_at \"{}\"'", command->path);
     for (const Command& below : command->commands)
-      text += fmt::format("{} -a {} -d {}\n", at, below.name(), quoted(gist(below.meaning)));
+      text += fmt::format("{} -a {} -d {}\n", at, below.name(), in_quotes(gist(below.meaning)));
     for (const Argument& argument : command->positionals)
       if (!argument.choices.empty())
         text += fmt::format("{} -a '{}'\n", at, fmt::join(argument.choices, " "));

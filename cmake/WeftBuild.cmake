@@ -38,6 +38,7 @@ function(weft_layer name)
   target_link_libraries(weft_${name} PRIVATE fmt::fmt ${layer_LIBRARIES})
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
   target_link_libraries(weft PRIVATE ${layer_LIBRARIES})
+  weft_use_headers(weft_${name} weft_layer_headers)
 endfunction()
 
 # weft_backend(NAME SOURCES file... [LIBRARIES target...])
@@ -57,7 +58,8 @@ function(weft_llvm_source name file)
   if(WEFT_SANITIZE)  # LLVM's classes have no type information to check pointers against
     list(APPEND options -fno-sanitize=vptr)
   endif()
-  set_source_files_properties(${file} PROPERTIES COMPILE_OPTIONS "${options}")
+  set_source_files_properties(${file} PROPERTIES
+    COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 # Generates add_backends(), which calls them all.

@@ -5,13 +5,21 @@ include(GoogleTest)
 
 add_custom_target(fuzz COMMENT "All fuzzers")
 
-# weft_gtest(NAME SOURCES file...)
+weft_headers(weft_test_headers
+  HEADERS <fmt/format.h> <gtest/gtest.h> <weft/weft.h> <weft/dev/ir/graph.h>
+  LIBRARIES fmt::fmt GTest::gtest
+  OPTIONS -O0)
+
+# weft_gtest(NAME [COMPUTES] SOURCES file...)
 #
-# A GoogleTest program; each of its cases becomes one ctest labelled NAME.
+# A GoogleTest program; each of its cases becomes one ctest labelled NAME. COMPUTES: what it compares with takes long.
 function(weft_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "" "" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 test "COMPUTES" "" "SOURCES")
   add_executable(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE weft fmt::fmt GTest::gtest_main)
+  if(NOT test_COMPUTES)
+    weft_use_headers(${name} weft_test_headers)
+  endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION CALIBRATE=set:0)
 endfunction()

@@ -20,7 +20,8 @@ constexpr std::uint32_t entry_mark = 0x04034b50, directory_mark = 0x02014b50, en
 constexpr std::size_t entry_size = 30, directory_size = 46, end_size = 22, end64_size = 56,
                       locator64_size = 20;
 constexpr std::uint64_t in_extra = 0xffffffff;  // a size that stands in the extra field
-constexpr std::uint16_t zip64_id = 1, version = 45, stored = 0, deflated = 8, utf8_names = 1 << 11;
+constexpr std::uint16_t zip64_id = 1, format_version = 45, stored = 0, deflated = 8,
+                        utf8_names = 1 << 11;
 constexpr std::uint16_t first_date = 1 << 5 | 1;  // 1980-01-01: archives do not depend on the time
 
 class Reader {
@@ -122,7 +123,7 @@ class Writer {
 // What an entry's own header and the directory have in common. Sizes always stand in the extra field, whose
 // length the caller knows.
 void write_common(Writer& out, const ZipEntry& entry, bool compressed, std::size_t extra) {
-  out.number(version, 2);
+  out.number(format_version, 2);
   out.number(utf8_names, 2);
   out.number(compressed ? deflated : stored, 2);
   out.number(0, 2);
@@ -138,8 +139,8 @@ void write_end(Writer& out, std::size_t count, std::size_t start) {
   const std::size_t end64 = out.bytes.size();
   out.number(end64_mark, 4);
   out.number(end64_size - 12, 8);
-  out.number(version, 2);
-  out.number(version, 2);
+  out.number(format_version, 2);
+  out.number(format_version, 2);
   out.number(0, 8);
   out.number(count, 8);
   out.number(count, 8);
@@ -195,7 +196,7 @@ std::vector<std::byte> zipped(const std::vector<ZipEntry>& entries, bool compres
     out.add(data);
 
     directory.number(directory_mark, 4);
-    directory.number(version, 2);
+    directory.number(format_version, 2);
     write_common(directory, entry, compressed, 28);
     directory.number(0, 10);  // comment, disk, attributes
     directory.number(in_extra, 4);

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (char c : text) {
     if (c == '"' || c == '\\')
@@ -46,7 +46,7 @@ class Printer {
   explicit Printer(const PrintOptions& options) : options_(options) {}
 
   std::string graph(std::string_view name, NodeList roots) {
-    fmt::format_to(back(), "graph {} {{\n", is_name(name) ? std::string(name) : quoted(name));
+    fmt::format_to(back(), "graph {} {{\n", is_name(name) ? std::string(name) : in_quotes(name));
     std::uint32_t count = 0;
     for (const Node* node : toposort(roots)) {
       numbers_.set(node, count++);
@@ -92,7 +92,7 @@ class Printer {
     if (!options_.renumber) return fmt::format("{}", id.value);
     return fmt::format("{}", ids_.emplace(std::pair(op_, id.value), ids_.size()).first->second);
   }
-  std::string text(Symbol value) { return quoted(value.get()); }
+  std::string text(Symbol value) { return in_quotes(value.get()); }
   std::string text(IntList list) { return fmt::format("[{}]", fmt::join(list.get(), ", ")); }
   std::string text(Op op) { return std::string(info(op).name); }
   template <class T>

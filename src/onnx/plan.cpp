@@ -13,7 +13,7 @@
 namespace weft::onnx {
 namespace {
 
-using Names = std::vector<std::string_view>;
+using Texts = std::vector<std::string_view>;
 
 constexpr std::size_t most_levels = 64;  // of functions
 
@@ -38,7 +38,7 @@ std::string text_of(const NodeProto& node) {
 // The nodes that outputs need, each behind those whose outputs it reads; as near to their order as that allows.
 class Order {
  public:
-  Order(const std::vector<const Step*>& steps, const Names& given) : steps_(steps) {
+  Order(const std::vector<const Step*>& steps, const Texts& given) : steps_(steps) {
     for (const std::string_view name : given) producers_.emplace(name, nullptr);
     for (const Step* step : steps)
       for (const std::string_view output : step->node->outputs)
@@ -53,7 +53,7 @@ class Order {
   }
   bool has(std::string_view name) const { return producers_.contains(name); }
 
-  std::vector<const Step*> of(const Names& outputs) {
+  std::vector<const Step*> of(const Texts& outputs) {
     std::unordered_set<const Step*> needed;
     std::vector<const Step*> open;
     const auto need = [&](std::string_view name) {
@@ -107,7 +107,7 @@ class Order {
 
 struct Plans::Source {
   const std::vector<NodeProto>& nodes;
-  Names given, outputs;
+  Texts given, outputs;
   const std::vector<OpsetId>& opsets;
 };
 
