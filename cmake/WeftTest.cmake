@@ -24,6 +24,16 @@ function(weft_gtest name)
     PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION CALIBRATE=set:0)
 endfunction()
 
+# weft_computes(file...)
+#
+# Sources of tests that take long to compute what they compare with: optimised in any build.
+function(weft_computes)
+  if(WEFT_QUICK)
+    set_source_files_properties(${ARGN} PROPERTIES
+      COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
+  endif()
+endfunction()
+
 # weft_script_test(NAME command...)
 #
 # One ctest that passes when the command exits with 0.

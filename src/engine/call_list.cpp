@@ -80,7 +80,7 @@ void CallList::settle() {
     for (Place place : places)
       lifetimes.push_back({places_[place].memory->bytes(), places_[place].calls.front(),
                            places_[place].calls.back()});
-    const Layout layout = lay_out(lifetimes);
+    const MemoryLayout layout = lay_out(lifetimes);
     own_bytes_ += layout.bytes;
     least_bytes_ += layout.least;
     blocks_.push_back(std::make_shared<Buffer>(*device, layout.bytes));

@@ -16,7 +16,7 @@ namespace weft {
 struct Block {
   Device* device;
   std::vector<std::uint32_t> slots;
-  Layout layout;  // of those
+  MemoryLayout layout;  // of those
 };
 
 // A plan with its programs, which the first run loads.

@@ -131,7 +131,7 @@ UOp awaiting(const UOp& gradient, const UOp& value) {
 // What a call computes, of which arguments.
 class Body {
  public:
-  explicit Body(const Step& step) : body_(step.a) {
+  explicit Body(const GradientStep& step) : body_(step.a) {
     const bool is_again = step.y->arg<CallArg>().again;
     if (is_again) body_ = renewed(body_);
     for (const Node* source : step.y->src().subspan(1))
@@ -183,7 +183,7 @@ class Body {
 };
 
 // An id of its own says that a call has a function of its own.
-std::vector<UOp> argument_gradients(const Step& step) {
+std::vector<UOp> argument_gradients(const GradientStep& step) {
   const UniqueId id = step.y->arg<CallArg>().id;
   if (id == UniqueId{}) return Body(step).backward(step.g);
   const auto function = call_gradients().find(id);
@@ -229,7 +229,7 @@ UOp checkpoint(const UOp& value, const std::vector<UOp>& kept) {
   return make(Op::Call, src, value->dtype(), arg);
 }
 
-Gradients of_call(const Step& step) {
+Gradients of_call(const GradientStep& step) {
   Gradients gradients = argument_gradients(step);
   gradients.insert(gradients.begin(), UOp());  // the body's
   return gradients;
@@ -239,7 +239,7 @@ namespace {
 
 // The meaning is differentiated on its own, as a function of placeholders: the walk would go on below
 // the operands otherwise.
-std::vector<UOp> meaning_gradients(const Step& step) {
+std::vector<UOp> meaning_gradients(const GradientStep& step) {
   const std::vector<UOp> operands = operands_of(step.y.node());
   Substitution values;
   const auto placeholder = [&](const UOp& value) {
@@ -263,7 +263,7 @@ std::vector<UOp> meaning_gradients(const Step& step) {
 }  // namespace
 
 // Like a call, a CUSTOM has its operands from source 1.
-Gradients of_custom(const Step& step) {
+Gradients of_custom(const GradientStep& step) {
   const auto definition = definition_of(step.y.node());
   Gradients gradients = definition->backward ? checked(definition->backward(step.g, step.y), step.y)
                                              : meaning_gradients(step);

@@ -120,7 +120,7 @@ class Backward {
     if (rule == nullptr)
       user_error(fmt::format("gradient: {} has none, in {}; DETACH it to take it as constant",
                              info(node->op()).name, expression_text(node)));
-    const Gradients parts = rule(Step(node, total, places_, placement_));
+    const Gradients parts = rule(GradientStep(node, total, places_, placement_));
     for (std::size_t i = 0; i < parts.size(); ++i) give(node->src(i), parts[i]);
   }
 
@@ -139,7 +139,7 @@ class Backward {
   std::vector<const Node*> order_;
   NodeMap<std::uint32_t> places_;  // in gradients_, of what lies between a target and the loss
   std::vector<Gradient> gradients_;
-  Placement placement_;
+  GradientPlacement placement_;
 };
 
 void want_float(const UOp& value, std::string_view role) {

@@ -54,19 +54,19 @@ bool writes(const UOp& effect, const UOp& storage) {
 
 }  // namespace
 
-Gradients of_load(const Step& step) {
+Gradients of_load(const GradientStep& step) {
   if (step.b.is_null()) return {step.g};
   const UOp valid = step.a.src(1);
   return {step.g, where(valid, const_int(0, step.g->dtype()), step.g)};
 }
 
-Gradients of_index(const Step& step) {
+Gradients of_index(const GradientStep& step) {
   const UOp zeros = fresh_storage(const_int(0, step.a->dtype()), step.a);
   return {make(Op::After, {zeros, store(same_places(step.y, zeros), step.g, true)})};
 }
 
 // g is the gradient of the storage once it is written.
-Gradients of_store(const Step& step) {
+Gradients of_store(const GradientStep& step) {
   const auto& arg = step.y->arg<StoreArg>();
   if (arg.combine && arg.op != Op::Add)
     user_error(fmt::format("gradient: a store that combines by {} has none, only by add",
@@ -77,7 +77,7 @@ Gradients of_store(const Step& step) {
 }
 
 // What was there before counts wherever no store has put something else.
-Gradients of_after(const Step& step) {
+Gradients of_after(const GradientStep& step) {
   Gradients gradients{step.g};
   const UOp is_kept = fresh_storage(const_bool(true), step.a);
   std::vector<UOp> marks{is_kept};
@@ -98,7 +98,7 @@ Gradients of_after(const Step& step) {
   return gradients;
 }
 
-Gradients of_copy(const Step& step) {
+Gradients of_copy(const GradientStep& step) {
   std::vector<UOp> members = members_of(step.g);
   for (UOp& member : members)
     if (!member.is_null()) member = step.placement.bring(member, step.a.node());
@@ -106,7 +106,7 @@ Gradients of_copy(const Step& step) {
 }
 
 // Each device's part goes back there.
-Gradients of_multi(const Step& step) {
+Gradients of_multi(const GradientStep& step) {
   const Layout layout = Layout::of(step.y.node());
   Gradients gradients;
   Sizes start(step.y->dims().size(), const_int(0));
@@ -122,7 +122,7 @@ Gradients of_multi(const Step& step) {
   return gradients;
 }
 
-const Node* Placement::of(const Node* node) {
+const Node* GradientPlacement::of(const Node* node) {
   if (!is_found_)
     for (const Node* each : order_) known_.set(each, find(each));
   is_found_ = true;
@@ -130,7 +130,7 @@ const Node* Placement::of(const Node* node) {
 }
 
 // All sources of an op are in one place, as far as they have one.
-const Node* Placement::find(const Node* node) const {
+const Node* GradientPlacement::find(const Node* node) const {
   if (OpSet{Op::Buffer, Op::Copy, Op::Shard, Op::Multi}.contains(node->op())) return node;
   if (node->op() == Op::AllReduce) return nullptr;  // on all the devices of its shards
   for (const Node* source : node->src()) {
@@ -142,7 +142,7 @@ const Node* Placement::find(const Node* node) const {
   return nullptr;
 }
 
-UOp Placement::bring(const UOp& value, const Node* node) {
+UOp GradientPlacement::bring(const UOp& value, const Node* node) {
   const Node* place = of(node);
   if (place == nullptr) return value;
   if (is_in_parts(place)) return make(Op::Shard, {value}, {}, place->arg<ShardArg>());

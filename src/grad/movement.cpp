@@ -29,13 +29,13 @@ UOp undo_permute(const UOp& tensor, const std::vector<std::int64_t>& axes) {
 
 UOp folded(const UOp& size) { return size->bounds().is_point() ? const_int(size->lo()) : size; }
 
-Gradients of_permute(const Step& step) {
+Gradients of_permute(const GradientStep& step) {
   return {undo_permute(step.g, step.y->arg<AxesArg>().axes.get())};
 }
 
 // A symbolic size may turn out to be 1, or to be what it becomes. Either way the gradient is the sum
 // of to/from rows with `from` elements.
-Gradients of_expand(const Step& step) {
+Gradients of_expand(const GradientStep& step) {
   const NodeList from = step.a->dims(), to = step.y->dims();
   Sizes split;
   Axes repeated;
@@ -51,7 +51,7 @@ Gradients of_expand(const Step& step) {
   return {reshape(added_up(reshape(step.g, split), repeated), sizes_of(step.a))};
 }
 
-Gradients of_shrink(const Step& step) {
+Gradients of_shrink(const GradientStep& step) {
   Sizes before, after;
   for (std::size_t i = 0; i < step.y->dims().size(); ++i) {
     const Node* start = step.b->src(i);

@@ -14,11 +14,11 @@ namespace {
 
 const Axes& axes_of(const UOp& reduce) { return reduce->arg<ReduceArg>().axes.get(); }
 
-UOp of_sum(const Step& step) { return expand(step.g, sizes_of(step.a)); }
+UOp of_sum(const GradientStep& step) { return expand(step.g, sizes_of(step.a)); }
 
 // Equal parts for all elements that are the maximum; with NaN all are. Their number may be too large
 // for few bits.
-UOp of_maximum(const Step& step) {
+UOp of_maximum(const GradientStep& step) {
   const Sizes sizes = sizes_of(step.a);
   const DType dtype = step.g->dtype(), wide = promote(dtype, dtypes::f32);
   const UOp is_maximum = !(step.a < expand(step.y, sizes));
@@ -93,7 +93,7 @@ class Rows {
 // zeros, and in further derivatives wherever one is. So products of pairs go up a binary tree and
 // gradients come down it: each member of a pair gets the other times the pair's gradient. Linear in
 // the number of elements.
-UOp of_product(const Step& step) {
+UOp of_product(const GradientStep& step) {
   const Rows rows(step.a, axes_of(step.y));
   const std::int64_t member = rows.axis() + 1;
   std::vector<UOp> levels;
@@ -113,7 +113,7 @@ UOp of_product(const Step& step) {
 
 }  // namespace
 
-Gradients of_reduce(const Step& step) {
+Gradients of_reduce(const GradientStep& step) {
   switch (step.y->arg<ReduceArg>().op) {
     case Op::Add: return {of_sum(step)};
     case Op::Max: return {of_maximum(step)};
@@ -123,7 +123,7 @@ Gradients of_reduce(const Step& step) {
 }
 
 // Every device's part goes into the sum.
-Gradients of_allreduce(const Step& step) {
+Gradients of_allreduce(const GradientStep& step) {
   const Op op = step.y->arg<ReduceArg>().op;
   if (op != Op::Add)
     user_error(fmt::format("gradient: allreduce by {} has none, only by add", info(op).name));

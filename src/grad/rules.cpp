@@ -18,7 +18,7 @@ struct Entry {
 // RULE(op, gradients of the sources ...), in terms of g, y, a, b and c.
 #define RULE(op, ...)                                                          \
   Entry {                                                                      \
-    Op::op, [](const Step& step) -> Gradients {                                \
+    Op::op, [](const GradientStep& step) -> Gradients {                        \
       [[maybe_unused]] const auto& [g, y, a, b, c, on_path, placement] = step; \
       return {__VA_ARGS__};                                                    \
     }                                                                          \
@@ -103,9 +103,10 @@ const Entry entries[] = {
 
 }  // namespace
 
-Gradients of_tuple(const Step& step) { return members_of(step.g); }
+Gradients of_tuple(const GradientStep& step) { return members_of(step.g); }
 
-Step::Step(const Node* node, UOp gradient, const NodeMap<std::uint32_t>& paths, Placement& where)
+GradientStep::GradientStep(const Node* node, UOp gradient, const NodeMap<std::uint32_t>& paths,
+                           GradientPlacement& where)
     : g(std::move(gradient)), y(node), on_path(paths), placement(where) {
   if (node->size() > 0) a = y.src(0);
   if (node->size() > 1) b = y.src(1);

@@ -8,9 +8,9 @@
 namespace weft {
 
 // Where the nodes of a graph are computed. Found at the first question, for all nodes at once.
-class Placement {
+class GradientPlacement {
  public:
-  explicit Placement(NodeList order) : order_(order) {}
+  explicit GradientPlacement(NodeList order) : order_(order) {}
 
   // The BUFFER, COPY, SHARD or MULTI that says it; null where none does.
   const Node* of(const Node* node);
@@ -27,38 +27,39 @@ class Placement {
 
 // What a rule sees: the node y, the gradient g of y, which has y's shape and dtype, and up to three
 // sources of y under the names that the op table gives them.
-struct Step {
-  Step(const Node* node, UOp gradient, const NodeMap<std::uint32_t>& paths, Placement& where);
+struct GradientStep {
+  GradientStep(const Node* node, UOp gradient, const NodeMap<std::uint32_t>& paths,
+               GradientPlacement& where);
   // Whether a target is below the source. What a rule gives to others is dropped.
   bool wants(std::size_t source) const { return on_path.contains(y->src(source)); }
 
   UOp g, y, a, b, c;
   const NodeMap<std::uint32_t>& on_path;
-  Placement& placement;
+  GradientPlacement& placement;
 };
 
 // Of the sources, from the first; null (or none at the end) where one has no gradient. Where a
 // scalar source met a tensor, the gradient still has the tensor's shape: the caller adds it up.
 using Gradients = std::vector<UOp>;
-using GradientRule = Gradients (*)(const Step&);
+using GradientRule = Gradients (*)(const GradientStep&);
 
 GradientRule gradient_rule(Op op);  // null where there is none
 
 // Rules too long for the table.
-Gradients of_reduce(const Step& step);
-Gradients of_allreduce(const Step& step);
-Gradients of_permute(const Step& step);
-Gradients of_expand(const Step& step);
-Gradients of_shrink(const Step& step);
-Gradients of_load(const Step& step);
-Gradients of_index(const Step& step);
-Gradients of_store(const Step& step);
-Gradients of_after(const Step& step);
-Gradients of_copy(const Step& step);
-Gradients of_multi(const Step& step);
-Gradients of_tuple(const Step& step);
-Gradients of_call(const Step& step);
-Gradients of_custom(const Step& step);
+Gradients of_reduce(const GradientStep& step);
+Gradients of_allreduce(const GradientStep& step);
+Gradients of_permute(const GradientStep& step);
+Gradients of_expand(const GradientStep& step);
+Gradients of_shrink(const GradientStep& step);
+Gradients of_load(const GradientStep& step);
+Gradients of_index(const GradientStep& step);
+Gradients of_store(const GradientStep& step);
+Gradients of_after(const GradientStep& step);
+Gradients of_copy(const GradientStep& step);
+Gradients of_multi(const GradientStep& step);
+Gradients of_tuple(const GradientStep& step);
+Gradients of_call(const GradientStep& step);
+Gradients of_custom(const GradientStep& step);
 
 // A list with gradients for its members: a TUPLE, in which an empty TUPLE stands for none.
 UOp list_of(const std::vector<UOp>& members);  // null for a member without

@@ -83,7 +83,7 @@ DLManagedTensor* to_dlpack(const Tensor& tensor) {
   auto memory = here.memory();
   if (!memory) memory = (here = here.contiguous()).memory();
   if (!memory) internal_error("what is contiguous is not in order");
-  auto exported =
+  auto exported =  // NOLINTNEXTLINE(bugprone-invalid-enum-default-initialization): C's own
       std::make_unique<Exported>(Exported{here, here.shape(), std::move(memory->strides), {}});
   DLTensor& to = exported->managed.dl_tensor;
   to.data = memory->first;

@@ -48,7 +48,7 @@ class LeftCompiler {
   }
 
  private:
-  void emit(Step step) { out_.steps.push_back(step); }
+  void emit(MatchStep step) { out_.steps.push_back(step); }
 
   void sources(const Tree& tree, std::uint8_t reg,
                std::vector<std::pair<const Tree*, std::uint8_t>>& next) {
@@ -57,11 +57,11 @@ class LeftCompiler {
     for (std::size_t i = 0; i < tree.src.size(); ++i) {
       const Pat& source = tree.src[swap ? 1 - i : i];
       const std::uint8_t target = fresh();
-      emit({Step::Do::Source, reg, static_cast<std::uint8_t>(i), target});
+      emit({MatchStep::Do::Source, reg, static_cast<std::uint8_t>(i), target});
       const auto known = std::ranges::find(out_.registers, source.get(),
                                            [](const auto& entry) { return entry.first; });
       if (known != out_.registers.end()) {
-        emit({Step::Do::IsSame, target, known->second});
+        emit({MatchStep::Do::IsSame, target, known->second});
         continue;
       }
       out_.registers.push_back({source.get(), target});
@@ -73,25 +73,25 @@ class LeftCompiler {
   void check(const Tree& tree, std::uint8_t reg) {
     if (tree.form == Form::Ops) check_ops(tree, reg);
     if (tree.kinds != KindSet::all())
-      emit({Step::Do::HasKind, reg, 0, 0, static_cast<std::int64_t>(tree.kinds.bits())});
-    if (tree.constant) emit({Step::Do::IsConst, reg});
-    if (tree.form == Form::Literal) emit({Step::Do::IsLiteral, reg, 0, 0, tree.literal});
-    if (tree.exact) emit({Step::Do::IsExact, reg});
+      emit({MatchStep::Do::HasKind, reg, 0, 0, static_cast<std::int64_t>(tree.kinds.bits())});
+    if (tree.constant) emit({MatchStep::Do::IsConst, reg});
+    if (tree.form == Form::Literal) emit({MatchStep::Do::IsLiteral, reg, 0, 0, tree.literal});
+    if (tree.exact) emit({MatchStep::Do::IsExact, reg});
   }
 
   void check_ops(const Tree& tree, std::uint8_t reg) {
     if (tree.ops == OpSet{tree.op}) {
-      emit({Step::Do::IsOp, reg, static_cast<std::uint8_t>(tree.op)});
+      emit({MatchStep::Do::IsOp, reg, static_cast<std::uint8_t>(tree.op)});
     } else {
-      emit({Step::Do::IsOneOf, reg, 0, 0, static_cast<std::int64_t>(sets_.size())});
+      emit({MatchStep::Do::IsOneOf, reg, 0, 0, static_cast<std::int64_t>(sets_.size())});
       sets_.push_back(tree.ops);
     }
     if (tree.any_sources) return;
     const auto count = static_cast<std::uint8_t>(tree.src.size());
     if (tree.more)
-      emit({Step::Do::HasAtLeast, reg, count});
+      emit({MatchStep::Do::HasAtLeast, reg, count});
     else if (!fixed_arity(tree, count))
-      emit({Step::Do::HasSources, reg, count});
+      emit({MatchStep::Do::HasSources, reg, count});
   }
 
   static bool fixed_arity(const Tree& tree, std::uint8_t count) {

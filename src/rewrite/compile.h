@@ -9,7 +9,7 @@
 namespace weft {
 
 // One test or step on registers, each of which holds a node. Register 0 is the root.
-struct Step {
+struct MatchStep {
   enum class Do : std::uint8_t {
     IsOp,        // register a has op b
     IsOneOf,     // register a has an op of set `data`
@@ -50,7 +50,7 @@ struct Build {
 
 struct CompiledRule {
   const Rule* rule = nullptr;
-  std::vector<Step> steps;
+  std::vector<MatchStep> steps;
   std::vector<Build> build, guard;
   std::vector<std::pair<const Pat::Tree*, std::uint8_t>> registers;
   OpSet root, first;  // what the root and its first source can be

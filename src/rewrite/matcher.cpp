@@ -110,37 +110,37 @@ bool Matcher::first_can_be(const CompiledRule& program, int column) {
 }
 
 bool Matcher::matches(const CompiledRule& rule, const Node** r) const {
-  for (const Step& step : rule.steps) {
+  for (const MatchStep& step : rule.steps) {
     switch (step.act) {
-      case Step::Do::IsOp:
+      case MatchStep::Do::IsOp:
         if (r[step.a]->op() != static_cast<Op>(step.b)) return false;
         break;
-      case Step::Do::IsOneOf:
+      case MatchStep::Do::IsOneOf:
         if (!sets_[static_cast<std::size_t>(step.data)].contains(r[step.a]->op())) return false;
         break;
-      case Step::Do::HasSources:
+      case MatchStep::Do::HasSources:
         if (r[step.a]->size() != step.b) return false;
         break;
-      case Step::Do::HasAtLeast:
+      case MatchStep::Do::HasAtLeast:
         if (r[step.a]->size() < step.b) return false;
         break;
-      case Step::Do::Source: r[step.c] = r[step.a]->src(step.b); break;
-      case Step::Do::HasKind:
+      case MatchStep::Do::Source: r[step.c] = r[step.a]->src(step.b); break;
+      case MatchStep::Do::HasKind:
         if (((static_cast<std::uint64_t>(step.data) >>
               static_cast<int>(r[step.a]->dtype().kind())) &
              1) == 0)
           return false;
         break;
-      case Step::Do::IsConst:
+      case MatchStep::Do::IsConst:
         if (!r[step.a]->is_const()) return false;
         break;
-      case Step::Do::IsLiteral:
+      case MatchStep::Do::IsLiteral:
         if (!is_literal(r[step.a], step.data)) return false;
         break;
-      case Step::Do::IsSame:
+      case MatchStep::Do::IsSame:
         if (r[step.a] != r[step.b]) return false;
         break;
-      case Step::Do::IsExact:
+      case MatchStep::Do::IsExact:
         if (!r[step.a]->is_exact()) return false;
         break;
     }

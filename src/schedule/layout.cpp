@@ -29,8 +29,8 @@ std::size_t most_at_once(std::span<const Lifetime> parts) {
 
 // The largest first, each at the lowest place where it fits between those that are there: what is small
 // finds room in the gaps.
-Layout lay_out(std::span<const Lifetime> parts) {
-  Layout layout{std::vector<std::size_t>(parts.size()), 0, most_at_once(parts)};
+MemoryLayout lay_out(std::span<const Lifetime> parts) {
+  MemoryLayout layout{std::vector<std::size_t>(parts.size()), 0, most_at_once(parts)};
   std::vector<std::size_t> order(parts.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {

@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 
 // By looking at every pair.
-void expect_apart(const std::vector<Lifetime>& parts, const Layout& layout) {
+void expect_apart(const std::vector<Lifetime>& parts, const MemoryLayout& layout) {
   for (std::size_t a = 0; a < parts.size(); ++a) {
     EXPECT_EQ(layout.offsets[a] % 64, 0U);
     EXPECT_LE(layout.offsets[a] + parts[a].bytes, layout.bytes);
@@ -41,7 +41,7 @@ TEST(Layout, OfNothingTakesNothing) { EXPECT_EQ(lay_out({}).bytes, 0U); }
 
 TEST(Layout, WhatIsNotNeededAtOneTimeSharesItsPlace) {
   const std::vector<Lifetime> chain{{640, 0, 1}, {640, 1, 2}, {640, 2, 3}, {640, 3, 4}};
-  const Layout layout = lay_out(chain);
+  const MemoryLayout layout = lay_out(chain);
   expect_apart(chain, layout);
   EXPECT_EQ(layout.bytes, 2U * 640);
   EXPECT_EQ(layout.least, 2U * 640);
@@ -59,7 +59,7 @@ TEST(Layout, RandomPartsAreApartAndNearTheLeast) {
       const std::size_t first = below(40);
       parts.push_back({below(5000), first, first + below(8)});
     }
-    const Layout layout = lay_out(parts);
+    const MemoryLayout layout = lay_out(parts);
     SCOPED_TRACE(seed);
     expect_apart(parts, layout);
     EXPECT_EQ(layout.least, most_at_once(parts));

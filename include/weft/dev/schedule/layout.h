@@ -12,13 +12,13 @@ struct Lifetime {
   std::size_t bytes, first, last;
 };
 
-struct Layout {
+struct MemoryLayout {
   std::vector<std::size_t> offsets;  // of each part
   std::size_t bytes = 0;             // of the block
   std::size_t least = 0;             // that are needed at one time: no block is smaller
 };
 
 // Parts whose lifetimes have a step in common do not overlap; each begins with a line of a cache.
-Layout lay_out(std::span<const Lifetime> parts);
+MemoryLayout lay_out(std::span<const Lifetime> parts);
 
 }  // namespace weft
