@@ -10,14 +10,15 @@ weft_headers(weft_test_headers
   LIBRARIES fmt::fmt GTest::gtest
   OPTIONS -O0)
 
-# weft_gtest(NAME [COMPUTES] SOURCES file...)
+# weft_gtest(NAME [OPTIMISED] SOURCES file...)
 #
-# A GoogleTest program; each of its cases becomes one ctest labelled NAME. COMPUTES: what it compares with takes long.
+# A GoogleTest program; each of its cases becomes one ctest labelled NAME. OPTIMISED: in any build, since it computes for
+# long what it compares with, or looks at its own code.
 function(weft_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "COMPUTES" "" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 test "OPTIMISED" "" "SOURCES")
   add_executable(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE weft fmt::fmt GTest::gtest_main)
-  if(NOT test_COMPUTES)
+  if(NOT test_OPTIMISED)
     weft_use_headers(${name} weft_test_headers)
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST

@@ -223,7 +223,7 @@ TEST(SymbolicProperty, SmallOnesAreProvedEqual) {
               after = simplify(before);
     if (!is_provable(before, after)) continue;
     ++tried;
-    const Proof proof = prove_equal(before.node(), after.node(), 1000);
+    const Proof proof = prove_equal(before.node(), after.node(), 5000);
     const std::string texts =
         fmt::format("seed {}: {} and {}: {}\n", seed, expression_text(before.node()),
                     expression_text(after.node()), proof.reason);
