@@ -18,7 +18,7 @@ constexpr std::size_t bytes = count * sizeof(float), scratch_bytes = 1 << 20;
 
 class PastCaches : public testing::Test {
  protected:
-  Device& device() const { return find_device("CPU:LLVM:x86-64-v4"); }
+  Device& device() const { return find_device("CPU:LLVM"); }
 
   // out[i] = x[i] + x[i], from the element `first` of out on.
   std::string source(std::size_t cache_bytes, const char* schedule, std::int64_t first = 0,
