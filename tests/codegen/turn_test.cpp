@@ -10,6 +10,7 @@
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 
+#include "../support/errors.h"
 #include "../support/guarded.h"
 #include "../support/kernels.h"
 
@@ -26,6 +27,11 @@ struct Case {
 
 class Turn : public testing::TestWithParam<const char*> {
  protected:
+  void SetUp() override {
+    const std::string error = error_of([] { return &find_device(GetParam()); });
+    if (error != "no error") GTEST_SKIP() << error;
+  }
+
   Device& device() const { return find_device(GetParam()); }
 
   UOp lowered(const UOp& effect, const char* schedule) const {
