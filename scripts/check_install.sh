@@ -40,8 +40,8 @@ g++ -std=c++20 main.cpp $(pkg-config --cflags --libs weft) -o "$scratch/consumer
 expect_version pkg-config "$scratch/consumer"
 
 cd "$prefix/include"
-find weft -name '*.h' | while read -r header; do
-  echo "#include <$header>" | g++ -std=c++20 -I. -fsyntax-only -x c++ - ||
-    { echo "$header does not compile alone"; exit 1; }
-done
+# shellcheck disable=SC2016
+find weft -name '*.h' -print0 | xargs -0 -P "$(nproc)" -I header sh -c '
+  echo "#include <$0>" | g++ -std=c++20 -I. -fsyntax-only -x c++ - ||
+    { echo "$0 does not compile alone"; exit 1; }' header
 echo "weft $version installs and is usable from its prefix"
