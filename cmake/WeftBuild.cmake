@@ -49,19 +49,6 @@ function(weft_backend name)
   set_property(GLOBAL APPEND PROPERTY weft_backends ${name})
 endfunction()
 
-# weft_llvm_source(NAME FILE)
-#
-# The layer's FILE includes LLVM's headers.
-function(weft_llvm_source name file)
-  target_include_directories(weft_${name} SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS})
-  separate_arguments(options NATIVE_COMMAND "${LLVM_DEFINITIONS}")
-  if(WEFT_SANITIZE)  # LLVM's classes have no type information to check pointers against
-    list(APPEND options -fno-sanitize=vptr)
-  endif()
-  set_source_files_properties(${file} PROPERTIES
-    COMPILE_OPTIONS "${options}" SKIP_PRECOMPILE_HEADERS ON)
-endfunction()
-
 # Generates add_backends(), which calls them all.
 function(weft_write_registry)
   get_property(backends GLOBAL PROPERTY weft_backends)

@@ -1,5 +1,5 @@
-# What `cmake --install` puts where: headers, library, tool with its manual page and completions, models, CMake package,
-# pkg-config file.
+# What `cmake --install` puts where: headers, library, the module of LLVM, tool with its manual page and completions, models,
+# CMake package, pkg-config file. The component `runtime` is the tool with what it loads.
 
 include(CMakePackageConfigHelpers)
 
@@ -17,9 +17,12 @@ set(WEFT_PC_PACKAGES "fmt sqlite3 zlib")
 if(WEFT_Z3)
   string(APPEND WEFT_PC_PACKAGES " z3")
 endif()
-set(WEFT_PC_LLVM "")
-if(WEFT_LLVM AND WEFT_STATIC)  # which has no pkg-config file
-  set(WEFT_PC_LLVM " -L${LLVM_LIBRARY_DIRS} -lLLVM-${LLVM_VERSION_MAJOR}")
+set(WEFT_PC_MODULE "")
+if(WEFT_LLVM)
+  install(TARGETS weft_llvm_module DESTINATION ${CMAKE_INSTALL_LIBDIR}/weft COMPONENT runtime)
+  if(WEFT_STATIC)
+    set(WEFT_PC_MODULE " -Wl,-rpath,\${libdir}/weft")
+  endif()
 endif()
 
 if(BUILD_SHARED_LIBS)
@@ -27,8 +30,8 @@ if(BUILD_SHARED_LIBS)
   set_target_properties(weft_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 endif()
 
-install(TARGETS weft EXPORT weft)
-install(TARGETS weft_cli)
+install(TARGETS weft EXPORT weft LIBRARY COMPONENT runtime NAMELINK_COMPONENT Unspecified)
+install(TARGETS weft_cli COMPONENT runtime)
 set(texts ${PROJECT_BINARY_DIR}/cli/texts)
 install(FILES ${texts}/weft.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES ${texts}/weft DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)

@@ -11,6 +11,12 @@ prefix=$scratch/prefix
 cmake --install "$build" --prefix "$prefix" > "$scratch/log"
 version=$("$prefix/bin/weft" --version)
 
+module=$prefix/lib/weft/weft-llvm.so
+if readelf -d "$prefix/bin/weft" | grep -q "$build"; then
+  echo "the tool has a run path into the build"
+  exit 1
+fi
+
 models=$prefix/share/weft/models
 "$prefix/bin/weft" run "$models/digits.onnx" --input "image=$models/7.png" --runs 0 --top-k 1 \
   --labels "$models/digits.txt" | grep -q seven || { echo "the model does not read a 7"; exit 1; }
@@ -20,8 +26,13 @@ for shell in bash-completion/completions/weft zsh/site-functions/_weft fish/vend
   grep -q 'weft bench' "$prefix/share/$shell"
 done
 
+# With no cache each compiles by the module that was installed, and by no other.
 expect_version() {
-  printed=$("$2")
+  printed=$(CACHE_DIR=none LD_DEBUG=files LD_DEBUG_OUTPUT="$scratch/$1" "$2")
+  if [ -e "$module" ] && ! grep -q "file=$prefix/.*/weft-llvm.so " "$scratch/$1".*; then
+    echo "the consumer built with $1 does not load $module"
+    exit 1
+  fi
   if [ "$printed" != "$version" ]; then
     echo "the consumer built with $1 printed '$printed', not '$version'"
     exit 1

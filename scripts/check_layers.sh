@@ -8,7 +8,8 @@ cd "${1:-$(dirname "$0")/..}"
 layers='
  0 base      error.h settings.h version.h
  1 ir        dtype.h
- 1 symbols
+ 1 llvm
+ 2 symbols
  2 rewrite
  2 device
  3 rules

@@ -39,8 +39,7 @@ using Entry = void (*)(void* const* arguments, const std::int64_t* values, std::
 // C, by the program clang.
 const Compiler& clang_compiler(const Processor& processor);
 
-// LLVM IR, in this process. Throws in builds without LLVM.
-bool has_llvm();
+// LLVM IR, in this process. It throws where that has no LLVM.
 const Compiler& llvm_compiler(const Processor& processor);
 
 // The one of its kind for the processor, made under a lock.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <weft/dev/base/parallel.h>
 #include <weft/dev/device/host_memory.h>
+#include <weft/dev/llvm/llvm.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 #include <weft/settings.h>

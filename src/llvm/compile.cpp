@@ -1,0 +1,129 @@
+// IR text to an object file. A part of the module.
+
+#include <algorithm>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <llvm/Analysis/CGSCCPassManager.h>
+#include <llvm/Analysis/LoopAnalysisManager.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
+#include <llvm/AsmParser/Parser.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Module.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Passes/PassBuilder.h>
+#include <llvm/Support/SourceMgr.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+
+#include "module.h"
+
+namespace weft::module {
+namespace {
+
+// What this processor has, sorted.
+std::string features_here() {
+  std::vector<std::string> list;
+  for (const auto& feature : llvm::sys::getHostCPUFeatures())
+    list.push_back((feature.second ? "+" : "-") + feature.first().str());
+  std::sort(list.begin(), list.end());
+  std::string features;
+  for (const std::string& feature : list) features += (features.empty() ? "" : ",") + feature;
+  return features;
+}
+
+// One thread at a time: LLVM's list of targets has no lock.
+const llvm::Target& target_of(const std::string& triple) {
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (llvm::Triple(triple).getArch() == llvm::Triple(llvm::sys::getProcessTriple()).getArch()) {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  } else {
+    llvm::InitializeAllTargetInfos();
+    llvm::InitializeAllTargets();
+    llvm::InitializeAllTargetMCs();
+    llvm::InitializeAllAsmPrinters();
+  }
+  std::string problem;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, problem);
+  if (target == nullptr) throw std::runtime_error(problem);
+  return *target;
+}
+
+// Machines are not shared between threads.
+std::unique_ptr<llvm::TargetMachine> machine_of(const WeftLlvmProcessor& processor) {
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  return std::unique_ptr<llvm::TargetMachine>(
+      target_of(processor.triple)
+          .createTargetMachine(processor.triple, processor.model, processor.features, options,
+                               llvm::Reloc::PIC_, llvm::CodeModel::Small));
+}
+
+// Memory to registers, and what is computed twice once. Loops and vectors are as they should be.
+void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager calls;
+  llvm::ModuleAnalysisManager modules;
+  llvm::PassBuilder builder(&machine);
+  builder.registerModuleAnalyses(modules);
+  builder.registerCGSCCAnalyses(calls);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, calls, modules);
+  llvm::ModulePassManager passes;
+  if (llvm::Error error = builder.parsePassPipeline(passes, "function(sroa,early-cse)"))
+    throw std::runtime_error(llvm::toString(std::move(error)));
+  passes.run(module, modules);
+}
+
+using Bytes = llvm::SmallVector<char, 0>;
+
+Bytes object_of(const char* source, const WeftLlvmProcessor& processor) {
+  const std::unique_ptr<llvm::TargetMachine> machine = machine_of(processor);
+  llvm::LLVMContext context;
+  llvm::SMDiagnostic problem;
+  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(source, problem, context);
+  if (module == nullptr)
+    throw std::runtime_error("line " + std::to_string(problem.getLineNo()) + ": " +
+                             problem.getMessage().str());
+  module->setTargetTriple(processor.triple);
+  module->setDataLayout(machine->createDataLayout());
+  optimise(*module, *machine);
+  Bytes object;
+  llvm::raw_svector_ostream out(object);
+  llvm::legacy::PassManager emit;
+  if (machine->addPassesToEmitFile(emit, out, nullptr, llvm::CodeGenFileType::ObjectFile))
+    throw std::runtime_error("no object files for this processor");
+  emit.run(*module);
+  return object;
+}
+
+}  // namespace
+
+void host(WeftTakeProcessor take, void* to) {
+  const std::string triple = llvm::sys::getProcessTriple(), features = features_here();
+  const std::string model = llvm::sys::getHostCPUName().str();
+  const WeftLlvmProcessor processor{triple.c_str(), model.c_str(), features.c_str()};
+  take(to, &processor);
+}
+
+bool compile(const char* source, const WeftLlvmProcessor* processor, WeftTakeText take, void* to) {
+  try {
+    const Bytes object = object_of(source, *processor);
+    take(to, object.data(), object.size());
+    return true;
+  } catch (const std::runtime_error& error) {
+    take(to, error.what(), std::char_traits<char>::length(error.what()));
+    return false;
+  }
+}
+
+}  // namespace weft::module

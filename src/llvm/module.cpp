@@ -1,0 +1,10 @@
+#include "module.h"
+
+#include <llvm/Config/llvm-config.h>
+
+const WeftLlvm weft_llvm = {
+    .built = "weft " WEFT_VERSION ", LLVM " LLVM_VERSION_STRING,
+    .host = weft::module::host,
+    .compile = weft::module::compile,
+    .frames = weft::module::frames,
+};

@@ -1,0 +1,12 @@
+// What the module consists of: the functions of WeftLlvm.
+#pragma once
+
+#include "interface.h"
+
+namespace weft::module {
+
+void host(WeftTakeProcessor take, void* to);
+bool compile(const char* source, const WeftLlvmProcessor* processor, WeftTakeText take, void* to);
+void frames(const char* file, std::uint64_t address, WeftTakeFrame take, void* to);
+
+}  // namespace weft::module
