@@ -32,8 +32,8 @@ void collect_commuting(const Pat& pattern, std::vector<const Tree*>& found) {
 
 class LeftCompiler {
  public:
-  LeftCompiler(CompiledRule& out, std::vector<OpSet>& sets, const std::vector<const Tree*>& swapped)
-      : out_(out), sets_(sets), swapped_(swapped) {}
+  LeftCompiler(CompiledRule& out, const std::vector<const Tree*>& swapped)
+      : out_(out), swapped_(swapped) {}
 
   // Breadth first: ops near the root fail soonest.
   void run(const Pat& root) {
@@ -83,8 +83,8 @@ class LeftCompiler {
     if (tree.ops == OpSet{tree.op}) {
       emit({MatchStep::Do::IsOp, reg, static_cast<std::uint8_t>(tree.op)});
     } else {
-      emit({MatchStep::Do::IsOneOf, reg, 0, 0, static_cast<std::int64_t>(sets_.size())});
-      sets_.push_back(tree.ops);
+      emit({MatchStep::Do::IsOneOf, reg, 0, 0, static_cast<std::int64_t>(out_.sets.size())});
+      out_.sets.push_back(tree.ops);
     }
     if (tree.any_sources) return;
     const auto count = static_cast<std::uint8_t>(tree.src.size());
@@ -104,13 +104,11 @@ class LeftCompiler {
   }
 
   std::uint8_t fresh() {
-    if (++last_ >= Match::most_registers)
-      rule_error(*out_.rule, "the left side has too many nodes");
+    if (++last_ >= Match::most_registers) rule_error(out_.rule, "the left side has too many nodes");
     return last_;
   }
 
   CompiledRule& out_;
-  std::vector<OpSet>& sets_;
   const std::vector<const Tree*>& swapped_;
   std::uint8_t last_ = 0;
 };
@@ -132,7 +130,7 @@ class RightCompiler {
         out.push_back({Build::Do::Fold, like});
         return;
       case Form::Ops: break;
-      default: rule_error(*rule_.rule, "the right side uses what the left side does not bind");
+      default: rule_error(rule_.rule, "the right side uses what the left side does not bind");
     }
     const bool is_where = pattern->op == Op::Where;
     const std::uint8_t operand = dtype_source(pattern).value_or(like);
@@ -154,17 +152,17 @@ class RightCompiler {
       case Form::Literal: out.push_back({Build::Do::Number, 0, 0, pattern->literal}); return;
       case Form::Bound: {
         const auto reg = find(pattern->src[0]);
-        if (!reg) rule_error(*rule_.rule, "bounds of what the left side does not bind");
+        if (!reg) rule_error(rule_.rule, "bounds of what the left side does not bind");
         out.push_back({pattern->upper ? Build::Do::Hi : Build::Do::Lo, *reg});
         return;
       }
       case Form::Ops:
-        if (pattern->src.size() != 2) rule_error(*rule_.rule, "numbers know binary ops only");
+        if (pattern->src.size() != 2) rule_error(rule_.rule, "numbers know binary ops only");
         numbers(pattern->src[0], out);
         numbers(pattern->src[1], out);
         out.push_back({Build::Do::Apply, 0, static_cast<std::uint8_t>(pattern->op)});
         return;
-      default: rule_error(*rule_.rule, "a number uses what the left side does not bind");
+      default: rule_error(rule_.rule, "a number uses what the left side does not bind");
     }
   }
 
@@ -198,10 +196,8 @@ OpSet possible(const Pat& pattern) {
   return all_ops();
 }
 
-CompiledRule compile_order(const Rule& rule, std::vector<OpSet>& sets,
-                           const std::vector<const Tree*>& swapped) {
-  CompiledRule out;
-  out.rule = &rule;
+CompiledRule compile_order(const Rule& rule, const std::vector<const Tree*>& swapped) {
+  CompiledRule out{.rule = rule};
   out.root = possible(rule.left);
   out.first = all_ops();
   if (!rule.left->src.empty()) {
@@ -209,7 +205,7 @@ CompiledRule compile_order(const Rule& rule, std::vector<OpSet>& sets,
     out.first = possible(rule.left->src[swap ? 1 : 0]);
     out.first_matters = true;
   }
-  LeftCompiler(out, sets, swapped).run(rule.left);
+  LeftCompiler(out, swapped).run(rule.left);
   const RightCompiler right(out);
   if (rule.right) right.nodes(*rule.right, 0, out.build);
   if (rule.guard.condition) right.numbers(*rule.guard.condition, out.guard);
@@ -220,7 +216,7 @@ CompiledRule compile_order(const Rule& rule, std::vector<OpSet>& sets,
 
 }  // namespace
 
-std::vector<CompiledRule> compile_rule(const Rule& rule, std::vector<OpSet>& sets) {
+std::vector<CompiledRule> compile_rule(const Rule& rule) {
   std::vector<const Tree*> commuting;
   collect_commuting(rule.left, commuting);
   if (commuting.size() > 5) rule_error(rule, "too many commuting ops in the left side");
@@ -229,7 +225,7 @@ std::vector<CompiledRule> compile_rule(const Rule& rule, std::vector<OpSet>& set
     std::vector<const Tree*> swapped;
     for (std::size_t i = 0; i < commuting.size(); ++i)
       if ((order >> i & 1) != 0) swapped.push_back(commuting[i]);
-    result.push_back(compile_order(rule, sets, swapped));
+    result.push_back(compile_order(rule, swapped));
   }
   return result;
 }

@@ -12,7 +12,7 @@ namespace weft {
 struct MatchStep {
   enum class Do : std::uint8_t {
     IsOp,        // register a has op b
-    IsOneOf,     // register a has an op of set `data`
+    IsOneOf,     // register a has an op of set number `data`
     HasSources,  // register a has b sources
     HasAtLeast,  // ... at least b
     Source,      // register c = source b of register a
@@ -49,16 +49,17 @@ struct Build {
 };
 
 struct CompiledRule {
-  const Rule* rule = nullptr;
-  std::vector<MatchStep> steps;
-  std::vector<Build> build, guard;
-  std::vector<std::pair<const Pat::Tree*, std::uint8_t>> registers;
-  OpSet root, first;  // what the root and its first source can be
+  Rule rule;
+  std::vector<MatchStep> steps = {};
+  std::vector<OpSet> sets = {};
+  std::vector<Build> build = {}, guard = {};
+  std::vector<std::pair<const Pat::Tree*, std::uint8_t>> registers = {};
+  OpSet root = {}, first = {};  // what the root and its first source can be
   bool first_matters = false;
 };
 
 // One program for each order in which the left side's commuting ops can be read.
-std::vector<CompiledRule> compile_rule(const Rule& rule, std::vector<OpSet>& sets);
+std::vector<CompiledRule> compile_rule(const Rule& rule);
 
 inline OpSet all_ops() {
   return OpSet::where([](Op) { return true; });

@@ -1,6 +1,9 @@
 #include "matcher.h"
 
 #include <algorithm>
+#include <map>
+#include <mutex>
+#include <span>
 
 namespace weft {
 namespace {
@@ -85,38 +88,84 @@ const Node* Match::node(const Pat& pattern) const {
   return nullptr;
 }
 
-Matcher::Matcher(const std::vector<Rule>& rules) {
-  for (const Rule& rule : rules)
-    for (CompiledRule& program : compile_rule(rule, sets_)) programs_.push_back(std::move(program));
-  std::vector<std::vector<std::uint16_t>> lists(std::size_t{op_count} * columns);
-  for (std::size_t i = 0; i < programs_.size(); ++i)
+// The programs worth trying for a node: by its op and, one more for leaves, its first source's.
+class Matcher::Index {
+ public:
+  explicit Index(const Programs& programs) {
+    std::map<List, std::uint8_t> known;  // ops that are the root of the same programs share a row
     for (int root = 0; root < op_count; ++root) {
-      if (!programs_[i].root.contains(static_cast<Op>(root))) continue;
-      for (int first = 0; first < columns; ++first)
-        if (first_can_be(programs_[i], first))
-          lists[place(root, first)].push_back(static_cast<std::uint16_t>(i));
+      List fitting;
+      for (const auto& program : programs)
+        if (program->root.contains(static_cast<Op>(root))) fitting.push_back(program.get());
+      const auto [row, is_new] =
+          known.try_emplace(fitting, static_cast<std::uint8_t>(rows_.size()));
+      row_by_op_[static_cast<std::size_t>(root)] = row->second;
+      if (is_new) add_row(fitting);
     }
-  for (const auto& list : lists) {
-    const auto first = static_cast<std::uint32_t>(order_.size());
-    order_.insert(order_.end(), list.begin(), list.end());
-    buckets_.push_back({first, static_cast<std::uint32_t>(order_.size())});
   }
+
+  std::span<const CompiledRule* const> fitting(const Node* node) const {
+    const Row& row = rows_[row_by_op_[static_cast<std::size_t>(node->op())]];
+    const Bucket bucket =
+        row[node->size() == 0 ? leaf : static_cast<std::size_t>(node->src(0)->op())];
+    return {order_.data() + bucket.first, order_.data() + bucket.last};
+  }
+
+ private:
+  using List = std::vector<const CompiledRule*>;
+  struct Bucket {
+    std::uint32_t first = 0, last = 0;
+  };
+  static constexpr std::size_t leaf = op_count;
+  using Row = std::array<Bucket, leaf + 1>;
+
+  static bool first_can_be(const CompiledRule& program, std::size_t column) {
+    return column == leaf ? !program.first_matters
+                          : program.first.contains(static_cast<Op>(column));
+  }
+
+  // Neighbours with the same programs share a bucket: most first sources are as good as any other.
+  void add_row(const List& programs) {
+    Row& row = rows_.emplace_back();
+    Bucket last;
+    List fitting;
+    for (std::size_t column = 0; column <= leaf; ++column) {
+      fitting.clear();
+      for (const CompiledRule* program : programs)
+        if (first_can_be(*program, column)) fitting.push_back(program);
+      const std::span present(order_.data() + last.first, order_.data() + last.last);
+      if (!std::ranges::equal(fitting, present)) {
+        last.first = static_cast<std::uint32_t>(order_.size());
+        order_.insert(order_.end(), fitting.begin(), fitting.end());
+        last.last = static_cast<std::uint32_t>(order_.size());
+      }
+      row[column] = last;
+    }
+  }
+
+  std::array<std::uint8_t, op_count> row_by_op_{};
+  std::vector<Row> rows_;
+  List order_;  // bucket after bucket
+};
+
+Matcher::~Matcher() { delete index_.load(); }
+
+const Matcher::Index& Matcher::index() const {
+  if (const Index* index = index_.load(std::memory_order_acquire)) return *index;
+  static std::mutex mutex;
+  const std::lock_guard lock(mutex);
+  if (index_.load() == nullptr) index_.store(new Index(programs_));
+  return *index_.load();
 }
 
-// Column op_count stands for a node without sources.
-bool Matcher::first_can_be(const CompiledRule& program, int column) {
-  if (column == op_count) return !program.first_matters;
-  return program.first.contains(static_cast<Op>(column));
-}
-
-bool Matcher::matches(const CompiledRule& rule, const Node** r) const {
+bool Matcher::matches(const CompiledRule& rule, const Node** r) {
   for (const MatchStep& step : rule.steps) {
     switch (step.act) {
       case MatchStep::Do::IsOp:
         if (r[step.a]->op() != static_cast<Op>(step.b)) return false;
         break;
       case MatchStep::Do::IsOneOf:
-        if (!sets_[static_cast<std::size_t>(step.data)].contains(r[step.a]->op())) return false;
+        if (!rule.sets[static_cast<std::size_t>(step.data)].contains(r[step.a]->op())) return false;
         break;
       case MatchStep::Do::HasSources:
         if (r[step.a]->size() != step.b) return false;
@@ -148,8 +197,8 @@ bool Matcher::matches(const CompiledRule& rule, const Node** r) const {
   return true;
 }
 
-const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
-  if (rule.rule->function != nullptr) return rule.rule->function(match).node();
+const Node* Matcher::build(const CompiledRule& rule, Match& match) {
+  if (rule.rule.function != nullptr) return rule.rule.function(match).node();
   const Node* stack[Build::most]{};
   int size = 0;
   Numbers numbers;
@@ -182,27 +231,27 @@ const Node* Matcher::build(const CompiledRule& rule, Match& match) const {
 }
 
 RuleSet::Result Matcher::apply(const Node* node, Interner& interner, RewriteContext context) const {
-  const int first = node->size() == 0 ? op_count : static_cast<int>(node->src(0)->op());
-  const Bucket& bucket = buckets_[place(static_cast<int>(node->op()), first)];
-  if (bucket.first == bucket.last) return {};
+  const auto programs = index().fitting(node);
+  if (programs.empty()) return {};
   Match match;
   match.registers_[0] = node;
   match.interner_ = &interner;
   match.context_ = context;
-  for (std::uint32_t i = bucket.first; i != bucket.last; ++i) {
-    const CompiledRule& rule = programs_[order_[i]];
+  for (const CompiledRule* program : programs) {
+    const CompiledRule& rule = *program;
     if (!matches(rule, match.registers_)) continue;
-    match.rule_ = &rule;
+    match.rule_ = program;
     if (!rule.guard.empty()) {
       Numbers numbers;
       bool holds = true;
       for (const Build& step : rule.guard) holds = holds && numbers.step(step, match.registers_);
       if (!holds || numbers.pop() == 0) continue;
     }
-    const auto test = rule.rule->guard.test;
+    const auto test = rule.rule.guard.test;
     if (test != nullptr && !test(match)) continue;
     const Node* result = build(rule, match);
-    if (result != nullptr && result != node && same_shape(result, node)) return {result, rule.rule};
+    if (result != nullptr && result != node && same_shape(result, node))
+      return {result, &rule.rule};
   }
   return {};
 }

@@ -1,32 +1,35 @@
 // Runs compiled rules on a node.
 #pragma once
 
+#include <array>
+#include <atomic>
+#include <memory>
+
 #include "compile.h"
 
 namespace weft {
 
+using Programs = std::vector<std::shared_ptr<const CompiledRule>>;
+
 class Matcher {
  public:
-  explicit Matcher(const std::vector<Rule>& rules);
+  explicit Matcher(Programs programs) : programs_(std::move(programs)) {}
+  ~Matcher();
+  Matcher(const Matcher&) = delete;
+  Matcher& operator=(const Matcher&) = delete;
+
+  // Those of a set are those of the sets that it is part of.
+  const Programs& programs() const { return programs_; }
   RuleSet::Result apply(const Node* node, Interner& interner, RewriteContext context) const;
 
  private:
-  static bool first_can_be(const CompiledRule& program, int column);
-  bool matches(const CompiledRule& rule, const Node** registers) const;
-  const Node* build(const CompiledRule& rule, Match& match) const;
+  class Index;
+  const Index& index() const;
+  static bool matches(const CompiledRule& rule, const Node** registers);
+  static const Node* build(const CompiledRule& rule, Match& match);
 
-  // The programs worth trying for a node: by its op and, one more for leaves, its first source's.
-  static constexpr int columns = op_count + 1;
-  static std::size_t place(int root, int first) {
-    return static_cast<std::size_t>(root) * columns + static_cast<std::size_t>(first);
-  }
-  struct Bucket {
-    std::uint32_t first = 0, last = 0;
-  };
-  std::vector<CompiledRule> programs_;
-  std::vector<OpSet> sets_;
-  std::vector<Bucket> buckets_;       // op_count rows
-  std::vector<std::uint16_t> order_;  // program indices, bucket after bucket
+  Programs programs_;
+  mutable std::atomic<const Index*> index_ = nullptr;  // made by the first who applies the rules
 };
 
 }  // namespace weft

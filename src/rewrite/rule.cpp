@@ -24,13 +24,31 @@ std::string Rule::str() const {
   return fmt::format("{} ({}:{})", text, name, line);
 }
 
+namespace {
+
+Programs compiled(const std::vector<Rule>& rules) {
+  Programs programs;
+  for (const Rule& rule : rules)
+    for (CompiledRule& program : compile_rule(rule))
+      programs.push_back(std::make_shared<const CompiledRule>(std::move(program)));
+  return programs;
+}
+
+}  // namespace
+
 RuleSet::RuleSet(std::string_view name, std::vector<Rule> rules)
-    : name_(name), rules_(std::move(rules)), matcher_(std::make_unique<Matcher>(rules_)) {}
+    : name_(name),
+      rules_(std::move(rules)),
+      matcher_(std::make_unique<Matcher>(compiled(rules_))) {}
 
 RuleSet::RuleSet(std::string_view name, std::initializer_list<const RuleSet*> parts) : name_(name) {
-  for (const RuleSet* part : parts)
+  Programs programs;
+  for (const RuleSet* part : parts) {
     rules_.insert(rules_.end(), part->rules_.begin(), part->rules_.end());
-  matcher_ = std::make_unique<Matcher>(rules_);
+    const Programs& own = part->matcher_->programs();
+    programs.insert(programs.end(), own.begin(), own.end());
+  }
+  matcher_ = std::make_unique<Matcher>(std::move(programs));
 }
 
 RuleSet::~RuleSet() = default;
