@@ -106,6 +106,8 @@ void HostMemory::release(void* memory, std::size_t bytes) {
   if (!spare().keep(memory, bytes)) to_system(memory, bytes);
 }
 
+void HostMemory::give_back() { spare().give_back(); }
+
 void HostMemory::copy_in(void* to, std::size_t offset, std::span<const std::byte> from) {
   std::memcpy(static_cast<std::byte*>(to) + offset, from.data(), from.size());
 }

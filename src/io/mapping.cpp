@@ -39,11 +39,20 @@ Mapping::Mapping(const std::string& path) {
 }
 
 Mapping::~Mapping() {
-  if (!bytes_.empty()) ::munmap(bytes_.data(), bytes_.size());
+  if (!bytes_.empty() && own_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
-Memory::Memory(std::shared_ptr<const void> owner, const std::string& device)
-    : owner_(std::move(owner)), device_(device.empty() ? default_device() : device) {
+void Mapping::forget(std::span<const std::byte> part) const {
+  if (part.empty() || !own_.empty()) return;
+  const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+  const auto begin = static_cast<std::size_t>(part.data() - bytes_.data());
+  const std::size_t first = (begin + page - 1) / page * page;
+  const std::size_t end = (begin + part.size()) / page * page;
+  if (first < end) ::madvise(bytes_.data() + first, end - first, MADV_DONTNEED);
+}
+
+Memory::Memory(std::shared_ptr<const Mapping> file, const std::string& device)
+    : file_(std::move(file)), device_(device.empty() ? default_device() : device) {
   const bool is_one = !are_several(device_);
   home_ = is_one && find_device(device_).allocator().uses_addresses() ? device_ : "CPU";
 }
@@ -51,10 +60,13 @@ Memory::Memory(std::shared_ptr<const void> owner, const std::string& device)
 Tensor Memory::tensor(std::span<const std::byte> part, DType dtype,
                       const std::vector<std::int64_t>& shape) const {
   const Options options{.dtype = dtype, .device = home_};
-  if (reinterpret_cast<std::uintptr_t>(part.data()) % dtype.bytes() != 0)
-    return Tensor::from_bytes(part, Shape(shape), options).to(device_);
+  if (reinterpret_cast<std::uintptr_t>(part.data()) % dtype.bytes() != 0) {
+    const Tensor copy = Tensor::from_bytes(part, Shape(shape), options);
+    file_->forget(part);
+    return copy.to(device_);
+  }
   auto* first = const_cast<std::byte*>(part.data());
-  return Tensor::from_blob(first, Shape(shape), options, owner_).to(device_);
+  return Tensor::from_blob(first, Shape(shape), options, file_).to(device_);
 }
 
 }  // namespace weft

@@ -29,22 +29,22 @@ class Storages {
   }
   // Was unpacked.
   void add(const std::string& key, std::vector<std::byte> bytes) {
-    const auto kept = std::make_shared<std::vector<std::byte>>(std::move(bytes));
-    parts_[key] = {*kept, kept};
+    const auto kept = std::make_shared<const Mapping>(std::move(bytes));
+    parts_[key] = {kept->bytes(), kept};
   }
 
   // All of a storage, whatever part is asked for: it may have to be copied, and is so once.
   Tensor tensor(const std::string& key, DType dtype, std::int64_t count) {
     const auto found = parts_.find(key);
     if (found == parts_.end()) in_.fail(fmt::format("its storage '{}' is missing", key));
-    const auto& [bytes, owner] = found->second;
+    const auto& [bytes, file] = found->second;
     const std::size_t all = bytes.size() / dtype.bytes();
     if (count < 0 || static_cast<std::uint64_t>(count) > all)
       in_.fail(fmt::format("its storage '{}' has {} bytes, too few for {} of {}", key, bytes.size(),
                            count, dtype.str()));
     Tensor& made = made_[{key, dtype.kind()}];
     if (made.is_null())
-      made = Memory(owner, device_)
+      made = Memory(file, device_)
                  .tensor(bytes.first(all * dtype.bytes()), dtype, {static_cast<std::int64_t>(all)});
     return made;
   }
@@ -58,7 +58,7 @@ class Storages {
  private:
   struct Part {
     std::span<const std::byte> bytes;
-    std::shared_ptr<const void> owner;
+    std::shared_ptr<const Mapping> file;
   };
   const std::shared_ptr<const Mapping> file_;
   const std::string& device_;

@@ -82,7 +82,7 @@ std::vector<Port> inferred_outputs(const std::vector<Port>& inputs,
   ModelProto proto = parse_model(bytes, in);
   std::erase_if(proto.graph.initialisers, &TensorProto::is_external);
   // What views of the file are made is gone before it is.
-  const Weights weights(in, std::make_shared<int>(), {}, {});
+  const Weights weights(in, std::make_shared<const Mapping>(std::vector<std::byte>()), {}, {});
   Runner runner(proto, weights, {});
   OpenSizes sizes;
   Inputs given;

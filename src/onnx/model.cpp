@@ -67,13 +67,13 @@ bool is_symbolic(const Value& value) {
 }  // namespace
 
 struct Model::State {
-  State(InFile file, std::shared_ptr<const void> kept, Bytes content, const std::string& folder,
+  State(InFile from, const std::shared_ptr<const Mapping>& file, const std::string& folder,
         LoadOptions given)
       : options(std::move(given)),
-        in(std::move(file)),
-        bytes(content),
-        proto(parse_model(content, in)),
-        weights(in, std::move(kept), folder, options.device),
+        in(std::move(from)),
+        bytes(file->bytes()),
+        proto(parse_model(bytes, in)),
+        weights(in, file, folder, options.device),
         runner(proto, weights, {.trainable = options.trainable}) {
     find_ports();
     plan();
@@ -106,7 +106,7 @@ struct Model::State {
   std::vector<Port> inputs, outputs;
   std::vector<OpUse> ops;
   std::mutex mutex;
-  bool is_ready = false;
+  bool is_ready = false, has_given_parameters = false;
   LruCache<std::string, std::shared_ptr<Calls>> forms{most_forms};
 };
 
@@ -202,7 +202,9 @@ Inputs Model::State::checked(const NamedValues& given) const {
 }
 
 void Model::State::make_ready() {
-  if (!is_ready) runner.run_constants();
+  if (is_ready) return;
+  runner.run_constants();
+  if (!options.trainable && !has_given_parameters) runner.forget_constants();
   is_ready = true;
 }
 
@@ -281,16 +283,17 @@ Model Model::load(const std::string& path, const LoadOptions& options) {
   const auto file = std::make_shared<const Mapping>(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   Model model;
-  model.state_ = std::make_shared<State>(InFile{path}, file, file->bytes(),
-                                         folder.empty() ? "." : folder.string(), options);
+  model.state_ =
+      std::make_shared<State>(InFile{path}, file, folder.empty() ? "." : folder.string(), options);
   return model;
 }
 
 Model Model::parse(std::span<const std::byte> bytes, const LoadOptions& options,
                    const std::string& folder) {
-  const auto own = std::make_shared<const std::vector<std::byte>>(bytes.begin(), bytes.end());
+  const auto own =
+      std::make_shared<const Mapping>(std::vector<std::byte>(bytes.begin(), bytes.end()));
   Model model;
-  model.state_ = std::make_shared<State>(InFile{"a model in memory"}, own, *own, folder, options);
+  model.state_ = std::make_shared<State>(InFile{"a model in memory"}, own, folder, options);
   return model;
 }
 
@@ -323,6 +326,7 @@ std::map<std::string, Tensor> Model::parameters() const {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   std::map<std::string, Tensor> result;
+  state.has_given_parameters = true;
   for (const TensorProto& each : state.proto.graph.initialisers)
     if (const Value& value = state.runner.constant(each); value.is_tensor())
       result.emplace(each.name, value.tensor());

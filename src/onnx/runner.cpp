@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 
 #include "known.h"
@@ -50,6 +51,10 @@ const Slot* Scope::find(std::string_view name) const {
 
 void Scope::set(std::string_view name, Slot slot) {
   slots_.insert_or_assign(name, std::move(slot));
+}
+
+void Scope::keep_only(const std::unordered_set<std::string_view>& names) {
+  std::erase_if(slots_, [&](const auto& each) { return !names.contains(each.first); });
 }
 
 const std::vector<double>* Readings::next_reals() {
@@ -130,6 +135,20 @@ void Runner::realize_constants() {
     for (const std::string_view name : step->reads) keep(name);
   for (const ValueInfoProto& output : model_.graph.outputs) keep(output.name);
   Tensor::realize(kept);
+  for (const Tensor& tensor : kept) tensor.uop();  // looked at, it lets go of what it was made from
+}
+
+void Runner::forget_constants() {
+  std::unordered_set<std::string_view> read;
+  for (const Step* step : rest_) read.insert(step->reads.begin(), step->reads.end());
+  for (const ValueInfoProto& output : model_.graph.outputs) read.insert(output.name);
+  constants_.keep_only(read);
+  for (const TensorProto& each : model_.graph.initialisers) {
+    if (read.contains(each.name)) continue;
+    tensors_.erase(&each);
+    weights_.forget(each);
+  }
+  HostMemory::give_back();
 }
 
 Values Runner::run(const std::vector<std::pair<std::string_view, Value>>& inputs) {

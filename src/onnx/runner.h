@@ -4,6 +4,7 @@
 #include <memory>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "plan.h"
@@ -29,6 +30,7 @@ class Scope {
   explicit Scope(const Scope* outer = nullptr) : outer_(outer) {}
   const Slot* find(std::string_view name) const;  // null where there is none
   void set(std::string_view name, Slot slot);
+  void keep_only(const std::unordered_set<std::string_view>& names);
   const std::unordered_map<std::string_view, Slot>& own() const { return slots_; }
 
  private:
@@ -73,6 +75,9 @@ class Runner {
   // The model's own graph: first what is the same in all calls, which also finds what is not supported; then the
   // rest, for these inputs.
   void run_constants();
+  // Constants that the rest does not read go, with the memory of what they were computed from. Nobody has been
+  // given one.
+  void forget_constants();
   Values run(const std::vector<std::pair<std::string_view, Value>>& inputs);
 
   // A graph in a node, in the scope around it.

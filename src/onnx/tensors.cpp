@@ -40,10 +40,10 @@ std::optional<std::uint64_t> number_of(std::string_view text) {
 
 }  // namespace
 
-Weights::Weights(InFile in, std::shared_ptr<const void> owner, std::string folder,
+Weights::Weights(InFile in, std::shared_ptr<const Mapping> file, std::string folder,
                  std::string device)
     : in_(std::move(in)),
-      owner_(std::move(owner)),
+      file_(std::move(file)),
       folder_(std::move(folder)),
       device_(device.empty() ? default_device() : std::move(device)) {}
 
@@ -89,10 +89,10 @@ Weights::Elements Weights::external(const TensorProto& tensor, std::size_t wante
 // As raw bytes, whichever field they are in.
 Weights::Elements Weights::elements(const TensorProto& tensor, std::size_t wanted) const {
   if (tensor.is_external) return external(tensor, wanted);
-  Elements result{tensor.raw, owner_};
+  Elements result{tensor.raw, file_};
   const auto own = [&](std::vector<std::byte> bytes) {
-    const auto kept = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
-    result = {*kept, kept};
+    const auto kept = std::make_shared<const Mapping>(std::move(bytes));
+    result = {kept->bytes(), kept};
   };
   // Below a byte, an int32 holds a byte of elements, or an element of 6 bits.
   const int bits = bits_of(tensor.type);
@@ -143,7 +143,7 @@ Value Weights::value(const TensorProto& tensor) const {
     const auto held = unpacked(tensor.type, given.bytes, *count);
     return {Tensor::from_bytes(held, Shape(tensor.dims), options), tensor.type};
   }
-  const Memory memory(given.owner, device_);
+  const Memory memory(given.file, device_);
   return {memory.tensor(given.bytes, dtype, tensor.dims), tensor.type};
 }
 

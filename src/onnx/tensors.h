@@ -18,19 +18,21 @@ namespace weft::onnx {
 // names.
 class Weights {
  public:
-  // `owner` keeps the bytes that tensors are views of. Where there is no folder, nothing may lie outside of the file.
-  Weights(InFile in, std::shared_ptr<const void> owner, std::string folder, std::string device);
+  // `file` keeps the bytes that tensors are views of. Where there is no folder, nothing may lie outside of it.
+  Weights(InFile in, std::shared_ptr<const Mapping> file, std::string folder, std::string device);
 
   Value value(const TensorProto& tensor) const;
   Value dense(const SparseTensorProto& tensor) const;
   Value value(const ValueProto& given) const;
+  // Nothing reads it any more, and nothing has written to it.
+  void forget(const TensorProto& tensor) const { file_->forget(tensor.raw); }
   const InFile& in() const { return in_; }
   const std::string& device() const { return device_; }
 
  private:
   struct Elements {
     Bytes bytes;
-    std::shared_ptr<const void> owner;
+    std::shared_ptr<const Mapping> file;
   };
   Elements elements(const TensorProto& tensor, std::size_t wanted) const;
   Elements external(const TensorProto& tensor, std::size_t wanted) const;
@@ -38,7 +40,7 @@ class Weights {
   [[noreturn]] void fail(const TensorProto& tensor, std::string_view why) const;
 
   InFile in_;
-  std::shared_ptr<const void> owner_;
+  std::shared_ptr<const Mapping> file_;
   std::string folder_, device_;
   mutable std::map<std::string, std::shared_ptr<const Mapping>, std::less<>> files_;
 };

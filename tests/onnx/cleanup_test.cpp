@@ -50,6 +50,25 @@ TEST(OnnxCleanup, BatchNormalizationAfterAConvolution) {
   }
 }
 
+// What only the clean-up reads goes once it is done, and is there again for who asks.
+TEST(OnnxCleanup, WeightsAreThoseOfTheFileBeforeAndAfter) {
+  const Graph graph =
+      conv_graph({node("BatchNormalization", {"c", "scale", "shift", "mean", "variance"}, {"y"})});
+  const Tensor x = Tensor({1.F, 2.F, 3.F, 4.F}).reshape({1, 1, 2, 2});
+  for (const bool asks_before : {false, true}) {
+    const Model model = load(graph, 18);
+    std::map<std::string, Tensor> before;
+    if (asks_before) before = model.parameters();
+    const auto first = model({{"x", x}}).at("y").tensor().to_vector<float>();
+    for (const auto& [name, tensor] : before)
+      EXPECT_EQ(tensor.to_vector<float>(), model.parameters().at(name).to_vector<float>()) << name;
+    EXPECT_EQ(model.parameters().at("w").to_vector<float>(), (Floats{2, -3}));
+    EXPECT_EQ(model.parameters().at("variance").to_vector<float>(), (Floats{4, 9}));
+    for (int i = 0; i < 3; ++i)
+      EXPECT_EQ(model({{"x", x}}).at("y").tensor().to_vector<float>(), first);
+  }
+}
+
 TEST(OnnxCleanup, WhatIsAddedToEachChannel) {
   const Graph graph = conv_graph({node("Add", {"addend", "c"}, {"y"})});
   EXPECT_EQ(run(graph, false), (Floats{12, 14, 16, 18, 17, 14, 11, 8}));

@@ -15,26 +15,33 @@ namespace weft {
 class Mapping {
  public:
   explicit Mapping(const std::string& path);
+  // What the program has itself stands for a file.
+  explicit Mapping(std::vector<std::byte> own) : own_(std::move(own)), bytes_(own_) {}
   ~Mapping();
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
 
   std::span<const std::byte> bytes() const { return bytes_; }
 
+  // The pages of this part alone need not stay in memory: who looks at them again reads the file again.
+  // Nobody may have written to them.
+  void forget(std::span<const std::byte> part) const;
+
  private:
+  std::vector<std::byte> own_;
   std::span<std::byte> bytes_;
 };
 
-// Tensors of memory that `owner` keeps: in place where the device can and elements lie as they have to, else copied.
-// That memory may be written, if only by this process.
+// Tensors of what a file holds: in place where the device can and elements lie as they have to, else copied. What is
+// in place may be written, if only by this process.
 class Memory {
  public:
-  Memory(std::shared_ptr<const void> owner, const std::string& device);
+  Memory(std::shared_ptr<const Mapping> file, const std::string& device);
   Tensor tensor(std::span<const std::byte> part, DType dtype,
                 const std::vector<std::int64_t>& shape) const;
 
  private:
-  std::shared_ptr<const void> owner_;
+  std::shared_ptr<const Mapping> file_;
   std::string device_, home_;  // where to compute; which of the devices with addresses it lies on
 };
 
