@@ -15,6 +15,7 @@
 #include <weft/dev/ir/memory.h>
 
 #include "cascade.h"
+#include "filled_alike.h"
 #include "traversal.h"
 
 namespace weft {
@@ -82,7 +83,7 @@ bool hands_memory_on(const Node* reduce) {
 
 class Accumulate {
  public:
-  Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), fuses_(fuses) {
+  Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), filled_(order_), fuses_(fuses) {
     sort_by_level();
     for (const Node* node : order_)
       if (node->op() == Op::Reduce && node->size() > 1) join(node);
@@ -169,6 +170,7 @@ class Accumulate {
     UOp result = with_sources(UOp(node), src);
     if (node->op() == Op::GetTuple && member_of(result.node()) != nullptr)
       result = UOp(member_of(result.node()));
+    if (node->op() == Op::After) result = filled_.first_of(node, result);
     made_.set(node, result.node());
   }
 
@@ -229,6 +231,7 @@ class Accumulate {
   }
 
   std::vector<const Node*> order_;
+  FilledAlike filled_;
   bool fuses_;
   NodeMap<std::uint32_t> level_, group_;
   NodeMap<const Node*> leader_, made_;

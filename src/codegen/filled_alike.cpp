@@ -1,0 +1,58 @@
+#include "filled_alike.h"
+
+#include <algorithm>
+
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/memory.h>
+
+namespace weft {
+namespace {
+
+int stores_to(const Node* storage, NodeList nodes) {
+  return static_cast<int>(std::ranges::count_if(nodes, [&](const Node* node) {
+    return node->op() == Op::Store && storage_of(node->src(0)->src(0)) == storage;
+  }));
+}
+
+}  // namespace
+
+FilledAlike::FilledAlike(NodeList order) : memory_(fresh_id().value) {
+  for (const Node* node : order) {
+    if (node->op() != Op::Store) continue;
+    const Node* storage = storage_of(node->src(0)->src(0));
+    const int* known = stores_.find(storage);
+    stores_.set(storage, known != nullptr ? *known + 1 : 1);
+  }
+}
+
+UOp FilledAlike::first_of(const Node* before, const UOp& now) {
+  if (!is_filled_here_only(before)) return now;
+  const UOp form = form_of(now);
+  if (const auto* known = first_.find(form.node())) return UOp(*known);
+  first_.set(form.node(), now.node());
+  return now;
+}
+
+bool FilledAlike::is_filled_here_only(const Node* after) const {
+  const Node* storage = after->src(0);
+  const int* stores = stores_.find(storage);
+  return storage->op() == Op::Buffer && stores != nullptr &&
+         stores_to(storage, toposort(after)) == *stores;
+}
+
+UOp FilledAlike::form_of(const UOp& after) {
+  const Node* storage = after->src(0);
+  BufferArg arg = storage->arg<BufferArg>();
+  arg.id.value = memory_;
+  const std::vector<UOp> sizes(storage->src().begin(), storage->src().end());
+  Substitution by{{storage, make(Op::Buffer, sizes, storage->dtype(), arg)}};
+  for (const Node* node : toposort(after.node())) {
+    if (node->op() != Op::Range || changes_with(after.node(), node)) continue;
+    const std::size_t number = by.size() - 1;
+    if (number == loops_.size()) loops_.push_back(fresh_id().value);
+    by.emplace(node, range(UOp(node->src(0)), loops_[number], node->arg<RangeArg>().kind));
+  }
+  return substitute(after, by);
+}
+
+}  // namespace weft
