@@ -50,6 +50,8 @@ constexpr Pass passes[] = {
     // After accumulate: copies of a reduction have one loop by then.
     {"turn", turn, Level::Kernel, Pass::Lowering,
      "lanes at a distance, of copies that are neighbours: rows are read and turned to columns"},
+    {"masked", masked, Level::Kernel, Pass::Lowering,
+     "masked lanes that fill several registers to an access for each of them"},
     // After the algebra, which is about integers without width.
     {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
     // Before decompose, whose steps count on each rounding.

@@ -49,6 +49,10 @@ std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& opt
 // Copies that read neighbours, each with lanes at a distance, read rows instead, which are turned.
 std::vector<UOp> turn(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// Lanes with a condition each are read and written in as many parts as they fill the target's registers.
+const RuleSet& masked_rules();
+std::vector<UOp> masked(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // With FASTMATH=1: a*b + c rounds once, where the target has an instruction for it.
 const RuleSet& contract_rules();
 std::vector<UOp> contract(const std::vector<UOp>& roots, const RewriteOptions& options = {});

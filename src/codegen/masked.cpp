@@ -1,0 +1,118 @@
+// Masked lanes in as many reads and writes as they fill registers.
+//
+// LLVM splits what is wider by itself, but reads and writes a part whose mask it finds to be constantly false as if it
+// had none (on x86 without AVX-512; versions 14 to 22). Constants are known here before it sees them.
+
+#include <algorithm>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "lanes.h"
+
+namespace weft {
+namespace {
+
+struct Part {
+  std::uint32_t first, count;
+};
+
+// Some lanes of a value, computed as few.
+UOp part_of(const UOp& value, const Part& part) {
+  if (value->dtype().lanes() == 1) return value;
+  const auto sources = [&](NodeList from) {
+    std::vector<UOp> src;
+    for (const Node* source : from) src.push_back(part_of(UOp(source), part));
+    return src;
+  };
+  if (value->op() == Op::Splat) return splat(value.src(0), part.count);
+  if (value->op() == Op::Stack) {
+    const NodeList own = value->src().subspan(part.first, part.count);
+    return make(Op::Stack, std::vector<UOp>(own.begin(), own.end()));
+  }
+  if (is_elementwise(value->op())) {
+    const bool is_given = info(value->op()).dtype == DTypeRule::Given;
+    return make_uop(value->op(), sources(value->src()),
+                    is_given ? value->dtype().scalar().vec(part.count) : DType(),
+                    info(value->op()).arg, value->arg_bytes());
+  }
+  return shuffled(value, part.count, [&](std::uint32_t i) { return part.first + i; });
+}
+
+// Where lanes in a row begin; null where they are none.
+UOp first_of(const Node* at) {
+  const auto counts = [](const Node* lanes) {
+    if (lanes->op() != Op::Stack) return false;
+    for (std::uint32_t i = 0; i < lanes->size(); ++i)
+      if (!lanes->src(i)->is_const_int(i)) return false;
+    return true;
+  };
+  if (counts(at)) return const_int(0, at->dtype().scalar());
+  if (at->op() != Op::Add || at->src(0)->op() != Op::Splat || !counts(at->src(1))) return {};
+  return UOp(at->src(0)->src(0));
+}
+
+// Of an access to lanes in a row, each with a condition; empty where one register holds them all.
+std::vector<Part> parts_of(const Node* index, DType dtype, const Target* target) {
+  const std::uint32_t lanes = dtype.lanes();
+  if (target == nullptr || target->vector_bytes == 0 || index->size() != 3) return {};
+  if (index->src(1)->dtype().lanes() == 1 || first_of(index->src(2)).is_null()) return {};
+  const auto most = static_cast<std::uint32_t>(std::max<std::size_t>(
+      1, static_cast<std::size_t>(target->vector_bytes) / dtype.scalar().bytes()));
+  std::vector<Part> parts;
+  for (std::uint32_t first = 0; most < lanes && first < lanes; first += most)
+    parts.push_back({first, std::min(most, lanes - first)});
+  return parts;
+}
+
+// With the condition as simple as it is for these lanes.
+UOp place_of(const Node* index, const Part& part) {
+  const UOp valid = rewrite(part_of(UOp(index->src(1)), part), symbolic());
+  const UOp first = first_of(index->src(2)) + static_cast<std::int64_t>(part.first);
+  const DType dtype = first->dtype();
+  return make(Op::Index,
+              {UOp(index->src(0)), valid->is_const_int(1) ? const_bool(true) : valid,
+               make(Op::Splat, {first}, dtype.vec(part.count)) + lane_numbers(part.count, dtype)});
+}
+
+UOp read(const Match& m) {
+  const Node* load = m.root();
+  const std::vector<Part> parts = parts_of(load->src(0), load->dtype(), m.context<Target>());
+  if (parts.empty()) return {};
+  std::vector<UOp> lanes;
+  for (const Part& part : parts) {
+    std::vector<UOp> src{place_of(load->src(0), part)};
+    if (load->size() > 1) src.push_back(part_of(UOp(load->src(1)), part));
+    const UOp value = make(Op::Load, src);
+    for (std::uint32_t i = 0; i < part.count; ++i) lanes.push_back(lane(value, i));
+  }
+  return make(Op::Stack, lanes);
+}
+
+UOp write(const Match& m) {
+  const Node* store = m.root();
+  const UOp value(store->src(1));
+  const std::vector<Part> parts = parts_of(store->src(0), value->dtype(), m.context<Target>());
+  if (parts.empty()) return {};
+  std::vector<UOp> stores;
+  for (const Part& part : parts)
+    stores.push_back(make(Op::Store, {place_of(store->src(0), part), part_of(value, part)}, {},
+                          store->arg<StoreArg>()));
+  return tuple(stores);
+}
+
+}  // namespace
+
+const RuleSet& masked_rules() {
+  static const RuleSet rules{"masked",
+                             {rule(with_more(node(Op::Load)), read), rule(node(Op::Store), write)}};
+  return rules;
+}
+
+std::vector<UOp> masked(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  return rewrite(roots, masked_rules(), options);
+}
+
+}  // namespace weft

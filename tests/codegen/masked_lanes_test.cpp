@@ -1,0 +1,57 @@
+// Lanes with a condition each, in vectors that are wider than registers. Behind every buffer is memory that nobody
+// may touch.
+
+#include <numeric>
+
+#include <gtest/gtest.h>
+
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
+
+#include "../support/errors.h"
+#include "../support/guarded.h"
+#include "../support/kernels.h"
+
+namespace weft {
+namespace {
+
+class MaskedLanes : public testing::TestWithParam<const char*> {
+ protected:
+  void SetUp() override {
+    const std::string error = error_of([] { return &find_device(GetParam()); });
+    if (error != "no error") GTEST_SKIP() << error;
+  }
+
+ private:
+  Arena arena_;
+  const InternerScope scope_{arena_};
+};
+
+// The sums of columns, in 20 of 32 lanes, over 23 of 24 rows: in the last trip no lane is valid.
+TEST_P(MaskedLanes, AreNeitherReadNorWritten) {
+  constexpr std::int64_t rows = 23, columns = 20;
+  const UOp i = range(columns, fresh_id().value);
+  const UOp k = range(rows, fresh_id().value, LoopKind::Reduce);
+  const UOp x = load(place(param(1, Access::Read, {size(rows), size(columns)}), {k, i}));
+  const UOp out = place(param(0, Access::Write, {size(columns)}), {i});
+  const UOp effect = over(put(out, reduce(Op::Add, {x, k})), {i});
+  const char* schedule = "pad k0 2; tile r0 16 mask; order k0 r0.1 r0; vector r0.1; upcast r0";
+  Device& device = find_device(GetParam());
+  const UOp kernel = make(Op::Sink, {effect}, {}, KernelArg{Symbol("k"), Symbol(schedule)});
+  const UOp program = run_pipeline({kernel}, {.target = device.target()})[0];
+
+  Guarded to(columns * 4), from(rows * columns * 4);
+  std::iota(from.as<float>().begin(), from.as<float>().end(), 0.F);
+  device.load(device.compile(device.render(program.node())))
+      ->run(std::vector<Argument>{{to.data(), 0, to.size()}, {from.data(), 0, from.size()}}, {});
+  for (std::int64_t column = 0; column < columns; ++column)
+    EXPECT_EQ(to.as<float>()[static_cast<std::size_t>(column)],
+              static_cast<float>(rows * column + columns * rows * (rows - 1) / 2));
+}
+
+INSTANTIATE_TEST_SUITE_P(Processors, MaskedLanes,
+                         testing::Values("CPU:LLVM", "CPU:LLVM:x86-64-v2", "CPU:LLVM:x86-64-v3",
+                                         "CPU:LLVM:x86-64-v4"));
+
+}  // namespace
+}  // namespace weft
