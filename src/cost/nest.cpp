@@ -355,6 +355,13 @@ class Model {
     }
   }
 
+  // That run together, each of which adds up as many values.
+  double sums_together() const {
+    for (const NestLoop& loop : nest_.loops)
+      if (loop.is_reduce) return static_cast<double>(loop.names.size());
+    return 1;
+  }
+
   double compute_cycles() const {
     double values = 1, sums = 1, outside = 1, outputs = 1, passes = 1;
     bool sums_lanes = false;
@@ -378,12 +385,13 @@ class Model {
     outer.arithmetic += nest_.outer_ops * values * width + (sums_lanes ? 12 * values : 0);
     if (sums_in_memory()) inner.loads += 3 * sums * width;
     const bool has_chain = nest_.has_reduce() && !sums_in_memory();
-    double cycles = outside * cycles_of(inner, has_chain ? values * width : 0);
+    const double added = values * sums_together();
+    double cycles = outside * cycles_of(inner, has_chain ? added * width : 0);
     if (!nest_.has_reduce()) return cycles;
-    cycles += outputs * (cycles_of(outer, 0) + values * width + 10);
+    cycles += outputs * (cycles_of(outer, 0) + added * width + 10);
     if (!has_chain) return cycles;
     // Sums in parts come from memory and go there, once their lanes are added.
-    return cycles + (passes - outputs) * (values * (sums_lanes ? lanes_summed : 2 * width) + 10);
+    return cycles + (passes - outputs) * (added * (sums_lanes ? lanes_summed : 2 * width) + 10);
   }
 
   // What stands in the lanes, in registers.

@@ -70,19 +70,26 @@ class RegisterTiles {
     tiles.push_back(std::move(option));
   }
 
-  // By their times as they are, and by those with what sums read by lanes staged. How often that is copied is
-  // for the order of the loops to say.
+  // By their times as they are, with what sums read by lanes staged, and with what they read behind masks as well.
+  // How often that is copied is for the order of the loops to say.
   std::vector<Option> best(std::vector<Option> tiles) const {
-    std::vector<Option> packed = tiles;
-    for (Option& option : packed) option.seconds = packed_seconds(option);
+    std::vector<Option> result;
+    const auto add = [&](const Option& tile) {
+      if (std::ranges::find(result, tile.number, &Option::number) == result.end())
+        result.push_back(tile);
+    };
+    for (bool with_masked : {false, true}) {
+      std::vector<Option> packed = tiles;
+      for (Option& option : packed) option.seconds = packed_seconds(option, with_masked);
+      sort_by_time(packed);
+      std::ranges::for_each(of_all_loops(packed), add);
+      if (!reads_behind_masks()) break;
+    }
     sort_by_time(tiles);
-    sort_by_time(packed);
-    packed = of_all_loops(packed);
-    for (std::size_t i = 0; i < std::min(tiles.size(), most_tiles); ++i)
-      if (std::ranges::find(packed, tiles[i].number, &Option::number) == packed.end())
-        packed.push_back(tiles[i]);
-    sort_by_time(packed);
-    return packed;
+    tiles.resize(std::min(tiles.size(), most_tiles));
+    std::ranges::for_each(tiles, add);
+    sort_by_time(result);
+    return result;
   }
 
   // The first of them, but others before a third with lanes of the same loop: what it takes to pack them is not
@@ -99,8 +106,8 @@ class RegisterTiles {
     return result;
   }
 
-  double packed_seconds(Option option) const {
-    option.staged = read_by_lanes(option);
+  double packed_seconds(Option option, bool with_masked) const {
+    option.staged = read_by_lanes(option, with_masked);
     const auto is_staged = [](Staging staging) { return staging != Staging::None; };
     if (std::ranges::none_of(option.staged, is_staged)) return option.seconds;
     double seconds = option.seconds;
@@ -112,13 +119,24 @@ class RegisterTiles {
     return seconds;
   }
 
-  std::vector<Staging> read_by_lanes(const Option& option) const {
+  bool reads_behind_masks() const {
+    return nest_.has_reduce() && std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+             return access.is_masked && !trial_.stagings(access).empty();
+           });
+  }
+
+  std::vector<Staging> read_by_lanes(const Option& option, bool with_masked) const {
     std::vector<Staging> result(nest_.accesses.size());
     if (option.vector < 0 || !nest_.has_reduce() || !has_outputs(nest_)) return result;
     const auto v = static_cast<std::size_t>(option.vector);
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      const std::vector<Staging> stagings = trial_.stagings(nest_.accesses[a]);
-      if (!stagings.empty() && nest_.accesses[a].changes_with(v)) result[a] = stagings[0];
+      const NestAccess& access = nest_.accesses[a];
+      const std::vector<Staging> stagings = trial_.stagings(access);
+      if (stagings.empty()) continue;
+      if (access.changes_with(v))
+        result[a] = stagings[0];
+      else if (with_masked && access.is_masked)
+        result[a] = stagings.back();
     }
     return result;
   }
