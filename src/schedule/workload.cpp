@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/schedule/region.h>
 
 namespace weft {
@@ -13,7 +14,7 @@ constexpr double most_repeated = 2;
 constexpr int most_scans = 1;
 // How many times as long a sum takes that code generation does not put into vectors.
 constexpr double times_scalar = 8;
-// And one that shares the registers with another, but nothing that it reads.
+// And one that shares the registers with another, but no place that it reads.
 constexpr double times_crowded = 1.5;
 // And one that has loops of so few trips where some are around another sum, which nothing can then go across.
 constexpr double times_ordered = 2, lanes = 16;
@@ -120,12 +121,29 @@ void slow_down(Workload& kernel, Summed& sum, double times) {
   sum.times = times;
 }
 
+// Whether one reads what the other does in the same trip, of equal loops.
+bool read_alike(const Summed& a, const Summed& b) {
+  const auto is_source = [&](const Node* leaf) { return a.sources.contains(leaf); };
+  if (std::ranges::none_of(b.sources, is_source)) return false;
+  const auto &own = a.body->loops, &others = b.body->loops;
+  if (own.size() != others.size() || a.body->reduction.empty() ||
+      a.body->reduction.size() != b.body->reduction.size())
+    return true;  // which is hard to say
+  Substitution same;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (others[i]->op() == Op::Range) same.emplace(others[i].node(), own[i]);
+  for (std::size_t i = 0; i < a.body->reduction.size(); ++i)
+    same.emplace(b.body->reduction[i], UOp(a.body->reduction[i]));
+  return std::ranges::any_of(b.body->readings, [&](const Reading& reading) {
+    const UOp index = substitute(UOp(reading.index), same);
+    return std::ranges::find(a.body->readings, index.node(), &Reading::index) !=
+           a.body->readings.end();
+  });
+}
+
 // Sums of one nest run together where they are equally long.
 void put_beside(Workload& kernel, Summed& a, Summed& b) {
-  const auto reads = [&](const Node* leaf) { return a.sources.contains(leaf); };
-  const double times = a.trips != b.trips                       ? times_scalar
-                       : std::ranges::none_of(b.sources, reads) ? times_crowded
-                                                                : 1;
+  const double times = a.trips != b.trips ? times_scalar : !read_alike(a, b) ? times_crowded : 1;
   slow_down(kernel, a, times);
   slow_down(kernel, b, times);
 }
