@@ -34,6 +34,14 @@ constexpr double most_waiting = 0.35;
 // Instructions: of which lanes are there, which copies share, and of each whether it is there at all.
 constexpr double mask_of_lanes = 6, mask = 2;
 constexpr double lanes_summed = 8;  // cycles, into one value
+constexpr double spilled = 4;       // cycles in each trip for what finds no register
+
+// What runs side by side takes as long as the longest, and more where others take nearly as long.
+double hindering(std::initializer_list<double> cycles) {
+  double sum = 0;
+  for (const double each : cycles) sum += each * each * each * each;
+  return std::sqrt(std::sqrt(sum));
+}
 
 bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
@@ -406,10 +414,10 @@ class Model {
     const double loads = code.loads / (machine_.load_ports * rate) + code.gathers / rate;
     const double all =
         (code.arithmetic + code.others + code.loads + 2 * code.gathers + 3) / machine_.issue;
-    double cycles = std::max({ports, loads, all, 1.0}) + code.lines * machine_.line_miss;
+    double cycles = std::max(1.0, hindering({ports, loads, all})) + code.lines * machine_.line_miss;
     if (accumulators > 0) cycles = std::max(cycles, machine_.fma_latency);
     const double needed = accumulators + code.turned + std::min(code.held, 4.0) + 1;
-    return cycles + std::max(0.0, needed - machine_.registers) * 1.5;
+    return cycles + std::max(0.0, needed - machine_.registers) * spilled;
   }
 
   // What is staged is read and written once for each trip of the loops that it stands in.
@@ -446,8 +454,9 @@ class Model {
       }
       const double elements = staged_elements(access, plan_, a, at + 1);
       const double lanes = machine_.vector_bytes / access.bytes;
-      const double each = is_contiguous ? 2 / lanes
-                          : parts > 0   ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
+      const double each = is_contiguous        ? 2 / lanes
+                          : parts > 0          ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
+                          : plan_.by_region[a] ? 4 / lanes  // along its rows, which have ends
                           : row_of(access, at) >= 4 ? 0.75
                                                     : 1.5;
       // What is filled in the copies of a loop in registers counts as filled around them.

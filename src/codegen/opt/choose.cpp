@@ -24,7 +24,7 @@
 namespace weft {
 namespace {
 
-constexpr double worth_a_try = 1.25;       // times the best so far, for a tile as it was ranked
+constexpr double worth_a_try = 1.12;       // times the best so far, for a tile as it was ranked
 constexpr std::size_t most_threaded = 16;  // that are tried with threads
 
 class Chooser {

@@ -12,8 +12,10 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t most_values = 32;    // in registers at once, tried at all
-constexpr std::size_t most_tiles = 6;       // kept by each time
-constexpr std::ptrdiff_t most_of_loop = 2;  // of those with lanes of one loop, before others
+constexpr std::size_t most_tiles = 5;       // kept by each time
+constexpr std::size_t most_promising = 32;  // looked at again
+// Kept of those with as many vectors of one loop, before others.
+constexpr std::ptrdiff_t most_of_kind = 2;
 
 class RegisterTiles {
  public:
@@ -70,62 +72,61 @@ class RegisterTiles {
     tiles.push_back(std::move(option));
   }
 
-  // By their times as they are, with what sums read by lanes staged, and with what they read behind masks as well.
-  // How often that is copied is for the order of the loops to say.
+  // The first by their times as they are, with all staged that can be, and with what sums read by lanes staged: how often
+  // that is copied is for the order of the loops to say. Then each has the least of these times.
   std::vector<Option> best(std::vector<Option> tiles) const {
-    std::vector<Option> result;
-    const auto add = [&](const Option& tile) {
-      if (std::ranges::find(result, tile.number, &Option::number) == result.end())
-        result.push_back(tile);
+    std::vector<Option> least = tiles;
+    std::vector<std::size_t> first;
+    const auto take = [&](std::vector<Option>& ranked) {
+      for (const Option& tile : ranked)
+        least[tile.number].seconds = std::min(least[tile.number].seconds, tile.seconds);
+      sort_by_time(ranked);
+      for (const Option& tile : of_all_kinds(ranked)) first.push_back(tile.number);
     };
-    for (bool with_masked : {false, true}) {
-      std::vector<Option> packed = tiles;
-      for (Option& option : packed) option.seconds = packed_seconds(option, with_masked);
-      sort_by_time(packed);
-      std::ranges::for_each(of_all_loops(packed), add);
-      if (!reads_behind_masks()) break;
-    }
-    sort_by_time(tiles);
-    tiles.resize(std::min(tiles.size(), most_tiles));
-    std::ranges::for_each(tiles, add);
+    take(tiles);
+    for (Option& tile : tiles) tile.seconds = staged_seconds(tile, true);
+    take(tiles);
+    tiles.resize(std::min(tiles.size(), most_promising));
+    for (Option& tile : tiles) tile.seconds = staged_seconds(least[tile.number], false);
+    take(tiles);
+    std::ranges::sort(first);
+    first.erase(std::ranges::unique(first).begin(), first.end());
+    std::vector<Option> result;
+    for (std::size_t number : first) result.push_back(least[number]);
     sort_by_time(result);
     return result;
   }
 
-  // The first of them, but others before a third with lanes of the same loop: what it takes to pack them is not
-  // known yet.
-  static std::vector<Option> of_all_loops(const std::vector<Option>& tiles) {
+  // The first of them, but others before a third with as many vectors of the same loop: what it takes to pack them is
+  // not known yet.
+  static std::vector<Option> of_all_kinds(const std::vector<Option>& tiles) {
     std::vector<Option> result, others;
     for (const Option& tile : tiles) {
-      const bool is_third =
-          std::ranges::count(result, tile.vector, &Option::vector) >= most_of_loop;
-      (is_third ? others : result).push_back(tile);
+      const auto is_alike = [&](const Option& other) {
+        return other.vector == tile.vector && other.vectors == tile.vectors;
+      };
+      (std::ranges::count_if(result, is_alike) >= most_of_kind ? others : result).push_back(tile);
     }
     result.insert(result.end(), others.begin(), others.end());
     result.resize(std::min(result.size(), most_tiles));
     return result;
   }
 
-  double packed_seconds(Option option, bool with_masked) const {
-    option.staged = read_by_lanes(option, with_masked);
+  double staged_seconds(Option option, bool is_all) const {
+    option.staged = staged(option, is_all);
     const auto is_staged = [](Staging staging) { return staging != Staging::None; };
     if (std::ranges::none_of(option.staged, is_staged)) return option.seconds;
-    double seconds = option.seconds;
-    for (std::int64_t block : {std::int64_t{0}, blocks_.back()}) {
-      option.block = block;
-      seconds = std::min(seconds, trial_.seconds(option, false).value_or(seconds));
-      if (blocks_.size() == 1) break;
-    }
-    return seconds;
+    // In blocks, if not all fits: that is about as fast.
+    option.block = blocks_.back();
+    auto seconds = trial_.seconds(option, false);
+    if (is_all && seconds) return std::min(option.seconds, *seconds);
+    option.block = 0;
+    seconds = std::min(seconds.value_or(option.seconds),
+                       trial_.seconds(option, false).value_or(option.seconds));
+    return std::min(option.seconds, *seconds);
   }
 
-  bool reads_behind_masks() const {
-    return nest_.has_reduce() && std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
-             return access.is_masked && !trial_.stagings(access).empty();
-           });
-  }
-
-  std::vector<Staging> read_by_lanes(const Option& option, bool with_masked) const {
+  std::vector<Staging> staged(const Option& option, bool is_all) const {
     std::vector<Staging> result(nest_.accesses.size());
     if (option.vector < 0 || !nest_.has_reduce() || !has_outputs(nest_)) return result;
     const auto v = static_cast<std::size_t>(option.vector);
@@ -133,10 +134,12 @@ class RegisterTiles {
       const NestAccess& access = nest_.accesses[a];
       const std::vector<Staging> stagings = trial_.stagings(access);
       if (stagings.empty()) continue;
-      if (access.changes_with(v))
+      // Of a region, lanes are best read where they lie together.
+      const bool is_apart = access.stride(v) > 1 && !reads_between(access.stride(v), most_lanes());
+      if (is_all)
+        result[a] = is_apart ? stagings[0] : stagings.back();
+      else if (access.changes_with(v))
         result[a] = stagings[0];
-      else if (with_masked && access.is_masked)
-        result[a] = stagings.back();
     }
     return result;
   }
