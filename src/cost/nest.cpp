@@ -34,7 +34,8 @@ constexpr double most_waiting = 0.35;
 // Instructions: of which lanes are there, which copies share, and of each whether it is there at all.
 constexpr double mask_of_lanes = 6, mask = 2;
 constexpr double lanes_summed = 8;  // cycles, into one value
-constexpr double spilled = 4;       // cycles in each trip for what finds no register
+// For what finds no register: of each in each trip, and until a sum that went to memory is there again.
+constexpr double spilled = 1.5, forwarded = 8;
 
 // What runs side by side takes as long as the longest, and more where others take nearly as long.
 double hindering(std::initializer_list<double> cycles) {
@@ -417,7 +418,9 @@ class Model {
     double cycles = std::max(1.0, hindering({ports, loads, all})) + code.lines * machine_.line_miss;
     if (accumulators > 0) cycles = std::max(cycles, machine_.fma_latency);
     const double needed = accumulators + code.turned + std::min(code.held, 4.0) + 1;
-    return cycles + std::max(0.0, needed - machine_.registers) * spilled;
+    const double more = std::max(0.0, needed - machine_.registers);
+    if (more > 0 && accumulators > 0) cycles = std::max(cycles, machine_.fma_latency + forwarded);
+    return cycles + more * spilled;
   }
 
   // What is staged is read and written once for each trip of the loops that it stands in.
