@@ -1,5 +1,6 @@
 #include <weft/dev/device/host_memory.h>
 
+#include <malloc.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -106,7 +107,12 @@ void HostMemory::release(void* memory, std::size_t bytes) {
   if (!spare().keep(memory, bytes)) to_system(memory, bytes);
 }
 
-void HostMemory::give_back() { spare().give_back(); }
+void trim_host_memory() {
+  spare().give_back();
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+}
 
 void HostMemory::copy_in(void* to, std::size_t offset, std::span<const std::byte> from) {
   std::memcpy(static_cast<std::byte*>(to) + offset, from.data(), from.size());

@@ -8,6 +8,7 @@
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/disk_cache.h>
+#include <weft/dev/device/host_memory.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
 #include <weft/settings.h>
@@ -124,6 +125,7 @@ std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
     render(kernels[i], schedules[i], extra, batch);
   }
   for (auto& [name, batch] : batches) compile(batch);
+  if (!batches.empty()) trim_host_memory();
   {
     const std::lock_guard lock(programs().mutex);
     for (auto& [name, batch] : batches)

@@ -148,7 +148,7 @@ void Runner::forget_constants() {
     tensors_.erase(&each);
     weights_.forget(each);
   }
-  HostMemory::give_back();
+  trim_host_memory();
 }
 
 Values Runner::run(const std::vector<std::pair<std::string_view, Value>>& inputs) {

@@ -14,9 +14,10 @@ class HostMemory final : public Allocator {
   void copy_in(void* to, std::size_t offset, std::span<const std::byte> from) override;
   void copy_out(std::span<std::byte> to, const void* from, std::size_t offset) override;
   bool uses_addresses() const override { return true; }
-
-  // What was released is kept for the next who allocate as much. It goes back to the system.
-  static void give_back();
 };
+
+// What is free goes back to the system, as far as it lies in whole pages: blocks that were released and are kept
+// for the next, and what compiling needed.
+void trim_host_memory();
 
 }  // namespace weft
