@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include <weft/dev/device/host_memory.h>
 #include <weft/dev/schedule/layout.h>
 #include <weft/error.h>
 
@@ -24,9 +25,9 @@ CallList::Recording::Recording(CallList& list) {
 CallList::Recording::~Recording() { in_force = nullptr; }
 CallList* CallList::recording() { return in_force; }
 
-CallList::Place CallList::place_for(const std::shared_ptr<Buffer>& memory) {
+CallList::Place CallList::place_for(const std::shared_ptr<Buffer>& memory, bool is_made) {
   const auto [known, is_new] = place_of_.emplace(memory.get(), places_.size());
-  if (is_new) places_.push_back({memory});
+  if (is_new) places_.push_back({memory, is_made});
   return known->second;
 }
 
@@ -55,7 +56,8 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
     const Step& step = plan.steps[i];
     const RunnablePlan::Loaded& loaded = runnable->steps[i];
     Call call{runnable, i, loaded.kernel, {}, {}, {}, step.offset};
-    for (std::uint32_t slot : step.slots) call.places.push_back(place_for(all[slot]));
+    for (std::uint32_t slot : step.slots)
+      call.places.push_back(place_for(all[slot], !plan.slots[slot].input));
     for (std::size_t argument = 0; argument < call.places.size(); ++argument) {
       const Access access = access_of(step, argument);
       note(call.places[argument], access != Access::Write, access != Access::Read);
@@ -68,28 +70,39 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
   }
 }
 
-void CallList::settle() {
+void CallList::settle(const std::vector<Place>& held) {
+  std::vector<bool> is_held(places_.size());
+  for (Place place : held) is_held[place] = true;
   std::map<Device*, std::vector<Place>> own;
   for (Place place = 0; place < places_.size(); ++place) {
     const Memory& memory = places_[place];
-    if (memory.memory.use_count() == 1 && memory.is_written && !memory.is_read_first)
-      own[&memory.memory->device()].push_back(place);
+    const bool is_own =
+        memory.memory.use_count() == 1 && memory.is_written && !memory.is_read_first;
+    if (is_own || is_held[place]) own[&memory.memory->device()].push_back(place);
   }
-  for (const auto& [device, places] : own) {
-    std::vector<Lifetime> lifetimes;
-    for (Place place : places)
-      lifetimes.push_back({places_[place].memory->bytes(), places_[place].calls.front(),
-                           places_[place].calls.back()});
-    const MemoryLayout layout = lay_out(lifetimes);
-    own_bytes_ += layout.bytes;
-    least_bytes_ += layout.least;
-    blocks_.push_back(std::make_shared<Buffer>(*device, layout.bytes));
-    for (std::size_t i = 0; i < places.size(); ++i) {
-      std::shared_ptr<Buffer>& memory = places_[places[i]].memory;
-      memory = std::make_shared<Buffer>(blocks_.back(), layout.offsets[i], memory->bytes());
-    }
-  }
+  for (const auto& [device, places] : own) put_in_block(*device, places, is_held);
   for (std::size_t call = 0; call < calls_.size(); ++call) set_arguments(call);
+}
+
+void CallList::put_in_block(Device& device, const std::vector<Place>& places,
+                            const std::vector<bool>& is_held) {
+  std::vector<Lifetime> lifetimes;
+  for (Place place : places) {
+    const Memory& memory = places_[place];
+    lifetimes.push_back({memory.memory->bytes(), memory.calls.front(),
+                         is_held[place] ? calls_.size() - 1 : memory.calls.back()});
+  }
+  const MemoryLayout layout = lay_out(lifetimes);
+  own_bytes_ += layout.bytes;
+  least_bytes_ += layout.least;
+  trim_host_memory();  // the block of the run that was recorded is of another size
+  blocks_.push_back(std::make_shared<Buffer>(device, layout.bytes));
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    std::shared_ptr<Buffer>& memory = places_[places[i]].memory;
+    const auto part = std::make_shared<Buffer>(blocks_.back(), layout.offsets[i], memory->bytes());
+    if (is_held[places[i]]) part->copy_from(*memory);
+    memory = part;
+  }
 }
 
 void CallList::set_arguments(std::size_t call) {

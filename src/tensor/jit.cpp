@@ -3,7 +3,7 @@
 //   - memory that was there before and is read or written: storages, whose memory may be another one by the next call;
 //   - memory of the arguments, which is another one in each call;
 //   - memory of the results, which is new where somebody still holds the last;
-//   - everything else is the list's own.
+//   - everything else is the list's own, and what calls make anew and the program holds between them: gradients.
 
 #include <weft/jit.h>
 
@@ -12,6 +12,7 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include <weft/dev/device/host_memory.h>
 #include <weft/dev/engine/call_list.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
@@ -55,6 +56,7 @@ struct Known {
   std::vector<std::optional<Place>> places;  // of its BUFFERs; empty where it was a graph
   std::uint64_t changes;                     // of the storage, when it was looked at last
   bool is_written;
+  std::vector<Place> in_block = {};  // the same, where they lie in the list's
 };
 
 // A result: a view of memory that is new in each call, or the tensor that was returned.
@@ -94,8 +96,15 @@ class Replay::Captured {
   Captured(const JitArguments& arguments, const Body& body)
       : forms_(arguments), sizes_(arguments.sizes) {
     find_results(recorded(arguments, body));
-    list_.settle();
+    settle();
   }
+  // What somebody else still holds leaves the block.
+  ~Captured() {
+    for (const Known& known : known_)
+      if (known.storage.use_count() > 1 && lies_in_block(known)) move_out(known);
+  }
+  Captured(const Captured&) = delete;
+  Captured& operator=(const Captured&) = delete;
 
   std::vector<Tensor> call(const JitArguments& arguments) {
     forms_.want(arguments);
@@ -141,6 +150,10 @@ class Replay::Captured {
   std::vector<Tensor> recorded(const JitArguments& arguments, const Body& body);
   void find_known(const Capture& capture, const std::vector<Tensor>& returned);
   void find_results(std::vector<Tensor> returned);
+  void settle();
+  bool is_remade(const Known& known) const;
+  bool lies_in_block(const Known& known) const;
+  static void move_out(const Known& known);
   Result result_of(Tensor&& tensor) const;
   std::shared_ptr<Buffer> argument(const NamedTensor& given) const;
   void bind(const std::vector<UOp>& sizes);
@@ -170,6 +183,7 @@ std::vector<Tensor> Replay::Captured::recorded(const JitArguments& arguments, co
         {new_buffer(x.uop()->dtype(), sizes_of(x.uop()), memory.back()), x.device, false}));
   }
   std::vector<Tensor> returned;
+  trim_host_memory();  // what ran without a list had blocks of other sizes
   {
     const CallList::Recording recording(list_);
     Capture capture(Capture::Refused);
@@ -231,6 +245,47 @@ void Replay::Captured::find_known(const Capture& capture, const std::vector<Tens
 void Replay::Captured::find_results(std::vector<Tensor> returned) {
   for (Tensor& tensor : returned) results_.push_back(result_of(std::move(tensor)));
   tell_of_overwriting();
+}
+
+// Of each BUFFER nobody but the graph and the list has the memory.
+bool Replay::Captured::is_remade(const Known& known) const {
+  return known.is_written && std::ranges::all_of(known.places, [&](const auto& place) {
+           return place && list_.is_remade(*place) && list_.memory(*place).use_count() == 2;
+         });
+}
+
+void Replay::Captured::settle() {
+  std::vector<Place> held;
+  for (Known& known : known_) {
+    if (!is_remade(known)) continue;
+    for (const auto& place : known.places)
+      if (place) known.in_block.push_back(*place);
+    held.insert(held.end(), known.in_block.begin(), known.in_block.end());
+  }
+  list_.settle(held);
+  for (Known& known : known_) {
+    if (known.in_block.empty()) continue;
+    std::vector<std::shared_ptr<Buffer>> memory;
+    for (Place place : known.in_block) memory.push_back(list_.memory(place));
+    known.storage->move(memory);
+    known.changes = known.storage->changes();
+  }
+}
+
+// Unless it has been assigned to since, and then perhaps got other memory.
+bool Replay::Captured::lies_in_block(const Known& known) const {
+  const auto memory = memory_below(known.storage->present());
+  const auto is_at = [&](const auto& own, Place place) { return own == list_.memory(place); };
+  return !known.in_block.empty() && std::ranges::equal(memory, known.in_block, is_at);
+}
+
+void Replay::Captured::move_out(const Known& known) {
+  std::vector<std::shared_ptr<Buffer>> own;
+  for (const auto& memory : memory_below(known.storage->present())) {
+    own.push_back(std::make_shared<Buffer>(memory->device(), memory->bytes()));
+    own.back()->copy_from(*memory);
+  }
+  known.storage->move(own);
 }
 
 void Replay::Captured::tell_of_overwriting() const {

@@ -135,6 +135,15 @@ void Storage::renew() {
     current_ = new_buffer(current_->dtype(), sizes_of(current_), memory_of(current_.node()));
 }
 
+void Storage::move(const std::vector<std::shared_ptr<Buffer>>& memory) {
+  const std::lock_guard lock(mutex_);
+  const UOp known = computed(current_.node());
+  const std::vector<const Node*> buffers =
+      buffers_of(known.is_null() ? current_.node() : known.node());
+  for (std::size_t i = 0; i < buffers.size(); ++i) shared_graph().attach(buffers[i], memory[i]);
+  ++changes_;
+}
+
 std::uint64_t Storage::changes() {
   const std::lock_guard lock(mutex_);
   return changes_;

@@ -6,6 +6,7 @@
 #include <memory>
 #include <mutex>
 
+#include <weft/dev/device/buffer.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/tensor.h>
 
@@ -51,7 +52,10 @@ class Storage {
   // The memory was written by somebody else: what was computed from it is not what it would give now.
   void renew();
 
-  // How often the program has assigned something else to it.
+  // Its values lie in other memory from now on, by its BUFFERs.
+  void move(const std::vector<std::shared_ptr<Buffer>>& memory);
+
+  // How often the program has assigned something else to it, or they were moved.
   std::uint64_t changes();
   bool is_owned();
   // In memory from now on, where it is computed, even if gradients passed through.

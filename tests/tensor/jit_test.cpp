@@ -2,7 +2,10 @@
 
 #include <weft/jit.h>
 
+#include <optional>
+
 #include <gtest/gtest.h>
+#include <weft/dev/device/device.h>
 #include <weft/nn.h>
 #include <weft/random.h>
 #include <weft/settings.h>
@@ -219,6 +222,87 @@ TEST(Jit, MemoryOfItsOwnIsNoMoreThanWhatIsNeededAtOnce) {
   EXPECT_GE(f.report().kernels, 20U);
   EXPECT_EQ(f.report().least_bytes, 2U * 64 * 64 * 4);
   EXPECT_EQ(f.report().own_bytes, f.report().least_bytes);
+}
+
+// A gradient that is held between calls, of values as large as it.
+struct Chain {
+  Tensor weight = (Tensor::randn({64, 64}) / 8).realize().set_requires_grad();
+  nn::SGD optimizer{std::vector{weight}, {.lr = 0.125}};
+
+  void operator()(Tensor x) {
+    optimizer.zero_grad();
+    for (int i = 0; i < 4; ++i) x = x.matmul(weight).contiguous().tanh();
+    x.square().mean().backward();
+    optimizer.step();
+  }
+  Floats gradient() const { return values(weight.grad()); }
+};
+
+auto replayed(Chain& chain) {
+  return jit([&chain](const Tensor& x) { chain(x); });
+}
+
+// Two alike: one trained by replay.
+struct Twins {
+  Chain plain, chain;
+  Twins() { chain.weight.assign(plain.weight).realize(); }
+};
+
+Tensor rows(int count) { return Tensor::randn({count, 64}).realize(); }
+
+TEST(Jit, GradientsLieInItsBlock) {
+  Twins twins;
+  auto step = replayed(twins.chain);
+  const auto memory = [] { return find_device("CPU").memory_use().bytes; };
+  const std::size_t before = memory();
+  for (int i = 0; i < 5; ++i) {
+    const Tensor x = rows(64);
+    const Tensor of_the_last = i > 0 ? twins.chain.weight.grad() * 2.0 : x;
+    const Floats expected = values(i > 0 ? twins.plain.weight.grad() * 2.0 : x);
+    twins.plain(x);
+    step(x);
+    EXPECT_EQ(twins.chain.gradient(), twins.plain.gradient()) << i;
+    EXPECT_EQ(values(of_the_last), expected) << i;
+  }
+  twins.plain.optimizer.zero_grad();
+  const std::size_t last_argument = std::size_t{64} * 64 * sizeof(float);
+  EXPECT_LE(memory() - before, step.report().own_bytes + last_argument);
+}
+
+TEST(Jit, GradientsStayWhereItGoes) {
+  Twins twins;
+  const Tensor x = rows(64);
+  {
+    auto step = replayed(twins.chain);
+    for (int i = 0; i < 3; ++i) step(x);
+  }
+  for (int i = 0; i < 3; ++i) twins.plain(x);
+  const Tensor others = rows(64).matmul(rows(64).T()).realize();
+  EXPECT_EQ(twins.chain.gradient(), twins.plain.gradient());
+  twins.plain(x);
+  twins.chain(x);
+  EXPECT_EQ(twins.chain.gradient(), twins.plain.gradient());
+}
+
+// A gradient of each, in a block of each.
+TEST(Jit, TwoTrainOneModel) {
+  Twins twins;
+  std::optional few = replayed(twins.chain), many = replayed(twins.chain);
+  const auto train = [&](auto& step, int count) {
+    const Tensor x = rows(count);
+    twins.plain(x);
+    step(x);
+    EXPECT_EQ(values(twins.chain.weight), values(twins.plain.weight));
+  };
+  for (int i = 0; i < 4; ++i) {
+    train(*few, 16);
+    train(*many, 64);
+    EXPECT_EQ(twins.chain.gradient(), twins.plain.gradient()) << i;
+  }
+  few.reset();
+  EXPECT_EQ(twins.chain.gradient(), twins.plain.gradient());
+  train(*many, 64);
+  EXPECT_EQ(twins.chain.gradient(), twins.plain.gradient());
 }
 
 TEST(Jit, OneWithinAnotherIsPartOfIt) {

@@ -44,9 +44,14 @@ class CallList {
   // does not look for places any more.
   void put(Place place, std::shared_ptr<Buffer> memory);
 
+  // Whether each run makes what lies there anew before it reads any of it.
+  bool is_remade(Place place) const {
+    return places_[place].is_made && places_[place].is_written && !places_[place].is_read_first;
+  }
   // Nothing is added any more. What nobody else holds, and is written before it is read, are parts of
-  // one block from now on.
-  void settle();
+  // one block from now on; and so are `held`, which are remade, and stay until the next run makes them again:
+  // before that their memory is for others.
+  void settle(const std::vector<Place>& held = {});
   std::size_t own_bytes() const { return own_bytes_; }      // of those blocks
   std::size_t least_bytes() const { return least_bytes_; }  // that are needed of them at one time
 
@@ -76,6 +81,7 @@ class CallList {
   };
   struct Memory {
     std::shared_ptr<Buffer> memory;
+    bool is_made = false;  // by a plan, all of it
     bool is_written = false, is_read_first = false;
     std::vector<std::size_t> calls = {};
   };
@@ -83,8 +89,10 @@ class CallList {
     std::size_t call, value;
   };
 
-  Place place_for(const std::shared_ptr<Buffer>& memory);
+  Place place_for(const std::shared_ptr<Buffer>& memory, bool is_made);
   void note(Place place, bool reads, bool writes);
+  void put_in_block(Device& device, const std::vector<Place>& places,
+                    const std::vector<bool>& is_held);
   void set_arguments(std::size_t call);
   void run(const Call& call);
 
