@@ -172,6 +172,10 @@ class NetworkMeasurement(Measurement):
 
 def measured(suite, case, workers, options, scratch):
     """What a case comes to; nothing where there is none here."""
+    if SUITES[suite].apart:
+        for worker in workers:
+            worker.stop()
+            worker.ask(START_LIMIT, do="versions")
     if suite != "models":
         return Measurement(case, workers, options, scratch).run()
     try:

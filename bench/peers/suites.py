@@ -12,6 +12,7 @@ class Suite:
     least_near_peak: float | None = None  # of a case whose rival is above 90 % of the roof
     mean: float | None = None  # of the suite, geometric
     schedules: bool = False  # whether those of weft and its rival are told
+    apart: bool = False  # each case in new processes: what one leaves behind, the next need not ask for
 
 
 SUITES = {
@@ -37,7 +38,8 @@ SUITES = {
         ("weft", "weft-beam", "fma"), ("weft-beam",), "fma", 0.8, None, 0.95, schedules=True),
     "train": Suite(
         "Training steps, f32",
-        ("weft", "torch", "torch-compile", "tinygrad", "fma"), ("torch", "torch-compile"), "fma", 1.2),
+        ("weft", "torch", "torch-compile", "tinygrad", "fma"), ("torch", "torch-compile"), "fma", 1.2,
+        apart=True),
     "models": Suite(
         "Networks in ONNX files, f32, batch 1",
         ("weft", "onnxruntime", "openvino", "tinygrad"), ("onnxruntime",), "", 1.0, None, 1.0),

@@ -114,6 +114,7 @@ class Peer:
         torch.set_num_threads(threads)
         torch.set_num_interop_threads(1)
         torch.set_grad_enabled(False)
+        torch.optim.SGD([torch.zeros(1)], lr=0)  # the first imports much, which is no case's memory
         self.compiled = compiled
         self.versions = f"torch {torch.__version__}"
         if compiled:
