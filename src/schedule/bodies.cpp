@@ -153,6 +153,48 @@ class Reader {
   std::vector<const Node*> outermost_;  // reductions that are in no other
 };
 
+bool computes_alike(const Cut& a, const Cut& b) {
+  return a.value.is(b.value) && a.place.is(b.place);
+}
+
+const UOp& target_of(const Cut& cut) { return cut.place.is_null() ? cut.leaf : cut.place; }
+
+// All at once: what they have in common is rewritten once.
+void open_up(const CutGraph& graph, const std::vector<std::size_t>& cuts,
+             std::vector<Body>& result) {
+  std::vector<UOp> opened;
+  const UOp all = const_bool(true);
+  for (std::size_t number : cuts) {
+    const Cut& cut = graph.cuts[number];
+    const UOp& like = target_of(cut);
+    const std::vector<UOp> loops = loops_over(like->dims());
+    const auto at = [&](const UOp& tensor) {
+      return element(tensor, all, tensor->shape() == nullptr ? std::vector<UOp>{} : loops);
+    };
+    opened.push_back(at(cut.value));
+    opened.push_back(at(like->op() == Op::Index ? make(Op::Load, {like}) : like));
+    opened.insert(opened.end(), loops.begin(), loops.end());
+  }
+  opened = ranges(opened);
+  auto next = opened.begin();
+  for (std::size_t number : cuts) {
+    const Cut& cut = graph.cuts[number];
+    Body& body = result[number];
+    body.value = *next++;
+    const UOp target = *next++;
+    const auto rank = static_cast<std::ptrdiff_t>(target_of(cut)->dims().size());
+    body.loops.assign(next, next + rank);
+    next += rank;
+    if (!cut.place.is_null()) {
+      if (target->op() != Op::Load)
+        user_error(fmt::format("cannot assign to {}: it is no view of memory",
+                               expression_text(cut.place.node())));
+      body.place = target.src(0);
+    }
+    Reader(body).read();
+  }
+}
+
 }  // namespace
 
 double trips(const Node* range) {
@@ -165,38 +207,21 @@ double elements(NodeList dims) {
   return count;
 }
 
-std::vector<Body> bodies(const CutGraph& graph) {
-  std::vector<UOp> opened;
-  const UOp all = const_bool(true);
-  for (const Cut& cut : graph.cuts) {
-    const UOp& like = cut.place.is_null() ? cut.leaf : cut.place;
-    const std::vector<UOp> loops = loops_over(like->dims());
-    const auto at = [&](const UOp& tensor) {
-      return element(tensor, all, tensor->shape() == nullptr ? std::vector<UOp>{} : loops);
-    };
-    opened.push_back(at(cut.value));
-    opened.push_back(at(like->op() == Op::Index ? make(Op::Load, {like}) : like));
-    opened.insert(opened.end(), loops.begin(), loops.end());
+std::vector<Body> bodies(const CutGraph& graph) { return bodies(graph, {}, {}); }
+
+std::vector<Body> bodies(const CutGraph& graph, const CutGraph& other,
+                         const std::vector<Body>& known) {
+  std::vector<Body> result(graph.cuts.size());
+  std::vector<std::size_t> open;
+  for (std::size_t i = 0; i < graph.cuts.size(); ++i) {
+    const Cut& cut = graph.cuts[i];
+    const auto same = other.cut_of(cut.leaf.node());
+    if (same && computes_alike(cut, other.cuts[*same]))
+      result[i] = known[*same];
+    else
+      open.push_back(i);
   }
-  opened = ranges(opened);
-  std::vector<Body> result;
-  auto next = opened.begin();
-  for (const Cut& cut : graph.cuts) {
-    Body body;
-    body.value = *next++;
-    const UOp target = *next++;
-    const auto rank = (cut.place.is_null() ? cut.leaf : cut.place)->dims().size();
-    body.loops.assign(next, next + static_cast<std::ptrdiff_t>(rank));
-    next += static_cast<std::ptrdiff_t>(rank);
-    if (!cut.place.is_null()) {
-      if (target->op() != Op::Load)
-        user_error(fmt::format("cannot assign to {}: it is no view of memory",
-                               expression_text(cut.place.node())));
-      body.place = target.src(0);
-    }
-    Reader(body).read();
-    result.push_back(std::move(body));
-  }
+  open_up(graph, open, result);
   return result;
 }
 

@@ -44,6 +44,9 @@ struct Body {
 
 // Of each cut, in order.
 std::vector<Body> bodies(const CutGraph& graph);
+// The same, where those of another graph are known: what is in both is not opened again.
+std::vector<Body> bodies(const CutGraph& graph, const CutGraph& other,
+                         const std::vector<Body>& known);
 
 // Symbolic sizes count at their most.
 double trips(const Node* range);

@@ -354,6 +354,31 @@ Region copied_from(const Cut& copy) {
   return *region;
 }
 
+std::vector<const Node*> leaves_of(const Cut& cut) {
+  std::vector<const Node*> roots{cut.value.node()};
+  if (!cut.place.is_null()) roots.push_back(cut.place.node());
+  std::vector<const Node*> leaves = toposort(roots);
+  std::erase_if(leaves, [](const Node* node) { return node->op() != Op::Buffer; });
+  return leaves;
+}
+
+std::size_t new_bytes(const Cut& cut) {
+  if (!cut.before.is_null()) return 0;
+  double elements = 1;
+  for (const Node* size : cut.leaf->dims())
+    elements *= static_cast<double>(std::max<Wide>(0, size->bounds().hi));
+  return static_cast<std::size_t>(elements) * cut.leaf->dtype().bytes();
+}
+
+std::vector<bool> outliving(const CutGraph& graph) {
+  std::vector<bool> outlives(graph.cuts.size());
+  for (const UOp& root : graph.roots)
+    for (const Node* node : toposort(root.node()))
+      if (const auto cut = node->op() == Op::Buffer ? graph.cut_of(node) : std::nullopt)
+        outlives[*cut] = true;
+  return outlives;
+}
+
 CutGraph cut(const std::vector<Root>& roots, const Profile& profile) {
   CutGraph graph = Cutter(roots, profile).run();
   keep_versions_apart(graph);

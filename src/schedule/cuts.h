@@ -29,8 +29,14 @@ struct Cut {
   std::vector<bool> follows = {};  // which assignments it is made of, itself among them
 };
 
+// The BUFFERs that its value and its place are made of.
+std::vector<const Node*> leaves_of(const Cut& cut);
+
 // What a copy copies.
 Region copied_from(const Cut& copy);
+
+// Of memory that the cut asks for, if it gets any: none where that was there before.
+std::size_t new_bytes(const Cut& cut);
 
 struct CutGraph {
   std::vector<Cut> cuts;                                 // each after those that it uses
@@ -44,6 +50,9 @@ struct CutGraph {
   std::unordered_map<std::uint64_t, std::size_t> overwriting;
   std::optional<std::size_t> overwritten_by(const Node* leaf) const;
 };
+
+// Whether the memory of each cut is there after the run.
+std::vector<bool> outliving(const CutGraph& graph);
 
 // Says which cut follows which assignment. One that is made of an assignment and of what it
 // overwrites gets a copy of the latter.

@@ -408,7 +408,9 @@ class Fuser {
     const std::vector<std::size_t> order = run_order(kernels, bytes_of_cuts());
     if (order.size() != running.size()) internal_error("kernels that wait for each other");
     for (std::size_t kernel : order)
-      result_.kernels.push_back({kernels[kernel].writes, kernels_[running[kernel]].work()});
+      result_.kernels.push_back({kernels[kernel].writes, kernels[kernel].reads,
+                                 kernels_[running[kernel]].work(),
+                                 estimator_.time(kernels_[running[kernel]])});
   }
 
   static std::vector<std::size_t> list_of(const std::set<std::size_t>& numbers) {
@@ -417,16 +419,10 @@ class Fuser {
 
   // 0 for what outlives the run, or is memory that was there before.
   std::vector<std::size_t> bytes_of_cuts() const {
+    const std::vector<bool> outlives = outliving(graph_);
     std::vector<std::size_t> bytes;
-    for (const Cut& cut : graph_.cuts) {
-      double elements = cut.before.is_null() ? 1 : 0;
-      for (const Node* size : cut.leaf->dims()) elements *= static_cast<double>(size->bounds().hi);
-      bytes.push_back(static_cast<std::size_t>(elements) * cut.leaf->dtype().bytes());
-    }
-    for (const UOp& root : graph_.roots)
-      for (const Node* node : toposort(root.node()))
-        if (const auto cut = node->op() == Op::Buffer ? graph_.cut_of(node) : std::nullopt)
-          bytes[*cut] = 0;
+    for (std::size_t cut = 0; cut < graph_.cuts.size(); ++cut)
+      bytes.push_back(outlives[cut] ? 0 : new_bytes(graph_.cuts[cut]));
     return bytes;
   }
 

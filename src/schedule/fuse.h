@@ -15,8 +15,9 @@ struct Placement {
 };
 
 struct FusedKernel {
-  std::vector<std::size_t> outputs;  // cuts in memory
+  std::vector<std::size_t> outputs, reads;  // cuts in memory
   Work work;
+  double seconds;
 };
 
 struct Fusion {

@@ -12,6 +12,8 @@ std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * 
 
 bool meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
 
+}  // namespace
+
 std::size_t most_at_once(std::span<const Lifetime> parts) {
   std::vector<std::pair<std::size_t, std::ptrdiff_t>> changes;
   for (const Lifetime& part : parts) {
@@ -24,8 +26,6 @@ std::size_t most_at_once(std::span<const Lifetime> parts) {
   for (const auto& [step, bytes] : changes) most = std::max(most, now += bytes);
   return static_cast<std::size_t>(most);
 }
-
-}  // namespace
 
 // The largest first, each at the lowest place where it fits between those that are there: what is small
 // finds room in the gaps.

@@ -13,6 +13,7 @@
 #include <weft/error.h>
 #include <weft/settings.h>
 
+#include "again.h"
 #include "emit.h"
 #include "in_place.h"
 #include "needed.h"
@@ -103,6 +104,61 @@ Simplified simplified(const std::vector<Root>& roots) {
   return result;
 }
 
+// How much longer a run may take, so that it needs less memory.
+std::int64_t percent_in_force() {
+  thread_local KnownSetting<std::int64_t> known;
+  return known.value([] { return setting_int("RECOMPUTE"); });
+}
+
+double seconds_of(const Fusion& fusion) {
+  double seconds = 0;
+  for (const FusedKernel& kernel : fusion.kernels) seconds += kernel.seconds;
+  return seconds;
+}
+
+// Which kernels there are, and the graph that they are of: with copies of what is rather computed again than kept,
+// as long as that makes the most that is needed at one time less.
+struct Fused {
+  CutGraph graph;
+  std::vector<Body> opened;
+  Fusion fusion;
+  Flow flow;
+  std::size_t most;
+
+  Fused(CutGraph of, std::vector<Body> cuts, const Profile& profile)
+      : graph(std::move(of)),
+        opened(std::move(cuts)),
+        fusion(fuse(graph, opened, profile)),
+        flow(graph, fusion),
+        most(most_at_once(lifetimes(graph, fusion, flow))) {}
+};
+
+Fused with_copies(const Fused& kept, const Again& again, const Profile& profile) {
+  CutGraph graph = with_copies(kept.graph, kept.fusion, kept.flow, again);
+  std::vector<Body> opened = bodies(graph, kept.graph, kept.opened);
+  return {std::move(graph), std::move(opened), profile};
+}
+
+Fused fused(CutGraph graph, const Profile& profile) {
+  constexpr int most_rounds = 4;
+  constexpr double moves_per_percent =
+      2;  // of a byte, which computing it again may take as long as
+  std::vector<Body> opened = bodies(graph);
+  Fused best(std::move(graph), std::move(opened), profile);
+  const auto percent = static_cast<double>(percent_in_force());
+  const double most_seconds = seconds_of(best.fusion) * (1 + percent / 100);
+  for (int round = 0; round < most_rounds; ++round) {
+    const Price price{most_seconds - seconds_of(best.fusion),
+                      percent * moves_per_percent / profile.bandwidth};
+    const auto again = worth_computing_again(best.graph, best.fusion, best.flow, price);
+    if (!again) break;
+    Fused next = with_copies(best, *again, profile);
+    if (next.most >= best.most || seconds_of(next.fusion) > most_seconds) break;
+    best = std::move(next);
+  }
+  return best;
+}
+
 // What a run has to be given.
 void find_inputs(const std::vector<Root>& roots, Plan& plan) {
   std::vector<const Node*> nodes;
@@ -141,10 +197,9 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile) {
   for (const Root& root : roots)
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
   const Simplified tensors = simplified(roots);
-  const CutGraph graph = cut(tensors.parts, profile);
-  const std::vector<Body> opened = bodies(graph);
+  const Fused kernels = fused(cut(tensors.parts, profile), profile);
   Plan plan;
-  emit(graph, fuse(graph, opened, profile), plan);
+  emit(kernels.graph, kernels.fusion, plan);
   plan.roots = tensors.joined(plan.roots);
   find_inputs(roots, plan);
   reuse_inputs(plan, in_place_in_force());

@@ -26,14 +26,6 @@ void number(CutGraph& graph) {
   }
 }
 
-std::vector<const Node*> leaves_of(const Cut& cut) {
-  std::vector<const Node*> roots{cut.value.node()};
-  if (!cut.place.is_null()) roots.push_back(cut.place.node());
-  std::vector<const Node*> leaves = toposort(roots);
-  std::erase_if(leaves, [](const Node* node) { return node->op() != Op::Buffer; });
-  return leaves;
-}
-
 void follow(CutGraph& graph) {
   std::size_t count = 0;
   for (Cut& cut : graph.cuts)

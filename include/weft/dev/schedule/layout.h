@@ -18,6 +18,9 @@ struct MemoryLayout {
   std::size_t least = 0;             // that are needed at one time: no block is smaller
 };
 
+// The most bytes that are needed at one time.
+std::size_t most_at_once(std::span<const Lifetime> parts);
+
 // Parts whose lifetimes have a step in common do not overlap; each begins with a line of a cache.
 MemoryLayout lay_out(std::span<const Lifetime> parts);
 
