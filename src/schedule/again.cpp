@@ -53,8 +53,8 @@ class Copier {
   // A copy goes before the first late cut that needs it. What is computed again has copies of its own of what gets
   // no memory: what is staged in one kernel cannot be staged in another.
   void find_places() {
-    std::vector<bool> is_again =
-        again_.cuts;  // with all that it is made of and that gets no memory
+    // With all that it is made of and that gets no memory.
+    std::vector<bool> is_again = again_.cuts;
     for (std::size_t user = graph_.cuts.size(); user-- > 0;) {
       const std::size_t before = is_late(user) ? user : place_[user];
       if (before == nowhere) continue;

@@ -141,8 +141,8 @@ Fused with_copies(const Fused& kept, const Again& again, const Profile& profile)
 
 Fused fused(CutGraph graph, const Profile& profile) {
   constexpr int most_rounds = 4;
-  constexpr double moves_per_percent =
-      2;  // of a byte, which computing it again may take as long as
+  // Moves of a byte, as long as which computing it again may take.
+  constexpr double moves_per_percent = 2;
   std::vector<Body> opened = bodies(graph);
   Fused best(std::move(graph), std::move(opened), profile);
   const auto percent = static_cast<double>(percent_in_force());
