@@ -15,6 +15,7 @@ class Orderer {
         waits_(kernels.size()),
         done_(kernels.size()),
         open_(Later{&kernels}),
+        even_(Later{&kernels}),
         freeing_(Later{&kernels}) {}
 
   std::vector<std::size_t> run() {
@@ -29,7 +30,7 @@ class Orderer {
       if (waits_[k] == 0) add(k);
     std::vector<std::size_t> order;
     while (!open_.empty()) {
-      Queue& queue = freeing_.empty() ? open_ : freeing_;
+      Queue& queue = !freeing_.empty() ? freeing_ : !even_.empty() ? even_ : open_;
       const std::size_t kernel = queue.top();
       queue.pop();
       if (done_[kernel]) continue;
@@ -59,7 +60,8 @@ class Orderer {
     for (std::size_t value : kernels_[kernel].reads)
       if (readers_[value] == 1) freed += bytes_[value];
     for (std::size_t value : kernels_[kernel].writes) taken += bytes_[value];
-    if (freed > 0 && freed >= taken) freeing_.push(kernel);
+    if (freed == 0 || freed < taken) return;
+    (freed > taken ? freeing_ : even_).push(kernel);
   }
 
   void finish(std::size_t kernel) {
@@ -79,7 +81,8 @@ class Orderer {
       sums_;  // of each value, those to come: how many, and their numbers
   std::vector<std::size_t> waits_;
   std::vector<bool> done_;
-  Queue open_, freeing_;  // a kernel may be in both
+  Queue open_, even_,
+      freeing_;  // by what they free beside what they take; a kernel may be in several
 };
 
 }  // namespace

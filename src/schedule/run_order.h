@@ -12,8 +12,8 @@ struct RunKernel {
   std::vector<std::size_t> next;           // kernels that wait for this one, each once
 };
 
-// Each after those that it waits for. Of those that could be next, one that frees as much memory as it takes
-// goes before others, so that little is there at one time; else it is the program's order. `bytes`
+// Each after those that it waits for. Of those that could be next, one that frees more memory than it takes goes
+// first, then one that frees as much, so that little is there at one time; else it is the program's order. `bytes`
 // of the values: 0 for one that stays. All kernels, by their numbers, if they do not wait for each other.
 std::vector<std::size_t> run_order(const std::vector<RunKernel>& kernels,
                                    const std::vector<std::size_t>& bytes);

@@ -25,6 +25,15 @@ TEST(RunOrder, WhatFreesMemoryGoesFirst) {
   EXPECT_EQ(run_order(kernels, {0, 0, 4, 4}), (Order{0, 1, 2, 3})) << "what stays frees nothing";
 }
 
+// A chain of values, each as large as what it makes superfluous, and what only frees.
+TEST(RunOrder, WhatFreesMoreGoesBeforeWhatFreesAsMuch) {
+  const std::vector<RunKernel> kernels{{0, {}, {0, 1, 2, 3}, {1, 2, 3}},
+                                       {1, {0, 2}, {4}, {3}},
+                                       {5, {0, 1}, {5}, {}},
+                                       {2, {3, 4}, {6}, {}}};
+  EXPECT_EQ(run_order(kernels, {8, 8, 8, 8, 8, 0, 8}), (Order{0, 2, 1, 3}));
+}
+
 // Value 0 has two readers: only the second frees it.
 TEST(RunOrder, TheLastReaderFreesAValue) {
   const std::vector<RunKernel> kernels{
