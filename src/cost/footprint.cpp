@@ -80,6 +80,9 @@ Footprint Footprints::touched(const NestAccess& access, const Reach& reach) cons
   if (runs > 1 && result.gap < machine_.line) result.lines = std::ceil(span / machine_.line);
   result.pages =
       std::min(runs * std::ceil(run * access.bytes / machine_.page), 1 + span / machine_.page);
+  // What jumps about touches no more than there is.
+  result.lines = std::min(result.lines, 1 + whole * access.bytes / machine_.line);
+  result.pages = std::min(result.pages, 1 + whole * access.bytes / machine_.page);
   return result;
 }
 
