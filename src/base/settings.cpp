@@ -78,7 +78,7 @@ const std::vector<SettingInfo>& all_settings() {
        "where most memory is needed"},
       {"JIT", "1", "0: functions given to jit() run by their graphs in every call"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
-      {"RECOMPUTE", "2",
+      {"RECOMPUTE", "3",
        "percent: how much longer a run may take, by the cost model, so that it needs less memory: "
        "values are computed again rather than kept"},
       {"SPEC", "0", "1: verify the IR after every pass"},
