@@ -77,12 +77,12 @@ class Orderer {
 
   const std::vector<RunKernel>& kernels_;
   const std::vector<std::size_t>& bytes_;
-  std::vector<std::size_t> readers_,
-      sums_;  // of each value, those to come: how many, and their numbers
+  // Of each value, those to come: how many, and the sum of their numbers.
+  std::vector<std::size_t> readers_, sums_;
   std::vector<std::size_t> waits_;
   std::vector<bool> done_;
-  Queue open_, even_,
-      freeing_;  // by what they free beside what they take; a kernel may be in several
+  // By what they free beside what they take; a kernel may be in several.
+  Queue open_, even_, freeing_;
 };
 
 }  // namespace
