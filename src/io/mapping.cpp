@@ -5,6 +5,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <functional>
+
 #include <weft/dev/io/file.h>
 
 namespace weft {
@@ -42,8 +44,14 @@ Mapping::~Mapping() {
   if (!bytes_.empty() && own_.empty()) ::munmap(bytes_.data(), bytes_.size());
 }
 
+bool Mapping::holds(std::span<const std::byte> part) const {
+  const std::less_equal<> is_before;
+  return is_before(bytes_.data(), part.data()) &&
+         is_before(part.data() + part.size(), bytes_.data() + bytes_.size());
+}
+
 void Mapping::forget(std::span<const std::byte> part) const {
-  if (part.empty() || !own_.empty()) return;
+  if (part.empty() || !own_.empty() || !holds(part)) return;
   const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
   const auto begin = static_cast<std::size_t>(part.data() - bytes_.data());
   const std::size_t first = (begin + page - 1) / page * page;

@@ -79,5 +79,17 @@ TEST(Mapping, OfTheProgramsOwnBytes) {
       std::ranges::all_of(own.bytes(), [](std::byte each) { return each == std::byte{7}; }));
 }
 
+TEST_F(Mappings, ForgetNothingThatLiesElsewhere) {
+  const std::vector<std::byte> other(3 * megabyte, std::byte{7});
+  const auto is_as_it_was = [&] {
+    return std::ranges::all_of(other, [](std::byte each) { return each == std::byte{7}; });
+  };
+  const Mapping empty(std::vector<std::byte>{});
+  empty.forget(other);
+  EXPECT_TRUE(is_as_it_was());
+  numbers(0)->forget(other);
+  EXPECT_TRUE(is_as_it_was());
+}
+
 }  // namespace
 }  // namespace weft

@@ -24,10 +24,12 @@ class Mapping {
   std::span<const std::byte> bytes() const { return bytes_; }
 
   // The pages of this part alone need not stay in memory: who looks at them again reads the file again.
-  // Nobody may have written to them.
+  // Nobody may have written to them. What lies elsewhere is left as it is.
   void forget(std::span<const std::byte> part) const;
 
  private:
+  bool holds(std::span<const std::byte> part) const;
+
   std::vector<std::byte> own_;
   std::span<std::byte> bytes_;
 };
