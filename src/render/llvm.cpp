@@ -13,6 +13,7 @@
 #include "llvm_text.h"
 #include "llvm_writer.h"
 #include "past_caches.h"
+#include "short_loops.h"
 
 namespace weft {
 namespace {
@@ -50,10 +51,14 @@ class LlvmSource : LlvmWriter {
   std::string text() {
     load_arguments();
     find_needed();
-    for (const Node* node : program_)
-      if (needed_.contains(node)) render(node);
+    short_ = short_loops(program_, needed_);
+    for (at_ = 0; at_ < program_.size(); ++at_)
+      if (needed_.contains(program_[at_])) render(program_[at_]);
     if (nowhere_bytes_ > 0)
-      entry_ += fmt::format("  %nowhere = alloca [{} x i8], align 64\n", nowhere_bytes_);
+      entry_ += fmt::format(
+          "  %nowhere = alloca <{0} x i8>, align 64\n  store <{0} x i8> zeroinitializer, ptr "
+          "%nowhere\n",
+          nowhere_bytes_);
     return fmt::format(
         "{}define void @kernel(ptr %arguments, ptr %values{}) {{\nentry:\n{}  br label "
         "%begin\nbegin:\n{}{}  ret void\n}}\n{}",
@@ -160,6 +165,7 @@ class LlvmSource : LlvmWriter {
   }
 
   void allocate(const Node* node) {
+    if (text_.contains(node)) return;  // in the trip before
     const std::string buffer = fmt::format("%b{}", buffers_++);
     entry_ += fmt::format("  {} = alloca [{} x {}], align 64\n", buffer, elements_of(node),
                           llvm_memory_type(node->dtype()));
@@ -169,8 +175,18 @@ class LlvmSource : LlvmWriter {
   // How LLVM compares integers of the dtype.
   static char sign_of(DType dtype) { return dtype.is_unsigned() ? 'u' : 's'; }
 
+  struct Loop {
+    std::string name = {};
+    std::size_t begin = 0;  // of a short one: where its RANGE stands
+    std::int64_t trip = 0;
+  };
+
   // The test is at the bottom; a loop that may have no trips has one before it as well.
   void open(const Node* range) {
+    if (short_.contains(range)) {
+      open_.push_back({.begin = at_});
+      return name(range, "0");
+    }
     const std::string loop = fmt::format("loop{}", loops_++), type = llvm_type(range->dtype());
     const std::string& size = text_of(range->src(0));
     if (range->src(0)->bounds().lo < 1) {
@@ -184,13 +200,17 @@ class LlvmSource : LlvmWriter {
     line(
         fmt::format("%{0}.at = phi {1} [ 0, %{2} ], [ %{0}.next, %{0}.back ]", loop, type, before));
     name(range, fmt::format("%{}.at", loop));
-    open_.push_back(loop);
+    open_.push_back({.name = loop});
   }
 
   void close(const Node* end) {
     for (std::size_t i = end->size(); i-- > 1;) {
       const Node* size = end->src(i)->src(0);
-      const std::string loop = open_.back(), type = llvm_type(size->dtype());
+      if (short_.contains(end->src(i))) {
+        if (begins_again(end->src(i))) return;
+        continue;
+      }
+      const std::string loop = open_.back().name, type = llvm_type(size->dtype());
       const char sign = sign_of(size->dtype());
       open_.pop_back();
       line(fmt::format("br label %{}.back", loop));
@@ -202,6 +222,21 @@ class LlvmSource : LlvmWriter {
       line(fmt::format("br i1 %{0}.more, label %{0}, label %{0}.end", loop));
       label(loop + ".end");
     }
+  }
+
+  // A short loop with its next trip, which is written from its RANGE on; not where it had the last.
+  bool begins_again(const Node* range) {
+    Loop& loop = open_.back();
+    if (++loop.trip == range->src(0)->lo()) {
+      open_.pop_back();
+      return false;
+    }
+    name(range, fmt::format("{}", loop.trip));
+    at_ = loop.begin;
+    // No instruction. What windows of neighbouring trips have in common is read again: kept, it would take the
+    // registers of sums.
+    line("fence syncscope(\"singlethread\") seq_cst");
+    return true;
   }
 
   void apply(const Node* node) {
@@ -244,8 +279,10 @@ class LlvmSource : LlvmWriter {
     const std::string element = llvm_memory_type(storage->dtype());
     Access access{memory_of(index->dtype()), text_of(storage), false, {}, false};
     if (!is_always_valid(index)) {
-      access.valid = text_of(index->src(1));
-      access.masked = index->src(1)->dtype().lanes() > 1;
+      const Node* valid = index->src(1);
+      if (valid->op() == Op::Splat) valid = valid->src(0);  // all lanes or none
+      access.valid = text_of(valid);
+      access.masked = valid->dtype().lanes() > 1;
     }
     const Node* at = index_of(index);
     if (at == nullptr) return access;
@@ -254,8 +291,17 @@ class LlvmSource : LlvmWriter {
     if (run) at = run->base;
     access.scattered = !run && index->dtype().lanes() != storage->dtype().lanes();
     const std::uint32_t lanes = access.scattered ? index->dtype().lanes() : 1;
-    access.address =
-        add("getelementptr {}, ptr {}, {}", element, access.address, offset(at, lanes));
+    const auto step = [&](const std::string& by) {
+      access.address = add("getelementptr {}, ptr {}, {}", element, access.address, by);
+    };
+    // An instruction adds a constant for nothing, and places at constant distances share the rest.
+    const bool is_beside = lanes == 1 && at->op() == Op::Add && at->src(1)->is_const();
+    if (is_beside && !at->dtype().is_unsigned()) {
+      step(offset(at->src(0), lanes));
+      step(fmt::format("i64 {}", at->src(1)->lo()));
+    } else {
+      step(offset(at, lanes));
+    }
     return access;
   }
 
@@ -272,7 +318,7 @@ class LlvmSource : LlvmWriter {
     return fmt::format("{} {}", llvm_type(dtype.vec(lanes)), value);
   }
 
-  // Where nothing is valid, memory that nobody looks at.
+  // Where nothing is valid, zeros.
   std::string safe_address(const Access& access) {
     nowhere_bytes_ = std::max(nowhere_bytes_, access.dtype.bytes());
     return add("select i1 {}, ptr {}, ptr %nowhere", access.valid, access.address);
@@ -296,7 +342,7 @@ class LlvmSource : LlvmWriter {
                  access.dtype.lanes(), access.address, align, access.valid, other);
     const std::string address = access.valid.empty() ? access.address : safe_address(access);
     std::string value = add("load {}, ptr {}, align {}", type, address, align);
-    if (access.valid.empty()) return value;
+    if (access.valid.empty() || other == llvm_zero(access.dtype)) return value;
     return add("select i1 {}, {} {}, {} {}", access.valid, type, value, type, other);
   }
 
@@ -395,8 +441,11 @@ class LlvmSource : LlvmWriter {
   std::vector<const Node*> program_;
   NodeMap<bool> needed_;
   NodeMap<std::uint32_t> text_;
-  std::vector<std::string> texts_, open_;  // of values; of the loops around
-  std::string globals_, thread_, entry_;   // before the function, in its head, and where it begins
+  std::vector<std::string> texts_;  // of values
+  std::vector<Loop> open_;          // around what is written
+  std::set<const Node*> short_;
+  std::size_t at_ = 0;                    // in the program
+  std::string globals_, thread_, entry_;  // before the function, in its head, and where it begins
   std::size_t cache_bytes_;
   std::set<std::string> lined_;  // params that are written past the caches
   int loops_ = 0, buffers_ = 0, stores_ = 0;
