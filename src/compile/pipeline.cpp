@@ -25,6 +25,8 @@ constexpr Pass passes[] = {
      "tensors to loops: indices pushed through the graph down to memory"},
     {"simplify", simplify, Level::Any, Pass::Algebra,
      "integer algebra: index arithmetic in few ops"},
+    {"same_sums", same_sums, Level::Kernel, Pass::Lowering,
+     "reductions that differ in the names of their ranges alone become one"},
     // Before schedules: what is a choice between memories may be contiguous in each of them.
     {"sections", sections, Level::Kernel, Pass::Lowering,
      "loops cut where many conditions on their range change"},

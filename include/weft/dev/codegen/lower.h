@@ -31,6 +31,9 @@ std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions&
 const RuleSet& flatten_rules();
 std::vector<UOp> flatten(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// Reductions that differ in nothing but the names of their ranges become one.
+std::vector<UOp> same_sums(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // A loop whose conditions change at many places of its range becomes one loop after the other, in which they
 // do not. NOOPT=1 leaves this out.
 std::vector<UOp> sections(const std::vector<UOp>& roots, const RewriteOptions& options = {});
