@@ -517,6 +517,10 @@ bool Nest::has_reduce() const {
   return std::ranges::any_of(loops, [](const NestLoop& loop) { return loop.is_reduce; });
 }
 
+std::size_t Nest::around() const {
+  return static_cast<std::size_t>(std::ranges::count_if(loops, &NestLoop::is_around));
+}
+
 double NestTime::total() const {
   return std::max(compute, memory) + 0.15 * std::min(compute, memory) + waits + copies + launch;
 }

@@ -56,6 +56,19 @@ UOp shares(std::int64_t m, std::int64_t n) {
   return kernel_of(over(put(out, part(j) / reduce(Op::Add, {part(l), l})), {i, j}));
 }
 
+// p1: heads x m x k, p2: heads x n x k. Of each row the products with all rows of p2, in memory of the kernel's own.
+UOp products_of_rows(std::int64_t heads, std::int64_t m, std::int64_t n, std::int64_t k) {
+  const UOp h = loop(heads), i = loop(m), j = loop(n), from = loop(n), l = reduction(k);
+  const UOp a = load(place(param(1, Access::Read, {size(heads), size(m), size(k)}), {h, i, l}));
+  const UOp b = load(place(param(2, Access::Read, {size(heads), size(n), size(k)}), {h, j, l}));
+  const UOp row = make(Op::Buffer, {size(n)}, dtypes::f32, BufferArg{fresh_id(), Space::Scratch});
+  const UOp begin = make(Op::After, {row, h, i});
+  const UOp fill = over(put(place(begin, {j}), reduce(Op::Add, {a * b, l})), {j});
+  const UOp value = load(place(make(Op::After, {row, fill}), {from}));
+  const UOp out = place(param(0, Access::Write, {size(heads), size(m), size(n)}), {h, i, from});
+  return kernel_of(over(put(out, make(Op::Exp2, {value})), {h, i, from}));
+}
+
 bool has(const Schedule& schedule, LoopKind kind, std::string_view loop) {
   return std::ranges::any_of(schedule, [&](const Action& action) {
     return action.type == Action::Kind && action.kind == kind &&
@@ -311,6 +324,19 @@ TEST_F(Choose, EachNestHasLanesOfItsOwn) {
     EXPECT_TRUE(has(chosen, LoopKind::Vector, loop)) << loop << ": " << to_string(chosen);
   EXPECT_TRUE(has(chosen, LoopKind::Thread, "r0")) << to_string(chosen);
   EXPECT_TRUE(has(chosen, LoopKind::Upcast, "k0")) << "one chain: " << to_string(chosen);
+}
+
+// Whose trips read all of it again. Threads in parts of several heads would keep those of a part.
+TEST_F(Choose, StagesOutsideOfTheLoopsAroundANest) {
+  const auto staged_at = [](std::int64_t heads) {
+    const UOp kernel = products_of_rows(heads, 64, 64, 32);
+    const Schedule chosen = choose_schedule(kernel.node(), fixed_target(4));
+    EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+    const auto stage = std::ranges::find(chosen, "p2", &Action::name);
+    return stage == chosen.end() ? "" : stage->at;
+  };
+  EXPECT_EQ(staged_at(12), "r0");
+  EXPECT_NE(staged_at(4096), "r0");
 }
 
 TEST_F(Choose, KeepsWhatIsDearAndFits) {

@@ -86,7 +86,7 @@ class Chooser {
   // With as few parts of the outputs as make room for the sums of one.
   void try_in_parts(Option option, std::vector<Option>& options) const {
     const std::size_t loop = last_output(nest_, option);
-    if (loop == option.order[0]) return;
+    if (loop == option.order[nest_.around()]) return;
     const std::int64_t trips = trips_around(nest_, option, loop);
     for (std::int64_t parts : {2, 4, 8, 16, 32}) {
       option.part = part_of(trips, (trips + parts - 1) / parts);
@@ -129,8 +129,9 @@ class Chooser {
     if (is_ordered_) return result;
     const auto is_output = [&](std::size_t loop) { return !nest_.loops[loop].is_reduce; };
     const auto outputs = static_cast<std::ptrdiff_t>(std::ranges::count_if(tile.order, is_output));
-    for (std::ptrdiff_t from = 0; from < outputs; ++from)
-      for (std::ptrdiff_t to : {std::ptrdiff_t{0}, outputs - 1}) {
+    const auto first = static_cast<std::ptrdiff_t>(nest_.around());
+    for (std::ptrdiff_t from = first; from < outputs; ++from)
+      for (std::ptrdiff_t to : {first, outputs - 1}) {
         std::vector<std::size_t> order = tile.order;
         const std::size_t loop = order[static_cast<std::size_t>(from)];
         order.erase(order.begin() + from);
@@ -254,7 +255,9 @@ Schedule best_of_several(const Node* kernel, const Target& target) {
     left.scratch_bytes -= std::min(left.scratch_bytes, static_cast<std::size_t>(bytes));
   };
   take(scratch_in(loops.kernel().node()));
-  for (const KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
+  for (KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
+    if (NestLoop& first = nest.nest.loops[0]; first.is_around)
+      first.is_cut = parts_for(first.size, target.machine.workers, true) < first.size;
     const Chosen best = best_of(nest, left, 1)[0];
     add(best.schedule);
     take(best.scratch);

@@ -59,9 +59,14 @@ class Reader {
          const std::map<const Node*, std::string>& read_names, bool fuses)
       : loop_names_(loop_names), read_names_(read_names), fuses_(fuses) {}
 
-  // `loops` are some of the closer's; the sums stand in all of them.
-  std::optional<Nest> nest(const Node* closer, const std::vector<const Node*>& loops,
+  // `loops` are some of the closer's; the sums stand in all of them, and all stands in the loops `around`.
+  std::optional<Nest> nest(const Node* closer, const std::vector<const Node*>& around,
+                           const std::vector<const Node*>& loops,
                            const std::vector<const Node*>& sums) {
+    for (const Node* range : around) {
+      if (!add_loop(range, false)) return std::nullopt;
+      nest_.loops.back().is_around = true;
+    }
     for (const Node* range : loops)
       if (!add_loop(range, false)) return std::nullopt;
     if (!add_sums(sums)) return std::nullopt;
@@ -102,8 +107,10 @@ class Reader {
   }
 
   bool is_inside(const Node* node) const {
-    return std::ranges::any_of(node->ranges(),
-                               [&](auto range) { return loop_.find(range) != nullptr; });
+    return std::ranges::any_of(node->ranges(), [&](auto range) {
+      const auto* loop = loop_.find(range);
+      return loop != nullptr && !nest_.loops[*loop].is_around;
+    });
   }
 
   bool add_reads(const std::vector<const Node*>& nodes) {
@@ -249,7 +256,7 @@ class Reader {
 class Nests {
  public:
   Nests(const Node* kernel, const std::vector<NamedLoop>& names, bool fuses)
-      : kernel_(kernel), fuses_(fuses) {
+      : kernel_(kernel), names_(names), fuses_(fuses) {
     for (const auto& [name, range] : names) loop_names_.emplace(range, name);
     for (const auto& [name, load] : reads_of_kernel(kernel)) read_names_.emplace(load, name);
   }
@@ -288,9 +295,10 @@ class Nests {
 
   static void mark(KernelNest& nest, const std::vector<const Node*>& loops,
                    const std::vector<const Node*>& others) {
+    const std::size_t first = nest.nest.around();
     for (std::size_t i = 0; i < loops.size(); ++i)
       for (const Node* other : others) {
-        NestLoop& loop = nest.nest.loops[i];
+        NestLoop& loop = nest.nest.loops[first + i];
         loop.has_others = loop.has_others || changes_with(other, loops[i]);
         loop.is_fixed =
             loop.is_fixed || (other->op() == Op::After && changes_with(other, loops[i]));
@@ -308,12 +316,30 @@ class Nests {
   KernelNest* add(const Node* closer, const std::vector<const Node*>& loops,
                   const std::vector<const Node*>& sums) {
     if ((loops.empty() && sums.empty()) || std::ranges::any_of(sums, is_complex)) return nullptr;
-    auto nest = Reader(loop_names_, read_names_, fuses_).nest(closer, loops, sums);
+    auto nest =
+        Reader(loop_names_, read_names_, fuses_).nest(closer, around(closer, loops), loops, sums);
     if (!nest) return nullptr;
     const bool is_whole =
         kernel_->size() == 1 && kernel_->src(0) == closer && loops.size() + 1 == closer->size();
     found_.push_back({closer, std::move(*nest), is_whole, false});
     return &found_.back();
+  }
+
+  // Those that the closer changes with, and of its own those that are left to other nests, outermost first. None
+  // where a size is not known.
+  std::vector<const Node*> around(const Node* closer, const std::vector<const Node*>& loops) const {
+    std::vector<const Node*> result;
+    const auto is_own = [&](const Node* range) {
+      return std::ranges::find(loops, range) != loops.end();
+    };
+    const NodeList own = closer->src().subspan(1);
+    for (const auto& [name, range] : names_) {
+      const bool is_left = closer->op() == Op::End && std::ranges::find(own, range) != own.end();
+      if (is_own(range) || (!is_left && !changes_with(closer, range))) continue;
+      if (!range->src(0)->is_const()) return {};
+      result.push_back(range);
+    }
+    return result;
   }
 
   // Lists, and sums of what each trip sums.
@@ -327,6 +353,7 @@ class Nests {
   }
 
   const Node* kernel_;
+  const std::vector<NamedLoop>& names_;
   bool fuses_;
   std::map<const Node*, std::string> loop_names_, read_names_;
   std::set<const Node*> in_end_;

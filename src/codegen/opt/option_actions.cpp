@@ -96,7 +96,7 @@ class Writer {
       schedule_.push_back({.type = Action::Kind, .name = name, .kind = kind});
   }
 
-  // Gives the loops around, as the plan has them.
+  // Gives the loops around tiles, as the plan has them. Those around the nest stay where they are.
   std::vector<Cut> order() {
     std::vector<Cut> cuts;
     for (const auto& [loop, role] : outer_pieces(nest_, option_))
@@ -105,7 +105,7 @@ class Writer {
                      : role == OuterPiece::InBlock  ? in_block_
                      : role == OuterPiece::InAcross ? in_across_
                                                     : Cut{loop, 0});
-    std::vector<Cut> all = cuts;
+    std::vector<Cut> all(cuts.begin() + static_cast<std::ptrdiff_t>(nest_.around()), cuts.end());
     for (const Cut& cut : {copies_, inner_, vectors_, lanes_})
       if (cut) all.push_back(cut);
     Action action{.type = Action::Order, .name = {}};

@@ -46,8 +46,21 @@ void add_registers(const Option& option, NestPlan& plan) {
   plan.pieces.push_back({v, option.lanes, 1, LoopKind::Vector});
 }
 
+// Where trips of the loops around the nest read the same again: outside of these. A thread would keep what changes
+// with a loop that is cut for all trips of its part.
+int place_around(const Nest& nest, const NestAccess& access) {
+  const int around = static_cast<int>(nest.around());
+  int last = -1;
+  for (int i = 0; i < around; ++i)
+    if (access.changes_with(static_cast<std::size_t>(i))) last = i;
+  if (last + 1 >= around || (last >= 0 && nest.loops[static_cast<std::size_t>(last)].is_cut))
+    return -1;
+  return std::max(last, 0);
+}
+
 // The last loop around the reduction, or its blocks, that the access changes with.
 int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const NestAccess& access) {
+  if (const int around = place_around(nest, access); around >= 0) return around;
   int place = -1;
   for (std::size_t i = 0; i < outer.size(); ++i) {
     const auto& [loop, role] = outer[i];
@@ -121,10 +134,10 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option) {
     } else if (option.part > 0 && loop == last_output(nest, option)) {
       pieces.push_back({loop, OuterPiece::InPart});
     } else {
-      if (pieces.empty()) add_parts();
+      if (pieces.size() == nest.around()) add_parts();
       pieces.push_back({loop, OuterPiece::Whole});
     }
-    if (has_blocks || nest.loops[loop].is_reduce) continue;
+    if (has_blocks || nest.loops[loop].is_reduce || nest.loops[loop].is_around) continue;
     pieces.push_back({first_reduce(nest), OuterPiece::Blocks});
     has_blocks = true;
   }

@@ -147,7 +147,7 @@ class RegisterTiles {
   bool may_be_copied(const Option& option, std::size_t loop) const {
     const int at = static_cast<int>(loop);
     return at != option.vector && at != option.inner.loop && !nest_.loops[loop].is_reduce &&
-           !nest_.loops[loop].is_fixed;
+           !nest_.loops[loop].is_fixed && !nest_.loops[loop].is_around;
   }
 
   void add_copies(Option option, std::vector<Option>& tiles) const {
@@ -190,6 +190,7 @@ class RegisterTiles {
 
   bool may_be_vector(std::size_t loop) const {
     if (nest_.loops[loop].size < 4 || nest_.loops[loop].has_others) return false;
+    if (nest_.loops[loop].is_around) return false;
     return is_contiguous_for_some(loop) || may_scatter(loop);
   }
 
@@ -204,7 +205,7 @@ class RegisterTiles {
   bool may_scatter(std::size_t loop) const {
     if (!nest_.has_reduce() || nest_.loops[loop].is_reduce || nest_.loops[loop].size < most_lanes())
       return false;
-    for (std::size_t other = 0; other < nest_.loops.size(); ++other)
+    for (std::size_t other = nest_.around(); other < nest_.loops.size(); ++other)
       if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes() &&
           is_contiguous_for_some(other) && !reads_apart(other))
         return false;

@@ -22,7 +22,8 @@ void sort_by_time(std::vector<Option>& options) {
 }
 
 bool has_outputs(const Nest& nest) {
-  return !std::ranges::all_of(nest.loops, [](const NestLoop& loop) { return loop.is_reduce; });
+  return std::ranges::any_of(
+      nest.loops, [](const NestLoop& loop) { return !loop.is_reduce && !loop.is_around; });
 }
 
 std::int64_t part_of(std::int64_t size, std::int64_t most) {

@@ -13,7 +13,7 @@ namespace weft {
 // The fastest first; of equals the one that was tried first.
 void sort_by_time(std::vector<Option>& options);
 
-// Whether there is another loop than those of reductions.
+// Whether it has another loop of its own than those of reductions.
 bool has_outputs(const Nest& nest);
 
 // Trips of equal parts, so that nothing is left, or less than there are parts.

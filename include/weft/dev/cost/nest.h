@@ -19,6 +19,8 @@ struct NestLoop {
   bool is_reduce = false;
   bool has_others = false;  // other nests run in each of its trips
   bool is_fixed = false;    // and fill memory in it
+  bool is_around = false;   // the nest stands in it: it is not the nest's to change
+  bool is_cut = false;      // and threads will share it in parts
 };
 
 // Elements that are read by several neighbouring outputs: by nobody else, or by outputs of other loops too.
@@ -51,6 +53,7 @@ struct Nest {
   double outer_ops = 0;    // for each element, once the reduction is complete
   std::size_t widest = 1;  // bytes of a value
   bool has_reduce() const;
+  std::size_t around() const;  // loops that it stands in, which are the first
 };
 
 // Some trips of a loop, as a schedule runs them.
