@@ -3,9 +3,12 @@
 #include <string_view>
 
 #include <weft/dev/base/called.h>
+#include <weft/dev/base/internal.h>
 
 namespace weft {
 namespace {
+
+constexpr std::string_view internal = "internal error: ";
 
 thread_local std::string_view called;
 
@@ -44,7 +47,9 @@ Called::~Called() {
 void user_error(const std::string& message) { throw Error(in_its_name(message)); }
 
 void internal_error(const std::string& message) {
-  throw Error(in_its_name("internal error: " + message));
+  throw Error(in_its_name(std::string(internal) + message));
 }
+
+bool is_internal(std::string_view message) { return without_method(message).starts_with(internal); }
 
 }  // namespace weft

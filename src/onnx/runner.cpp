@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/base/internal.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 
@@ -207,9 +208,9 @@ void Runner::run(const Step& step, const Frame& frame) {
       if (const std::string_view name = step.node->outputs[i]; !name.empty())
         frame.scope.set(name, std::move(outputs[i]));
   } catch (const Error& error) {
-    const std::string_view what = error.what(), internal = "internal error: ";
-    const bool is_internal = what.find(internal) != what.npos;
-    throw Error(fmt::format("{}{}: {}", is_internal ? internal : "", text_of(*step.node), what));
+    const std::string message = fmt::format("{}: {}", text_of(*step.node), error.what());
+    if (is_internal(error.what())) internal_error(message);
+    throw Error(message);
   }
 }
 

@@ -290,6 +290,7 @@ class LlvmSource : LlvmWriter {
     if (run && run->base == nullptr) return access;
     if (run) at = run->base;
     access.scattered = !run && index->dtype().lanes() != storage->dtype().lanes();
+    const std::string any = access.masked ? shared_condition(index->src(1)) : "";
     const std::uint32_t lanes = access.scattered ? index->dtype().lanes() : 1;
     const auto step = [&](const std::string& by) {
       access.address = add("getelementptr {}, ptr {}, {}", element, access.address, by);
@@ -302,7 +303,18 @@ class LlvmSource : LlvmWriter {
     } else {
       step(offset(at, lanes));
     }
+    if (!any.empty() && !access.scattered) access.address = safe_address(access, any);
     return access;
+  }
+
+  // Of a condition for each lane what all of them share; empty: nothing. Where that is false nothing is accessed, but
+  // processors take hundreds of cycles to find out, if the address is nobody's.
+  std::string shared_condition(const Node* valid) {
+    if (valid->op() == Op::Splat) return text_of(valid->src(0));
+    if (valid->op() != Op::And) return {};
+    const std::string a = shared_condition(valid->src(0)), b = shared_condition(valid->src(1));
+    if (a.empty() || b.empty()) return a + b;
+    return add("and i1 {}, {}", a, b);
   }
 
   // An address is computed from signed integers.
@@ -319,9 +331,9 @@ class LlvmSource : LlvmWriter {
   }
 
   // Where nothing is valid, zeros.
-  std::string safe_address(const Access& access) {
+  std::string safe_address(const Access& access, const std::string& valid) {
     nowhere_bytes_ = std::max(nowhere_bytes_, access.dtype.bytes());
-    return add("select i1 {}, ptr {}, ptr %nowhere", access.valid, access.address);
+    return add("select i1 {}, ptr {}, ptr %nowhere", valid, access.address);
   }
 
   std::string mask(const Access& access) {
@@ -340,7 +352,8 @@ class LlvmSource : LlvmWriter {
     if (access.masked)
       return add("call {0} @llvm.masked.load(ptr {2}, i32 {3}, <{1} x i1> {4}, {0} {5})", type,
                  access.dtype.lanes(), access.address, align, access.valid, other);
-    const std::string address = access.valid.empty() ? access.address : safe_address(access);
+    const std::string address =
+        access.valid.empty() ? access.address : safe_address(access, access.valid);
     std::string value = add("load {}, ptr {}, align {}", type, address, align);
     if (access.valid.empty() || other == llvm_zero(access.dtype)) return value;
     return add("select i1 {}, {} {}, {} {}", access.valid, type, value, type, other);

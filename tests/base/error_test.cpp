@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <weft/dev/base/called.h>
+#include <weft/dev/base/internal.h>
 
 #include "../support/errors.h"
 
@@ -40,6 +41,14 @@ TEST(Error, IsInTheNameOfWhatWasCalled) {
   };
   EXPECT_EQ(error_of([&] { method(); }), "dist: shapes differ");
   EXPECT_EQ(complaint("add: shapes differ"), "add: shapes differ");  // that call is over
+}
+
+TEST(Error, IsInternalWhereItSaysSoItself) {
+  EXPECT_TRUE(is_internal("internal error: pass x"));
+  EXPECT_TRUE(is_internal("norm: internal error: pass x"));
+  EXPECT_FALSE(is_internal("norm: there is no axis 2"));
+  EXPECT_FALSE(is_internal("onnx: node 'internal error: ' (Div): it has no inputs"));
+  EXPECT_FALSE(is_internal("there is no 'a: internal error: b' to read"));
 }
 
 TEST(Error, IsAStandardException) {

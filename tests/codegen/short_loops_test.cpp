@@ -99,5 +99,25 @@ TEST_F(ShortLoops, ReadVectorsUnderOneCondition) {
   }
 }
 
+// A choice between two memories, in lanes that have conditions of their own as well: nothing is read behind either.
+TEST_F(ShortLoops, ReadNothingWhereNoLaneIsValid) {
+  constexpr std::int64_t rows = 64, columns = 24;
+  const UOp i = range(rows, fresh_id().value), j = range(columns, fresh_id().value);
+  const UOp is_first = i < 32, is_inside = j < 21;
+  const auto half = [&](int slot, const UOp& row, const UOp& is_here) {
+    const UOp memory = param(slot, Access::Read, {size(32), size(columns)});
+    return load(place(memory, {row, j}, is_here & is_inside));
+  };
+  const UOp value = where(is_first, half(1, i, is_first),
+                          half(2, i - 32, where(is_first, const_bool(false), const_bool(true))));
+  const UOp out = place(param(0, Access::Write, {size(rows), size(columns)}), {i, j});
+  const UOp kernel = make(Op::Sink, {over(put(out, value), {i, j})}, {},
+                          KernelArg{Symbol("k"), Symbol("tile r1 8; vector r1.1")});
+  const UOp program = run_pipeline({kernel}, {.target = device().target()})[0];
+  const std::string text = render_llvm(program.node(), scratch_bytes, std::size_t{1} << 30);
+  EXPECT_GT(times(text, "masked.load"), 0) << text;
+  EXPECT_EQ(times(text, "ptr %nowhere"), times(text, "masked.load") + 1) << text;
+}
+
 }  // namespace
 }  // namespace weft

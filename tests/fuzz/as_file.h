@@ -9,6 +9,7 @@
 
 #include <sys/mman.h>
 #include <unistd.h>
+#include <weft/dev/base/internal.h>
 #include <weft/weft.h>
 
 namespace weft {
@@ -31,13 +32,6 @@ class AsFile {
  private:
   int descriptor_;
 };
-
-// Said first, or behind the name of the method: files may have the words themselves.
-inline bool is_internal(std::string_view what) {
-  constexpr std::string_view words = "internal error: ";
-  const std::size_t name = what.find(": ");
-  return what.starts_with(words) || (name != what.npos && what.substr(name + 2).starts_with(words));
-}
 
 // What is wrong with a file is an Error, and no internal one.
 template <class F>
