@@ -104,6 +104,14 @@ class Cases(unittest.TestCase):
             self.assertEqual(case["elements"] % 4096, 0)
 
 
+class Peers(unittest.TestCase):
+    def test_tinygrad_trains_one_network_and_runs_all(self):
+        for case in cases.train_cases(MACHINE, 1):
+            self.assertEqual(suites.takes("tinygrad", case), case["model"] == "mnist")
+        for case in cases.model_cases(MACHINE, 1):
+            self.assertTrue(suites.takes("tinygrad", case))
+
+
 class Results(unittest.TestCase):
     """By the rule of matrix products: 1 ms is 2 GFLOP/s, of 2.1 that the machine has."""
 

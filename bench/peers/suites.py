@@ -52,4 +52,5 @@ ROOFS = ("fma", "stream", "stream-nt")
 def takes(peer, case):
     if peer == "weft-movement":
         return case.get("movement", False)
-    return peer != "tinygrad" or case.get("model", "mnist") == "mnist"
+    is_training = case.get("op") == "train"
+    return peer != "tinygrad" or not is_training or case["model"] == "mnist"
