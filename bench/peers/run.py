@@ -40,8 +40,8 @@ def arguments():
     parser.add_argument("--seconds", type=float, default=0.2, help="of a round for each peer (0.2)")
     parser.add_argument("--limit", type=float, default=60,
                         help="seconds for loading a case, or a round (60)")
-    parser.add_argument("--slow", type=float, default=3,
-                        help="a longer call, in seconds, is made once (3)")
+    parser.add_argument("--slow", type=float,
+                        help="a longer call, in seconds, is made once (3; training steps 60)")
     parser.add_argument("--beam", type=int, default=8, metavar="N",
                         help="the width of the searches of the suite beam (8)")
     parser.add_argument("--beam-budget", type=int, default=20, metavar="SECONDS",
@@ -91,8 +91,9 @@ def start(suite, options, cores, scratch):
 class Measurement:
     """One case with all workers."""
 
-    def __init__(self, case, workers, options, scratch):
+    def __init__(self, suite, case, workers, options, scratch):
         self.case, self.options, self.file = case, options, Path(scratch) / "result"
+        self.slow = SUITES[suite].slow if options.slow is None else options.slow
         self.workers = [worker for worker in workers if takes(worker.name, case)]
         self.figures = {worker.name: {} for worker in self.workers}
 
@@ -129,7 +130,7 @@ class Measurement:
             figure = self.figures[worker.name]
             with self.failures(worker):
                 answer = {"median": figure["once"], "best": figure["once"]}
-                if figure["once"] <= self.options.slow:
+                if figure["once"] <= self.slow:
                     answer = self.ask(worker, do="run", seconds=self.options.seconds)
                 # What else runs on the machine only ever adds.
                 figure.setdefault("times", []).append(answer["best"])
@@ -177,13 +178,13 @@ def measured(suite, case, workers, options, scratch):
             worker.stop()
             worker.ask(START_LIMIT, do="versions")
     if suite != "models":
-        return Measurement(case, workers, options, scratch).run()
+        return Measurement(suite, case, workers, options, scratch).run()
     try:
         ready = networks.prepared(case, machine.ROOT / "build/bench/networks", scratch)
     except networks.Missing as reason:
         print(f"{case['name']:<42} left out: {reason}", flush=True)
         return None
-    return NetworkMeasurement(ready, workers, options, scratch).run()
+    return NetworkMeasurement(suite, ready, workers, options, scratch).run()
 
 
 def measure(suite, options, about, scratch):

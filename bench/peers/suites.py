@@ -13,6 +13,7 @@ class Suite:
     mean: float | None = None  # of the suite, geometric
     schedules: bool = False  # whether those of weft and its rival are told
     apart: bool = False  # each case in new processes: what one leaves behind, the next need not ask for
+    slow: float = 3  # seconds: a call that took longer at first is made once
 
 
 SUITES = {
@@ -39,7 +40,7 @@ SUITES = {
     "train": Suite(
         "Training steps, f32",
         ("weft", "torch", "torch-compile", "tinygrad", "fma"), ("torch", "torch-compile"), "fma", 1.2,
-        apart=True),
+        apart=True, slow=60),  # what has to be compiled is among the first calls
     "models": Suite(
         "Networks in ONNX files, f32, batch 1",
         ("weft", "onnxruntime", "openvino", "tinygrad"), ("onnxruntime",), "", 1.0, None, 1.0),

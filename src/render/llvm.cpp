@@ -290,7 +290,8 @@ class LlvmSource : LlvmWriter {
     if (run && run->base == nullptr) return access;
     if (run) at = run->base;
     access.scattered = !run && index->dtype().lanes() != storage->dtype().lanes();
-    const std::string any = access.masked ? shared_condition(index->src(1)) : "";
+    const bool is_vector = access.masked && !access.scattered;
+    const std::string any = is_vector ? shared_condition(index->src(1)) : "";
     const std::uint32_t lanes = access.scattered ? index->dtype().lanes() : 1;
     const auto step = [&](const std::string& by) {
       access.address = add("getelementptr {}, ptr {}, {}", element, access.address, by);
@@ -303,7 +304,7 @@ class LlvmSource : LlvmWriter {
     } else {
       step(offset(at, lanes));
     }
-    if (!any.empty() && !access.scattered) access.address = safe_address(access, any);
+    if (!any.empty()) access.address = safe_address(access, any);
     return access;
   }
 
