@@ -210,6 +210,15 @@ LIGHT = ["resnet50", "densenet121", "vgg19", "squeezenet", "shufflenet", "incept
          "inception_v2", "bvlc_alexnet", "zfnet512"]
 
 
+def attention_cases(_machine, _threads):
+    """Queries, keys and values with all heads beside one another, and so the result."""
+    heads, width = 12, 64
+    return [{"name": f"attention {tokens}{' causal' if causal else ''}", "op": "attention",
+             "heads": heads, "causal": causal, "inputs": [[1, tokens, heads * width]] * 3,
+             "flops": 4 * heads * tokens**2 * width // (2 if causal else 1)}
+            for causal in (False, True) for tokens in (128, 256, 512, 1024, 2048, 4096)]
+
+
 def network_case(name, given=(), **source):
     return {"name": name, "op": "network", "given": dict(each.split("=") for each in given), **source}
 
@@ -224,13 +233,15 @@ def model_cases(_machine, _threads):
             *(network_case(name, given, model=model) for name, model, *given in trained)]
 
 
-CASES = {"matmul": matmul_cases, "conv": conv_cases, "memory": memory_cases, "launch": launch_cases,
+CASES = {"matmul": matmul_cases, "conv": conv_cases, "attention": attention_cases,
+         "memory": memory_cases, "launch": launch_cases,
          "beam": beam_cases, "train": train_cases, "models": model_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
 QUICK = {
     "matmul": r"square (256|512)x|wide|vector x matrix|primes 127|both transposed|one query",
     "conv": r"b1 (56|28|7|1) .*(64>64|144>144 k3 s1|512>128|48>1152)|unet b1 16 up",
+    "attention": r" (128|512)",
     "memory": r"^(add|softmax, rows|sum, middle|transpose|cumsum, rows) ",
     "launch": r"^(add|softmax|sum, last) ",
     "train": "gpt b4|resnet18 b8",

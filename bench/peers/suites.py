@@ -26,6 +26,10 @@ SUITES = {
         "Convolutions, f32, NCHW in and out",
         ("weft", "onnxruntime", "openvino", "torch", "torch-compile", "fma"),
         ("onnxruntime",), "fma", 0.7, None, 1.0),
+    "attention": Suite(
+        "Attention of 12 heads of 64, f32, tokens as they come from a layer",
+        ("weft", "onnxruntime", "torch", "torch-compile", "fma"),
+        ("onnxruntime", "torch"), "fma", 1.0, None, 1.5),
     "memory": Suite(
         "Passes over tensors of four times the last-level cache, f32",
         ("weft", "stream", "stream-nt", "numpy", "torch", "torch-compile"),

@@ -70,6 +70,17 @@ def softmax(case, x):
     return powers / powers.sum(case["axis"], keepdims=True)
 
 
+def attention(case, q, k, v):
+    def heads(x):
+        return x.reshape(x.shape[1], case["heads"], -1).swapaxes(0, 1)
+
+    tokens, width = q.shape[1], q.shape[2] // case["heads"]
+    scores = heads(q) @ heads(k).swapaxes(1, 2) / math.sqrt(width)
+    if case["causal"]:
+        scores = np.where(np.tri(tokens, dtype=bool), scores, -np.inf)
+    return (softmax({"axis": -1}, scores) @ heads(v)).swapaxes(0, 1).reshape(q.shape)
+
+
 def layernorm(case, x):
     axes = tuple(case["axes"])
     centred = x - x.mean(axes, keepdims=True)
@@ -85,6 +96,7 @@ REFERENCE = {
     "gelu": gelu,
     "softmax": softmax,
     "layernorm": layernorm,
+    "attention": attention,
     "sum": lambda case, x: x.sum(tuple(case["axes"])),
     "max": lambda case, x: x.max(tuple(case["axes"])),
     "permute": lambda case, x: x.transpose(case["axes"]),

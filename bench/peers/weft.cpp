@@ -55,11 +55,23 @@ Tensor conv_transpose(const json& one, const Inputs& in) {
   return in[0].conv_transpose2d(in[1], {}, 1, one.at("stride").get<std::int64_t>());
 }
 
+// All heads beside one another, as a layer gives them.
+Tensor attention(const json& one, const Inputs& in) {
+  const auto heads = [&](const Tensor& x) {
+    return x.reshape({1, x.size(1), one.at("heads").get<std::int64_t>(), -1}).transpose(1, 2);
+  };
+  return functional::scaled_dot_product_attention(heads(in[0]), heads(in[1]), heads(in[2]),
+                                                  {.is_causal = one.at("causal").get<bool>()})
+      .transpose(1, 2)
+      .reshape(in[0].shape());
+}
+
 // clang-format off
 const std::map<std::string_view, Build> ops{
   {"matmul",         matmul},
   {"conv",           conv},
   {"conv_transpose", conv_transpose},
+  {"attention",      attention},
   {"add",       [](const json&, const Inputs& in) { return in[0] + in[1]; }},
   {"muladd",    [](const json&, const Inputs& in) { return in[0] * in[1] + in[2]; }},
   {"gelu",      [](const json&, const Inputs& in) { return in[0].gelu(); }},

@@ -11,6 +11,8 @@ def model_of(case, arrays):
     """The model, and the arrays that are its inputs."""
     names = ["a", "b"]
     nodes, constants = [], []
+    if case["op"] == "attention":
+        return attention_model(case), arrays
     if case["op"] == "matmul":
         for place, lies in enumerate(case["transposed"]):
             if lies:
@@ -37,6 +39,19 @@ def model_of(case, arrays):
     return onnx.shape_inference.infer_shapes(model), inputs
 
 
+def attention_model(case):
+    """Its own operator, which is one kernel there. The standard has none that it fuses for float inputs."""
+    node = helper.make_node("MultiHeadAttention", ["a", "b", "c"], ["y"], domain="com.microsoft",
+                            num_heads=case["heads"], unidirectional=int(case["causal"]))
+    shapes = [helper.make_tensor_value_info(name, TensorProto.FLOAT, case["inputs"][0])
+              for name in "abcy"]
+    graph = helper.make_graph([node], "case", shapes[:3], shapes[3:])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17),
+                                                    helper.make_opsetid("com.microsoft", 1)])
+    model.ir_version = 8
+    return model
+
+
 def result_shape(model):
     return [size.dim_value for size in model.graph.output[0].type.tensor_type.shape.dim]
 
@@ -60,7 +75,7 @@ class OnnxRuntime:
         bound = [self.runtime.OrtValue.ortvalue_from_numpy(array)
                  for array in (*inputs, np.empty(result_shape(model), np.float32))]
         binding = session.io_binding()
-        for name, value in zip("ab", bound[:-1]):
+        for name, value in zip("abc", bound[:-1]):
             binding.bind_ortvalue_input(name, value)
         binding.bind_ortvalue_output("y", bound[-1])
 

@@ -65,6 +65,17 @@ class Convolution(torch.nn.Module):
         return F.conv2d(x, self.weight, None, case["stride"], case["padding"], 1, case["groups"])
 
 
+def attention(case):
+    def heads(x):
+        return x.view(1, x.shape[1], case["heads"], -1).transpose(1, 2)
+
+    def all_heads(q, k, v):
+        y = F.scaled_dot_product_attention(heads(q), heads(k), heads(v), is_causal=case["causal"])
+        return y.transpose(1, 2).reshape(q.shape)
+
+    return all_heads
+
+
 def function_of(case, inputs):
     """The case as a function of tensors, and the tensors."""
     op, x = case["op"], inputs[0]
@@ -73,6 +84,8 @@ def function_of(case, inputs):
         return torch.matmul, inputs
     if op.startswith("conv"):
         return Convolution(case, inputs[1]).eval(), [x]
+    if op == "attention":
+        return attention(case), inputs
     axis, axes = case.get("axis"), case.get("axes")
     functions = {
         "add": torch.add,
