@@ -43,8 +43,8 @@ format: deps-check ## Format the sources in place
 lint: deps-check deps-clang ## Check formatting, layers, and the core with clang-tidy
 	scripts/format.sh --check
 	scripts/check_layers.sh
-	cmake --preset clang -DWEFT_QUICK=OFF >/dev/null
-	scripts/lint.sh build/clang
+	cmake --preset clang -B build/lint -DWEFT_QUICK=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DWEFT_TESTS=OFF -DWEFT_EXAMPLES=OFF >/dev/null
+	scripts/lint.sh build/lint
 
 docs: build-default ## Regenerate what documents show: the worked example, line counts, the output of examples
 	scripts/update_docs.sh build/default/bin/weft

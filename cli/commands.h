@@ -71,6 +71,7 @@ void run_run(const RunOptions& options);
 struct InspectOptions {
   ModelOptions model;
   bool json = false;
+  bool layouts = false;
 };
 void run_inspect(const InspectOptions& options);
 

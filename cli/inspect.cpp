@@ -1,12 +1,17 @@
 #include <optional>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/device/device.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/error.h>
 
 #include "commands.h"
 #include "input.h"
 #include "json.h"
+#include "kernel_text.h"
 #include "model_inputs.h"
 
 namespace weft::cli {
@@ -29,26 +34,30 @@ std::string name_of(const OpUse& use) {
   return fmt::format("{}{}{}", use.domain, use.domain.empty() ? "" : ".", use.name);
 }
 
-Inspected inspect(const Model& model) {
-  Inspected found;
-  found.ops = model.ops();
-  found.open = open_inputs(model);
-  for (const auto& [name, tensor] : model.parameters()) {
-    ++found.tensors;
-    found.elements += static_cast<std::size_t>(tensor.numel());
-    found.bytes += tensor.nbytes();
-  }
+void find_cost(const Model& model, Inspected& found) {
   std::vector<std::string> unsupported;
   for (const OpUse& use : found.ops)
     if (!use.is_supported) unsupported.push_back(name_of(use));
   if (!unsupported.empty()) {
     found.missing = fmt::format("operators are not supported: {}", fmt::join(unsupported, ", "));
-    return found;
+    return;
   }
   try {
     found.cost = model.cost(model_inputs(model, {}, {}));
   } catch (const Error& error) {
     found.missing = error.what();
+  }
+}
+
+Inspected inspect(const Model& model) {
+  Inspected found;
+  found.ops = model.ops();
+  found.open = open_inputs(model);
+  find_cost(model, found);  // before anybody is given its constants, which are none from then on
+  for (const auto& [name, tensor] : model.parameters()) {
+    ++found.tensors;
+    found.elements += static_cast<std::size_t>(tensor.numel());
+    found.bytes += tensor.nbytes();
   }
   return found;
 }
@@ -79,6 +88,49 @@ void print_cost(const Inspected& found) {
   for (const ScheduleItem& item : found.cost->kernels)
     fmt::print("  {:<48} {:<8} {:10.4g} Mflop {:>10}\n", item.name, item.device,
                item.work.flops / 1e6, bytes_text(item.work.bytes));
+}
+
+// --- Orders of dimensions ----------------------------------------------------------------------------
+
+// A read of a constant that is kept in the order of its kernel's loops.
+struct KeptRead {
+  std::string kernel, read, sizes, schedule;
+};
+
+std::vector<KeptRead> kept_reads(const onnx::CallCost& cost) {
+  std::vector<KeptRead> found;
+  std::set<std::pair<std::uint64_t, std::uint64_t>> seen;
+  for (const ScheduleItem& item : cost.kernels) {
+    if (item.kernel.is_null()) continue;
+    const StructuralHash hash = structural_hash(nodes_of({&item.kernel, 1}));
+    if (!seen.emplace(hash.high, hash.low).second) continue;
+    const KernelText text = describe(item.kernel, "", find_device(item.device));
+    for (const Action& action : parse_schedule(text.schedule)) {
+      if (action.type != Action::Stage || action.space != Space::Constant) continue;
+      const std::size_t at = text.reads.find(action.name + ": ") + action.name.size() + 2;
+      found.push_back({.kernel = item.name,
+                       .read = action.name,
+                       .sizes = text.reads.substr(at, text.reads.find(',', at) - at),
+                       .schedule = text.schedule});
+    }
+  }
+  return found;
+}
+
+void print_layouts(const Inspected& found) {
+  if (!found.cost) return;
+  fmt::print(
+      "memory between kernels, by the kernel that writes it: sizes, the order of dimensions, what "
+      "the "
+      "kernels take that touch it by the model, and what they would as the graph has it\n");
+  for (const TurnedMemory& each : found.cost->run.turned)
+    fmt::print("  {:<32} {:<20} {:<12} {:9.4f} ms {:9.4f} ms\n", each.kernel,
+               fmt::format("{}", fmt::join(each.sizes, "x")),
+               fmt::format("{}", fmt::join(each.order, " ")), each.seconds * 1e3,
+               each.seconds_as_made * 1e3);
+  fmt::print("constants that kernels keep in the order of their loops\n");
+  for (const KeptRead& each : kept_reads(*found.cost))
+    fmt::print("  {:<32} {:<5} {:<28} {}\n", each.kernel, each.read, each.sizes, each.schedule);
 }
 
 void print_text(const Model& model, const Inspected& found) {
@@ -131,9 +183,23 @@ std::string json_of(const ScheduleItem& item) {
                       {"bytes", json_number(item.work.bytes)}});
 }
 
+template <class T>
+std::string json_numbers(const std::vector<T>& numbers) {
+  return fmt::format("[{}]", fmt::join(numbers, ","));
+}
+
+std::string json_of(const TurnedMemory& each) {
+  return json_object({{"kernel", json_text(each.kernel)},
+                      {"shape", json_numbers(each.sizes)},
+                      {"order", json_numbers(each.order)},
+                      {"seconds", json_number(each.seconds)},
+                      {"seconds_as_made", json_number(each.seconds_as_made)}});
+}
+
 std::string json_of(const onnx::CallCost& cost) {
-  std::vector<std::string> kernels;
+  std::vector<std::string> kernels, turned;
   for (const ScheduleItem& item : cost.kernels) kernels.push_back(json_of(item));
+  for (const TurnedMemory& each : cost.run.turned) turned.push_back(json_of(each));
   return json_object({{"kernels", json_list(kernels)},
                       {"flops", json_number(cost.run.flops)},
                       {"bytes", json_number(cost.run.bytes)},
@@ -141,6 +207,7 @@ std::string json_of(const onnx::CallCost& cost) {
                       {"own_bytes", fmt::to_string(cost.run.own_bytes)},
                       {"least_bytes", fmt::to_string(cost.run.least_bytes)},
                       {"peak_bytes", fmt::to_string(cost.run.peak_bytes())},
+                      {"turned", json_list(turned)},
                       {"depends_on_values", cost.depends_on_values ? "true" : "false"}});
 }
 
@@ -169,6 +236,7 @@ void run_inspect(const InspectOptions& options) {
     print_json(model, found);
   else
     print_text(model, found);
+  if (options.layouts && !options.json) print_layouts(found);
   flush_output();
 }
 

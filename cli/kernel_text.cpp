@@ -43,13 +43,15 @@ KernelText describe(const UOp& kernel, const std::string& schedule, Device& devi
   apply_schedule(ready, actions);  // a device that does not lower would refuse nothing
   const auto time = expected_time(ready.node(), actions, passing.target);
   const std::string text = to_string(actions);
-  const UOp program = run_pipeline({with_schedule(given, text)}, passing)[0];
+  std::string source;
+  for (const UOp& program : run_pipeline({with_schedule(given, text)}, passing))
+    source += (source.empty() ? "" : "\n") + device.render(program.node());
   return {.name = ready->arg<KernelArg>().name.get(),
           .loops = loops_text(ready.node()),
           .reads = reads_text(ready.node()),
           .schedule = text,
           .model = time ? time->str() : "",
-          .source = device.render(program.node())};
+          .source = std::move(source)};
 }
 
 }  // namespace weft::cli

@@ -161,6 +161,9 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
       app.add_subcommand("inspect", "Print what an ONNX model is made of and what a call takes");
   add_model(*command, options.model);
   command->add_flag("--json", options.json, "Print one object instead");
+  command->add_flag(
+      "--layouts", options.layouts,
+      "What lies in another order than the file has it: memory between kernels, and constants");
   command->callback([&options] { run_inspect(options); });
 }
 

@@ -26,12 +26,12 @@ if(WEFT_SANITIZE)
   add_link_options(-fsanitize=${WEFT_SANITIZE})
 endif()
 
-# weft_layer(NAME SOURCES file... [LIBRARIES target...])
+# weft_layer(NAME SOURCES file... [ALONE file...] [LIBRARIES target...])
 #
 # Compiles the folder src/NAME and adds its objects to the library. LIBRARIES are private: no
-# public header may include theirs.
+# public header may include theirs. ALONE: see weft_together.
 function(weft_layer name)
-  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;ALONE;LIBRARIES")
   add_library(weft_${name} OBJECT ${layer_SOURCES})
   target_include_directories(weft_${name}
     PRIVATE $<TARGET_PROPERTY:weft,INTERFACE_INCLUDE_DIRECTORIES>)
@@ -39,6 +39,7 @@ function(weft_layer name)
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
   target_link_libraries(weft PRIVATE ${layer_LIBRARIES})
   weft_use_headers(weft_${name} weft_layer_headers)
+  weft_together(weft_${name} SOURCES ${layer_SOURCES} ALONE ${layer_ALONE})
 endfunction()
 
 # weft_backend(NAME SOURCES file... [LIBRARIES target...])

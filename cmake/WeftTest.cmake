@@ -10,16 +10,17 @@ weft_headers(weft_test_headers
   LIBRARIES fmt::fmt GTest::gtest
   OPTIONS -O0)
 
-# weft_gtest(NAME [OPTIMISED] SOURCES file...)
+# weft_gtest(NAME [OPTIMISED] SOURCES file... [ALONE file...])
 #
 # A GoogleTest program; each of its cases becomes one ctest labelled NAME. OPTIMISED: in any build, since it computes for
-# long what it compares with, or looks at its own code.
+# long what it compares with, or looks at its own code. ALONE: see weft_together.
 function(weft_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "OPTIMISED" "" "SOURCES")
+  cmake_parse_arguments(PARSE_ARGV 1 test "OPTIMISED" "" "SOURCES;ALONE")
   add_executable(${name} ${test_SOURCES})
   target_link_libraries(${name} PRIVATE weft fmt::fmt GTest::gtest_main)
   if(NOT test_OPTIMISED)
     weft_use_headers(${name} weft_test_headers)
+    weft_together(${name} SOURCES ${test_SOURCES} ALONE ${test_ALONE})
   endif()
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
     PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION CALIBRATE=set:0)

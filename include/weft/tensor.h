@@ -183,6 +183,9 @@ class Tensor {
 
   Tensor realize() const;
   static void realize(const std::vector<Tensor>& tensors);  // together: what they share runs once
+  // Realized, and constant from now on: kernels may keep what they read of it in an order of their own,
+  // packed once. An assignment gives it other memory.
+  Tensor& freeze();
   // The kernels and copies that realize() would run, in order.
   std::vector<ScheduleItem> schedule() const;
   static std::vector<ScheduleItem> schedule(const std::vector<Tensor>& tensors);

@@ -77,6 +77,8 @@ const std::vector<SettingInfo>& all_settings() {
        "only "
        "where most memory is needed"},
       {"JIT", "1", "0: functions given to jit() run by their graphs in every call"},
+      {"LAYOUTS", "1",
+       "0: what lies between kernels has the order of dimensions that the graph has"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
       {"RECOMPUTE", "3",
        "percent: how much longer a run may take, by the cost model, so that it needs less memory: "
@@ -86,6 +88,10 @@ const std::vector<SettingInfo>& all_settings() {
       {"VALIDATE", "0", "1: prove with Z3 that every index is inside its buffer"},
       {"WEFT_THREADS", "",
        "how many threads compute; default: as many as cores that this process may run on"},
+      {"WINOGRAD", "0",
+       "outputs of a tile along an axis, at most, of convolutions by fewer products: 4, 2, or 0 "
+       "for "
+       "none"},
   };
   return table;
 }

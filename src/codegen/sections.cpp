@@ -4,12 +4,13 @@
 // A traversal and not a rule: where to cut is read off everything inside of a loop.
 
 #include <algorithm>
-#include <optional>
+#include <utility>
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/dev/rules/turns.h>
 #include <weft/settings.h>
 
 #include "traversal.h"
@@ -20,25 +21,6 @@ namespace {
 constexpr std::size_t least_sections = 4;  // a few conditions cost less than loops
 // What is not chosen among is copied as well.
 constexpr std::size_t most_nodes_each = 24, most_nodes = std::size_t{1} << 16;
-
-// By how much a value is above the range.
-std::optional<std::int64_t> distance(const Node* value, const Node* range) {
-  if (value == range) return 0;
-  if (value->op() != Op::Add || value->src(0) != range || !value->src(1)->is_const()) return {};
-  return value->src(1)->lo();
-}
-
-// The first trips of a range for which a condition may have another answer than before.
-void add_turns(const Node* condition, const Node* range, std::vector<std::int64_t>& turns) {
-  if (condition->op() != Op::CmpLt && condition->op() != Op::CmpEq) return;
-  const bool is_left = condition->src(1)->is_const();
-  const Node *limit = condition->src(is_left ? 1 : 0), *value = condition->src(is_left ? 0 : 1);
-  const auto above = distance(value, range);
-  if (!above || !limit->is_const()) return;
-  const std::int64_t equal = limit->lo() - *above;
-  if (condition->op() == Op::CmpEq || is_left) turns.push_back(equal);
-  if (condition->op() == Op::CmpEq || !is_left) turns.push_back(equal + 1);
-}
 
 // The range of a loop, and where its sections begin and end.
 struct Cuts {
@@ -54,11 +36,7 @@ Cuts cuts_of(const Node* effect, const Node* range) {
   const std::int64_t size = range->src(0)->lo();
   const std::vector<const Node*> slice = slice_of(effect, range);
   for (const Node* node : slice) add_turns(node, range, cuts.ends);
-  std::erase_if(cuts.ends, [=](std::int64_t turn) { return turn <= 0 || turn >= size; });
-  cuts.ends.insert(cuts.ends.end(), {0, size});
-  std::ranges::sort(cuts.ends);
-  const auto [first, last] = std::ranges::unique(cuts.ends);
-  cuts.ends.erase(first, last);
+  cuts.ends = section_ends(std::move(cuts.ends), size);
   const bool is_small = slice.size() <= cuts.sections() * most_nodes_each &&
                         slice.size() * cuts.sections() <= most_nodes;
   if (cuts.sections() < least_sections || !is_small) cuts.ends.clear();

@@ -7,10 +7,9 @@ namespace weft {
 namespace {
 
 // Elements from one trip of a dimension to the next.
-double size_behind(const NestAccess& access, std::size_t dimension) {
+double size_behind(const std::vector<double>& sizes, std::size_t dimension) {
   double size = 1;
-  for (std::size_t d = dimension + 1; d < access.sizes.size(); ++d)
-    size *= static_cast<double>(access.sizes[d]);
+  for (std::size_t d = dimension + 1; d < sizes.size(); ++d) size *= sizes[d];
   return size;
 }
 
@@ -24,6 +23,8 @@ struct Footprints::Reach {
 
   void begin(const NestAccess& access) {
     extents.assign(access.sizes.size(), 1);
+    for (std::size_t d = 0; d < access.first.size(); ++d)
+      extents[d] += static_cast<double>(access.last[d] - access.first[d]);
     scattered = 1;
   }
   void extend(const NestAccess& access, const Piece& p) {
@@ -40,33 +41,51 @@ Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan&
   Reach reach;
   for (std::size_t a = 0; a < nest.accesses.size(); ++a) {
     const NestAccess& access = nest.accesses[a];
+    const std::vector<double> sizes(access.sizes.begin(), access.sizes.end());
     reach.begin(access);
     for (std::size_t i = loops; i < plan.pieces.size(); ++i) reach.extend(access, plan.pieces[i]);
-    touched_[place(loops, a)] = touched(access, reach);
+    touched_[place(loops, a)] = touched(sizes, access.bytes, reach);
     for (std::size_t i = loops; i-- > 0;) {
       reach.extend(access, plan.pieces[i]);
-      touched_[place(i, a)] = touched(access, reach);
+      touched_[place(i, a)] = touched(sizes, access.bytes, reach);
     }
   }
   footprints_ = touched_;
-  for (std::size_t a = 0; a < nest.accesses.size(); ++a)
-    if (plan.staged[a] >= 0)
-      for (auto first = static_cast<std::size_t>(plan.staged[a]) + 1; first <= loops; ++first)
-        footprints_[place(first, a)] = staged(a, first);
+  for (std::size_t a = 0; a < nest.accesses.size(); ++a) {
+    const bool is_region = plan.staged[a] >= 0 && plan.by_region[a];
+    if (is_region) stage_region(a, loops);
+    if (is_region || (plan.staged[a] < 0 && !plan.is_kept(a))) continue;
+    for (auto first = static_cast<std::size_t>(std::int64_t{plan.staged[a]} + 1); first <= loops;
+         ++first)
+      footprints_[place(first, a)] = packed(a, first);
+  }
+}
+
+void Footprints::stage_region(std::size_t a, std::size_t loops) {
+  const NestAccess& access = nest_.accesses[a];
+  const auto inside = static_cast<std::size_t>(plan_.staged[a]) + 1;
+  const std::vector<double> sizes = region_sizes(access, plan_, inside);
+  Reach reach;
+  reach.begin(access);
+  for (std::size_t i = plan_.pieces.size(); i-- > inside;) {
+    reach.extend(access, plan_.pieces[i]);
+    if (i <= loops) footprints_[place(i, a)] = touched(sizes, access.bytes, reach);
+  }
 }
 
 // Contiguous parts, from the last dimension on as long as a dimension is covered.
-Footprint Footprints::touched(const NestAccess& access, const Reach& reach) const {
+Footprint Footprints::touched(const std::vector<double>& sizes, double bytes,
+                              const Reach& reach) const {
   double run = 1, runs = 1, gap = 1, whole = 1;
   bool is_covered = true;
-  for (std::size_t d = access.sizes.size(); d-- > 0;) {
-    const auto size = static_cast<double>(access.sizes[d]);
+  for (std::size_t d = sizes.size(); d-- > 0;) {
+    const double size = sizes[d];
     const double extent = std::min(reach.extents[d], size);
     whole *= size;
     if (is_covered) {
       run *= extent;
     } else {
-      if (runs == 1 && extent > 1) gap = size_behind(access, d);
+      if (runs == 1 && extent > 1) gap = size_behind(sizes, d);
       runs *= extent;
     }
     is_covered = is_covered && extent >= size;
@@ -74,20 +93,19 @@ Footprint Footprints::touched(const NestAccess& access, const Reach& reach) cons
   Footprint result;
   runs = std::min(runs * reach.scattered, std::max(1.0, whole / run));
   result.runs = runs;
-  result.gap = gap * access.bytes;
-  const double span = std::max(run * access.bytes, runs * result.gap);
-  result.lines = runs * std::ceil(run * access.bytes / machine_.line);
+  result.gap = gap * bytes;
+  const double span = std::max(run * bytes, runs * result.gap);
+  result.lines = runs * std::ceil(run * bytes / machine_.line);
   if (runs > 1 && result.gap < machine_.line) result.lines = std::ceil(span / machine_.line);
-  result.pages =
-      std::min(runs * std::ceil(run * access.bytes / machine_.page), 1 + span / machine_.page);
+  result.pages = std::min(runs * std::ceil(run * bytes / machine_.page), 1 + span / machine_.page);
   // What jumps about touches no more than there is.
-  result.lines = std::min(result.lines, 1 + whole * access.bytes / machine_.line);
-  result.pages = std::min(result.pages, 1 + whole * access.bytes / machine_.page);
+  result.lines = std::min(result.lines, 1 + whole * bytes / machine_.line);
+  result.pages = std::min(result.pages, 1 + whole * bytes / machine_.page);
   return result;
 }
 
-// Of what a STAGE holds, which lies together.
-Footprint Footprints::staged(std::size_t a, std::size_t first) const {
+// Of what a STAGE holds in the order of the loops, which lies together.
+Footprint Footprints::packed(std::size_t a, std::size_t first) const {
   const NestAccess& access = nest_.accesses[a];
   const double bytes = staged_elements(access, plan_, a, first) * access.bytes;
   Footprint result;

@@ -33,8 +33,10 @@ class Footprints {
   std::size_t place(std::size_t first, std::size_t access) const {
     return first * nest_.accesses.size() + access;
   }
-  Footprint touched(const NestAccess& access, const Reach& reach) const;
-  Footprint staged(std::size_t access, std::size_t first) const;
+  // Of memory of these dimensions.
+  Footprint touched(const std::vector<double>& sizes, double bytes, const Reach& reach) const;
+  Footprint packed(std::size_t access, std::size_t first) const;
+  void stage_region(std::size_t access, std::size_t loops);
 
   const Machine& machine_;
   const Nest& nest_;

@@ -16,6 +16,7 @@
 namespace weft {
 namespace {
 
+constexpr double kept_price = 0.02;  // of the time to read what is kept
 constexpr double usable = 0.6;       // of a cache, by what is read again
 constexpr double usable_ways = 0.8;  // of a set
 
@@ -65,7 +66,7 @@ class Model {
     const double workers = effective_workers();
     time.launch = threads() > 1 ? machine_.launch : 0;
     time.compute = (compute_cycles() + page_cycles()) / machine_.hertz / workers;
-    time.copies = copy_cycles() / machine_.hertz / workers;
+    time.copies = copy_cycles() / machine_.hertz / workers + price_of_kept();
     for (std::size_t level = 0; level < machine_.levels.size(); ++level) {
       const CacheLevel& cache = machine_.levels[level];
       const double shared = cache.is_shared ? 1 : workers;
@@ -146,13 +147,19 @@ class Model {
       const Footprint& f = footprints_.of(kept, a);
       const double own = conflicts(cache, f) ? f.lines * trips_outside(kept, a)
                                              : swept(&Footprint::lines, kept, a);
-      const bool is_far = &cache != &machine_.levels[0] && first > 0 && plan_.staged[a] < 0;
+      const bool is_far = &cache != &machine_.levels[0] && first > 0 && !lies_together(a);
       const double run = is_far ? run_bytes(nest_.accesses[a]) : 0;
       lines.all += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(run) : 1);
       if (is_far && is_scattered(nest_.accesses[a])) lines.scattered += own;
     }
     return lines;
   }
+
+  // In the order of the loops, by the plan.
+  bool is_packed(std::size_t a) const {
+    return plan_.is_kept(a) || (plan_.staged[a] >= 0 && !plan_.by_region[a]);
+  }
+  bool lies_together(std::size_t a) const { return is_packed(a) || plan_.staged[a] >= 0; }
 
   // Lines that are only written go past the caches, where all of it is more than the last one holds.
   bool is_read_before_written(std::size_t a) const {
@@ -254,7 +261,7 @@ class Model {
   };
 
   double upcast_trips(const NestAccess& access) const {
-    double trips = 1;
+    double trips = access.places;
     for (std::size_t i = loop_pieces_; i < pieces(); ++i)
       if (piece(i).kind == LoopKind::Upcast && changes(access, i))
         trips *= static_cast<double>(piece(i).trips);
@@ -330,9 +337,9 @@ class Model {
     double each = 1;
     if (lanes != nullptr && access.changes_with(lanes->loop)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
-      const bool is_staged = plan_.staged[a] >= 0, is_packed = is_staged && !plan_.by_region[a];
+      const bool is_staged = lies_together(a);
       const bool is_contiguous =
-          stride == 1 || is_packed || (is_staged && reads_between(stride, lanes->trips));
+          stride == 1 || is_packed(a) || (is_staged && reads_between(stride, lanes->trips));
       if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
         return count_between(times * vectors_wide(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
@@ -349,12 +356,12 @@ class Model {
       each = is_contiguous
                  ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
                  : static_cast<double>(lanes->trips);
-      if (is_contiguous && !is_packed && (is_staged || crosses_lines(access, lanes->loop)))
+      if (is_contiguous && !is_packed(a) && (is_staged || crosses_lines(access, lanes->loop)))
         each *= 1 + machine_.vector_bytes / machine_.line;
       if (!access.is_write) sum.held += std::min(times, 8.0);
     }
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
-    if (!access.is_masked || plan_.staged[a] >= 0) return;
+    if (!access.is_masked || lies_together(a)) return;
     const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
     if (has_lanes) {
       sum.arithmetic += mask_of_lanes + mask * times;
@@ -436,6 +443,15 @@ class Model {
     return row;
   }
 
+  // It takes memory, which only a gain of time is worth.
+  double price_of_kept() const {
+    double bytes = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+      if (plan_.is_kept(a))
+        bytes += staged_elements(nest_.accesses[a], plan_, a, 0) * nest_.accesses[a].bytes;
+    return machine_.levels.empty() ? 0 : kept_price * bytes / machine_.levels.back().bandwidth;
+  }
+
   double copy_cycles() const {
     double cycles = 0;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
@@ -490,15 +506,9 @@ static double filled_row(double elements, double parts, double bytes) {
   return parts * std::ceil(std::ceil(elements / parts) / line) * line;
 }
 
-double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
-                       std::size_t first) {
-  double elements = 1;
-  if (!plan.by_region[a]) {
-    for (std::size_t i = first; i < plan.pieces.size(); ++i)
-      if (access.changes_with(plan.pieces[i].loop))
-        elements *= static_cast<double>(plan.pieces[i].trips);
-    return elements;
-  }
+std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan,
+                                 std::size_t first) {
+  std::vector<double> sizes;
   for (const std::vector<std::int64_t>& step : access.step) {
     double extent = 1;
     std::int64_t apart = 1;
@@ -508,8 +518,21 @@ double staged_elements(const NestAccess& access, const NestPlan& plan, std::size
       if (p.kind == LoopKind::Vector && reads_between(step[p.loop], p.trips)) apart = step[p.loop];
     }
     const bool is_row = &step == &access.step.back() && access.is_masked;
-    elements *= is_row ? filled_row(extent, static_cast<double>(apart), access.bytes) : extent;
+    sizes.push_back(is_row ? filled_row(extent, static_cast<double>(apart), access.bytes) : extent);
   }
+  return sizes;
+}
+
+double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
+                       std::size_t first) {
+  double elements = 1;
+  if (plan.by_region[a]) {
+    for (const double size : region_sizes(access, plan, first)) elements *= size;
+    return elements;
+  }
+  for (std::size_t i = first; i < plan.pieces.size(); ++i)
+    if (access.changes_with(plan.pieces[i].loop))
+      elements *= static_cast<double>(plan.pieces[i].trips);
   return elements;
 }
 

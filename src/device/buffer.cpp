@@ -64,11 +64,39 @@ Buffer::~Buffer() {
 }
 
 void* Buffer::memory() {
-  if (memory_ == nullptr && !foreign_) memory_ = device_.allocate(bytes_);
+  if (recipe_) {
+    const std::lock_guard lock(making_);
+    is_given_ = true;
+    make();
+  } else if (memory_ == nullptr && !foreign_) {
+    memory_ = device_.allocate(bytes_);
+  }
   return memory_;
 }
 
+void Buffer::make() {
+  if (memory_ != nullptr) return;
+  void* memory = device_.allocate(bytes_);
+  try {
+    recipe_({memory, 0, bytes_});
+  } catch (...) {
+    device_.release(memory, bytes_);
+    throw;
+  }
+  memory_ = memory;
+}
+
 Argument Buffer::argument() { return {memory(), offset_, bytes_}; }
+
+void Buffer::lend(const std::function<void(const Argument&)>& use) {
+  if (!recipe_) return use(argument());
+  const std::lock_guard lock(making_);
+  make();
+  use({memory_, 0, bytes_});
+  if (is_given_) return;
+  device_.release(memory_, bytes_);
+  memory_ = nullptr;
+}
 
 void Buffer::check_part(std::size_t offset, std::size_t bytes) const {
   if (offset > bytes_ || bytes > bytes_ - offset)
@@ -77,6 +105,7 @@ void Buffer::check_part(std::size_t offset, std::size_t bytes) const {
 
 void Buffer::copy_in(std::span<const std::byte> from, std::size_t offset) {
   check_part(offset, from.size());
+  constant_ = false;
   if (!from.empty()) device_.allocator().copy_in(memory(), offset_ + offset, from);
 }
 
@@ -89,6 +118,7 @@ std::byte* Buffer::address() { return static_cast<std::byte*>(memory()) + offset
 
 void Buffer::copy_from(Buffer& other, std::size_t offset) {
   other.check_part(offset, bytes_);
+  constant_ = false;
   if (bytes_ == 0) return;
   if (device_.allocator().uses_addresses()) return other.copy_out({address(), bytes_}, offset);
   if (other.device_.allocator().uses_addresses())
@@ -99,6 +129,14 @@ void Buffer::copy_from(Buffer& other, std::size_t offset) {
     other.copy_out(bytes, offset + done);
     copy_in(bytes, done);
   }
+}
+
+std::shared_ptr<Buffer> Buffer::derived(const std::string& name,
+                                        const std::function<void(std::shared_ptr<Buffer>&)>& make) {
+  const std::lock_guard lock(deriving_);
+  std::shared_ptr<Buffer>& known = derived_[name];
+  if (known == nullptr || !is_constant()) make(known);
+  return known;
 }
 
 }  // namespace weft

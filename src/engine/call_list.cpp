@@ -50,17 +50,22 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
                    const std::vector<UOp>& variables, const std::vector<std::int64_t>& values) {
   const Plan& plan = runnable->plan;
   std::vector<std::shared_ptr<Buffer>> all = memory;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    if (const auto& slots = plan.steps[i].slots; plan.steps[i].is_once)
+      all[slots[0]] = made_once(*runnable, i, all[slots[1]]);
   for (std::size_t slot = 0; slot < all.size(); ++slot)
     if (all[slot] == nullptr) all[slot] = memory_for(plan.slots[slot]);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const RunnablePlan::Loaded& loaded = runnable->steps[i];
-    Call call{runnable, i, loaded.kernel, {}, {}, {}, step.offset};
+    Call call{runnable, i, loaded.kernel, {}, {}, {}, step.offset, step.is_once};
+    call.keeps_constants =
+        step.is_once || (loaded.kernel != nullptr && !loaded.kernel->kept.empty());
     for (std::uint32_t slot : step.slots)
       call.places.push_back(place_for(all[slot], !plan.slots[slot].input));
     for (std::size_t argument = 0; argument < call.places.size(); ++argument) {
-      const Access access = access_of(step, argument);
-      note(call.places[argument], access != Access::Write, access != Access::Read);
+      const Access access = step.is_once ? Access::Constant : access_of(step, argument);
+      note(call.places[argument], reads(access), writes(access));
     }
     for (std::size_t variable : loaded.variables) {
       variables_[id_of(variables[variable])].push_back({calls_.size(), call.values.size()});
@@ -105,10 +110,25 @@ void CallList::put_in_block(Device& device, const std::vector<Place>& places,
   }
 }
 
-void CallList::set_arguments(std::size_t call) {
-  std::vector<Argument>& arguments = calls_[call].arguments;
-  arguments.clear();
-  for (Place place : calls_[call].places) arguments.push_back(places_[place].memory->argument());
+void CallList::set_arguments(std::size_t number) {
+  Call& call = calls_[number];
+  if (call.is_once)
+    return put(call.places[0],
+               made_once(*call.runnable, call.step, places_[call.places[1]].memory));
+  if (call.kernel == nullptr) return;
+  std::vector<Buffer*> memory;
+  for (Place place : call.places) memory.push_back(places_[place].memory.get());
+  const std::lock_guard lock(call.kernel->running);
+  call.arguments = arguments_for(*call.kernel, memory);
+}
+
+// What is captured as a constant may have been given other memory, which is none.
+bool CallList::reads_constants_alone(const Call& call) const {
+  const auto is_constant = [&](std::size_t argument) {
+    return places_[call.places[argument]].memory->is_constant();
+  };
+  return call.is_once ? is_constant(1)
+                      : std::ranges::all_of(call.kernel->kept, is_constant, &Kept::constant);
 }
 
 void CallList::put(Place place, std::shared_ptr<Buffer> memory) {
@@ -126,7 +146,10 @@ void CallList::set_variable(std::uint64_t variable, std::int64_t value) {
   for (const auto& [call, number] : uses->second) calls_[call].values[number] = value;
 }
 
-void CallList::run(const Call& call) {
+void CallList::run(std::size_t number) {
+  const Call& call = calls_[number];
+  if (call.keeps_constants && !reads_constants_alone(call)) set_arguments(number);
+  if (call.is_once) return;
   if (call.kernel == nullptr) {
     places_[call.places[0]].memory->copy_from(*places_[call.places[1]].memory, call.offset);
     return;
@@ -136,7 +159,7 @@ void CallList::run(const Call& call) {
 }
 
 void CallList::run() {
-  for (const Call& call : calls_) run(call);
+  for (std::size_t call = 0; call < calls_.size(); ++call) run(call);
 }
 
 std::vector<double> CallList::run_timed() {
@@ -144,7 +167,7 @@ std::vector<double> CallList::run_timed() {
   std::vector<double> seconds;
   seconds.reserve(calls_.size());
   Clock::time_point before = Clock::now();
-  for (const Call& call : calls_) {
+  for (std::size_t call = 0; call < calls_.size(); ++call) {
     run(call);
     const Clock::time_point after = Clock::now();
     seconds.push_back(std::chrono::duration<double>(after - before).count());

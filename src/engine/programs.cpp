@@ -1,18 +1,22 @@
 #include "programs.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/core.h>
+#include <weft/dev/base/hash.h>
 #include <weft/dev/base/lru_cache.h>
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/disk_cache.h>
 #include <weft/dev/device/host_memory.h>
+#include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
+#include "kept_work.h"
 #include "report.h"
 #include "search.h"
 
@@ -44,7 +48,7 @@ struct Batch {
   Device* device;
   std::vector<Key> keys;
   std::vector<std::shared_ptr<LoadedKernel>> kernels;
-  std::vector<std::string> sources;
+  std::vector<std::string> sources;  // of all kernels, then of what they keep
 };
 
 // One that was kept and is refused is as none.
@@ -58,21 +62,57 @@ Rendered rendered(const KernelFor& wanted, const std::string& schedule,
   }
 }
 
-void render(const KernelFor& wanted, const std::string& schedule,
+void render(const KernelFor& wanted, const std::string& schedule, const Key& key,
             const std::shared_ptr<const ExtraRuleList>& extra, Batch& batch) {
   const auto& [kernel, device] = wanted;
-  Rendered made = rendered(wanted, schedule, extra);
+  const auto& [settings, high, low] = key;
+  const std::string name = fmt::format("{:016x}{:016x}\n{}", high, low, settings);
+  auto known = may_keep_work(*extra) ? known_rendered(name) : std::nullopt;
+  Rendered made = known ? std::move(*known) : rendered(wanted, schedule, extra);
+  if (may_keep_work(*extra) && !known) keep_rendered(name, made);
   batch.kernels.push_back(std::make_shared<LoadedKernel>());
   batch.kernels.back()->variables = std::move(made.variables);
+  batch.kernels.back()->kept = std::move(made.kept);
+  batch.kernels.back()->is_read = std::move(made.is_read);
   batch.sources.push_back(std::move(made.source));
   if (setting_int("DEBUG") >= 3)
     report_source(kernel->arg<KernelArg>().name.get(), device->name(), batch.sources.back());
 }
 
 void compile(Batch& batch) {
+  std::vector<std::unique_ptr<Program>*> programs;
+  for (const auto& kernel : batch.kernels) programs.push_back(&kernel->program);
+  for (const auto& kernel : batch.kernels)
+    for (Kept& kept : kernel->kept) {
+      batch.sources.push_back(kept.source);
+      programs.push_back(&kept.program);
+    }
   const std::vector<std::string> code = compile_cached(*batch.device, batch.sources);
-  for (std::size_t i = 0; i < code.size(); ++i)
-    batch.kernels[i]->program = batch.device->load(code[i]);
+  for (std::size_t i = 0; i < code.size(); ++i) *programs[i] = batch.device->load(code[i]);
+}
+
+// Of a kernel that fills memory with what it reads of a constant.
+Kept kept_by(const Node* kernel, Device& device) {
+  Kept kept{.constant = 0, .argument = 0, .bytes = 0, .source = device.render(kernel), .name = {}};
+  kept.name = fmt::format("{:016x}", hash_text(kept.source));
+  for (const Node* param : signature_of(kernel).params) {
+    if (param == nullptr) continue;
+    const auto& arg = param->arg<ParamArg>();
+    const auto slot = static_cast<std::size_t>(arg.slot);
+    (writes(arg.access) ? kept.argument : kept.constant) = slot;
+    if (writes(arg.access)) kept.bytes = bytes_of(param->dtype(), param->dims());
+  }
+  return kept;
+}
+
+void fill(const Kept& kept, Buffer& constant, Buffer& memory) {
+  if (kept.program == nullptr) return memory.copy_in(std::vector<std::byte>(kept.bytes));
+  constant.lend([&](const Argument& from) {
+    std::vector<Argument> arguments(std::max(kept.argument, kept.constant) + 1);
+    arguments[kept.constant] = from;
+    arguments[kept.argument] = memory.argument();
+    kept.program->run(arguments, {});
+  });
 }
 
 }  // namespace
@@ -92,14 +132,76 @@ Rendered render_kernel(const UOp& kernel, const std::string& schedule, Device& d
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
   const UOp scheduled = schedule.empty() ? own : with_schedule(own, schedule);
-  const UOp lowered = run_pipeline({scheduled}, {.target = device.target(), .extra = extra})[0];
+  const std::vector<UOp> all =
+      run_pipeline({scheduled}, {.target = device.target(), .extra = extra});
+  const UOp& lowered = all[0];
   const auto variables = signature_of(own.node()).variables;
   for (const Node* variable : signature_of(lowered.node()).variables) {
     const auto at = std::ranges::find(variables, id_of(variable), id_of);
     result.variables.push_back(static_cast<std::size_t>(at - variables.begin()));
   }
   result.source = device.render(lowered.node());
+  const std::vector<const Node*> params = signature_of(lowered.node()).params;
+  for (std::size_t i = 0; i < signature_of(own.node()).params.size(); ++i)
+    result.is_read.push_back(i < params.size() && params[i] != nullptr);
+  for (std::size_t i = 1; i < all.size(); ++i)
+    result.kept.push_back(kept_by(all[i].node(), device));
   return result;
+}
+
+std::vector<Argument> arguments_for(const LoadedKernel& loaded, std::span<Buffer* const> memory) {
+  std::vector<Argument> arguments;
+  for (std::size_t i = 0; i < memory.size(); ++i)
+    arguments.push_back(i < loaded.is_read.size() && !loaded.is_read[i] ? Argument()
+                                                                        : memory[i]->argument());
+  for (const Kept& kept : loaded.kept) {
+    Buffer& constant = *memory[kept.constant];
+    arguments.resize(std::max(arguments.size(), kept.argument + 1));
+    const auto make = [&](std::shared_ptr<Buffer>& known) {
+      const auto made =
+          known != nullptr ? known : std::make_shared<Buffer>(constant.device(), kept.bytes);
+      fill(kept, constant, *made);
+      known = made;
+    };
+    arguments[kept.argument] = constant.derived(kept.name, make)->argument();
+  }
+  return arguments;
+}
+
+std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, const UOp& kernel,
+                                  std::size_t bytes, const std::shared_ptr<Buffer>& constant) {
+  const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
+  const auto run = [loaded, from = std::weak_ptr(constant)](const Argument& to) {
+    const std::shared_ptr<Buffer> source = from.lock();
+    if (source == nullptr) internal_error("what a constant is made of is gone");
+    const std::lock_guard lock(loaded->running);
+    std::vector<Argument> arguments =
+        arguments_for(*loaded, std::array{source.get(), source.get()});
+    arguments[0] = to;
+    loaded->program->run(arguments, {});
+  };
+  const auto make = [&](std::shared_ptr<Buffer>& memory) {
+    if (memory == nullptr)
+      memory = std::make_shared<Buffer>(constant->device(), bytes, run);
+    else
+      run(memory->argument());  // of what changes
+    memory->set_constant(constant->is_constant());
+  };
+  return constant->derived(fmt::format("{:016x}{:016x}", hash.high, hash.low), make);
+}
+
+KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra) {
+  return [extra](const UOp& kernel, Symbol device) -> std::optional<double> {
+    const Context quiet{{"DEBUG", 0}, {"DUMP", ""}};
+    Interner& from = Interner::current();
+    Arena arena;
+    const InternerScope scope(arena);
+    const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
+    const PassOptions passing{.target = find_device(device.get()).target(), .extra = extra};
+    if (!passing.target.lowered) return std::nullopt;
+    const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {own}, passing)[0]);
+    return seconds_of_choice(ready, passing.target);
+  };
 }
 
 std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
@@ -122,7 +224,7 @@ std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
     Batch& batch = batches[kernels[i].device->name()];
     batch.device = kernels[i].device;
     batch.keys.push_back(keys[i]);
-    render(kernels[i], schedules[i], extra, batch);
+    render(kernels[i], schedules[i], keys[i], extra, batch);
   }
   for (auto& [name, batch] : batches) compile(batch);
   if (!batches.empty()) trim_host_memory();

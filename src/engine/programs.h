@@ -8,16 +8,32 @@
 #include <vector>
 
 #include <weft/dev/compile/extra_rules.h>
+#include <weft/dev/device/buffer.h>
 #include <weft/dev/device/device.h>
+#include <weft/dev/schedule/plan.h>
 
 namespace weft {
+
+// What a kernel reads of a constant in an order of its own: made by another program, once for each constant.
+struct Kept {
+  std::size_t constant,
+      argument;  // where the program that makes it finds the one and writes the other
+  std::size_t bytes;
+  std::string source, name;
+  std::unique_ptr<Program> program = {};  // null: zeros will do
+};
 
 struct LoadedKernel {
   std::unique_ptr<Program> program;
   // What the program takes as its values: places in the list of the kernel's own variables.
   std::vector<std::size_t> variables;
-  std::mutex running;  // a program runs for one thread at a time
+  std::vector<Kept> kept = {};
+  std::vector<bool> is_read = {};  // by param of the kernel: by the program itself
+  std::mutex running = {};         // a program runs for one thread at a time
 };
+
+// What the program takes as its memory, by what the kernel's own params are given.
+std::vector<Argument> arguments_for(const LoadedKernel& loaded, std::span<Buffer* const> memory);
 
 // What compiling depends on besides the kernel: the device, the settings in force, extra rules.
 std::string compilation_key(Device& device, const ExtraRuleList& extra);
@@ -27,9 +43,18 @@ std::string compilation_key(Device& device, const ExtraRuleList& extra);
 struct Rendered {
   std::string source;
   std::vector<std::size_t> variables;  // places in the list of the kernel's own variables
+  std::vector<Kept> kept;              // without programs
+  std::vector<bool> is_read;           // by param of the kernel: by the program itself
 };
 Rendered render_kernel(const UOp& kernel, const std::string& schedule, Device& device,
                        const std::shared_ptr<const ExtraRuleList>& extra);
+
+// What a kernel makes of a constant, when somebody reads it: the same as long as the constant is one.
+std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, const UOp& kernel,
+                                  std::size_t bytes, const std::shared_ptr<Buffer>& constant);
+
+// What the cost model of a kernel's device says of it.
+KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra);
 
 struct KernelFor {
   UOp kernel;

@@ -16,6 +16,8 @@
 #include <weft/dev/ir/text.h>
 #include <weft/settings.h>
 
+#include "kept_work.h"
+#include "programs.h"
 #include "resolve.h"
 #include "run.h"
 
@@ -37,6 +39,16 @@ Plans& plans() {
   return all;
 }
 
+// The model's choices are kept on disk, by what they depend on.
+Plan made_plan(const Resolved& resolved, const std::string& key,
+               const std::shared_ptr<const ExtraRuleList>& extra) {
+  if (setting_int("LAYOUTS") == 0) return make_plan(resolved.roots, Profile{});
+  const auto known = may_keep_work(*extra) ? known_choices(key) : std::nullopt;
+  Plan plan = make_plan(resolved.roots, Profile{}, expected_seconds(extra), known);
+  if (may_keep_work(*extra) && !known) keep_choices(key, plan.choices);
+  return plan;
+}
+
 // Graphs of one structure share a plan: only their memory differs.
 std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
                                        const std::shared_ptr<const ExtraRuleList>& extra) {
@@ -48,6 +60,7 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
       devices += compilation_key(*device, *extra) + ",";
   }
   devices += setting("ALLREDUCE") + "," + setting("IN_PLACE") + ",";
+  devices += setting("LAYOUTS") + "," + setting("WINOGRAD") + ",";
   devices += setting("RECOMPUTE") + ",";
   devices += setting("BEAM");  // a plan keeps what a search has found
   const StructuralHash hash = structural_hash(nodes);
@@ -57,7 +70,8 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
     if (const auto* found = plans().made.find(key)) return *found;
   }
   auto plan = std::make_shared<RunnablePlan>();
-  plan->plan = make_plan(resolved.roots, Profile{});
+  plan->plan =
+      made_plan(resolved, fmt::format("{:016x}{:016x}\n{}", hash.high, hash.low, devices), extra);
   plan->extra = extra;
   const std::lock_guard lock(plans().mutex);
   return plans().made.insert(key, std::move(plan));
@@ -281,6 +295,9 @@ RunCost cost(const std::vector<Wanted>& wanted) {
     cost.flops += step.work.flops;
     cost.bytes += step.work.bytes;
   }
+  for (const BufferLayout& layout : plan.layouts)
+    cost.turned.push_back({std::string(layout.kernel.get()), layout.sizes, layout.order,
+                           layout.seconds, layout.seconds_as_made});
   std::vector<bool> is_new(plan.slots.size());
   for (const Step& step : plan.steps)
     for (std::uint32_t slot : step.slots) is_new[slot] = !plan.slots[slot].input;

@@ -81,12 +81,12 @@ Device& device_of(const Slot& slot) {
 void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
                 const std::vector<std::shared_ptr<Buffer>>& memory,
                 const std::vector<std::int64_t>& values) {
-  std::vector<Argument> arguments;
-  for (std::uint32_t slot : step.slots) arguments.push_back(memory[slot]->argument());
+  std::vector<Buffer*> given;
+  for (std::uint32_t slot : step.slots) given.push_back(memory[slot].get());
   std::vector<std::int64_t> own;
   for (std::size_t variable : loaded.variables) own.push_back(values[variable]);
   const std::lock_guard lock(loaded.kernel->running);
-  loaded.kernel->program->run(arguments, own);
+  loaded.kernel->program->run(arguments_for(*loaded.kernel, given), own);
 }
 
 void place_blocks(const RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& memory) {
@@ -103,6 +103,8 @@ void place_blocks(const RunnablePlan& runnable, std::vector<std::shared_ptr<Buff
 std::vector<Block> blocks_of(const Plan& plan) {
   const std::vector<std::size_t> last = last_uses(plan);
   std::vector<bool> is_done = outer_slots(plan);
+  for (const Step& step : plan.steps)
+    if (step.is_once) is_done[step.slots[0]] = true;
   std::map<Device*, std::pair<std::vector<std::uint32_t>, std::vector<Lifetime>>> parts;
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
     for (std::uint32_t slot : plan.steps[i].slots) {
@@ -120,6 +122,14 @@ std::vector<Block> blocks_of(const Plan& plan) {
 
 std::shared_ptr<Buffer> memory_for(const Slot& slot) {
   return std::make_shared<Buffer>(device_of(slot), bytes_of(slot));
+}
+
+std::shared_ptr<Buffer> made_once(const RunnablePlan& runnable, std::size_t step,
+                                  const std::shared_ptr<Buffer>& constant) {
+  const Step& of = runnable.plan.steps[step];
+  const UOp& memory = runnable.plan.slots[of.slots[0]].buffer;
+  return made_once(runnable.steps[step].kernel, of.kernel,
+                   weft::bytes_of(memory->dtype(), memory->dims()), constant);
 }
 
 Access access_of(const Step& step, std::size_t argument) {
@@ -140,6 +150,8 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
     const Clock::time_point begin = callers.empty() ? start : Clock::now();
     if (step.kernel.is_null())
       memory[step.slots[0]]->copy_from(*memory[step.slots[1]], step.offset);
+    else if (step.is_once)
+      memory[step.slots[0]] = made_once(runnable, i, memory[step.slots[1]]);
     else
       run_kernel(runnable.steps[i], step, memory, values);
     if (!callers.empty()) report_step(plan, step, seconds_since(begin), callers[i]);

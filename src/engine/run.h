@@ -38,6 +38,10 @@ std::vector<Block> blocks_of(const Plan& plan);
 // New memory of a slot.
 std::shared_ptr<Buffer> memory_for(const Slot& slot);
 
+// What a step makes of a constant.
+std::shared_ptr<Buffer> made_once(const RunnablePlan& runnable, std::size_t step,
+                                  const std::shared_ptr<Buffer>& constant);
+
 // What a step does with one of its slots.
 Access access_of(const Step& step, std::size_t argument);
 

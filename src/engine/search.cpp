@@ -157,6 +157,8 @@ class Search {
         return count(&SearchCounts::refused, schedule);
       auto loaded = std::make_shared<LoadedKernel>();
       loaded->variables = std::move(rendered.variables);
+      loaded->kept = std::move(rendered.kept);
+      loaded->is_read = std::move(rendered.is_read);
       ready.push_back({std::move(schedule), std::move(rendered.source), std::move(loaded)});
     } catch (const std::exception&) {
       count(&SearchCounts::refused, schedule);

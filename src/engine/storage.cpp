@@ -9,9 +9,11 @@
 namespace weft {
 namespace {
 
-UOp buffer_node(DType dtype, const Sizes& sizes, const Device& device) {
+UOp buffer_node(DType dtype, const Sizes& sizes, const Device& device,
+                Space space = Space::Global) {
   BufferArg arg;
   arg.id = fresh_id();
+  arg.space = space;
   arg.device = Symbol(std::string(device.name()));
   const InternerScope scope(shared_graph());
   return make(Op::Buffer, sizes, dtype, arg);
@@ -45,6 +47,15 @@ UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory) 
   if (memory->bytes() != bytes_of(dtype, node->dims()))
     internal_error(fmt::format("a BUFFER of {} bytes got memory of {}",
                                bytes_of(dtype, node->dims()), memory->bytes()));
+  shared_graph().attach(node.node(), std::move(memory));
+  return node;
+}
+
+UOp constant_buffer(const Node* buffer) {
+  std::shared_ptr<Buffer> memory = memory_of(buffer);
+  memory->set_constant(true);
+  const UOp node =
+      buffer_node(buffer->dtype(), sizes_of(UOp(buffer)), memory->device(), Space::Constant);
   shared_graph().attach(node.node(), std::move(memory));
   return node;
 }

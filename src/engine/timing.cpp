@@ -24,8 +24,9 @@ Scratch::Scratch(const UOp& kernel, Device& device) {
 }
 
 double Scratch::time(LoadedKernel& loaded, std::int64_t repeats) {
-  std::vector<Argument> arguments;
-  for (const auto& buffer : buffers_) arguments.push_back(buffer->argument());
+  std::vector<Buffer*> memory;
+  for (const auto& buffer : buffers_) memory.push_back(buffer.get());
+  const std::vector<Argument> arguments = arguments_for(loaded, memory);
   std::vector<std::int64_t> values;
   for (std::size_t variable : loaded.variables) values.push_back(values_[variable]);
   const auto start = std::chrono::steady_clock::now();

@@ -11,8 +11,9 @@ namespace {
 
 constexpr std::array<std::string_view, 10> loop_kinds{
     "loop", "reduce", "thread", "global", "local", "warp", "lane", "upcast", "vector", "unroll"};
-constexpr std::array<std::string_view, 4> spaces{"global", "shared", "scratch", "register"};
-constexpr std::array<std::string_view, 3> accesses{"read", "write", "readwrite"};
+constexpr std::array<std::string_view, 5> spaces{"global", "shared", "scratch", "register",
+                                                 "constant"};
+constexpr std::array<std::string_view, 4> accesses{"read", "write", "readwrite", "constant"};
 constexpr std::array<std::string_view, 4> scopes{"warp", "group", "team", "device"};
 
 std::uint64_t field_hash(Symbol value) { return value.hash(); }

@@ -204,7 +204,10 @@ Inputs Model::State::checked(const NamedValues& given) const {
 void Model::State::make_ready() {
   if (is_ready) return;
   runner.run_constants();
-  if (!options.trainable && !has_given_parameters) runner.forget_constants();
+  if (!options.trainable && !has_given_parameters) {
+    runner.forget_constants();
+    runner.freeze_constants();
+  }
   is_ready = true;
 }
 
@@ -326,7 +329,11 @@ std::map<std::string, Tensor> Model::parameters() const {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
   std::map<std::string, Tensor> result;
-  state.has_given_parameters = true;
+  if (!state.has_given_parameters) {  // calls from now on see what is assigned to them
+    state.has_given_parameters = true;
+    state.is_ready = false;
+    state.forms.clear();
+  }
   for (const TensorProto& each : state.proto.graph.initialisers)
     if (const Value& value = state.runner.constant(each); value.is_tensor())
       result.emplace(each.name, value.tensor());

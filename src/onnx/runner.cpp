@@ -23,9 +23,14 @@ std::string text_of(const NodeProto& node) {
 }
 
 // What is only looked at, or one number, needs no memory of its own.
-bool is_view(const UOp& graph) {
+const Node* looked_at(const UOp& graph) {
   const Node* node = graph.node();
   while (info(node->op()).cls == OpClass::Movement) node = node->src(0);
+  return node;
+}
+
+bool is_view(const UOp& graph) {
+  const Node* node = looked_at(graph);
   return node->op() == weft::Op::Buffer || node->is_const();
 }
 
@@ -150,6 +155,14 @@ void Runner::forget_constants() {
     weights_.forget(each);
   }
   trim_host_memory();
+}
+
+// What is computed from them is part of a kernel, and changes no more either.
+void Runner::freeze_constants() {
+  for (const auto& [name, slot] : constants_.own())
+    if (slot.value.is_tensor() && slot.value.known() == nullptr &&
+        looked_at(slot.value.tensor().uop())->op() == weft::Op::Buffer)
+      slot.value.tensor().freeze();
 }
 
 Values Runner::run(const std::vector<std::pair<std::string_view, Value>>& inputs) {

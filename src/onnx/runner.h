@@ -78,6 +78,7 @@ class Runner {
   // Constants that the rest does not read go, with the memory of what they were computed from. Nobody has been
   // given one.
   void forget_constants();
+  void freeze_constants();
   Values run(const std::vector<std::pair<std::string_view, Value>>& inputs);
 
   // A graph in a node, in the scope around it.

@@ -208,7 +208,7 @@ class CSource {
       const auto& arg = param->arg<ParamArg>();
       const std::string type = c_type(memory_of(param->dtype()));
       out += fmt::format("  {0}{1}*{2} p{3} = arguments[{3}];{4}\n",
-                         arg.access == Access::Read ? "const " : "", type,
+                         writes(arg.access) ? "" : "const ", type,
                          arg.alias == 0 ? " restrict" : "", arg.slot, size_comment(param));
     }
     for (std::size_t i = 0; i < signature_.variables.size(); ++i) {

@@ -278,7 +278,10 @@ std::vector<Check> all_checks() {
     {Level::Any, {Load},
      [](auto n) { return n->size() == 1 || (n->size() == 2 && n->src(1)->dtype() == n->dtype()); },
      "what stands for invalid places is not one value of the dtype"},
-    {Level::Any, {Store}, [](auto n) { return !is_param_with(Access::Read, n->src(0)); },
+    {Level::Any, {Store},
+     [](auto n) {
+       return !is_param_with(Access::Read, n->src(0)) && !is_param_with(Access::Constant, n->src(0));
+     },
      "writes a param that may only be read"},
     {Level::Any, {Store}, [](auto n) { return n->src(1)->dtype() == n->src(0)->dtype(); },
      "the value is not of the buffer's dtype"},

@@ -41,6 +41,52 @@ const Node* reshaped(const Node* node) {
   return node;
 }
 
+// What is joined of sums, and of what is computed of these element for element: as many of them; 0 for other values.
+// Each is stored where it is joined (joined.h), by a kernel that would be there anyway.
+class Joins {
+ public:
+  int operator()(const Node* node) {
+    if (node->op() != Op::Where || !is_leaf(viewed(node->src(0)))) return 0;
+    if (const int* known = parts_.find(node)) return *known;
+    const int front = parts_below(node->src(1)), back = parts_below(node->src(2));
+    const int parts = front > 0 && back > 0 ? std::min(front + back, most_parts + 1) : 0;
+    parts_.set(node, parts <= most_parts ? parts : 0);
+    return *parts_.find(node);
+  }
+
+  // Behind what surrounds it, up to the join or the sum that it is made of.
+  static const Node* source_of(const Node* part) {
+    while (OpSet{Op::Pad, Op::Reshape, Op::Permute, Op::Detach}.contains(part->op()))
+      part = part->src(0);
+    return part;
+  }
+
+ private:
+  static constexpr int most_parts = 16, most_depth = 16;
+
+  int parts_below(const Node* part) {
+    part = source_of(part);
+    if (part->op() == Op::Reduce) return 1;
+    if (const int joined = (*this)(part)) return joined;
+    if (!is_elementwise(part->op())) return 0;
+    return is_of_sum(part, 0) ? 1 : 0;
+  }
+
+  bool is_of_sum(const Node* value, int depth) {
+    value = source_of(value);
+    if (value->op() == Op::Reduce) return true;
+    if (!is_elementwise(value->op()) || depth > most_depth) return false;
+    if (const bool* known = of_sums_.find(value)) return *known;
+    const bool found = std::ranges::any_of(
+        value->src(), [&](auto source) { return is_of_sum(source, depth + 1); });
+    of_sums_.set(value, found);
+    return found;
+  }
+
+  NodeMap<int> parts_;
+  NodeMap<bool> of_sums_;
+};
+
 class Cutter {
  public:
   Cutter(const std::vector<Root>& roots, const Profile& profile)
@@ -73,6 +119,7 @@ class Cutter {
     bool repeated = false;  // by an EXPAND
     bool must = false;
     bool is_written = false;  // by an AFTER
+    bool is_joined = false;   // to what others are joined to as well
     Symbol device = {};
     std::optional<Origin> origin = {};
   };
@@ -117,6 +164,13 @@ class Cutter {
       if (next.device == Symbol()) next.device = known.device;
       if (!next.origin) next.origin = origin;
       ahead_.set(source, next);
+    }
+    if (joins_(user) == 0) return;
+    for (const Node* part : user->src().subspan(1)) {
+      const Node* source = Joins::source_of(part);
+      Ahead joined = ahead(source);
+      joined.is_joined = true;
+      ahead_.set(source, joined);
     }
   }
 
@@ -176,7 +230,7 @@ class Cutter {
         value = with_sources(UOp(node), src);
         if (is_cut(node, ops)) {
           value = add({.value = value,
-                       .must = ahead(node).must || ops > profile_.most_ops,
+                       .must = ahead(node).must || joins_(node) > 0 || ops > profile_.most_ops,
                        .device = device_for(node, device),
                        .origin = origin_of(node)});
         }
@@ -220,6 +274,7 @@ class Cutter {
     if (known.must) return true;
     if (!is_computed(node) || node->dtype().is_weak() || ops == 0) return false;
     if (node->op() == Op::Reduce || ops > profile_.most_ops) return true;
+    if (joins_(node) > 0 && !known.is_joined) return true;
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
   }
 
@@ -333,6 +388,7 @@ class Cutter {
     return true;
   }
 
+  mutable Joins joins_;  // keeps what it has found
   const std::vector<Root>& roots_;
   const Profile& profile_;
   std::vector<const Node*> nodes_;

@@ -4,7 +4,6 @@
 #include <map>
 #include <set>
 
-#include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/symbolic.h>
@@ -13,6 +12,7 @@
 #include <weft/error.h>
 
 #include "reshape.h"
+#include "steps.h"
 
 namespace weft {
 namespace {
@@ -96,21 +96,6 @@ const RuleSet& kernel_rules() {
                                  {"kernel", {&computed, &ranges_rules(Algebra::Exact)}},
                                  {"kernel", {&computed, &ranges_rules(Algebra::Fast)}}};
   return sets[static_cast<std::size_t>(algebra_in_force())];
-}
-
-// "r_64_32": a reduction over 32 for each of 64 elements; "e_64": elementwise.
-std::string name_of(const UOp& kernel) {
-  std::vector<std::string> loops, reduces;
-  for (const Node* node : toposort(kernel.node())) {
-    if (node->op() != Op::Range) continue;
-    const bool is_reduce = node->arg<RangeArg>().kind == LoopKind::Reduce;
-    const Node* size = node->src(0);
-    (is_reduce ? reduces : loops).push_back(size->is_const() ? std::to_string(size->lo()) : "n");
-  }
-  std::string name = reduces.empty() ? "e" : "r";
-  for (const auto& list : {loops, reduces})
-    for (const std::string& size : list) name += "_" + size;
-  return name;
 }
 
 class Emitter {
@@ -252,12 +237,8 @@ class Emitter {
               .origins = origins_of(kernel.outputs)};
     const UOp sink =
         with_params(rewrite(make(Op::Sink, effects, {}, KernelArg{}), algebra()), step.slots);
-    step.kernel = make(Op::Sink, sources_of(sink), {}, KernelArg{Symbol(name_of(sink))});
+    step.kernel = named(sink);
     plan_.steps.push_back(std::move(step));
-  }
-
-  static std::vector<UOp> sources_of(const UOp& node) {
-    return {node->src().begin(), node->src().end()};
   }
 
   // What is written comes first, then what is read, as the kernel meets it.
@@ -284,13 +265,18 @@ class Emitter {
       if (params.contains(leaf)) continue;
       const bool is_written = std::ranges::any_of(
           std::span(written).first(outputs), [&](auto other) { return slot_of(other) == slot; });
-      const Access access = !is_written           ? Access::Read
-                            : read.contains(slot) ? Access::ReadWrite
-                                                  : Access::Write;
+      const Access access = is_written && read.contains(slot) ? Access::ReadWrite
+                            : is_written                      ? Access::Write
+                            : is_constant(slot)               ? Access::Constant
+                                                              : Access::Read;
       const ParamArg arg{static_cast<std::int32_t>(at - slots.begin()), access, 0};
       params.emplace(leaf, make(Op::Param, sizes_of(plan_.slots[slot].buffer), leaf->dtype(), arg));
     }
     return substitute(sink, params);
+  }
+
+  bool is_constant(std::uint32_t slot) const {
+    return plan_.slots[slot].buffer->arg<BufferArg>().space == Space::Constant;
   }
 
   const CutGraph& graph_;

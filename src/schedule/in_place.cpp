@@ -4,6 +4,7 @@
 #include <map>
 #include <numeric>
 
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/settings.h>
@@ -35,17 +36,11 @@ const Node* only_store(const std::vector<const Node*>& nodes) {
 // The reads that are operands of what is stored, and of nothing that a loop of its own computes: that might
 // read again when the element has been written.
 std::vector<const Node*> direct_reads(const Node* store) {
-  std::vector<const Node*> reads, loops, open{store->src(1)};
-  NodeMap<bool> seen;
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (!seen.insert(node, true)) continue;
+  std::vector<const Node*> reads, loops;
+  for (const Node* node : elementwise_below({store->src(1)})) {
     if (node->op() == Op::Load)
       reads.push_back(node->src(0));
-    else if (is_elementwise(node->op()))
-      open.insert(open.end(), node->src().begin(), node->src().end());
-    else
+    else if (!is_elementwise(node->op()))
       loops.push_back(node);
   }
   NodeMap<bool> in_loops;

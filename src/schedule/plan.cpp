@@ -15,8 +15,11 @@
 
 #include "again.h"
 #include "emit.h"
+#include "hoisted.h"
 #include "in_place.h"
+#include "joined.h"
 #include "needed.h"
+#include "orders.h"
 #include "shard_rules.h"
 #include "split_sums.h"
 
@@ -90,7 +93,8 @@ Simplified simplified(const std::vector<Root>& roots) {
   Simplified result;
   for (const Root& root : roots) result.tensors.push_back(root.tensor);
   result.tensors = rewrite(without_calls(result.tensors), tensor_rules(algebra_in_force()));
-  result.tensors = on_their_devices(without_unneeded(result.tensors), roots);
+  result.tensors = without_unneeded(with_factors_outside(result.tensors));
+  result.tensors = on_their_devices(result.tensors, roots);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const UOp& tensor = result.tensors[i];
     if (tensor->op() != Op::Multi) {
@@ -192,7 +196,8 @@ void keep(Plan& plan, Interner& from) {
 
 }  // namespace
 
-Plan make_plan(const std::vector<Root>& roots, const Profile& profile) {
+Plan make_plan(const std::vector<Root>& roots, const Profile& profile, const KernelSeconds& seconds,
+               const std::optional<Choices>& known) {
   const bool is_checked = setting_int("SPEC") != 0;
   for (const Root& root : roots)
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
@@ -202,6 +207,8 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile) {
   emit(kernels.graph, kernels.fusion, plan);
   plan.roots = tensors.joined(plan.roots);
   find_inputs(roots, plan);
+  store_joined_in_parts(plan);
+  if (seconds) choose_orders(plan, seconds, known);
   reuse_inputs(plan, in_place_in_force());
   for (const Step& step : plan.steps)
     if (is_checked && !step.kernel.is_null())

@@ -21,6 +21,8 @@ constexpr double times_ordered = 2, lanes = 16;
 // What a byte takes that a stage reads again in every trip of the loops around it, where it reads more than
 // stays in a cache.
 constexpr double effort_of_far_byte = 1.5;
+// So many trips of the innermost loop around a stage fill it together (BATCH).
+constexpr double trips_together = 32;
 // So many neighbours may use what is read once: more do not stand in registers.
 constexpr double most_reuse = 8;
 // Index arithmetic counts among a kernel's nodes: some of it for every op on data.
@@ -63,7 +65,9 @@ double far_effort(const Body& body, const Instance& place, std::size_t outside, 
     for (std::size_t dim : reading.used)
       if (const Bound& bound = place.dims[dim]; bound.loop != nullptr && bound.depth > outside)
         bytes *= bound.loop->trips;
-    if (bytes > cache) effort += bytes * place.runs(outside) * effort_of_far_byte;
+    const double together =
+        outside > place.nest.size() ? 1 : std::min(trips_together, place.nest[outside - 1]->trips);
+    if (bytes > cache) effort += bytes * place.runs(outside) / together * effort_of_far_byte;
   }
   return effort;
 }
@@ -76,7 +80,7 @@ double loads(const Body& body, const Instance& place) {
   const auto is_shared_by = [&](std::size_t dim, const Reading& reading) {
     const Bound& bound = place.dims[dim];
     return bound.loop != nullptr && !bound.loop->reduces &&
-           bound.depth > place.outside.value_or(0) &&
+           bound.depth >= place.outside.value_or(0) &&
            std::ranges::find(reading.used, dim) == reading.used.end();
   };
   double count = 0;

@@ -135,6 +135,19 @@ void Storage::renew() {
     current_ = new_buffer(current_->dtype(), sizes_of(current_), memory_of(current_.node()));
 }
 
+void Storage::freeze() {
+  const std::lock_guard lock(mutex_);
+  tracked_ = false;
+  give_way();
+  Substitution constants;
+  for (const Node* buffer : buffers_of(current_.node()))
+    if (buffer->arg<BufferArg>().space != Space::Constant)
+      constants.emplace(buffer, constant_buffer(buffer));
+  current_ = substitute(current_, constants);
+  owned_ = false;
+  looked_at_ = true;
+}
+
 void Storage::move(const std::vector<std::shared_ptr<Buffer>>& memory) {
   const std::lock_guard lock(mutex_);
   const UOp known = computed(current_.node());
@@ -168,10 +181,12 @@ void Storage::rest() {
 void Storage::overwritten(Substitution& renewed) {
   const std::lock_guard lock(mutex_);
   if (!looked_at_) return;
-  for (const Node* buffer : buffers_of(current_.node()))
+  for (const Node* buffer : buffers_of(current_.node())) {
+    memory_of(buffer)->set_constant(false);
     if (!renewed.contains(buffer))
       renewed.emplace(buffer,
                       new_buffer(buffer->dtype(), sizes_of(UOp(buffer)), memory_of(buffer)));
+  }
   looked_at_ = false;
 }
 

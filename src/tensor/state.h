@@ -52,6 +52,9 @@ class Storage {
   // The memory was written by somebody else: what was computed from it is not what it would give now.
   void renew();
 
+  // What lies in memory is constant from now on: an assignment takes other memory.
+  void freeze();
+
   // Its values lie in other memory from now on, by its BUFFERs.
   void move(const std::vector<std::shared_ptr<Buffer>>& memory);
 

@@ -163,6 +163,13 @@ void Tensor::realize(const std::vector<Tensor>& tensors) {
   for (const Tensor& tensor : tensors) tensor.state_->storage->settle();
 }
 
+Tensor& Tensor::freeze() {
+  const Called called("freeze");
+  realize({*this});
+  state_->storage->freeze();
+  return *this;
+}
+
 std::vector<ScheduleItem> Tensor::schedule() const { return Called(), schedule({*this}); }
 
 std::vector<ScheduleItem> Tensor::schedule(const std::vector<Tensor>& tensors) {

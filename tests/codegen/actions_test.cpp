@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 #include <weft/dev/base/called.h>
+#include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
@@ -129,6 +130,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "swap r0 k0.1",
                            "group k0 8",
                            "group k0 8 mask",
+                           "batch r1 12 shift",
                            "global r0",
                            "local r0.1",
                            "stage p2 at k0 in shared",
@@ -175,8 +177,8 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
       {"stage p1 in", "a memory is missing"},
-      {"stage p1 in global", "the memories of a kernel are shared, scratch and register"},
-      {"stage p1 in cache", "the memories of a kernel are shared, scratch and register"},
+      {"stage p1 in global", "the memories of a kernel are shared, scratch, register and constant"},
+      {"stage p1 in cache", "the memories of a kernel are shared, scratch, register and constant"},
   };
   for (const auto& [schedule, expected] : wrong)
     EXPECT_EQ(error_of([&] { return parse_schedule(schedule); }),
@@ -189,6 +191,8 @@ std::string refusal(const UOp& kernel, const char* schedule) {
 
 TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
   static constexpr Text wrong[] = {
+      {"stage p1 in constant",
+       "schedule: 'stage p1 in constant': it may be written before the kernel runs again"},
       {"vector r7", "schedule: the kernel has no loop 'r7'; it has r0 r1 k0"},
       {"tile r0 4; upcast r0.2", "schedule: the kernel has no loop 'r0.2'; it has r0 r0.1 r1 k0"},
       {"tile r0 64", "schedule: 'tile r0 64': it has 12 trips"},
@@ -281,6 +285,56 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
 std::size_t count(const UOp& kernel, Op op) {
   return static_cast<std::size_t>(
       std::ranges::count(toposort(kernel.node()), op, [](auto node) { return node->op(); }));
+}
+
+// Each row's products with all rows of p2, halved, in memory of the kernel's own; r0: 12, r1: 8.
+UOp halved_products() {
+  const UOp rows = param(1, Access::Read, {size(12), size(4)}),
+            others = param(2, Access::Read, {size(16), size(4)});
+  const UOp i = loop(size(12)), j = loop(size(8)), at = loop(size(16)), again = loop(size(16)),
+            l = reduction(4), k = reduction(16);
+  const auto staged = [](const UOp& value, const UOp& own) {
+    return make(Op::Stage, {value, own}, {}, StageArg{fresh_id(), Space::Scratch, {}});
+  };
+  const UOp product =
+      reduce(Op::Add, {load(place(rows, {i, l})) * load(place(others, {at, l})), l});
+  const UOp half = load(place(staged(product, at), {again})) * 0.5;
+  const UOp value = load(place(staged(half, again), {k})) *
+                    load(place(param(3, Access::Read, {size(16), size(8)}), {k, j}));
+  const UOp out = place(param(0, Access::Write, {size(12), size(8)}), {i, j});
+  return stages({kernel_of({over(put(out, reduce(Op::Add, {value, k})), {i, j})})}, {})[0];
+}
+
+// The products of six rows, and their halves, lie in one memory: no other loops need both.
+TEST_F(Actions, TripsFillMemoryTogether) {
+  const UOp kernel = halved_products();
+  EXPECT_EQ(count(kernel, Op::Buffer), 2U);
+  const UOp together = apply_schedule(kernel, parse_schedule("batch r0 6; tile b1 3; upcast b1.1"));
+  const std::vector<const Node*> nodes = toposort(together.node());
+  const auto memory = std::ranges::find(nodes, Op::Buffer, [](auto node) { return node->op(); });
+  EXPECT_EQ(count(together, Op::Buffer), 1U);
+  EXPECT_EQ((*memory)->dims()[0], const_int(6).node());
+  EXPECT_EQ(refusal(matmul(), "batch r0 4"),
+            "schedule: 'batch r0 4': nothing is filled in its trips");
+  EXPECT_EQ(refusal(kernel, "batch k0 2"), "schedule: 'batch k0 2': it is no loop of the output");
+  EXPECT_EQ(refusal(kernel, "batch r1 2"),
+            "schedule: 'batch r1 2': nothing is filled in its trips");
+  EXPECT_EQ(refusal(kernel, "batch r0 5"),
+            "schedule: 'batch r0 5': 12 trips are no multiple of it: which tail?");
+}
+
+// Rows of another length than a way of the cache would lie in all of its sets.
+TEST_F(Actions, RowsOfABatchAreALineLongerThanAWay) {
+  const UOp x = param(1, Access::Read, {size(4), size(512)});
+  const UOp i = loop(size(4)), j = loop(size(512)), at = loop(size(512));
+  const UOp stage = make(Op::Stage, {load(place(x, {i, at})) * 2.0, at}, {},
+                         StageArg{fresh_id(), Space::Scratch, {}});
+  const UOp out = place(param(0, Access::Write, {size(4), size(512)}), {i, j});
+  const UOp kernel = stages({kernel_of({over(put(out, load(place(stage, {j}))), {i, j})})}, {})[0];
+  const UOp together = apply_schedule(kernel, parse_schedule("batch r0 2"));
+  const std::vector<const Node*> nodes = toposort(together.node());
+  const auto memory = std::ranges::find(nodes, Op::Buffer, [](auto node) { return node->op(); });
+  EXPECT_EQ((*memory)->dims()[1], const_int(512 + 16).node());
 }
 
 TEST_F(Actions, AValueIsComputedOnceForAllWhoNeedIt) {

@@ -339,6 +339,14 @@ TEST_F(Choose, StagesOutsideOfTheLoopsAroundANest) {
   EXPECT_NE(staged_at(4096), "r0");
 }
 
+// Products of one row read all of p2, those of several share what they read.
+TEST_F(Choose, RowsGoThroughWhatTheyShareTogether) {
+  const Schedule chosen = choose_schedule(products_of_rows(12, 64, 64, 32).node(), fixed_target());
+  EXPECT_EQ(chosen[0].type, Action::Batch) << to_string(chosen);
+  EXPECT_EQ(chosen[0].name, "r1");
+  EXPECT_TRUE(has(chosen, LoopKind::Upcast, "b1")) << to_string(chosen);
+}
+
 TEST_F(Choose, KeepsWhatIsDearAndFits) {
   const Schedule row = choose_schedule(shares(512, 4096).node(), fixed_target());
   EXPECT_TRUE(stages(row, "k1")) << to_string(row);

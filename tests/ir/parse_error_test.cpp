@@ -101,7 +101,7 @@ constexpr Case lines[] = {
     {"%0 = param {slot = 2147483648, access = read, alias = 0} : f32",
      "2:20: '2147483648' is not an integer of the wanted size"},
     {"%0 = param {slot = 0, access = peek, alias = 0} : f32",
-     "2:32: 'peek' is none of read, write, readwrite"},
+     "2:32: 'peek' is none of read, write, readwrite, constant"},
     {"%0 = barrier {scope = wide}", "2:23: 'wide' is none of warp, group, team, device"},
     {"%0 = const 1 : index\n%1 = reduce %0 {op = plus, axes = []} : index",
      "3:22: there is no op 'plus'"},

@@ -183,6 +183,33 @@ UOp column_shares(Random& random) {
   return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("column_shares")});
 }
 
+// Of each row the products with all rows of another matrix, and shares of those as factors: two stages and three sums.
+UOp weighted(Random& random) {
+  const std::int64_t m = random.in(1, 14), n = random.in(1, 40), d = random.in(1, 6),
+                     w = random.in(1, 20);
+  const UOp rows = input(1, {m, d}), keys = input(2, {n, d}), values = input(3, {n, w});
+  const UOp row = looped(m), column = looped(w);
+  const auto staged = [](const UOp& value, const UOp& at) {
+    const UOp stage = make(Op::Stage, {value, at}, {}, StageArg{fresh_id(), Space::Scratch, {}});
+    return [=](const UOp& here) { return load(place(stage, {here})); };
+  };
+  const auto sum = [&](Op op, std::int64_t size, auto value) {
+    const UOp k = looped(size, LoopKind::Reduce);
+    return reduce(op, std::vector<UOp>{value(k), k});
+  };
+  const UOp key = looped(n), again = looped(n);
+  const auto score = staged(
+      sum(Op::Add, d,
+          [&](const UOp& k) { return load(place(rows, {row, k})) * load(place(keys, {key, k})); }),
+      key);
+  const UOp less = (score(again) - sum(Op::Max, n, score)) * 0.125;
+  const auto part = staged(less * less + 1.0, again);
+  const UOp value =
+      sum(Op::Add, n, [&](const UOp& k) { return part(k) * load(place(values, {k, column})); });
+  const UOp out = put(place(output({m, w}), {row, column}), value / sum(Op::Add, n, part));
+  return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("weighted")});
+}
+
 // Draws actions; most of what it draws can be done.
 class Drawer {
  public:
@@ -190,6 +217,7 @@ class Drawer {
     for (const auto& [name, range] : loops_of_kernel(kernel))
       loops_.push_back({name, range->src(0)->lo(), name[0] == 'k'});
     for (const auto& [name, load] : reads_of_kernel(kernel)) reads_.push_back(name);
+    fills_ = std::ranges::any_of(loops_, [](const Loop& loop) { return loop.name[0] == 's'; });
   }
 
   Schedule schedule() {
@@ -198,6 +226,7 @@ class Drawer {
       if (loop.is_reduce && random_.chance(0.2))
         schedule_.push_back({.type = Action::Stage, .name = loop.name});
     if (random_.chance(0.2)) pad();
+    if (fills_ && random_.chance(0.6)) batch();
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
     if (random_.chance(0.5)) share();
     if (has_groups_ || random_.chance(0.1)) group();
@@ -258,6 +287,15 @@ class Drawer {
     const Tail tail = is_even ? Tail::None : static_cast<Tail>(random_.in(1, 3));
     schedule_.push_back({.type = Action::Tile, .name = loop.name, .count = count, .tail = tail});
     cut(at, count);
+  }
+
+  void batch() {
+    Loop& loop = loops_[static_cast<std::size_t>(random_.in(0, 1))];
+    const std::int64_t count = random_.in(1, loop.size);
+    const Tail tail = loop.size % count == 0 ? Tail::None : static_cast<Tail>(random_.in(1, 3));
+    schedule_.push_back({.type = Action::Batch, .name = loop.name, .count = count, .tail = tail});
+    loop.size = (loop.size + count - 1) / count;
+    loops_.push_back({"b0", count, false});
   }
 
   void pad() {
@@ -361,7 +399,7 @@ class Drawer {
   std::vector<Loop> loops_;
   std::vector<std::string> reads_;
   std::map<std::string, int> cuts_;
-  bool has_threads_ = false, has_groups_ = false;
+  bool has_threads_ = false, has_groups_ = false, fills_ = false;
   Schedule schedule_;
 };
 
@@ -390,7 +428,7 @@ std::vector<float> result_of(Device& device, const UOp& kernel) {
 }
 
 struct Tried {
-  int accepted = 0, refused = 0, shared = 0, slides = 0, ahead = 0;
+  int accepted = 0, refused = 0, shared = 0, slides = 0, ahead = 0, batches = 0;
 };
 
 bool is_of_groups(const UOp& program) {
@@ -450,6 +488,7 @@ void check(std::uint64_t seed, Tried& tried, const Makers& makers, Schedule (Dra
   ++tried.accepted;
   tried.shared += count_of(applied, Op::Barrier) > 0;
   tried.slides += text.find(" slide ") != text.npos;
+  tried.batches += text.find("batch ") != text.npos;
   tried.ahead += text.find("pipeline ") != text.npos;
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
   try {
@@ -472,11 +511,17 @@ Tried check_all(const Makers& makers, Schedule (Drawer::*draw)()) {
 
 TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
   const Tried tried = check_all({matmul, window, rows, columns, elements, convolution, shares,
-                                 column_shares, turned, turned_matmul},
+                                 column_shares, turned, turned_matmul, weighted},
                                 &Drawer::schedule);
   if (tried.accepted + tried.refused < 2) return;
   EXPECT_GT(3 * tried.accepted, tried.refused) << "many schedules should be possible";
   EXPECT_GT(20 * tried.shared, tried.accepted) << "in some, items wait for one another";
+}
+
+TEST(ScheduleProperty, TripsFillMemoryTogether) {
+  const Tried tried = check_all({weighted}, &Drawer::schedule);
+  if (tried.accepted + tried.refused < 2) return;
+  EXPECT_GT(8 * tried.batches, tried.accepted) << "some are batches";
 }
 
 TEST(ScheduleProperty, LoopsHandOnWhatIsRead) {
@@ -501,9 +546,9 @@ TEST(ScheduleProperty, ALongSumIsReadAhead) {
 
 // For a machine so slow that every kernel is worth threads.
 TEST(ScheduleProperty, TheDefaultComputesTheSame) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,       rows,   columns,
-                                                    elements, in_place,     shares, column_shares,
-                                                    turned,   turned_matmul};
+  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,        rows,    columns,
+                                                    elements, in_place,      shares,  column_shares,
+                                                    turned,   turned_matmul, weighted};
   Device& device = find_device("CPU");
   Target target = device.target();
   target.machine.hertz = 1e3;

@@ -85,7 +85,7 @@ Action parse_stage(Words& words) {
     const auto found = std::ranges::find(enum_names(Space()), space);
     action.space = static_cast<Space>(found - enum_names(Space()).begin());
     if (found == enum_names(Space()).end() || action.space == Space::Global)
-      words.refuse("the memories of a kernel are shared, scratch and register");
+      words.refuse("the memories of a kernel are shared, scratch, register and constant");
   }
   if (words.take_if("as")) action.loops = words.rest();
   return action;
@@ -110,6 +110,8 @@ Action parse_action(std::string_view text) {
     action = {.type = Action::Prefetch, .name = words.take("a value")};
     if (!words.take_if("at")) words.refuse("'at' and a loop are missing");
     action.at = words.take("a loop");
+  } else if (type == "batch") {
+    action = parse_tile(words, Action::Batch);
   } else if (type == "pad") {
     action = {.type = Action::Pad, .name = words.take("a loop"), .tail = Tail::Mask};
     action.count = words.number();
@@ -134,7 +136,11 @@ std::string text_of(const Action& action) {
   switch (action.type) {
     case Action::Tile:
     case Action::Group:
-      return fmt::format("{} {} {}{}{}", action.type == Action::Tile ? "tile" : "group",
+    case Action::Batch:
+      return fmt::format("{} {} {}{}{}",
+                         action.type == Action::Tile    ? "tile"
+                         : action.type == Action::Group ? "group"
+                                                        : "batch",
                          action.name, action.count, action.tail == Tail::None ? "" : " ",
                          tails[static_cast<std::size_t>(action.tail)]);
     case Action::Kind:

@@ -7,11 +7,15 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
+#include <optional>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 
+#include "batch.h"
 #include "kernel_loops.h"
 #include "nest_of.h"
 #include "option.h"
@@ -26,6 +30,7 @@ namespace {
 
 constexpr double worth_a_try = 1.12;       // times the best so far, for a tile as it was ranked
 constexpr std::size_t most_threaded = 16;  // that are tried with threads
+constexpr double most_in_batches = 0.75;   // of the scratch memory
 
 class Chooser {
  public:
@@ -123,13 +128,19 @@ class Chooser {
   }
 
  private:
-  // Those of the outputs as they are, and each of them outermost or innermost.
+  // Those of the outputs as they are, and each of them outermost or innermost; what other nests stand in stays
+  // around the rest.
   std::vector<std::vector<std::size_t>> orders(const Option& tile) const {
     std::vector<std::vector<std::size_t>> result{tile.order};
-    if (is_ordered_) return result;
     const auto is_output = [&](std::size_t loop) { return !nest_.loops[loop].is_reduce; };
     const auto outputs = static_cast<std::ptrdiff_t>(std::ranges::count_if(tile.order, is_output));
-    const auto first = static_cast<std::ptrdiff_t>(nest_.around());
+    auto first = static_cast<std::ptrdiff_t>(nest_.around());
+    const auto has_others = [&](std::ptrdiff_t at) {
+      return nest_.loops[tile.order[static_cast<std::size_t>(at)]].has_others;
+    };
+    while (first < outputs && has_others(first)) ++first;
+    for (std::ptrdiff_t at = first; at < outputs; ++at)
+      if (has_others(at)) return result;
     for (std::ptrdiff_t from = first; from < outputs; ++from)
       for (std::ptrdiff_t to : {first, outputs - 1}) {
         std::vector<std::size_t> order = tile.order;
@@ -203,6 +214,7 @@ void report(const Schedule& schedule, const std::string& reasons) {
 struct Chosen {
   Schedule schedule;
   double scratch;  // bytes that it takes
+  double seconds;
 };
 
 std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::size_t most) {
@@ -219,7 +231,7 @@ std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::s
     Schedule schedule = chooser.schedule_of(option);
     if (std::ranges::find(best, schedule, &Chosen::schedule) != best.end()) continue;
     if (setting_int("DEBUG") >= 3) report(schedule, chooser.reasons(option));
-    best.push_back({std::move(schedule), chooser.scratch_of(option)});
+    best.push_back({std::move(schedule), chooser.scratch_of(option), option.seconds});
   }
   return best;
 }
@@ -238,11 +250,17 @@ double scratch_in(const Node* kernel) {
   return bytes;
 }
 
+struct Schedules {
+  std::vector<Schedule> best;     // the fastest first
+  std::optional<double> seconds;  // of that; nothing where the model does not know all of it
+};
+
 // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
-// of them.
-Schedule best_of_several(const Node* kernel, const Target& target) {
+// of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
+Schedules best_after(const Node* kernel, const Target& target, Schedule schedule,
+                     double most = std::numeric_limits<double>::infinity()) {
   KernelLoops loops{UOp(kernel)};
-  Schedule schedule = values_to_stage(kernel, target);
+  double seconds = 0;
   const auto add = [&](const Schedule& more) {
     loops.apply(more);
     schedule.insert(schedule.end(), more.begin(), more.end());
@@ -254,28 +272,52 @@ Schedule best_of_several(const Node* kernel, const Target& target) {
   const auto take = [&](double bytes) {
     left.scratch_bytes -= std::min(left.scratch_bytes, static_cast<std::size_t>(bytes));
   };
-  take(scratch_in(loops.kernel().node()));
+  const double kept = scratch_in(loops.kernel().node());
+  if (kept > most * static_cast<double>(target.scratch_bytes)) return {{}, {}};
+  take(kept);
+  std::set<std::string> open;  // loops that no nest has
+  for (const NamedLoop& loop : loops.names()) open.insert(loop.name);
   for (KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
+    for (const NestLoop& loop : nest.nest.loops)
+      for (const std::string& name : loop.names) open.erase(name);
     if (NestLoop& first = nest.nest.loops[0]; first.is_around)
       first.is_cut = parts_for(first.size, target.machine.workers, true) < first.size;
     const Chosen best = best_of(nest, left, 1)[0];
     add(best.schedule);
     take(best.scratch);
+    seconds += best.seconds;
   }
-  add(share_outermost(loops, target.machine));
-  return schedule;
+  const Schedule shared = share_outermost(loops, target.machine);
+  if (!shared.empty()) seconds /= target.machine.workers;
+  add(shared);
+  return {{schedule}, open.empty() ? std::optional(seconds) : std::nullopt};
 }
 
-// Up to `most` that differ, the fastest first.
-std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, std::size_t most) {
-  if (!std::ranges::all_of(toposort(kernel), is_open)) return {{}};
-  if (auto schedule = scan_schedule(kernel, target)) return {std::move(*schedule)};
-  if (target.vector_bytes == 0) return {share_outermost(KernelLoops{UOp(kernel)}, target.machine)};
+Schedules best_of_several(const Node* kernel, const Target& target) {
+  const Schedule staged = values_to_stage(kernel, target);
+  Schedules best = best_after(kernel, target, staged);
+  if (!best.seconds) return best;
+  for (Schedule& batch : batches(kernel)) {
+    batch.insert(batch.begin(), staged.begin(), staged.end());
+    Schedules with = best_after(kernel, target, std::move(batch), most_in_batches);
+    if (with.seconds && with.seconds < best.seconds) best = std::move(with);
+  }
+  return best;
+}
+
+// Up to `most` that differ.
+Schedules best_schedules(const Node* kernel, const Target& target, std::size_t most) {
+  if (!std::ranges::all_of(toposort(kernel), is_open)) return {{{}}, {}};
+  if (auto schedule = scan_schedule(kernel, target)) return {{std::move(*schedule)}, {}};
+  if (target.vector_bytes == 0)
+    return {{share_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
-  if (nests.size() != 1 || !nests[0].is_whole) return {best_of_several(kernel, target)};
-  std::vector<Schedule> schedules;
-  for (Chosen& chosen : best_of(nests[0], target, most))
-    schedules.push_back(std::move(chosen.schedule));
+  if (nests.size() != 1 || !nests[0].is_whole) return best_of_several(kernel, target);
+  Schedules schedules;
+  for (Chosen& chosen : best_of(nests[0], target, most)) {
+    if (schedules.best.empty()) schedules.seconds = chosen.seconds;
+    schedules.best.push_back(std::move(chosen.schedule));
+  }
   return schedules;
 }
 
@@ -283,12 +325,18 @@ std::vector<Schedule> best_schedules(const Node* kernel, const Target& target, s
 
 Schedule choose_schedule(const Node* kernel, const Target& target) {
   const std::size_t shown = setting_int("DEBUG") >= 3 ? 2 : 1;  // with the runner-up
-  return best_schedules(kernel, target, shown)[0];
+  return best_schedules(kernel, target, shown).best[0];
+}
+
+std::optional<double> seconds_of_choice(const UOp& kernel, const Target& target) {
+  const std::string_view asked = kernel->arg<KernelArg>().schedule.get();
+  if (!asked.empty() || setting_int("NOOPT") != 0) return std::nullopt;
+  return best_schedules(kernel.node(), target, 1).seconds;
 }
 
 std::vector<Schedule> candidate_schedules(const UOp& kernel, const Target& target,
                                           std::size_t most) {
-  return best_schedules(ready_to_schedule(kernel).node(), target, most);
+  return best_schedules(ready_to_schedule(kernel).node(), target, most).best;
 }
 
 }  // namespace weft

@@ -200,7 +200,7 @@ void KernelLoops::check_kinds() const {
   for (const auto& [name, range] : loops_) {
     if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
     for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
-      if (OpSet{Op::Stage, Op::End, Op::Barrier}.contains(node->op()))
+      if (OpSet{Op::Stage, Op::End, Op::After, Op::Barrier}.contains(node->op()))
         user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
   }
 }
@@ -222,9 +222,9 @@ UOp KernelLoops::finished() {
 void KernelLoops::apply(const Schedule& schedule) {
   using Apply = void (KernelLoops::*)(const Action&);
   static constexpr Apply apply[] = {
-      &KernelLoops::tile,  &KernelLoops::set_kind, &KernelLoops::reorder,
-      &KernelLoops::stage, &KernelLoops::group,    &KernelLoops::pad,
-      &KernelLoops::swap,  &KernelLoops::prefetch, &KernelLoops::pipeline};
+      &KernelLoops::tile,     &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
+      &KernelLoops::group,    &KernelLoops::pad,      &KernelLoops::swap,    &KernelLoops::prefetch,
+      &KernelLoops::pipeline, &KernelLoops::batch};
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }
 

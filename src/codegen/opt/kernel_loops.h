@@ -57,6 +57,13 @@ class KernelLoops {
   UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
   void prefetch(const Action& action);
   void pipeline(const Action& action);
+  void batch(const Action& action);
+  UOp batch_memory(const Node* ready, const Node* range);
+  UOp batch_sum(const Node* sum, const std::vector<UOp>& inside);
+  const Node* filled_or_summed_in(const Node* range) const;
+  std::string batch_name() const;
+  const Node* rename_inner(const std::string& tiled);
+  void name_batch(const UOp& own, const Node* inside);
   const Node* handing_loop(const Action& action, const Staged& staged) const;
   std::vector<UOp> loops_around(const Node* range) const;
   Staged handed_on(const Action& action, const Staged& staged);

@@ -6,6 +6,7 @@
 
 #include <weft/dev/codegen/actions.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
@@ -37,19 +38,10 @@ bool changes_with_all(const Node* node, NodeList ranges) {
 // of a REDUCE whether its body belongs to it.
 template <class Enter>
 std::vector<const Node*> computed_in(const Node* root, Enter enter) {
-  std::vector<const Node*> found, open{root};
-  NodeMap<bool> seen;
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (!seen.insert(node, true)) continue;
-    found.push_back(node);
-    if (node->op() == Op::After)
-      open.push_back(node->src(0));
-    else if (node->op() != Op::Reduce || enter(node))
-      open.insert(open.end(), node->src().begin(), node->src().end());
-  }
-  return found;
+  return nodes_below({root}, [&](const Node* node) {
+    if (node->op() == Op::After) return node->src().first(1);
+    return node->op() != Op::Reduce || enter(node) ? node->src() : NodeList{};
+  });
 }
 
 // One nest: its loops, then those of its sums, which run together.
@@ -138,16 +130,44 @@ class Reader {
       access.is_index = indices.contains(load);
       if (load->size() == 1) access.window = window_of(access);
     }
+    if (nest_.accesses.size() > most_reads) join_alike();
     return nest_.accesses.size() <= most_reads;
   }
 
+  // Accesses at one distance from each other in all trips count as one of several places, which cannot be staged.
+  void join_alike() {
+    std::vector<NestAccess> joined;
+    for (NestAccess& access : nest_.accesses) {
+      const auto is_alike = [&](const NestAccess& other) {
+        return other.storage == access.storage && other.is_write == access.is_write &&
+               other.step == access.step && other.irregular == access.irregular;
+      };
+      const auto found = std::ranges::find_if(joined, is_alike);
+      if (found == joined.end()) {
+        joined.push_back(std::move(access));
+        continue;
+      }
+      found->places += access.places;
+      found->name.clear();
+      found->is_masked = found->is_masked || access.is_masked;
+      for (std::size_t d = 0; d < found->first.size(); ++d) {
+        found->last[d] = std::max(found->last[d], access.last[d]);
+        found->first[d] = std::min(found->first[d], access.first[d]);
+      }
+    }
+    nest_.accesses = std::move(joined);
+  }
+
   bool add_stores(const Node* end) {
+    std::vector<const Node*> stored;
     for (const Node* store : stores_of(end)) {
       if (store->op() != Op::Store || !has_place_of_its_own(store)) return false;
       if (!has_known_sizes(storage_of(store->src(0)->src(0)))) return false;
       add_access(store->src(0), "", true);
-      nest_.outer_ops += ops_of(store->src(1));
+      stored.push_back(store->src(1));
     }
+    nest_.outer_ops += ops_of(stored);
+    if (nest_.accesses.size() > most_reads) join_alike();
     return true;
   }
 
@@ -182,6 +202,12 @@ class Reader {
     }
   }
 
+  static std::int64_t constant_in(const Node* index) {
+    if (index->is_const()) return index->lo();
+    if (index->op() != Op::Add) return 0;
+    return constant_in(index->src(0)) + constant_in(index->src(1));
+  }
+
   void mark(const Node* node, std::vector<bool>& loops) const {
     for (const Node* range : node->ranges())
       if (const auto* loop = loop_.find(range)) loops[*loop] = true;
@@ -194,6 +220,8 @@ class Reader {
     access.storage = storage;
     access.is_write = is_write;
     access.is_masked = !place->src(1)->is_const();
+    access.is_constant =
+        storage->op() == Op::Param && storage->arg<ParamArg>().access == Access::Constant;
     access.bytes = static_cast<double>(storage->dtype().bytes());
     nest_.widest = std::max(nest_.widest, storage->dtype().bytes());
     access.irregular.resize(nest_.loops.size());
@@ -205,6 +233,9 @@ class Reader {
       for (std::size_t i = 0; i < nest_.loops.size(); ++i)
         access.irregular[i] = access.irregular[i] || steps.irregular[i];
       access.step.push_back(std::move(steps.step));
+      const std::int64_t at = constant_in(place->src(d + 2));
+      access.first.push_back(at);
+      access.last.push_back(at);
     }
     access.strides = strides_of(access);
     nest_.accesses.push_back(std::move(access));
@@ -362,17 +393,10 @@ class Nests {
 
 }  // namespace
 
-double ops_of(const Node* value) {
+double ops_of(const std::vector<const Node*>& values) {
   double ops = 0;
-  NodeMap<bool> seen;
-  std::vector<const Node*> open{value};
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (!seen.insert(node, true) || !is_elementwise(node->op())) continue;
-    ops += weight_of(node->op());
-    for (const Node* source : node->src()) open.push_back(source);
-  }
+  for (const Node* node : elementwise_below(values))
+    if (is_elementwise(node->op())) ops += weight_of(node->op());
   return ops;
 }
 

@@ -26,6 +26,7 @@ std::vector<KernelNest> nests_of(const Node* kernel, const std::vector<NamedLoop
 std::optional<Nest> nest_of(const Node* kernel, bool fuses);
 
 // Simple instructions for each element of a value, without the sums and the reads that it is made of.
-double ops_of(const Node* value);
+double ops_of(const std::vector<const Node*>& values);
+inline double ops_of(const Node* value) { return ops_of(std::vector{value}); }
 
 }  // namespace weft

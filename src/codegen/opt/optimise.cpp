@@ -1,8 +1,12 @@
+#include <algorithm>
+
+#include <fmt/format.h>
 #include <weft/dev/codegen/accumulator.h>
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/merge_loops.h>
 #include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
 
@@ -34,6 +38,48 @@ UOp scheduled(const UOp& given, const Target& target) {
   return schedule.empty() ? kernel : apply_schedule(kernel, schedule);
 }
 
+// What fills a STAGE that is kept, as a kernel that writes a param.
+UOp filling(const Node* stage, const UOp& param, std::string_view name) {
+  std::vector<UOp> at{param, const_bool(true)}, src{UOp()};
+  for (const Node* range : stage->src().subspan(1)) {
+    at.emplace_back(range);
+    if (range->op() == Op::Range) src.emplace_back(range);
+  }
+  src[0] = make(Op::Store, {make(Op::Index, at), UOp(stage->src(0))}, {}, StoreArg{});
+  const UOp end = src.size() > 1 ? make(Op::End, src) : src[0];
+  return make(Op::Sink, {end}, {}, KernelArg{Symbol(std::string(name))});
+}
+
+// STAGEs that are kept become params behind the others. The kernel, then those that fill them, which have the params
+// that they read where it has them.
+std::vector<UOp> apart(const UOp& kernel, std::int32_t params, const Target& target) {
+  std::vector<UOp> kernels{kernel};
+  Substitution kept;
+  for (const Node* stage : toposort(kernel.node())) {
+    if (stage->op() != Op::Stage || stage->arg<StageArg>().space != Space::Constant) continue;
+    std::vector<UOp> sizes;
+    for (const Node* range : stage->src().subspan(1))
+      sizes.push_back(range->op() == Op::Range ? UOp(range->src(0)) : const_int(1));
+    const auto param = [&](Access access) {
+      return make(Op::Param, sizes, stage->dtype(), ParamArg{params, access, 0});
+    };
+    const std::string name =
+        fmt::format("{}_keep_p{}", kernel->arg<KernelArg>().name.get(), params);
+    kernels.push_back(scheduled(filling(stage, param(Access::Write), name), target));
+    kept.emplace(stage, param(Access::Constant));
+    ++params;
+  }
+  if (!kept.empty()) kernels[0] = substitute(kernel, kept);
+  return kernels;
+}
+
+std::int32_t params_of(const Node* kernel) {
+  std::int32_t count = 0;
+  for (const Node* node : toposort(kernel))
+    if (node->op() == Op::Param) count = std::max(count, node->arg<ParamArg>().slot + 1);
+  return count;
+}
+
 }  // namespace
 
 UOp ready_to_schedule(const UOp& kernel) {
@@ -56,8 +102,14 @@ std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& o
   const auto* known = options.context.get<Target>();
   const Target target = known != nullptr ? *known : Target{};
   return in_arena(roots, [&](const std::vector<UOp>& inside) {
-    std::vector<UOp> results;
-    for (const UOp& root : inside) results.push_back(scheduled(root, target));
+    std::vector<UOp> results, others;
+    for (const UOp& root : inside) {
+      const std::vector<UOp> kernels =
+          apart(scheduled(root, target), params_of(root.node()), target);
+      results.push_back(kernels[0]);
+      others.insert(others.end(), kernels.begin() + 1, kernels.end());
+    }
+    results.insert(results.end(), others.begin(), others.end());
     return simplify(results, {.pass = options.pass, .trace = options.trace});
   });
 }

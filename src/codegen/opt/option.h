@@ -15,8 +15,9 @@ struct Copies {
   std::int64_t count = 1;
 };
 
-// How a read is staged: in the order of the loops, or as it lies.
-enum class Staging : std::uint8_t { None, Packed, Region };
+// How a read is staged: in the order of the loops, outside of loops around the nest that read it again or (Near) inside of
+// them; or as it lies; or kept in that order since before the kernel ran.
+enum class Staging : std::uint8_t { None, Packed, Near, Region, Kept };
 
 struct Option {
   int vector = -1;  // loop

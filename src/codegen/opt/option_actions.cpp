@@ -118,7 +118,10 @@ class Writer {
   void stage(const std::vector<Cut>& outer) {
     const NestPlan plan = plan_of(nest_, option_);
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-      if (option_.staged[a] != Staging::None)
+      if (option_.staged[a] == Staging::Kept)
+        schedule_.push_back(
+            {.type = Action::Stage, .name = nest_.accesses[a].name, .space = Space::Constant});
+      else if (option_.staged[a] != Staging::None)
         schedule_.push_back({.type = Action::Stage,
                              .name = nest_.accesses[a].name,
                              .at = names_of(outer[static_cast<std::size_t>(plan.staged[a])]).back(),

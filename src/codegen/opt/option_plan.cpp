@@ -59,8 +59,10 @@ int place_around(const Nest& nest, const NestAccess& access) {
 }
 
 // The last loop around the reduction, or its blocks, that the access changes with.
-int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const NestAccess& access) {
-  if (const int around = place_around(nest, access); around >= 0) return around;
+int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const NestAccess& access,
+                Staging staging) {
+  if (const int around = place_around(nest, access); around >= 0 && staging != Staging::Near)
+    return around;
   int place = -1;
   for (std::size_t i = 0; i < outer.size(); ++i) {
     const auto& [loop, role] = outer[i];
@@ -153,10 +155,13 @@ NestPlan plan_of(const Nest& nest, const Option& option) {
   add_registers(option, plan);
   plan.staged.assign(nest.accesses.size(), -1);
   plan.by_region.resize(nest.accesses.size());
+  plan.kept.resize(nest.accesses.size());
   for (std::size_t a = 0; a < nest.accesses.size(); ++a)
-    if (option.staged[a] != Staging::None) {
+    if (option.staged[a] == Staging::Kept) {
+      plan.kept[a] = true;
+    } else if (option.staged[a] != Staging::None) {
       plan.by_region[a] = option.staged[a] == Staging::Region;
-      plan.staged[a] = stage_place(nest, outer, nest.accesses[a]);
+      plan.staged[a] = stage_place(nest, outer, nest.accesses[a], option.staged[a]);
       if (plan.by_region[a]) plan.staged[a] = region_place(nest.accesses[a], plan, a);
     }
   return plan;

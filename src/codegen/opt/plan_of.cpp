@@ -61,14 +61,16 @@ class Pieces {
     if (first != pieces_.end() && second != pieces_.end()) std::iter_swap(first, second);
   }
 
-  // When something is read the model does not see.
-  void pipeline(const Action&) {}
+  // When something is read the model does not see, and other nests have a time of their own.
+  void leave(const Action&) {}
 
   void stage(const Action& action) { stages_.push_back(action); }
 
   // What is staged for the whole kernel is staged in a piece of one trip around it.
   NestPlan plan() {
-    const auto is_whole = [](const Action& stage) { return stage.at.empty(); };
+    const auto is_whole = [](const Action& stage) {
+      return stage.at.empty() && stage.space != Space::Constant;
+    };
     if (std::ranges::any_of(stages_, is_whole)) pieces_.insert(pieces_.begin(), {"", {}});
     NestPlan plan;
     std::vector<std::string> names;
@@ -80,10 +82,14 @@ class Pieces {
         }
     plan.staged.assign(nest_.accesses.size(), -1);
     plan.by_region.resize(nest_.accesses.size());
+    plan.kept.resize(nest_.accesses.size());
     for (const Action& stage : stages_)
       for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-        if (const auto at = std::ranges::find(names, stage.at);
-            nest_.accesses[a].name == stage.name && at != names.end()) {
+        if (nest_.accesses[a].name != stage.name) {
+          continue;
+        } else if (stage.space == Space::Constant) {
+          plan.kept[a] = true;
+        } else if (const auto at = std::ranges::find(names, stage.at); at != names.end()) {
           plan.staged[a] = static_cast<int>(at - names.begin());
           plan.by_region[a] = stage.by_region;
         }
@@ -112,9 +118,9 @@ class Pieces {
 
 NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   using Apply = void (Pieces::*)(const Action&);
-  static constexpr Apply apply[] = {&Pieces::tile,  &Pieces::set_kind, &Pieces::reorder,
-                                    &Pieces::stage, &Pieces::tile,     &Pieces::pad,
-                                    &Pieces::swap,  &Pieces::pipeline};
+  static constexpr Apply apply[] = {
+      &Pieces::tile, &Pieces::set_kind, &Pieces::reorder, &Pieces::stage, &Pieces::tile,
+      &Pieces::pad,  &Pieces::swap,     &Pieces::leave,   &Pieces::leave, &Pieces::leave};
   Pieces pieces(nest);
   for (const Action& action : schedule) (pieces.*apply[action.type])(action);
   return pieces.plan();

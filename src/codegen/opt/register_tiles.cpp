@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <numeric>
+#include <utility>
 
 #include "trial.h"
 
@@ -23,6 +24,7 @@ class RegisterTiles {
       : nest_(nest),
         machine_(target.machine),
         trial_(nest, target),
+        is_ordered_(is_ordered),
         blocks_(trial_.blocks(is_ordered)) {}
 
   std::vector<Option> all() const {
@@ -44,10 +46,28 @@ class RegisterTiles {
   }
 
  private:
+  // Reductions inside, the one whose trips touch the fewest new lines last.
   std::vector<std::size_t> natural_order() const {
     std::vector<std::size_t> order(nest_.loops.size());
     std::iota(order.begin(), order.end(), 0);
+    if (is_ordered_) return order;
+    const auto first =
+        std::ranges::find_if(order, [&](std::size_t loop) { return nest_.loops[loop].is_reduce; });
+    std::ranges::sort(first, order.end(), {},
+                      [&](std::size_t loop) { return std::pair(-bytes_apart(loop), loop); });
     return order;
+  }
+
+  // Between one trip and the next, of all that is read; a line at most of each.
+  double bytes_apart(std::size_t loop) const {
+    double bytes = 0;
+    for (const NestAccess& access : nest_.accesses) {
+      const double step = access.irregular[loop]
+                              ? machine_.line
+                              : access.bytes * std::abs(static_cast<double>(access.stride(loop)));
+      bytes += std::min(step, machine_.line);
+    }
+    return bytes;
   }
 
   void add_vectors(Option option, std::vector<Option>& tiles) const {
@@ -235,6 +255,7 @@ class RegisterTiles {
   const Nest& nest_;
   const Machine& machine_;
   Trial trial_;
+  bool is_ordered_;
   std::vector<std::int64_t> blocks_;
 };
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/error.h>
 
 #include "groups.h"
@@ -42,6 +43,18 @@ Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside)
   return staged;
 }
 
+// It is filled before the kernel runs, and stays.
+void check_constant(const Action& action, const Node* load) {
+  const Node* storage = storage_of(load->src(0)->src(0));
+  if (storage->arg<ParamArg>().access != Access::Constant)
+    refuse(action, "it may be written before the kernel runs again");
+  if (!action.at.empty() || action.by_region || action.count > 1)
+    refuse(action, "what is kept is kept for the whole kernel, in the order of its loops");
+  const std::vector<const Node*> nodes = toposort(load->src(0));
+  if (std::ranges::any_of(nodes, [](auto node) { return node->op() == Op::Load; }))
+    refuse(action, "where it lies is read as well");
+}
+
 }  // namespace
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads) {
@@ -72,6 +85,7 @@ std::vector<const Node*> KernelLoops::inside_of(const Action& action, const Node
   const Node* around = action.at.empty() ? nullptr : loop(action.at);
   const auto is_inside = [&](const Node* range) {
     const LoopKind kind = range->arg<RangeArg>().kind;
+    if (action.space == Space::Constant) return true;
     if (is_parallel(kind)) return action.space == Space::Shared && kind == LoopKind::Local;
     return around == nullptr || comes_before(around, range);
   };
@@ -85,6 +99,7 @@ std::vector<const Node*> KernelLoops::inside_of(const Action& action, const Node
 void KernelLoops::stage_read(const Action& action, const Node* load) {
   if (!depends_on(kernel_.node(), load))
     refuse(action, "it is part of another value that is staged");
+  if (action.space == Space::Constant) check_constant(action, load);
   std::vector<const Node*> inside = inside_of(action, load);
   for (const Node* range : load->ranges())
     if (!is_in(inside, range) && action.at.empty() && !is_parallel(range->arg<RangeArg>().kind))

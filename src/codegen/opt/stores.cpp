@@ -25,7 +25,7 @@ NodeList stores_of(const Node* end) {
 
 bool has_place_of_its_own(const Node* store) {
   if (store->op() != Op::Store || store->arg<StoreArg>().combine) return false;
-  return std::ranges::none_of(toposort(store->src(0)),
+  return std::ranges::none_of(toposort(store->src(0)->src().subspan(1)),
                               [](const Node* node) { return node->op() == Op::Load; });
 }
 

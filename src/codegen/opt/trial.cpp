@@ -6,11 +6,23 @@ namespace weft {
 namespace {
 
 constexpr double most_scratch = 0.75;  // of what a kernel may have
+constexpr double most_kept = 1.25;     // times as much as the memory that it is made of
 
 bool changes_with_reduce(const Nest& nest, const NestAccess& access) {
   for (std::size_t loop = 0; loop < nest.loops.size(); ++loop)
     if (nest.loops[loop].is_reduce && access.changes_with(loop)) return true;
   return false;
+}
+
+// Where each element is read at one place of the loops, or nearly.
+bool may_be_kept(const Nest& nest, const NestAccess& access) {
+  double elements = 1, places = 1;
+  for (const std::int64_t size : access.sizes) elements *= static_cast<double>(size);
+  for (std::size_t loop = 0; loop < nest.loops.size(); ++loop) {
+    if (access.irregular[loop]) return false;
+    if (access.changes_with(loop)) places *= static_cast<double>(nest.loops[loop].size);
+  }
+  return places <= elements * most_kept;
 }
 
 }  // namespace
@@ -60,9 +72,11 @@ std::optional<double> Trial::seconds(const Option& option, bool with_copies) con
 
 std::vector<Staging> Trial::stagings(const NestAccess& access) const {
   if (access.name.empty() || access.is_index || !changes_with_reduce(nest_, access)) return {};
+  if (access.is_constant && may_be_kept(nest_, access)) return {Staging::Kept};
   if (access.window == Window::Own) return {Staging::Region};
   if (access.window == Window::Shared && access.is_masked)
     return {Staging::Packed, Staging::Region};
+  if (nest_.around() > 0) return {Staging::Packed, Staging::Near};
   return {Staging::Packed};
 }
 
@@ -86,7 +100,7 @@ double Trial::scratch_of(const Option& option, const NestPlan& plan) const {
 
 bool Trial::is_legal(const Option& option, const NestPlan& plan) const {
   for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
-    if (option.staged[a] != Staging::None && plan.staged[a] < 0) return false;
+    if (option.staged[a] != Staging::None && plan.staged[a] < 0 && !plan.is_kept(a)) return false;
   const bool sums_in_parts = nest_.has_reduce() && (option.block > 0 || option.across > 0);
   if (sums_in_parts && option.vector == static_cast<int>(first_reduce(nest_))) return false;
   return scratch_of(option, plan) <= static_cast<double>(target_.scratch_bytes) * most_scratch;

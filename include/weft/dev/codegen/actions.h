@@ -5,8 +5,9 @@
 //
 // Loops are named by their place in the kernel before any action: r0, r1 ... are those around what it
 // stores, k0, k1 ... those of its reductions, as toposort() meets these. What TILE cuts off a loop is
-// named after it: r1.1, then r1.2 wherever the cut was within r1. The values that STAGE takes are
-// reads of params: p2 is that of slot 2, or p2.0, p2.1 ... where there are several.
+// named after it: r1.1, then r1.2 wherever the cut was within r1; what BATCH cuts off or adds is
+// b0, b1 ... The values that STAGE takes are reads of params: p2 is that of slot 2, or p2.0, p2.1 ...
+// where there are several.
 #pragma once
 
 #include <cstdint>
@@ -37,6 +38,7 @@ struct Action {
     Swap,      // the two `loops` change places
     Prefetch,  // the value of the next trip of loop `at` is brought into the caches
     Pipeline,  // what is staged is read `count` - 1 trips before it is needed
+    Batch,     // a TILE for whose trips what each of them fills is filled at once
   };
 
   Type type = Tile;
@@ -51,8 +53,9 @@ struct Action {
   // the greatest index inside.
   bool by_region = false;
   bool slides = false;  // a region that keeps what the trip before has read
-  Space space =
-      Space::Scratch;  // of a STAGE; the items of a work-group fill SHARED memory together
+  // Of a STAGE: the items of a work-group fill Shared memory together; what is Constant is filled once, by a
+  // kernel of its own.
+  Space space = Space::Scratch;
 
   friend bool operator==(const Action&, const Action&) = default;
 };

@@ -22,6 +22,9 @@ Schedule schedule_of(const Node* kernel, const Target& target);
 // The kernel as one that asks for this.
 UOp with_schedule(const UOp& kernel, const std::string& schedule);
 
+// How long a kernel takes by the model with that; nothing where part of it is of a form that the model does not know.
+std::optional<double> seconds_of_choice(const UOp& kernel, const Target& target);
+
 // How long the kernel takes by the model; nothing where it is of a form that the model does not know.
 std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedule,
                                       const Target& target);

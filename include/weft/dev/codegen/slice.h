@@ -5,13 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/below.h>
 
 namespace weft {
-
-inline bool changes_with(const Node* node, const Node* range) {
-  return std::ranges::find(node->ranges(), range) != node->ranges().end();
-}
 
 // A range of as many trips, of the same kind.
 inline UOp range_like(const Node* range, std::int64_t trips) {

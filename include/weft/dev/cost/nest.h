@@ -32,6 +32,7 @@ struct NestAccess {
   const Node* storage = nullptr;
   bool is_write = false, is_masked = false;
   bool is_index = false;                        // where another lies is read here
+  bool is_constant = false;                     // nobody writes it while the program runs
   double bytes = 4;                             // of an element
   std::vector<std::int64_t> sizes;              // of the buffer's dimensions
   std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: how the index grows
@@ -39,6 +40,8 @@ struct NestAccess {
   std::vector<bool> guarded;                    // by loop: whether the place is valid changes
   std::vector<std::int64_t> strides;            // by loop: elements between one trip and the next
   Window window = Window::None;
+  double places = 1;                      // so many, at fixed distances
+  std::vector<std::int64_t> first, last;  // by dimension, of those: what is added to the index
 
   std::int64_t stride(std::size_t loop) const { return strides[loop]; }
   bool changes_with(std::size_t loop) const {
@@ -68,6 +71,9 @@ struct NestPlan {
   std::vector<Piece> pieces;    // outermost first; those in registers last
   std::vector<int> staged;      // by access: the piece in whose trips it is staged; -1: not at all
   std::vector<bool> by_region;  // by access: the STAGE has the dimensions of the buffer
+  // By access: it lies in the order of the loops, and has since before the kernel ran. Empty where nothing does.
+  std::vector<bool> kept;
+  bool is_kept(std::size_t a) const { return a < kept.size() && kept[a]; }
 };
 
 struct NestTime {
@@ -94,7 +100,9 @@ constexpr bool reads_between(std::int64_t stride, std::int64_t lanes) {
 // Rows of a region with zeros are whole lines.
 constexpr std::int64_t region_line = 64;  // bytes
 
-// Of a STAGE that holds what the pieces from the first on read.
+// By dimension, the elements of a STAGE by region that holds what the pieces from the first on read.
+std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan, std::size_t first);
+// Of a STAGE that does, by region or packed.
 double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
                        std::size_t first);
 

@@ -1,7 +1,12 @@
 // A buffer: bytes on a device, allocated when first used and released with their last owner.
 #pragma once
 
+#include <atomic>
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <string>
 
 #include <weft/dev/device/device.h>
 
@@ -13,6 +18,10 @@ class Buffer {
   // Bytes that somebody else owns and keeps for as long as this lives, if need be by `owner`. A
   // device whose memory the program reaches uses them in place, others hold a copy.
   Buffer(Device& device, std::span<std::byte> bytes, std::shared_ptr<const void> owner = nullptr);
+  // Bytes that this makes when they are first asked for.
+  using Recipe = std::function<void(const Argument&)>;
+  Buffer(Device& device, std::size_t bytes, Recipe recipe)
+      : device_(device), bytes_(bytes), recipe_(std::move(recipe)) {}
   // A part of another buffer.
   Buffer(const std::shared_ptr<Buffer>& whole, std::size_t offset, std::size_t bytes);
   ~Buffer();
@@ -24,13 +33,23 @@ class Buffer {
   bool is_allocated() const { return memory_ != nullptr; }
 
   Argument argument();
+  // For as long as `use` runs. What a recipe made for that goes again, where nobody has been given it to keep.
+  void lend(const std::function<void(const Argument&)>& use);
   void copy_in(std::span<const std::byte> from, std::size_t offset = 0);
   void copy_out(std::span<std::byte> to, std::size_t offset = 0);
   // As many bytes as this has, of a buffer on any device from `offset` on.
   void copy_from(Buffer& other, std::size_t offset = 0);
 
+  // Whether nobody writes it any more. Who copies into it does.
+  void set_constant(bool is_constant) { constant_ = is_constant; }
+  bool is_constant() const { return constant_; }
+  // What is made of its bytes, by a name for how: once where they are constant, else each time that it is asked for.
+  std::shared_ptr<Buffer> derived(const std::string& name,
+                                  const std::function<void(std::shared_ptr<Buffer>&)>& make);
+
  private:
   void* memory();
+  void make();
   std::byte* address();  // where the device uses addresses
   void check_part(std::size_t offset, std::size_t bytes) const;
 
@@ -40,6 +59,12 @@ class Buffer {
   std::size_t offset_ = 0;  // in the memory
   bool foreign_ = false;    // the memory is not the device's
   std::shared_ptr<const void> owner_;
+  Recipe recipe_;
+  std::mutex making_;
+  bool is_given_ = false;
+  std::atomic<bool> constant_ = false;
+  std::mutex deriving_;
+  std::map<std::string, std::shared_ptr<Buffer>> derived_;
 };
 
 }  // namespace weft

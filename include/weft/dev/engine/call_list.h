@@ -78,6 +78,8 @@ class CallList {
     std::vector<std::int64_t> values;
     std::vector<Place> places;
     std::size_t offset = 0;
+    bool is_once = false,
+         keeps_constants = false;  // it makes something of constants, or reads what was made
   };
   struct Memory {
     std::shared_ptr<Buffer> memory;
@@ -93,8 +95,9 @@ class CallList {
   void note(Place place, bool reads, bool writes);
   void put_in_block(Device& device, const std::vector<Place>& places,
                     const std::vector<bool>& is_held);
-  void set_arguments(std::size_t call);
-  void run(const Call& call);
+  void set_arguments(std::size_t number);
+  bool reads_constants_alone(const Call& call) const;
+  void run(std::size_t number);
 
   std::vector<Call> calls_;
   std::vector<Memory> places_;

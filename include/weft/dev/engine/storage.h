@@ -14,6 +14,9 @@ UOp new_buffer(DType dtype, const Sizes& sizes, Device& device);
 // One with memory that is there already, of the right number of bytes.
 UOp new_buffer(DType dtype, const Sizes& sizes, std::shared_ptr<Buffer> memory);
 
+// One of the same memory, which nobody writes any more.
+UOp constant_buffer(const Node* buffer);
+
 // One on the device of that name, or as a MULTI one on each of several: "CPU,CPU:1".
 UOp new_memory(DType dtype, const Sizes& sizes, Symbol devices);
 

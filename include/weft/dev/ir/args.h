@@ -38,8 +38,13 @@ constexpr bool is_parallel(LoopKind kind) {
   return kind == LoopKind::Thread || kind == LoopKind::Global || kind == LoopKind::Local;
 }
 
-enum class Space : std::uint8_t { Global, Shared, Scratch, Register };
-enum class Access : std::uint8_t { Read, Write, ReadWrite };
+// Constant memory is global, and never written again while the program runs.
+enum class Space : std::uint8_t { Global, Shared, Scratch, Register, Constant };
+enum class Access : std::uint8_t { Read, Write, ReadWrite, Constant };
+constexpr bool reads(Access access) { return access != Access::Write; }
+constexpr bool writes(Access access) {
+  return access == Access::Write || access == Access::ReadWrite;
+}
 enum class Scope : std::uint8_t { Warp, Group, Team, Device };
 
 // The names that the text form uses, in order.

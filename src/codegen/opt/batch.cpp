@@ -1,0 +1,242 @@
+// BATCH: a TILE for whose trips what each of them fills is filled at once, before the first.
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/memory.h>
+
+#include "batch.h"
+#include "fill_in_place.h"
+#include "filled.h"
+#include "kernel_loops.h"
+#include "stores.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48};
+constexpr double bytes_of_way = 1024;  // or a divisor of it
+constexpr int bytes_of_line = 64;
+
+// What is ready once loops have filled memory of the kernel's own: not what is handed on to later trips.
+bool is_filled(const Node* node) {
+  if (node->op() != Op::After || node->size() != 2 || node->src(0)->op() != Op::Buffer)
+    return false;
+  const Node* fill = node->src(1);
+  return OpSet{Op::End, Op::Store}.contains(fill->op()) &&
+         (fill->op() == Op::Store || fill->src(0)->op() == Op::Store);
+}
+
+// Sources before users.
+std::vector<const Node*> filled_in_trips(const Node* kernel, const Node* range) {
+  std::vector<const Node*> found;
+  for (const Node* node : toposort(kernel))
+    if (is_filled(node) && changes_with(node, range)) found.push_back(node);
+  return found;
+}
+
+// What stands in the loop and is computed once for several trips of the closer's other loops. What is filled in these
+// loops stays there, and so do sums of it.
+const Node* sum_in_trips(const Node* closer, const Node* range) {
+  const NodeList own = closer->src().subspan(1);
+  const auto below = nodes_below({closer->src(0)}, [](const Node* node) {
+    return node->op() == Op::After ? node->src().first(1) : node->src();
+  });
+  const auto changes = [&](const Node* node) {
+    return std::ranges::any_of(own, [&](auto other) { return changes_with(node, other); });
+  };
+  for (const Node* node : toposort(closer)) {
+    if (node->op() != Op::Reduce || !changes_with(node, range)) continue;
+    if (std::ranges::find(below, node) == below.end()) continue;
+    const std::vector<const Node*> parts = toposort(node);
+    if (std::ranges::any_of(parts, [&](auto part) { return is_filled(part) && changes(part); }))
+      continue;
+    if (std::ranges::any_of(own, [&](auto other) { return !changes_with(node, other); }))
+      return node;
+  }
+  return nullptr;
+}
+
+std::vector<UOp> around(const Node* node, const std::vector<UOp>& without) {
+  std::vector<UOp> ranges;
+  for (const Node* range : node->ranges())
+    if (std::ranges::none_of(without, [&](const UOp& own) { return own.node() == range; }))
+      ranges.emplace_back(range);
+  return ranges;
+}
+
+double bytes_of(const Node* buffer) {
+  double bytes = static_cast<double>(buffer->dtype().bytes());
+  for (const Node* size : buffer->dims()) bytes *= static_cast<double>(size->bounds().hi);
+  return bytes;
+}
+
+// The trips, and what each fills: rows at a distance that divides a way of a cache would meet in few of its sets, so that
+// those are a line longer.
+std::vector<UOp> sizes_of_batch(const Node* trips, const Node* buffer) {
+  std::vector<UOp> sizes{UOp(trips)};
+  for (const Node* size : buffer->dims()) sizes.emplace_back(size);
+  if (std::fmod(bytes_of(buffer), bytes_of_way) == 0)
+    sizes.back() = const_int(sizes.back()->lo() + bytes_of_line / buffer->dtype().bytes());
+  return sizes;
+}
+
+// Whether a sum that stands in the loop reads what is the same in all of its trips.
+bool shares_reads(const Node* sum, const Node* range) {
+  const auto is_shared = [&](const Node* node) {
+    return node->op() == Op::Load && !changes_with(node, range) &&
+           std::ranges::any_of(sum->src().subspan(1),
+                               [&](auto own) { return changes_with(node, own); });
+  };
+  return sum->op() == Op::Reduce && changes_with(sum, range) &&
+         std::ranges::any_of(toposort(sum->src(0)), is_shared);
+}
+
+}  // namespace
+
+void KernelLoops::batch(const Action& action) {
+  if (closer_of(loop(action.name))->op() != Op::End) refuse(action, "it is no loop of the output");
+  tile(action);
+  const Node* range = rename_inner(action.name);
+  for (const Node* node : toposort(kernel_.node())) {
+    const bool is_memory = node->op() == Op::After && storage_of(node)->op() == Op::Buffer;
+    const bool begins = is_memory && node->src(1)->op() == Op::Range;
+    if (is_memory && changes_with(node, range) && !begins && !is_filled(node))
+      refuse(action, "memory is handed on from trip to trip");
+    if (node->op() == Op::Reduce && node->dtype().is_void() && changes_with(node, range))
+      refuse(action, "a list is reduced in its trips");
+  }
+  if (filled_in_trips(kernel_.node(), range).empty())
+    refuse(action, "nothing is filled in its trips");
+  std::vector<UOp> trips{UOp(range)};
+  while (const Node* node = filled_or_summed_in(range))
+    trips.push_back(node->op() == Op::Reduce ? batch_sum(node, {UOp(range)})
+                                             : batch_memory(node, range));
+  for (const UOp& trip : trips) {
+    const Node* closer = closer_of(trip.node());
+    while (const Node* sum = sum_in_trips(closer, trip.node())) {
+      std::vector<UOp> inside;
+      for (const Node* other : closer->src().subspan(1))
+        if (changes_with(sum, other) && (trip.node() == other || comes_before(trip.node(), other)))
+          inside.emplace_back(other);
+      batch_sum(sum, inside);
+      closer = closer_of(trip.node());
+    }
+  }
+  kernel_ = filled_in_place(kernel_);
+}
+
+// One more dimension, outermost, for the trips, and a loop that fills it; the readers of each trip find its own part.
+UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
+  const Node *buffer = ready->src(0), *fill = ready->src(1);
+  const bool is_loop = fill->op() == Op::End;
+  const UOp own = weft::range(UOp(range->src(0)), fresh_id().value);
+  const UOp store = substitute(UOp(is_loop ? fill->src(0) : fill), {{range, own}});
+
+  const UOp memory = make(Op::Buffer, sizes_of_batch(range->src(0), buffer), buffer->dtype(),
+                          BufferArg{fresh_id(), buffer->arg<BufferArg>().space});
+  const UOp begin = with_list(Op::After, memory, around(ready, {UOp(range)}));
+
+  const auto place_of = [](const UOp& in, const UOp& trip, const Node* index) {
+    std::vector<UOp> src{in, UOp(index->src(1)), trip};
+    for (const Node* at : index->src().subspan(2)) src.emplace_back(at);
+    return make(Op::Index, src);
+  };
+  std::vector<UOp> stored = list_of(store->src());
+  stored[0] = place_of(begin, own, store->src(0));
+  std::vector<UOp> loops{own};
+  if (is_loop)
+    for (const Node* loop : fill->src().subspan(1)) loops.emplace_back(loop);
+  const UOp now = make(Op::After, {memory, with_list(Op::End, with_sources(store, stored), loops)});
+
+  Substitution readers;
+  for (const Node* node : toposort(kernel_.node()))
+    if (node->op() == Op::Index && node->src(0) == ready)
+      readers.emplace(node, place_of(now, UOp(range), node));
+  name_batch(own, is_loop ? fill->src(1) : nullptr);
+  kernel_ = substitute(kernel_, readers);
+  return own;
+}
+
+// What stands in no loops inside of the batch's, sources before users; null where all of that is done.
+const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
+  const auto stands_around = [&](const Node* other) {
+    return other == range || comes_before(other, range);
+  };
+  for (const Node* node : toposort(kernel_.node())) {
+    if (!changes_with(node, range)) continue;
+    if (is_filled(node)) return node;
+    if (node->op() == Op::Reduce && std::ranges::all_of(node->ranges(), stands_around)) return node;
+  }
+  return nullptr;
+}
+
+// Memory for what is summed, with a dimension and a loop for each of these.
+UOp KernelLoops::batch_sum(const Node* sum, const std::vector<UOp>& inside) {
+  std::vector<UOp> loops;
+  Substitution fresh;
+  for (const UOp& other : inside) {
+    loops.push_back(weft::range(UOp(other->src(0)), fresh_id().value));
+    fresh.emplace(other.node(), loops.back());
+  }
+  const UOp memory = memory_for(loops, sum->dtype(), Space::Scratch);
+  const UOp place = place_in(with_list(Op::After, memory, around(sum, inside)), loops);
+  const UOp filled = make(
+      Op::After, {memory, with_list(Op::End, store_at(place, substitute(UOp(sum), fresh)), loops)});
+  for (const UOp& own : loops) name_batch(own, sum->src(1));
+  replace(sum, make(Op::Load, {place_in(filled, inside)}));
+  return loops[0];
+}
+
+std::string KernelLoops::batch_name() const {
+  int number = 0;
+  while (loops_.contains(fmt::format("b{}", number))) ++number;
+  return fmt::format("b{}", number);
+}
+
+// What the tile has cut off goes by a name of its own, as other loops over the batch do.
+const Node* KernelLoops::rename_inner(const std::string& tiled) {
+  const std::string name = batch_name();
+  std::string& inner = order_[position(tiled) + 1];
+  auto named = loops_.extract(inner);
+  named.key() = name;
+  inner = name;
+  return loops_.insert(std::move(named)).position->second.node();
+}
+
+// Outside of the loops that fill the memory or sum.
+void KernelLoops::name_batch(const UOp& own, const Node* inside) {
+  const std::string name = batch_name();
+  const auto at =
+      std::ranges::find_if(order_, [&](const std::string& known) { return loop(known) == inside; });
+  order_.insert(at, name);
+  loops_.emplace(name, own);
+}
+
+std::vector<Schedule> batches(const Node* kernel) {
+  std::vector<Schedule> found;
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
+  const NodeList own = kernel->src(0)->src().subspan(1);
+  std::size_t at = own.size();
+  while (at > 0 && filled_in_trips(kernel, own[at - 1]).empty()) --at;
+  if (at == 0 || !own[at - 1]->src(0)->is_const()) return found;
+  const Node* range = own[at - 1];
+  const std::vector<const Node*> nodes = toposort(kernel);
+  if (std::ranges::none_of(nodes, [&](auto node) { return shares_reads(node, range); }))
+    return found;
+  const std::int64_t trips = range->src(0)->lo();
+  const std::string name = fmt::format("r{}", at - 1);
+  for (const std::int64_t count : sizes_of_batches) {
+    const bool is_whole = trips % count == 0;
+    if (count > trips || (!is_whole && !may_store_twice(kernel->src(0)))) continue;
+    found.push_back({{.type = Action::Batch,
+                      .name = name,
+                      .count = count,
+                      .tail = is_whole ? Tail::None : Tail::Shift}});
+  }
+  return found;
+}
+
+}  // namespace weft

@@ -1,0 +1,92 @@
+#include "fill_in_place.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <weft/dev/codegen/slice.h>
+
+#include "filled.h"
+
+namespace weft {
+namespace {
+
+// Memory that is ready once a loop of its own has stored each of its elements.
+struct Filling {
+  const Node *ready, *buffer, *end, *place, *value;
+};
+
+std::optional<Filling> filling_of(const Node* node) {
+  if (node->op() != Op::After || node->size() != 2 || node->src(0)->op() != Op::Buffer)
+    return std::nullopt;
+  const Node* end = node->src(1);
+  if (end->op() != Op::End || end->src(0)->op() != Op::Store || end->src(0)->size() != 2)
+    return std::nullopt;
+  return Filling{node, node->src(0), end, end->src(0)->src(0), end->src(0)->src(1)};
+}
+
+bool is_read_by(const std::vector<const Node*>& nodes, const Node* ready) {
+  return std::ranges::any_of(nodes, [&](const Node* node) {
+    return std::ranges::find(node->src(), ready) != node->src().end();
+  });
+}
+
+// Whether what the loops read of it is the element that they store, or is read before they begin.
+bool reads_before(const Node* ready, const Filling& into) {
+  const NodeList own = into.end->src().subspan(1), to = into.place->src().subspan(2);
+  const auto changes = [&](const Node* node) {
+    return std::ranges::any_of(own, [&](auto range) { return changes_with(node, range); });
+  };
+  const auto beside = nodes_below({into.value}, [](const Node* node) {
+    return node->op() == Op::After ? NodeList{} : node->src();
+  });
+  return std::ranges::all_of(beside, [&](const Node* node) {
+    if (node == ready) return true;
+    if (node->op() == Op::After && depends_on(node, ready)) return !changes(node);
+    if (std::ranges::find(node->src(), ready) == node->src().end()) return true;
+    return node->op() == Op::Index && std::ranges::equal(node->src().subspan(2), to);
+  });
+}
+
+// Whether each trip of its loops stores an element of its own.
+bool stores_each_once(const Filling& filling) {
+  const NodeList to = filling.place->src().subspan(2);
+  return std::ranges::all_of(filling.end->src().subspan(1),
+                             [&](const Node* range) { return std::ranges::count(to, range) == 1; });
+}
+
+// Memory of the same form that nothing else reads, or reads after these loops.
+std::optional<Filling> memory_for_filling(const Filling& into, const Node* kernel) {
+  const std::vector<const Node*> below = toposort(into.value);
+  const std::vector<const Node*> elsewhere = nodes_below(
+      {kernel}, [&](const Node* node) { return node == into.end ? NodeList{} : node->src(); });
+  for (const Node* node : below) {
+    const auto from = filling_of(node);
+    if (!from || from->buffer == into.buffer || from->buffer->dtype() != into.buffer->dtype() ||
+        !std::ranges::equal(from->buffer->dims(), into.buffer->dims()) ||
+        !std::ranges::equal(from->ready->ranges(), into.ready->ranges()))
+      continue;
+    if (!is_read_by(elsewhere, from->ready) && reads_before(from->ready, into)) return from;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+UOp filled_in_place(const UOp& kernel) {
+  for (const Node* node : toposort(kernel.node())) {
+    const auto into = filling_of(node);
+    if (!into || !stores_each_once(*into) || filling_of(into->place->src(0))) continue;
+    const auto from = memory_for_filling(*into, kernel.node());
+    if (!from) continue;
+    std::vector<UOp> place = list_of(into->place->src());
+    place[0] = UOp(from->ready);
+    std::vector<UOp> loops;
+    for (const Node* range : into->end->src().subspan(1)) loops.emplace_back(range);
+    const UOp end = with_list(Op::End, store_at(make(Op::Index, place), UOp(into->value)), loops);
+    const UOp ready = make(Op::After, {UOp(from->buffer), end});
+    return filled_in_place(substitute(kernel, {{into->ready, ready}}));
+  }
+  return kernel;
+}
+
+}  // namespace weft

@@ -1,0 +1,95 @@
+#include "convolution.h"
+
+#include <algorithm>
+
+#include <weft/dev/ir/below.h>
+#include <weft/dev/rules/symbolic.h>
+
+namespace weft {
+
+Ranges Convolution::loops() const {
+  const NodeList all = end->src().subspan(1);
+  return {all.begin(), all.end()};
+}
+
+const Axis* Convolution::axis_of(const Node* loop) const {
+  for (const Axis& axis : axes)
+    if (axis.out == loop || axis.tap == loop) return &axis;
+  return nullptr;
+}
+
+Ranges Convolution::channels() const {
+  Ranges result;
+  for (const Node* range : sum->src().subspan(1))
+    if (axis_of(range) == nullptr) result.push_back(range);
+  return result;
+}
+
+namespace {
+
+// Whether the value is one of the sum of the two loops.
+bool is_of_sum(const Node* value, const Node* a, const Node* b) {
+  const UOp both = range(a->src(0)->lo() + b->src(0)->lo() - 1, fresh_id().value);
+  const UOp of_both = simplify(substitute(UOp(value), {{a, both}, {b, const_int(0)}}));
+  const UOp again = simplify(substitute(of_both, {{both.node(), UOp(a) + UOp(b)}}));
+  return !depends_on(of_both.node(), b) && again.is(simplify(UOp(value)));
+}
+
+std::optional<Axis> axis_along(const Convolution& of, const Node* tap) {
+  if (!changes_with(of.filter, tap) || !tap->src(0)->is_const()) return {};
+  for (const Node* loop : of.end->src().subspan(1))
+    if (loop->op() == Op::Range && loop->src(0)->is_const() && changes_with(of.input, loop) &&
+        !changes_with(of.filter, loop) && is_of_sum(of.input->src(0), loop, tap))
+      return Axis{loop, tap};
+  return {};
+}
+
+const Node* only_sum(const Node* store) {
+  const Node* found = nullptr;
+  for (const Node* node : toposort(store)) {
+    if (node->op() == Op::Stage || node->op() == Op::After) return nullptr;
+    if (node->op() != Op::Reduce) continue;
+    if (found != nullptr) return nullptr;
+    found = node;
+  }
+  return found;
+}
+
+bool is_read_of_param(const Node* node) {
+  return node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Param;
+}
+
+bool has_known_sizes(NodeList ranges) {
+  return std::ranges::all_of(ranges, [](const Node* range) {
+    return range->op() == Op::Range && range->src(0)->is_const();
+  });
+}
+
+}  // namespace
+
+std::optional<Convolution> convolution_in(const UOp& kernel) {
+  const Node* end = kernel->src(0);
+  if (kernel->size() != 1 || end->op() != Op::End || end->src(0)->op() != Op::Store) return {};
+  const Node* store = end->src(0);
+  const Node* sum = store->arg<StoreArg>().combine ? nullptr : only_sum(store);
+  if (sum == nullptr || sum->arg<ReduceArg>().op != Op::Add || sum->dtype() != dtypes::f32)
+    return {};
+  if (!has_known_sizes(end->src().subspan(1)) || !has_known_sizes(sum->src().subspan(1))) return {};
+  const Node* product = sum->src(0);
+  if (product->op() != Op::Mul || !is_read_of_param(product->src(0)) ||
+      !is_read_of_param(product->src(1)))
+    return {};
+  for (const std::size_t first : {0U, 1U}) {
+    Convolution found{end, store, sum, product->src(first), product->src(1 - first), {}};
+    for (const Node* tap : sum->src().subspan(1))
+      if (const auto axis = axis_along(found, tap)) found.axes.push_back(*axis);
+    const auto is_apart = [&](const Axis& axis) {
+      return std::ranges::count(found.axes, axis.out, &Axis::out) == 1;
+    };
+    if (!found.axes.empty() && found.axes.size() <= 2 && std::ranges::all_of(found.axes, is_apart))
+      return found;
+  }
+  return {};
+}
+
+}  // namespace weft

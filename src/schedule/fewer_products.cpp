@@ -1,0 +1,305 @@
+#include "fewer_products.h"
+
+#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
+#include <weft/dev/ir/below.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "convolution.h"
+#include "toom.h"
+
+namespace weft {
+namespace {
+
+// Outputs of a tile along each axis, by the taps of the window.
+struct Tile {
+  std::int64_t taps, outputs;
+};
+constexpr Tile tiles[] = {{3, 2}, {3, 4}, {5, 2}};
+
+// Values along each axis, the first axis outermost.
+std::vector<UOp> along_axes(std::size_t axes, std::size_t count,
+                            const std::function<UOp(const std::vector<std::int64_t>&)>& value) {
+  std::vector<UOp> result;
+  std::vector<std::int64_t> at(axes);
+  for (;;) {
+    result.push_back(value(at));
+    std::size_t axis = axes;
+    while (axis > 0 && ++at[axis - 1] == static_cast<std::int64_t>(count)) at[--axis] = 0;
+    if (axis == 0) return result;
+  }
+}
+
+using Times = std::vector<UOp> (*)(const Matrix&, const std::vector<UOp>&);
+
+// The matrix along each of the axes.
+std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values, std::size_t axes,
+                             Times multiply) {
+  if (axes == 1) return multiply(matrix, values);
+  const std::size_t in = matrix[0].size(), out = matrix.size();
+  std::vector<std::vector<UOp>> columns;
+  for (std::size_t column = 0; column < in; ++column) {
+    std::vector<UOp> each;
+    for (std::size_t row = 0; row < in; ++row) each.push_back(values[row * in + column]);
+    columns.push_back(multiply(matrix, each));
+  }
+  std::vector<UOp> result;
+  for (std::size_t row = 0; row < out; ++row) {
+    std::vector<UOp> each;
+    for (const std::vector<UOp>& column : columns) each.push_back(column[row]);
+    for (UOp& value : multiply(matrix, each)) result.push_back(std::move(value));
+  }
+  return result;
+}
+
+class Maker {
+ public:
+  Maker(const UOp& kernel, const Convolution& of, const Tile& tile)
+      : kernel_(kernel),
+        of_(of),
+        tile_(tile),
+        products_(tile.outputs + tile.taps - 1),
+        toom_(toom(static_cast<std::size_t>(tile.outputs), static_cast<std::size_t>(tile.taps),
+                   points_for(static_cast<std::size_t>(products_)))),
+        channels_(of.channels()) {
+    for (const Node* node : toposort(kernel.node()))
+      if (node->op() == Op::Param) params_ = std::max(params_, node->arg<ParamArg>().slot + 1);
+    for (const Node* loop : of.loops()) {
+      if (changes_with(of.input, loop)) input_loops_.push_back(loop);
+      if (changes_with(of.filter, loop)) filter_loops_.push_back(loop);
+    }
+  }
+
+  KernelForm made() {
+    const bool is_constant = param_of(of_.filter)->arg<ParamArg>().access == Access::Constant;
+    add_memory(loops_of_filter(), is_constant ? Space::Constant : Space::Global);
+    add_memory(loops_of_input(), Space::Global);
+    add_memory(of_.loops(), Space::Global);
+    form_.params = params_;
+    form_.parts.push_back({filters(), is_constant});
+    form_.parts.push_back({inputs()});
+    form_.parts.push_back({products()});
+    form_.parts.push_back({outputs()});
+    return std::move(form_);
+  }
+
+ private:
+  enum Memory : std::uint8_t { Filters, Inputs, Products };
+
+  static const Node* param_of(const Node* load) { return load->src(0)->src(0); }
+
+  Ranges loops_of_filter() const { return joined(filter_loops_); }
+  Ranges loops_of_input() const { return joined(input_loops_); }
+  Ranges joined(Ranges loops) const {
+    loops.insert(loops.end(), channels_.begin(), channels_.end());
+    return loops;
+  }
+
+  // Trips of a loop in the form: tiles along the axes.
+  std::int64_t trips(const Node* loop) const {
+    const std::int64_t size = loop->src(0)->lo();
+    return of_.axis_of(loop) == nullptr ? size : (size + tile_.outputs - 1) / tile_.outputs;
+  }
+
+  void add_memory(const Ranges& loops, Space space) {
+    std::vector<UOp> sizes(of_.axes.size(), const_int(products_));
+    for (const Node* loop : loops) sizes.push_back(const_int(trips(loop)));
+    BufferArg arg;
+    arg.id = fresh_id();
+    arg.space = space;
+    form_.memory.push_back(make(Op::Buffer, sizes, dtypes::f32, arg));
+  }
+
+  UOp param(Memory memory, Access access) const {
+    const UOp& buffer = form_.memory[memory];
+    const bool is_kept = buffer->arg<BufferArg>().space == Space::Constant && !writes(access);
+    const ParamArg arg{params_ + static_cast<std::int32_t>(memory),
+                       is_kept ? Access::Constant : access, 0};
+    return make(Op::Param, sizes_of_buffer(buffer), dtypes::f32, arg);
+  }
+  static std::vector<UOp> sizes_of_buffer(const UOp& buffer) {
+    std::vector<UOp> sizes;
+    for (const Node* size : buffer->dims()) sizes.emplace_back(size);
+    return sizes;
+  }
+
+  // Loops of a part's own, for those of the kernel.
+  Substitution fresh(const Ranges& loops, LoopKind kind = LoopKind::Loop) const {
+    Substitution result;
+    for (const Node* loop : loops) result.emplace(loop, range(trips(loop), fresh_id().value, kind));
+    return result;
+  }
+
+  static UOp place(const UOp& param, const std::vector<UOp>& first, const Ranges& loops,
+                   const Substitution& own) {
+    std::vector<UOp> src{param, const_bool(true)};
+    src.insert(src.end(), first.begin(), first.end());
+    for (const Node* loop : loops) src.push_back(own.at(loop));
+    return make(Op::Index, src);
+  }
+
+  static std::vector<UOp> numbers(const std::vector<std::int64_t>& at) {
+    std::vector<UOp> result;
+    for (const std::int64_t number : at) result.push_back(const_int(number));
+    return result;
+  }
+
+  UOp sink(const UOp& effect, const Ranges& loops, const Substitution& own,
+           std::string_view suffix) const {
+    std::vector<UOp> src{effect};
+    for (const Node* loop : loops) src.push_back(own.at(loop));
+    const Symbol name(fmt::format("{}_{}", kernel_->arg<KernelArg>().name.get(), suffix));
+    return make(Op::Sink, {make(Op::End, src)}, {}, KernelArg{name});
+  }
+
+  // Every product's value to its place.
+  UOp stored(Memory memory, const Ranges& loops, const Substitution& own,
+             const std::vector<UOp>& values, std::string_view suffix) const {
+    std::vector<UOp> stores;
+    std::size_t next = 0;
+    along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
+      stores.push_back(make(
+          Op::Store, {place(param(memory, Access::Write), numbers(at), loops, own), values[next++]},
+          {}, StoreArg{}));
+      return stores.back();
+    });
+    return sink(tuple(stores), loops, own, suffix);
+  }
+
+  UOp filters() const {
+    const Substitution own = fresh(loops_of_filter());
+    const auto values =
+        along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.taps), [&](const auto& at) {
+          Substitution by = own;
+          for (std::size_t a = 0; a < at.size(); ++a) by.emplace(of_.axes[a].tap, const_int(at[a]));
+          return simplify(substitute(UOp(of_.filter), by));
+        });
+    return stored(Filters, loops_of_filter(), own,
+                  transformed(toom_.filter, values, of_.axes.size(), times), "filters");
+  }
+
+  // What is there of a tile: its last ones may go beyond the outputs.
+  UOp is_there(const Axis& axis, const UOp& at, std::int64_t beyond) const {
+    return axis.outputs() % tile_.outputs == 0 ? const_bool(true) : at < axis.outputs() + beyond;
+  }
+
+  static UOp with_validity(const UOp& load, const UOp& valid) {
+    std::vector<UOp> index, src;
+    for (const Node* source : load.src(0)->src()) index.emplace_back(source);
+    for (const Node* source : load->src()) src.emplace_back(source);
+    index[1] = index[1] & valid;
+    src[0] = make(Op::Index, index);
+    return make(Op::Load, src);
+  }
+
+  UOp inputs() const {
+    const Substitution own = fresh(loops_of_input());
+    const auto values =
+        along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
+          Substitution by = own;
+          UOp valid = const_bool(true);
+          for (std::size_t a = 0; a < at.size(); ++a) {
+            const Axis& axis = of_.axes[a];
+            const UOp first = own.at(axis.out) * tile_.outputs;
+            by[axis.out] = first;
+            by.emplace(axis.tap, const_int(at[a]));
+            valid = valid & is_there(axis, first + at[a], tile_.taps - 1);
+          }
+          return simplify(with_validity(substitute(UOp(of_.input), by), valid));
+        });
+    return stored(Inputs, loops_of_input(), own,
+                  transformed(toom_.input, values, of_.axes.size(), times), "inputs");
+  }
+
+  UOp products() const {
+    const Ranges loops = of_.loops();
+    Substitution own = fresh(loops);
+    std::vector<UOp> number, sum{UOp()}, src{UOp()};
+    for (std::size_t a = 0; a < of_.axes.size(); ++a)
+      number.push_back(range(products_, fresh_id().value));
+    for (const auto& [loop, with] : fresh(channels_, LoopKind::Reduce)) own.emplace(loop, with);
+    for (const Node* channel : channels_) sum.push_back(own.at(channel));
+    const auto read = [&](Memory memory, const Ranges& of) {
+      return make(Op::Load, {place(param(memory, Access::Read), number, of, own)});
+    };
+    sum[0] = read(Inputs, loops_of_input()) * read(Filters, loops_of_filter());
+    const UOp value = sum.size() == 1 ? sum[0] : make(Op::Reduce, sum, {}, ReduceArg{Op::Add, {}});
+    src[0] = make(Op::Store, {place(param(Products, Access::Write), number, loops, own), value}, {},
+                  StoreArg{});
+    src.insert(src.end(), number.begin(), number.end());
+    for (const Node* loop : loops) src.push_back(own.at(loop));
+    const Symbol name(fmt::format("{}_products", kernel_->arg<KernelArg>().name.get()));
+    return make(Op::Sink, {make(Op::End, src)}, {}, KernelArg{name});
+  }
+
+  UOp outputs() const {
+    const Ranges loops = of_.loops();
+    const Substitution own = fresh(loops);
+    const auto products =
+        along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
+          return make(Op::Load, {place(param(Products, Access::Read), numbers(at), loops, own)});
+        });
+    const std::vector<UOp> sums =
+        transformed(toom_.result, products, of_.axes.size(), times_result);
+    std::vector<UOp> stores;
+    std::size_t next = 0;
+    along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.outputs), [&](const auto& at) {
+      Substitution by = own;
+      UOp valid = const_bool(true);
+      for (std::size_t a = 0; a < at.size(); ++a) {
+        const UOp place = own.at(of_.axes[a].out) * tile_.outputs + at[a];
+        by[of_.axes[a].out] = place;
+        valid = valid & is_there(of_.axes[a], place, 0);
+      }
+      by.emplace(of_.sum, sums[next++]);
+      stores.push_back(guarded(substitute(UOp(of_.store), by), valid));
+      return stores.back();
+    });
+    return sink(tuple(simplify(stores)), loops, own, "outputs");
+  }
+
+  // The products are there for all of a tile; what else it reads, and where it stores, only where its outputs are.
+  UOp guarded(const UOp& store, const UOp& valid) const {
+    if (valid->is_const_int(1)) return store;
+    Substitution by;
+    const std::int32_t products = params_ + static_cast<std::int32_t>(Products);
+    for (const Node* node : toposort(store.node())) {
+      if (node->op() != Op::Index || node->src(0)->op() != Op::Param) continue;
+      if (node->src(0)->arg<ParamArg>().slot == products) continue;
+      std::vector<UOp> src;
+      for (const Node* source : node->src()) src.push_back(substitute(UOp(source), by));
+      src[1] = src[1] & valid;
+      by.emplace(node, make(Op::Index, src));
+    }
+    return substitute(store, by);
+  }
+
+  const UOp& kernel_;
+  const Convolution& of_;
+  Tile tile_;
+  std::int64_t products_;
+  Toom toom_;
+  Ranges channels_, input_loops_, filter_loops_;
+  std::int32_t params_ = 0;
+  KernelForm form_;
+};
+
+}  // namespace
+
+std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, std::int64_t most_outputs) {
+  std::vector<KernelForm> forms;
+  const auto convolution = convolution_in(kernel);
+  if (!convolution || convolution->channels().empty()) return forms;
+  for (const Tile& tile : tiles) {
+    const auto fits = [&](const Axis& axis) {
+      return axis.taps() == tile.taps && axis.outputs() >= tile.outputs;
+    };
+    if (tile.outputs <= most_outputs && std::ranges::all_of(convolution->axes, fits))
+      forms.push_back(Maker(kernel, *convolution, tile).made());
+  }
+  return forms;
+}
+
+}  // namespace weft

@@ -1,0 +1,26 @@
+// A sum of products along windows, such as a convolution of 3 x 3, as sums of products of transformed tiles: a form of
+// a kernel, in several kernels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+struct KernelForm {
+  // One of its kernels: PARAMs of other numbers than the kernel's own are memory of the form.
+  struct Part {
+    UOp kernel;
+    bool is_once = false;  // it reads constants alone
+  };
+  std::int32_t params = 0;  // of the kernel itself
+  std::vector<UOp> memory;  // BUFFERs, by the numbers behind those
+  std::vector<Part> parts;  // in the order in which they run
+};
+
+// All there are, with at most so many outputs of a tile along an axis, for kernels of this kind; none for others.
+std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, std::int64_t most_outputs);
+
+}  // namespace weft

@@ -1,0 +1,132 @@
+#include "hoisted.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+namespace weft {
+namespace {
+
+constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
+
+double elements_behind(NodeList dims, std::size_t axis) {
+  double elements = 1;
+  for (const Node* size : dims.subspan(axis + 1))
+    elements *= static_cast<double>(size->bounds().hi);
+  return elements;
+}
+
+// The axis that a RESHAPE passes on as this one; nothing where it joins or cuts.
+std::optional<std::size_t> axis_before(const Node* reshape, std::size_t axis) {
+  const NodeList to = reshape->dims(), from = reshape->src(0)->dims();
+  const auto is_const = [](const Node* size) { return size->is_const(); };
+  if (!std::ranges::all_of(to, is_const) || !std::ranges::all_of(from, is_const))
+    return std::nullopt;
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i] == to[axis] && elements_behind(from, i) == elements_behind(to, axis)) return i;
+  return std::nullopt;
+}
+
+// Whether a view shows the same elements all along an axis.
+bool is_same_along(const Node* view, std::size_t axis) {
+  for (; views.contains(view->op()); view = view->src(0)) {
+    if (view->dims()[axis] == const_int(1).node()) return true;
+    if (view->op() == Op::Expand && view->src(0)->dims()[axis] != view->dims()[axis]) return true;
+    if (view->op() == Op::Permute) {
+      axis = static_cast<std::size_t>(view->arg<AxesArg>().axes.get()[axis]);
+    } else if (view->op() == Op::Reshape) {
+      const auto before = axis_before(view, axis);
+      if (!before) return false;
+      axis = *before;
+    }
+  }
+  return view->dims().size() > axis && view->dims()[axis] == const_int(1).node();
+}
+
+// A product with one user, seen through views with one user each, and which of its factors may stand outside.
+struct Product {
+  const Node* node;
+  std::size_t factor;
+};
+
+class Factors {
+ public:
+  explicit Factors(const std::vector<UOp>& tensors) {
+    for (const Node* node : toposort(nodes_of(tensors))) {
+      users_.set(node, 0);
+      for (const Node* source : node->src()) users_.set(source, *users_.find(source) + 1);
+    }
+    for (const UOp& tensor : tensors) users_.set(tensor.node(), *users_.find(tensor.node()) + 1);
+  }
+
+  // The sum with its factor outside; null where there is none.
+  UOp outside(const Node* sum) const {
+    if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add) return {};
+    const Node* value = sum->src(0);
+    if (value->op() != Op::Mul || !value->dtype().is_float() || !has_one_user(value)) return {};
+    const Axes axes = sum->arg<ReduceArg>().axes.get();
+    for (const std::size_t side : {0, 1}) {
+      const auto product = product_in(value->src(side), axes);
+      if (!product) continue;
+      const UOp view(value->src(side)), from(product->node);
+      const UOp factor = rebased(view, from, from.src(product->factor));
+      const UOp others =
+          rebased(view, from, from.src(1 - product->factor)) * value_of(value, 1 - side);
+      return reduce(Op::Add, others, axes) * first_along(factor, axes);
+    }
+    return {};
+  }
+
+ private:
+  static UOp value_of(const Node* node, std::size_t source) { return UOp(node->src(source)); }
+  bool has_one_user(const Node* node) const { return *users_.find(node) == 1; }
+
+  std::optional<Product> product_in(const Node* view, const Axes& axes) const {
+    const Node* node = view;
+    for (; views.contains(node->op()) && has_one_user(node); node = node->src(0)) {
+    }
+    if (node->op() != Op::Mul || !has_one_user(node)) return std::nullopt;
+    for (const Node* source : node->src())
+      if (!std::ranges::equal(source->dims(), node->dims())) return std::nullopt;  // a constant
+    for (const std::size_t factor : {1, 0}) {
+      const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
+      const auto is_same = [&](std::int64_t axis) {
+        return is_same_along(seen.node(), static_cast<std::size_t>(axis));
+      };
+      if (std::ranges::all_of(axes, is_same)) return Product{node, factor};
+    }
+    return std::nullopt;
+  }
+
+  static UOp first_along(const UOp& factor, const Axes& axes) {
+    Sizes sizes = sizes_of(factor);
+    const Sizes start(sizes.size(), const_int(0));
+    for (const std::int64_t axis : axes) sizes[static_cast<std::size_t>(axis)] = const_int(1);
+    return shrink(factor, start, sizes);
+  }
+
+  NodeMap<int> users_;
+};
+
+}  // namespace
+
+std::vector<UOp> with_factors_outside(const std::vector<UOp>& tensors) {
+  std::vector<UOp> result = tensors;
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    const Factors factors(result);
+    for (const Node* node : toposort(nodes_of(result))) {
+      const UOp outside = factors.outside(node);
+      if (outside.is_null()) continue;
+      const UOp all = substitute(tuple(result), {{node, outside}});
+      result = {all->src().begin(), all->src().end()};
+      is_done = false;
+      break;
+    }
+  }
+  return result;
+}
+
+}  // namespace weft

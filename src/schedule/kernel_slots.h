@@ -1,0 +1,61 @@
+// How a kernel touches the slots of its plan, and the same kernel where their dimensions lie in other orders.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <weft/dev/schedule/plan.h>
+
+namespace weft {
+
+constexpr int as_made = -1;  // no dimension is moved to the end
+
+// The list with one of its elements last.
+template <class T>
+std::vector<T> with_last(std::vector<T> list, int last) {
+  if (last == as_made) return list;
+  const auto at = list.begin() + last;
+  std::rotate(at, at + 1, list.end());
+  return list;
+}
+
+using SlotDimension = std::pair<std::uint32_t, int>;
+
+class KernelSlots {
+ public:
+  // Of a step, which lives longer, by its number.
+  KernelSlots(const Step& step, std::size_t number);
+
+  std::size_t number() const { return number_; }
+  const UOp& kernel() const { return kernel_; }
+  const std::vector<std::uint32_t>& slots() const { return *slots_; }
+  bool writes_to(std::uint32_t of) const;
+
+  // Those that it does not touch by an INDEX alone.
+  const std::set<std::uint32_t>& touched_otherwise() const { return touched_otherwise_; }
+  // What products are summed along.
+  const std::set<SlotDimension>& summed() const { return summed_; }
+  // Of other slots, what goes along the same loop.
+  std::set<SlotDimension> beside(const SlotDimension& place) const;
+
+  // By slot, the dimension that lies along memory.
+  UOp ordered(const std::vector<int>& last) const;
+
+ private:
+  std::uint32_t slot(const Node* param) const;
+  void note_products(const Node* sum);
+  const Node* rebuilt(const Node* node, std::vector<const Node*> src,
+                      const std::vector<int>& last) const;
+
+  std::size_t number_;
+  const std::vector<std::uint32_t>* slots_;
+  UOp kernel_;
+  std::vector<const Node*> indices_;
+  std::set<std::uint32_t> touched_otherwise_;
+  std::set<SlotDimension> summed_;
+};
+
+}  // namespace weft

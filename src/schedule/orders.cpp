@@ -1,0 +1,299 @@
+// Which dimension of each slot lies along memory. What a kernel takes depends on the slots that it touches; all
+// kernels together are what counts. The search begins with the better of two: every slot as the graph has it, and
+// every slot along what is summed of it. Then it turns one slot at a time, as long as that gains.
+
+#include "orders.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <numeric>
+#include <set>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/settings.h>
+
+#include "fewer_products.h"
+#include "kernel_slots.h"
+#include "steps.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t least_size = 8;  // of a dimension that vectors go along
+constexpr double gain = 0.97;           // of the time: less is worth another order
+constexpr double clear_gain = 0.9;      // less, around one slot, is not tried otherwise
+constexpr double other_gain = 0.9;      // less is worth another form
+constexpr int most_rounds = 2;
+
+class Orders {
+ public:
+  Orders(Plan& plan, const KernelSeconds& seconds)
+      : plan_(plan),
+        seconds_(seconds),
+        users_(plan.slots.size()),
+        last_(plan.slots.size(), as_made) {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      if (!plan.steps[i].kernel.is_null()) kernels_.emplace_back(plan.steps[i], i);
+    for (const KernelSlots& kernel : kernels_)
+      for (const std::uint32_t slot : kernel.slots()) users_[slot].push_back(&kernel);
+  }
+
+  void choose(const std::optional<Choices>& known) {
+    find_candidates();
+    if (!known || !fits(*known))
+      find_choices();
+    else
+      plan_.choices = *known;
+    apply();
+  }
+
+ private:
+  // What somebody else looks at stays as it is, and so does what a kernel reads otherwise than by an INDEX.
+  std::vector<bool> open_slots() const {
+    std::vector<bool> open = own_slots(plan_);
+    for (std::size_t slot = 0; slot < open.size(); ++slot)
+      open[slot] = open[slot] && !users_[slot].empty() &&
+                   std::ranges::all_of(plan_.slots[slot].buffer->dims(), &Node::is_const);
+    for (const Step& step : plan_.steps)
+      if (step.kernel.is_null())
+        for (const std::uint32_t slot : step.slots) open[slot] = false;
+    for (const KernelSlots& kernel : kernels_)
+      for (const std::uint32_t slot : kernel.touched_otherwise()) open[slot] = false;
+    return open;
+  }
+
+  bool may_be_last(std::uint32_t slot, int dimension) const {
+    const NodeList dims = plan_.slots[slot].buffer->dims();
+    const auto at = static_cast<std::size_t>(dimension);
+    const auto is_more = [](const Node* size) { return size->lo() > 1; };
+    return dims[at]->lo() >= least_size && std::ranges::any_of(dims.subspan(at + 1), is_more);
+  }
+
+  // Along what is summed, and what goes along the same loops.
+  void find_candidates() {
+    const std::vector<bool> open = open_slots();
+    std::vector<std::pair<std::uint32_t, int>> found;
+    const auto add = [&](const std::pair<std::uint32_t, int>& place) {
+      const auto [slot, dimension] = place;
+      if (!open[slot] || !may_be_last(slot, dimension)) return;
+      std::vector<int>& known = candidates_[slot];
+      if (std::ranges::find(known, dimension) != known.end()) return;
+      known.push_back(dimension);
+      found.push_back(place);
+    };
+    for (const KernelSlots& kernel : kernels_) std::ranges::for_each(kernel.summed(), add);
+    while (!found.empty()) {
+      const auto place = found.back();
+      found.pop_back();
+      for (const KernelSlots* kernel : users_[place.first])
+        std::ranges::for_each(kernel->beside(place), add);
+    }
+  }
+
+  double seconds_of(const KernelSlots& kernel, const std::vector<int>& last) {
+    std::vector<int> key{static_cast<int>(kernel.number())};
+    for (const std::uint32_t slot : kernel.slots()) key.push_back(last[slot]);
+    const auto [known, is_new] = by_order_.try_emplace(key, 0);
+    if (is_new)
+      known->second = best_of(kernel.ordered(last), plan_.steps[kernel.number()].device).seconds;
+    return known->second;
+  }
+
+  // A kernel as it is, or in another form.
+  struct Best {
+    double seconds = 0;
+    int form = as_made;
+  };
+
+  Best best_of(const UOp& kernel, Symbol device) {
+    const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
+    const auto [known, is_new] = best_.try_emplace({hash.high, hash.low});
+    if (is_new) known->second = found_best(kernel, device);
+    return known->second;
+  }
+
+  // A kernel that the model does not know takes as long in any order.
+  Best found_best(const UOp& kernel, Symbol device) {
+    const auto seconds = seconds_(kernel, device);
+    if (!seconds) return {};
+    Best best{*seconds};
+    const auto forms = forms_with_fewer_products(kernel, most_outputs_);
+    for (std::size_t i = 0; i < forms.size(); ++i)
+      if (const auto taken = seconds_of(forms[i], device);
+          taken && *taken < other_gain * best.seconds)
+        best = {*taken, static_cast<int>(i)};
+    return best;
+  }
+
+  std::optional<double> seconds_of(const KernelForm& form, Symbol device) const {
+    double sum = 0;
+    for (const KernelForm::Part& part : form.parts) {
+      if (part.is_once) continue;
+      const auto seconds = seconds_(part.kernel, device);
+      if (!seconds) return {};
+      sum += *seconds;
+    }
+    return sum;
+  }
+
+  double seconds_of_all(const std::vector<int>& last) {
+    double sum = 0;
+    for (const KernelSlots& kernel : kernels_) sum += seconds_of(kernel, last);
+    return sum;
+  }
+
+  double seconds_around(std::uint32_t slot, const std::vector<int>& last) {
+    double sum = 0;
+    for (const KernelSlots* kernel : users_[slot]) sum += seconds_of(*kernel, last);
+    return sum;
+  }
+
+  void begin() {
+    std::vector<int> turned = last_;
+    for (const auto& [slot, dimensions] : candidates_) turned[slot] = dimensions[0];
+    if (seconds_of_all(turned) >= gain * seconds_of_all(last_)) return;
+    for (const auto& [slot, dimensions] : candidates_)
+      if (seconds_around(slot, turned) < clear_gain * seconds_around(slot, last_))
+        is_settled_.insert(slot);
+    last_ = turned;
+  }
+
+  // Whether one of them gained by it.
+  bool turn_slots() {
+    bool is_better = false;
+    for (const auto& [slot, dimensions] : candidates_) {
+      if (is_settled_.contains(slot)) continue;
+      const int before = last_[slot];
+      double best = seconds_around(slot, last_);
+      const auto try_out = [&](int dimension) {
+        std::vector<int> trial = last_;
+        trial[slot] = dimension;
+        const double seconds = seconds_around(slot, trial);
+        if (seconds >= gain * best) return;
+        best = seconds;
+        last_ = std::move(trial);
+      };
+      if (before != as_made) try_out(as_made);
+      for (const int dimension : dimensions)
+        if (dimension != before) try_out(dimension);
+      is_better = is_better || last_[slot] != before;
+    }
+    return is_better;
+  }
+
+  void find_choices() {
+    begin();
+    for (int round = 0; round < most_rounds; ++round)
+      if (!turn_slots()) break;
+    Choices& choices = plan_.choices;
+    choices = {last_, std::vector<int>(plan_.steps.size(), as_made),
+               std::vector<std::int64_t>(last_.size()), std::vector<std::int64_t>(last_.size())};
+    for (const KernelSlots& kernel : kernels_)
+      choices.forms[kernel.number()] =
+          best_of(kernel.ordered(last_), plan_.steps[kernel.number()].device).form;
+    for (const auto& [slot, dimensions] : candidates_) {
+      if (last_[slot] == as_made) continue;
+      std::vector<int> before = last_;
+      before[slot] = as_made;
+      choices.nanoseconds[slot] = std::llround(seconds_around(slot, last_) * 1e9);
+      choices.nanoseconds_as_made[slot] = std::llround(seconds_around(slot, before) * 1e9);
+    }
+  }
+
+  // Of the same graph; what comes from a file may be anything.
+  bool fits(const Choices& known) const {
+    const std::size_t slots = plan_.slots.size();
+    if (known.last.size() != slots || known.nanoseconds.size() != slots) return false;
+    if (known.nanoseconds_as_made.size() != slots || known.forms.size() != plan_.steps.size())
+      return false;
+    for (std::uint32_t slot = 0; slot < slots; ++slot) {
+      if (known.last[slot] == as_made) continue;
+      const auto candidates = candidates_.find(slot);
+      if (candidates == candidates_.end() ||
+          std::ranges::find(candidates->second, known.last[slot]) == candidates->second.end())
+        return false;
+    }
+    return true;
+  }
+
+  void apply() {
+    const Choices& choices = plan_.choices;
+    last_ = choices.last;
+    for (const KernelSlots& kernel : kernels_)
+      plan_.steps[kernel.number()].kernel = kernel.ordered(last_);
+    for (const auto& [slot, dimensions] : candidates_) {
+      if (last_[slot] == as_made) continue;
+      UOp& buffer = plan_.slots[slot].buffer;
+      std::vector<int> order(buffer->dims().size());
+      std::iota(order.begin(), order.end(), 0);
+      plan_.layouts.push_back(
+          {.kernel = maker_of(slot),
+           .sizes = sizes_in(buffer->dims()),
+           .order = with_last(order, last_[slot]),
+           .seconds = static_cast<double>(choices.nanoseconds[slot]) * 1e-9,
+           .seconds_as_made = static_cast<double>(choices.nanoseconds_as_made[slot]) * 1e-9});
+      buffer = with_sources(buffer, with_last(sizes_of(buffer), last_[slot]));
+    }
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      Step& step = plan_.steps[i];
+      if (choices.forms[i] == as_made || step.kernel.is_null() ||
+          !add_form(step, static_cast<std::size_t>(choices.forms[i]), steps))
+        steps.push_back(std::move(step));
+    }
+    plan_.steps = std::move(steps);
+  }
+
+  // Of the first that writes it.
+  Symbol maker_of(std::uint32_t slot) const {
+    for (const KernelSlots* kernel : users_[slot])
+      if (kernel->writes_to(slot)) return kernel->kernel()->arg<KernelArg>().name;
+    return {};
+  }
+
+  static std::vector<std::int64_t> sizes_in(NodeList dims) {
+    std::vector<std::int64_t> sizes;
+    for (const Node* size : dims) sizes.push_back(size->lo());
+    return sizes;
+  }
+
+  bool add_form(const Step& step, std::size_t number, std::vector<Step>& steps) {
+    const std::vector<KernelForm> forms = forms_with_fewer_products(step.kernel, most_outputs_);
+    if (number >= forms.size()) return false;
+    const KernelForm& form = forms[number];
+    std::vector<std::uint32_t> slots(step.slots);
+    slots.resize(static_cast<std::size_t>(form.params));
+    for (const UOp& buffer : form.memory) {
+      slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
+      BufferArg arg = buffer->arg<BufferArg>();
+      arg.device = step.device;
+      plan_.slots.push_back({.buffer = make(Op::Buffer, sizes_of(buffer), buffer->dtype(), arg)});
+    }
+    for (const KernelForm::Part& part : form.parts) {
+      steps.push_back(step_like(step, part.kernel, slots));
+      steps.back().is_once = part.is_once;
+    }
+    return true;
+  }
+
+  Plan& plan_;
+  const KernelSeconds& seconds_;
+  std::vector<KernelSlots> kernels_;
+  std::vector<std::vector<const KernelSlots*>> users_;  // by slot
+  std::vector<int> last_;  // by slot: the dimension that lies along memory
+  std::map<std::uint32_t, std::vector<int>> candidates_;  // by slot
+  std::set<std::uint32_t> is_settled_;                    // slots that gained by what all did
+  std::map<std::vector<int>, double> by_order_;           // by kernel and the orders of its slots
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by the structure of a kernel
+  std::int64_t most_outputs_ = setting_int("WINOGRAD");
+};
+
+}  // namespace
+
+void choose_orders(Plan& plan, const KernelSeconds& seconds, const std::optional<Choices>& known) {
+  Orders(plan, seconds).choose(known);
+}
+
+}  // namespace weft

@@ -1,0 +1,31 @@
+// Short convolutions by fewer products (Toom and Cook, Winograd): m sums of r products of neighbours each take
+// m + r - 1 products, of sums of what is convolved and sums of the filter.
+#pragma once
+
+#include <vector>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+using Matrix = std::vector<std::vector<double>>;  // rows
+
+// outputs = result * ((filter * f) . (input * x)), elementwise in the middle.
+struct Toom {
+  Matrix input, filter, result;
+};
+
+// Evaluates polynomials at these points, which are 0 and pairs of a number and its negative, and at infinity: there
+// are outputs + taps - 2 of them.
+Toom toom(std::size_t outputs, std::size_t taps, const std::vector<double>& points);
+
+// The points for so many products: those of which sums and products round least.
+std::vector<double> points_for(std::size_t products);
+
+// The matrix times a list of values, in few operations: rows that differ in the signs of every other term share the
+// sums of both kinds of terms.
+std::vector<UOp> times(const Matrix& matrix, const std::vector<UOp>& values);
+// The same for the result, of whose columns those of a number and its negative share sums and differences.
+std::vector<UOp> times_result(const Matrix& matrix, const std::vector<UOp>& values);
+
+}  // namespace weft

@@ -1,0 +1,176 @@
+// Convolutions by fewer products: the matrices are exact, and every form gives what the sums of products give in f64.
+
+#include <cmath>
+#include <functional>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/jit.h>
+#include <weft/settings.h>
+#include <weft/weft.h>
+
+#include "../../src/schedule/toom.h"
+#include "../support/planned.h"
+
+namespace weft {
+namespace {
+
+std::vector<double> product(const Matrix& matrix, const std::vector<double>& values) {
+  std::vector<double> result;
+  for (const std::vector<double>& row : matrix) {
+    double sum = 0;
+    for (std::size_t i = 0; i < row.size(); ++i) sum += row[i] * values[i];
+    result.push_back(sum);
+  }
+  return result;
+}
+
+struct Short {
+  std::size_t outputs, taps;
+};
+
+class ToomCook : public testing::TestWithParam<Short> {};
+
+TEST_P(ToomCook, IsTheConvolution) {
+  const auto [outputs, taps] = GetParam();
+  const std::size_t inputs = outputs + taps - 1;
+  const Toom form = toom(outputs, taps, points_for(inputs));
+  for (std::size_t at = 0; at < inputs; ++at)
+    for (std::size_t tap = 0; tap < taps; ++tap) {
+      std::vector<double> x(inputs), filter(taps);
+      x[at] = 1;
+      filter[tap] = 1;
+      std::vector<double> products = product(form.input, x);
+      const std::vector<double> factors = product(form.filter, filter);
+      for (std::size_t i = 0; i < inputs; ++i) products[i] *= factors[i];
+      const std::vector<double> sums = product(form.result, products);
+      for (std::size_t i = 0; i < outputs; ++i)
+        EXPECT_NEAR(sums[i], i + tap == at ? 1 : 0, 1e-12) << at << " " << tap << " " << i;
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, ToomCook, testing::Values(Short{2, 3}, Short{4, 3}, Short{2, 5}));
+
+TEST(ToomCook, RefusesOtherNumbersOfPoints) {
+  EXPECT_THROW(toom(2, 3, {0, 1}), Error);
+  EXPECT_THROW(points_for(5), Error);
+}
+
+// Only forms of that many products are fast.
+KernelSeconds for_products(std::int64_t products) {
+  return [products](const UOp& kernel, Symbol) -> std::optional<double> {
+    const std::string name(kernel->arg<KernelArg>().name.get());
+    const auto is_part = [&](const char* of) { return name.ends_with(of); };
+    if (!is_part("_inputs") && !is_part("_products") && !is_part("_outputs") &&
+        !is_part("_filters"))
+      return 1.0;
+    for (const Node* node : toposort(kernel.node()))
+      if (node->op() == Op::Param && node->dims()[0]->lo() == products) return 1e-3;
+    return 2.0;
+  };
+}
+
+std::size_t forms_in(const Plan& plan) {
+  std::size_t count = 0;
+  for (const Step& step : plan.steps)
+    count += std::string(step.kernel->arg<KernelArg>().name.get()).ends_with("_products") ? 1 : 0;
+  return count;
+}
+
+Shape shape(const std::vector<std::int64_t>& sizes) {
+  return Shape(std::vector<Dim>(sizes.begin(), sizes.end()));
+}
+
+Tensor random(const Shape& shape) { return Tensor::randn(shape).realize(); }
+
+struct Case {
+  std::vector<std::int64_t> image, filter;
+  std::int64_t groups = 1, padding = 0, products = 4;
+  bool is_frozen = false, has_more = false;  // what follows it
+};
+
+Tensor convolution(const Tensor& x, const Tensor& w, const Tensor& b, const Case& c) {
+  const Tensor y = x.conv2d(w, b, {.groups = c.groups, .padding = c.padding});
+  return c.has_more ? (y + y.sin()).relu() : y;
+}
+
+class FewerProducts : public testing::TestWithParam<Case> {};
+
+TEST_P(FewerProducts, GiveTheSums) {
+  const Case& c = GetParam();
+  const Context context{{"WINOGRAD", 4}};
+  const Tensor x = random(shape(c.image)), b = random({c.filter[0]});
+  Tensor w = random(shape(c.filter));
+  if (c.is_frozen) w.freeze();
+  Planned planned(convolution(x, w, b, c), for_products(c.products));
+  EXPECT_EQ(forms_in(planned.plan()), 1U);
+  const auto exact = [&](const Tensor& of) { return of.cast(dtypes::f64).to("INTERP"); };
+  const auto expected = convolution(exact(x), exact(w), exact(b), c).to_vector<double>();
+  // What can be off is a part of the sum of what is added.
+  Case plain = c;
+  plain.has_more = false;
+  const auto sums =
+      convolution(exact(x).abs(), exact(w).abs(), exact(b).abs(), plain).to_vector<double>();
+  for (int run = 0; run < 2; ++run) {
+    const std::vector<float> values = planned.values();
+    ASSERT_EQ(values.size(), expected.size());
+    for (std::size_t i = 0; i < values.size(); ++i)
+      ASSERT_NEAR(values[i], expected[i], 4e-6 * sums[i] + 1e-5) << "at " << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Convolutions, FewerProducts,
+                         testing::Values(Case{{1, 8, 12, 12}, {16, 8, 3, 3}, 1, 1, 4},
+                                         Case{{1, 8, 12, 12}, {16, 8, 3, 3}, 1, 1, 6},
+                                         Case{{2, 5, 9, 14}, {7, 5, 3, 3}, 1, 0, 4},
+                                         Case{{2, 5, 9, 15}, {7, 5, 3, 3}, 1, 0, 6, true, true},
+                                         Case{{1, 16, 7, 7}, {8, 16, 3, 3}, 1, 1, 6, true},
+                                         Case{{2, 8, 11, 12}, {9, 8, 5, 5}, 1, 2, 6, false, true},
+                                         Case{{1, 8, 10, 13}, {10, 4, 3, 3}, 2, 1, 6},
+                                         Case{{1, 8, 3, 30}, {10, 8, 1, 3}, 1, 0, 6},
+                                         Case{{1, 8, 3, 31}, {10, 8, 1, 3}, 1, 0, 4, true, true}));
+
+// What is no such convolution has no other form.
+TEST(FewerProducts, OfNothingElse) {
+  const Context context{{"WINOGRAD", 4}};
+  const auto forms = [](const Tensor& tensor) {
+    return forms_in(Planned(tensor, for_products(6)).plan());
+  };
+  const Tensor x = random({1, 8, 12, 12}), w = random({8, 8, 3, 3});
+  EXPECT_EQ(forms(x.conv2d(w, {}, {.stride = 2})), 0U);
+  EXPECT_EQ(forms(x.conv2d(w, {}, {.dilation = 2})), 0U);
+  EXPECT_EQ(forms(x.conv2d(random({8, 8, 1, 1}))), 0U);
+  EXPECT_EQ(forms(x.conv2d(random({8, 1, 3, 3}), {}, {.groups = 8})), 0U);  // no channels to sum
+  EXPECT_EQ(forms(random({40, 9}).matmul(random({9, 40}))), 0U);
+}
+
+TEST(FewerProducts, AreThereWhereTheyAreAskedFor) {
+  const Tensor y = random({1, 8, 12, 12}).conv2d(random({8, 8, 3, 3}));
+  EXPECT_EQ(forms_in(Planned(y, for_products(4)).plan()), 0U);
+  const Context context{{"WINOGRAD", 2}};
+  EXPECT_EQ(forms_in(Planned(y, for_products(4)).plan()), 1U);
+  EXPECT_EQ(forms_in(Planned(y, for_products(6)).plan()), 0U);
+}
+
+// By the model's choice, in calls that are replayed; the filter gets other values meanwhile.
+TEST(FewerProducts, InCapturedCalls) {
+  const Context context{{"WINOGRAD", 4}};
+  Tensor w = random({64, 64, 3, 3});
+  w.freeze();
+  auto step = jit([&](const Tensor& x) { return x.conv2d(w, {}, {.padding = 1}); });
+  const auto expect_sums = [&] {
+    const Tensor x = random({1, 64, 40, 40});
+    const Tensor result = step(x).clone().realize();
+    const Context without{{"WINOGRAD", 0}};
+    EXPECT_TRUE(result.allclose(x.conv2d(w.clone(), {}, {.padding = 1}), 1e-4, 2e-3));
+  };
+  for (int call = 0; call < 3; ++call) expect_sums();
+  for (int change = 0; change < 2; ++change) {
+    w.assign(random({64, 64, 3, 3})).realize();
+    for (int call = 0; call < 2; ++call) expect_sums();
+  }
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,88 @@
+// Factors that stand outside of a sum: what is left inside, and that the values are the same.
+
+#include <gtest/gtest.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/weft.h>
+
+#include "../../src/schedule/hoisted.h"
+
+namespace weft {
+namespace {
+
+Tensor filled(std::int64_t rows, std::int64_t columns, double step) {
+  return (Tensor::arange(rows * columns) * step)
+      .sin()
+      .reshape({rows, columns})
+      .contiguous()
+      .realize();
+}
+
+// How many products have at least so many elements.
+std::ptrdiff_t products(const std::vector<UOp>& tensors, double least) {
+  std::ptrdiff_t count = 0;
+  for (const Node* node : toposort(nodes_of(tensors))) {
+    double elements = 1;
+    if (node->op() != Op::Mul) continue;
+    for (const Node* size : node->dims()) elements *= static_cast<double>(size->lo());
+    count += elements >= least;
+  }
+  return count;
+}
+
+struct Case {
+  const char* name;
+  Tensor (*value)(const Tensor& x, const Tensor& y);
+  int products_inside;  // without the one that is summed
+};
+
+TEST(Hoisted, FactorsOfWholeRowsStandOutside) {
+  const Tensor x = filled(6, 32, 0.7), y = filled(32, 8, 1.3);
+  const Case cases[] = {
+      {"a softmax", [](const Tensor& a, const Tensor& b) { return a.softmax(-1).matmul(b); }, 1},
+      {"rows by their norm",
+       [](const Tensor& a, const Tensor& b) {
+         return (a * (a * a).sum(1, true).reciprocal()).matmul(b);
+       },
+       1},
+      {"columns by their sum",
+       [](const Tensor& a, const Tensor& b) { return a.matmul(b * b.sum(0, true)); }, 0},
+      {"rows by a factor that is summed along",
+       [](const Tensor& a, const Tensor& b) { return a.matmul(b * b.sum(1, true)); }, 1},
+  };
+  for (const Case& c : cases) {
+    const Tensor value = c.value(x, y);
+    const std::vector<UOp> outside = with_factors_outside({value.uop()});
+    EXPECT_EQ(products(outside, 6 * 32 * 8), 1) << c.name;
+    EXPECT_EQ(products(outside, 32 * 6) - 1, c.products_inside) << c.name;
+    const Tensor expected =
+        c.value(x.to("INTERP").cast(dtypes::f64), y.to("INTERP").cast(dtypes::f64));
+    EXPECT_LT((value.to("INTERP") - expected).abs().max().item<double>(), 1e-4) << c.name;
+  }
+}
+
+// Else it would be computed for each of its users.
+TEST(Hoisted, WhatOthersNeedStaysAsItIs) {
+  const Tensor x = filled(6, 32, 0.7), y = filled(32, 8, 1.3);
+  const Tensor shares = x.softmax(-1);
+  const std::vector<UOp> wanted{shares.matmul(y).uop(), shares.uop()};
+  EXPECT_EQ(with_factors_outside(wanted)[0].node(), wanted[0].node());
+}
+
+// Scores for all pairs lie in no memory between kernels, however many there are.
+TEST(Hoisted, AttentionIsOneKernel) {
+  for (const std::int64_t tokens : {64, 512, 4096}) {
+    const auto heads = [&](double step) {
+      return filled(2 * tokens, 16, step).reshape({1, 2, tokens, 16});
+    };
+    const Tensor q = heads(0.7), k = heads(1.3), v = heads(0.3);
+    for (const bool is_causal : {false, true})
+      EXPECT_EQ(functional::scaled_dot_product_attention(q, k, v, {.is_causal = is_causal})
+                    .schedule()
+                    .size(),
+                1U)
+          << tokens << " tokens, causal: " << is_causal;
+  }
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,115 @@
+// What is joined is stored part by part, without copies, and the same.
+
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <weft/weft.h>
+
+namespace weft {
+namespace {
+
+Tensor random(const Shape& shape) { return Tensor::randn(shape).realize(); }
+
+struct Layers {
+  Tensor x = random({1, 16, 24, 20});
+  std::vector<Tensor> filters;
+
+  Tensor operator()(const Tensor& from, std::int64_t channels, std::int64_t window = 3) {
+    filters.push_back(random({channels, from.size(1), window, window}));
+    return from.conv2d(filters.back(), {}, {.padding = window / 2});
+  }
+};
+
+std::size_t kernels(const Tensor& tensor) { return tensor.cost().kernels; }
+
+// Equal to what it is where each part has memory of its own.
+void expect_same(const Tensor& joined, const Tensor& apart) {
+  const auto values = joined.to_vector<float>(), expected = apart.to_vector<float>();
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(values[i], expected[i], 1e-4 * (1 + std::abs(expected[i]))) << "at " << i;
+}
+
+TEST(Joined, PartsAreKernels) {
+  Layers layer;
+  const Tensor a = layer(layer.x, 24), b = layer(layer.x, 40, 1);
+  const Tensor joined = Tensor::cat({a, b}, 1);
+  EXPECT_EQ(kernels(joined), 2U);
+  expect_same(joined, Tensor::cat({a.clone().realize(), b.clone().realize()}, 1));
+}
+
+TEST(Joined, WhatFollowsAPartGoesAlong) {
+  Layers layer;
+  const Tensor bias = random({24, 1, 1});
+  const Tensor a = (layer(layer.x, 24) + bias).relu(), b = layer(layer.x, 40, 1).relu();
+  const Tensor joined = Tensor::cat({a, b}, 1);
+  EXPECT_EQ(kernels(joined), 2U);
+  expect_same(joined, Tensor::cat({a.clone().realize(), b.clone().realize()}, 1));
+}
+
+// A block of layers, each of which joins its output to all that was before it.
+TEST(Joined, LayersThatAddTheirOutputCopyNothing) {
+  Layers layer;
+  const auto narrow = [&](const Tensor& from) { return layer(from.relu(), 12, 1).contiguous(); };
+  const Tensor first = layer(layer.x, 16);
+  const Tensor second = Tensor::cat({first, layer(narrow(first), 8)}, 1);
+  const Tensor third = Tensor::cat({second, layer(narrow(second), 8)}, 1);
+  const Tensor last = layer(third.relu(), 12, 1);
+  EXPECT_EQ(kernels(last), 6U);  // one for each convolution
+  const auto again = [&](const Tensor& from, std::size_t filter) {
+    const Tensor thin = from.relu().conv2d(layer.filters[filter]).realize();
+    return thin.conv2d(layer.filters[filter + 1], {}, {.padding = 1}).clone().realize();
+  };
+  const Tensor one = first.clone().realize();
+  const Tensor two = Tensor::cat({one, again(one, 1)}, 1).clone().realize();
+  const Tensor three = Tensor::cat({two, again(two, 3)}, 1).clone().realize();
+  expect_same(last, three.relu().conv2d(layer.filters[5]));
+}
+
+// A kernel that would read and write one piece of memory has its output copied.
+TEST(Joined, WhatReadsTheOtherPartsIsCopied) {
+  Layers layer;
+  const Tensor first = layer(layer.x, 16);
+  const Tensor joined = layer(Tensor::cat({first, layer(first, 8)}, 1), 12, 1);
+  EXPECT_EQ(kernels(joined), 4U);
+  const Tensor one = first.clone().realize();
+  const Tensor two = one.conv2d(layer.filters[1], {}, {.padding = 1}).clone().realize();
+  expect_same(joined, Tensor::cat({one, two}, 1).clone().realize().conv2d(layer.filters[2]));
+}
+
+TEST(Joined, PartsThatTheProgramSeesAreThere) {
+  Layers layer;
+  const Tensor a = layer(layer.x, 24), b = layer(layer.x, 40);
+  const Tensor joined = Tensor::cat({a, b}, 1);
+  Tensor::realize({joined, a});
+  expect_same(joined.shrink({{0, 1}, {0, 24}, {0, 24}, {0, 20}}), a);
+  expect_same(a, layer.x.conv2d(layer.filters[0], {}, {.padding = 1}).clone());
+}
+
+TEST(Joined, OtherAxesAndMoreParts) {
+  Layers layer;
+  const Tensor base = layer(layer.x, 32).contiguous();
+  for (const std::int64_t axis : {0, 1, 2, 3}) {
+    std::vector<Tensor> parts, apart;
+    for (int i = 0; i < 3; ++i) {
+      const Tensor w = random({32, 32, 1, 1});
+      parts.push_back(base.conv2d(w).relu());
+      apart.push_back(parts.back().clone().realize());
+    }
+    expect_same(Tensor::cat(parts, axis), Tensor::cat(apart, axis));
+  }
+}
+
+// Of what the program gave there is something to copy: that is one kernel with the rest of it.
+TEST(Joined, WhatWasThereIsCopied) {
+  Layers layer;
+  const Tensor joined = Tensor::cat({layer.x, layer(layer.x, 8)}, 1);
+  EXPECT_LE(kernels(joined), 2U);
+  expect_same(
+      joined,
+      Tensor::cat({layer.x, layer.x.conv2d(layer.filters[0], {}, {.padding = 1}).clone().realize()},
+                  1));
+}
+
+}  // namespace
+}  // namespace weft
