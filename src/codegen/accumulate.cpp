@@ -37,8 +37,10 @@ UOp after(const UOp& buffer, const std::vector<UOp>& what) {
 
 UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
 
-// A product is not rounded before a sum that it goes into, where that is one instruction.
+// A product is not rounded before a sum that it goes into, where that is one instruction. One of matrices, which added to
+// zeros, always is.
 UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses) {
+  if (value->op() == Op::Mma) return with_sources(value, {value.src(0), value.src(1), sum});
   const bool is_product = op == Op::Add && value->op() == Op::Mul && value->dtype().is_float();
   return fuses && is_product ? make(Op::MulAcc, {value.src(0), value.src(1), sum})
                              : make(op, {sum, value});
@@ -137,7 +139,9 @@ class Accumulate {
   void cut(const Group& group) {
     const auto is_rounded = [](const Node* reduce) {
       return reduce->arg<ReduceArg>().op == Op::Add &&
-             std::ranges::any_of(members_of(reduce), [](auto m) { return m->dtype().is_float(); });
+             std::ranges::any_of(members_of(reduce), [](auto member) {
+               return member->dtype().is_float() && member->op() != Op::Mma;
+             });
     };
     const NodeList ranges = group[0]->src().subspan(1);
     cascades_.push_back(std::ranges::any_of(group, is_rounded) ? cascade_of(ranges) : Cascade());

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
@@ -22,18 +23,6 @@ namespace {
 constexpr std::int64_t most_bytes = 64 << 10;
 
 LoopKind kind_of(const Node* range) { return range->arg<RangeArg>().kind; }
-
-UOp with_list(Op op, const UOp& first, const std::vector<UOp>& rest) {
-  std::vector<UOp> src{first};
-  src.insert(src.end(), rest.begin(), rest.end());
-  return src.size() == 1 ? first : make(op, src);
-}
-
-UOp place(const UOp& buffer, const std::vector<UOp>& at) {
-  std::vector<UOp> src{buffer, const_bool(true)};
-  src.insert(src.end(), at.begin(), at.end());
-  return make(Op::Index, src);
-}
 
 UOp store(const UOp& place, const UOp& value) {
   return make(Op::Store, {place, value}, {}, StoreArg{});
@@ -143,7 +132,7 @@ class Carrier {
   }
 
   UOp result() const {
-    const UOp now = place(make(Op::After, {begun(), UOp(carried_.loop)}), list_of(inside_));
+    const UOp now = place_in(make(Op::After, {begun(), UOp(carried_.loop)}), list_of(inside_));
     const UOp total = make(op_, {make(Op::Load, {now}), added()});
     std::vector<UOp> effects = effects_of(
         substitute(end_.src(0), {{carried_.reduce, cast(total, carried_.reduce->dtype())}}));
@@ -179,7 +168,7 @@ class Carrier {
       if (range != carried_.loop && range != carried_.lane &&
           std::ranges::find(inside_, range) == inside_.end())
         around.emplace_back(range);
-    const UOp cleared = store(place(with_list(Op::After, buffer, around), first), identity());
+    const UOp cleared = store(place_in(with_list(Op::After, buffer, around), first), identity());
     return make(Op::After, {buffer, with_list(Op::End, cleared, first)});
   }
 

@@ -15,44 +15,16 @@
 #include <weft/dev/ir/graph.h>
 
 #include "lanes.h"
+#include "lines.h"
 #include "traversal.h"
 
 namespace weft {
 namespace {
 
-// base + offset, and so much more from lane to lane.
-struct Line {
-  const Node* base = nullptr;  // null: 0
-  std::int64_t offset = 0, stride = 0;
-};
-
-// The numbers of a STACK, from 0 on, in steps of the same size.
-std::optional<std::int64_t> step_of(const Node* stack) {
-  if (stack->op() != Op::Stack || stack->size() < 2 || !stack->src(1)->is_const()) return {};
-  const std::int64_t step = stack->src(1)->lo();
-  for (std::size_t lane = 0; lane < stack->size(); ++lane)
-    if (!stack->src(lane)->is_const_int(static_cast<std::int64_t>(lane) * step)) return {};
-  return step;
-}
-
-// Of indices as `expand` writes them.
-std::optional<Line> line_of(const Node* at) {
-  if (const auto step = step_of(at)) return Line{nullptr, 0, *step};
-  if (at->op() != Op::Add) return {};
-  const bool is_second = at->src(1)->op() == Op::Splat;
-  const Node *splat = at->src(is_second ? 1 : 0), *stack = at->src(is_second ? 0 : 1);
-  const auto step = step_of(stack);
-  if (splat->op() != Op::Splat || !step) return {};
-  const Node* base = splat->src(0);
-  if (base->is_const()) return Line{nullptr, base->lo(), *step};
-  if (base->op() != Op::Add || !base->src(1)->is_const()) return Line{base, 0, *step};
-  return Line{base->src(0), base->src(1)->lo(), *step};
-}
-
 // Reads of neighbours, as far apart from lane to lane.
 struct Block {
   const Node* memory = nullptr;
-  Line line;  // of the first
+  IndexLine line;  // of the first
   DType dtype;
   std::vector<const Node*> loads;
 

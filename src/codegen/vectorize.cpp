@@ -68,9 +68,10 @@ class Body {
   const std::vector<const Node*>& slice() const { return slice_; }
 
   // The most bytes that one value has; nothing where some value cannot have lanes. Reads may be
-  // contiguous along another range instead, or of lanes a few elements apart.
+  // contiguous along another range instead, or of lanes a few elements apart; so far apart may be what is written.
   std::optional<std::size_t> element_bytes(const Strides* beside = nullptr,
-                                           bool may_be_apart = false) const {
+                                           bool may_be_apart = false,
+                                           std::int64_t written_apart = 1) const {
     const Strides strides(slice_, range_);
     std::size_t bytes = 1;
     for (const Node* node : slice_) {
@@ -78,6 +79,7 @@ class Body {
                              node->src(1)->is_const_int(1) && is_contiguous(node, *beside) &&
                              strides.of(node->src(2)).has_value();
       const bool is_apart = may_be_apart && node->op() == Op::Index && are_apart(node, strides);
+      if (written_apart > 1 && is_written(node, strides, written_apart)) continue;
       if (!is_turned && !is_apart && !can_have_lanes(node, strides)) return std::nullopt;
       const DType dtype = node->dtype();
       if (!dtype.is_void() && !dtype.is_weak()) bytes = std::max(bytes, dtype.bytes());
@@ -93,6 +95,17 @@ class Body {
   static bool are_apart(const Node* place, const Strides& strides) {
     const auto stride = place->size() == 3 ? strides.of(place->src(2)) : std::nullopt;
     return stride && reads_between(*stride, least_apart);
+  }
+
+  // A store to such lanes, or its place.
+  bool is_written(const Node* node, const Strides& strides, std::int64_t apart) const {
+    const auto stores_to = [&](const Node* store) {
+      return store->op() == Op::Store && !store->arg<StoreArg>().combine &&
+             store->src(0)->size() == 3 && strides.of(store->src(0)->src(2)) == apart;
+    };
+    return stores_to(node) || std::ranges::any_of(slice_, [&](const Node* store) {
+             return stores_to(store) && store->src(0) == node;
+           });
   }
 
   bool can_have_lanes(const Node* node, const Strides& strides) const {
@@ -161,7 +174,7 @@ class Vectorize {
  private:
   void choose(const Node* closer) {
     if (inside_.contains(closer) || !may_split(closer)) return;
-    if (choose_turned(closer)) return;
+    if (choose_turned(closer) || choose_interleaved(closer)) return;
     if (choose_lanes(closer, false) || closer->op() == Op::Reduce) return;
     choose_lanes(closer, true);
   }
@@ -203,6 +216,32 @@ class Vectorize {
         choose(closer, body, {range, lanes, beside, copies});
         return true;
       }
+    return false;
+  }
+
+  // Rows that are read one by one and written with their elements in turns: `interleave` joins what copies write.
+  bool choose_interleaved(const Node* closer) {
+    if (closer->op() != Op::End || closer->size() < 3) return false;
+    const Node* beside = closer->src(closer->size() - 1);
+    if (!beside->src(0)->is_const() || (beside->src(0)->lo() != 2 && beside->src(0)->lo() != 4))
+      return false;
+    const Strides strides(slice_of(closer->src(0), beside), beside);
+    const Node* store = closer->src(0);
+    if (store->op() != Op::Store || store->src(0)->size() != 3 ||
+        strides.of(store->src(0)->src(2)) != 1)
+      return false;
+    for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
+      if (range == beside || !range->src(0)->is_const()) continue;
+      const Body body(store, range);
+      const auto bytes = body.element_bytes(nullptr, false, beside->src(0)->lo());
+      if (!bytes) continue;
+      const std::uint32_t lanes =
+          whole_blocks(range, static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes));
+      if (lanes * *bytes < least_bytes) continue;
+      choose(closer, body,
+             {range, lanes, beside, static_cast<std::uint32_t>(beside->src(0)->lo())});
+      return true;
+    }
     return false;
   }
 

@@ -41,6 +41,9 @@ constexpr Pass passes[] = {
      "running sums, products and extremes to accumulators that a loop hands on"},
     // Before widths: a flat index may need more bits than those it is made of.
     {"flatten", flatten, Level::Kernel, Pass::Lowering, "one dimension for all memory, row-major"},
+    // Sees by flat indices at which distances rows lie.
+    {"fragments", fragments, Level::Kernel, Pass::Lowering,
+     "MMA ranges to an instruction that multiplies matrices"},
     // Sees by flat indices what is contiguous.
     {"vectorize", vectorize, Level::Kernel, Pass::Lowering,
      "loops over what is contiguous, as wide as vector registers"},
@@ -52,6 +55,8 @@ constexpr Pass passes[] = {
     // After accumulate: copies of a reduction have one loop by then.
     {"turn", turn, Level::Kernel, Pass::Lowering,
      "lanes at a distance, of copies that are neighbours: rows are read and turned to columns"},
+    {"interleave", interleave, Level::Kernel, Pass::Lowering,
+     "what copies write in turns to one store of all of it"},
     {"masked", masked, Level::Kernel, Pass::Lowering,
      "masked lanes that fill several registers to an access for each of them"},
     // After the algebra, which is about integers without width.

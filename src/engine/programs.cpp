@@ -23,11 +23,15 @@
 namespace weft {
 namespace {
 
+constexpr std::size_t most_known_seconds = 8192;
+
 using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
 struct Programs {
   std::mutex mutex;
   LruCache<Key, std::shared_ptr<LoadedKernel>> loaded{most_programs};
+  LruCache<Key, std::optional<double>> seconds{
+      most_known_seconds};  // that kernels take by the model
 };
 
 Programs& programs() {
@@ -190,17 +194,35 @@ std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, c
   return constant->derived(fmt::format("{:016x}{:016x}", hash.high, hash.low), make);
 }
 
+namespace {
+
+// In an arena of its own, which all that is tried goes with.
+std::optional<double> asked_model(const UOp& kernel, const Target& target,
+                                  const std::shared_ptr<const ExtraRuleList>& extra) {
+  if (!target.lowered) return std::nullopt;
+  const Context quiet{{"DEBUG", 0}, {"DUMP", ""}};
+  Interner& from = Interner::current();
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
+  const PassOptions passing{.target = target, .extra = extra};
+  const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {own}, passing)[0]);
+  return seconds_of_choice(ready, target);
+}
+
+}  // namespace
+
 KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra) {
-  return [extra](const UOp& kernel, Symbol device) -> std::optional<double> {
-    const Context quiet{{"DEBUG", 0}, {"DUMP", ""}};
-    Interner& from = Interner::current();
-    Arena arena;
-    const InternerScope scope(arena);
-    const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
-    const PassOptions passing{.target = find_device(device.get()).target(), .extra = extra};
-    if (!passing.target.lowered) return std::nullopt;
-    const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {own}, passing)[0]);
-    return seconds_of_choice(ready, passing.target);
+  return [extra](const UOp& kernel, Symbol device_name) -> std::optional<double> {
+    Device& device = find_device(device_name.get());
+    const Key key = key_of({kernel, &device}, "", *extra);
+    {
+      const std::lock_guard lock(programs().mutex);
+      if (const auto* known = programs().seconds.find(key)) return *known;
+    }
+    const auto seconds = asked_model(kernel, device.target(), extra);
+    const std::lock_guard lock(programs().mutex);
+    return programs().seconds.insert(key, seconds);
   };
 }
 

@@ -39,12 +39,27 @@ Plans& plans() {
   return all;
 }
 
+// What all of their devices have.
+Profile profile_for(const std::vector<Root>& roots) {
+  Profile profile;
+  for (const Root& root : roots)
+    for (const Device* device : find_devices(root.device.get())) {
+      const std::vector<MmaShape> own = device->target().mma;
+      if (&root == &roots[0]) profile.mma = own;
+      std::erase_if(profile.mma, [&](const MmaShape& shape) {
+        return std::ranges::find(own, shape) == own.end();
+      });
+    }
+  return profile;
+}
+
 // The model's choices are kept on disk, by what they depend on.
 Plan made_plan(const Resolved& resolved, const std::string& key,
                const std::shared_ptr<const ExtraRuleList>& extra) {
-  if (setting_int("LAYOUTS") == 0) return make_plan(resolved.roots, Profile{});
+  const Profile profile = profile_for(resolved.roots);
+  if (setting_int("LAYOUTS") == 0) return make_plan(resolved.roots, profile);
   const auto known = may_keep_work(*extra) ? known_choices(key) : std::nullopt;
-  Plan plan = make_plan(resolved.roots, Profile{}, expected_seconds(extra), known);
+  Plan plan = make_plan(resolved.roots, profile, expected_seconds(extra), known);
   if (may_keep_work(*extra) && !known) keep_choices(key, plan.choices);
   return plan;
 }

@@ -9,8 +9,10 @@
 #include <fmt/format.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/render/render.h>
+#include <weft/error.h>
 
 #include "llvm_text.h"
+#include "llvm_tiles.h"
 #include "llvm_writer.h"
 #include "past_caches.h"
 #include "short_loops.h"
@@ -45,11 +47,12 @@ class LlvmSource : LlvmWriter {
  public:
   LlvmSource(const Node* kernel, std::size_t scratch_bytes, std::size_t cache_bytes)
       : kernel_(kernel),
-        program_(checked_program(kernel, scratch_bytes)),
+        program_(checked_program(kernel, scratch_bytes, true)),
         cache_bytes_(cache_bytes) {}
 
   std::string text() {
     load_arguments();
+    find_tiles();
     find_needed();
     short_ = short_loops(program_, needed_);
     for (at_ = 0; at_ < program_.size(); ++at_)
@@ -71,6 +74,19 @@ class LlvmSource : LlvmWriter {
     return node->op() == Op::Stack ? Shuffle::of(node) : std::nullopt;
   }
 
+  // The places that products of matrices are read from and written to.
+  void find_tiles() {
+    if (std::ranges::find(program_, Op::Mma, &Node::op) == program_.end()) return;
+    for (const Node* node : program_) {
+      if (node->op() == Op::Mma)
+        for (const Node* factor : node->src().first(2)) is_tile_.set(factor->src(0), true);
+      if (node->op() == Op::Store && rows_of(node->src(0))) is_tile_.set(node->src(0), true);
+    }
+  }
+  std::optional<Rows> rows(const Node* place) const {
+    return is_tile_.contains(place) ? rows_of(place) : std::nullopt;
+  }
+
   // Indices of neighbours are only a base: their vectors need not be computed.
   void find_needed() {
     static const OpSet statements{Op::Store, Op::Range, Op::End, Op::Buffer, Op::Prefetch};
@@ -89,7 +105,9 @@ class LlvmSource : LlvmWriter {
         const Node* place = node->src(0);
         if (const Node* at = index_of(place)) {
           const auto run = run_of(at);
-          if (!run || run->base != nullptr) need(run ? run->base : at);
+          const auto tile = rows(place);
+          const Node* base = tile ? tile->base : run ? run->base : at;
+          if (base != nullptr) need(base);
         }
         need(place->src(1));
         if (node->size() > 1) need(node->src(1));
@@ -110,7 +128,8 @@ class LlvmSource : LlvmWriter {
       case Op::Range: return open(node);
       case Op::End: return close(node);
       case Op::Store: return store(node);
-      case Op::Load: return name(node, load(node));
+      case Op::Load: return name(node, is_tile_.contains(node->src(0)) ? tile(node) : load(node));
+      case Op::Mma: return product(node);
       case Op::Prefetch: return prefetch(node);
       case Op::After:
         if (const std::uint32_t* known = text_.find(node->src(0))) text_.set(node, *known);
@@ -286,7 +305,11 @@ class LlvmSource : LlvmWriter {
     }
     const Node* at = index_of(index);
     if (at == nullptr) return access;
-    const auto run = run_of(at);
+    const auto tile = rows(index);
+    if (tile && tile->first != 0)
+      access.address =
+          add("getelementptr {}, ptr {}, i64 {}", element, access.address, tile->first);
+    const auto run = tile ? std::optional(Run{tile->base}) : run_of(at);
     if (run && run->base == nullptr) return access;
     if (run) at = run->base;
     access.scattered = !run && index->dtype().lanes() != storage->dtype().lanes();
@@ -383,6 +406,19 @@ class LlvmSource : LlvmWriter {
     return from_memory(read(from, other), dtype);
   }
 
+  std::string tile(const Node* node) {
+    const auto from = rows(node->src(0));
+    if (!from) internal_error("LLVM: a fragment is no rows of memory");
+    return define(tile_load(*from, access(node->src(0)).address));
+  }
+
+  void product(const Node* node) {
+    const std::string c = define(tile_of_vector(node->dtype(), text_of(node->src(2))));
+    const std::string sum =
+        define(tile_product(node, text_of(node->src(0)), text_of(node->src(1)), c));
+    name(node, define(vector_of_tile(node->dtype(), sum)));
+  }
+
   // To be read, into all caches.
   void prefetch(const Node* node) {
     line(fmt::format("call void @llvm.prefetch(ptr {}, i32 0, i32 3, i32 1)",
@@ -393,6 +429,9 @@ class LlvmSource : LlvmWriter {
     const Access to = access(node->src(0));
     const Node* value = node->src(1);
     const auto& arg = node->arg<StoreArg>();
+    if (const auto tile = rows(node->src(0)))
+      return line(
+          tile_store(*tile, to.address, define(tile_of_vector(value->dtype(), text_of(value)))));
     const bool branches = !to.valid.empty() && !to.masked;
     const std::string block = fmt::format("store{}", branches ? stores_++ : 0);
     if (branches) {
@@ -458,6 +497,7 @@ class LlvmSource : LlvmWriter {
   std::vector<std::string> texts_;  // of values
   std::vector<Loop> open_;          // around what is written
   std::set<const Node*> short_;
+  NodeMap<bool> is_tile_;                 // of places
   std::size_t at_ = 0;                    // in the program
   std::string globals_, thread_, entry_;  // before the function, in its head, and where it begins
   std::size_t cache_bytes_;

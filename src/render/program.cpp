@@ -12,8 +12,8 @@ namespace weft {
 namespace {
 
 // What needs hardware that processors do not have, or belongs to the tensor graph.
-constexpr OpSet refused{Op::Special,   Op::If,   Op::EndIf,  Op::Shuffle, Op::Mma,
-                        Op::AsyncCopy, Op::Wait, Op::Custom, Op::Counter, Op::Barrier};
+constexpr OpSet refused{Op::Special, Op::If,     Op::EndIf,   Op::Shuffle, Op::AsyncCopy,
+                        Op::Wait,    Op::Custom, Op::Counter, Op::Barrier};
 
 bool is_of_groups(const Node* node) {
   switch (node->op()) {
@@ -74,13 +74,14 @@ std::int64_t elements_of(const Node* buffer) {
   return buffer->size() == 0 ? 1 : std::max<std::int64_t>(buffer->src(0)->hi(), 1);
 }
 
-std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch_bytes) {
+std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch_bytes,
+                                         bool has_mma) {
   verify(NodeList(&kernel, 1), Level::Program, "lowering");
   std::vector<const Node*> program = linearize(kernel);
   std::size_t scratch = 0;
   for (const Node* node : program) {
     if (is_of_groups(node)) user_error("a processor has threads, but no work-groups");
-    if (refused.contains(node->op()) && !is_thread(node))
+    if ((refused.contains(node->op()) && !is_thread(node)) || (node->op() == Op::Mma && !has_mma))
       user_error(fmt::format("a processor does not run {}", info(node->op()).name));
     const std::size_t bytes = scratch_of(node);
     if (bytes > scratch_bytes || scratch + bytes > scratch_bytes)

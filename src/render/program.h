@@ -50,8 +50,10 @@ inline bool is_always_valid(const Node* place) { return place->src(1)->is_const_
 // How many elements a BUFFER has room for; 1 where it has no dimension.
 std::int64_t elements_of(const Node* buffer);
 
-// The program in order. Throws where it is none, or its BUFFERs need more than these bytes.
-std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch_bytes);
+// The program in order. Throws where it is none, or its BUFFERs need more than these bytes. Products of matrices are for
+// who has them.
+std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch_bytes,
+                                         bool has_mma = false);
 
 // Vector indices that are neighbours, as they are written for VECTOR loops: lanes at `base` and behind
 // it; without a base, from 0 on.

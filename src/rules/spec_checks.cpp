@@ -332,8 +332,14 @@ std::vector<Check> all_checks() {
     {Level::Any, {Splat, Lane, Shuffle}, is_number, "the lanes are not numbers"},
     {Level::Any, {Shuffle}, [](auto n) { return is_scalar_int(n->src(1)); },
      "the lane is not a scalar integer"},
-    {Level::Any, {Mma}, [](auto n) { return is_fragment(n) && all(n->src(), is_fragment); },
-     "a source or the result is not a fragment"},
+    {Level::Any, {Mma},
+     [](auto n) {
+       return (is_fragment(n) && all(n->src(), is_fragment)) ||
+              (!is_scalar(n) && std::ranges::none_of(n->src(), is_scalar));
+     },
+     "a source or the result is neither a fragment nor a vector"},
+    {Level::Any, {Mma}, [](auto n) { return n->src(2)->dtype() == n->dtype(); },
+     "what it adds to is of another dtype"},
 
     // What a level leaves out. (On the way from tensors to kernels, INDEX is an element of any.)
     {Level::Tensor, {Index}, indexes_storage, not_storage},

@@ -275,7 +275,16 @@ class Cutter {
     if (!is_computed(node) || node->dtype().is_weak() || ops == 0) return false;
     if (node->op() == Op::Reduce || ops > profile_.most_ops) return true;
     if (joins_(node) > 0 && !known.is_joined) return true;
+    if (ops == 1 && is_factor(node)) return false;
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
+  }
+
+  // As an instruction takes it that multiplies matrices.
+  bool is_factor(const Node* node) const {
+    return node->op() == Op::Cast && std::ranges::any_of(profile_.mma, [&](const MmaShape& shape) {
+             const DType from = node->src(0)->dtype();
+             return (from == shape.a || from == shape.b) && node->dtype() == shape.c;
+           });
   }
 
   UOp add(Cut piece) {

@@ -291,6 +291,7 @@ bool Estimator::is_allowed(const Workload& kernel) const {
   return kernel.flops <= most_repeated * kernel.flops_apart && kernel.scans <= most_scans &&
          kernel.scratch <= static_cast<double>(profile_.scratch) &&
          kernel.size <= nodes_per_op * profile_.most_ops &&
+         std::ssize(kernel.sums) <= profile_.most_sums &&
          std::ssize(kernel.inputs) + std::ssize(kernel.outputs) <= profile_.most_params;
 }
 

@@ -27,6 +27,7 @@ class LlvmCompiler final : public Compiler {
     Target target = target_of(processor_);
     target.vector_bytes = processor_.vector_bytes;
     target.machine = machine();
+    if (processor_.has_tiles) target.mma.assign(mma_shapes().begin(), mma_shapes().end());
     return target;
   }
 

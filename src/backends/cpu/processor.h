@@ -12,6 +12,7 @@ struct Processor {
   std::string_view model;   // as compilers name what it has; empty: all that this one has
   int vector_bytes;
   bool has_fma;
+  bool has_tiles;  // AMX: products of matrices
   bool runs_here;
   bool is_like_this;  // of the same kind: what it runs might run here
 };

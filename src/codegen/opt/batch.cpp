@@ -4,12 +4,12 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/memory.h>
 
 #include "batch.h"
 #include "fill_in_place.h"
-#include "filled.h"
 #include "kernel_loops.h"
 #include "stores.h"
 
@@ -112,7 +112,7 @@ void KernelLoops::batch(const Action& action) {
     refuse(action, "nothing is filled in its trips");
   std::vector<UOp> trips{UOp(range)};
   while (const Node* node = filled_or_summed_in(range))
-    trips.push_back(node->op() == Op::Reduce ? batch_sum(node, {UOp(range)})
+    trips.push_back(node->op() == Op::Reduce ? batch_sum(node, {UOp(range)})[0]
                                              : batch_memory(node, range));
   for (const UOp& trip : trips) {
     const Node* closer = closer_of(trip.node());
@@ -174,7 +174,7 @@ const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
 }
 
 // Memory for what is summed, with a dimension and a loop for each of these.
-UOp KernelLoops::batch_sum(const Node* sum, const std::vector<UOp>& inside) {
+std::vector<UOp> KernelLoops::batch_sum(const Node* sum, const std::vector<UOp>& inside) {
   std::vector<UOp> loops;
   Substitution fresh;
   for (const UOp& other : inside) {
@@ -187,7 +187,7 @@ UOp KernelLoops::batch_sum(const Node* sum, const std::vector<UOp>& inside) {
       Op::After, {memory, with_list(Op::End, store_at(place, substitute(UOp(sum), fresh)), loops)});
   for (const UOp& own : loops) name_batch(own, sum->src(1));
   replace(sum, make(Op::Load, {place_in(filled, inside)}));
-  return loops[0];
+  return loops;
 }
 
 std::string KernelLoops::batch_name() const {

@@ -1,239 +1,36 @@
-// Every way that seems worth a try, in time by the model: first what stands in registers, then, for
-// the best of those, the order of the loops around it, what is staged, and blocks of the reduction.
+// The schedule of a kernel: that of each of its nests, of several trips filled at once where that takes less time, and of
+// the threads that share it.
 
 #include <weft/dev/codegen/candidates.h>
 #include <weft/dev/codegen/choose.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <optional>
 #include <set>
 #include <string>
 
-#include <fmt/format.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 
 #include "batch.h"
 #include "kernel_loops.h"
+#include "mma_schedule.h"
+#include "nest_choice.h"
 #include "nest_of.h"
-#include "option.h"
-#include "register_tiles.h"
 #include "scan_schedule.h"
 #include "share.h"
-#include "stores.h"
-#include "trial.h"
 
 namespace weft {
 namespace {
 
-constexpr double worth_a_try = 1.12;       // times the best so far, for a tile as it was ranked
-constexpr std::size_t most_threaded = 16;  // that are tried with threads
-constexpr double most_in_batches = 0.75;   // of the scratch memory
-
-class Chooser {
- public:
-  Chooser(const KernelNest& nest, const Target& target)
-      : nest_(nest.nest),
-        target_(target),
-        machine_(target.machine),
-        trial_(nest.nest, target),
-        is_ordered_(nest.is_ordered),
-        may_shift_(nest.closer->op() == Op::End && may_store_twice(nest.closer)) {}
-
-  // All of them, the fastest first.
-  std::vector<Option> ranked() const {
-    std::vector<Option> options;
-    double best = std::numeric_limits<double>::infinity();
-    for (const Option& tile : register_tiles(nest_, target_, is_ordered_)) {
-      if (tile.seconds > worth_a_try * best) break;
-      add_orders(tile, options);
-      for (const Option& option : options) best = std::min(best, option.seconds);
-    }
-    sort_by_time(options);
-    return options;
-  }
-
-  void add_orders(const Option& tile, std::vector<Option>& options) const {
-    for (const auto& order : orders(tile)) {
-      Option option = tile;
-      option.order = order;
-      for (std::int64_t block : trial_.blocks(is_ordered_))
-        for (const auto& staged : stages()) {
-          option.block = block;
-          option.staged = staged;
-          if (!try_out(option, options) && block > 0) try_in_parts(option, options);
-        }
-      option = tile;
-      option.order = order;
-      for (std::int64_t bytes : {16384, 65536}) {
-        option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
-        if (option.across < 2) continue;
-        try_out(option, options);
-        // Several trips of the reduction at once: the sums of neighbours come and go less often.
-        Option together = option;
-        together.copies = {static_cast<int>(first_reduce(nest_)), 4};
-        if (nest_.loops[first_reduce(nest_)].size % 4 == 0) try_out(together, options);
-      }
-    }
-  }
-
-  bool try_out(Option option, std::vector<Option>& options) const {
-    const auto seconds = trial_.seconds(option);
-    if (!seconds) return false;
-    option.seconds = *seconds;
-    option.number = options.size();
-    options.push_back(std::move(option));
-    return true;
-  }
-
-  // With as few parts of the outputs as make room for the sums of one.
-  void try_in_parts(Option option, std::vector<Option>& options) const {
-    const std::size_t loop = last_output(nest_, option);
-    if (loop == option.order[nest_.around()]) return;
-    const std::int64_t trips = trips_around(nest_, option, loop);
-    for (std::int64_t parts : {2, 4, 8, 16, 32}) {
-      option.part = part_of(trips, (trips + parts - 1) / parts);
-      if (option.part < 2 || (!may_shift_ && trips % option.part != 0)) continue;
-      if (try_out(option, options)) return;
-    }
-  }
-
-  // Several parts for each worker, so that none waits long for the last. The loops of the END are the
-  // nest's first, in order.
-  Option with_threads(const Option& option, const Node* end) const {
-    const std::size_t loop = option.order[0];
-    if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
-    if (option.seconds < worth_threads || leaves_remainders(option)) return option;
-    if (!gains_by_threads(end, end->src(loop + 1))) return option;
-    const std::int64_t trips = trips_around(nest_, option, loop);
-    if (trips < 2) return option;
-    Option threaded = option;
-    if (tiles_inside(option, loop) > 0) {
-      threaded.across = across_for(option, (trips + machine_.workers - 1) / machine_.workers);
-      threaded.threads = threaded.across == 0 ? 1 : (trips + threaded.across - 1) / threaded.across;
-    } else {
-      threaded.threads = parts_for(trips, machine_.workers, may_shift_);
-    }
-    if (threaded.threads < 2) return option;
-    threaded.seconds = trial_.seconds(threaded).value_or(option.seconds);
-    return threaded.seconds < option.seconds ? threaded : option;
-  }
-
-  double scratch_of(const Option& option) const { return trial_.scratch_of(option); }
-  Schedule schedule_of(const Option& option) const { return actions_of(nest_, option, may_shift_); }
-  std::string reasons(const Option& option) const {
-    return time_of(machine_, nest_, plan_of(nest_, option)).str();
-  }
-
- private:
-  // Those of the outputs as they are, and each of them outermost or innermost; what other nests stand in stays
-  // around the rest.
-  std::vector<std::vector<std::size_t>> orders(const Option& tile) const {
-    std::vector<std::vector<std::size_t>> result{tile.order};
-    const auto is_output = [&](std::size_t loop) { return !nest_.loops[loop].is_reduce; };
-    const auto outputs = static_cast<std::ptrdiff_t>(std::ranges::count_if(tile.order, is_output));
-    auto first = static_cast<std::ptrdiff_t>(nest_.around());
-    const auto has_others = [&](std::ptrdiff_t at) {
-      return nest_.loops[tile.order[static_cast<std::size_t>(at)]].has_others;
-    };
-    while (first < outputs && has_others(first)) ++first;
-    for (std::ptrdiff_t at = first; at < outputs; ++at)
-      if (has_others(at)) return result;
-    for (std::ptrdiff_t from = first; from < outputs; ++from)
-      for (std::ptrdiff_t to : {first, outputs - 1}) {
-        std::vector<std::size_t> order = tile.order;
-        const std::size_t loop = order[static_cast<std::size_t>(from)];
-        order.erase(order.begin() + from);
-        order.insert(order.begin() + to, loop);
-        if (std::ranges::find(result, order) == result.end()) result.push_back(order);
-      }
-    return result;
-  }
-
-  std::int64_t bytes_of_tile(const Option& option) const {
-    return option.lanes * option.vectors * static_cast<std::int64_t>(nest_.widest);
-  }
-
-  // How many tiles of the vector loop sums can go along with in each of their trips, up to `most`;
-  // 0: none.
-  std::int64_t across_for(const Option& option, std::int64_t most) const {
-    if (is_ordered_ || option.vector < 0 || option.copies.count > 1 || !nest_.has_reduce())
-      return 0;
-    const auto v = static_cast<std::size_t>(option.vector);
-    if (nest_.loops[v].is_reduce) return 0;
-    const std::int64_t trips = trips_around(nest_, option, v);
-    if (may_shift_ || trips <= most) return std::min(most, trips);
-    std::int64_t tiles = most;
-    while (tiles > most / 2 && trips % tiles != 0) --tiles;
-    return tiles > 0 && trips % tiles == 0 ? tiles : 0;
-  }
-
-  std::vector<std::vector<Staging>> stages() const {
-    std::vector<std::vector<Staging>> result{std::vector<Staging>(nest_.accesses.size())};
-    if (!nest_.has_reduce() || !has_outputs(nest_)) return result;
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      const std::size_t count = result.size();
-      for (const Staging staging : trial_.stagings(nest_.accesses[a]))
-        for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
-          result.push_back(result[i]);
-          result.back()[a] = staging;
-        }
-    }
-    return result;
-  }
-
-  // Loops of their own for what fills no tile, which every thread would run.
-  bool leaves_remainders(const Option& option) const {
-    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
-      if (!nest_.loops[loop].is_reduce &&
-          tail_of(nest_, loop, in_registers(option, loop), may_shift_) == Tail::Remainder)
-        return true;
-    return false;
-  }
-
-  const Nest& nest_;
-  const Target& target_;
-  const Machine& machine_;
-  Trial trial_;
-  bool is_ordered_, may_shift_;
-};
+constexpr double most_in_batches = 0.75;  // of the scratch memory
 
 // Kinds other than these are somebody's choice.
 bool is_open(const Node* node) {
   if (node->op() != Op::Range) return true;
   const LoopKind kind = node->arg<RangeArg>().kind;
   return kind == LoopKind::Loop || kind == LoopKind::Reduce;
-}
-
-void report(const Schedule& schedule, const std::string& reasons) {
-  fmt::print(stderr, "// schedule: {}\n//   {}\n", to_string(schedule), reasons);
-}
-
-struct Chosen {
-  Schedule schedule;
-  double scratch;  // bytes that it takes
-  double seconds;
-};
-
-std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::size_t most) {
-  const Chooser chooser(nest, target);
-  std::vector<Option> options = chooser.ranked();
-  if (nest.is_whole) {
-    options.resize(std::min(options.size(), std::max(most, most_threaded)));
-    for (Option& option : options) option = chooser.with_threads(option, nest.closer);
-    sort_by_time(options);
-  }
-  std::vector<Chosen> best;
-  for (const Option& option : options) {
-    if (best.size() >= most) break;
-    Schedule schedule = chooser.schedule_of(option);
-    if (std::ranges::find(best, schedule, &Chosen::schedule) != best.end()) continue;
-    if (setting_int("DEBUG") >= 3) report(schedule, chooser.reasons(option));
-    best.push_back({std::move(schedule), chooser.scratch_of(option), option.seconds});
-  }
-  return best;
 }
 
 // What the kernel keeps already, by its scheduler's stages and those of the schedule so far.
@@ -255,55 +52,68 @@ struct Schedules {
   std::optional<double> seconds;  // of that; nothing where the model does not know all of it
 };
 
-// Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
-// of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
-Schedules best_after(const Node* kernel, const Target& target, Schedule schedule,
-                     double most = std::numeric_limits<double>::infinity()) {
-  KernelLoops loops{UOp(kernel)};
-  double seconds = 0;
-  const auto add = [&](const Schedule& more) {
-    loops.apply(more);
-    schedule.insert(schedule.end(), more.begin(), more.end());
-  };
-  loops.apply(schedule);
-  add(reads_ahead(loops, target.machine));
-  const bool fuses = target.ops.contains(Op::MulAcc);
-  Target left = target;
-  const auto take = [&](double bytes) {
-    left.scratch_bytes -= std::min(left.scratch_bytes, static_cast<std::size_t>(bytes));
-  };
-  const double kept = scratch_in(loops.kernel().node());
-  if (kept > most * static_cast<double>(target.scratch_bytes)) return {{}, {}};
-  take(kept);
-  std::set<std::string> open;  // loops that no nest has
-  for (const NamedLoop& loop : loops.names()) open.insert(loop.name);
-  for (KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
-    for (const NestLoop& loop : nest.nest.loops)
-      for (const std::string& name : loop.names) open.erase(name);
-    if (NestLoop& first = nest.nest.loops[0]; first.is_around)
-      first.is_cut = parts_for(first.size, target.machine.workers, true) < first.size;
-    const Chosen best = best_of(nest, left, 1)[0];
-    add(best.schedule);
-    take(best.scratch);
-    seconds += best.seconds;
-  }
-  const Schedule shared = share_outermost(loops, target.machine);
-  if (!shared.empty()) seconds /= target.machine.workers;
-  add(shared);
-  return {{schedule}, open.empty() ? std::optional(seconds) : std::nullopt};
-}
+// Of a kernel whose loops stand in several nests.
+class Several {
+ public:
+  Several(const Node* kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
-Schedules best_of_several(const Node* kernel, const Target& target) {
-  const Schedule staged = values_to_stage(kernel, target);
-  Schedules best = best_after(kernel, target, staged);
-  if (!best.seconds) return best;
-  for (Schedule& batch : batches(kernel)) {
-    batch.insert(batch.begin(), staged.begin(), staged.end());
-    Schedules with = best_after(kernel, target, std::move(batch), most_in_batches);
-    if (with.seconds && with.seconds < best.seconds) best = std::move(with);
+  Schedules best() {
+    const Schedule staged = values_to_stage(kernel_, target_);
+    Schedules best = best_after(staged);
+    if (!best.seconds) return best;
+    for (Schedule& batch : batches(kernel_)) {
+      batch.insert(batch.begin(), staged.begin(), staged.end());
+      Schedules with = best_after(std::move(batch), most_in_batches);
+      if (!with.seconds || with.seconds >= best.seconds) break;
+      best = std::move(with);
+    }
+    return best;
   }
-  return best;
-}
+
+ private:
+  // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
+  // of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
+  Schedules best_after(Schedule schedule, double most = std::numeric_limits<double>::infinity()) {
+    KernelLoops loops{UOp(kernel_)};
+    double seconds = 0;
+    const auto add = [&](const Schedule& more) {
+      schedule.insert(schedule.end(), more.begin(), more.end());
+    };
+    loops.apply(schedule);
+    const Schedule ahead = reads_ahead(loops, target_.machine);
+    loops.apply(ahead);
+    add(ahead);
+    Target left = target_;
+    const auto take = [&](double bytes) {
+      left.scratch_bytes -= std::min(left.scratch_bytes, static_cast<std::size_t>(bytes));
+    };
+    const double kept = scratch_in(loops.kernel().node());
+    if (kept > most * static_cast<double>(target_.scratch_bytes)) return {{}, {}};
+    take(kept);
+    std::set<std::string> open;  // loops that no nest has
+    for (const NamedLoop& loop : loops.names()) open.insert(loop.name);
+    const bool fuses = target_.ops.contains(Op::MulAcc);
+    for (KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
+      for (const NestLoop& loop : nest.nest.loops)
+        for (const std::string& name : loop.names) open.erase(name);
+      if (NestLoop& first = nest.nest.loops[0]; first.is_around)
+        first.is_cut = parts_for(first.size, target_.machine.workers, true) < first.size;
+      const Chosen best = choices_.best(nest, left);
+      add(best.schedule);
+      take(best.scratch);
+      seconds += best.seconds;
+    }
+    // What nests do with loops of their own leaves alone those around all of them.
+    const Schedule shared = share_outermost(loops, target_.machine);
+    if (!shared.empty()) seconds /= target_.machine.workers;
+    add(shared);
+    return {{schedule}, open.empty() ? std::optional(seconds) : std::nullopt};
+  }
+
+  const Node* kernel_;
+  const Target& target_;
+  NestChoices choices_;
+};
 
 // Up to `most` that differ.
 Schedules best_schedules(const Node* kernel, const Target& target, std::size_t most) {
@@ -312,11 +122,16 @@ Schedules best_schedules(const Node* kernel, const Target& target, std::size_t m
   if (target.vector_bytes == 0)
     return {{share_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
-  if (nests.size() != 1 || !nests[0].is_whole) return best_of_several(kernel, target);
+  if (nests.size() != 1 || !nests[0].is_whole) return Several(kernel, target).best();
   Schedules schedules;
   for (Chosen& chosen : best_of(nests[0], target, most)) {
     if (schedules.best.empty()) schedules.seconds = chosen.seconds;
     schedules.best.push_back(std::move(chosen.schedule));
+  }
+  if (auto mma = mma_schedule(kernel, target); mma && mma->seconds < schedules.seconds) {
+    schedules.seconds = mma->seconds;
+    schedules.best.insert(schedules.best.begin(), std::move(mma->schedule));
+    schedules.best.resize(std::min(schedules.best.size(), most));
   }
   return schedules;
 }

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
-
-#include "filled.h"
 
 namespace weft {
 namespace {
@@ -54,18 +54,39 @@ bool stores_each_once(const Filling& filling) {
                              [&](const Node* range) { return std::ranges::count(to, range) == 1; });
 }
 
-// Memory of the same form that nothing else reads, or reads after these loops.
+// Of the same form, filled in the same loops.
+bool are_alike(const Filling& a, const Filling& b) {
+  return a.buffer != b.buffer && a.buffer->dtype() == b.buffer->dtype() &&
+         std::ranges::equal(a.buffer->dims(), b.buffer->dims()) &&
+         std::ranges::equal(a.ready->ranges(), b.ready->ranges());
+}
+
+// Memory that nothing else reads, or reads after these loops.
 std::optional<Filling> memory_for_filling(const Filling& into, const Node* kernel) {
-  const std::vector<const Node*> below = toposort(into.value);
+  std::vector<Filling> alike;
+  for (const Node* node : toposort(into.value))
+    if (const auto from = filling_of(node); from && are_alike(*from, into)) alike.push_back(*from);
+  if (alike.empty()) return std::nullopt;
   const std::vector<const Node*> elsewhere = nodes_below(
       {kernel}, [&](const Node* node) { return node == into.end ? NodeList{} : node->src(); });
-  for (const Node* node : below) {
-    const auto from = filling_of(node);
-    if (!from || from->buffer == into.buffer || from->buffer->dtype() != into.buffer->dtype() ||
-        !std::ranges::equal(from->buffer->dims(), into.buffer->dims()) ||
-        !std::ranges::equal(from->ready->ranges(), into.ready->ranges()))
-      continue;
-    if (!is_read_by(elsewhere, from->ready) && reads_before(from->ready, into)) return from;
+  const auto found = std::ranges::find_if(alike, [&](const Filling& from) {
+    return !is_read_by(elsewhere, from.ready) && reads_before(from.ready, into);
+  });
+  return found == alike.end() ? std::nullopt : std::optional(*found);
+}
+
+struct InPlace {
+  Filling into, from;
+};
+
+// The first; `others` have no such memory, which stays so.
+std::optional<InPlace> first_in_place(const Node* kernel, std::set<const Node*>& others) {
+  for (const Node* node : toposort(kernel)) {
+    const auto into = filling_of(node);
+    if (!into || others.contains(node)) continue;
+    if (stores_each_once(*into) && !filling_of(into->place->src(0)))
+      if (const auto from = memory_for_filling(*into, kernel)) return InPlace{*into, *from};
+    others.insert(node);
   }
   return std::nullopt;
 }
@@ -73,20 +94,18 @@ std::optional<Filling> memory_for_filling(const Filling& into, const Node* kerne
 }  // namespace
 
 UOp filled_in_place(const UOp& kernel) {
-  for (const Node* node : toposort(kernel.node())) {
-    const auto into = filling_of(node);
-    if (!into || !stores_each_once(*into) || filling_of(into->place->src(0))) continue;
-    const auto from = memory_for_filling(*into, kernel.node());
-    if (!from) continue;
-    std::vector<UOp> place = list_of(into->place->src());
-    place[0] = UOp(from->ready);
+  UOp result = kernel;
+  std::set<const Node*> others;
+  while (const auto next = first_in_place(result.node(), others)) {
+    const auto& [into, from] = *next;
+    std::vector<UOp> place = list_of(into.place->src());
+    place[0] = UOp(from.ready);
     std::vector<UOp> loops;
-    for (const Node* range : into->end->src().subspan(1)) loops.emplace_back(range);
-    const UOp end = with_list(Op::End, store_at(make(Op::Index, place), UOp(into->value)), loops);
-    const UOp ready = make(Op::After, {UOp(from->buffer), end});
-    return filled_in_place(substitute(kernel, {{into->ready, ready}}));
+    for (const Node* range : into.end->src().subspan(1)) loops.emplace_back(range);
+    const UOp end = with_list(Op::End, store_at(make(Op::Index, place), UOp(into.value)), loops);
+    result = substitute(result, {{into.ready, make(Op::After, {UOp(from.buffer), end})}});
   }
-  return kernel;
+  return result;
 }
 
 }  // namespace weft

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <weft/dev/codegen/filled.h>
 #include <weft/error.h>
 
 #include "groups.h"

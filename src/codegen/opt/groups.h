@@ -1,9 +1,8 @@
 // Memory that the items of a work-group share, and where they wait for one another.
 #pragma once
 
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
-
-#include "filled.h"
 
 namespace weft {
 

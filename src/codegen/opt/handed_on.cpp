@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/rules/symbolic.h>
 
@@ -40,7 +41,7 @@ Fill with_fresh_ranges(const Staged& staged) {
 }
 
 // From `first` on along a dimension, so many of its elements.
-Fill part_of(const Staged& staged, std::size_t dim, std::int64_t first, std::int64_t count) {
+Fill part_along(const Staged& staged, std::size_t dim, std::int64_t first, std::int64_t count) {
   Fill fill = with_fresh_ranges(staged);
   const UOp whole = fill.ranges[dim], part = weft::range(count, fresh_id().value);
   fill.ranges[dim] = part;
@@ -67,8 +68,8 @@ HandedOn sliding(const Action& action, const Staged& staged, const Node* range) 
   if (step < 1 || step >= size)
     refuse(action, fmt::format("of {} trips' {} elements the next needs none", action.at, size));
   const auto in_ring = [&](const UOp& at) { return (UOp(range) * step + at) % size; };
-  HandedOn result{staged.ranges, part_of(staged, dim, 0, size - step),
-                  part_of(staged, dim, size - step, step), staged.at};
+  HandedOn result{staged.ranges, part_along(staged, dim, 0, size - step),
+                  part_along(staged, dim, size - step, step), staged.at};
   result.before.value = substitute(result.before.value, {{range, const_int(0)}});
   result.next.at[dim] = in_ring(result.next.at[dim]);
   result.at[dim] = in_ring(result.at[dim]);

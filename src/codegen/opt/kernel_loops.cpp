@@ -101,6 +101,10 @@ const Node* KernelLoops::loop(std::string_view name) const {
   return found->second.node();
 }
 
+const std::string& KernelLoops::name_of(const Node* range) const {
+  return *std::ranges::find(order_, range, [&](const std::string& name) { return loop(name); });
+}
+
 std::size_t KernelLoops::position(std::string_view name) const {
   loop(name);
   return static_cast<std::size_t>(std::ranges::find(order_, name) - order_.begin());
@@ -224,7 +228,8 @@ void KernelLoops::apply(const Schedule& schedule) {
   static constexpr Apply apply[] = {
       &KernelLoops::tile,     &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
       &KernelLoops::group,    &KernelLoops::pad,      &KernelLoops::swap,    &KernelLoops::prefetch,
-      &KernelLoops::pipeline, &KernelLoops::batch};
+      &KernelLoops::pipeline, &KernelLoops::batch,    &KernelLoops::mma};
+  static_assert(std::size(apply) == Action::types);
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }
 

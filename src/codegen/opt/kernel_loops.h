@@ -34,6 +34,7 @@ class KernelLoops {
   };
 
   const Node* loop(std::string_view name) const;
+  const std::string& name_of(const Node* range) const;
   std::size_t position(std::string_view name) const;
   std::vector<const Node*> closers() const;
   bool comes_before(const Node* range, const Node* other) const;
@@ -58,8 +59,10 @@ class KernelLoops {
   void prefetch(const Action& action);
   void pipeline(const Action& action);
   void batch(const Action& action);
+  void mma(const Action& action);
+  void set_kind(const std::string& name, LoopKind kind);
   UOp batch_memory(const Node* ready, const Node* range);
-  UOp batch_sum(const Node* sum, const std::vector<UOp>& inside);
+  std::vector<UOp> batch_sum(const Node* sum, const std::vector<UOp>& inside);
   const Node* filled_or_summed_in(const Node* range) const;
   std::string batch_name() const;
   const Node* rename_inner(const std::string& tiled);

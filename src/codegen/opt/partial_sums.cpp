@@ -4,10 +4,10 @@
 #include <algorithm>
 
 #include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/error.h>
 
-#include "filled.h"
 #include "kernel_loops.h"
 
 namespace weft {

@@ -118,9 +118,11 @@ class Pieces {
 
 NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   using Apply = void (Pieces::*)(const Action&);
-  static constexpr Apply apply[] = {
-      &Pieces::tile, &Pieces::set_kind, &Pieces::reorder, &Pieces::stage, &Pieces::tile,
-      &Pieces::pad,  &Pieces::swap,     &Pieces::leave,   &Pieces::leave, &Pieces::leave};
+  static constexpr Apply apply[] = {&Pieces::tile,  &Pieces::set_kind, &Pieces::reorder,
+                                    &Pieces::stage, &Pieces::tile,     &Pieces::pad,
+                                    &Pieces::swap,  &Pieces::leave,    &Pieces::leave,
+                                    &Pieces::leave, &Pieces::leave};
+  static_assert(std::size(apply) == Action::types);
   Pieces pieces(nest);
   for (const Action& action : schedule) (pieces.*apply[action.type])(action);
   return pieces.plan();
@@ -128,6 +130,8 @@ NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
 
 std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedule,
                                       const Target& target) {
+  const auto is_mma = [](const Action& action) { return action.type == Action::Mma; };
+  if (std::ranges::any_of(schedule, is_mma)) return std::nullopt;  // has a time of its own
   const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
   if (!nest || nest->loops.empty()) return std::nullopt;
   return time_of(target.machine, *nest, plan_of(*nest, schedule));

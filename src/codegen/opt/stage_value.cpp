@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 
-#include "filled.h"
 #include "kernel_loops.h"
 
 namespace weft {

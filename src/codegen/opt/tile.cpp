@@ -130,9 +130,14 @@ void KernelLoops::set_kind(const Action& action) {
     refuse(action, "only the items of a work-group share a reduction");
   if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
     refuse(action, "its size is not known before it runs");
-  const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, action.kind);
+  set_kind(action.name, action.kind);
+}
+
+void KernelLoops::set_kind(const std::string& name, LoopKind kind) {
+  const Node* range = loop(name);
+  const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, kind);
   replace(range, now);
-  loops_[action.name] = now;
+  loops_[name] = now;
 }
 
 }  // namespace weft

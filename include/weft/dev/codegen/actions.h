@@ -10,6 +10,7 @@
 // where there are several.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -39,7 +40,9 @@ struct Action {
     Prefetch,  // the value of the next trip of loop `at` is brought into the caches
     Pipeline,  // what is staged is read `count` - 1 trips before it is needed
     Batch,     // a TILE for whose trips what each of them fills is filled at once
+    Mma,       // a sum over loop `name`, in the two `loops` of the output, by the instruction `at`
   };
+  static constexpr std::size_t types = Mma + 1;
 
   Type type = Tile;
   std::string name;  // of the loop or the value

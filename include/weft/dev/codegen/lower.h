@@ -38,6 +38,10 @@ std::vector<UOp> same_sums(const std::vector<UOp>& roots, const RewriteOptions& 
 // do not. NOOPT=1 leaves this out.
 std::vector<UOp> sections(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// The MMA ranges of a sum of products and of what stores it become one instruction, which takes and gives vectors of
+// all their trips.
+std::vector<UOp> fragments(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // A range along which everything is contiguous, or the same, is split into VECTOR ranges as wide as
 // the target's registers and what is left. NOOPT=1 leaves this out.
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options = {});
@@ -51,6 +55,9 @@ std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& opt
 
 // Copies that read neighbours, each with lanes at a distance, read rows instead, which are turned.
 std::vector<UOp> turn(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
+// Copies that write every second element, or every fourth, write all of them together.
+std::vector<UOp> interleave(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 // Lanes with a condition each are read and written in as many parts as they fill the target's registers.
 const RuleSet& masked_rules();

@@ -3,6 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
+
+#include <weft/dev/device/mma.h>
 
 namespace weft {
 
@@ -15,6 +18,9 @@ struct Profile {
   // Limits of one kernel: how much code generation is worth its time, and what a launch can carry.
   std::int64_t most_ops = 2000;
   std::int64_t most_params = 40;
+  std::int64_t most_sums = 32;  // each has tiles of registers of its own
+  std::vector<MmaShape> mma =
+      {};  // products of matrices that are one instruction: sums take their factors as they are
 };
 
 // What a kernel does, all its iterations together.

@@ -32,6 +32,7 @@ enum class LoopKind : std::uint8_t {
   Upcast,
   Vector,
   Unroll,
+  Mma,  // one instruction for all trips of such loops
 };
 // Whether workers share the trips, one each.
 constexpr bool is_parallel(LoopKind kind) {

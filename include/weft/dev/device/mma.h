@@ -1,0 +1,27 @@
+// Instructions that multiply matrices and add to one: c[m, n] += sum over k of a[m, k] * b[k, n].
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include <weft/dtype.h>
+
+namespace weft {
+
+struct MmaShape {
+  std::string_view name;
+  DType a, b, c;
+  std::int64_t rows, columns, depth;  // trips of m, n and k
+  // Fragments are rows in memory: of a one for each m; of c one for each m; of b one for each `group` of k, in which
+  // those of one n are neighbours.
+  std::int64_t group;
+
+  friend bool operator==(const MmaShape&, const MmaShape&) = default;
+};
+
+// All that are known, whether or not a device has them.
+std::span<const MmaShape> mma_shapes();
+const MmaShape* find_mma(std::string_view name);
+
+}  // namespace weft

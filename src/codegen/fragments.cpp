@@ -1,0 +1,164 @@
+// Loops of MMA to values of all their trips, and the instruction that multiplies them.
+//
+// A traversal and not a rule: the loops of a fragment are closed by a sum and by what stores it.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
+
+#include "lanes.h"
+#include "strides.h"
+#include "traversal.h"
+
+namespace weft {
+namespace {
+
+bool is_of_mma(const Node* node) {
+  return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Mma;
+}
+
+std::vector<const Node*> loops_of_mma(const Node* closer) {
+  std::vector<const Node*> found;
+  for (const Node* range : closer->src().subspan(1))
+    if (is_of_mma(range)) found.push_back(range);
+  return found;
+}
+
+// The closer without them.
+UOp without_loops_of_mma(const Node* closer, const UOp& body) {
+  std::vector<UOp> src{body};
+  for (const Node* range : closer->src().subspan(1))
+    if (!is_of_mma(range)) src.emplace_back(range);
+  return src.size() > 1 ? with_sources(UOp(closer), src) : body;
+}
+
+const Node* converted(const Node* value) { return value->op() == Op::Cast ? value->src(0) : value; }
+
+// m, n and the two loops that k is.
+struct Trips {
+  const Node *row, *column, *depth, *group;
+};
+
+// A sum of products in the loops of an instruction, and where it is stored.
+class Product {
+ public:
+  Product(const Node* end, const std::vector<MmaShape>& known) : end_(end), store_(end->src(0)) {
+    const std::vector<const Node*> outer = loops_of_mma(end);
+    sum_ = store_->size() == 2 ? store_->src(1) : nullptr;
+    if (outer.size() != 2 || sum_ == nullptr || sum_->op() != Op::Reduce ||
+        sum_->src(0)->op() != Op::Mul)
+      refuse("no sum of products is stored");
+    const std::vector<const Node*> inner = loops_of_mma(sum_);
+    if (inner.size() != 2) refuse("the sum is not over two of them");
+    loops_ = {outer[0], outer[1], inner[0], inner[1]};
+    a_ = converted(sum_->src(0)->src(0));
+    b_ = converted(sum_->src(0)->src(1));
+    if (!changes_with(a_, loops_.row)) std::swap(a_, b_);
+    shape_ = shape_in(known);
+  }
+
+  UOp lowered() const {
+    const std::int64_t k = shape_.depth, group = shape_.group;
+    const UOp a = fragment(a_, loops_.row, {{loops_.depth, group}, {loops_.group, 1}}, k),
+              b = fragment(b_, loops_.depth, {{loops_.column, group}, {loops_.group, 1}},
+                           group * shape_.columns);
+    const DType dtype = shape_.c.vec(lanes(shape_.rows * shape_.columns));
+    const UOp product = make(Op::Mma, {a, b, const_int(0, dtype)}, dtype,
+                             NameArg{Symbol(std::string(shape_.name))});
+    const UOp to = place(store_->src(0), loops_.row, {{loops_.column, 1}}, shape_.columns);
+    const UOp store =
+        make(Op::Store, {to, without_loops_of_mma(sum_, product)}, {}, store_->arg<StoreArg>());
+    return without_loops_of_mma(end_, store);
+  }
+
+ private:
+  // Along a row, the elements between trips of a loop.
+  using Steps = std::vector<std::pair<const Node*, std::int64_t>>;
+
+  [[noreturn]] static void refuse(std::string_view why) {
+    user_error(fmt::format("schedule: loops of mma: {}", why));
+  }
+
+  static std::uint32_t lanes(std::int64_t count) { return static_cast<std::uint32_t>(count); }
+
+  MmaShape shape_in(const std::vector<MmaShape>& known) const {
+    const auto size = [](const Node* range) { return range->src(0)->lo(); };
+    const auto found = std::ranges::find_if(known, [&](const MmaShape& shape) {
+      return shape.a == a_->dtype() && shape.b == b_->dtype() && shape.c == sum_->dtype() &&
+             shape.rows == size(loops_.row) && shape.columns == size(loops_.column) &&
+             shape.group == size(loops_.group) &&
+             shape.depth == size(loops_.depth) * size(loops_.group);
+    });
+    if (found == known.end()) refuse("the device has no such instruction");
+    return *found;
+  }
+
+  static std::int64_t stride(const Node* index, const Node* range) {
+    const auto stride = Strides(slice_of(index, range), range).of(index);
+    if (!stride) refuse("rows are not at equal distances");
+    return *stride;
+  }
+
+  // Of all elements of a fragment.
+  static UOp place(const Node* index, const Node* row, const Steps& steps, std::int64_t columns) {
+    if (index->size() != 3 || !index->src(1)->is_const_int(1))
+      refuse("what is not always there has to be staged");
+    const Node* at = index->src(2);
+    for (const auto& [range, step] : steps)
+      if (stride(at, range) != step)
+        refuse("a row of what it reads is no run: it has to be staged");
+    const std::int64_t between = stride(at, row), rows = row->src(0)->lo();
+    std::vector<UOp> numbers;
+    for (std::int64_t i = 0; i < rows * columns; ++i)
+      numbers.push_back(const_int(i / columns * between + i % columns, at->dtype()));
+    Substitution first{{row, const_int(0, row->dtype())}};
+    for (const auto& [range, step] : steps) first.emplace(range, const_int(0, range->dtype()));
+    const UOp base = simplify(std::vector{substitute(UOp(at), first)})[0];
+    const UOp places = splat(base, lanes(rows * columns)) + make(Op::Stack, numbers);
+    return make(Op::Index, {UOp(index->src(0)), const_bool(true), places});
+  }
+
+  static UOp fragment(const Node* load, const Node* row, const Steps& steps, std::int64_t columns) {
+    if (load->op() != Op::Load) refuse("its factors are no reads");
+    return make(Op::Load, {place(load->src(0), row, steps, columns)});
+  }
+
+  const Node *end_, *store_, *sum_, *a_ = nullptr, *b_ = nullptr;
+  Trips loops_{};
+  MmaShape shape_;
+};
+
+class Fragments {
+ public:
+  Fragments(NodeList roots, const std::vector<MmaShape>& known) {
+    for (const Node* node : toposort(roots)) {
+      std::vector<UOp> src;
+      for (const Node* source : node->src()) src.push_back((*this)[source]);
+      UOp result = with_sources(UOp(node), src);
+      if (node->op() == Op::End && !loops_of_mma(node).empty())
+        result = Product(result.node(), known).lowered();
+      made_.set(node, result.node());
+    }
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  NodeMap<const Node*> made_;
+};
+
+}  // namespace
+
+std::vector<UOp> fragments(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto* target = options.context.get<Target>();
+  if (target == nullptr || std::ranges::none_of(toposort(nodes_of(roots)), is_of_mma)) return roots;
+  return traversed<Fragments>(roots, target->mma);
+}
+
+}  // namespace weft

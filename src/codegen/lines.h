@@ -1,0 +1,40 @@
+// Vector indices as `expand` writes them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+// base + offset, and so much more from lane to lane.
+struct IndexLine {
+  const Node* base = nullptr;  // null: 0
+  std::int64_t offset = 0, stride = 0;
+};
+
+// The numbers of a STACK, from 0 on, in steps of the same size.
+inline std::optional<std::int64_t> step_of(const Node* stack) {
+  if (stack->op() != Op::Stack || stack->size() < 2 || !stack->src(1)->is_const()) return {};
+  const std::int64_t step = stack->src(1)->lo();
+  for (std::size_t lane = 0; lane < stack->size(); ++lane)
+    if (!stack->src(lane)->is_const_int(static_cast<std::int64_t>(lane) * step)) return {};
+  return step;
+}
+
+// Of indices as `expand` writes them.
+inline std::optional<IndexLine> line_of(const Node* at) {
+  if (const auto step = step_of(at)) return IndexLine{nullptr, 0, *step};
+  if (at->op() != Op::Add) return {};
+  const bool is_second = at->src(1)->op() == Op::Splat;
+  const Node *splat = at->src(is_second ? 1 : 0), *stack = at->src(is_second ? 0 : 1);
+  const auto step = step_of(stack);
+  if (splat->op() != Op::Splat || !step) return {};
+  const Node* base = splat->src(0);
+  if (base->is_const()) return IndexLine{nullptr, base->lo(), *step};
+  if (base->op() != Op::Add || !base->src(1)->is_const()) return IndexLine{base, 0, *step};
+  return IndexLine{base->src(0), base->src(1)->lo(), *step};
+}
+
+}  // namespace weft

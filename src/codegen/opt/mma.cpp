@@ -1,0 +1,65 @@
+// MMA: a sum of products in two loops of the output, computed by an instruction that multiplies matrices, into memory of
+// the kernel's own. What follows the sum reads that.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/device/mma.h>
+
+#include "kernel_loops.h"
+#include "mma.h"
+
+namespace weft {
+namespace {
+
+// A read of the dtype, which is converted.
+const Node* factor_of(const Node* value, DType from) {
+  if (value->op() != Op::Cast) return nullptr;
+  const Node* read = value->src(0);
+  return read->op() == Op::Load && read->dtype() == from ? read : nullptr;
+}
+
+bool fits(const Node* product, std::size_t first, const MmaShape& shape, const Node* row,
+          const Node* column) {
+  const Node *a = factor_of(product->src(first), shape.a),
+             *b = factor_of(product->src(1 - first), shape.b);
+  return a != nullptr && b != nullptr && changes_with(a, row) && !changes_with(a, column) &&
+         changes_with(b, column) && !changes_with(b, row);
+}
+
+}  // namespace
+
+bool is_product_for(const Node* sum, const MmaShape& shape, const Node* row, const Node* column) {
+  if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add || sum->dtype() != shape.c)
+    return false;
+  const Node* product = sum->src(0);
+  return product->op() == Op::Mul &&
+         (fits(product, 0, shape, row, column) || fits(product, 1, shape, row, column));
+}
+
+void KernelLoops::mma(const Action& action) {
+  const MmaShape* shape = find_mma(action.at);
+  if (shape == nullptr) refuse(action, fmt::format("there is no instruction '{}'", action.at));
+  const UOp row(loop(action.loops[0])), column(loop(action.loops[1]));
+  const Node* sum = closer_of(loop(action.name));
+  if (!is_product_for(sum, *shape, row.node(), column.node()))
+    refuse(action, "it sums no products of what these loops read");
+  std::vector<std::string> names;
+  for (const UOp& own : batch_sum(sum, {row, column})) names.push_back(name_of(own.node()));
+  const auto cut = [&](const std::string& name, std::int64_t count) {
+    tile({.type = Action::Tile, .name = name, .count = count});
+    return order_[position(name) + 1];
+  };
+  const std::int64_t sizes[] = {shape->rows, shape->columns};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string inner = cut(names[i], sizes[i]);
+    set_kind(names[i], LoopKind::Upcast);
+    set_kind(inner, LoopKind::Mma);
+  }
+  const std::string inner = cut(action.name, shape->depth), group = cut(inner, shape->group);
+  set_kind(inner, LoopKind::Mma);
+  set_kind(group, LoopKind::Mma);
+}
+
+}  // namespace weft

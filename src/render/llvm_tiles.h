@@ -1,0 +1,28 @@
+// Fragments of matrices in LLVM's words for AMX: values are tiles of rows of 64 bytes, which LLVM gives registers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "program.h"
+
+namespace weft {
+
+// The place of a fragment: sixteen rows of 64 bytes that begin at equal distances.
+struct Rows {
+  const Node* base = nullptr;  // where the first begins, from `first` on; null: from 0
+  std::int64_t first = 0;
+  std::int64_t bytes_apart = 0;
+};
+std::optional<Rows> rows_of(const Node* place);
+
+// The right sides of instructions; a store is all of it.
+std::string tile_load(const Rows& rows, const std::string& address);
+std::string tile_of_vector(DType dtype, const std::string& vector);
+std::string vector_of_tile(DType dtype, const std::string& tile);
+std::string tile_store(const Rows& rows, const std::string& address, const std::string& tile);
+std::string tile_product(const Node* mma, const std::string& a, const std::string& b,
+                         const std::string& c);
+
+}  // namespace weft
