@@ -235,8 +235,8 @@ class Vectorize {
       const Body body(store, range);
       const auto bytes = body.element_bytes(nullptr, false, beside->src(0)->lo());
       if (!bytes) continue;
-      const std::uint32_t lanes =
-          whole_blocks(range, static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes));
+      const std::uint32_t lanes = whole_blocks(
+          range, static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes));
       if (lanes * *bytes < least_bytes) continue;
       choose(closer, body,
              {range, lanes, beside, static_cast<std::uint32_t>(beside->src(0)->lo())});

@@ -131,6 +131,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "group k0 8",
                            "group k0 8 mask",
                            "batch r1 12 shift",
+                           "mma r0 r1 k0 amx_bf16",
                            "global r0",
                            "local r0.1",
                            "stage p2 at k0 in shared",
@@ -391,6 +392,13 @@ TEST_F(Actions, ItemsWaitForOneAnotherAroundWhatTheyShare) {
   EXPECT_EQ(barriers("; stage p1 at k0 in shared"), 2U) << "filled in each trip";
   EXPECT_EQ(barriers("; stage p1 at k0 in shared; stage p2 at k0 in shared"), 2U) << "for both";
   EXPECT_EQ(barriers("; stage p1 at r1 in shared; stage p2 at k0 in shared"), 3U);
+}
+
+TEST_F(Actions, MultiplyWhatInstructionsMultiply) {
+  EXPECT_EQ(refusal(matmul(), "mma r0 r1 k0 abacus"),
+            "schedule: 'mma r0 r1 k0 abacus': there is no instruction 'abacus'");
+  EXPECT_EQ(refusal(matmul(), "mma r0 r1 k0 amx_bf16"),
+            "schedule: 'mma r0 r1 k0 amx_bf16': it sums no products of what these loops read");
 }
 
 TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {

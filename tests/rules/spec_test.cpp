@@ -287,8 +287,10 @@ constexpr Case illegal_graphs[] = {
    "%20 = lane %13 {at = 0}"},
   {"shuffle: the lane is not a scalar integer",
    "%20 = shuffle %7, %2 : f32"},
-  {"mma: a source or the result is not a fragment",
+  {"mma: a source or the result is neither a fragment nor a vector",
    R"(%20 = mma %2, %2, %2 {name = "m16n8k16"} : f32)"},
+  {"mma: what it adds to is of another dtype",
+   R"(%20 = mma %17, %17, %17 {name = "m16n8k16"} : f32x8)"},
 };
 
 constexpr Case beyond_tensor[] = {

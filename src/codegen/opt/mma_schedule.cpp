@@ -17,7 +17,7 @@ namespace {
 
 // Of an instruction: tiles have eight registers, four of which are sums.
 constexpr double cycles_of_product = 16;
-constexpr double stalls = 1.5;  // of what tiles are read, which caches bring in
+constexpr double stalls = 1.5;        // of what tiles are read, which caches bring in
 constexpr double most_scratch = 0.5;  // for what is packed of columns
 constexpr std::int64_t bytes_of_way = 1024;
 constexpr double cycles_to_pack = 0.5, cycles_to_turn = 2;  // for each element
@@ -159,65 +159,100 @@ class MmaSchedules {
     return best;
   }
 
+  // What is chosen so far, and the cycles that it takes.
+  struct Draft {
+    Schedule actions;
+    double cycles = 0;
+  };
+
   std::optional<MmaSchedule> schedule(const Way& way) const {
     const auto a = factor(way.row_range), b = factor(way.column_range);
     if (!a || !b) return std::nullopt;
-    const std::int64_t rows = block_of(way.row_range, way.shape.rows),
-                       columns = block_of(way.column_range, way.shape.columns),
-                       together = blocks_together(way, bytes_of(b->load, way));
+    const std::int64_t together = blocks_together(way, bytes_of(b->load, way));
     if (together == 0) return std::nullopt;
-    Schedule actions{
-        {.type = Action::Tile, .name = way.row, .count = rows},
-        {.type = Action::Tile, .name = way.column, .count = columns * together},
-        {.type = Action::Tile, .name = way.column + ".1", .count = columns},
-        {.type = Action::Mma,
-         .name = way.depth,
-         .loops = {way.row + ".1", way.column + ".2"},
-         .at = std::string(way.shape.name)}};
-    Action order{.type = Action::Order, .name = {}};
-    double around = 1;
-    for (const NamedLoop& loop : loops_.names()) {
-      if (!is_among(end_->src().subspan(1), loop.range)) continue;
-      around *= trips_of(way, loop.name);
-      if (loop.range != way.row_range && loop.range != way.column_range)
-        order.loops.push_back(loop.name);
-    }
-    order.loops.insert(order.loops.end(), {way.column, way.row, way.column + ".1", way.row + ".1",
-                                           way.column + ".2"});
-    actions.push_back(order);
-    double cycles = trips() /
-                    static_cast<double>(way.shape.rows * way.shape.columns * way.shape.depth) *
-                    cycles_of_product * stalls;
-    Action pack{.type = Action::Stage, .name = b->name, .at = way.column};
-    pack.loops = packed(way, b->load, "b1", true);
-    pack.loops.insert(pack.loops.begin(), way.column + ".1");
-    actions.push_back(pack);
-    cycles += elements_of(b->load, way) * around / trips_of(way, way.row) *
-              (stride_of(b->load, way.column_range) == 1 ? cycles_to_pack : cycles_to_turn);
-    if (const bool is_row = stride_of(a->load, way.depth_range) == 1;
-        !is_row || !a->load->src(0)->src(1)->is_const_int(1) || meets_itself(a->load, way)) {
-      actions.push_back({.type = Action::Stage,
-                         .name = a->name,
-                         .loops = packed(way, a->load, "b0", false),
-                         .at = way.row});
-      cycles += elements_of(a->load, way) * around / trips_of(way, way.column) *
-                trips_of(way, way.column) / static_cast<double>(together) *
-                (is_row ? cycles_to_pack : cycles_to_turn);
+    Draft draft = tiles(way, together);
+    const Action order = order_of(way);
+    draft.actions.push_back(order);
+    pack_columns(way, *b, draft);
+    if (needs_packing(way, a->load)) {
       if (bytes_of(a->load, way) > static_cast<double>(target_.scratch_bytes) / 4)
         return std::nullopt;
+      pack_rows(way, *a, together, draft);
     }
-    double seconds = cycles / target_.machine.hertz;
-    if (target_.machine.workers > 1 && seconds > worth_threads && trips_of(way, order.loops[0]) > 1) {
-      actions.push_back({.type = Action::Kind, .name = order.loops[0], .kind = LoopKind::Thread});
+    return shared(std::move(draft), way, order.loops[0]);
+  }
+
+  Draft tiles(const Way& way, std::int64_t together) const {
+    const std::int64_t columns = block_of(way.column_range, way.shape.columns);
+    return {
+        {{.type = Action::Tile, .name = way.row, .count = block_of(way.row_range, way.shape.rows)},
+         {.type = Action::Tile, .name = way.column, .count = columns * together},
+         {.type = Action::Tile, .name = way.column + ".1", .count = columns},
+         {.type = Action::Mma,
+          .name = way.depth,
+          .loops = {way.row + ".1", way.column + ".2"},
+          .at = std::string(way.shape.name)}},
+        trips() / static_cast<double>(way.shape.rows * way.shape.columns * way.shape.depth) *
+            cycles_of_product * stalls};
+  }
+
+  // Other loops of the output around those of the tiles.
+  Action order_of(const Way& way) const {
+    Action order{.type = Action::Order, .name = {}};
+    for (const NamedLoop& loop : loops_.names())
+      if (is_among(end_->src().subspan(1), loop.range) && loop.range != way.row_range &&
+          loop.range != way.column_range)
+        order.loops.push_back(loop.name);
+    order.loops.insert(order.loops.end(),
+                       {way.column, way.row, way.column + ".1", way.row + ".1", way.column + ".2"});
+    return order;
+  }
+
+  // Of the blocks of all loops of the output.
+  double blocks(const Way& way) const {
+    double count = 1;
+    for (const NamedLoop& loop : loops_.names())
+      if (is_among(end_->src().subspan(1), loop.range)) count *= trips_of(way, loop.name);
+    return count;
+  }
+
+  void pack_columns(const Way& way, const Factor& b, Draft& draft) const {
+    Action pack{.type = Action::Stage, .name = b.name, .at = way.column};
+    pack.loops = packed(way, b.load, "b1", true);
+    pack.loops.insert(pack.loops.begin(), way.column + ".1");
+    draft.actions.push_back(pack);
+    draft.cycles += elements_of(b.load, way) * blocks(way) / trips_of(way, way.row) *
+                    (stride_of(b.load, way.column_range) == 1 ? cycles_to_pack : cycles_to_turn);
+  }
+
+  static bool needs_packing(const Way& way, const Node* a) {
+    return stride_of(a, way.depth_range) != 1 || !a->src(0)->src(1)->is_const_int(1) ||
+           meets_itself(a, way);
+  }
+
+  void pack_rows(const Way& way, const Factor& a, std::int64_t together, Draft& draft) const {
+    draft.actions.push_back({.type = Action::Stage,
+                             .name = a.name,
+                             .loops = packed(way, a.load, "b0", false),
+                             .at = way.row});
+    draft.cycles += elements_of(a.load, way) * blocks(way) / static_cast<double>(together) *
+                    (stride_of(a.load, way.depth_range) == 1 ? cycles_to_pack : cycles_to_turn);
+  }
+
+  // Among threads, by the outermost loop.
+  MmaSchedule shared(Draft draft, const Way& way, const std::string& outermost) const {
+    double seconds = draft.cycles / target_.machine.hertz;
+    if (target_.machine.workers > 1 && seconds > worth_threads && trips_of(way, outermost) > 1) {
+      draft.actions.push_back({.type = Action::Kind, .name = outermost, .kind = LoopKind::Thread});
       seconds = seconds / target_.machine.workers + target_.machine.launch;
     }
-    return MmaSchedule{std::move(actions), seconds};
+    return {std::move(draft.actions), seconds};
   }
 
   // Whether the rows of a tile lie in few sets of a cache.
   static bool meets_itself(const Node* load, const Way& way) {
-    const std::int64_t apart = stride_of(load, way.row_range) *
-                               static_cast<std::int64_t>(load->dtype().bytes());
+    const std::int64_t apart =
+        stride_of(load, way.row_range) * static_cast<std::int64_t>(load->dtype().bytes());
     return apart % bytes_of_way == 0;
   }
 

@@ -1,0 +1,163 @@
+// Products of matrices that are one instruction: where the model takes them, that a schedule with them means the same,
+// what code is made of, and, on processors that have them, what they compute.
+
+#include <numeric>
+#include <random>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <weft/dev/base/temporary_folder.h>
+#include <weft/dev/codegen/choose.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
+#include <weft/dev/device/mma.h>
+#include <weft/dev/ir/graph.h>
+
+#include "../../src/backends/cpu/compiler.h"
+#include "../../src/backends/cpu/process.h"
+#include "../support/errors.h"
+#include "../support/guarded.h"
+#include "../support/kernels.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t rows = 32, columns = 64, depth = 128;
+constexpr auto npos = std::string::npos;
+
+const cpu::Processor& with_tiles() {
+  return *std::ranges::find(cpu::processors(), "sapphirerapids", &cpu::Processor::name);
+}
+const cpu::Compiler& compiler() { return cpu::llvm_compiler(with_tiles()); }
+
+class Mma : public testing::TestWithParam<MmaShape> {
+ protected:
+  void SetUp() override {
+    const std::string error = error_of([] { return compiler().key(); });
+    if (error != "no error") GTEST_SKIP() << error;
+  }
+
+  // Each row of `a` times each column of `b`, which may lie along memory.
+  static UOp kernel(bool has_turned_columns = false, std::string_view schedule = {}) {
+    const MmaShape& shape = GetParam();
+    const UOp m = range(rows, fresh_id().value), n = range(columns, fresh_id().value);
+    const UOp k = range(depth, fresh_id().value, LoopKind::Reduce);
+    const auto factor = [&](int slot, DType dtype, const UOp& i, std::int64_t is, const UOp& j,
+                            std::int64_t js) {
+      return cast(load(place(param(slot, Access::Read, {size(is), size(js)}, dtype), {i, j})),
+                  shape.c);
+    };
+    const UOp a = factor(1, shape.a, m, rows, k, depth),
+              b = has_turned_columns ? factor(2, shape.b, n, columns, k, depth)
+                                     : factor(2, shape.b, k, depth, n, columns);
+    const UOp out = place(param(0, Access::Write, {size(rows), size(columns)}, shape.c), {m, n});
+    return make(Op::Sink, {over(put(out, reduce(Op::Add, {a * b, k})), {m, n})}, {},
+                KernelArg{Symbol("k"), Symbol(std::string(schedule))});
+  }
+
+  static Schedule chosen(const UOp& kernel) {
+    const Target target = compiler().target();
+    const UOp until = run_pipeline_until("optimise", {kernel}, {.target = target})[0];
+    return choose_schedule(ready_to_schedule(until).node(), target);
+  }
+
+  // Whole numbers, whose sums are exact in any order.
+  static std::vector<std::byte> result_of(Device& device, const UOp& program) {
+    const MmaShape& shape = GetParam();
+    const auto bytes = [](std::int64_t count, DType dtype) {
+      return static_cast<std::size_t>(count) * dtype.bytes();
+    };
+    Guarded out(bytes(rows * columns, shape.c)), a(bytes(rows * depth, shape.a)),
+        b(bytes(depth * columns, shape.b));
+    std::mt19937 numbers(7);
+    fill(a, shape.a, numbers);
+    fill(b, shape.b, numbers);
+    device.load(device.compile(device.render(program.node())))
+        ->run(
+            std::vector<Argument>{
+                {out.data(), 0, out.size()}, {a.data(), 0, a.size()}, {b.data(), 0, b.size()}},
+            {});
+    return {out.data(), out.data() + out.size()};
+  }
+
+  static void fill(Guarded& memory, DType dtype, std::mt19937& numbers) {
+    if (dtype == dtypes::bf16) {
+      for (std::uint16_t& bits : memory.as<std::uint16_t>())
+        bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(
+                                              static_cast<int>(numbers() % 17) - 8)) >>
+                                          16);
+    } else {
+      for (std::uint8_t& byte : memory.as<std::uint8_t>())
+        byte = static_cast<std::uint8_t>(numbers());
+    }
+  }
+
+ private:
+  Arena arena_;
+  const InternerScope scope_{arena_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Instructions, Mma,
+                         testing::ValuesIn(mma_shapes().begin(), mma_shapes().end()),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+TEST_P(Mma, IsWhatTheModelTakes) {
+  const std::string plain = to_string(chosen(kernel())), turned = to_string(chosen(kernel(true)));
+  EXPECT_NE(plain.find(fmt::format("mma r0.1 r1.2 k0 {}", GetParam().name)), npos) << plain;
+  // Both factors lie along the sum: either is the first, which another instruction may be for.
+  EXPECT_NE(turned.find(" k0 amx_"), npos) << turned;
+  Target without = compiler().target();
+  without.mma.clear();
+  const UOp until = run_pipeline_until("optimise", {kernel()}, {.target = without})[0];
+  const std::string schedule = to_string(choose_schedule(ready_to_schedule(until).node(), without));
+  EXPECT_EQ(schedule.find("mma"), npos) << schedule;
+}
+
+TEST_P(Mma, MeansTheSame) {
+  Device& interp = find_device("INTERP");
+  const auto result = [&](const UOp& of) {
+    return result_of(interp, run_pipeline({of}, {.target = interp.target()})[0]);
+  };
+  for (const bool has_turned_columns : {false, true}) {
+    const std::string schedule = to_string(chosen(kernel(has_turned_columns)));
+    EXPECT_EQ(result(kernel(has_turned_columns, schedule)),
+              result(kernel(has_turned_columns, "none")))
+        << schedule;
+  }
+}
+
+// Wherever this test runs, code for such a processor is made; it runs where that is one.
+TEST_P(Mma, IsAnInstruction) {
+  const std::string objdump = cpu::find_program({"llvm-objdump-19", "llvm-objdump"});
+  if (objdump.empty()) GTEST_SKIP() << "there is no llvm-objdump";
+  const UOp program = run_pipeline({kernel()}, {.target = compiler().target()})[0];
+  const std::string source = compiler().render(program.node());
+  const TemporaryFolder folder;
+  cpu::write_file(folder / "kernel.o", compiler().compile({&source, 1})[0]);
+  const std::string text = cpu::run_program({objdump, "-d", "kernel.o"}, folder.path());
+  const std::pair<std::string_view, std::string_view> names[] = {{"amx_bf16", "tdpbf16ps"},
+                                                                 {"amx_i8i8", "tdpbssd"},
+                                                                 {"amx_i8u8", "tdpbsud"},
+                                                                 {"amx_u8i8", "tdpbusd"},
+                                                                 {"amx_u8u8", "tdpbuud"}};
+  for (const auto& [name, instruction] : names)
+    EXPECT_EQ(text.find(instruction) != npos, name == GetParam().name) << instruction << "\n"
+                                                                       << text;
+  EXPECT_NE(text.find("ldtilecfg"), npos) << text;
+  EXPECT_NE(text.find("tileloadd"), npos) << text;
+}
+
+TEST_P(Mma, Multiplies) {
+  if (!with_tiles().runs_here) GTEST_SKIP() << "this processor has no AMX";
+  Device& device = find_device("CPU:LLVM:sapphirerapids");
+  Device& interp = find_device("INTERP");
+  for (const bool has_turned_columns : {false, true})
+    EXPECT_EQ(result_of(device,
+                        run_pipeline({kernel(has_turned_columns)}, {.target = device.target()})[0]),
+              result_of(interp, run_pipeline({kernel(has_turned_columns, "none")},
+                                             {.target = interp.target()})[0]));
+}
+
+}  // namespace
+}  // namespace weft
