@@ -88,10 +88,12 @@ const std::vector<SettingInfo>& all_settings() {
       {"VALIDATE", "0", "1: prove with Z3 that every index is inside its buffer"},
       {"WEFT_THREADS", "",
        "how many threads compute; default: as many as cores that this process may run on"},
-      {"WINOGRAD", "0",
+      {"WINOGRAD", "4",
        "outputs of a tile along an axis, at most, of convolutions by fewer products: 4, 2, or 0 "
-       "for "
-       "none"},
+       "for none"},
+      {"WINOGRAD_ERROR", "64",
+       "rounding error, at most, that is expected of such a convolution, in 2^-24 of the root mean "
+       "square of its outputs"},
   };
   return table;
 }

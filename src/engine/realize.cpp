@@ -76,7 +76,7 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
   }
   devices += setting("ALLREDUCE") + "," + setting("IN_PLACE") + ",";
   devices += setting("LAYOUTS") + "," + setting("WINOGRAD") + ",";
-  devices += setting("RECOMPUTE") + ",";
+  devices += setting("WINOGRAD_ERROR") + "," + setting("RECOMPUTE") + ",";
   devices += setting("BEAM");  // a plan keeps what a search has found
   const StructuralHash hash = structural_hash(nodes);
   const PlanKey key{hash.high, hash.low, devices, !resolved.origins.empty()};

@@ -1,6 +1,7 @@
 #include "fewer_products.h"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
@@ -54,6 +55,12 @@ std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values, std:
   return result;
 }
 
+Toom toom_for(const Tile& tile) {
+  const auto outputs = static_cast<std::size_t>(tile.outputs),
+             taps = static_cast<std::size_t>(tile.taps);
+  return toom(outputs, taps, points_for(outputs + taps - 1));
+}
+
 class Maker {
  public:
   Maker(const UOp& kernel, const Convolution& of, const Tile& tile)
@@ -61,8 +68,7 @@ class Maker {
         of_(of),
         tile_(tile),
         products_(tile.outputs + tile.taps - 1),
-        toom_(toom(static_cast<std::size_t>(tile.outputs), static_cast<std::size_t>(tile.taps),
-                   points_for(static_cast<std::size_t>(products_)))),
+        toom_(toom_for(tile)),
         channels_(of.channels()) {
     for (const Node* node : toposort(kernel.node()))
       if (node->op() == Op::Param) params_ = std::max(params_, node->arg<ParamArg>().slot + 1);
@@ -288,15 +294,29 @@ class Maker {
 
 }  // namespace
 
-std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, std::int64_t most_outputs) {
+double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels) {
+  // What the transforms and what each channel adds to the mean square, by random numbers.
+  constexpr double of_transforms = 3, of_channel = 0.09;
+  const double growth = growth_of(toom_for({taps, outputs}));
+  return std::pow(growth, static_cast<double>(axes) / 2) *
+         std::sqrt(of_transforms + of_channel * channels);
+}
+
+std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, const FormLimits& limits) {
   std::vector<KernelForm> forms;
   const auto convolution = convolution_in(kernel);
   if (!convolution || convolution->channels().empty()) return forms;
+  double channels = 1;
+  for (const Node* channel : convolution->channels())
+    channels *= static_cast<double>(channel->src(0)->lo());
+  const std::vector<Axis>& axes = convolution->axes;
   for (const Tile& tile : tiles) {
     const auto fits = [&](const Axis& axis) {
       return axis.taps() == tile.taps && axis.outputs() >= tile.outputs;
     };
-    if (tile.outputs <= most_outputs && std::ranges::all_of(convolution->axes, fits))
+    if (tile.outputs <= limits.outputs && std::ranges::all_of(axes, fits) &&
+        expected_error(tile.outputs, tile.taps, axes.size(), channels) <=
+            static_cast<double>(limits.error))
       forms.push_back(Maker(kernel, *convolution, tile).made());
   }
   return forms;

@@ -20,7 +20,16 @@ struct KernelForm {
   std::vector<Part> parts;  // in the order in which they run
 };
 
-// All there are, with at most so many outputs of a tile along an axis, for kernels of this kind; none for others.
-std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, std::int64_t most_outputs);
+// Outputs of a tile along an axis, and the rounding error of its sums (`expected_error`), at most.
+struct FormLimits {
+  std::int64_t outputs, error;
+};
+
+// All there are within the limits, for kernels of this kind; none for others.
+std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, const FormLimits& limits);
+
+// Of tiles of so many outputs along each of the axes: in 2^-24 of the outputs' root mean square, for random numbers. The
+// sums themselves, product by product, are off by about a third of the root of how many there are.
+double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels);
 
 }  // namespace weft

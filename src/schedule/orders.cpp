@@ -119,7 +119,7 @@ class Orders {
     const auto seconds = seconds_(kernel, device);
     if (!seconds) return {};
     Best best{*seconds};
-    const auto forms = forms_with_fewer_products(kernel, most_outputs_);
+    const auto forms = forms_with_fewer_products(kernel, limits_);
     for (std::size_t i = 0; i < forms.size(); ++i)
       if (const auto taken = seconds_of(forms[i], device);
           taken && *taken < other_gain * best.seconds)
@@ -260,7 +260,7 @@ class Orders {
   }
 
   bool add_form(const Step& step, std::size_t number, std::vector<Step>& steps) {
-    const std::vector<KernelForm> forms = forms_with_fewer_products(step.kernel, most_outputs_);
+    const std::vector<KernelForm> forms = forms_with_fewer_products(step.kernel, limits_);
     if (number >= forms.size()) return false;
     const KernelForm& form = forms[number];
     std::vector<std::uint32_t> slots(step.slots);
@@ -287,7 +287,7 @@ class Orders {
   std::set<std::uint32_t> is_settled_;                    // slots that gained by what all did
   std::map<std::vector<int>, double> by_order_;           // by kernel and the orders of its slots
   std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by the structure of a kernel
-  std::int64_t most_outputs_ = setting_int("WINOGRAD");
+  FormLimits limits_{setting_int("WINOGRAD"), setting_int("WINOGRAD_ERROR")};
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "toom.h"
 
 #include <cmath>
+#include <numeric>
 
 #include <weft/error.h>
 
@@ -83,6 +84,17 @@ Toom toom(std::size_t outputs, std::size_t taps, const std::vector<double>& poin
           is_infinity ? (i + 1 == outputs ? 1 : 0) : std::pow(points[j], static_cast<double>(i));
   }
   return result;
+}
+
+double growth_of(const Toom& toom) {
+  const auto squares = [](const std::vector<double>& row) {
+    return std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
+  };
+  double growth = 0;
+  for (const std::vector<double>& row : toom.result)
+    for (std::size_t j = 0; j < row.size(); ++j)
+      growth += row[j] * row[j] * squares(toom.filter[j]) * squares(toom.input[j]);
+  return growth / static_cast<double>(toom.result.size() * toom.filter[0].size());
 }
 
 std::vector<double> points_for(std::size_t products) {

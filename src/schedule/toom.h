@@ -19,6 +19,9 @@ struct Toom {
 // are outputs + taps - 2 of them.
 Toom toom(std::size_t outputs, std::size_t taps, const std::vector<double>& points);
 
+// By how much rounding errors grow along one axis: of random inputs and filters, in the mean square of the outputs.
+double growth_of(const Toom& toom);
+
 // The points for so many products: those of which sums and products round least.
 std::vector<double> points_for(std::size_t products);
 

@@ -10,6 +10,7 @@
 #include <weft/settings.h>
 #include <weft/weft.h>
 
+#include "../../src/schedule/fewer_products.h"
 #include "../../src/schedule/toom.h"
 #include "../support/planned.h"
 
@@ -147,10 +148,42 @@ TEST(FewerProducts, OfNothingElse) {
 
 TEST(FewerProducts, AreThereWhereTheyAreAskedFor) {
   const Tensor y = random({1, 8, 12, 12}).conv2d(random({8, 8, 3, 3}));
-  EXPECT_EQ(forms_in(Planned(y, for_products(4)).plan()), 0U);
-  const Context context{{"WINOGRAD", 2}};
-  EXPECT_EQ(forms_in(Planned(y, for_products(4)).plan()), 1U);
-  EXPECT_EQ(forms_in(Planned(y, for_products(6)).plan()), 0U);
+  const auto forms = [&](int outputs, int error, std::int64_t products) {
+    const Context context{{"WINOGRAD", outputs}, {"WINOGRAD_ERROR", error}};
+    return forms_in(Planned(y, for_products(products)).plan());
+  };
+  EXPECT_EQ(forms(0, 64, 4), 0U);
+  EXPECT_EQ(forms(2, 64, 4), 1U);
+  EXPECT_EQ(forms(2, 64, 6), 0U);
+  EXPECT_EQ(forms(4, 64, 6), 1U);
+  EXPECT_EQ(forms(4, 8, 6), 0U);  // tiles of 4 round more than that
+  EXPECT_EQ(forms(4, 8, 4), 1U);
+}
+
+// In the root mean square, beside sums in f64.
+TEST(FewerProducts, RoundAsExpected) {
+  const Context context{{"WINOGRAD", 4}};
+  struct Tile {
+    std::int64_t outputs, taps, channels;
+  };
+  for (const auto& [outputs, taps, channels] :
+       {Tile{2, 3, 4}, Tile{2, 3, 256}, Tile{4, 3, 4}, Tile{4, 3, 256}, Tile{2, 5, 64}}) {
+    const Tensor x = random({1, channels, 20, 20}), w = random({4, channels, taps, taps});
+    Planned planned(x.conv2d(w), for_products(outputs + taps - 1));
+    ASSERT_EQ(forms_in(planned.plan()), 1U);
+    const auto exact = [](const Tensor& of) { return of.cast(dtypes::f64).to("INTERP"); };
+    const auto sums = exact(x).conv2d(exact(w)).to_vector<double>();
+    const std::vector<float> values = planned.values();
+    double squares = 0, errors = 0;
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+      squares += sums[i] * sums[i];
+      errors += (values[i] - sums[i]) * (values[i] - sums[i]);
+    }
+    const double units = std::ldexp(std::sqrt(errors / squares), 24),
+                 expected = expected_error(outputs, taps, 2, static_cast<double>(channels));
+    EXPECT_LT(units, 1.3 * expected) << outputs << " " << taps << " " << channels;
+    EXPECT_GT(units, 0.3 * expected) << outputs << " " << taps << " " << channels;
+  }
 }
 
 // By the model's choice, in calls that are replayed; the filter gets other values meanwhile.
