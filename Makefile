@@ -7,7 +7,7 @@ PEERS ?=
 CMAKE_FLAGS ?=
 
 .NOTPARALLEL:
-.PHONY: help run test bench bench-peers asan tsan fuzz format lint docs reference install check-all clean
+.PHONY: help run test bench bench-peers asan asan-quick tsan fuzz format lint docs reference install check-all clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -30,6 +30,9 @@ bench-peers: build-bench ## Measure beside numpy, torch, onnxruntime, openvino a
 
 asan: build-asan ## Run all tests under AddressSanitizer and UBSan (built by clang)
 	ctest --preset asan -j $(JOBS)
+
+asan-quick: build-asan ## The same without tests that compute for long
+	ctest --preset asan-quick -j $(JOBS)
 
 tsan: build-tsan ## Run all tests under ThreadSanitizer (built by clang)
 	ctest --preset tsan -j $(JOBS)
