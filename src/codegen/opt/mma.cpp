@@ -4,6 +4,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/device/mma.h>
 
@@ -28,12 +30,20 @@ bool fits(const Node* product, std::size_t first, const MmaShape& shape, const N
          changes_with(b, column) && !changes_with(b, row);
 }
 
+// What is summed. In trips that padding adds it is nothing, and both factors are.
+const Node* summed_by(const Node* sum) {
+  const Node* value = sum->src(0);
+  const bool is_padded =
+      value->op() == Op::Where && value->src(2) == identity_of(Op::Add, value->dtype()).node();
+  return is_padded ? value->src(1) : value;
+}
+
 }  // namespace
 
 bool is_product_for(const Node* sum, const MmaShape& shape, const Node* row, const Node* column) {
   if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add || sum->dtype() != shape.c)
     return false;
-  const Node* product = sum->src(0);
+  const Node* product = summed_by(sum);
   return product->op() == Op::Mul &&
          (fits(product, 0, shape, row, column) || fits(product, 1, shape, row, column));
 }
@@ -45,6 +55,12 @@ void KernelLoops::mma(const Action& action) {
   const Node* sum = closer_of(loop(action.name));
   if (!is_product_for(sum, *shape, row.node(), column.node()))
     refuse(action, "it sums no products of what these loops read");
+  if (const Node* product = summed_by(sum); product != sum->src(0)) {
+    std::vector<UOp> src = list_of(sum->src());
+    src[0] = UOp(product);
+    replace(sum, with_sources(UOp(sum), src));
+    sum = closer_of(loop(action.name));
+  }
   std::vector<std::string> names;
   for (const UOp& own : batch_sum(sum, {row, column})) names.push_back(name_of(own.node()));
   const auto cut = [&](const std::string& name, std::int64_t count) {

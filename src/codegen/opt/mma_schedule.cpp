@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <weft/dev/codegen/slice.h>
@@ -85,19 +86,24 @@ class MmaSchedules {
     const NodeList outer = end_->src().subspan(1), inner = sum()->src().subspan(1);
     return is_among(outer, way.row_range) && is_among(outer, way.column_range) &&
            is_among(inner, way.depth_range) && way.row_range != way.column_range &&
-           is_whole(way.row_range, way.shape.rows) &&
-           is_whole(way.column_range, way.shape.columns) &&
-           is_whole(way.depth_range, way.shape.depth) &&
+           size_of(way.row_range) > 0 && size_of(way.column_range) > 0 &&
+           size_of(way.depth_range) > 0 &&
            is_product_for(sum(), way.shape, way.row_range, way.column_range);
   }
 
-  static bool is_whole(const Node* range, std::int64_t by) {
-    return size_of(range) > 0 && size_of(range) % by == 0;
+  // Trips of a loop, with those that fill up its last tile.
+  static std::int64_t padded(const Node* range, std::int64_t tile) {
+    return (size_of(range) + tile - 1) / tile * tile;
+  }
+  static std::int64_t size_in(const Way& way, const Node* range) {
+    if (range == way.row_range) return padded(range, way.shape.rows);
+    if (range == way.column_range) return padded(range, way.shape.columns);
+    return range == way.depth_range ? padded(range, way.shape.depth) : size_of(range);
   }
 
   // Two tiles where they divide the loop.
-  static std::int64_t block_of(const Node* range, std::int64_t tile) {
-    return size_of(range) % (2 * tile) == 0 ? 2 * tile : tile;
+  static std::int64_t block_of(const Way& way, const Node* range, std::int64_t tile) {
+    return size_in(way, range) % (2 * tile) == 0 ? 2 * tile : tile;
   }
 
   struct Factor {
@@ -116,16 +122,16 @@ class MmaSchedules {
   double elements_of(const Node* load, const Way& way) const {
     double count = 1;
     for (const Node* range : sum()->src().subspan(1))
-      if (changes_with(load, range)) count *= static_cast<double>(size_of(range));
+      if (changes_with(load, range)) count *= static_cast<double>(size_in(way, range));
     return count * static_cast<double>(changes_with(load, way.column_range)
-                                           ? block_of(way.column_range, way.shape.columns)
-                                           : block_of(way.row_range, way.shape.rows));
+                                           ? block_of(way, way.column_range, way.shape.columns)
+                                           : block_of(way, way.row_range, way.shape.rows));
   }
 
-  double trips() const {
+  double trips(const Way& way) const {
     double count = 1;
-    for (const Node* range : end_->src().subspan(1)) count *= static_cast<double>(size_of(range));
-    for (const Node* range : sum()->src().subspan(1)) count *= static_cast<double>(size_of(range));
+    for (const NodeList ranges : {end_->src().subspan(1), sum()->src().subspan(1)})
+      for (const Node* range : ranges) count *= static_cast<double>(size_in(way, range));
     return count;
   }
 
@@ -183,17 +189,29 @@ class MmaSchedules {
   }
 
   Draft tiles(const Way& way, std::int64_t together) const {
-    const std::int64_t columns = block_of(way.column_range, way.shape.columns);
-    return {
-        {{.type = Action::Tile, .name = way.row, .count = block_of(way.row_range, way.shape.rows)},
-         {.type = Action::Tile, .name = way.column, .count = columns * together},
-         {.type = Action::Tile, .name = way.column + ".1", .count = columns},
-         {.type = Action::Mma,
-          .name = way.depth,
-          .loops = {way.row + ".1", way.column + ".2"},
-          .at = std::string(way.shape.name)}},
-        trips() / static_cast<double>(way.shape.rows * way.shape.columns * way.shape.depth) *
-            cycles_of_product * stalls};
+    const std::int64_t columns = block_of(way, way.column_range, way.shape.columns);
+    Draft draft{{},
+                trips(way) /
+                    static_cast<double>(way.shape.rows * way.shape.columns * way.shape.depth) *
+                    cycles_of_product * stalls};
+    const auto add = [&](Action action) { draft.actions.push_back(std::move(action)); };
+    const std::tuple<std::string, const Node*, std::int64_t> loops[] = {
+        {way.row, way.row_range, way.shape.rows},
+        {way.column, way.column_range, way.shape.columns},
+        {way.depth, way.depth_range, way.shape.depth}};
+    for (const auto& [name, range, count] : loops)
+      if (size_of(range) % count != 0)
+        add({.type = Action::Pad, .name = name, .count = count, .tail = Tail::Mask});
+    add({.type = Action::Tile,
+         .name = way.row,
+         .count = block_of(way, way.row_range, way.shape.rows)});
+    add({.type = Action::Tile, .name = way.column, .count = columns * together});
+    add({.type = Action::Tile, .name = way.column + ".1", .count = columns});
+    add({.type = Action::Mma,
+         .name = way.depth,
+         .loops = {way.row + ".1", way.column + ".2"},
+         .at = std::string(way.shape.name)});
+    return draft;
   }
 
   // Other loops of the output around those of the tiles.
@@ -226,7 +244,9 @@ class MmaSchedules {
   }
 
   static bool needs_packing(const Way& way, const Node* a) {
-    return stride_of(a, way.depth_range) != 1 || !a->src(0)->src(1)->is_const_int(1) ||
+    return size_in(way, way.row_range) != size_of(way.row_range) ||
+           size_in(way, way.depth_range) != size_of(way.depth_range) ||
+           stride_of(a, way.depth_range) != 1 || !a->src(0)->src(1)->is_const_int(1) ||
            meets_itself(a, way);
   }
 
@@ -260,11 +280,11 @@ class MmaSchedules {
   double trips_of(const Way& way, const std::string& name) const {
     for (const NamedLoop& loop : loops_.names())
       if (loop.name == name) {
-        const std::int64_t tile = loop.range == way.row_range ? block_of(loop.range, way.shape.rows)
-                                  : loop.range == way.column_range
-                                      ? block_of(loop.range, way.shape.columns)
-                                      : 1;
-        return static_cast<double>(size_of(loop.range) / tile);
+        const std::int64_t tile =
+            loop.range == way.row_range      ? block_of(way, loop.range, way.shape.rows)
+            : loop.range == way.column_range ? block_of(way, loop.range, way.shape.columns)
+                                             : 1;
+        return static_cast<double>(size_in(way, loop.range) / tile);
       }
     return 1;
   }

@@ -13,7 +13,7 @@ struct MmaSchedule {
   double seconds;
 };
 
-// Of a kernel with one sum, if that is of products which an instruction of the target computes, in whole tiles; the
+// Of a kernel with one sum, if that is of products which an instruction of the target computes; the
 // fastest by the model.
 std::optional<MmaSchedule> mma_schedule(const Node* kernel, const Target& target);
 
