@@ -97,6 +97,10 @@ class Tensor {
   // keeps `owner`. What the tensor is assigned is then written there.
   static Tensor from_blob(void* data, const Shape& shape, const Options& options = {},
                           std::shared_ptr<const void> owner = nullptr);
+  // Memory that `fill` writes, with the same bytes each time, when they are first needed. What only serves to make something
+  // else once, as the weights that a kernel keeps packed, goes again after that.
+  static Tensor from_recipe(std::function<void(std::span<std::byte>)> fill, const Shape& shape,
+                            const Options& options = {});
 
   // The bytes of a file as u8, on the device DISK:path. What is cut, reshaped or read as another dtype
   // stays there, and to() reads those bytes alone. A tensor's to("DISK:path") writes a new file.

@@ -179,10 +179,14 @@ std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, c
     const std::shared_ptr<Buffer> source = from.lock();
     if (source == nullptr) internal_error("what a constant is made of is gone");
     const std::lock_guard lock(loaded->running);
-    std::vector<Argument> arguments =
-        arguments_for(*loaded, std::array{source.get(), source.get()});
-    arguments[0] = to;
-    loaded->program->run(arguments, {});
+    const auto run_on = [&](std::vector<Argument> arguments) {
+      arguments[0] = to;
+      loaded->program->run(arguments, {});
+    };
+    if (loaded->kept.empty())
+      source->lend([&](const Argument& from) { run_on({to, from}); });
+    else
+      run_on(arguments_for(*loaded, std::array{source.get(), source.get()}));
   };
   const auto make = [&](std::shared_ptr<Buffer>& memory) {
     if (memory == nullptr)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <functional>
 
 #include <weft/dev/io/file.h>
@@ -69,9 +70,11 @@ Tensor Memory::tensor(std::span<const std::byte> part, DType dtype,
                       const std::vector<std::int64_t>& shape) const {
   const Options options{.dtype = dtype, .device = home_};
   if (reinterpret_cast<std::uintptr_t>(part.data()) % dtype.bytes() != 0) {
-    const Tensor copy = Tensor::from_bytes(part, Shape(shape), options);
-    file_->forget(part);
-    return copy.to(device_);
+    const auto copy = [file = file_, part](std::span<std::byte> to) {
+      std::memcpy(to.data(), part.data(), part.size());
+      file->forget(part);
+    };
+    return Tensor::from_recipe(copy, Shape(shape), options).to(device_);
   }
   auto* first = const_cast<std::byte*>(part.data());
   return Tensor::from_blob(first, Shape(shape), options, file_).to(device_);

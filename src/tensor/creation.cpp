@@ -131,6 +131,26 @@ Tensor Tensor::from_blob(void* data, const Shape& shape, const Options& options,
   return as_asked(owning(new_buffer(dtype, sizes, std::move(memory)), device), options);
 }
 
+Tensor Tensor::from_recipe(std::function<void(std::span<std::byte>)> fill, const Shape& shape,
+                           const Options& options) {
+  const Called called;
+  const Symbol device = device_of(options);
+  const DType dtype = options.dtype.is_void() ? dtypes::f32 : options.dtype;
+  if (are_several(device.get()))
+    user_error(fmt::format("from_recipe: memory is on one device, not on {}", device.get()));
+  const Sizes sizes = sizes_from(shape, "from_recipe");
+  Device& home = find_device(device.get());
+  const auto make = [fill = std::move(fill), &home](const Argument& to) {
+    if (home.allocator().uses_addresses())
+      return fill({static_cast<std::byte*>(to.memory) + to.offset, to.bytes});
+    std::vector<std::byte> bytes(to.bytes);
+    fill(bytes);
+    home.allocator().copy_in(to.memory, to.offset, bytes);
+  };
+  auto memory = std::make_shared<Buffer>(home, bytes_of(dtype, tuple(sizes)->src()), make);
+  return as_asked(owning(new_buffer(dtype, sizes, std::move(memory)), device), options);
+}
+
 Tensor Tensor::from_file(const std::string& path) {
   const Called called;
   std::error_code error;

@@ -75,6 +75,24 @@ TEST(TensorCreation, BlobKeepsItsOwner) {
   EXPECT_TRUE(watch.expired());
 }
 
+TEST(TensorCreation, RecipesAreFollowedWhenTheyAreNeeded) {
+  for (const char* device : {"CPU", "INTERP"}) {
+    int times = 0;
+    const auto fill = [&times](std::span<std::byte> bytes) {
+      const float number = static_cast<float>(++times);
+      for (std::size_t at = 0; at < bytes.size(); at += sizeof number)
+        std::memcpy(bytes.data() + at, &number, sizeof number);
+    };
+    Tensor x = Tensor::from_recipe(fill, {3}, {.device = device});
+    EXPECT_EQ(times, 0);
+    EXPECT_TRUE(holds<float>(x + 1, {2, 2, 2}, {3}));
+    EXPECT_TRUE(holds<float>(x, {1, 1, 1}, {3}));
+    EXPECT_EQ(times, 1);
+    x.assign(Tensor::full({3}, 5.0F, {.device = device}));
+    EXPECT_TRUE(holds<float>(x, {5, 5, 5}, {3}));
+  }
+}
+
 TEST(TensorCreation, Constants) {
   EXPECT_TRUE(holds<float>(Tensor::zeros({2, 2}), {0, 0, 0, 0}, {2, 2}));
   EXPECT_TRUE(holds<int>(Tensor::ones({3}, {.dtype = dtypes::i16}), {1, 1, 1}, {3}));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -64,6 +65,23 @@ TEST(Freeze, IsKeptOnceForEachConstant) {
   EXPECT_LT(again, first);
   EXPECT_EQ(other, first);
   EXPECT_EQ(allocations(v), again);
+}
+
+// What a kernel has packed needs the constant itself no more.
+TEST(Freeze, RecipesMakeNoMemoryThatStays) {
+  const std::vector<float> values = random({512, 512}).to_vector<float>();
+  const auto fill = [&](std::span<std::byte> bytes) {
+    std::memcpy(bytes.data(), values.data(), bytes.size());
+  };
+  Tensor w = Tensor::from_recipe(fill, {512, 512}), same(values);
+  w.freeze();
+  same = same.reshape({512, 512}).clone().realize();
+  const Tensor x = random({64, 512});
+  const Tensor expected = x.matmul(same.transpose()).realize();
+  const Device& device = find_device(w.device());
+  const std::size_t before = device.memory_use().bytes;
+  EXPECT_TRUE(x.matmul(w.transpose()).allclose(expected, 1e-4, 1e-4));
+  EXPECT_LT(device.memory_use().bytes - before, std::size_t{3} * 512 * 512 * 4 / 2);
 }
 
 TEST(Freeze, AssignmentTakesOtherMemory) {
