@@ -47,6 +47,9 @@ constexpr Pass passes[] = {
     // Sees by flat indices what is contiguous.
     {"vectorize", vectorize, Level::Kernel, Pass::Lowering,
      "loops over what is contiguous, as wide as vector registers"},
+    // After all that asks how the loops of a sum stand: a sum of sums is no nest that it knows.
+    {"factors", factors, Level::Kernel, Pass::Lowering,
+     "factors that inner loops of a sum do not change to the outside of these"},
     {"unroll", unroll, Level::Kernel, Pass::Lowering, "UNROLL and UPCAST ranges to copies"},
     // Before accumulate: reductions whose bodies are vectors get vectors to add to.
     {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},

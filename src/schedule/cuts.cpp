@@ -228,7 +228,7 @@ class Cutter {
         break;
       default:
         value = with_sources(UOp(node), src);
-        if (is_cut(node, ops)) {
+        if (is_cut(node, ops) && !is_number_of_place(node, ops, device)) {
           value = add({.value = value,
                        .must = ahead(node).must || joins_(node) > 0 || ops > profile_.most_ops,
                        .device = device_for(node, device),
@@ -277,6 +277,12 @@ class Cutter {
     if (joins_(node) > 0 && !known.is_joined) return true;
     if (ops == 1 && is_factor(node)) return false;
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
+  }
+
+  // What is little computed of nothing in memory is no more than the index that it is computed of.
+  bool is_number_of_place(const Node* node, int ops, Symbol device) const {
+    constexpr int few_ops = 4;
+    return device == Symbol() && ops <= few_ops && !ahead(node).must && node->op() != Op::Reduce;
   }
 
   // As an instruction takes it that multiplies matrices.

@@ -6,28 +6,12 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
+#include "reshape.h"
+
 namespace weft {
 namespace {
 
 constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
-
-double elements_behind(NodeList dims, std::size_t axis) {
-  double elements = 1;
-  for (const Node* size : dims.subspan(axis + 1))
-    elements *= static_cast<double>(size->bounds().hi);
-  return elements;
-}
-
-// The axis that a RESHAPE passes on as this one; nothing where it joins or cuts.
-std::optional<std::size_t> axis_before(const Node* reshape, std::size_t axis) {
-  const NodeList to = reshape->dims(), from = reshape->src(0)->dims();
-  const auto is_const = [](const Node* size) { return size->is_const(); };
-  if (!std::ranges::all_of(to, is_const) || !std::ranges::all_of(from, is_const))
-    return std::nullopt;
-  for (std::size_t i = 0; i < from.size(); ++i)
-    if (from[i] == to[axis] && elements_behind(from, i) == elements_behind(to, axis)) return i;
-  return std::nullopt;
-}
 
 // Whether a view shows the same elements all along an axis.
 bool is_same_along(const Node* view, std::size_t axis) {

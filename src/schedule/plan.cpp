@@ -20,6 +20,7 @@
 #include "joined.h"
 #include "needed.h"
 #include "orders.h"
+#include "parted_sums.h"
 #include "shard_rules.h"
 #include "split_sums.h"
 
@@ -94,6 +95,7 @@ Simplified simplified(const std::vector<Root>& roots) {
   for (const Root& root : roots) result.tensors.push_back(root.tensor);
   result.tensors = rewrite(without_calls(result.tensors), tensor_rules(algebra_in_force()));
   result.tensors = without_unneeded(with_factors_outside(result.tensors));
+  result.tensors = with_sums_in_parts(result.tensors);
   result.tensors = on_their_devices(result.tensors, roots);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const UOp& tensor = result.tensors[i];

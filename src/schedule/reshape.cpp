@@ -44,6 +44,13 @@ std::vector<UOp> unflattened(UOp flat, NodeList sizes) {
   return indices;
 }
 
+double elements_behind(NodeList dims, std::size_t axis) {
+  double elements = 1;
+  for (const Node* size : dims.subspan(axis + 1))
+    elements *= static_cast<double>(size->bounds().hi);
+  return elements;
+}
+
 }  // namespace
 
 UOp size_as_index(const Node* size) {
@@ -85,6 +92,17 @@ std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<
     for (const UOp& index : unflattened(flat, sources)) result.push_back(index);
   }
   return result;
+}
+
+std::optional<std::size_t> axis_before(const Node* reshape, std::size_t axis) {
+  const NodeList to = reshape->dims(), from = reshape->src(0)->dims();
+  const auto is_const = [](const Node* size) { return size->is_const(); };
+  if (!std::ranges::all_of(to, is_const) || !std::ranges::all_of(from, is_const))
+    return std::nullopt;
+  const double behind = elements_behind(to, axis);
+  for (std::size_t i = 0; i < from.size(); ++i)
+    if (from[i] == to[axis] && elements_behind(from, i) == behind) return i;
+  return std::nullopt;
 }
 
 }  // namespace weft

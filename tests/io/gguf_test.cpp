@@ -43,6 +43,23 @@ TEST_F(GgufFile, DecodesWithinWhatComputes) {
   }
 }
 
+// A row of several blocks times a vector: what they decode to lies in no memory.
+TEST_F(GgufFile, ProductsOfPackedRows) {
+  const StateDict state = load_state(data("quants.gguf"));
+  for (const auto& [name, values] : load_safetensors(data("quants.safetensors"))) {
+    SCOPED_TRACE(name);
+    const auto product = [](const Tensor& weight) {
+      const Tensor x = (Tensor::arange(weight.numel()).to(weight.device()) * 0.7).sin();
+      return (x.cast(weight.dtype()) * weight.flatten()).reshape({1, -1}).sum(1);
+    };
+    const Tensor packed = product(state.at(name));
+    const Tensor exact = values.to("INTERP").cast(dtypes::f64), expected = product(exact);
+    const Tensor most = exact.abs().sum();
+    EXPECT_EQ(packed.schedule().size(), 1u);
+    EXPECT_LT((packed.to("INTERP") - expected).abs().item<double>(), 1e-6 * most.item<double>());
+  }
+}
+
 TEST_F(GgufFile, Metadata) {
   const Object all = load_gguf(data("quants.gguf")).metadata;
   EXPECT_EQ(all.at("general.architecture").as<std::string>(), "test");

@@ -1,0 +1,79 @@
+// Sums along what was joined of blocks: an axis for each part, and the same values.
+
+#include <algorithm>
+#include <vector>
+
+#include <gtest/gtest.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/weft.h>
+
+#include "../../src/schedule/parted_sums.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t rows = 5, blocks = 3, size = 16;
+
+Tensor filled(const std::vector<std::int64_t>& sizes, double step) {
+  std::int64_t elements = 1;
+  for (const std::int64_t each : sizes) elements *= each;
+  return (Tensor::arange(elements) * step).sin().reshape(sizes).contiguous().realize();
+}
+
+std::size_t axes_of_sum(const std::vector<UOp>& tensors) {
+  std::size_t most = 0;
+  for (const Node* node : toposort(nodes_of(tensors)))
+    if (node->op() == Op::Reduce) most = std::max(most, node->arg<ReduceArg>().axes.get().size());
+  return most;
+}
+
+struct Case {
+  const char* name;
+  Tensor (*weight)(const Tensor& codes, const Tensor& scales);
+  std::size_t axes;  // that are summed along in the end
+};
+
+TEST(PartedSums, BlocksBecomeAxes) {
+  const Tensor codes = filled({rows, blocks, size}, 0.7), scales = filled({rows, blocks, 1}, 1.3);
+  const Tensor x = filled({1, blocks * size}, 0.3);
+  const Case cases[] = {
+      {"a scale for each block",
+       [](const Tensor& a, const Tensor& s) { return (a * s).flatten(1); }, 2},
+      {"blocks of their own rows",
+       [](const Tensor& a, const Tensor& s) {
+         const Tensor flat = a.reshape({rows * blocks, size}) * s.reshape({rows * blocks, 1});
+         return flat.reshape({rows, blocks * size});
+       },
+       2},
+      {"scales of parts of blocks",
+       [](const Tensor& a, const Tensor& s) {
+         const Tensor halves =
+             a.reshape({rows, blocks, 2, size / 2}) * Tensor::cat({s, s + 1}, 2).unsqueeze(-1);
+         return (halves.flatten(2).exp() * s).flatten(1);
+       },
+       3},
+      {"no scales", [](const Tensor& a, const Tensor&) { return a.exp().flatten(1); }, 1},
+      {"a scale for each row",
+       [](const Tensor& a, const Tensor& s) {
+         return a.flatten(1) * s.slice(1, {0, 1}).flatten(1);
+       },
+       1},
+  };
+  for (const Case& c : cases) {
+    SCOPED_TRACE(c.name);
+    const Tensor value = (x * c.weight(codes, scales)).sum(1);
+    EXPECT_EQ(axes_of_sum(with_sums_in_parts({value.uop()})), c.axes);
+    EXPECT_EQ(value.schedule().size(), 1u);
+    const auto exact = [](const Tensor& tensor) { return tensor.to("INTERP").cast(dtypes::f64); };
+    const Tensor expected = (exact(x) * c.weight(exact(codes), exact(scales))).sum(1);
+    EXPECT_LT((value.to("INTERP") - expected).abs().max().item<double>(), 1e-4);
+  }
+}
+
+TEST(PartedSums, OthersStayAsTheyAre) {
+  const Tensor value = filled({rows, blocks, size}, 0.7).flatten(1).exp().sum(1);
+  EXPECT_EQ(with_sums_in_parts({value.uop()})[0].node(), value.uop().node());
+}
+
+}  // namespace
+}  // namespace weft
