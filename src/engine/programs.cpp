@@ -129,28 +129,63 @@ std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   return key + key_of(extra);
 }
 
-Rendered render_kernel(const UOp& kernel, const std::string& schedule, Device& device,
-                       const std::shared_ptr<const ExtraRuleList>& extra) {
-  Rendered result;
+namespace {
+
+// The kernel as it is, and after all passes with what fills memory that it keeps, in an arena of their own.
+using UseLowered = std::function<void(const UOp& own, const std::vector<UOp>& lowered)>;
+void lower(const UOp& kernel, const std::string& schedule, Device& device,
+           const std::shared_ptr<const ExtraRuleList>& extra, const UseLowered& use) {
   Arena arena;
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), Interner::current(), arena)[0];
   const UOp scheduled = schedule.empty() ? own : with_schedule(own, schedule);
-  const std::vector<UOp> all =
-      run_pipeline({scheduled}, {.target = device.target(), .extra = extra});
-  const UOp& lowered = all[0];
-  const auto variables = signature_of(own.node()).variables;
-  for (const Node* variable : signature_of(lowered.node()).variables) {
-    const auto at = std::ranges::find(variables, id_of(variable), id_of);
-    result.variables.push_back(static_cast<std::size_t>(at - variables.begin()));
-  }
-  result.source = device.render(lowered.node());
-  const std::vector<const Node*> params = signature_of(lowered.node()).params;
-  for (std::size_t i = 0; i < signature_of(own.node()).params.size(); ++i)
-    result.is_read.push_back(i < params.size() && params[i] != nullptr);
-  for (std::size_t i = 1; i < all.size(); ++i)
-    result.kept.push_back(kept_by(all[i].node(), device));
+  use(own, run_pipeline({scheduled}, {.target = device.target(), .extra = extra}));
+}
+
+}  // namespace
+
+Rendered render_kernel(const UOp& kernel, const std::string& schedule, Device& device,
+                       const std::shared_ptr<const ExtraRuleList>& extra) {
+  Rendered result;
+  lower(kernel, schedule, device, extra, [&](const UOp& own, const std::vector<UOp>& all) {
+    const UOp& lowered = all[0];
+    const auto variables = signature_of(own.node()).variables;
+    for (const Node* variable : signature_of(lowered.node()).variables) {
+      const auto at = std::ranges::find(variables, id_of(variable), id_of);
+      result.variables.push_back(static_cast<std::size_t>(at - variables.begin()));
+    }
+    result.source = device.render(lowered.node());
+    const std::vector<const Node*> params = signature_of(lowered.node()).params;
+    for (std::size_t i = 0; i < signature_of(own.node()).params.size(); ++i)
+      result.is_read.push_back(i < params.size() && params[i] != nullptr);
+    for (std::size_t i = 1; i < all.size(); ++i)
+      result.kept.push_back(kept_by(all[i].node(), device));
+  });
   return result;
+}
+
+void lower_again(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>& extra,
+                 const std::function<void(const Node*)>& use) {
+  const auto by = [&](const std::string& schedule) {
+    lower(wanted.kernel, schedule, *wanted.device, extra,
+          [&](const UOp&, const std::vector<UOp>& lowered) { use(lowered[0].node()); });
+  };
+  const std::string schedule = found_schedule(wanted, extra);
+  try {
+    by(schedule);
+  } catch (const Error&) {
+    if (schedule.empty()) throw;
+    by("");
+  }
+}
+
+std::shared_ptr<Buffer> kept_memory(const Kept& kept, Buffer& constant) {
+  return constant.derived(kept.name, [&](std::shared_ptr<Buffer>& known) {
+    const auto made =
+        known != nullptr ? known : std::make_shared<Buffer>(constant.device(), kept.bytes);
+    fill(kept, constant, *made);
+    known = made;
+  });
 }
 
 std::vector<Argument> arguments_for(const LoadedKernel& loaded, std::span<Buffer* const> memory) {
@@ -159,15 +194,8 @@ std::vector<Argument> arguments_for(const LoadedKernel& loaded, std::span<Buffer
     arguments.push_back(i < loaded.is_read.size() && !loaded.is_read[i] ? Argument()
                                                                         : memory[i]->argument());
   for (const Kept& kept : loaded.kept) {
-    Buffer& constant = *memory[kept.constant];
     arguments.resize(std::max(arguments.size(), kept.argument + 1));
-    const auto make = [&](std::shared_ptr<Buffer>& known) {
-      const auto made =
-          known != nullptr ? known : std::make_shared<Buffer>(constant.device(), kept.bytes);
-      fill(kept, constant, *made);
-      known = made;
-    };
-    arguments[kept.argument] = constant.derived(kept.name, make)->argument();
+    arguments[kept.argument] = kept_memory(kept, *memory[kept.constant])->argument();
   }
   return arguments;
 }

@@ -1,6 +1,7 @@
 // Kernels to programs: compiled once for each device and structure.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -32,6 +33,9 @@ struct LoadedKernel {
   std::mutex running = {};         // a program runs for one thread at a time
 };
 
+// What it makes of the constant. Asked for while the kernel is not running.
+std::shared_ptr<Buffer> kept_memory(const Kept& kept, Buffer& constant);
+
 // What the program takes as its memory, by what the kernel's own params are given.
 std::vector<Argument> arguments_for(const LoadedKernel& loaded, std::span<Buffer* const> memory);
 
@@ -60,6 +64,10 @@ struct KernelFor {
   UOp kernel;
   Device* device;
 };
+
+// The program of a kernel as nodes, to be rendered in another language. They are gone after `use`.
+void lower_again(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleList>& extra,
+                 const std::function<void(const Node*)>& use);
 
 // A program for each kernel, by the schedule that is kept for it (BEAM). All that are not loaded yet
 // are compiled at once; the last `most_programs` that were asked for stay loaded, and whatever is held.

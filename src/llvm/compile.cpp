@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include <llvm/AsmParser/Parser.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Module.h>
+#include <llvm/Linker/Linker.h>
 #include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Support/SourceMgr.h>
@@ -86,24 +88,71 @@ void optimise(llvm::Module& module, llvm::TargetMachine& machine) {
 
 using Bytes = llvm::SmallVector<char, 0>;
 
-Bytes object_of(const char* source, const WeftLlvmProcessor& processor) {
-  const std::unique_ptr<llvm::TargetMachine> machine = machine_of(processor);
-  llvm::LLVMContext context;
+std::unique_ptr<llvm::Module> parsed(const char* source, const llvm::TargetMachine& machine,
+                                     llvm::LLVMContext& context) {
   llvm::SMDiagnostic problem;
-  const std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(source, problem, context);
+  std::unique_ptr<llvm::Module> module = llvm::parseAssemblyString(source, problem, context);
   if (module == nullptr)
     throw std::runtime_error("line " + std::to_string(problem.getLineNo()) + ": " +
                              problem.getMessage().str());
-  module->setTargetTriple(processor.triple);
-  module->setDataLayout(machine->createDataLayout());
-  optimise(*module, *machine);
+  module->setTargetTriple(machine.getTargetTriple().str());
+  module->setDataLayout(machine.createDataLayout());
+  return module;
+}
+
+Bytes emitted(llvm::Module& module, llvm::TargetMachine& machine) {
+  optimise(module, machine);
   Bytes object;
   llvm::raw_svector_ostream out(object);
   llvm::legacy::PassManager emit;
-  if (machine->addPassesToEmitFile(emit, out, nullptr, llvm::CodeGenFileType::ObjectFile))
+  if (machine.addPassesToEmitFile(emit, out, nullptr, llvm::CodeGenFileType::ObjectFile))
     throw std::runtime_error("no object files for this processor");
-  emit.run(*module);
+  emit.run(module);
   return object;
+}
+
+Bytes object_of(const char* source, const WeftLlvmProcessor& processor) {
+  const std::unique_ptr<llvm::TargetMachine> machine = machine_of(processor);
+  llvm::LLVMContext context;
+  return emitted(*parsed(source, *machine, context), *machine);
+}
+
+// Kernels are all called `kernel`, and some say beside it how many `threads` they want: who calls them in a
+// library knows.
+void rename_kernel(llvm::Module& module, const char* name) {
+  module.getFunction("kernel")->setName(name);
+  if (llvm::GlobalVariable* threads = module.getNamedGlobal("threads")) threads->eraseFromParent();
+}
+
+Bytes library_of(std::span<const WeftLlvmPart> parts, const WeftLlvmProcessor& processor) {
+  const std::unique_ptr<llvm::TargetMachine> machine = machine_of(processor);
+  llvm::LLVMContext context;
+  llvm::Module all("library", context);
+  all.setTargetTriple(processor.triple);
+  all.setDataLayout(machine->createDataLayout());
+  for (const WeftLlvmPart& part : parts) {
+    std::unique_ptr<llvm::Module> module = parsed(part.source, *machine, context);
+    if (part.name != nullptr) rename_kernel(*module, part.name);
+    if (llvm::Linker::linkModules(all, std::move(module)))
+      throw std::runtime_error("parts of a library do not go together");
+  }
+  for (const WeftLlvmPart& part : parts)
+    if (part.name != nullptr)
+      all.getFunction(part.name)->setLinkage(llvm::GlobalValue::InternalLinkage);
+  return emitted(all, *machine);
+}
+
+// Whether there is an object. If not, what is wrong is taken in place of it.
+template <class Make>
+bool given_or_why_not(WeftTakeText take, void* to, Make make) {
+  try {
+    const Bytes object = make();
+    take(to, object.data(), object.size());
+    return true;
+  } catch (const std::runtime_error& error) {
+    take(to, error.what(), std::char_traits<char>::length(error.what()));
+    return false;
+  }
 }
 
 }  // namespace
@@ -116,14 +165,12 @@ void host(WeftTakeProcessor take, void* to) {
 }
 
 bool compile(const char* source, const WeftLlvmProcessor* processor, WeftTakeText take, void* to) {
-  try {
-    const Bytes object = object_of(source, *processor);
-    take(to, object.data(), object.size());
-    return true;
-  } catch (const std::runtime_error& error) {
-    take(to, error.what(), std::char_traits<char>::length(error.what()));
-    return false;
-  }
+  return given_or_why_not(take, to, [&] { return object_of(source, *processor); });
+}
+
+bool link(const WeftLlvmPart* parts, std::size_t count, const WeftLlvmProcessor* processor,
+          WeftTakeText take, void* to) {
+  return given_or_why_not(take, to, [&] { return library_of({parts, count}, *processor); });
 }
 
 }  // namespace weft::module

@@ -16,6 +16,11 @@ struct WeftLlvmFrame {
   std::uint64_t offset;
 };
 
+// IR of a library, and what the function that it defines as `kernel` is called there; null where all keep their names.
+struct WeftLlvmPart {
+  const char *source, *name;
+};
+
 // Results are given to functions of these kinds, and are gone after the call; `to` is the caller's.
 using WeftTakeText = void (*)(void* to, const char* text, std::size_t size);
 using WeftTakeProcessor = void (*)(void* to, const WeftLlvmProcessor* processor);
@@ -28,6 +33,9 @@ struct WeftLlvm {
   // Whether the text is an object file. If not, it says why.
   bool (*compile)(const char* source, const WeftLlvmProcessor* processor, WeftTakeText take,
                   void* to);
+  // The same of all parts together. What has been given a name is seen by the other parts alone.
+  bool (*link)(const WeftLlvmPart* parts, std::size_t count, const WeftLlvmProcessor* processor,
+               WeftTakeText take, void* to);
   void (*frames)(const char* file, std::uint64_t address, WeftTakeFrame take, void* to);
 };
 

@@ -89,15 +89,34 @@ LlvmProcessor llvm_host() {
   return host;
 }
 
+namespace {
+
+WeftLlvmProcessor in_c(const LlvmProcessor& processor) {
+  return {processor.triple.c_str(), processor.model.c_str(), processor.features.c_str()};
+}
+
+void take_text(void* to, const char* text, std::size_t size) {
+  static_cast<std::string*>(to)->assign(text, size);
+}
+
+}  // namespace
+
 std::string llvm_object(const std::string& source, const LlvmProcessor& processor) {
-  const WeftLlvmProcessor in_c{processor.triple.c_str(), processor.model.c_str(),
-                               processor.features.c_str()};
+  const WeftLlvmProcessor words = in_c(processor);
   std::string text;
-  const auto take = [](void* to, const char* text, std::size_t size) {
-    static_cast<std::string*>(to)->assign(text, size);
-  };
-  if (!module().compile(source.c_str(), &in_c, take, &text))
+  if (!module().compile(source.c_str(), &words, take_text, &text))
     internal_error(fmt::format("LLVM: {}\nThe source is\n{}", text, source));
+  return text;
+}
+
+std::string llvm_library(const std::vector<LlvmPart>& parts, const LlvmProcessor& processor) {
+  const WeftLlvmProcessor words = in_c(processor);
+  std::vector<WeftLlvmPart> list;
+  for (const LlvmPart& part : parts)
+    list.push_back({part.source.c_str(), part.name.empty() ? nullptr : part.name.c_str()});
+  std::string text;
+  if (!module().link(list.data(), list.size(), &words, take_text, &text))
+    internal_error(fmt::format("LLVM: {}", text));
   return text;
 }
 

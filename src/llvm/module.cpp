@@ -6,5 +6,6 @@ const WeftLlvm weft_llvm = {
     .built = "weft " WEFT_VERSION ", LLVM " LLVM_VERSION_STRING,
     .host = weft::module::host,
     .compile = weft::module::compile,
+    .link = weft::module::link,
     .frames = weft::module::frames,
 };

@@ -14,6 +14,7 @@ bool has_llvm() { return false; }
 std::string_view llvm_version() { none(); }
 LlvmProcessor llvm_host() { none(); }
 std::string llvm_object(const std::string&, const LlvmProcessor&) { none(); }
+std::string llvm_library(const std::vector<LlvmPart>&, const LlvmProcessor&) { none(); }
 std::vector<LlvmFrame> llvm_frames(const std::string&, std::uint64_t) { none(); }
 
 }  // namespace weft

@@ -16,21 +16,24 @@ constexpr std::size_t longest = 72;
 
 class CSource {
  public:
-  CSource(const Node* kernel, std::size_t scratch_bytes)
+  CSource(const Node* kernel, std::size_t scratch_bytes, CHelpers& helpers)
       : kernel_(kernel),
         program_(checked_program(kernel, scratch_bytes)),
-        signature_(signature_of(kernel)) {}
+        signature_(signature_of(kernel)),
+        helpers_(helpers) {}
 
-  std::string text() {
+  // The function, by what stands before its parameters.
+  std::string text(std::string_view head) {
     find_places();
     for (const Node* node : program_) render(node);
-    std::string out = c_prelude(helpers_);
-    if (signature_.thread != nullptr)
-      out += fmt::format("const i64 threads = {};\n\n", signature_.threads());
-    out += fmt::format("// {}\nvoid kernel(void* const* arguments, const i64* values{}) {{\n",
-                       one_line(kernel_->arg<KernelArg>().name.get()),
-                       signature_.thread != nullptr ? ", i64 thread" : "");
-    return out + arguments() + body_ + "}\n";
+    return fmt::format("// {}\n{}(void* const* arguments, const i64* values{}) {{\n",
+                       one_line(kernel_->arg<KernelArg>().name.get()), head,
+                       signature_.thread != nullptr ? ", i64 thread" : "") +
+           arguments() + body_ + "}\n";
+  }
+  std::string threads() const {
+    if (signature_.thread == nullptr) return {};
+    return fmt::format("const i64 threads = {};\n\n", signature_.threads());
   }
 
  private:
@@ -180,7 +183,8 @@ class CSource {
     const std::string type = c_type(memory_of(node->dtype()));
     const std::string variable = fmt::format("{}{}", is_single ? "acc" : "tmp", buffers_++);
     line(is_single ? fmt::format("{} {};", type, variable)
-                   : fmt::format("_Alignas(64) {} {}[{}];", type, variable, elements_of(node)));
+                   : fmt::format("__attribute__((aligned(64))) {} {}[{}];", type, variable,
+                                 elements_of(node)));
     name(node, {variable});
   }
 
@@ -242,7 +246,7 @@ class CSource {
   NodeMap<bool> reads_;  // whose text, wherever it stands, reads memory
   NodeMap<std::uint32_t> text_;
   std::vector<CText> texts_;
-  CHelpers helpers_;
+  CHelpers& helpers_;
   std::string body_;
   int depth_ = 0, values_ = 0, buffers_ = 0, loops_ = 0, variables_ = 0;
 };
@@ -250,7 +254,15 @@ class CSource {
 }  // namespace
 
 std::string render_c(const Node* kernel, std::size_t scratch_bytes) {
-  return CSource(kernel, scratch_bytes).text();
+  CHelpers helpers;
+  CSource source(kernel, scratch_bytes, helpers);
+  const std::string function = source.text("void kernel");
+  return c_prelude(helpers) + source.threads() + function;
+}
+
+std::string render_c_function(const Node* kernel, const std::string& name,
+                              std::size_t scratch_bytes, CHelpers& helpers) {
+  return CSource(kernel, scratch_bytes, helpers).text("static void " + name);
 }
 
 }  // namespace weft

@@ -1,9 +1,10 @@
 // Expressions in C: types, constants, ops.
 #pragma once
 
-#include <set>
 #include <string>
 #include <vector>
+
+#include <weft/dev/render/render.h>
 
 #include "program.h"
 
@@ -19,10 +20,6 @@ struct CText {
   std::string within(int least) const { return level < least ? "(" + text + ")" : text; }
 };
 
-// Functions that a kernel calls, by their text.
-using CHelpers = std::set<std::string>;
-
-std::string c_prelude(const CHelpers& helpers);  // types, then the helpers
 std::string c_type(DType dtype);
 CText c_constant(const Node* node);
 CText c_apply(const Node* node, const std::vector<CText>& operands, CHelpers& helpers);

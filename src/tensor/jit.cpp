@@ -17,7 +17,6 @@
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
@@ -25,6 +24,7 @@
 #include "call_forms.h"
 #include "capture.h"
 #include "draws.h"
+#include "in_memory.h"
 #include "ops.h"
 #include "state.h"
 
@@ -34,20 +34,10 @@ namespace {
 using Place = CallList::Place;
 
 // A tensor's memory, in order and in one piece; it is computed and put there if need be.
-std::shared_ptr<Buffer> memory_in_order(Tensor tensor) {
-  for (int tries = 0; tries < 2; ++tries) {
-    tensor.realize();
-    const UOp graph = tensor.uop(), known = computed(graph.node());
-    const UOp& where = known.is_null() ? graph : known;
-    if (const auto region = region_of(where.node())) {
-      const auto whole = memory_of(region->buffer);
-      const std::size_t bytes = tensor.nbytes();
-      if (region->offset == 0 && whole->bytes() == bytes) return whole;
-      return std::make_shared<Buffer>(whole, region->offset, bytes);
-    }
-    tensor = tensor.contiguous();
-  }
-  internal_error("jit: an argument that was put in order is not");
+std::shared_ptr<Buffer> memory_in_order(const Tensor& tensor) {
+  const Elements in = elements_in_memory(tensor);
+  if (in.offset == 0 && in.memory->bytes() == in.bytes) return in.memory;
+  return std::make_shared<Buffer>(in.memory, in.offset, in.bytes);
 }
 
 // Memory of the program that calls read or write, and where in the list it is.

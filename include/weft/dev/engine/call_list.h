@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -68,6 +69,25 @@ class CallList {
     Work work;
   };
   Planned planned(std::size_t call) const;
+
+  // A call, for code that is to make it without the list: what the program is given, by its arguments. Of a list
+  // that is not settled.
+  struct Outline {
+    // Of a place, or made of a constant for this program alone; neither where it reads nothing there.
+    struct Memory {
+      std::optional<Place> place = {};
+      std::shared_ptr<Buffer> made = {};
+    };
+    std::vector<Memory> memory;  // of a copy: where to, and where from
+    std::vector<std::int64_t> values;
+    bool is_copy;
+    std::size_t offset;  // from which a copy reads
+  };
+  // None of a call that makes something of a constant: that lies in its place already.
+  std::optional<Outline> outline(std::size_t call) const;
+  // The program, as nodes that are gone after `use`.
+  void lower(std::size_t call, const std::function<void(const Node*)>& use) const;
+  bool is_read_first(Place place) const { return places_[place].is_read_first; }
 
  private:
   struct Call {

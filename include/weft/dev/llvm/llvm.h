@@ -28,6 +28,15 @@ LlvmProcessor llvm_host();
 // The object file that a source in LLVM IR is compiled to.
 std::string llvm_object(const std::string& source, const LlvmProcessor& processor);
 
+// IR of a library. The function that it defines as `kernel` is called `name` there, and only there; without a name
+// everything keeps its own.
+struct LlvmPart {
+  std::string source, name;
+};
+
+// All of them as one object file, to be linked with programs.
+std::string llvm_library(const std::vector<LlvmPart>& parts, const LlvmProcessor& processor);
+
 // As in a Frame: of the function that an address is in.
 struct LlvmFrame {
   std::string function, file;  // empty where nothing says

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <limits>
+#include <set>
 #include <string>
 
 #include <weft/dev/ir/node.h>
@@ -17,6 +18,14 @@ OpSet rendered_ops();
 // const int64_t threads. They throw for what they cannot express, and where the kernel wants more
 // memory of its own than this.
 std::string render_c(const Node* kernel, std::size_t scratch_bytes);
+
+// The same of several in one text: each as a function of its own name, that the text alone sees, after a prelude of
+// types and of what they call.
+using CHelpers = std::set<std::string>;  // functions by their text
+std::string c_prelude(const CHelpers& helpers);
+std::string render_c_function(const Node* kernel, const std::string& name,
+                              std::size_t scratch_bytes, CHelpers& helpers);
+
 // What is larger than the caches is written past them, where it fills lines.
 std::string render_llvm(const Node* kernel, std::size_t scratch_bytes,
                         std::size_t cache_bytes = std::numeric_limits<std::size_t>::max());

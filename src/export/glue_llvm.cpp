@@ -1,0 +1,215 @@
+// What calls the kernels, in LLVM IR: the same as in C.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "text.h"
+#include "weights.h"
+
+namespace weft::exported {
+namespace {
+
+class LlvmGlue {
+ public:
+  explicit LlvmGlue(const Library& library) : library_(library), name_(library.name) {}
+
+  std::string text() {
+    std::string text = parts() + check() + verify() + run();
+    return globals_ + text;
+  }
+
+ private:
+  // A call is a block of pointers: to its values, then to its memory.
+  std::string parts() const {
+    std::string text;
+    bool any = false;
+    for (const Function& function : library_.functions) {
+      text += fmt::format("declare void @{}(ptr, ptr{})\n", function.name,
+                          function.takes_thread ? ", i64" : "");
+      if (!function.takes_thread) continue;
+      any = true;
+      text += fmt::format(
+          "define internal void @{0}_part(ptr %call, i64 %i) {{\n"
+          "  %values = load ptr, ptr %call\n"
+          "  %memory = getelementptr ptr, ptr %call, i64 1\n"
+          "  call void @{0}(ptr %memory, ptr %values, i64 %i)\n  ret void\n}}\n",
+          function.name);
+    }
+    return any ? text + each() : text;
+  }
+
+  std::string each() const {
+    return fmt::format(
+        R"(define internal void @{}_each(ptr %threads, i64 %n, ptr %body, ptr %arg) {{
+entry:
+  %none = icmp eq ptr %threads, null
+  br i1 %none, label %alone, label %shared
+shared:
+  %parallel_for = load ptr, ptr %threads
+  %second = getelementptr ptr, ptr %threads, i64 1
+  %context = load ptr, ptr %second
+  call void %parallel_for(ptr %context, i64 %n, ptr %body, ptr %arg)
+  ret void
+alone:
+  %i = phi i64 [ 0, %entry ], [ %next, %alone ]
+  call void %body(ptr %arg, i64 %i)
+  %next = add nuw i64 %i, 1
+  %more = icmp ult i64 %next, %n
+  br i1 %more, label %alone, label %done
+done:
+  ret void
+}}
+)",
+        name_);
+  }
+
+  // Instructions that leave the function with that code where the condition holds, and go on in block `next`.
+  static std::string return_if(std::string_view condition, StatusCode code, std::string_view next) {
+    return fmt::format("  br i1 {0}, label %not.{1}, label %{1}\nnot.{1}:\n  ret i32 {2}\n{1}:\n",
+                       condition, next, static_cast<int>(code));
+  }
+  static std::string return_if_misaligned(std::string_view pointer) {
+    return fmt::format(
+               "  %{0}.address = ptrtoint ptr %{0} to i64\n"
+               "  %{0}.odd = and i64 %{0}.address, {1}\n"
+               "  %{0}.is_odd = icmp ne i64 %{0}.odd, 0\n",
+               pointer, alignment - 1) +
+           return_if(fmt::format("%{}.is_odd", pointer), Misaligned,
+                     fmt::format("{}.aligned", pointer));
+  }
+
+  std::string check() const {
+    std::string text = fmt::format("define internal i32 @{}_check(ptr %weights) {{\n", name_) +
+                       return_if_misaligned("weights");
+    int number = 0;
+    for (const HeaderField& field : header_fields(library_)) {
+      text += fmt::format(
+          "  %at{0} = getelementptr i8, ptr %weights, i64 {1}\n  %word{0} = load i64, ptr %at{0}\n"
+          "  %other{0} = icmp ne i64 %word{0}, {2}\n",
+          number, field.offset, static_cast<std::int64_t>(field.value));
+      text += return_if(fmt::format("%other{}", number), field.otherwise,
+                        fmt::format("field{}", number));
+      ++number;
+    }
+    return text + "  ret i32 0\n}\n";
+  }
+
+  std::string verify() const {
+    const std::size_t bytes = header_bytes + library_.weights.size();
+    std::string text = fmt::format("define i32 @{}_verify(ptr %weights, i64 %size) {{\n", name_);
+    text += fmt::format("  %is_short = icmp ult i64 %size, {}\n", header_bytes);
+    text += return_if("%is_short", WrongSize, "long");
+    text += checked();
+    text += fmt::format("  %is_other = icmp ne i64 %size, {}\n", bytes);
+    text += return_if("%is_other", WrongSize, "sized");
+    return text + fmt::format(R"(  br label %test
+test:
+  %at = phi i64 [ {0}, %sized ], [ %next, %word ]
+  %sum = phi i64 [ 0, %sized ], [ %mixed, %word ]
+  %more = icmp ult i64 %at, {1}
+  br i1 %more, label %word, label %end
+word:
+  %place = getelementptr i8, ptr %weights, i64 %at
+  %bits = load i64, ptr %place
+  %both = xor i64 %sum, %bits
+  %product = mul i64 %both, {2}
+  %high = lshr i64 %product, 29
+  %mixed = xor i64 %product, %high
+  %next = add nuw i64 %at, 8
+  br label %test
+end:
+  %kept_at = getelementptr i8, ptr %weights, i64 {3}
+  %kept = load i64, ptr %kept_at
+  %same = icmp eq i64 %sum, %kept
+  %status = select i1 %same, i32 {4}, i32 {5}
+  ret i32 %status
+}}
+)",
+                              header_bytes, bytes, static_cast<std::int64_t>(0x9e3779b97f4a7c15u),
+                              checksum_offset, static_cast<int>(Ok), static_cast<int>(Damaged));
+  }
+
+  std::string checked() const {
+    return fmt::format(
+        "  %checked = call i32 @{0}_check(ptr %weights)\n"
+        "  %is_refused = icmp ne i32 %checked, 0\n"
+        "  br i1 %is_refused, label %refused, label %taken\n"
+        "refused:\n  ret i32 %checked\ntaken:\n",
+        name_);
+  }
+
+  // A value, before which stands what makes it.
+  std::string address(const Place& place, std::string& text) {
+    const auto part = [&](const std::string& base) {
+      if (place.offset == 0) return base;
+      const std::string value = fmt::format("%m{}", values_++);
+      text += fmt::format("  {} = getelementptr i8, ptr {}, i64 {}\n", value, base, place.offset);
+      return value;
+    };
+    switch (place.in) {
+      case Place::In::Nothing: return "null";
+      case Place::In::Port: return part(fmt::format("%port{}", place.port));
+      case Place::In::Weights: return part("%constants");
+      case Place::In::Workspace: return part("%workspace");
+    }
+    return {};
+  }
+
+  std::string call_text(const Call& call) {
+    std::string text;
+    if (call.is_copy()) {
+      const std::string to = address(call.places[0], text), from = address(call.places[1], text);
+      return text +
+             fmt::format("  call void @llvm.memcpy.p0.p0.i64(ptr {}, ptr {}, i64 {}, i1 0)\n", to,
+                         from, call.bytes);
+    }
+    std::vector<std::string> words{values_of(call)};
+    for (const Place& place : call.places) words.push_back(address(place, text));
+    for (std::size_t i = 0; i < words.size(); ++i)
+      text += fmt::format("  store ptr {}, ptr %word{}\n", words[i], i);
+    const Function& function = library_.functions[call.function];
+    if (!function.takes_thread)
+      return text + fmt::format("  call void @{}(ptr %word1, ptr {})\n", function.name, words[0]);
+    return text +
+           fmt::format("  call void @{}_each(ptr %threads, i64 {}, ptr @{}_part, ptr %word0)\n",
+                       name_, function.threads, function.name);
+  }
+
+  std::string values_of(const Call& call) {
+    if (call.values.empty()) return "null";
+    const std::string name = fmt::format("@values{}", values_++);
+    globals_ += fmt::format("{} = internal constant [{} x i64] [i64 {}]\n", name,
+                            call.values.size(), fmt::join(call.values, ", i64 "));
+    return name;
+  }
+
+  std::string run() {
+    const std::size_t words = std::max<std::size_t>(1 + library_.most_places(), 2);
+    std::string text = fmt::format(
+        "define i32 @{}_run(ptr %io, ptr %weights, ptr %workspace, ptr %threads) {{\n"
+        "  %block = alloca [{} x ptr]\n",
+        name_, words);
+    text += checked() + return_if_misaligned("workspace");
+    text += fmt::format("  %constants = getelementptr i8, ptr %weights, i64 {}\n", header_bytes);
+    for (std::size_t i = 0; i < words; ++i)
+      text += fmt::format("  %word{0} = getelementptr ptr, ptr %block, i64 {0}\n", i);
+    for (std::size_t i = 0; i < library_.ports.size(); ++i)
+      text += fmt::format(
+          "  %io{0} = getelementptr ptr, ptr %io, i64 {0}\n  %port{0} = load ptr, ptr %io{0}\n", i);
+    for (const Call& call : library_.calls) text += call_text(call);
+    return text + "  ret i32 0\n}\n";
+  }
+
+  const Library& library_;
+  const std::string name_;
+  std::string globals_;
+  int values_ = 0;
+};
+
+}  // namespace
+
+std::string llvm_glue(const Library& library) { return LlvmGlue(library).text(); }
+
+}  // namespace weft::exported

@@ -1,0 +1,23 @@
+// What libraries are written for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include <weft/dev/llvm/llvm.h>
+
+namespace weft::exported {
+
+struct Target {
+  std::string_view name;
+  std::string_view device;         // that plans for it
+  std::string_view triple, model;  // as LLVM has them; neither: this processor's, or none
+  bool is_c = false;
+
+  LlvmProcessor processor() const;
+};
+
+// Throws, naming those that there are.
+const Target& target_named(std::string_view name);
+
+}  // namespace weft::exported

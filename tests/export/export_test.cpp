@@ -1,0 +1,305 @@
+// Exported libraries beside what computes the same in this process.
+#include <algorithm>
+#include <cctype>
+#include <cstdlib>
+#include <cstring>
+#include <sstream>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <weft/settings.h>
+#include <weft/weft.h>
+
+#include "../support/errors.h"
+#include "library.h"
+
+namespace weft {
+namespace {
+
+using Named = std::vector<NamedTensor>;
+
+std::vector<float> floats_of(const Bytes& bytes) {
+  std::vector<float> floats(bytes.size() / sizeof(float));
+  std::memcpy(floats.data(), bytes.data(), bytes.size());
+  return floats;
+}
+
+// Two layers over constants, which are packed and folded before any call, and what is made of them in several dtypes.
+struct Net {
+  explicit Net(const std::string& device)
+      : first(frozen({3, 16, 3, 3}, device).transpose(0, 1)), second(frozen({16, 5}, device)) {}
+
+  static Tensor frozen(const Shape& shape, const std::string& device) {
+    return (Tensor::rand(shape, {.device = device}) - 0.5F).realize().freeze();
+  }
+  Tensor scores(const Tensor& image) const {
+    return image.conv2d(first, {}, {.padding = 1}).relu().mean({2, 3}).matmul(second).softmax(-1);
+  }
+  ExportedFunction function() const {
+    return [net = *this](const std::vector<Tensor>& given) {
+      const Tensor scores = net.scores(given[0]);
+      return Named{{"scores", scores},
+                   {"class", scores.argmax(-1)},
+                   {"is.sure", scores.max(-1) > 0.25F},
+                   {"scores", scores},
+                   {"shifted", given[1] * 3 - 7},
+                   {"second half", given[1][Slice(2, 4)]},
+                   {"weights", net.second}};
+    };
+  }
+
+  Tensor first, second;
+};
+
+Named inputs_of(const std::string& device) {
+  Tensor::manual_seed(7);
+  return {{"image", Tensor::rand({2, 3, 9, 11}, {.device = device}).realize()},
+          {"int", Tensor::arange(4, {.dtype = dtypes::i64, .device = device}).realize()}};
+}
+
+std::vector<Tensor> tensors_of(const Named& named) {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, tensor] : named) tensors.push_back(tensor);
+  return tensors;
+}
+
+std::vector<Bytes> expected_of(const ExportedFunction& function, const Named& inputs) {
+  std::vector<Bytes> bytes;
+  for (const auto& [name, tensor] : function(tensors_of(inputs))) bytes.push_back(bytes_of(tensor));
+  return bytes;
+}
+
+std::vector<std::size_t> sizes_of(const std::vector<Bytes>& all) {
+  std::vector<std::size_t> sizes;
+  for (const Bytes& bytes : all) sizes.push_back(bytes.size());
+  return sizes;
+}
+
+class ExportTo : public testing::TestWithParam<const char*> {};
+
+TEST_P(ExportTo, GivesTheSameBits) {
+  const std::string device = export_device(GetParam());
+  const ExportedFunction function = Net(device).function();
+  const Named inputs = inputs_of(device);
+  const ExportedLibrary library(function, inputs, GetParam());
+  const std::vector<Bytes> expected = expected_of(function, inputs);
+  EXPECT_EQ(library.verify()(library.weights().at(), library.weights().size), 0);
+  EXPECT_EQ(library(tensors_of(inputs), sizes_of(expected)), expected);
+  // Other inputs of the same form.
+  Named others = inputs;
+  for (auto& [name, tensor] : others) tensor = (tensor + tensor).realize();
+  EXPECT_EQ(library(tensors_of(others), sizes_of(expected)), expected_of(function, others));
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, ExportTo, testing::Values("cpu=native", "cpu=x86-64-v3"),
+                         [](const auto& info) {
+                           std::string name = info.param;
+                           std::ranges::replace_if(
+                               name, [](char c) { return !std::isalnum(c); }, '_');
+                           return name;
+                         });
+
+// The nearest that two compilers of the same arithmetic come: functions such as exp are of the program itself.
+void expect_near(const std::vector<Bytes>& found, const std::vector<Bytes>& expected) {
+  const auto scores = floats_of(found[0]), wanted = floats_of(expected[0]);
+  for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_NEAR(scores[i], wanted[i], 1e-6) << i;
+  for (const std::size_t exact : {1, 2, 4, 5, 6}) EXPECT_EQ(found[exact], expected[exact]) << exact;
+  EXPECT_EQ(found[3], found[0]);
+}
+
+TEST(Export, CIsSourceThatAnyCompilerTakes) {
+  const std::string device = export_device("c");
+  const ExportedFunction function = Net(device).function();
+  const Named inputs = inputs_of(device);
+  const std::vector<Bytes> expected = expected_of(function, inputs);
+  for (const char* compiler : {"gcc", "clang-19"}) {
+    if (std::system(("command -v " + std::string(compiler) + " > /dev/null").c_str()) != 0)
+      continue;
+    const ExportedLibrary library(function, inputs, "c", compiler);
+    EXPECT_EQ(library.verify()(library.weights().at(), library.weights().size), 0);
+    expect_near(library(tensors_of(inputs), sizes_of(expected)), expected);
+  }
+}
+
+// The last first, and how many there were.
+void backwards(void* context, std::size_t n, void (*body)(void* arg, std::size_t i), void* arg) {
+  auto& counts = *static_cast<std::vector<std::size_t>*>(context);
+  counts.push_back(n);
+  for (std::size_t i = n; i-- > 0;) body(arg, i);
+}
+
+TEST(Export, ThreadsOfTheCallerShareInACall) {
+  const Context four{{"WEFT_THREADS", 4}};
+  for (const char* target : {"cpu=native"}) {
+    const std::string device = export_device(target);
+    const Tensor by = Net::frozen({256, 256}, device);
+    const ExportedFunction function = [by](const std::vector<Tensor>& given) {
+      return Named{{"product", given[0].matmul(by).exp().sum(1)}};
+    };
+    const Named inputs{{"x", (Tensor::rand({256, 256}, {.device = device}) / 256).realize()}};
+    const ExportedLibrary library(function, inputs, target);
+    const std::size_t bytes = 256 * sizeof(float);
+    const auto alone = library(tensors_of(inputs), {bytes});
+    std::vector<std::size_t> counts;
+    const Threads threads{backwards, &counts};
+    EXPECT_EQ(library(tensors_of(inputs), {bytes}, &threads), alone) << target;
+    ASSERT_FALSE(counts.empty()) << target;
+    const std::size_t most = std::ranges::max(counts);
+    EXPECT_GT(most, 1U) << target;
+    const std::string line = fmt::format("#define NET_THREADS {} ", most);
+    EXPECT_NE(text_of_file(library.file("net.h")).find(line), std::string::npos) << line;
+  }
+}
+
+TEST(Export, CallsAtOnceDoNotDisturbEachOther) {
+  const std::string device = export_device("cpu=native");
+  const ExportedFunction function = Net(device).function();
+  const Named inputs = inputs_of(device);
+  const ExportedLibrary library(function, inputs);
+  const std::vector<Bytes> expected = expected_of(function, inputs);
+  const std::vector<Tensor> given = tensors_of(inputs);
+  const auto sizes = sizes_of(expected);
+  const auto call = [&](int& wrong) {
+    for (int i = 0; i < 50; ++i) wrong += library(given, sizes) != expected ? 1 : 0;
+  };
+  int here = 0, there = 0;
+  std::thread other([&] { call(there); });
+  call(here);
+  other.join();
+  EXPECT_EQ(here + there, 0);
+}
+
+TEST(Export, WeightsThatAreNotTheLibrarysAreRefused) {
+  enum { Ok, Misaligned, WrongSize, NoWeights, OtherWeights, Damaged };
+  for (const char* target : {"cpu=native", "c"}) {
+    const std::string device = export_device(target);
+    const Named inputs = inputs_of(device);
+    const ExportedLibrary library(Net(device).function(), inputs, target);
+    const std::string good = text_of_file(library.file("net.weights"));
+    const auto status = [&](const std::string& bytes, std::size_t size) {
+      return library.verify()(Aligned(bytes).at(), size);
+    };
+    const auto changed = [&](std::size_t at) {
+      std::string bytes = good;
+      bytes[at] = static_cast<char>(bytes[at] ^ 0x40);
+      return status(bytes, bytes.size());
+    };
+    EXPECT_EQ(status(good, good.size()), Ok);
+    EXPECT_EQ(status(good, good.size() - 1), WrongSize);
+    EXPECT_EQ(status(good, 63), WrongSize);
+    EXPECT_EQ(status("", 0), WrongSize);
+    EXPECT_EQ(changed(0), NoWeights);
+    EXPECT_EQ(changed(8), NoWeights);   // the version
+    EXPECT_EQ(changed(16), WrongSize);  // how many bytes there are
+    EXPECT_EQ(changed(24), OtherWeights);
+    EXPECT_EQ(changed(32), Damaged);  // the checksum
+    EXPECT_EQ(changed(64), Damaged);
+    EXPECT_EQ(changed(good.size() - 1), Damaged);
+    const Aligned odd(" " + good);
+    EXPECT_EQ(library.verify()(odd.at(1), good.size()), Misaligned);
+    EXPECT_EQ(library.run()(nullptr, odd.at(1), nullptr, nullptr), Misaligned);
+    EXPECT_EQ(library.run()(nullptr, library.weights().at(), odd.at(1), nullptr), Misaligned);
+    EXPECT_EQ(library.run()(nullptr, Aligned(std::string(64, '\0')).at(), nullptr, nullptr),
+              NoWeights);
+  }
+}
+
+TEST(Export, WeightsMayBeTrainedOn) {
+  const ExportedFunction before = Net("CPU").function(), after = Net("CPU").function();
+  const Named inputs = inputs_of("CPU");
+  const ExportedLibrary one(before, inputs), other(after, inputs);
+  EXPECT_NE(text_of_file(one.file("net.weights")), text_of_file(other.file("net.weights")));
+  EXPECT_EQ(text_of_file(one.file("net.o")), text_of_file(other.file("net.o")));
+  EXPECT_EQ(one.verify()(other.weights().at(), other.weights().size), 0);
+}
+
+TEST(Export, FilesAreTheSameEachTime) {
+  for (const char* target : {"cpu=native", "cpu=aarch64", "c"}) {
+    const std::string device = export_device(target);
+    const ExportedFunction function = Net(device).function();
+    const Named inputs = inputs_of(device);
+    const TemporaryFolder first, second;
+    const ExportReport report =
+        export_c(function, inputs, first.path().string(), {.target = target});
+    export_c(function, inputs, second.path().string(), {.target = target});
+    ASSERT_EQ(report.files.size(), 3U);
+    for (const std::string& file : report.files) {
+      const std::string bytes = text_of_file((first / file).string());
+      EXPECT_FALSE(bytes.empty());
+      EXPECT_EQ(bytes, text_of_file((second / file).string())) << target << " " << file;
+    }
+  }
+}
+
+TEST(Export, ObjectsAreForTheirProcessor) {
+  constexpr std::size_t machine = 18;  // in the header of ELF
+  constexpr char aarch64 = '\xb7';
+  const std::string device = export_device("cpu=aarch64");
+  const TemporaryFolder folder;
+  export_c(Net(device).function(), inputs_of(device), folder.path().string(),
+           {.target = "cpu=aarch64", .name = "tiny"});
+  EXPECT_EQ(text_of_file((folder / "tiny.o").string()).at(machine), aarch64);
+}
+
+TEST(Export, NothingIsMissingButMemory) {
+  const ExportedLibrary library(Net("CPU").function(), inputs_of("CPU"));
+  const std::string list = library.file("undefined");
+  ASSERT_EQ(std::system(("nm -u " + library.file("net.o") + " > " + list).c_str()), 0);
+  std::istringstream names(text_of_file(list));
+  for (std::string kind, name; names >> kind >> name;)
+    EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
+}
+
+TEST(Export, NamesAreThoseOfC) {
+  const ExportedLibrary library(Net("CPU").function(), inputs_of("CPU"));
+  const std::string header = text_of_file(library.file("net.h"));
+  for (const char* line :
+       {"  const float *image; /* input: f32[2, 3, 9, 11] */", "  const int64_t *x_int;",
+        "  float *scores;", "  uint8_t *is_sure; /* output: bool[2] */", "  float *scores_2;",
+        "  int64_t *second_half; /* output: i64[2] */", "#define NET_IMAGE_SHAPE {2, 3, 9, 11}",
+        "#define NET_IMAGE_ELEMENTS 594"})
+    EXPECT_NE(header.find(line), std::string::npos) << line << "\nin\n" << header;
+}
+
+TEST(Export, WhatIsNoFunctionOfItsArgumentsIsRefused) {
+  const TemporaryFolder folder;
+  const Named inputs{{"x", Tensor::ones({4}).realize()}};
+  Tensor state = Tensor::zeros({4}).realize();
+  const auto refused = [&](const ExportedFunction& function, const ExportOptions& options = {}) {
+    return error_of([&] { return export_c(function, inputs, folder.path().string(), options); });
+  };
+  const ExportedFunction plain = [](const auto& given) { return Named{{"y", given[0] + 1}}; };
+  const auto expect = [](const std::string& error, const char* part) {
+    EXPECT_NE(error.find(part), std::string::npos) << error;
+  };
+  expect(refused([&](const auto& given) {
+           state.assign(state + given[0]);
+           return Named{{"y", state}};
+         }),
+         "assigns to a tensor");
+  expect(refused([](const auto& given) { return Named{{"y", given[0] + Tensor::rand({4})}}; }),
+         "draws random numbers");
+  expect(refused([](const auto& given) {
+           return Named{{"y", given[0] * given[0].sum().template item<float>()}};
+         }),
+         "reads the values");
+  expect(refused(plain, {.target = "cpu=6502"}),
+         "there is no target 'cpu=6502'; there are cpu=native");
+  expect(refused(plain, {.target = "c"}), "'x' is on CPU where EXPORT:c plans for c");
+  expect(refused(plain, {.name = "2fast"}), "'2fast' cannot stand in front of names of C");
+}
+
+TEST(Export, DigitsAreReadByTheLibrary) {
+  const onnx::Model model = onnx::Model::load(WEFT_MODELS "/digits.onnx");
+  const ExportedFunction function = [&](const std::vector<Tensor>& given) {
+    return Named{{"probabilities", model({{"image", given[0]}}).at("probabilities").tensor()}};
+  };
+  const Named inputs{{"image", Tensor::rand({1, 1, 28, 28}).realize()}};
+  const ExportedLibrary library(function, inputs);
+  const std::vector<Bytes> expected = expected_of(function, inputs);
+  EXPECT_EQ(library(tensors_of(inputs), sizes_of(expected)), expected);
+}
+
+}  // namespace
+}  // namespace weft
