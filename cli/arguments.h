@@ -17,6 +17,7 @@ struct Options {
   InspectOptions inspect;
   BenchOptions bench;
   TuneModelOptions tune;
+  CompileOptions compile;
   CacheOptions cache;
   OnnxTestOptions onnx_test;
   bool devices_as_json = false;

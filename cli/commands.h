@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/export.h>
+
 namespace weft::cli {
 
 // IR text in, passes, IR text out.
@@ -104,6 +106,15 @@ struct TuneModelOptions {
   bool json = false;
 };
 bool run_tune(const TuneModelOptions& options);
+
+// Writes a model as a library in C.
+struct CompileOptions {
+  ModelOptions model;
+  std::string folder;
+  ExportOptions library;
+  bool json = false;
+};
+void run_compile(const CompileOptions& options);
 
 // What is kept on disk.
 struct CacheOptions {

@@ -210,6 +210,37 @@ void add_tune(CLI::App& app, Options& all) {
   });
 }
 
+void add_compile(CLI::App& app, CompileOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "compile", "Write an ONNX model as a library in C that needs nothing of weft");
+  command->add_option("model", options.model.file, "An ONNX file")->required()->type_name("FILE");
+  command
+      ->add_option("-o,--out", options.folder,
+                   "A folder, which is made: NAME.h, NAME.o or NAME.c, and NAME.weights go there")
+      ->required()
+      ->type_name("FOLDER");
+  command
+      ->add_option("--target", options.library.target,
+                   "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64, or c: source "
+                   "for any compiler of C99")
+      ->type_name("TARGET")
+      ->capture_default_str();
+  command
+      ->add_option("--name", options.library.name,
+                   "Of the files and of the functions: NAME_run, NAME_verify")
+      ->capture_default_str();
+  add_shapes(*command, options.model);
+  command
+      ->add_option("--threads", options.model.threads,
+                   "So many threads may share in a call, of those that the program has; by default "
+                   "one for each core here")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--json", options.json,
+                    "Print one object instead: calls, weights_bytes, workspace_bytes, files");
+  command->footer("weft compile resnet.onnx -o exported --shape data=1,3,224,224 --name resnet");
+  command->callback([&options] { run_compile(options); });
+}
+
 }  // namespace
 
 void add_model_commands(CLI::App& app, Options& options) {
@@ -217,6 +248,7 @@ void add_model_commands(CLI::App& app, Options& options) {
   add_inspect(app, options.inspect);
   add_kernels(app, options.kernels);
   add_tune(app, options);
+  add_compile(app, options.compile);
 }
 
 }  // namespace weft::cli

@@ -1,0 +1,28 @@
+#!/bin/sh
+# The example of a model as a library, from object code and from C, under valgrind where there is one.
+# Usage: library.sh PATH_TO_WEFT PATH_TO_SOURCES
+set -eu
+weft=$1 root=$2
+. "$(dirname "$0")/expect.sh"
+lib=$dir/lib
+strict="-std=c99 -pedantic -Wall -Wextra -Werror -O2"
+checked=$(command -v valgrind || true)
+
+read_by() {  # TARGET CODE
+  expect "compiles for $1" 0 "^digits.h, digits.[co], digits.weights: " "$weft" compile \
+    "$root/models/digits.onnx" -o "$lib" --name digits --target "$1" --shape image=1,1,28,28
+  # shellcheck disable=SC2086
+  cc $strict -I "$lib" "$root/examples/library/read_digit.c" "$lib/digits.$2" -o "$dir/read" -lm
+  expect "reads a seven by $1" 0 '^7 (\(0.99\|1.00\)' sh -c \
+    "${checked:+$checked -q --error-exitcode=9 }'$dir/read' '$lib/digits.weights' < '$root/examples/library/seven.txt'"
+  printf 'x' | dd of="$lib/digits.weights" bs=1 seek=100 conv=notrunc 2>/dev/null
+  expect "finds damage by $1" 1 'damaged weights' sh -c \
+    "'$dir/read' '$lib/digits.weights' < '$root/examples/library/seven.txt'"
+}
+read_by cpu=native o
+read_by c c
+expect "wants sizes" 1 "a library has fixed sizes: --shape NAME=SIZES says those of image" "$weft" \
+  compile "$root/models/digits.onnx" -o "$lib"
+expect "says what it wrote" 0 '"calls": [0-9]*, "weights_bytes": [0-9]*, "workspace_bytes": [0-9]*, "files": \["net.h", "net.c", "net.weights"\]' \
+  "$weft" compile "$root/models/digits.onnx" -o "$lib" --target c --shape image=1,1,28,28 --json
+[ "$failures" -eq 0 ]
