@@ -43,7 +43,11 @@ class StandIn final : public Device {
 
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return running_.allocator(); }
-  weft::Target target() const override { return planning_.target(); }
+  weft::Target target() const override {
+    weft::Target target = planning_.target();
+    if (target.machine.levels.empty()) target.machine = running_.target().machine;
+    return target;
+  }
   std::string render(const Node* kernel) override { return running_.render(kernel); }
   std::string compile(std::string_view source) override { return running_.compile(source); }
   std::vector<std::string> compile_all(std::span<const std::string> sources) override {

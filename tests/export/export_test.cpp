@@ -131,7 +131,7 @@ void backwards(void* context, std::size_t n, void (*body)(void* arg, std::size_t
 
 TEST(Export, ThreadsOfTheCallerShareInACall) {
   const Context four{{"WEFT_THREADS", 4}};
-  for (const char* target : {"cpu=native"}) {
+  for (const char* target : {"cpu=native", "c"}) {
     const std::string device = export_device(target);
     const Tensor by = Net::frozen({256, 256}, device);
     const ExportedFunction function = [by](const std::vector<Tensor>& given) {
