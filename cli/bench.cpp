@@ -17,6 +17,7 @@
 #include "input.h"
 #include "json.h"
 #include "model_inputs.h"
+#include "precision.h"
 #include "recorded_call.h"
 
 namespace weft::cli {
@@ -213,7 +214,9 @@ void print_text(const Measured& measured) {
 
 }  // namespace
 
-void run_bench(const BenchOptions& options) {
+void run_bench(const BenchOptions& given) {
+  BenchOptions options = given;
+  options.model = with_choice(given.model, {});
   const Measured measured = options.what == BenchOptions::Compile ? measured_compilations(options)
                                                                   : measured_calls(options);
   if (options.json)

@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include <weft/export.h>
+#include <weft/onnx.h>
 
 namespace weft::cli {
 
@@ -27,10 +29,20 @@ struct OnnxTestOptions {
   std::string device;    // empty: the default device
   std::string expected;  // a file of cases that fail, each with the reason: NAME WHY
   double rtol = 1e-3, atol = 1e-7;
-  int jobs = 1;  // processes; one runs in this one
+  onnx::Precision precision = onnx::Precision::F32;  // of all layers
+  int jobs = 1;                                      // processes; one runs in this one
   bool json = false;
 };
 void run_onnx_test(const OnnxTestOptions& options);
+
+// What layers of a model multiply, or how that is found.
+struct PrecisionOptions {
+  std::vector<onnx::Precision> all = {};  // of all layers: one; to choose from, any number
+  onnx::Precisions layers = {};           // of these
+  std::string file = {};                  // that says it of more layers; empty: none
+  std::optional<double> max_error = {};   // of the outputs: precisions are chosen
+  std::string save = {};                  // the file for what is chosen; empty: none
+};
 
 // A model of an ONNX file, and what it is called with.
 struct ModelOptions {
@@ -39,6 +51,7 @@ struct ModelOptions {
   std::map<std::string, std::string> inputs;                // files by name
   std::string device;                                       // empty: the default device
   int threads = 0;                                          // 0: as many as there are cores
+  PrecisionOptions precision;
 };
 
 // Kernels as text in; how each is scheduled, and its source, out. Of a model the kernels of a call, by their times.
@@ -68,6 +81,14 @@ struct RunOptions {
   bool profile = false, json = false;
 };
 void run_run(const RunOptions& options);
+
+// Runs a model in f32 and in cheaper numbers, and says of each layer how far it is off.
+struct CompareOptions {
+  ModelOptions model;
+  ImageOptions images;
+  bool sort = false, json = false;
+};
+void run_compare(const CompareOptions& options);
 
 // Says what a model is made of and what a call takes, without one.
 struct InspectOptions {

@@ -76,7 +76,23 @@ void add_device(CLI::App& command, ModelOptions& options) {
 void add_model(CLI::App& command, ModelOptions& options) {
   command.add_option("model", options.file, "An ONNX file")->required()->type_name("FILE");
   add_shapes(command, options);
+  add_precision(command, options.precision);
   add_device(command, options);
+}
+
+void add_images(CLI::App& command, ImageOptions& options) {
+  command
+      .add_option(
+          "--image-norm", options.norm,
+          "MEAN,...,STD,... for each channel, or one of each: images are (x - mean) / std, x from "
+          "0 to 1, so that 0,0.00392157 gives 0 to 255. By default floats are x and "
+          "integers from 0 to 255")
+      ->delimiter(',')
+      ->allow_extra_args(false);
+  command
+      .add_option("--layout", options.layout,
+                  "Where images have their channels; by default where the sizes suggest it")
+      ->check(CLI::IsMember({"nchw", "nhwc"}));
 }
 
 namespace {
@@ -92,6 +108,7 @@ void add_kernels(CLI::App& app, KernelsOptions& options) {
       ->default_str("-");
   add_shapes(*command, options.model);
   add_inputs(*command, options.model);
+  add_precision(*command, options.model.precision);
   add_device(*command, options.model);
   command->add_option(
       "--opts", options.schedule,
@@ -116,18 +133,8 @@ void add_run(CLI::App& app, RunOptions& options) {
       app.add_subcommand("run", "Run an ONNX model, time it and print what it gives");
   add_model(*command, options.model);
   add_inputs(*command, options.model);
-  command
-      ->add_option(
-          "--image-norm", options.images.norm,
-          "MEAN,...,STD,... for each channel, or one of each: images are (x - mean) / std, x from "
-          "0 to 1, so that 0,0.00392157 gives 0 to 255. By default floats are x and "
-          "integers from 0 to 255")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  command
-      ->add_option("--layout", options.images.layout,
-                   "Where images have their channels; by default where the sizes suggest it")
-      ->check(CLI::IsMember({"nchw", "nhwc"}));
+  add_precision_choice(*command, options.model.precision);
+  add_images(*command, options.images);
   command
       ->add_option("--out", options.out,
                    "A folder, which is made: outputs are written there as NAME.npy, strings as "
@@ -245,6 +252,7 @@ void add_compile(CLI::App& app, CompileOptions& options) {
 
 void add_model_commands(CLI::App& app, Options& options) {
   add_run(app, options.run);
+  add_compare(app, options.compare);
   add_inspect(app, options.inspect);
   add_kernels(app, options.kernels);
   add_tune(app, options);

@@ -14,6 +14,7 @@
 #include <weft/settings.h>
 
 #include "image_input.h"
+#include "precision.h"
 
 namespace weft::cli {
 namespace {
@@ -151,7 +152,17 @@ Model load_model(const ModelOptions& options) {
   use_device(options);
   if (!std::filesystem::exists(options.file))
     user_error(fmt::format("there is no file '{}'", options.file));
-  return Model::load(options.file, {.shapes = options.shapes});
+  return Model::load(options.file, load_options(options));
+}
+
+onnx::LoadOptions load_options(const ModelOptions& options) {
+  const PrecisionOptions& precision = options.precision;
+  if (precision.all.size() > 1)
+    user_error("--precision: several types for all layers are for --max-error to choose from");
+  onnx::LoadOptions result{.shapes = options.shapes,
+                           .layer_precisions = stated_precisions(precision)};
+  if (!precision.all.empty()) result.precision = precision.all[0];
+  return result;
 }
 
 Tensor made_up(const std::vector<std::int64_t>& shape, DType dtype) {

@@ -16,8 +16,9 @@ namespace weft::cli {
 // From now on tensors are on the device, and computed by the threads, that are asked for.
 void use_device(const ModelOptions& options);
 
-// Opens the file on the device and with the threads that are asked for.
+// Opens the file on the device, with the threads and in the precisions that are asked for.
 onnx::Model load_model(const ModelOptions& options);
+onnx::LoadOptions load_options(const ModelOptions& options);
 
 // Floats from 0 to 1, true, or integers 0, 1, 2 ...; not computed yet.
 Tensor made_up(const std::vector<std::int64_t>& shape, DType dtype);

@@ -146,7 +146,8 @@ std::vector<fs::path> data_sets(const fs::path& folder) {
 }
 
 OnnxOutcome outcome_of(const OnnxCase& which, const OnnxTestOptions& options) {
-  const Model model = Model::load(which.model.string(), {.device = options.device});
+  const Model model =
+      Model::load(which.model.string(), {.device = options.device, .precision = options.precision});
   std::vector<std::string> missing;
   for (const onnx::OpUse& use : model.ops())
     if (!use.is_supported)

@@ -44,6 +44,12 @@ void add_onnx_test(CLI::App& app, OnnxTestOptions& options) {
   command->add_option("--atol", options.atol, "How far values may be besides")
       ->capture_default_str();
   command->add_option("--device", options.device, "The device to run on; by default DEV");
+  command
+      ->add_option_function<std::string>(
+          "--precision",
+          [&options](const std::string& name) { options.precision = *onnx::parse_precision(name); },
+          "What layers multiply; by default what the models say")
+      ->check(CLI::IsMember({"f32", "bf16", "f16", "int8"}));
   command->add_option("--jobs", options.jobs, "So many processes")->capture_default_str();
   command->add_option("--expected", options.expected,
                       "A file of cases that fail, lines of a name and a reason: only others count, "

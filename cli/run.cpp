@@ -12,6 +12,7 @@
 #include "json.h"
 #include "model_inputs.h"
 #include "model_outputs.h"
+#include "precision.h"
 #include "times.h"
 
 namespace weft::cli {
@@ -67,8 +68,9 @@ onnx::NamedValues call(const onnx::Model& model, const onnx::NamedValues& inputs
 
 Measured measure(const RunOptions& options) {
   Measured measured;
+  const ModelOptions chosen = with_choice(options.model, options.images);
   Clock::time_point start = Clock::now();
-  const onnx::Model model = load_model(options.model);
+  const onnx::Model model = load_model(chosen);
   measured.load_ms = ms_since(start);
   Device& device = find_device(default_device());
   const onnx::NamedValues inputs = model_inputs(model, options.model.inputs, options.images);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -121,11 +122,38 @@ struct Port {
   std::string kind = {};  // "tensor", "sequence", "optional", "map"
 };
 
+// What a layer multiplies: its factors are rounded to this, and weights are held in it. Sums of floats are f32, those
+// of I8 i32 and exact; what a layer gives is in the model's own type.
+enum class Precision : std::uint8_t {
+  F32,  // as the model has it
+  BF16,
+  F16,
+  I8,  // a scale for each channel of weights, and one for each input, found anew in every call
+};
+
+std::string_view name_of(Precision precision);  // f32, bf16, f16, int8
+std::optional<Precision> parse_precision(std::string_view name);
+
+// By the name of a layer.
+using Precisions = std::map<std::string, Precision, std::less<>>;
+
 struct LoadOptions {
   std::map<std::string, std::vector<std::int64_t>> shapes = {};  // of inputs
   std::map<std::string, Dim> dimensions = {};                    // by their names in the file
   std::string device = {};                                       // empty: default_device()
-  bool trainable = false;  // initialisers of floats require gradients
+  bool trainable = false;                // initialisers of floats require gradients
+  Precision precision = Precision::F32;  // of all layers that can have it
+  Precisions layer_precisions = {};      // of these, whatever the others have
+};
+
+// A node whose operator sums products: convolutions, products of matrices, attention, recurrent cells.
+struct Layer {
+  std::string name;    // the node's, else its first output's
+  std::string output;  // the first; this name is understood too
+  std::string op;
+  Precision precision;
+  bool has_i8;     // its operator is also one of integers
+  bool is_inside;  // of a branch, a loop or a function
 };
 
 // What the nodes of a model are, counted.
@@ -147,6 +175,9 @@ struct CallCost {
 
 class Model {
  public:
+  // What calls share.
+  struct State;
+
   static Model load(const std::string& path, const LoadOptions& options = {});
   // External data are looked for in `folder`; where it is empty there are none.
   static Model parse(std::span<const std::byte> bytes, const LoadOptions& options = {},
@@ -155,6 +186,7 @@ class Model {
   const std::vector<Port>& inputs() const;  // without those that initialisers stand for
   const std::vector<Port>& outputs() const;
   std::vector<OpUse> ops() const;  // functions expanded
+  std::vector<Layer> layers() const;
 
   NamedValues operator()(const NamedValues& inputs) const;
   // Of such a call, which does not run.
@@ -165,9 +197,43 @@ class Model {
   void save(const std::string& path) const;
 
  private:
-  struct State;
   std::shared_ptr<State> state_;
 };
+
+// --- What precision costs ---------------------------------------------------------------------------
+
+// How far values are from those in f32: the furthest, of the largest of these, and the root of the mean square, of
+// that of these.
+struct Difference {
+  double largest = 0, rms = 0;
+};
+
+struct LayerComparison {
+  Layer layer;
+  double products = 0;  // that a call sums
+  Difference alone;     // of inputs in f32
+  Difference together;  // where all layers have their precisions
+};
+
+struct Comparison {
+  std::vector<LayerComparison> layers;  // without those inside of others
+  std::vector<std::pair<std::string, Difference>> outputs;
+
+  double error() const;  // the furthest that any output is
+};
+
+// A call of the model in a file, in the precisions that `options` says and in f32.
+Comparison compare(const std::string& path, const NamedValues& inputs, const LoadOptions& options);
+
+struct PrecisionSearch {
+  std::vector<Precision> candidates = {Precision::BF16};
+  double max_error = 0;  // that outputs of these inputs may have, as Comparison::error()
+};
+
+// For each layer the cheapest of the candidates, as far as the error allows: products that cost the least of it
+// become cheaper first. What options.layer_precisions says stays so, and is not in the result.
+Precisions choose_precisions(const std::string& path, const NamedValues& inputs,
+                             const LoadOptions& options, const PrecisionSearch& search);
 
 // --- What there is ---------------------------------------------------------------------------------
 

@@ -1,4 +1,4 @@
-#include "json.h"
+#include <weft/dev/io/json.h>
 
 #include <charconv>
 #include <cmath>

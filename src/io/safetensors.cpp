@@ -12,9 +12,9 @@
 #include <weft/state.h>
 
 #include <weft/dev/io/file.h>
+#include <weft/dev/io/json.h>
 #include <weft/dev/io/mapping.h>
 #include <weft/dev/io/shape.h>
-#include "json.h"
 
 namespace weft {
 namespace {

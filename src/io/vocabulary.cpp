@@ -13,7 +13,7 @@
 #include <weft/tokenizer.h>
 
 #include <weft/dev/io/file.h>
-#include "json.h"
+#include <weft/dev/io/json.h>
 
 namespace weft {
 namespace {

@@ -83,22 +83,37 @@ class Nodes {
     for (const Name output : node.outputs) producers_.erase(output);
     node.op = {};
   }
-  // A node of weft's own, and the name of what it gives.
-  Name make(Name op, std::vector<Name> inputs, std::vector<AttributeProto> attributes = {}) {
+  // A name that no value of the graph has.
+  Name fresh(Name for_what) {
     std::string name;
     do {
-      name = fmt::format("{} {}", op, names_.size() + tries_++);
+      name = fmt::format("{} {}", for_what, names_.size() + tries_++);
     } while (taken_.contains(name));
-    const Name output = *taken_.insert(names_.emplace_back(std::move(name))).first;
+    return *taken_.insert(names_.emplace_back(std::move(name))).first;
+  }
+  // A node of weft's own, by the name of what it gives first.
+  NodeProto& make(Name op, std::vector<Name> inputs, std::vector<Name> outputs,
+                  std::vector<AttributeProto> attributes) {
     NodeProto& node = made_.emplace_back();
-    node.name = output;
+    node.name = outputs.at(0);
     node.op = op;
     node.domain = "weft";
     node.inputs = std::move(inputs);
-    node.outputs = {output};
+    node.outputs = std::move(outputs);
     node.attributes = std::move(attributes);
     for (const Name input : node.inputs) ++readers_[input];
-    return output;
+    return node;
+  }
+  Name make(Name op, std::vector<Name> inputs, std::vector<AttributeProto> attributes = {}) {
+    return make(op, std::move(inputs), {fresh(op)}, std::move(attributes)).outputs[0];
+  }
+  // The same node once more, whose outputs are others.
+  NodeProto& copy(const NodeProto& node) {
+    NodeProto& made = made_.emplace_back(node);
+    for (Name& output : made.outputs)
+      if (!output.empty()) output = fresh(output);
+    for (const Name input : made.inputs) ++readers_[input];
+    return made;
   }
   // The node is another operator's, which gives the same value; it has no attributes yet.
   void become(NodeProto& node, Name op, std::vector<Name> inputs) {

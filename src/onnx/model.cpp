@@ -1,35 +1,17 @@
+#include "model_state.h"
+
 #include <algorithm>
-#include <deque>
 #include <filesystem>
-#include <mutex>
 #include <optional>
 
-#include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <weft/dev/base/lru_cache.h>
-#include <weft/error.h>
-#include <weft/jit.h>
 
 #include "cleanup.h"
 #include "proto_write.h"
 #include "repair.h"
-#include "runner.h"
 
 namespace weft::onnx {
 namespace {
-
-using Inputs = std::vector<std::pair<std::string_view, Value>>;
-
-constexpr std::size_t most_forms = 64;  // of calls, whose kernels are kept
-
-// Calls of one form.
-struct Calls {
-  Replay replay;
-  Readings readings;
-  bool has_run = false;
-  bool is_captured = true;  // they can be, as far as is known
-  std::vector<Type> types;  // of the outputs
-};
 
 Port port_of(const ValueInfoProto& from) {
   constexpr std::string_view kinds[] = {"unknown",  "tensor", "sparse tensor", "sequence",
@@ -45,7 +27,6 @@ std::string text_of(const std::vector<Dim>& dims) {
   return fmt::format("({})", fmt::join(sizes, ", "));
 }
 
-// Of outputs, those in sequences and maps too.
 void add_tensors(const Value& value, std::vector<Tensor>& tensors) {
   if (value.is_tensor()) tensors.push_back(value.tensor());
   if (value.is_sequence())
@@ -54,61 +35,34 @@ void add_tensors(const Value& value, std::vector<Tensor>& tensors) {
     for (const auto& [key, each] : value.map()) add_tensors(each, tensors);
 }
 
-std::vector<Tensor> tensors_of(const Values& values) {
-  std::vector<Tensor> tensors;
-  for (const Value& value : values) add_tensors(value, tensors);
-  return tensors;
-}
-
 bool is_symbolic(const Value& value) {
   return std::ranges::any_of(value.tensor().dims(), &Dim::is_symbolic);
 }
 
 }  // namespace
 
-struct Model::State {
-  State(InFile from, const std::shared_ptr<const Mapping>& file, const std::string& folder,
-        LoadOptions given)
-      : options(std::move(given)),
-        in(std::move(from)),
-        bytes(file->bytes()),
-        proto(parse_model(bytes, in)),
-        weights(in, file, folder, options.device),
-        runner(proto, weights, {.trainable = options.trainable}) {
-    find_ports();
-    plan();
-    clean_up(proto, new_names, {.trainable = options.trainable});
-    if (options.trainable) want_gradients();
-  }
+std::vector<Tensor> tensors_of(const Values& values) {
+  std::vector<Tensor> tensors;
+  for (const Value& value : values) add_tensors(value, tensors);
+  return tensors;
+}
 
-  void find_ports();
-  void plan();
-  void want_gradients();
-  Inputs checked(const NamedValues& given) const;
-  void make_ready();
-  void check(const Port& port, const Value& value) const;
-  void check_shape(const Port& port, const std::vector<Dim>& dims) const;
-  [[noreturn]] void refuse(const Port& port, std::string_view why) const {
-    user_error(fmt::format("onnx: input '{}': {}", port.name, why));
-  }
-  Values run(const Inputs& given);
-  Values graph_of(const Inputs& given);
-  Values run_plainly(const Inputs& given);
-  Values run_captured(const Inputs& given, Calls& calls);
-
-  const LoadOptions options;
-  const InFile in;
-  const Bytes bytes;
-  ModelProto proto;
-  std::deque<std::string> new_names;  // of values that the clean-up made
-  const Weights weights;
-  Runner runner;
-  std::vector<Port> inputs, outputs;
-  std::vector<OpUse> ops;
-  std::mutex mutex;
-  bool is_ready = false, has_given_parameters = false;
-  LruCache<std::string, std::shared_ptr<Calls>> forms{most_forms};
-};
+Model::State::State(InFile from, const std::shared_ptr<const Mapping>& file,
+                    const std::string& folder, LoadOptions given, bool beside)
+    : options(std::move(given)),
+      in(std::move(from)),
+      bytes(file->bytes()),
+      proto(parse_model(bytes, in)),
+      weights(in, file, folder, options.device),
+      runner(proto, weights, {.trainable = options.trainable}) {
+  find_ports();
+  plan();
+  clean_up(proto, new_names, {.trainable = options.trainable});
+  layers = lower_precision(
+      proto, new_names,
+      {.all = options.precision, .layers = options.layer_precisions, .beside = beside});
+  if (options.trainable) want_gradients();
+}
 
 void Model::State::find_ports() {
   const auto& initialisers = proto.graph.initialisers;
@@ -282,12 +236,17 @@ Values Model::State::run(const Inputs& given) {
 
 // --- The model --------------------------------------------------------------------------------------
 
-Model Model::load(const std::string& path, const LoadOptions& options) {
+std::shared_ptr<Model::State> Model::State::open(const std::string& path,
+                                                 const LoadOptions& options, bool beside) {
   const auto file = std::make_shared<const Mapping>(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return std::make_shared<State>(InFile{path}, file, folder.empty() ? "." : folder.string(),
+                                 options, beside);
+}
+
+Model Model::load(const std::string& path, const LoadOptions& options) {
   Model model;
-  model.state_ =
-      std::make_shared<State>(InFile{path}, file, folder.empty() ? "." : folder.string(), options);
+  model.state_ = State::open(path, options);
   return model;
 }
 
@@ -303,6 +262,12 @@ Model Model::parse(std::span<const std::byte> bytes, const LoadOptions& options,
 const std::vector<Port>& Model::inputs() const { return state_->inputs; }
 const std::vector<Port>& Model::outputs() const { return state_->outputs; }
 std::vector<OpUse> Model::ops() const { return state_->ops; }
+
+std::vector<Layer> Model::layers() const {
+  std::vector<Layer> layers;
+  for (const PlacedLayer& each : state_->layers) layers.push_back(each.layer);
+  return layers;
+}
 
 NamedValues Model::operator()(const NamedValues& inputs) const {
   State& state = *state_;

@@ -156,11 +156,13 @@ class Cutter {
     }
     if (user->op() == Op::Remat)
       for (const Node* source : user->src().subspan(1)) want_memory(source);
-    const bool sees_through = is_view(user) || user->op() == Op::Index;
+    // A factor is widened where it is read: its memory, if it gets any, is narrow.
+    const bool passes_on = is_view(user) || (is_factor(user) && is_computed(user->src(0)));
+    const bool sees_through = passes_on || user->op() == Op::Index;
     for (const Node* source : is_view(user) ? user->src().first(1) : user->src()) {
       Ahead next = ahead(source);
       next.uses = std::min(2, next.uses + (sees_through ? known.uses : 1));
-      next.repeated |= user->op() == Op::Expand || (is_view(user) && known.repeated);
+      next.repeated |= user->op() == Op::Expand || (passes_on && known.repeated);
       if (next.device == Symbol()) next.device = known.device;
       if (!next.origin) next.origin = origin;
       ahead_.set(source, next);

@@ -210,7 +210,8 @@ void Estimator::add_work(Workload& kernel, const Body& body, const Instance& pla
   kernel.longest += sum.longest;
   for (const Node* range : body.reduction) sum.trips.push_back(trips(range));
   if (sum.trips.empty() || !body.scanned.empty()) return;
-  read_again(kernel, sum, place.outside.value_or(0));
+  // What is the same in all trips of a stage has fewer loops than are around that.
+  read_again(kernel, sum, std::min(place.outside.value_or(0), place.nest.size()));
   if (joins_another(body, place)) return;
   for (const Reading& reading : body.readings) sum.sources.insert(reading.index->src(0));
   const bool is_inside = std::ranges::any_of(place.nest, &Loop::reduces);

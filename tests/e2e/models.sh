@@ -1,5 +1,5 @@
 #!/bin/sh
-# weft run and weft inspect as a user meets them. Usage: models.sh PATH_TO_WEFT FOLDER_OF_MODELS
+# weft run, inspect and compare as a user meets them. Usage: models.sh PATH_TO_WEFT FOLDER_OF_MODELS
 # The folder may be missing; then what needs its models is left out, and the test counts as skipped.
 set -eu
 weft=$1 models=$2
@@ -56,6 +56,22 @@ expect "open inputs" 0 'leaves open are 1 .*of w, t$' "$weft" inspect "$same"
 expect "an operator that is unknown" 0 'Frobnicate .*NOT SUPPORTED$' "$weft" inspect "$unknown"
 expect "no call then" 0 '"call": null, "missing": "operators are not supported: Frobnicate"' "$weft" inspect --json "$unknown"
 expect "running it" 1 'Frobnicate' "$weft" run "$unknown"
+
+digits=$(dirname "$0")/../../models/digits.onnx three=$(dirname "$0")/../../models/3.png
+compare() { "$weft" compare "$digits" --input "image=$three" "$@"; }
+expect "layer by layer" 0 '^bf16 *0.508 .* conv2 (Conv)' compare
+expect "the worst layer" 0 '^f16 .*, the worst$' compare --precision f16
+expect "one layer" 0 '^f32  *[0-9.]*  *0.00e+00  *0.00e+00 .* conv1 (Conv)$' compare --precision conv2=int8
+expect "the layer comes first" 0 '^{"layers": \[{"name": "conv2", "op": "Conv", "precision": "int8", "products": 508032, "alone": {"max": 0.0' compare --precision conv2=int8 --sort --json
+expect "a type that is none" 2 "'f99' is not f32, bf16, f16 or int8" compare --precision f99
+expect "a layer that is none" 1 "there is no layer 'none'; the layers are conv1, conv2, conv3" compare --precision none=bf16
+expect "types to choose from" 1 'for --max-error to choose from' compare --precision bf16 --precision f16
+expect "a choice" 0 '^  --precision conv3=int8$' "$weft" run "$digits" --runs 0 --input "image=$three" --max-error 1 --precision int8 --precision bf16 --save-precision "$dir/chosen.json"
+expect "a choice, given back" 0 '^int8 .* conv3 (Conv)' compare --precision-file "$dir/chosen.json"
+expect "a file that says another" 0 '^bf16 .* conv3 (Conv)' compare --precision-file "$dir/chosen.json" --precision conv3=bf16
+echo '[{"layer": "conv1", "precision": "f99"}]' >"$dir/wrong.json"
+expect "a file with a type that is none" 1 "wrong.json.*there is no precision 'f99'" compare --precision-file "$dir/wrong.json"
+expect "a bound too small for any" 0 '^0 of 4 layers in cheaper numbers$' "$weft" bench onnx "$digits" --runs 1 --no-cold --max-error 1e-30
 
 if [ ! -e "$models/mnist-8/model.onnx" ]; then
   echo "left out: there is no $models/mnist-8"

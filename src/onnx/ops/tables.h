@@ -50,6 +50,7 @@ OpTable microsoft_quantized_ops();  // between quantised tensors
 OpTable microsoft_blocks_ops();     // weights of few bits in blocks
 OpTable microsoft_lstm_ops();
 OpTable microsoft_other_ops();
-OpTable folded_ops();  // what the clean-up of graphs makes
+OpTable folded_ops();     // what the clean-up of graphs makes
+OpTable precision_ops();  // what layers in cheaper numbers are made of
 
 }  // namespace weft::onnx

@@ -1,0 +1,76 @@
+// What says in which numbers models multiply.
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "arguments.h"
+
+namespace weft::cli {
+namespace {
+
+// TYPE or LAYER=TYPE; names of layers may have an = of their own.
+void add_stated(PrecisionOptions& options, const std::string& given) {
+  const std::size_t equals = given.rfind('=');
+  const std::string type = equals == given.npos ? given : given.substr(equals + 1);
+  const auto precision = onnx::parse_precision(type);
+  if (!precision)
+    throw CLI::ValidationError("--precision", "'" + type + "' is not f32, bf16, f16 or int8");
+  if (equals == given.npos)
+    options.all.push_back(*precision);
+  else
+    options.layers.insert_or_assign(given.substr(0, equals), *precision);
+}
+
+}  // namespace
+
+void add_precision(CLI::App& command, PrecisionOptions& options) {
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--precision",
+          [&options](const std::vector<std::string>& given) {
+            for (const std::string& each : given) add_stated(options, each);
+          },
+          "f32, bf16, f16 or int8: what layers multiply that sum products, and hold their weights "
+          "in; sums are f32, of int8 exact. LAYER=TYPE: the one of that name, as weft compare "
+          "lists them. Again for more layers")
+      ->type_name("TYPE")
+      ->allow_extra_args(false);
+  command
+      .add_option("--precision-file", options.file,
+                  "A list of layers and precisions, as --save-precision writes it")
+      ->type_name("FILE");
+}
+
+void add_precision_choice(CLI::App& command, PrecisionOptions& options) {
+  CLI::Option* bound =
+      command
+          .add_option("--max-error", options.max_error,
+                      "Choose a precision for each layer so that no output of these inputs is "
+                      "further from f32 than this share of its largest value, from the types of "
+                      "--precision or bf16")
+          ->check(CLI::PositiveNumber);
+  command.add_option("--save-precision", options.save, "A file for what --max-error chooses")
+      ->type_name("FILE")
+      ->needs(bound);
+}
+
+void add_compare(CLI::App& app, CompareOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "compare", "Run an ONNX model in cheaper numbers and in f32, and compare layer by layer");
+  add_model(*command, options.model);
+  add_inputs(*command, options.model);
+  add_precision_choice(*command, options.model.precision);
+  add_images(*command, options.images);
+  command->add_flag("--sort", options.sort, "Layers that add most of the error come first");
+  command->add_flag("--json", options.json,
+                    "Print one object instead: layers, outputs, max_error; a layer has name, op, "
+                    "precision, products, alone and together, each with max and rms");
+  command->footer(
+      "weft compare mnist.onnx --precision int8 --sort\n"
+      "weft compare mnist.onnx --max-error 0.001 --save-precision mnist.json");
+  command->callback([&options] { run_compare(options); });
+}
+
+}  // namespace weft::cli

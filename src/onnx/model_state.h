@@ -1,0 +1,74 @@
+// A model that is loaded.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <weft/dev/base/lru_cache.h>
+#include <weft/error.h>
+#include <weft/jit.h>
+
+#include "precision.h"
+#include "runner.h"
+
+namespace weft::onnx {
+
+using Inputs = std::vector<std::pair<std::string_view, Value>>;
+
+constexpr std::size_t most_forms = 64;  // of calls, whose kernels are kept
+
+// Calls of one form.
+struct Calls {
+  Replay replay;
+  Readings readings;
+  bool has_run = false;
+  bool is_captured = true;  // they can be, as far as is known
+  std::vector<Type> types;  // of the outputs
+};
+
+// Of outputs, those in sequences and maps too.
+std::vector<Tensor> tensors_of(const Values& values);
+
+struct Model::State {
+  // `beside`: each layer in its precision beside itself, for compare().
+  State(InFile from, const std::shared_ptr<const Mapping>& file, const std::string& folder,
+        LoadOptions given, bool beside = false);
+  static std::shared_ptr<State> open(const std::string& path, const LoadOptions& options,
+                                     bool beside = false);
+
+  void find_ports();
+  void plan();
+  void want_gradients();
+  Inputs checked(const NamedValues& given) const;
+  void make_ready();
+  void check(const Port& port, const Value& value) const;
+  void check_shape(const Port& port, const std::vector<Dim>& dims) const;
+  [[noreturn]] void refuse(const Port& port, std::string_view why) const {
+    user_error(fmt::format("onnx: input '{}': {}", port.name, why));
+  }
+  Values run(const Inputs& given);
+  Values graph_of(const Inputs& given);
+  Values run_plainly(const Inputs& given);
+  Values run_captured(const Inputs& given, Calls& calls);
+
+  const LoadOptions options;
+  const InFile in;
+  const Bytes bytes;
+  ModelProto proto;
+  std::deque<std::string> new_names;  // of values that the clean-up made
+  const Weights weights;
+  Runner runner;
+  std::vector<Port> inputs, outputs;
+  std::vector<OpUse> ops;
+  std::vector<PlacedLayer> layers;
+  std::mutex mutex;
+  bool is_ready = false, has_given_parameters = false;
+  LruCache<std::string, std::shared_ptr<Calls>> forms{most_forms};
+};
+
+}  // namespace weft::onnx

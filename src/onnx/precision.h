@@ -1,0 +1,32 @@
+// Layers in cheaper numbers.
+#pragma once
+
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "proto.h"
+
+namespace weft::onnx {
+
+struct PrecisionRules {
+  Precision all = Precision::F32;
+  const Precisions& layers;
+  // Layers of the model's own graph stay as they are. What each gives of these inputs in its precision is a value
+  // beside its own.
+  bool beside = false;
+};
+
+// A layer, and the values that it multiplies, as they are in f32.
+struct PlacedLayer {
+  Layer layer;
+  std::vector<std::string_view> factors;
+  std::string_view beside = {};  // what is beside its first output
+};
+
+// Rewrites layers, also those in graphs within nodes and in functions, to multiply in the precision that is asked for.
+// New names are kept in `names`.
+std::vector<PlacedLayer> lower_precision(ModelProto& model, std::deque<std::string>& names,
+                                         const PrecisionRules& rules);
+
+}  // namespace weft::onnx
