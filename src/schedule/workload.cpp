@@ -117,6 +117,21 @@ bool begins_with(const std::vector<const Loop*>& nest, const std::vector<const L
          are_same_loops({nest.begin(), nest.begin() + std::ssize(around)}, around);
 }
 
+// Whether what a sum fills inside of so many loops is what a maximum is found of: then it may go block by block with the
+// maximum (ONLINE), and a block of what it reads stays in a cache for many trips of the loops around.
+bool goes_in_blocks(const Workload& kernel, const Summed& sum, std::size_t outside) {
+  const auto is_maximum_over = [](const Summed& other, double trips) {
+    const UOp& value = other.body->value;
+    return value->op() == Op::Reduce && value->arg<ReduceArg>().op == Op::Max &&
+           other.trips == std::vector{trips};
+  };
+  const auto& nest = sum.place.nest;
+  for (std::size_t i = outside; i < nest.size(); ++i)
+    for (const Summed& other : kernel.sums)
+      if (is_maximum_over(other, nest[i]->trips)) return true;
+  return false;
+}
+
 void slow_down(Workload& kernel, Summed& sum, double times) {
   const double more = times - sum.times;
   if (more <= 0) return;
@@ -226,7 +241,7 @@ void Estimator::add_work(Workload& kernel, const Body& body, const Instance& pla
 
 // Of a sum that stands in loops around a stage, its own or another's.
 void Estimator::read_again(Workload& kernel, Summed& sum, std::size_t outside) const {
-  if (outside == 0) return;
+  if (outside == 0 || goes_in_blocks(kernel, sum, outside)) return;
   const auto cache = static_cast<double>(profile_.scratch);
   const double more = far_effort(*sum.body, sum.place, outside, cache) - sum.far;
   if (more <= 0) return;

@@ -132,6 +132,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "group k0 8 mask",
                            "batch r1 12 shift",
                            "mma r0 r1 k0 amx_bf16",
+                           "online k1 256",
                            "global r0",
                            "local r0.1",
                            "stage p2 at k0 in shared",

@@ -210,6 +210,48 @@ UOp weighted(Random& random) {
   return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("weighted")});
 }
 
+// Shares by EXP2 of distances from a maximum, of rows of which some see few columns and the first one none.
+UOp attention(Random& random) {
+  const std::int64_t m = random.in(1, 14), n = random.in(2, 40), d = random.in(1, 6),
+                     w = random.in(1, 20);
+  const UOp rows = input(1, {m, d}), keys = input(2, {n, d}), values = input(3, {n, w});
+  const UOp row = looped(m), column = looped(w), key = looped(n), again = looped(n);
+  const auto staged = [](const UOp& value, const UOp& at) {
+    const UOp stage = make(Op::Stage, {value, at}, {}, StageArg{fresh_id(), Space::Scratch, {}});
+    return [=](const UOp& here) { return load(place(stage, {here})); };
+  };
+  const auto over_all = [](Op op, std::int64_t size, auto value) {
+    const UOp k = looped(size, LoopKind::Reduce);
+    return reduce(op, std::vector<UOp>{value(k), k});
+  };
+  const UOp nothing = const_float(-HUGE_VAL, dtypes::f32);
+  const UOp product = over_all(Op::Add, d, [&](const UOp& k) {
+    return load(place(rows, {row, k})) * load(place(keys, {key, k}));
+  });
+  const auto score = staged(random.chance(0.5) ? where(key < row, product, nothing) : product, key);
+  const UOp top = over_all(Op::Max, n, score);
+  const UOp less = score(again) - where(top == nothing, const_float(0.0, dtypes::f32), top);
+  const auto part = staged(make(Op::Exp2, {less * 0.75}), again);
+  const UOp value = over_all(
+      Op::Add, n, [&](const UOp& k) { return part(k) * load(place(values, {k, column})); });
+  const UOp sum = over_all(Op::Add, n, part);
+  const UOp shared = value / where(sum == 0.0, const_float(1.0, dtypes::f32), sum);
+  const UOp out = put(place(output({m, w}), {row, column}), shared);
+  return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("attention")});
+}
+
+// The logarithm of a sum of powers: nothing is kept.
+UOp log_of_sum(Random& random) {
+  const std::int64_t m = random.in(1, 12), n = random.in(2, 70);
+  const UOp x = input(1, {m, n}), row = looped(m);
+  const UOp k = looped(n, LoopKind::Reduce), j = looped(n, LoopKind::Reduce);
+  const UOp top = reduce(Op::Max, std::vector<UOp>{load(place(x, {row, j})), j});
+  const UOp power = make(Op::Exp2, {load(place(x, {row, k})) - top});
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{power, k});
+  const UOp out = put(place(output({m}), {row}), top + make(Op::Log2, {sum}));
+  return make(Op::Sink, {over(out, {row})}, {}, KernelArg{Symbol("log_of_sum")});
+}
+
 // Draws actions; most of what it draws can be done.
 class Drawer {
  public:
@@ -218,6 +260,9 @@ class Drawer {
       loops_.push_back({name, range->src(0)->lo(), name[0] == 'k'});
     for (const auto& [name, load] : reads_of_kernel(kernel)) reads_.push_back(name);
     fills_ = std::ranges::any_of(loops_, [](const Loop& loop) { return loop.name[0] == 's'; });
+    for (const Node* node : toposort(kernel))
+      if (node->op() == Op::Reduce && node->arg<ReduceArg>().op == Op::Max)
+        of_maximum(node->src(1), kernel);
   }
 
   Schedule schedule() {
@@ -227,6 +272,7 @@ class Drawer {
         schedule_.push_back({.type = Action::Stage, .name = loop.name});
     if (random_.chance(0.2)) pad();
     if (fills_ && random_.chance(0.6)) batch();
+    if (!tops_.empty() && random_.chance(0.3)) online();
     for (std::int64_t tiles = random_.in(0, 4); tiles > 0; --tiles) tile();
     if (random_.chance(0.5)) share();
     if (has_groups_ || random_.chance(0.1)) group();
@@ -238,6 +284,16 @@ class Drawer {
     for (const std::string& read : reads_)
       if (random_.chance(has_groups_ ? 0.6 : 0.3)) stage(read);
     kinds();
+    return schedule_;
+  }
+
+  // Trips that go block by block, in the order in which they are.
+  Schedule blocks() {
+    if (tops_.empty()) return {};
+    if (fills_ && random_.chance(0.6)) batch();
+    online();
+    for (std::int64_t tiles = random_.in(0, 3); tiles > 0; --tiles) tile();
+    if (random_.chance(0.7)) kinds();
     return schedule_;
   }
 
@@ -296,6 +352,21 @@ class Drawer {
     schedule_.push_back({.type = Action::Batch, .name = loop.name, .count = count, .tail = tail});
     loop.size = (loop.size + count - 1) / count;
     loops_.push_back({"b0", count, false});
+  }
+
+  void of_maximum(const Node* range, const Node* kernel) {
+    for (const NamedLoop& loop : loops_of_kernel(kernel))
+      if (loop.range == range) tops_.push_back(loop.name);
+  }
+
+  // As far as it can be done, every loop over the trips has fewer of them.
+  void online() {
+    const auto top = std::ranges::find(loops_, random_.any_of(tops_), &Loop::name);
+    const std::int64_t trips = top->size,
+                       count = random_.in(1, std::max<std::int64_t>(1, trips - 1));
+    schedule_.push_back({.type = Action::Online, .name = top->name, .count = count});
+    for (Loop& loop : loops_)
+      if (loop.size == trips && loop.name[0] != 'r' && loop.name[0] != 'b') loop.size = count;
   }
 
   void pad() {
@@ -397,7 +468,7 @@ class Drawer {
 
   Random& random_;
   std::vector<Loop> loops_;
-  std::vector<std::string> reads_;
+  std::vector<std::string> reads_, tops_;
   std::map<std::string, int> cuts_;
   bool has_threads_ = false, has_groups_ = false, fills_ = false;
   Schedule schedule_;
@@ -428,7 +499,7 @@ std::vector<float> result_of(Device& device, const UOp& kernel) {
 }
 
 struct Tried {
-  int accepted = 0, refused = 0, shared = 0, slides = 0, ahead = 0, batches = 0;
+  int accepted = 0, refused = 0, shared = 0, slides = 0, ahead = 0, batches = 0, online = 0;
 };
 
 bool is_of_groups(const UOp& program) {
@@ -489,6 +560,7 @@ void check(std::uint64_t seed, Tried& tried, const Makers& makers, Schedule (Dra
   tried.shared += count_of(applied, Op::Barrier) > 0;
   tried.slides += text.find(" slide ") != text.npos;
   tried.batches += text.find("batch ") != text.npos;
+  tried.online += text.find("online ") != text.npos;
   tried.ahead += text.find("pipeline ") != text.npos;
   SCOPED_TRACE("seed " + std::to_string(seed) + ": " + text);
   try {
@@ -522,6 +594,12 @@ TEST(ScheduleProperty, TripsFillMemoryTogether) {
   const Tried tried = check_all({weighted}, &Drawer::schedule);
   if (tried.accepted + tried.refused < 2) return;
   EXPECT_GT(8 * tried.batches, tried.accepted) << "some are batches";
+}
+
+TEST(ScheduleProperty, SumsAreRelativeToARunningMaximum) {
+  const Tried tried = check_all({attention, attention, log_of_sum}, &Drawer::blocks);
+  if (tried.accepted + tried.refused < 2) return;
+  EXPECT_GT(3 * tried.online, tried.refused) << "many schedules should be possible";
 }
 
 TEST(ScheduleProperty, LoopsHandOnWhatIsRead) {

@@ -70,9 +70,9 @@ TEST(Hoisted, WhatOthersNeedStaysAsItIs) {
 
 // Scores for all pairs lie in no memory between kernels, however many there are.
 TEST(Hoisted, AttentionIsOneKernel) {
-  for (const std::int64_t tokens : {64, 512, 4096}) {
+  for (const auto& [tokens, width] : {std::pair{64, 16}, {512, 16}, {4096, 16}, {8192, 64}}) {
     const auto heads = [&](double step) {
-      return filled(2 * tokens, 16, step).reshape({1, 2, tokens, 16});
+      return filled(2 * tokens, width, step).reshape({1, 2, tokens, width});
     };
     const Tensor q = heads(0.7), k = heads(1.3), v = heads(0.3);
     for (const bool is_causal : {false, true})

@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48};
+constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96};
 constexpr double bytes_of_way = 1024;  // or a divisor of it
 constexpr int bytes_of_line = 64;
 

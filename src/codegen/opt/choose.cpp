@@ -18,6 +18,7 @@
 #include "mma_schedule.h"
 #include "nest_choice.h"
 #include "nest_of.h"
+#include "online.h"
 #include "scan_schedule.h"
 #include "share.h"
 
@@ -58,19 +59,46 @@ class Several {
   Several(const Node* kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
   Schedules best() {
-    const Schedule staged = values_to_stage(kernel_, target_);
-    Schedules best = best_after(staged);
-    if (!best.seconds) return best;
-    for (Schedule& batch : batches(kernel_)) {
-      batch.insert(batch.begin(), staged.begin(), staged.end());
-      Schedules with = best_after(std::move(batch), most_in_batches);
-      if (!with.seconds || with.seconds >= best.seconds) break;
-      best = std::move(with);
-    }
+    std::vector<Schedule> begun{values_to_stage(kernel_, target_)};
+    const Schedules plain = best_after(begun[0]);
+    if (!plain.seconds) return plain;
+    for (const Schedule& batch : batches(kernel_)) begun.push_back(joined(begun[0], batch));
+    std::size_t at = 0;
+    Schedules best = best_from(at, begun, plain, {});
+    KernelLoops loops{UOp(kernel_)};
+    loops.apply(begun[at]);
+    const std::vector<Action> blocks = online_blocks(loops);
+    if (blocks.empty()) return best;
+    const auto in_blocks = [&](const Action& block) {
+      return best_after(joined(begun[at], {block}), most_in_batches);
+    };
+    const Schedules online = in_blocks(blocks[0]);
+    take_better(best, best_from(at, begun, online, {blocks[0]}));
+    for (std::size_t i = 1; i < blocks.size(); ++i) take_better(best, in_blocks(blocks[i]));
     return best;
   }
 
  private:
+  // The best of what goes on from these, `best` from the one at this place, to the place of which it goes. Two in a row that
+  // are no better are the last.
+  Schedules best_from(std::size_t& at, const std::vector<Schedule>& begun, Schedules best,
+                      const Schedule& then) {
+    for (std::size_t i = at + 1; i < begun.size() && i <= at + 2; ++i)
+      if (take_better(best, best_after(joined(begun[i], then), most_in_batches))) at = i;
+    return best;
+  }
+
+  static Schedule joined(Schedule first, const Schedule& second) {
+    first.insert(first.end(), second.begin(), second.end());
+    return first;
+  }
+
+  static bool take_better(Schedules& best, Schedules other) {
+    const bool is_better = other.seconds && (!best.seconds || *other.seconds < *best.seconds);
+    if (is_better) best = std::move(other);
+    return is_better;
+  }
+
   // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
   // of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
   Schedules best_after(Schedule schedule, double most = std::numeric_limits<double>::infinity()) {

@@ -14,6 +14,8 @@
 
 namespace weft {
 
+class Running;
+
 class KernelLoops {
  public:
   explicit KernelLoops(const UOp& kernel);
@@ -42,6 +44,7 @@ class KernelLoops {
   Tiles tiles_of(const Action& action, const Node* range) const;
   void add_inner(const std::string& name, const Tiles& tiles);
   void pad_to(const std::string& name, std::int64_t count);
+  void want_free(const Action& action) const;
   void pad(const Action& action);
   void tile(const Action& action);
   void set_kind(const Action& action);
@@ -59,6 +62,9 @@ class KernelLoops {
   void prefetch(const Action& action);
   void pipeline(const Action& action);
   void batch(const Action& action);
+  void online(const Action& action);
+  void name_online(const Running& running);
+  void drop_closed_loops();
   void mma(const Action& action);
   void set_kind(const std::string& name, LoopKind kind);
   UOp batch_memory(const Node* ready, const Node* range);

@@ -303,6 +303,8 @@ class Nests {
 
  private:
   void add_end(const Node* end) {
+    if (std::ranges::find(stores_of(end), Op::End, &Node::op) != stores_of(end).end())
+      return;  // nests of their own
     const NodeList own = end->src().subspan(1);
     std::vector<const Node*> sums, others;
     for (const Node* node : computed_in(end->src(0), [](auto) { return true; })) {

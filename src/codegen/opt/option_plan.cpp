@@ -46,16 +46,20 @@ void add_registers(const Option& option, NestPlan& plan) {
   plan.pieces.push_back({v, option.lanes, 1, LoopKind::Vector});
 }
 
-// Where trips of the loops around the nest read the same again: outside of these. A thread would keep what changes
-// with a loop that is cut for all trips of its part.
+// Where trips of the loops around the nest read the same again: outside of these, the last of them or, where the last loop
+// reads something else, the first. A thread would keep what changes with a loop that is cut for all trips of its part.
 int place_around(const Nest& nest, const NestAccess& access) {
   const int around = static_cast<int>(nest.around());
-  int last = -1;
-  for (int i = 0; i < around; ++i)
-    if (access.changes_with(static_cast<std::size_t>(i))) last = i;
-  if (last + 1 >= around || (last >= 0 && nest.loops[static_cast<std::size_t>(last)].is_cut))
+  int last = -1, first = around;
+  for (int i = around - 1; i >= 0; --i)
+    if (!access.changes_with(static_cast<std::size_t>(i)))
+      first = i;
+    else if (last < 0)
+      last = i;
+  const int place = last + 1 < around ? last : first - 1;
+  if (first == around || (place >= 0 && nest.loops[static_cast<std::size_t>(place)].is_cut))
     return -1;
-  return std::max(last, 0);
+  return std::max(place, 0);
 }
 
 // The last loop around the reduction, or its blocks, that the access changes with.

@@ -100,12 +100,19 @@ void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
   loops_[name] = now;
 }
 
+// From trip to trip, in order.
+void KernelLoops::want_free(const Action& action) const {
+  if (handing_.contains(action.name)) refuse(action, "memory is handed on from trip to trip");
+}
+
 void KernelLoops::pad(const Action& action) {
+  want_free(action);
   check_tile(action, loop(action.name), closer_of(loop(action.name)));
   pad_to(action.name, action.count);
 }
 
 void KernelLoops::tile(const Action& action) {
+  want_free(action);
   check_tile(action, loop(action.name), closer_of(loop(action.name)));
   if (action.tail == Tail::Mask) pad_to(action.name, action.count);
   const Node *range = loop(action.name), *closer = closer_of(range);
@@ -123,6 +130,7 @@ void KernelLoops::tile(const Action& action) {
 }
 
 void KernelLoops::set_kind(const Action& action) {
+  want_free(action);
   const Node *range = loop(action.name), *closer = closer_of(range);
   if (action.kind == LoopKind::Warp || action.kind == LoopKind::Lane)
     refuse(action, "no device here has warps");

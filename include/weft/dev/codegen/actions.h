@@ -6,8 +6,8 @@
 // Loops are named by their place in the kernel before any action: r0, r1 ... are those around what it
 // stores, k0, k1 ... those of its reductions, as toposort() meets these. What TILE cuts off a loop is
 // named after it: r1.1, then r1.2 wherever the cut was within r1; what BATCH cuts off or adds is
-// b0, b1 ... The values that STAGE takes are reads of params: p2 is that of slot 2, or p2.0, p2.1 ...
-// where there are several.
+// b0, b1 ..., what ONLINE adds o0, o1 ... The values that STAGE takes are reads of params: p2 is
+// that of slot 2, or p2.0, p2.1 ... where there are several.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,8 @@ struct Action {
     Prefetch,  // the value of the next trip of loop `at` is brought into the caches
     Pipeline,  // what is staged is read `count` - 1 trips before it is needed
     Batch,     // a TILE for whose trips what each of them fills is filled at once
-    Mma,       // a sum over loop `name`, in the two `loops` of the output, by the instruction `at`
+    Online,  // what needs the maximum over loop `name` is summed with it, in blocks of `count` trips
+    Mma,     // a sum over loop `name`, in the two `loops` of the output, by the instruction `at`
   };
   static constexpr std::size_t types = Mma + 1;
 

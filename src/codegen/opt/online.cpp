@@ -1,0 +1,87 @@
+// ONLINE: a maximum and the sums that depend on it go through their trips together, block by block.
+
+#include "online.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "running.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t sizes_of_blocks[] = {256, 128, 512};
+constexpr std::int64_t least_trips = 256;
+
+bool is_plain_loop(const Node* range) {
+  const LoopKind kind = range->arg<RangeArg>().kind;
+  return kind == LoopKind::Loop || kind == LoopKind::Reduce;
+}
+
+bool is_maximum(const Node* closer) {
+  return closer->op() == Op::Reduce && closer->arg<ReduceArg>().op == Op::Max &&
+         closer->size() == 2 && closer->dtype().is_float() && closer->src(1)->src(0)->is_const();
+}
+
+}  // namespace
+
+void KernelLoops::online(const Action& action) {
+  const Node* top = closer_of(loop(action.name));
+  if (!is_maximum(top)) refuse(action, "it is not the one loop of a maximum, of a known size");
+  if (action.count >= top->src(1)->src(0)->lo())
+    refuse(action, fmt::format("it has {} trips", top->src(1)->src(0)->lo()));
+  const Running running(kernel_, top, action.count, names());
+  if (!running.refusal().empty()) refuse(action, running.refusal());
+  for (const auto& [range, trip] : running.in_block())
+    if (!is_plain_loop(range)) refuse(action, fmt::format("{} is no plain loop", name_of(range)));
+  name_online(running);
+  kernel_ = running.kernel();
+  drop_closed_loops();
+}
+
+// What is added, o0 and so on, stands around all that runs in a block.
+void KernelLoops::name_online(const Running& running) {
+  std::set<const Node*> inside;
+  for (const auto& [range, trip] : running.in_block()) inside.insert(range);
+  for (const Node* end : running.filling()) inside.insert(end->src().begin() + 1, end->src().end());
+  auto at = std::ranges::find_if(
+      order_, [&](const std::string& name) { return inside.contains(loop(name)); });
+  int number = 0;
+  for (const UOp& range : running.added()) {
+    while (loops_.contains(fmt::format("o{}", number))) ++number;
+    const std::string name = fmt::format("o{}", number);
+    loops_.emplace(name, range);
+    if (range.is(running.added()[0])) handing_.insert(name);
+    at = order_.insert(at, name) + 1;
+  }
+  for (auto& [name, range] : loops_)
+    if (const auto trip = running.in_block().find(range.node()); trip != running.in_block().end())
+      range = trip->second;
+}
+
+// Those that nothing runs in any more.
+void KernelLoops::drop_closed_loops() {
+  NodeMap<bool> left;
+  for (const Node* node : toposort(kernel_.node())) left.set(node, true);
+  std::erase_if(order_, [&](const std::string& name) { return !left.contains(loop(name)); });
+  std::erase_if(loops_, [&](const auto& known) { return !left.contains(known.second.node()); });
+}
+
+std::vector<Action> online_blocks(const KernelLoops& loops) {
+  const std::vector<NamedLoop> names = loops.names();
+  std::vector<Action> found;
+  for (const auto& [name, range] : names) {
+    const Node* top = loops.closer_of(range);
+    if (!is_maximum(top) || range->src(0)->lo() < least_trips) continue;
+    const Running tried(loops.kernel(), top, sizes_of_blocks[1], names);
+    if (!tried.refusal().empty() || tried.filling().empty()) continue;
+    for (const std::int64_t block : sizes_of_blocks)
+      if (range->src(0)->lo() >= 2 * block)
+        found.push_back({.type = Action::Online, .name = name, .count = block});
+    break;
+  }
+  return found;
+}
+
+}  // namespace weft

@@ -1,0 +1,13 @@
+// Which loops may run block by block with a running maximum.
+#pragma once
+
+#include <vector>
+
+#include "kernel_loops.h"
+
+namespace weft {
+
+// ONLINE in blocks of several sizes, where that saves memory: the scores of an attention, a block of the keys at a time.
+std::vector<Action> online_blocks(const KernelLoops& loops);
+
+}  // namespace weft
