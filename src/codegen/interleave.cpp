@@ -73,7 +73,7 @@ class Interleave {
                at->first == first + static_cast<std::int64_t>(run.size()))
           run.push_back((at++)->second);
         if (run.size() < count) continue;
-        result[run[0]] = joined(effects, run);
+        result[run[0]] = joined(effects, run, {std::get<1>(key), first, 1});
         gone.insert(gone.end(), run.begin() + 1, run.end());
       }
     std::ranges::sort(gone, std::greater());
@@ -81,14 +81,14 @@ class Interleave {
     return result;
   }
 
-  static UOp joined(const std::vector<UOp>& effects, const std::vector<std::size_t>& run) {
+  static UOp joined(const std::vector<UOp>& effects, const std::vector<std::size_t>& run,
+                    const IndexLine& line) {
     std::vector<UOp> vectors;
     for (const std::size_t i : run) vectors.push_back(effects[i].src(1));
     const UOp value = in_turns(vectors), place = effects[run[0]].src(0);
-    const auto line = line_of(place->src(2));
     const DType dtype = place->src(2)->dtype().scalar();
-    UOp base = const_int(line->offset, dtype);
-    if (line->base != nullptr) base = line->offset == 0 ? UOp(line->base) : UOp(line->base) + base;
+    UOp base = const_int(line.offset, dtype);
+    if (line.base != nullptr) base = line.offset == 0 ? UOp(line.base) : UOp(line.base) + base;
     const std::uint32_t lanes = value->dtype().lanes();
     const UOp at = make(Op::Splat, {base}, dtype.vec(lanes)) + lane_numbers(lanes, dtype);
     return make(Op::Store, {make(Op::Index, {place.src(0), const_bool(true), at}), value}, {},

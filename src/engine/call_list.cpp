@@ -181,29 +181,29 @@ CallList::Planned CallList::planned(std::size_t call) const {
   return {step.kernel, step.device.get(), step.work};
 }
 
-std::optional<CallList::Outline> CallList::outline(std::size_t number) const {
-  const Call& call = calls_[number];
-  if (call.is_once) return std::nullopt;
-  Outline outline{{}, call.values, call.kernel == nullptr, call.offset};
-  for (std::size_t i = 0; i < call.places.size(); ++i) {
+std::optional<CallList::Outline> CallList::outline(std::size_t call) const {
+  const Call& own = calls_[call];
+  if (own.is_once) return std::nullopt;
+  Outline outline{{}, own.values, own.kernel == nullptr, own.offset};
+  for (std::size_t i = 0; i < own.places.size(); ++i) {
     const bool is_used =
-        outline.is_copy || i >= call.kernel->is_read.size() || call.kernel->is_read[i];
-    outline.memory.push_back({is_used ? std::optional(call.places[i]) : std::nullopt});
+        outline.is_copy || i >= own.kernel->is_read.size() || own.kernel->is_read[i];
+    outline.memory.push_back({is_used ? std::optional(own.places[i]) : std::nullopt});
   }
   if (outline.is_copy) return outline;
-  const std::lock_guard lock(call.kernel->running);
-  for (const Kept& kept : call.kernel->kept) {
+  const std::lock_guard lock(own.kernel->running);
+  for (const Kept& kept : own.kernel->kept) {
     outline.memory.resize(std::max(outline.memory.size(), kept.argument + 1));
-    Buffer& constant = *places_[call.places[kept.constant]].memory;
+    Buffer& constant = *places_[own.places[kept.constant]].memory;
     outline.memory[kept.argument] = {{}, kept_memory(kept, constant)};
   }
   return outline;
 }
 
-void CallList::lower(std::size_t number, const std::function<void(const Node*)>& use) const {
-  const Call& call = calls_[number];
-  const Step& step = call.runnable->plan.steps[call.step];
-  lower_again({step.kernel, &find_device(step.device.get())}, call.runnable->extra, use);
+void CallList::lower(std::size_t call, const std::function<void(const Node*)>& use) const {
+  const Call& own = calls_[call];
+  const Step& step = own.runnable->plan.steps[own.step];
+  lower_again({step.kernel, &find_device(step.device.get())}, own.runnable->extra, use);
 }
 
 }  // namespace weft

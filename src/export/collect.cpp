@@ -28,7 +28,7 @@ class Collection {
     place_results();
     place_own();
     for (std::size_t call = 0; call < outlines_.size(); ++call)
-      if (outlines_[call]) add(call, *outlines_[call]);
+      if (const auto& outline = outlines_[call]) add(call, *outline);
     for (const auto& [output, elements] : copied_) add_copy(output, elements);
   }
 
@@ -59,8 +59,8 @@ class Collection {
       known->second.last = call;
     };
     for (std::size_t call = 0; call < outlines_.size(); ++call)
-      if (outlines_[call])
-        for (const Outline::Memory& memory : outlines_[call]->memory)
+      if (const auto& outline = outlines_[call])
+        for (const Outline::Memory& memory : outline->memory)
           if (memory.place) use(*memory.place, call);
     for (const auto& [output, elements] : copied_)
       if (const auto place = list_.place_of(elements->memory)) use(*place, list_.size());
@@ -104,7 +104,9 @@ class Collection {
     for (const Outline::Memory& memory : outline.memory) call.places.push_back(place_of(memory));
     call.values = outline.values;
     if (outline.is_copy) {
-      call.bytes = list_.memory(*outline.memory[0].place)->bytes();
+      const auto& to = outline.memory[0].place;
+      if (!to) internal_error("export: a copy goes nowhere");
+      call.bytes = list_.memory(*to)->bytes();
       call.places[1].offset += outline.offset;
     } else {
       call.function = function_of(number);

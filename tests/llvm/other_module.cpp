@@ -2,5 +2,8 @@
 
 #include "../../src/llvm/interface.h"
 
-const WeftLlvm weft_llvm = {
-    .built = "weft 0.0.1, LLVM 1.0", .host = nullptr, .compile = nullptr, .frames = nullptr};
+const WeftLlvm weft_llvm = {.built = "weft 0.0.1, LLVM 1.0",
+                            .host = nullptr,
+                            .compile = nullptr,
+                            .link = nullptr,
+                            .frames = nullptr};

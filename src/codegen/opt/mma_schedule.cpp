@@ -284,7 +284,8 @@ class MmaSchedules {
             loop.range == way.row_range      ? block_of(way, loop.range, way.shape.rows)
             : loop.range == way.column_range ? block_of(way, loop.range, way.shape.columns)
                                              : 1;
-        return static_cast<double>(size_in(way, loop.range) / tile);
+        const std::int64_t trips = size_in(way, loop.range) / tile;
+        return static_cast<double>(trips);
       }
     return 1;
   }
