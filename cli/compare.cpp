@@ -73,8 +73,8 @@ void run_compare(const CompareOptions& options) {
       model_inputs(load_model(model), options.model.inputs, options.images);
   Comparison comparison = onnx::compare(model.file, inputs, load_options(model));
   if (options.sort)
-    std::ranges::stable_sort(comparison.layers, std::ranges::greater(),
-                             [](const LayerComparison& row) { return row.alone.largest; });
+    std::ranges::sort(comparison.layers, std::ranges::greater(),
+                      [](const LayerComparison& row) { return row.alone.largest; });
   if (options.json)
     print_json(comparison);
   else

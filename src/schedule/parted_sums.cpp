@@ -92,6 +92,24 @@ class Repeats {
   std::set<AxisOf> visited_;
 };
 
+// Whether a value is decoded of bytes.
+class Decodes {
+ public:
+  bool operator()(const Node* node) {
+    if (!visited_.insert(node).second || visited_.size() > most_looked_at) return false;
+    if (node->op() == Op::Cast && node->src(0)->dtype().is_int() &&
+        node->src(0)->dtype().bytes() == 1)
+      return true;
+    constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
+    if (views.contains(node->op())) return (*this)(node->src(0));
+    return is_map(node) &&
+           std::ranges::any_of(node->src(), [&](const Node* source) { return (*this)(source); });
+  }
+
+ private:
+  std::set<const Node*> visited_;
+};
+
 // RESHAPEs of what is computed element for element as those of what it is computed of: so all that join meet, and are one.
 class Sunk {
  public:
@@ -232,9 +250,10 @@ UOp in_all_parts(const UOp& sum) {
   return parted.is(sum) ? sum : reshape(parted, sizes_of(sum));
 }
 
-bool adds_along_axes(const Node* node) {
+bool adds_what_is_decoded(const Node* node) {
   return node->op() == Op::Reduce && node->arg<ReduceArg>().op == Op::Add &&
-         !node->arg<ReduceArg>().axes.empty() && node->src(0)->op() != Op::Tuple;
+         !node->arg<ReduceArg>().axes.empty() && node->src(0)->op() != Op::Tuple &&
+         Decodes()(node->src(0));
 }
 
 }  // namespace
@@ -242,7 +261,7 @@ bool adds_along_axes(const Node* node) {
 std::vector<UOp> with_sums_in_parts(const std::vector<UOp>& tensors) {
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
   const auto is_joined = [](const Node* node) {
-    return adds_along_axes(node) && !in_parts(UOp(node)).is_null();
+    return adds_what_is_decoded(node) && !in_parts(UOp(node)).is_null();
   };
   if (std::ranges::none_of(nodes, is_joined)) return tensors;
   Substitution made;
@@ -251,7 +270,7 @@ std::vector<UOp> with_sums_in_parts(const std::vector<UOp>& tensors) {
     std::vector<UOp> src;
     for (const Node* source : node->src()) src.push_back(now(source));
     UOp result = with_sources(UOp(node), src);
-    if (adds_along_axes(node)) result = in_all_parts(result);
+    if (adds_what_is_decoded(node)) result = in_all_parts(result);
     made.emplace(node, result);
   }
   std::vector<UOp> results;

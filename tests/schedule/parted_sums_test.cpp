@@ -34,7 +34,9 @@ struct Case {
 };
 
 TEST(PartedSums, BlocksBecomeAxes) {
-  const Tensor codes = filled({rows, blocks, size}, 0.7), scales = filled({rows, blocks, 1}, 1.3);
+  const Tensor codes =
+      (filled({rows, blocks, size}, 0.7) * 3).cast(dtypes::i8).contiguous().realize();
+  const Tensor scales = filled({rows, blocks, 1}, 1.3);
   const Tensor x = filled({1, blocks * size}, 0.3);
   const Case cases[] = {
       {"a scale for each block",
@@ -61,7 +63,7 @@ TEST(PartedSums, BlocksBecomeAxes) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(c.name);
-    const Tensor value = (x * c.weight(codes, scales)).sum(1);
+    const Tensor value = (x * c.weight(codes.cast(dtypes::f32), scales)).sum(1);
     EXPECT_EQ(axes_of_sum(with_sums_in_parts({value.uop()})), c.axes);
     EXPECT_EQ(value.schedule().size(), 1u);
     const auto exact = [](const Tensor& tensor) { return tensor.to("INTERP").cast(dtypes::f64); };
@@ -71,8 +73,9 @@ TEST(PartedSums, BlocksBecomeAxes) {
 }
 
 TEST(PartedSums, OthersStayAsTheyAre) {
-  const Tensor value = filled({rows, blocks, size}, 0.7).flatten(1).exp().sum(1);
-  EXPECT_EQ(with_sums_in_parts({value.uop()})[0].node(), value.uop().node());
+  const Tensor x = filled({rows, blocks, size}, 0.7), scales = filled({rows, blocks, 1}, 1.3);
+  for (const Tensor& value : {x.flatten(1).exp().sum(1), (x * scales).flatten(1).sum(1)})
+    EXPECT_EQ(with_sums_in_parts({value.uop()})[0].node(), value.uop().node());
 }
 
 }  // namespace
