@@ -64,6 +64,14 @@ void KernelSlots::note_products(const Node* sum) {
   }
 }
 
+std::set<SlotDimension> KernelSlots::stored_along() const {
+  std::set<SlotDimension> found;
+  for (const Node* index : indices_)
+    if (index->size() > 2 && writes(index->src(0)->arg<ParamArg>().access))
+      found.emplace(slot(index->src(0)), static_cast<int>(index->size()) - 3);
+  return found;
+}
+
 std::set<SlotDimension> KernelSlots::beside(const SlotDimension& place) const {
   const auto [of, dimension] = place;
   std::set<const Node*> loops;

@@ -38,6 +38,8 @@ class KernelSlots {
   const std::set<std::uint32_t>& touched_otherwise() const { return touched_otherwise_; }
   // What products are summed along.
   const std::set<SlotDimension>& summed() const { return summed_; }
+  // Of the slots that it writes, the last dimensions.
+  std::set<SlotDimension> stored_along() const;
   // Of other slots, what goes along the same loop.
   std::set<SlotDimension> beside(const SlotDimension& place) const;
 

@@ -71,7 +71,7 @@ class Orders {
     return dims[at]->lo() >= least_size && std::ranges::any_of(dims.subspan(at + 1), is_more);
   }
 
-  // Along what is summed, and what goes along the same loops.
+  // Along what is summed or stored side by side, and what goes along the same loops.
   void find_candidates() {
     const std::vector<bool> open = open_slots();
     std::vector<std::pair<std::uint32_t, int>> found;
@@ -83,7 +83,11 @@ class Orders {
       known.push_back(dimension);
       found.push_back(place);
     };
-    for (const KernelSlots& kernel : kernels_) std::ranges::for_each(kernel.summed(), add);
+    for (const KernelSlots& kernel : kernels_) {
+      std::ranges::for_each(kernel.summed(), add);
+      for (const SlotDimension& stored : kernel.stored_along())
+        std::ranges::for_each(kernel.beside(stored), add);
+    }
     while (!found.empty()) {
       const auto place = found.back();
       found.pop_back();
