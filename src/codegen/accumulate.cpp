@@ -37,13 +37,10 @@ UOp after(const UOp& buffer, const std::vector<UOp>& what) {
 
 UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
 
-// A product is not rounded before a sum that it goes into, where that is one instruction. One of matrices, which added to
-// zeros, always is.
+// A product of matrices, which added to zeros, always takes the sum in.
 UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses) {
-  if (value->op() == Op::Mma) return with_sources(value, {value.src(0), value.src(1), sum});
-  const bool is_product = op == Op::Add && value->op() == Op::Mul && value->dtype().is_float();
-  return fuses && is_product ? make(Op::MulAcc, {value.src(0), value.src(1), sum})
-                             : make(op, {sum, value});
+  return value->op() == Op::Mma ? with_sources(value, {value.src(0), value.src(1), sum})
+                                : added_to(sum, op, value, fuses);
 }
 
 // One value that a loop combines.

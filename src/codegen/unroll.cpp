@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <ranges>
 
+#include <weft/dev/codegen/accumulator.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
@@ -50,18 +52,25 @@ UOp all_effects(const std::vector<UOp>& copies) {
   return as_list(effects, effects.size() != 1);
 }
 
-UOp combined(Op op, const std::vector<UOp>& copies) {
+// Behind the products that another range's copies came to.
+UOp joined(const UOp& sum, Op op, const UOp& next, bool fuses) {
+  if (!fuses || op != Op::Add || next->op() != Op::MulAcc) return added_to(sum, op, next, fuses);
+  return make(Op::MulAcc, {next.src(0), next.src(1), joined(sum, op, next.src(2), fuses)});
+}
+
+UOp combined(Op op, const std::vector<UOp>& copies, bool fuses) {
   std::vector<UOp> members = members_of(copies[0]);
   for (std::size_t copy = 1; copy < copies.size(); ++copy) {
     const std::vector<UOp> next = members_of(copies[copy]);
-    for (std::size_t i = 0; i < members.size(); ++i) members[i] = make(op, {members[i], next[i]});
+    for (std::size_t i = 0; i < members.size(); ++i)
+      members[i] = joined(members[i], op, next[i], fuses);
   }
   return as_list(members, copies[0]->op() == Op::Tuple);
 }
 
 // An END or REDUCE without its unrolled ranges. Copies stand in the order of the trips, those of the
 // innermost range next to each other: what changes with the others alone is needed for a while only.
-UOp unrolled(const UOp& closer) {
+UOp unrolled(const UOp& closer, bool fuses) {
   UOp what = closer.src(0);
   std::vector<UOp> loops;
   for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
@@ -72,7 +81,7 @@ UOp unrolled(const UOp& closer) {
     const std::vector<UOp> copies = copies_of(what, range);
     if (copies.empty()) user_error("an UNROLL or UPCAST range has no trips");
     what = closer->op() == Op::End ? all_effects(copies)
-                                   : combined(closer->arg<ReduceArg>().op, copies);
+                                   : combined(closer->arg<ReduceArg>().op, copies, fuses);
   }
   if (loops.empty()) return what;
   loops.insert(loops.begin(), what);
@@ -81,7 +90,7 @@ UOp unrolled(const UOp& closer) {
 
 class Unroll {
  public:
-  explicit Unroll(NodeList roots) {
+  Unroll(NodeList roots, bool fuses) : fuses_(fuses) {
     for (const Node* node : toposort(roots)) rebuild(node);
   }
 
@@ -94,9 +103,10 @@ class Unroll {
     const UOp result = with_sources(UOp(node), src);
     const bool closes = OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
                         std::ranges::any_of(node->src().subspan(1), is_unrolled);
-    made_.set(node, (closes ? unrolled(result) : result).node());
+    made_.set(node, (closes ? unrolled(result, fuses_) : result).node());
   }
 
+  bool fuses_;
   NodeMap<const Node*> made_;
 };
 
@@ -104,7 +114,9 @@ class Unroll {
 
 std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& options) {
   if (std::ranges::none_of(toposort(nodes_of(roots)), is_unrolled)) return roots;
-  return simplify(traversed<Unroll>(roots), {.pass = options.pass, .trace = options.trace});
+  const auto* target = options.context.get<Target>();
+  const bool fuses = target != nullptr && target->ops.contains(Op::MulAcc);
+  return simplify(traversed<Unroll>(roots, fuses), {.pass = options.pass, .trace = options.trace});
 }
 
 }  // namespace weft

@@ -50,6 +50,9 @@ constexpr Pass passes[] = {
     // After all that asks how the loops of a sum stand: a sum of sums is no nest that it knows.
     {"factors", factors, Level::Kernel, Pass::Lowering,
      "factors that inner loops of a sum do not change to the outside of these"},
+    // Before copies, which then share what they read.
+    {"in_words", in_words, Level::Kernel, Pass::Lowering,
+     "fields of bytes that become floats in words, as they are read"},
     {"unroll", unroll, Level::Kernel, Pass::Lowering, "UNROLL and UPCAST ranges to copies"},
     // Before accumulate: reductions whose bodies are vectors get vectors to add to.
     {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},

@@ -52,6 +52,9 @@ Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan&
   }
   footprints_ = touched_;
   for (std::size_t a = 0; a < nest.accesses.size(); ++a) {
+    if (comes_with_another(a))
+      for (std::size_t first = 0; first <= loops; ++first)
+        footprints_[place(first, a)] = {.lines = 0, .pages = 0};
     const bool is_region = plan.staged[a] >= 0 && plan.by_region[a];
     if (is_region) stage_region(a, loops);
     if (is_region || (plan.staged[a] < 0 && !plan.is_kept(a))) continue;
@@ -59,6 +62,38 @@ Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan&
          ++first)
       footprints_[place(first, a)] = packed(a, first);
   }
+}
+
+// Of a block of packed numbers the scales come with the numbers: where another access reads all of its row but for a line.
+bool Footprints::comes_with_another(std::size_t a) const {
+  if (!lies_in_memory(a) || nest_.accesses[a].sizes.size() < 2) return false;
+  for (std::size_t other = 0; other < nest_.accesses.size(); ++other)
+    if (other != a && lies_in_memory(other) && reads_rows_of(other, a)) return true;
+  return false;
+}
+
+bool Footprints::lies_in_memory(std::size_t a) const {
+  return plan_.staged[a] < 0 && !plan_.is_kept(a);
+}
+
+bool Footprints::reads_rows_of(std::size_t other, std::size_t a) const {
+  const NestAccess &access = nest_.accesses[a], &beside = nest_.accesses[other];
+  if (beside.storage != access.storage || beside.irregular != access.irregular) return false;
+  if (!std::ranges::equal(beside.step.begin(), beside.step.end() - 1, access.step.begin(),
+                          access.step.end() - 1))
+    return false;
+  const double own = row_of(access), all = row_of(beside);
+  const double row = static_cast<double>(access.sizes.back());
+  return (all > own || (all == own && other < a)) && (row - all) * access.bytes < machine_.line;
+}
+
+// Elements of the last dimension, in all trips.
+double Footprints::row_of(const NestAccess& access) const {
+  double elements = 1;
+  for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
+    elements += std::abs(static_cast<double>(access.step.back()[loop])) *
+                static_cast<double>(nest_.loops[loop].size - 1);
+  return elements;
 }
 
 void Footprints::stage_region(std::size_t a, std::size_t loops) {

@@ -37,6 +37,10 @@ class Footprints {
   Footprint touched(const std::vector<double>& sizes, double bytes, const Reach& reach) const;
   Footprint packed(std::size_t access, std::size_t first) const;
   void stage_region(std::size_t access, std::size_t loops);
+  bool comes_with_another(std::size_t access) const;
+  bool lies_in_memory(std::size_t access) const;
+  bool reads_rows_of(std::size_t other, std::size_t access) const;
+  double row_of(const NestAccess& access) const;
 
   const Machine& machine_;
   const Nest& nest_;

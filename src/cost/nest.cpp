@@ -183,6 +183,11 @@ class Model {
     return found == std::end(short_runs) ? 1 : found->times;
   }
 
+  // In the next line at the latest.
+  bool goes_on(const NestAccess& access, std::int64_t run, std::int64_t distance) const {
+    return run <= distance && static_cast<double>(distance - run) * access.bytes < machine_.line;
+  }
+
   // What lies together of what one trip after the other touches. Rows that a sum reads side by side join
   // where each is read to its end.
   double run_bytes(const NestAccess& access) const {
@@ -196,8 +201,8 @@ class Model {
         beside = &p;
         continue;
       }
-      if (access.irregular[p.loop] || distance != run) break;
-      run *= p.trips;
+      if (access.irregular[p.loop] || !goes_on(access, run, distance)) break;
+      run = distance * p.trips;
       if (beside != nullptr && std::abs(access.stride(beside->loop)) * beside->step == run)
         run *= std::exchange(beside, nullptr)->trips;
     }
@@ -225,8 +230,8 @@ class Model {
       if (!changes(access, i) || p.trips == 1) continue;
       const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
       if (in_registers(p) && distance > run) continue;
-      if (distance != run) break;
-      run *= p.trips;
+      if (!goes_on(access, run, distance)) break;
+      run = distance * p.trips;
     }
     return static_cast<double>(run) * access.bytes;
   }
@@ -371,6 +376,31 @@ class Model {
     }
   }
 
+  // In each trip of the innermost loop, of those that are run in it. What stays over trips is computed before them,
+  // and what copies or lanes have in common once.
+  double arithmetic(const std::vector<NestOps>& ops, bool in_sums) const {
+    double instructions = 0;
+    for (const NestOps& each : ops) {
+      double times = each.instructions;
+      bool stays = true;
+      for (std::size_t i = pieces(); i-- > 0;) {
+        const Piece& p = piece(i);
+        const auto trips = static_cast<double>(p.trips);
+        const bool changes = each.changes[p.loop];
+        if (p.kind == LoopKind::Vector) {
+          if (changes) times *= std::max(1.0, vectors_wide());
+        } else if (p.kind == LoopKind::Upcast) {
+          if (changes) times *= trips;
+        } else if (in_sums || !nest_.loops[p.loop].is_reduce) {
+          stays = stays && !changes;
+          if (stays) times /= trips;
+        }
+      }
+      instructions += times;
+    }
+    return instructions;
+  }
+
   // That run together, each of which adds up as many values.
   double sums_together() const {
     for (const NestLoop& loop : nest_.loops)
@@ -379,11 +409,11 @@ class Model {
   }
 
   double compute_cycles() const {
-    double values = 1, sums = 1, outside = 1, outputs = 1, passes = 1;
+    double sums = 1, outside = 1, outputs = 1, passes = 1;
     bool sums_lanes = false;
     for (const Piece& p : plan_.pieces) {
       const bool is_reduce = nest_.loops[p.loop].is_reduce;
-      if (p.kind == LoopKind::Upcast) (is_reduce ? values : sums) *= static_cast<double>(p.trips);
+      if (p.kind == LoopKind::Upcast && !is_reduce) sums *= static_cast<double>(p.trips);
       if (!in_registers(p)) {
         outside *= static_cast<double>(p.trips);
         if (!is_reduce) {
@@ -394,14 +424,13 @@ class Model {
       sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
     }
     const double width = std::max(1.0, vectors_wide());
-    values *= sums;
     Instructions inner, outer;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) count(a, is_inner_[a] ? inner : outer);
-    inner.arithmetic += nest_.inner_ops * values * width;
-    outer.arithmetic += nest_.outer_ops * values * width + (sums_lanes ? 12 * values : 0);
+    inner.arithmetic += arithmetic(nest_.inner_ops, true);
+    outer.arithmetic += arithmetic(nest_.outer_ops, false) + (sums_lanes ? 12 * sums : 0);
     if (sums_in_memory()) inner.loads += 3 * sums * width;
     const bool has_chain = nest_.has_reduce() && !sums_in_memory();
-    const double added = values * sums_together();
+    const double added = sums * sums_together();
     double cycles = outside * cycles_of(inner, has_chain ? added * width : 0);
     if (!nest_.has_reduce()) return cycles;
     cycles += outputs * (cycles_of(outer, 0) + added * width + 10);
@@ -412,8 +441,9 @@ class Model {
 
   // What stands in the lanes, in registers.
   double vectors_wide() const {
-    const double lanes = vector() == nullptr ? 1 : static_cast<double>(vector()->trips);
-    return lanes * static_cast<double>(nest_.widest) / machine_.vector_bytes;
+    if (vector() == nullptr) return 0;
+    const double lanes = static_cast<double>(vector()->trips);
+    return lanes * static_cast<double>(nest_.loops[vector()->loop].widest) / machine_.vector_bytes;
   }
 
   double cycles_of(const Instructions& code, double accumulators) const {
@@ -442,6 +472,9 @@ class Model {
         row *= p.trips;
     return row;
   }
+
+  // Of each element of a region, whose rows have ends.
+  static double along_rows(double row, double lanes) { return std::max(4 / lanes, 1.5 / row); }
 
   // It takes memory, which only a gain of time is worth.
   double price_of_kept() const {
@@ -473,9 +506,10 @@ class Model {
       }
       const double elements = staged_elements(access, plan_, a, at + 1);
       const double lanes = machine_.vector_bytes / access.bytes;
-      const double each = is_contiguous        ? 2 / lanes
-                          : parts > 0          ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
-                          : plan_.by_region[a] ? 4 / lanes  // along its rows, which have ends
+      const double each = is_contiguous ? 2 / lanes
+                          : parts > 0   ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
+                          : plan_.by_region[a]
+                              ? along_rows(region_sizes(access, plan_, at + 1).back(), lanes)
                           : row_of(access, at) >= 4 ? 0.75
                                                     : 1.5;
       // What is filled in the copies of a loop in registers counts as filled around them.

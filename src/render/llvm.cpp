@@ -58,9 +58,8 @@ class LlvmSource : LlvmWriter {
     for (at_ = 0; at_ < program_.size(); ++at_)
       if (needed_.contains(program_[at_])) render(program_[at_]);
     if (nowhere_bytes_ > 0)
-      entry_ += fmt::format(
-          "  %nowhere = alloca <{0} x i8>, align 64\n  store <{0} x i8> zeroinitializer, ptr "
-          "%nowhere\n",
+      globals_ += fmt::format(
+          "@nowhere = private unnamed_addr constant <{} x i8> zeroinitializer, align 64\n",
           nowhere_bytes_);
     return fmt::format(
         "{}define void @kernel(ptr %arguments, ptr %values{}) {{\nentry:\n{}  br label "
@@ -258,7 +257,25 @@ class LlvmSource : LlvmWriter {
     return true;
   }
 
+  // Halves are known by their bits, but where LLVM converts them.
+  bool converts_half(const Node* node) {
+    if (node->op() != Op::Cast) return false;
+    const DType from = operand_of(node), to = node->dtype();
+    const std::string& value = text_of(node->src(0));
+    if (from.kind() == Kind::F16 && to.kind() == Kind::F32) {
+      const std::string half = add("bitcast {} {} to {}", llvm_type(from), value, llvm_half(from));
+      name(node, add("fpext {} {} to {}", llvm_half(from), half, llvm_type(to)));
+    } else if (from.kind() == Kind::F32 && to.kind() == Kind::F16) {
+      const std::string half = add("fptrunc {} {} to {}", llvm_type(from), value, llvm_half(to));
+      name(node, add("bitcast {} {} to {}", llvm_half(to), half, llvm_type(to)));
+    } else {
+      return false;
+    }
+    return true;
+  }
+
   void apply(const Node* node) {
+    if (converts_half(node)) return;
     std::vector<std::string> operands;
     for (const Node* source : node->src()) operands.push_back(text_of(source));
     const std::string instruction = llvm_instruction(node, operands);
@@ -354,10 +371,10 @@ class LlvmSource : LlvmWriter {
     return fmt::format("{} {}", llvm_type(dtype.vec(lanes)), value);
   }
 
-  // Where nothing is valid, zeros.
+  // Where nothing is valid, zeros. A constant: LLVM would branch around memory of the kernel's own.
   std::string safe_address(const Access& access, const std::string& valid) {
     nowhere_bytes_ = std::max(nowhere_bytes_, access.dtype.bytes());
-    return add("select i1 {}, ptr {}, ptr %nowhere", valid, access.address);
+    return add("select i1 {}, ptr {}, ptr @nowhere", valid, access.address);
   }
 
   std::string mask(const Access& access) {

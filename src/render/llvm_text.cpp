@@ -104,6 +104,10 @@ std::string llvm_type(DType dtype) {
   return dtype.lanes() == 1 ? scalar : fmt::format("<{} x {}>", dtype.lanes(), scalar);
 }
 
+std::string llvm_half(DType dtype) {
+  return dtype.lanes() == 1 ? "half" : fmt::format("<{} x half>", dtype.lanes());
+}
+
 std::string llvm_memory_type(DType dtype) { return llvm_type(memory_of(dtype)); }
 
 std::string llvm_splat(std::string_view scalar, DType dtype) {

@@ -226,6 +226,35 @@ TEST_P(Cpu, Casts) {
   }
 }
 
+// All of f16 to f32, and what lies at and between neighbours back: by an instruction where the processor has one.
+TEST_P(Cpu, ConvertsHalves) {
+  std::vector<Bits> halves, floats;
+  for (Bits code = 0; code < Bits{1} << 16; ++code) {
+    halves.push_back(code);
+    const Bits at = convert(code, dtypes::f16, dtypes::f32);
+    for (const Bits bits : {at, at + (1 << 12), at + (1 << 12) - 1, at + (1 << 12) + 1, code << 16})
+      floats.push_back(bits & 0xffffffff);
+  }
+  const auto check = [&](const std::vector<Bits>& values, DType from, DType to) {
+    const auto count = static_cast<std::int64_t>(values.size());
+    const UOp i = range(count, 0);
+    const UOp x = load(place(param(0, Access::Read, {size(count)}, from), {i}));
+    const UOp out = place(param(1, Access::Write, {size(count)}, to), {i});
+    Memory memory{stored(values, from), std::vector<std::byte>(values.size() * to.bytes())};
+    run(GetParam(), kernel_of({over(put(out, cast(x, to)), {i})}), memory);
+    const std::vector<Bits> got = loaded(memory[1], to);
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const Bits expected = convert(values[k], from, to);
+      if (is_nan(expected, to) && is_nan(got[k], to)) continue;
+      ASSERT_EQ(got[k], expected) << from.str() << " to " << to.str() << " of " << values[k];
+    }
+  };
+  check(halves, dtypes::f16, dtypes::f32);
+  check(halves, dtypes::f16, dtypes::f64);
+  check(halves, dtypes::f16, dtypes::i32);
+  check(floats, dtypes::f32, dtypes::f16);
+}
+
 Memory random_floats(std::vector<std::size_t> sizes) {
   std::mt19937 random(7);
   Memory memory;

@@ -240,6 +240,33 @@ TEST_F(Choose, NeighbouringWindowsShareWhatTheyRead) {
   EXPECT_NO_THROW(apply_schedule(kernel, chosen));
 }
 
+// Rows of blocks of two bytes of a scale and 16 of two numbers each, times a vector.
+UOp packed_rows(std::int64_t rows, std::int64_t blocks) {
+  const UOp row = loop(rows), block = reduction(blocks), half = reduction(2), i = reduction(16);
+  const UOp bytes = param(1, Access::Read, {size(rows * blocks), size(18)}, dtypes::u8);
+  const UOp at = row * blocks + block;
+  const UOp both = load(place(bytes, {at, i + 2}));
+  const UOp field = make(Op::Shr, {both, cast(half, dtypes::u8) * 4}) & 15;
+  const UOp number = cast(field, dtypes::f32);
+  const UOp scale = cast(load(place(bytes, {at, const_int(0)})), dtypes::f32);
+  const UOp x =
+      load(place(param(2, Access::Read, {size(blocks * 32)}), {block * 32 + half * 16 + i}));
+  const UOp sum = reduce(Op::Add, {x * (number * scale), block, half, i});
+  return kernel_of(over(put(place(param(0, Access::Write, {size(rows)}), {row}), sum), {row}));
+}
+
+TEST_F(Choose, FieldsOfPackedNumbersAreReadTogether) {
+  const Schedule chosen = choose_schedule(packed_rows(4096, 128).node(), fixed_target());
+  EXPECT_NE(to_string(chosen).find("upcast k1"), std::string::npos) << to_string(chosen);
+  EXPECT_EQ(family_of(chosen, LoopKind::Vector), "k2") << to_string(chosen);
+}
+
+// They lie in the lines of the numbers.
+TEST_F(Choose, ScalesOfBlocksAreNotStaged) {
+  const Schedule chosen = choose_schedule(packed_rows(4096, 128).node(), fixed_target());
+  EXPECT_EQ(std::ranges::count(chosen, Action::Stage, &Action::type), 0) << to_string(chosen);
+}
+
 TEST_F(Choose, SumOfRowsHasLanesAlongTheRow) {
   const Schedule chosen = choose_schedule(rows(256, 4096).node(), fixed_target());
   EXPECT_EQ(family_of(chosen, LoopKind::Vector), "k0") << to_string(chosen);

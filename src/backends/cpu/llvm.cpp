@@ -26,6 +26,7 @@ class LlvmCompiler final : public Compiler {
   Target target() const override {
     Target target = target_of(processor_);
     target.vector_bytes = processor_.vector_bytes;
+    if (processor_.has_halves) target.converts = {Kind::F16};
     target.machine = machine();
     if (processor_.has_tiles) target.mma.assign(mma_shapes().begin(), mma_shapes().end());
     return target;

@@ -12,7 +12,8 @@ struct Processor {
   std::string_view model;   // as compilers name what it has; empty: all that this one has
   int vector_bytes;
   bool has_fma;
-  bool has_tiles;  // AMX: products of matrices
+  bool has_halves;  // it casts f16 from and to f32
+  bool has_tiles;   // AMX: products of matrices
   bool runs_here;
   bool is_like_this;  // of the same kind: what it runs might run here
 };

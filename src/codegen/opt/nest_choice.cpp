@@ -148,7 +148,9 @@ class Chooser {
   }
 
   std::int64_t bytes_of_tile(const Option& option) const {
-    return option.lanes * option.vectors * static_cast<std::int64_t>(nest_.widest);
+    if (option.vector < 0) return option.vectors;
+    const std::size_t widest = nest_.loops[static_cast<std::size_t>(option.vector)].widest;
+    return option.lanes * option.vectors * static_cast<std::int64_t>(widest);
   }
 
   // How many tiles of the vector loop sums can go along with in each of their trips, up to `most`;
@@ -198,7 +200,7 @@ class Chooser {
 bool are_alike(const NestLoop& a, const NestLoop& b) {
   const auto all = [](const NestLoop& loop) {
     return std::tuple(loop.names.size(), loop.size, loop.is_reduce, loop.has_others, loop.is_fixed,
-                      loop.is_around, loop.is_cut);
+                      loop.is_around, loop.is_cut, loop.widest);
   };
   return all(a) == all(b);
 }
@@ -224,7 +226,7 @@ bool are_alike(const Nest& a, const Nest& b) {
       if ((a.accesses[i].storage == a.accesses[k].storage) !=
           (b.accesses[i].storage == b.accesses[k].storage))
         return false;
-  return a.inner_ops == b.inner_ops && a.outer_ops == b.outer_ops && a.widest == b.widest;
+  return a.inner_ops == b.inner_ops && a.outer_ops == b.outer_ops;
 }
 
 void report(const Schedule& schedule, const std::string& reasons) {

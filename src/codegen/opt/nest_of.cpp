@@ -66,7 +66,7 @@ class Reader {
     if (!add_reads(computed_in(closer->op() == Op::Reduce ? closer : closer->src(0), is_own)))
       return std::nullopt;
     if (closer->op() == Op::End && !add_stores(closer)) return std::nullopt;
-    for (const Node* sum : sums) nest_.inner_ops += ops_of(sum->src(0)) + added(sum);
+    for (const Node* sum : sums) add_ops_of(sum);
     if (sums.empty()) std::swap(nest_.inner_ops, nest_.outer_ops);
     return nest_;
   }
@@ -118,7 +118,7 @@ class Reader {
           add_access(node->src(0), "", false);
       }
       if (is_elementwise(node->op()) && !node->dtype().is_index() && !node->dtype().is_weak())
-        nest_.widest = std::max(nest_.widest, node->dtype().bytes());
+        widen(loops_of(node), node->dtype().bytes());
     }
     std::set<const Node*> indices;
     for (const auto& [name, load] : reads)
@@ -166,7 +166,7 @@ class Reader {
       add_access(store->src(0), "", true);
       stored.push_back(store->src(1));
     }
-    nest_.outer_ops += ops_of(stored);
+    add_ops(stored, nest_.outer_ops);
     if (nest_.accesses.size() > most_reads) join_alike();
     return true;
   }
@@ -223,7 +223,6 @@ class Reader {
     access.is_constant =
         storage->op() == Op::Param && storage->arg<ParamArg>().access == Access::Constant;
     access.bytes = static_cast<double>(storage->dtype().bytes());
-    nest_.widest = std::max(nest_.widest, storage->dtype().bytes());
     access.irregular.resize(nest_.loops.size());
     access.guarded.resize(nest_.loops.size());
     mark(place->src(1), access.guarded);
@@ -238,6 +237,9 @@ class Reader {
       access.last.push_back(at);
     }
     access.strides = strides_of(access);
+    std::vector<bool> changes;
+    for (std::size_t i = 0; i < nest_.loops.size(); ++i) changes.push_back(access.changes_with(i));
+    widen(changes, storage->dtype().bytes());
     nest_.accesses.push_back(std::move(access));
   }
 
@@ -268,11 +270,37 @@ class Reader {
     return strides;
   }
 
+  void widen(const std::vector<bool>& loops, std::size_t bytes) {
+    for (std::size_t i = 0; i < loops.size(); ++i)
+      if (loops[i]) nest_.loops[i].widest = std::max(nest_.loops[i].widest, bytes);
+  }
+
+  std::vector<bool> loops_of(const Node* node) const {
+    std::vector<bool> loops(nest_.loops.size());
+    mark(node, loops);
+    return loops;
+  }
+
+  static void add_ops(double instructions, std::vector<bool> changes, std::vector<NestOps>& ops) {
+    const auto found = std::ranges::find(ops, changes, &NestOps::changes);
+    if (found == ops.end())
+      ops.push_back({std::move(changes), instructions});
+    else
+      found->instructions += instructions;
+  }
+
+  void add_ops(const std::vector<const Node*>& values, std::vector<NestOps>& ops) const {
+    for (const Node* node : elementwise_below(values))
+      if (is_elementwise(node->op())) add_ops(weight_of(node->op()), loops_of(node), ops);
+  }
+
   // A product is part of the instruction that adds it.
-  double added(const Node* reduce) const {
-    const Node* value = reduce->src(0);
+  void add_ops_of(const Node* sum) {
+    const Node* value = sum->src(0);
+    add_ops({value}, nest_.inner_ops);
     const bool is_product = value->op() == Op::Mul && value->dtype().is_float();
-    return fuses_ && is_product && reduce->arg<ReduceArg>().op == Op::Add ? 0 : 1;
+    if (!fuses_ || !is_product || sum->arg<ReduceArg>().op != Op::Add)
+      add_ops(1, loops_of(value), nest_.inner_ops);
   }
 
   const std::map<const Node*, std::string>& loop_names_;

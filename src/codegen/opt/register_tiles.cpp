@@ -13,6 +13,7 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t most_values = 32;    // in registers at once, tried at all
+constexpr std::int64_t most_fields = 4;     // of a packed number, read together
 constexpr std::size_t most_tiles = 5;       // kept by each time
 constexpr std::size_t most_promising = 32;  // looked at again
 // Kept of those with as many vectors of one loop, before others.
@@ -37,7 +38,7 @@ class RegisterTiles {
       if (!may_be_vector(v)) continue;
       Option option = plain;
       option.vector = static_cast<int>(v);
-      for (std::int64_t lanes : lanes_for(nest_.loops[v].size)) {
+      for (std::int64_t lanes : lanes_for(v)) {
         option.lanes = lanes;
         add_vectors(option, tiles);
       }
@@ -77,6 +78,7 @@ class RegisterTiles {
       option.vectors = vectors;
       add_tile(option, tiles);
       add_copies(option, tiles);
+      add_short_sums(option, tiles);
     }
     option.vectors = 1;
     const bool sums_lanes = nest_.loops[static_cast<std::size_t>(option.vector)].is_reduce;
@@ -155,7 +157,7 @@ class RegisterTiles {
       const std::vector<Staging> stagings = trial_.stagings(access);
       if (stagings.empty()) continue;
       // Of a region, lanes are best read where they lie together.
-      const bool is_apart = access.stride(v) > 1 && !reads_between(access.stride(v), most_lanes());
+      const bool is_apart = access.stride(v) > 1 && !reads_between(access.stride(v), most_lanes(v));
       if (is_all)
         result[a] = is_apart ? stagings[0] : stagings.back();
       else if (access.changes_with(v))
@@ -198,6 +200,22 @@ class RegisterTiles {
     }
   }
 
+  // All trips of a short sum at once, where they read the same vectors: fields of packed numbers.
+  void add_short_sums(Option option, std::vector<Option>& tiles) const {
+    const auto v = static_cast<std::size_t>(option.vector);
+    for (std::size_t u = first_reduce(nest_) + 1; u < nest_.loops.size(); ++u) {
+      const NestLoop& loop = nest_.loops[u];
+      const auto is_shared = [&](const NestAccess& access) {
+        return !access.is_write && access.changes_with(v) && !access.changes_with(u);
+      };
+      if (u == v || !loop.is_reduce || loop.size < 2 || loop.size > most_fields) continue;
+      if (std::ranges::none_of(nest_.accesses, is_shared)) continue;
+      option.inner = {static_cast<int>(u), loop.size};
+      add_tile(option, tiles);
+      add_copies(option, tiles);
+    }
+  }
+
   // Without a reduction only where lanes of v are at a distance, and copies of u neighbours.
   std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
     if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
@@ -223,10 +241,11 @@ class RegisterTiles {
   // Sums that are stored at a distance, once they are complete: where no loop along memory fills a
   // register, as with small images, or reads all of its neighbours.
   bool may_scatter(std::size_t loop) const {
-    if (!nest_.has_reduce() || nest_.loops[loop].is_reduce || nest_.loops[loop].size < most_lanes())
+    if (!nest_.has_reduce() || nest_.loops[loop].is_reduce ||
+        nest_.loops[loop].size < most_lanes(loop))
       return false;
     for (std::size_t other = nest_.around(); other < nest_.loops.size(); ++other)
-      if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes() &&
+      if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes(other) &&
           is_contiguous_for_some(other) && !reads_apart(other))
         return false;
     return true;
@@ -235,17 +254,18 @@ class RegisterTiles {
   bool reads_apart(std::size_t loop) const {
     return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
       return !access.is_write && !access.irregular[loop] &&
-             reads_between(access.stride(loop), most_lanes());
+             reads_between(access.stride(loop), most_lanes(loop));
     });
   }
 
-  std::int64_t most_lanes() const {
-    return machine_.vector_bytes / static_cast<std::int64_t>(nest_.widest);
+  std::int64_t most_lanes(std::size_t loop) const {
+    return machine_.vector_bytes / static_cast<std::int64_t>(nest_.loops[loop].widest);
   }
 
   // As many as there are trips for, or more, of which some are masked.
-  std::vector<std::int64_t> lanes_for(std::int64_t size) const {
-    if (size >= most_lanes()) return {most_lanes()};
+  std::vector<std::int64_t> lanes_for(std::size_t loop) const {
+    const std::int64_t size = nest_.loops[loop].size, most = most_lanes(loop);
+    if (size >= most) return {most};
     const auto trips = static_cast<std::uint64_t>(size);
     const auto less = static_cast<std::int64_t>(std::bit_floor(trips)),
                more = static_cast<std::int64_t>(std::bit_ceil(trips));

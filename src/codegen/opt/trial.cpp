@@ -95,7 +95,9 @@ double Trial::scratch_of(const Option& option, const NestPlan& plan) const {
     if (is_inside && !nest_.loops[piece.loop].is_reduce) values *= static_cast<double>(piece.trips);
     is_inside = is_inside || nest_.loops[piece.loop].is_reduce;
   }
-  return scratch + values * static_cast<double>(std::max<std::size_t>(4, nest_.widest));
+  std::size_t bytes = 4;
+  for (const NestLoop& loop : nest_.loops) bytes = std::max(bytes, loop.widest);
+  return scratch + values * static_cast<double>(bytes);
 }
 
 bool Trial::is_legal(const Option& option, const NestPlan& plan) const {

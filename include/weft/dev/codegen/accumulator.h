@@ -15,4 +15,12 @@ inline UOp identity_of(Op op, DType dtype) {
   return const_bits(dtype, identity_bits(info(op).identity, dtype.scalar()));
 }
 
+// A product is not rounded before a sum that it goes into, where that is one instruction.
+inline UOp added_to(const UOp& sum, Op op, const UOp& value, bool fuses) {
+  const bool is_product = op == Op::Add && value->op() == Op::Mul && value->dtype().is_float();
+  return fuses && is_product && value->dtype().bits() >= 32
+             ? make(Op::MulAcc, {value.src(0), value.src(1), sum})
+             : make(op, {sum, value});
+}
+
 }  // namespace weft

@@ -49,6 +49,7 @@ std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& 
 // A sum of products of which a factor does not change in the inner loops, as the scale of a block, is a sum of that factor
 // times sums. NOOPT=1 leaves this out.
 std::vector<UOp> factors(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+std::vector<UOp> in_words(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 // UNROLL and UPCAST ranges become copies, one for each trip.
 std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& options = {});

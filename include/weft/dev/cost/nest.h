@@ -21,6 +21,7 @@ struct NestLoop {
   bool is_fixed = false;    // and fill memory in it
   bool is_around = false;   // the nest stands in it: it is not the nest's to change
   bool is_cut = false;      // and threads will share it in parts
+  std::size_t widest = 1;   // bytes of a value that changes with it
 };
 
 // Elements that are read by several neighbouring outputs: by nobody else, or by outputs of other loops too.
@@ -49,12 +50,18 @@ struct NestAccess {
   }
 };
 
+// Simple instructions that change with the same loops: trips of others share what they come to.
+struct NestOps {
+  std::vector<bool> changes;  // by loop
+  double instructions = 0;
+  friend bool operator==(const NestOps&, const NestOps&) = default;
+};
+
 struct Nest {
   std::vector<NestLoop> loops;
   std::vector<NestAccess> accesses;
-  double inner_ops = 0;    // in each trip of the reduction; without one, for each element
-  double outer_ops = 0;    // for each element, once the reduction is complete
-  std::size_t widest = 1;  // bytes of a value
+  std::vector<NestOps> inner_ops;  // in each trip of the reduction; without one, for each element
+  std::vector<NestOps> outer_ops;  // for each element, once the reduction is complete
   bool has_reduce() const;
   std::size_t around() const;  // loops that it stands in, which are the first
 };

@@ -17,6 +17,7 @@ struct Target {
   bool lowered = false;
   OpSet ops = {};                  // the elementwise ops it has
   KindSet kinds = {};              // the scalars it computes in; others only lie in memory
+  KindSet converts = {};           // and of those, what is cast from and to f32 by an instruction
   int vector_bytes = 0;            // of a vector register; 0 where values are scalars
   std::vector<MmaShape> mma = {};  // products of matrices that are one instruction
   std::size_t scratch_bytes = std::size_t{1} << 20;  // memory of its own that a kernel may have
