@@ -27,7 +27,7 @@ layers='
  9 io        data.h dlpack.h io.h loader.h object.h state.h tokenizer.h
  9 nn        nn nn.h
 10 onnx      onnx.h onnx_writer.h
-10 export    export.h
+10 export    export.h weft_library.h
 11 umbrella  weft.h'
 
 find include/weft src -type f ! -name CMakeLists.txt | sort | LAYERS="$layers" xargs awk '
