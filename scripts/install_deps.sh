@@ -9,7 +9,7 @@ packages() {
     bench) echo nlohmann-json3-dev python3-venv ;;
     clang) echo clang-19 libclang-rt-19-dev ;;
     qemu) echo qemu-user g++-aarch64-linux-gnu ;;
-    check) echo clang-format-19 clang-tidy-22 doxygen pkg-config ;;
+    check) echo abigail-tools clang-format-19 clang-tidy-22 doxygen pkg-config ;;
     chroot) echo debootstrap git ;;
     *) echo "install_deps.sh: no group '$1'" >&2; return 1 ;;
   esac
