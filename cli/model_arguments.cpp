@@ -227,9 +227,10 @@ void add_compile(CLI::App& app, CompileOptions& options) {
       ->required()
       ->type_name("FOLDER");
   command
-      ->add_option("--target", options.library.target,
-                   "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64, or c: source "
-                   "for any compiler of C99")
+      ->add_option(
+          "--target", options.library.target,
+          "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64, cpu=riscv64, or c: "
+          "source for any compiler of C99")
       ->type_name("TARGET")
       ->capture_default_str();
   static const std::map<std::string, ExportKind> kinds{{"object", ExportKind::Object},

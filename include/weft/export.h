@@ -28,7 +28,7 @@ enum class ExportKind : char {
 };
 
 struct ExportOptions {
-  // cpu=native, another processor (cpu=x86-64-v3, cpu=aarch64), or c: source that a compiler of C99 takes.
+  // cpu=native, another processor (cpu=x86-64-v3, cpu=aarch64, cpu=riscv64), or c: source that a compiler of C99 takes.
   std::string target = "cpu=native";
   std::string name = "net";  // of the files, and what all names in them begin with
   std::vector<ExportKind> kinds = {ExportKind::Object};

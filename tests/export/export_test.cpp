@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -216,7 +217,7 @@ TEST(Export, WeightsMayBeTrainedOn) {
 }
 
 TEST(Export, FilesAreTheSameEachTime) {
-  for (const char* target : {"cpu=native", "cpu=aarch64", "c"}) {
+  for (const char* target : {"cpu=native", "cpu=aarch64", "cpu=riscv64", "c"}) {
     const std::string device = export_device(target);
     const ExportedFunction function = Net(device).function();
     const Named inputs = inputs_of(device);
@@ -235,12 +236,14 @@ TEST(Export, FilesAreTheSameEachTime) {
 
 TEST(Export, ObjectsAreForTheirProcessor) {
   constexpr std::size_t machine = 18;  // in the header of ELF
-  constexpr char aarch64 = '\xb7';
-  const std::string device = export_device("cpu=aarch64");
-  const TemporaryFolder folder;
-  export_c(Net(device).function(), inputs_of(device), folder.path().string(),
-           {.target = "cpu=aarch64", .name = "tiny"});
-  EXPECT_EQ(text_of_file((folder / "tiny.o").string()).at(machine), aarch64);
+  const std::map<std::string, char> machines{{"cpu=aarch64", '\xb7'}, {"cpu=riscv64", '\xf3'}};
+  for (const auto& [target, number] : machines) {
+    const std::string device = export_device(target);
+    const TemporaryFolder folder;
+    export_c(Net(device).function(), inputs_of(device), folder.path().string(),
+             {.target = target, .name = "tiny"});
+    EXPECT_EQ(text_of_file((folder / "tiny.o").string()).at(machine), number);
+  }
 }
 
 TEST(Export, NothingIsMissingButMemory) {
