@@ -53,9 +53,11 @@ int open_session(Model& model, void** state) {
     close_session(session);
     return fail(WEFT_NO_MEMORY, "there is no memory for a workspace of %zu bytes", bytes);
   }
-  if (compiled->threads > 1 && (session->pool = new_pool(compiled->threads - 1)) == nullptr) {
+  const int helpers = compiled->threads - 1;
+  if (helpers > 0) session->pool = new_pool(helpers);
+  if (helpers > 0 && session->pool == nullptr) {
     close_session(session);
-    return fail(WEFT_NO_MEMORY, "%d threads cannot be started", compiled->threads - 1);
+    return fail(WEFT_NO_MEMORY, "%d threads cannot be started", helpers);
   }
   *state = session;
   return WEFT_OK;
