@@ -7,7 +7,7 @@ PEERS ?=
 CMAKE_FLAGS ?=
 
 .NOTPARALLEL:
-.PHONY: help run test bench bench-peers asan asan-quick tsan fuzz format lint docs reference install check-all clean
+.PHONY: help run test bench bench-peers asan asan-quick tsan fuzz format lint docs reference install deb check-all clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -60,6 +60,9 @@ reference: ## Write the reference of the public headers to build/reference; warn
 
 install: build-release ## Install into PREFIX (/usr/local)
 	cmake --install build/release --prefix $(PREFIX)
+
+deb: build-release ## Make packages for Debian in build/release/packages
+	cd build/release && cpack -B packages
 
 check-all: deps-check deps-chroot deps-qemu test lint asan tsan build-minimal build-clang build-release ## Everything that is too long for CI
 	ctest --preset minimal -j $(JOBS)

@@ -223,18 +223,30 @@ void add_compile(CLI::App& app, CompileOptions& options) {
   command->add_option("model", options.model.file, "An ONNX file")->required()->type_name("FILE");
   command
       ->add_option("-o,--out", options.folder,
-                   "A folder, which is made: NAME.h, NAME.o or NAME.c, and NAME.weights go there")
+                   "A folder, which is made: NAME.h, NAME.weights and the code go there")
       ->required()
       ->type_name("FOLDER");
   command
-      ->add_option("--target", options.library.target,
-                   "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64, or c: source "
-                   "for any compiler of C99")
+      ->add_option(
+          "--target", options.library.target,
+          "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64, cpu=riscv64, or c: "
+          "source for any compiler of C99")
       ->type_name("TARGET")
       ->capture_default_str();
+  static const std::map<std::string, ExportKind> kinds{{"object", ExportKind::Object},
+                                                       {"static", ExportKind::Static},
+                                                       {"shared", ExportKind::Shared}};
+  command
+      ->add_option("--kind", options.library.kinds,
+                   "What the code comes in, one or several: object (NAME.o, or NAME.c), static "
+                   "(NAME.a), shared (NAME.so, linked by the C compiler CC)")
+      ->delimiter(',')
+      ->transform(CLI::CheckedTransformer(kinds).description(""))
+      ->type_name("object,static,shared")
+      ->default_str("object");
   command
       ->add_option("--name", options.library.name,
-                   "Of the files and of the functions: NAME_run, NAME_verify")
+                   "Of the files and of what they define: NAME_run, NAME_verify, NAME_description")
       ->capture_default_str();
   add_shapes(*command, options.model);
   command

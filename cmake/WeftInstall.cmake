@@ -1,5 +1,6 @@
 # What `cmake --install` puts where: headers, library, the module of LLVM, tool with its manual page and completions, models,
-# CMake package, pkg-config file. The component `runtime` is the tool with what it loads.
+# CMake package, pkg-config files. The component `runtime` is the tool with what it loads, `texts` what the tool says of itself, `run`
+# the library for models that were compiled, `development` the rest: cmake/WeftPackage.cmake makes packages of them.
 
 include(CMakePackageConfigHelpers)
 
@@ -30,13 +31,17 @@ if(BUILD_SHARED_LIBS)
   set_target_properties(weft_cli PROPERTIES INSTALL_RPATH $ORIGIN/${bin_to_lib})
 endif()
 
-install(TARGETS weft EXPORT weft LIBRARY COMPONENT runtime NAMELINK_COMPONENT Unspecified)
-install(TARGETS weft_cli COMPONENT runtime)
+set(CMAKE_INSTALL_DEFAULT_COMPONENT_NAME development)
+set_target_properties(weft_cli PROPERTIES EXPORT_NAME tool)
+install(TARGETS weft EXPORT weft LIBRARY COMPONENT runtime NAMELINK_COMPONENT development)
+install(TARGETS weft_cli EXPORT weft COMPONENT runtime)
+install(TARGETS weft_run_only EXPORT weft LIBRARY COMPONENT run NAMELINK_COMPONENT development)
 set(texts ${PROJECT_BINARY_DIR}/cli/texts)
-install(FILES ${texts}/weft.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-install(FILES ${texts}/weft DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
-install(FILES ${texts}/_weft DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-install(FILES ${texts}/weft.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+install(FILES ${texts}/weft.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT texts)
+install(FILES ${texts}/weft DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT texts)
+install(FILES ${texts}/_weft DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT texts)
+install(FILES ${texts}/weft.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT texts)
+install(FILES ${PROJECT_BINARY_DIR}/src/run/weft_c.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 install(DIRECTORY include/ ${PROJECT_BINARY_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY models/ DESTINATION ${CMAKE_INSTALL_DATADIR}/weft/models
   FILES_MATCHING PATTERN *.onnx PATTERN *.png PATTERN *.txt)
@@ -49,8 +54,11 @@ install(FILES
   ${PROJECT_BINARY_DIR}/weftConfig.cmake
   ${PROJECT_BINARY_DIR}/weftConfigVersion.cmake
   cmake/FindZ3.cmake
+  cmake/WeftCompile.cmake
   DESTINATION ${package_dir})
 
 file(RELATIVE_PATH WEFT_PC_PREFIX /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/weft.pc.in weft.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/weft.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/weft-run.pc.in weft-run.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/weft.pc ${PROJECT_BINARY_DIR}/weft-run.pc
+  DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

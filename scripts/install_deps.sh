@@ -8,8 +8,8 @@ packages() {
     build) echo g++ cmake ninja-build libfmt-dev libz3-dev libsqlite3-dev zlib1g-dev libstb-dev libdlpack-dev libprotozero-dev llvm-19-dev clang-19 libcli11-dev libgtest-dev libmpfr-dev ;;
     bench) echo nlohmann-json3-dev python3-venv ;;
     clang) echo clang-19 libclang-rt-19-dev ;;
-    qemu) echo qemu-user g++-aarch64-linux-gnu ;;
-    check) echo clang-format-19 clang-tidy-22 doxygen pkg-config ;;
+    qemu) echo qemu-user g++-aarch64-linux-gnu gcc-riscv64-linux-gnu libc6-dev-riscv64-cross ;;
+    check) echo abigail-tools clang-format-19 clang-tidy-22 doxygen pkg-config ;;
     chroot) echo debootstrap git ;;
     *) echo "install_deps.sh: no group '$1'" >&2; return 1 ;;
   esac

@@ -60,6 +60,9 @@ const std::vector<SettingInfo>& all_settings() {
        "default: the user's cache"},
       {"CALIBRATE", "1",
        "0: schedules are chosen for a processor of assumed speeds, not for those measured here"},
+      {"CC", "",
+       "the C compiler that links shared libraries of weft compile; default: that of the target on "
+       "PATH"},
       {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
       {"DEV", "",
        "the device of new tensors, also as DEVICE; default: the kind K for which the environment "

@@ -11,6 +11,7 @@
 #include <weft/error.h>
 
 #include "collect.h"
+#include "kinds.h"
 #include "names.h"
 #include "target.h"
 #include "text.h"
@@ -26,7 +27,7 @@ Port port_of(const NamedTensor& named, bool is_output, Identifiers& identifiers)
   const auto& [name, tensor] = named;
   if (std::ranges::any_of(tensor.dims(), &Dim::is_symbolic))
     user_error(fmt::format("export: '{}' has a size that is not fixed", name));
-  return {identifiers.of(name), tensor.dtype(), tensor.shape(), is_output};
+  return {identifiers.of(name), name, tensor.dtype(), tensor.shape(), is_output};
 }
 
 Function function_of(const Node* program, const std::string& name, std::string source) {
@@ -35,10 +36,6 @@ Function function_of(const Node* program, const std::string& name, std::string s
 }
 
 // --- The code -----------------------------------------------------------------------------------------
-
-struct File {
-  std::string extension, bytes;
-};
 
 // Kernels and what calls them, in the language of a target.
 class Code {
@@ -54,13 +51,13 @@ class Code {
     return function_of(program, name, render_llvm(program, planned_.scratch_bytes, caches));
   }
 
-  File file(const Library& library) const {
-    return target_.is_c ? File{".c", c_text(library)} : File{".o", object(library)};
+  std::string text(const Library& library) const {
+    return target_.is_c ? c_text(library) : object(library);
   }
 
  private:
   std::string object(const Library& library) const {
-    std::vector<LlvmPart> parts{{llvm_glue(library), ""}};
+    std::vector<LlvmPart> parts{{llvm_glue(library) + llvm_description(library), ""}};
     for (const Function& function : library.functions)
       parts.push_back({function.source, function.name});
     return llvm_library(parts, target_.processor());
@@ -77,7 +74,7 @@ class Code {
       text += fmt::format("#pragma GCC diagnostic ignored \"-W{}\"\n", warning);
     text += "\n" + c_prelude(helpers_);
     for (const Function& function : library.functions) text += function.source + "\n";
-    return text + c_glue(library);
+    return text + c_glue(library) + c_description(library);
   }
 
   const Target& target_;
@@ -93,6 +90,7 @@ void write(const fs::path& file, std::string_view bytes, ExportReport& report) {
 }
 
 void check(const std::vector<NamedTensor>& inputs, const ExportOptions& options) {
+  if (options.kinds.empty()) user_error("export: no kind of file is asked for");
   if (!is_identifier(options.name))
     user_error(fmt::format("export: '{}' cannot stand in front of names of C", options.name));
   const std::string device = export_device(options.target);
@@ -129,19 +127,21 @@ ExportReport export_c(const ExportedFunction& function, const std::vector<NamedT
     library.ports.push_back(port_of(input, false, identifiers));
   for (const NamedTensor& output : outputs)
     library.ports.push_back(port_of(output, true, identifiers));
-  Code code(target_named(options.target), find_device(export_device(options.target)));
+  const exported::Target& target = target_named(options.target);
+  Code code(target, find_device(export_device(options.target)));
   collect(
       recorded,
       [&](const Node* program, const std::string& name) { return code.render(program, name); },
       library);
 
-  const File file = code.file(library);
-  const std::string weights = weights_file(library);
+  const std::string weights = weights_file(library), header = header_text(library);
+  const std::vector<File> files =
+      files_of(options.kinds, options.name, target, code.text(library), header);
   ExportReport report{library.calls.size(), weights.size(), library.workspace_bytes, {}};
   fs::create_directories(folder);
   const fs::path path = fs::path(folder) / options.name;
-  write(path.string() + ".h", header_text(library), report);
-  write(path.string() + file.extension, file.bytes, report);
+  write(path.string() + ".h", header, report);
+  for (const File& file : files) write(fs::path(folder) / file.name, file.bytes, report);
   write(path.string() + ".weights", weights, report);
   return report;
 }

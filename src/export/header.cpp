@@ -6,6 +6,7 @@
 #include <weft/error.h>
 #include <weft/version.h>
 
+#include "library_header.h"
 #include "text.h"
 #include "weights.h"
 
@@ -64,9 +65,7 @@ constexpr const char* text = R"(/* {n}, for the target {target}: written by weft
 #ifndef {N}_H
 #define {N}_H
 
-#include <stddef.h>
-#include <stdint.h>
-
+{description}
 #ifdef __cplusplus
 extern "C" {{
 #endif
@@ -86,12 +85,10 @@ enum {{
 typedef struct {n}_io {{
 {members}}} {n}_io;
 
-/* How a call is shared among threads: parallel_for(context, n, body, arg) calls body(arg, i) once for every i below
- * n, in any order, and returns when all have returned. */
-typedef struct {n}_threads {{
-  void (*parallel_for)(void *context, size_t n, void (*body)(void *arg, size_t i), void *arg);
-  void *context;
-}} {n}_threads;
+typedef weft_library_threads {n}_threads;
+
+/* All of the above for programs that are written for any library. */
+extern const weft_library_description {n}_description;
 
 /* Whether these are the weights of this library, undamaged. It reads all of them. */
 int {n}_verify(const void *weights, size_t size);
@@ -123,7 +120,7 @@ std::string header_text(const Library& library) {
                      arg("weights", header_bytes + library.weights.size()),
                      arg("workspace", library.workspace_bytes), arg("threads", library.threads()),
                      arg("shapes", shapes(library)), arg("codes", codes(library)),
-                     arg("members", members(library)));
+                     arg("members", members(library)), arg("description", library_header));
 }
 
 }  // namespace weft::exported

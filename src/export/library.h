@@ -11,7 +11,7 @@ namespace weft::exported {
 
 // An input or output. `name` is an identifier of C, and no other port has it.
 struct Port {
-  std::string name;
+  std::string name, title;  // `title` is its name in the model
   DType dtype;
   std::vector<std::int64_t> shape;
   bool is_output;

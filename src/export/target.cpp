@@ -16,17 +16,19 @@ namespace weft {
 namespace exported {
 namespace {
 
-constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu";
+constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
+                           riscv = "riscv64-unknown-linux-gnu";
 
 // clang-format off
 constexpr Target targets[] = {
-    {"cpu=native",         "CPU:LLVM",                    "",  ""},
-    {"cpu=x86-64-v2",      "CPU:LLVM:x86-64-v2",          x86, "x86-64-v2"},
-    {"cpu=x86-64-v3",      "CPU:LLVM:x86-64-v3",          x86, "x86-64-v3"},
-    {"cpu=x86-64-v4",      "CPU:LLVM:x86-64-v4",          x86, "x86-64-v4"},
-    {"cpu=aarch64",        "CPU:LLVM:aarch64",            arm, "generic"},
+    {"cpu=native",    "CPU:LLVM",            "",    "",          "",               ""},
+    {"cpu=x86-64-v2", "CPU:LLVM:x86-64-v2",  x86,   "x86-64-v2", "",               ""},
+    {"cpu=x86-64-v3", "CPU:LLVM:x86-64-v3",  x86,   "x86-64-v3", "",               ""},
+    {"cpu=x86-64-v4", "CPU:LLVM:x86-64-v4",  x86,   "x86-64-v4", "",               ""},
+    {"cpu=aarch64",   "CPU:LLVM:aarch64",    arm,   "generic",   "",               "aarch64-linux-gnu-gcc"},
+    {"cpu=riscv64",   "CPU:LLVM:riscv64",    riscv, "generic",   "+m,+a,+f,+d,+c", "riscv64-linux-gnu-gcc"},
     // From C for a processor without multiply-add come programs of scalars that any processor can run.
-    {"c",                  "CPU:CLANG:x86-64-v2",         "",  "", true},
+    {"c",             "CPU:CLANG:x86-64-v2", "",    "",          "",               "", true},
 };
 // clang-format on
 
@@ -78,7 +80,7 @@ const Target& target_named(std::string_view name) {
 
 LlvmProcessor Target::processor() const {
   if (model.empty()) return llvm_host();
-  return {std::string(triple), std::string(model), ""};
+  return {std::string(triple), std::string(model), std::string(features)};
 }
 
 }  // namespace exported

@@ -10,8 +10,9 @@ namespace weft::exported {
 
 struct Target {
   std::string_view name;
-  std::string_view device;         // that plans for it
-  std::string_view triple, model;  // as LLVM has them; neither: this processor's, or none
+  std::string_view device;                   // that plans for it
+  std::string_view triple, model, features;  // as LLVM has them; none: this processor's
+  std::string_view compiler;  // of C, by which it is linked; empty: that of the processor here
   bool is_c = false;
 
   LlvmProcessor processor() const;

@@ -17,4 +17,8 @@ std::string header_text(const Library& library);
 std::string c_glue(const Library& library);
 std::string llvm_glue(const Library& library);
 
+// What it says of itself (weft_library.h), in the same languages, to stand below that.
+std::string c_description(const Library& library);
+std::string llvm_description(const Library& library);
+
 }  // namespace weft::exported

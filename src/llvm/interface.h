@@ -36,6 +36,9 @@ struct WeftLlvm {
   // The same of all parts together. What has been given a name is seen by the other parts alone.
   bool (*link)(const WeftLlvmPart* parts, std::size_t count, const WeftLlvmProcessor* processor,
                WeftTakeText take, void* to);
+  // The same of an archive with that object file alone, called `name` in it.
+  bool (*archive)(const char* name, const char* object, std::size_t size, WeftTakeText take,
+                  void* to);
   void (*frames)(const char* file, std::uint64_t address, WeftTakeFrame take, void* to);
 };
 

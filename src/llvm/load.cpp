@@ -120,6 +120,13 @@ std::string llvm_library(const std::vector<LlvmPart>& parts, const LlvmProcessor
   return text;
 }
 
+std::string llvm_archive(const std::string& name, const std::string& object) {
+  std::string text;
+  if (!module().archive(name.c_str(), object.data(), object.size(), take_text, &text))
+    internal_error(fmt::format("LLVM: {}", text));
+  return text;
+}
+
 std::vector<LlvmFrame> llvm_frames(const std::string& file, std::uint64_t address) {
   std::vector<LlvmFrame> frames;
   const auto take = [](void* to, const WeftLlvmFrame* frame) {

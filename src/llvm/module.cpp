@@ -7,5 +7,6 @@ const WeftLlvm weft_llvm = {
     .host = weft::module::host,
     .compile = weft::module::compile,
     .link = weft::module::link,
+    .archive = weft::module::archive,
     .frames = weft::module::frames,
 };

@@ -9,6 +9,7 @@ void host(WeftTakeProcessor take, void* to);
 bool compile(const char* source, const WeftLlvmProcessor* processor, WeftTakeText take, void* to);
 bool link(const WeftLlvmPart* parts, std::size_t count, const WeftLlvmProcessor* processor,
           WeftTakeText take, void* to);
+bool archive(const char* name, const char* object, std::size_t size, WeftTakeText take, void* to);
 void frames(const char* file, std::uint64_t address, WeftTakeFrame take, void* to);
 
 }  // namespace weft::module

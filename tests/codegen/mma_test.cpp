@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <weft/dev/base/process.h>
 #include <weft/dev/base/temporary_folder.h>
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
@@ -15,7 +16,6 @@
 #include <weft/dev/ir/graph.h>
 
 #include "../../src/backends/cpu/compiler.h"
-#include "../../src/backends/cpu/process.h"
 #include "../support/errors.h"
 #include "../support/guarded.h"
 #include "../support/kernels.h"
@@ -143,13 +143,13 @@ TEST_P(Mma, MeansTheSame) {
 
 // Wherever this test runs, code for such a processor is made; it runs where that is one.
 TEST_P(Mma, IsAnInstruction) {
-  const std::string objdump = cpu::find_program({"llvm-objdump-19", "llvm-objdump"});
+  const std::string objdump = find_program({"llvm-objdump-19", "llvm-objdump"});
   if (objdump.empty()) GTEST_SKIP() << "there is no llvm-objdump";
   const UOp program = run_pipeline({kernel()}, {.target = compiler().target()})[0];
   const std::string source = compiler().render(program.node());
   const TemporaryFolder folder;
-  cpu::write_file(folder / "kernel.o", compiler().compile({&source, 1})[0]);
-  const std::string text = cpu::run_program({objdump, "-d", "kernel.o"}, folder.path());
+  write_text(folder / "kernel.o", compiler().compile({&source, 1})[0]);
+  const std::string text = run_program({objdump, "-d", "kernel.o"}, folder.path());
   const std::pair<std::string_view, std::string_view> names[] = {{"amx_bf16", "tdpbf16ps"},
                                                                  {"amx_i8i8", "tdpbssd"},
                                                                  {"amx_i8u8", "tdpbsud"},

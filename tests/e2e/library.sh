@@ -21,6 +21,21 @@ read_by() {  # TARGET CODE
 }
 read_by cpu=native o
 read_by c c
+
+for kind in static shared; do
+  expect "writes $kind" 0 "^digits.h, digits.[as]" "$weft" compile "$root/models/digits.onnx" \
+    -o "$dir/$kind" --name digits --kind $kind --shape image=1,1,28,28
+done
+# shellcheck disable=SC2086
+cc $strict -I "$dir/static" "$root/examples/library/read_digit.c" "$dir/static/digits.a" -o "$dir/a"
+# shellcheck disable=SC2086
+cc $strict -I "$dir/shared" "$root/examples/library/read_digit.c" "$dir/shared/digits.so" -o "$dir/so"
+expect "reads a seven by an archive" 0 '^7 (' sh -c \
+  "'$dir/a' '$dir/static/digits.weights' < '$root/examples/library/seven.txt'"
+expect "reads a seven by a shared library" 0 '^7 (' sh -c \
+  "LD_LIBRARY_PATH='$dir/shared' '$dir/so' '$dir/shared/digits.weights' < '$root/examples/library/seven.txt'"
+expect "wants a C compiler" 1 "there is no nonsense on PATH to link with; name a C compiler" env CC=nonsense \
+  "$weft" compile "$root/models/digits.onnx" -o "$lib" --kind shared --shape image=1,1,28,28
 expect "wants sizes" 1 "a library has fixed sizes: --shape NAME=SIZES says those of image" "$weft" \
   compile "$root/models/digits.onnx" -o "$lib"
 expect "says what it wrote" 0 '"calls": [0-9]*, "weights_bytes": [0-9]*, "workspace_bytes": [0-9]*, "files": \["net.h", "net.c", "net.weights"\]' \

@@ -3,6 +3,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <sstream>
 #include <thread>
 
@@ -10,6 +11,7 @@
 #include <gtest/gtest.h>
 #include <weft/settings.h>
 #include <weft/weft.h>
+#include <weft/weft_library.h>
 
 #include "../support/errors.h"
 #include "library.h"
@@ -215,7 +217,7 @@ TEST(Export, WeightsMayBeTrainedOn) {
 }
 
 TEST(Export, FilesAreTheSameEachTime) {
-  for (const char* target : {"cpu=native", "cpu=aarch64", "c"}) {
+  for (const char* target : {"cpu=native", "cpu=aarch64", "cpu=riscv64", "c"}) {
     const std::string device = export_device(target);
     const ExportedFunction function = Net(device).function();
     const Named inputs = inputs_of(device);
@@ -234,12 +236,14 @@ TEST(Export, FilesAreTheSameEachTime) {
 
 TEST(Export, ObjectsAreForTheirProcessor) {
   constexpr std::size_t machine = 18;  // in the header of ELF
-  constexpr char aarch64 = '\xb7';
-  const std::string device = export_device("cpu=aarch64");
-  const TemporaryFolder folder;
-  export_c(Net(device).function(), inputs_of(device), folder.path().string(),
-           {.target = "cpu=aarch64", .name = "tiny"});
-  EXPECT_EQ(text_of_file((folder / "tiny.o").string()).at(machine), aarch64);
+  const std::map<std::string, char> machines{{"cpu=aarch64", '\xb7'}, {"cpu=riscv64", '\xf3'}};
+  for (const auto& [target, number] : machines) {
+    const std::string device = export_device(target);
+    const TemporaryFolder folder;
+    export_c(Net(device).function(), inputs_of(device), folder.path().string(),
+             {.target = target, .name = "tiny"});
+    EXPECT_EQ(text_of_file((folder / "tiny.o").string()).at(machine), number);
+  }
 }
 
 TEST(Export, NothingIsMissingButMemory) {
@@ -249,6 +253,98 @@ TEST(Export, NothingIsMissingButMemory) {
   std::istringstream names(text_of_file(list));
   for (std::string kind, name; names >> kind >> name;)
     EXPECT_TRUE(name == "memcpy" || name == "memset") << name;
+}
+
+// What a command prints, by lines.
+std::vector<std::string> lines_of(const std::string& command, const std::string& scratch) {
+  EXPECT_EQ(std::system((command + " > " + scratch).c_str()), 0) << command;
+  std::istringstream text(text_of_file(scratch));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(line);
+  return lines;
+}
+
+TEST(Export, AnArchiveHasTheObject) {
+  for (const char* target : {"cpu=native", "c"}) {
+    const TemporaryFolder folder;
+    const auto path = [&](const char* name) { return (folder / name).string(); };
+    const std::string device = export_device(target);
+    const ExportReport report =
+        export_c(Net(device).function(), inputs_of(device), folder.path().string(),
+                 {.target = target, .kinds = {ExportKind::Object, ExportKind::Static}});
+    EXPECT_EQ(report.files.size(), 4U);
+    EXPECT_EQ(lines_of("ar t " + path("net.a"), path("list")), std::vector<std::string>{"net.o"});
+    EXPECT_EQ(lines_of("nm -gj --defined-only " + path("net.a") + " | grep net_", path("list")),
+              (std::vector<std::string>{"net_description", "net_run", "net_verify"}));
+    if (std::string_view(target) == "c") continue;
+    ASSERT_EQ(std::system(("cd " + folder.path().string() + " && ar p net.a net.o > copy").c_str()),
+              0);
+    EXPECT_EQ(text_of_file(path("copy")), text_of_file(path("net.o")));
+  }
+}
+
+// A program that knows no header of it calls a library by what it says of itself.
+TEST(Export, ASharedLibraryDescribesItself) {
+  for (const char* target : {"cpu=native", "c"}) {
+    const std::string device = export_device(target);
+    const ExportedFunction function = Net(device).function();
+    const Named inputs = inputs_of(device);
+    const ExportedLibrary library(function, inputs, target, "", {ExportKind::Shared});
+    EXPECT_EQ(
+        lines_of("nm -D -j --defined-only " + library.file("net.so"), library.file("list")),
+        (std::vector<std::string>{"net_description", "net_run", "net_verify", "weft_library_v1"}));
+    const auto* about =
+        static_cast<const weft_library_description*>(library.symbol("weft_library_v1"));
+    ASSERT_NE(about, nullptr);
+    EXPECT_EQ(about->version, 1U);
+    EXPECT_EQ(about->size, sizeof *about);
+    EXPECT_STREQ(about->name, "net");
+    EXPECT_STREQ(about->target, target);
+    EXPECT_EQ(about->inputs, 2U);
+    EXPECT_EQ(about->outputs, 7U);
+    EXPECT_EQ(about->alignment, 64U);
+    EXPECT_EQ(about->workspace_bytes, library.report().workspace_bytes);
+    EXPECT_EQ(about->weights_bytes, library.report().weights_bytes);
+    EXPECT_EQ(std::memcmp(about->weights_header, library.weights().at(), 32), 0);
+    const weft_library_port &image = about->ports[0], &sure = about->ports[4];
+    EXPECT_STREQ(image.name, "image");
+    EXPECT_EQ(image.dtype, WEFT_F32);
+    EXPECT_EQ(std::vector(image.shape, image.shape + image.rank),
+              (std::vector<std::int64_t>{2, 3, 9, 11}));
+    EXPECT_EQ(image.bytes, 4U * 2 * 3 * 9 * 11);
+    EXPECT_EQ(about->ports[1].dtype, WEFT_I64);
+    EXPECT_STREQ(sure.name, "is.sure");
+    EXPECT_EQ(sure.dtype, WEFT_BOOL);
+    EXPECT_EQ(sure.bytes, 2U);
+    EXPECT_STREQ(about->ports[7].name, "second half");
+
+    EXPECT_EQ(about->verify(library.weights().at(), library.weights().size), 0);
+    std::vector<Bytes> memory;
+    for (const Tensor& input : tensors_of(inputs)) memory.push_back(bytes_of(input));
+    for (std::size_t i = 2; i < 9; ++i) memory.emplace_back(about->ports[i].bytes);
+    std::vector<void*> ports;
+    for (Bytes& each : memory) ports.push_back(each.data());
+    const Aligned workspace(about->workspace_bytes);
+    EXPECT_EQ(about->run(ports.data(), library.weights().at(), workspace.at(), nullptr), 0);
+    memory.erase(memory.begin(), memory.begin() + 2);
+    if (std::string_view(target) == "c")
+      expect_near(memory, expected_of(function, inputs));
+    else
+      EXPECT_EQ(memory, expected_of(function, inputs));
+  }
+}
+
+TEST(Export, AScalarHasNoShape) {
+  const ExportedFunction function = [](const std::vector<Tensor>& given) {
+    return Named{{"sum \"of\" all", given[0].sum()}};
+  };
+  const Named inputs{{"x", Tensor::ones({4}).realize()}};
+  const ExportedLibrary library(function, inputs, "cpu=native", "", {ExportKind::Shared});
+  const auto* about =
+      static_cast<const weft_library_description*>(library.symbol("weft_library_v1"));
+  EXPECT_EQ(about->ports[1].shape, nullptr);
+  EXPECT_EQ(about->ports[1].rank, 0U);
+  EXPECT_STREQ(about->ports[1].name, "sum \"of\" all");
 }
 
 TEST(Export, NamesAreThoseOfC) {
@@ -287,6 +383,11 @@ TEST(Export, WhatIsNoFunctionOfItsArgumentsIsRefused) {
   expect(refused(plain, {.target = "cpu=6502"}),
          "there is no target 'cpu=6502'; there are cpu=native");
   expect(refused(plain, {.target = "c"}), "'x' is on CPU where EXPORT:c plans for c");
+  expect(refused(plain, {.kinds = {}}), "no kind of file is asked for");
+  const Context none{{"CC", "nonsense"}};
+  expect(refused(plain, {.kinds = {ExportKind::Shared}}), "there is no nonsense on PATH");
+  const Context failing{{"CC", "false"}};
+  expect(refused(plain, {.kinds = {ExportKind::Shared}}), "false failed");
   expect(refused(plain, {.name = "2fast"}), "'2fast' cannot stand in front of names of C");
 }
 

@@ -44,20 +44,23 @@ void Aligned::Free::operator()(std::byte* bytes) const { std::free(bytes); }
 
 ExportedLibrary::ExportedLibrary(const ExportedFunction& function,
                                  const std::vector<NamedTensor>& inputs, const std::string& target,
-                                 const std::string& compiler)
-    : report_(export_c(function, inputs, folder_.path().string(), {.target = target})) {
-  const std::string code = report_.files.at(1), library = file("libnet.so");
+                                 const std::string& compiler, const std::vector<ExportKind>& kinds)
+    : report_(
+          export_c(function, inputs, folder_.path().string(), {.target = target, .kinds = kinds})) {
+  const std::string code = report_.files.at(1), library = file("net.so");
   const std::string command =
       fmt::format("{} {} -O1 -shared -fPIC -o {} {}", compiler, strict, library, file(code));
-  if (std::system(command.c_str()) != 0) throw std::runtime_error(command);
+  if (code != "net.so" && std::system(command.c_str()) != 0) throw std::runtime_error(command);
   handle_.reset(dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL), [](void* handle) {
     if (handle != nullptr) dlclose(handle);
   });
   if (handle_ == nullptr) throw std::runtime_error(dlerror());
-  verify_ = reinterpret_cast<Verify>(dlsym(handle_.get(), "net_verify"));
-  run_ = reinterpret_cast<Run>(dlsym(handle_.get(), "net_run"));
+  verify_ = reinterpret_cast<Verify>(symbol("net_verify"));
+  run_ = reinterpret_cast<Run>(symbol("net_run"));
   weights_ = std::make_unique<Aligned>(text_of_file(file("net.weights")));
 }
+
+void* ExportedLibrary::symbol(const char* name) const { return dlsym(handle_.get(), name); }
 
 std::vector<Bytes> ExportedLibrary::operator()(const std::vector<Tensor>& inputs,
                                                const std::vector<std::size_t>& outputs,

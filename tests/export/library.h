@@ -41,8 +41,10 @@ using Run = int (*)(void* const* io, const void* weights, void* workspace, const
 
 class ExportedLibrary {
  public:
+  // The compiler makes a shared library of the code, unless `kinds` have one.
   ExportedLibrary(const ExportedFunction& function, const std::vector<NamedTensor>& inputs,
-                  const std::string& target = "cpu=native", const std::string& compiler = "cc");
+                  const std::string& target = "cpu=native", const std::string& compiler = "cc",
+                  const std::vector<ExportKind>& kinds = {ExportKind::Object});
 
   // The outputs' bytes, each of so many; the status has to be 0.
   std::vector<Bytes> operator()(const std::vector<Tensor>& inputs,
@@ -53,6 +55,7 @@ class ExportedLibrary {
   const Aligned& weights() const { return *weights_; }
   Verify verify() const { return verify_; }
   Run run() const { return run_; }
+  void* symbol(const char* name) const;
   const ExportReport& report() const { return report_; }
 
  private:

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <weft/dev/base/hash.h>
+#include <weft/dev/base/process.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
 #include "compiler.h"
-#include "process.h"
 
 namespace weft::cpu {
 namespace {
@@ -58,7 +58,7 @@ class ClangCompiler final : public Compiler {
     std::vector<std::string> words = command({"-c"});
     for (std::size_t i = 0; i < sources.size(); ++i) {
       words.push_back(file_name(i, "c"));
-      write_file(folder / words.back(), sources[i]);
+      write_text(folder / words.back(), sources[i]);
     }
     try {
       run_program(words, folder.path());
@@ -67,7 +67,7 @@ class ClangCompiler final : public Compiler {
     }
     std::vector<std::string> objects;
     for (std::size_t i = 0; i < sources.size(); ++i)
-      objects.push_back(read_file(folder / file_name(i, "o")));
+      objects.push_back(read_text(folder / file_name(i, "o")));
     return objects;
   }
 

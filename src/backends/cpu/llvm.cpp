@@ -54,7 +54,8 @@ class LlvmCompiler final : public Compiler {
  private:
   LlvmProcessor in_words() const {
     if (processor_.model.empty()) return host_processor();
-    return {std::string(processor_.triple), std::string(processor_.model), ""};
+    return {std::string(processor_.triple), std::string(processor_.model),
+            std::string(processor_.features)};
   }
 
   // Measured where such code runs, by the first who asks.

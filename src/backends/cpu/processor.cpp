@@ -34,19 +34,23 @@ bool has_tiles() {
 bool has_tiles() { return false; }
 #endif
 
-std::array<Processor, 6> all_processors() {
+std::array<Processor, 7> all_processors() {
   const bool tiles = has_tiles();
   const int native_bytes = WEFT_HAS("avx512f") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
-  constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu";
+  constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
+                             riscv = "riscv64-unknown-linux-gnu";
   // clang-format off
   return {{
-      // name            triple model             bytes         FMA                        halves                      tiles  runs here               like this
-      {"native",         "",    "",               native_bytes, is_arm || WEFT_HAS("fma"), is_arm || WEFT_HAS("f16c"), tiles, true,                   true},
-      {"x86-64-v2",      x86,   "x86-64-v2",      16,           false,                     false,                      false, WEFT_HAS("x86-64-v2"),  is_x86},
-      {"x86-64-v3",      x86,   "x86-64-v3",      32,           true,                      true,                       false, WEFT_HAS("x86-64-v3"),  is_x86},
-      {"x86-64-v4",      x86,   "x86-64-v4",      64,           true,                      true,                       false, WEFT_HAS("x86-64-v4"),  is_x86},
-      {"sapphirerapids", x86,   "sapphirerapids", 64,           true,                      true,                       true,  tiles && WEFT_HAS("avx512fp16"), is_x86},
-      {"aarch64",        arm,   "generic",        16,           true,                      true,                       false, is_arm,                 is_arm},
+      // name            triple model             features           bytes         FMA                        halves                      tiles  runs here               like this
+      {"native",         "",    "",               "",                native_bytes, is_arm || WEFT_HAS("fma"), is_arm || WEFT_HAS("f16c"), tiles, true,                   true},
+      {"x86-64-v2",      x86,   "x86-64-v2",      "",                16,           false,                     false,                      false, WEFT_HAS("x86-64-v2"),  is_x86},
+      {"x86-64-v3",      x86,   "x86-64-v3",      "",                32,           true,                      true,                       false, WEFT_HAS("x86-64-v3"),  is_x86},
+      {"x86-64-v4",      x86,   "x86-64-v4",      "",                64,           true,                      true,                       false, WEFT_HAS("x86-64-v4"),  is_x86},
+      {"sapphirerapids", x86,   "sapphirerapids", "",                64,           true,                      true,                       true,  tiles && WEFT_HAS("avx512fp16"), is_x86},
+      {"aarch64",        arm,   "generic",        "",                16,           true,                      true,                       false, is_arm,                 is_arm},
+      // What Linux distributions are made for: libraries are compiled for it, no code is loaded. It has no vectors:
+      // LLVM makes scalars of ours.
+      {"riscv64",        riscv, "generic",        "+m,+a,+f,+d,+c",  16,           true,                      false,                      false, false,                  false},
   }};
   // clang-format on
 }

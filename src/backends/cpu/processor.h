@@ -7,9 +7,10 @@
 namespace weft::cpu {
 
 struct Processor {
-  std::string_view name;    // as in CPU:LLVM:x86-64-v3
-  std::string_view triple;  // as compilers name its kind; empty: the kind of this one
-  std::string_view model;   // as compilers name what it has; empty: all that this one has
+  std::string_view name;      // as in CPU:LLVM:x86-64-v3
+  std::string_view triple;    // as compilers name its kind; empty: the kind of this one
+  std::string_view model;     // as compilers name what it has; empty: all that this one has
+  std::string_view features;  // beyond the model, in LLVM's words
   int vector_bytes;
   bool has_fma;
   bool has_halves;  // it casts f16 from and to f32

@@ -37,6 +37,9 @@ struct LlvmPart {
 // All of them as one object file, to be linked with programs.
 std::string llvm_library(const std::vector<LlvmPart>& parts, const LlvmProcessor& processor);
 
+// An archive, as linkers search them, with one object file, which is called `name` in it.
+std::string llvm_archive(const std::string& name, const std::string& object);
+
 // As in a Frame: of the function that an address is in.
 struct LlvmFrame {
   std::string function, file;  // empty where nothing says

@@ -1,4 +1,4 @@
-#include "process.h"
+#include <weft/dev/base/process.h>
 
 #include <fcntl.h>
 #include <spawn.h>
@@ -15,17 +15,17 @@
 
 extern char** environ;  // NOLINT: POSIX names it
 
-namespace weft::cpu {
+namespace weft {
 
 namespace fs = std::filesystem;
 
-std::string read_file(const fs::path& file) {
+std::string read_text(const fs::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in) user_error(fmt::format("{} cannot be read", file.string()));
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-void write_file(const fs::path& file, std::string_view text) {
+void write_text(const fs::path& file, std::string_view text) {
   std::ofstream out(file, std::ios::binary);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
@@ -69,8 +69,8 @@ std::string run_program(const std::vector<std::string>& command, const fs::path&
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-    internal_error(fmt::format("{} failed:\n{}", command[0], read_file(errors)));
-  return read_file(out);
+    internal_error(fmt::format("{} failed:\n{}", command[0], read_text(errors)));
+  return read_text(out);
 }
 
-}  // namespace weft::cpu
+}  // namespace weft

@@ -8,10 +8,10 @@
 
 #include <weft/dev/base/temporary_folder.h>
 
-namespace weft::cpu {
+namespace weft {
 
-std::string read_file(const std::filesystem::path& file);
-void write_file(const std::filesystem::path& file, std::string_view text);
+std::string read_text(const std::filesystem::path& file);
+void write_text(const std::filesystem::path& file, std::string_view text);
 
 // The first of these programs that is on PATH, from the root; empty where none is.
 std::string find_program(const std::vector<std::string>& names);
@@ -21,4 +21,4 @@ std::string find_program(const std::vector<std::string>& names);
 std::string run_program(const std::vector<std::string>& command,
                         const std::filesystem::path& folder = ".");
 
-}  // namespace weft::cpu
+}  // namespace weft

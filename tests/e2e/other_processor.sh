@@ -1,0 +1,34 @@
+#!/bin/sh
+# A library for another processor gives there, under qemu, what one for this processor gives here.
+# Usage: other_processor.sh PATH_TO_WEFT PATH_TO_SOURCES PROCESSOR
+set -eu
+weft=$1 root=$2 processor=$3
+qemu=$(command -v "qemu-$processor" || command -v "qemu-$processor-static") || qemu=
+compiler=$(command -v "$processor-linux-gnu-gcc") || compiler=
+if [ -z "$qemu" ] || [ -z "$compiler" ]; then
+  echo "skipped: there is no qemu and C compiler for $processor"
+  exit 77
+fi
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+
+# outputs_by TARGET KIND COMPILER...: the numbers that the model gives; a program before it runs what is not for here.
+outputs_by() {
+  target=$1 kind=$2
+  shift 2
+  "$weft" compile "$root/models/digits.onnx" -o "$dir/$target" --name net --target "cpu=$target" --kind "$kind" \
+    --shape image=1,1,28,28 >/dev/null
+  "$@" -std=c99 -pedantic -Wall -Wextra -Werror -I "$dir/$target" "$root/tests/e2e/print_outputs.c" "$dir/$target"/net.[oa] \
+    -o "$dir/$target/print"
+}
+outputs_by native object cc
+"$dir/native/print" "$dir/native/net.weights" >"$dir/here"
+for kind in object static; do
+  rm -rf "${dir:?}/$processor"
+  outputs_by "$processor" "$kind" "$compiler" -static
+  "$qemu" "$dir/$processor/print" "$dir/$processor/net.weights" >"$dir/there"
+  [ "$(wc -l <"$dir/here")" -eq 10 ]
+  paste "$dir/here" "$dir/there" | awk '
+    { off = $1 - $2; if (off < 0) off = -off; if (off > 1e-6 || NF != 2) { print "here and there: " $0; bad = 1 } }
+    END { exit bad }'
+done
