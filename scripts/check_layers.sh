@@ -26,7 +26,7 @@ layers='
  8 tensor    checkpoint.h fft.h fields.h functional.h gradcheck.h host_view.h init.h jit.h limits.h linalg.h losses.h method_args.h random.h tensor.h tensor_args.h window_args.h
  9 io        data.h dlpack.h io.h loader.h object.h state.h tokenizer.h
  9 nn        nn nn.h
-10 onnx      onnx.h onnx_writer.h
+10 onnx      onnx.h onnx_quantize.h onnx_writer.h
 10 export    export.h
 11 umbrella  weft.h'
 
