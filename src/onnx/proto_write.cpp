@@ -38,8 +38,9 @@ std::string copied(std::string_view message, Replace replace) {
   for (std::string_view rest = message; reader.next();) {
     bool is_replaced = false;
     if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
+      const protozero::pbf_tag_type field = reader.tag();  // lost once the view is taken
       const protozero::data_view view = reader.get_view();
-      is_replaced = replace(protozero::pbf_writer(result), reader.tag(),
+      is_replaced = replace(protozero::pbf_writer(result), field,
                             std::string_view(view.data(), view.size()));
     } else {
       reader.skip();
