@@ -75,17 +75,32 @@ void Observed::add_magnitudes(std::span<const float> values) {
   counts_.resize(bin_count);
   const double bins = magnitude() > 0 ? double(bin_count) / magnitude() : 0;
   for (const float value : values) {
+    if (value == 0) {
+      zeros_ += 1;
+      continue;
+    }
     const auto bin = static_cast<std::size_t>(std::abs(double(value)) * bins);
     counts_[std::min(bin, bin_count - 1)] += 1;
   }
 }
 
+std::size_t Observed::end_of_percentile(double percentile) const {
+  std::vector<double> counts = counts_;
+  counts[0] += zeros_;
+  return end_of_share(counts, percentile / 100);
+}
+
+// Steps of any width have 0, so that divergence is of all others.
+std::size_t Observed::end_of_entropy() const {
+  const bool has_both_signs = all_.least < 0 && all_.most > 0;
+  return end_of_least_divergence(counts_, has_both_signs ? levels_of_sign : levels_of_byte);
+}
+
 Bounds Observed::bounds(const QuantizeOptions& options) const {
   if (options.method == RangeMethod::MinMax) return all_;
-  const std::size_t levels = all_.least < 0 && all_.most > 0 ? levels_of_sign : levels_of_byte;
   const std::size_t end = options.method == RangeMethod::Percentile
-                              ? end_of_share(counts_, options.percentile / 100)
-                              : end_of_least_divergence(counts_, levels);
+                              ? end_of_percentile(options.percentile)
+                              : end_of_entropy();
   const double most = magnitude() * double(end) / double(bin_count);
   return {std::max(all_.least, -most), std::min(all_.most, most)};
 }

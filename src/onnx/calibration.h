@@ -22,9 +22,12 @@ class Observed {
 
  private:
   double magnitude() const { return std::max(-all_.least, all_.most); }
+  std::size_t end_of_percentile(double percentile) const;
+  std::size_t end_of_entropy() const;
 
   Bounds all_;
-  std::vector<double> counts_;  // of magnitudes, in bins of one width from 0 to the largest
+  double zeros_ = 0;
+  std::vector<double> counts_;  // of other magnitudes, in bins of one width from 0 to the largest
 };
 
 // A number is (step - zero) * scale.

@@ -40,8 +40,8 @@ std::string copied(std::string_view message, Replace replace) {
     if (reader.wire_type() == protozero::pbf_wire_type::length_delimited) {
       const protozero::pbf_tag_type field = reader.tag();  // lost once the view is taken
       const protozero::data_view view = reader.get_view();
-      is_replaced = replace(protozero::pbf_writer(result), field,
-                            std::string_view(view.data(), view.size()));
+      is_replaced =
+          replace(protozero::pbf_writer(result), field, std::string_view(view.data(), view.size()));
     } else {
       reader.skip();
     }
