@@ -121,7 +121,8 @@ def separable():
 def branches():
     net = Layers()
     both = net.add("Concat", [net.conv("x", 4, 3), net.conv("x", 4, 5, size=1, pads=[0, 0, 0, 0])], axis=1)
-    pooled = net.add("AveragePool", [both], kernel_shape=[2, 2], strides=[2, 2])
+    # Means of 9 steps are never half a step, which rounding of floats would decide.
+    pooled = net.add("AveragePool", [both], kernel_shape=[3, 3], strides=[2, 2])
     return net.model(net.conv(pooled, 8, 4), [1, 4, 8, 8])
 
 
