@@ -31,7 +31,7 @@ int main() {
 }
 
 //> 1 of 1
-//> Tensor([[127 -32]
-//>         [ 32 127]], shape=(2, 2), dtype=i8, device=CPU)
+//> [[127 -32]
+//>  [ 32 127]]
 //> 1
 //> MatMul

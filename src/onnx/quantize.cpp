@@ -118,7 +118,8 @@ class Quantizer {
     const double scale = double(steps_.at(inputs[0]).scale);
     std::vector<float> bias;
     std::vector<double> least;
-    if (site.bias != nullptr && site.bias->dims.size() == 1) {
+    const std::int64_t channels = site.weights->dims[std::size_t(site.axis)];
+    if (site.bias != nullptr && site.bias->dims == std::vector<std::int64_t>{channels}) {
       bias = original_.floats(*site.bias);
       for (const float each : bias) least.push_back(std::abs(double(each)) / (scale * most_bias));
     }

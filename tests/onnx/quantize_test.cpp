@@ -119,6 +119,22 @@ TEST_F(OnnxQuantize, ChannelsOfOtherMagnitudesHaveStepsOfTheirOwn) {
   }
 }
 
+// It is added as floats.
+TEST_F(OnnxQuantize, OneBiasForAllChannels) {
+  Writer net("sums", 17);
+  const std::string x = net.input("x", Type::F32, {"rows", 1});
+  const std::string w = net.constant("w", Tensor({1.F, -2.F}).reshape({1, 2})),
+                    b = net.constant("b", Tensor({10.F}));
+  net.output("y", net.node("Gemm", {x, w, b}));
+  net.save(path("f32.onnx"));
+  const NamedValues calls[] = {{{"x", column({0, 1})}}};
+  EXPECT_EQ(quantize(path("f32.onnx"), path("i8.onnx"), calls, {.per_channel = true}).products, 1U);
+  const auto found =
+      Model::load(path("i8.onnx"))({{"x", column({1})}}).at("y").tensor().to_vector<float>();
+  EXPECT_NEAR(found.at(0), 11, 1e-5);
+  EXPECT_NEAR(found.at(1), 8, 1e-5);
+}
+
 TEST_F(OnnxQuantize, WhatIsExcludedStays) {
   const Tensor weights = Tensor({0.123F}).reshape({1, 1});
   write_product(path("f32.onnx"), weights);
