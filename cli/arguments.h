@@ -16,6 +16,7 @@ struct Options {
   RunOptions run;
   CompareOptions compare;
   InspectOptions inspect;
+  QuantizeOptions quantize;
   BenchOptions bench;
   TuneModelOptions tune;
   CompileOptions compile;
@@ -28,6 +29,7 @@ struct Options {
 
 void add_model_commands(CLI::App& app, Options& options);
 void add_compare(CLI::App& app, CompareOptions& options);
+void add_quantize(CLI::App& app, QuantizeOptions& options);
 void add_bench(CLI::App& app, BenchOptions& options);
 void add_other_commands(CLI::App& app, Options& options);
 
@@ -36,8 +38,8 @@ void add_other_commands(CLI::App& app, Options& options);
 void add_model(CLI::App& command, ModelOptions& options);
 void add_shapes(CLI::App& command, ModelOptions& options);
 void add_inputs(CLI::App& command, ModelOptions& options);
-void add_device(CLI::App& command, ModelOptions& options);  // and threads
 void add_images(CLI::App& command, ImageOptions& options);
+void add_device(CLI::App& command, ModelOptions& options);  // and threads
 void add_precision(CLI::App& command, PrecisionOptions& options);
 void add_precision_choice(CLI::App& command, PrecisionOptions& options);
 std::vector<std::int64_t> sizes_of(const std::string& text, const std::string& argument,

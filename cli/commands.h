@@ -90,6 +90,19 @@ struct CompareOptions {
 };
 void run_compare(const CompareOptions& options);
 
+// Writes a model of floats as one whose products are of 8-bit integers.
+struct QuantizeOptions {
+  ModelOptions model;
+  ImageOptions images;
+  std::string out;
+  std::vector<std::string> samples;  // files, or folders of them
+  std::string method = "minmax";
+  double percentile = 99.99;
+  std::vector<std::string> exclude;  // names of nodes
+  bool per_channel = false, dynamic = false, json = false;
+};
+void run_quantize(const QuantizeOptions& options);
+
 // Says what a model is made of and what a call takes, without one.
 struct InspectOptions {
   ModelOptions model;

@@ -269,6 +269,7 @@ void add_model_commands(CLI::App& app, Options& options) {
   add_kernels(app, options.kernels);
   add_tune(app, options);
   add_compile(app, options.compile);
+  add_quantize(app, options.quantize);
 }
 
 }  // namespace weft::cli

@@ -27,7 +27,7 @@ layers='
  9 io        data.h dlpack.h io.h loader.h object.h state.h tokenizer.h
  9 nn        nn nn.h
  9 run       weft_c.h weft_library.h
-10 onnx      onnx.h onnx_writer.h
+10 onnx      onnx.h onnx_quantize.h onnx_writer.h
 10 export    export.h
 11 capi
 12 umbrella  weft.h'

@@ -19,6 +19,7 @@
 #include <weft/nn.h>
 #include <weft/object.h>
 #include <weft/onnx.h>
+#include <weft/onnx_quantize.h>
 #include <weft/onnx_writer.h>
 #include <weft/random.h>
 #include <weft/settings.h>

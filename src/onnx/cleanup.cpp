@@ -135,6 +135,7 @@ struct CleanupRule {
   Name op;
   bool (*apply)(Nodes& nodes, NodeProto& node);
   bool changes_weights;
+  Name domain = {};
 };
 
 constexpr CleanupRule all_rules[] = {
@@ -143,13 +144,17 @@ constexpr CleanupRule all_rules[] = {
     {"Transpose", merge_transposes, false},
     {"BatchNormalization", fold_batch_normalization, true},
     {"Add", add_to_bias, true},
-    {"QuantizeLinear", multiply_integers, true},
+    {"Conv", multiply_in_conv, true},
+    {"Gemm", multiply_in_gemm, true},
+    {"MatMul", multiply_in_matmul, true},
+    {"QuantizeLinear", keep_bytes, true},
+    {"QuantizeLinear", keep_bytes, true, "com.microsoft"},
 };
 
 bool apply(Nodes& nodes, NodeProto& node, const CleanupRules& rules) {
   for (const CleanupRule& rule : all_rules)
-    if (node.op == rule.op && node.domain.empty() && !(rule.changes_weights && rules.trainable) &&
-        rule.apply(nodes, node))
+    if (node.op == rule.op && node.domain == rule.domain &&
+        !(rule.changes_weights && rules.trainable) && rule.apply(nodes, node))
       return true;
   return false;
 }

@@ -1,5 +1,5 @@
-// Products between DequantizeLinear and QuantizeLinear, as quantisers write them. Weights stay the bytes that they
-// are, and sums are exact.
+// What lies between DequantizeLinear and QuantizeLinear, as quantisers write it. Weights and what layers hand on stay
+// the bytes that they are, and sums of their products are exact.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -19,9 +19,13 @@ bool is_single(const TensorProto& tensor) {
   return std::ranges::all_of(tensor.dims, [](std::int64_t size) { return size == 1; });
 }
 
+bool is_known(const NodeProto& node) {
+  return node.domain.empty() || node.domain == "com.microsoft";
+}
+
 // Scales are floats that are known, and the zero point says that values are bytes; nothing else is said.
 bool is_plain(const Nodes& nodes, const NodeProto& node) {
-  if (!node.domain.empty() || node.inputs.size() != 3 || !has_input(node, of_values)) return false;
+  if (!is_known(node) || node.inputs.size() != 3 || !has_input(node, of_values)) return false;
   const TensorProto* scale = nodes.initialiser(node.inputs[of_scale]);
   const TensorProto* zero = nodes.initialiser(node.inputs[of_zero]);
   return scale != nullptr && scale->type == Type::F32 && zero != nullptr && is_byte(zero->type) &&
@@ -35,12 +39,11 @@ bool has_one_scale(const Nodes& nodes, const NodeProto& node) {
   return is_single(*nodes.initialiser(node.inputs[of_scale]));
 }
 
-// What gives an input of a product from bytes.
-const NodeProto* dequantiser(const Nodes& nodes, const NodeProto& product, std::size_t input) {
-  const NodeProto* node =
-      has_input(product, input) ? nodes.producer(product.inputs[input]) : nullptr;
-  const bool fits = node != nullptr && node->op == "DequantizeLinear" && is_plain(nodes, *node);
-  return fits ? node : nullptr;
+// What gives an input from bytes.
+const NodeProto* dequantiser(const Nodes& nodes, const NodeProto& node, std::size_t input) {
+  const NodeProto* found = has_input(node, input) ? nodes.producer(node.inputs[input]) : nullptr;
+  const bool fits = found != nullptr && found->op == "DequantizeLinear" && is_plain(nodes, *found);
+  return fits ? found : nullptr;
 }
 
 // As they lie in the file; empty where they are elsewhere.
@@ -49,43 +52,74 @@ std::vector<Number> numbers(const TensorProto& tensor) {
   Bytes bytes = tensor.raw;
   if constexpr (std::same_as<Number, float>)
     if (bytes.empty()) bytes = tensor.floats.bytes();
-  if constexpr (std::same_as<Number, std::int32_t>)
-    if (bytes.empty()) return tensor.ints32;
+  if constexpr (std::integral<Number>)
+    if (bytes.empty()) return {tensor.ints32.begin(), tensor.ints32.end()};
   std::vector<Number> result(bytes.size() / sizeof(Number));
   if (!result.empty()) std::memcpy(result.data(), bytes.data(), result.size() * sizeof(Number));
   return result;
 }
 
-// A matrix of weights, with one scale or one for each column of the product, and so few rows that sums of two bytes'
-// products stay below this.
-bool is_matrix(const Nodes& nodes, const NodeProto& node, std::size_t columns, double most) {
-  const TensorProto* weights = nodes.initialiser(node.inputs[of_values]);
-  if (weights == nullptr || !is_byte(weights->type) || weights->dims.size() != 2) return false;
-  if (static_cast<double>(weights->dims[1 - columns]) * 255 * 255 >= most) return false;
-  if (has_one_scale(nodes, node)) return true;
-  const std::int64_t axis = integer(node, "axis", 1), wanted = std::int64_t(columns);
-  return (axis == wanted || axis == wanted - 2) &&
-         nodes.initialiser(node.inputs[of_scale])->dims.size() == 1;
+// All are there, and are 0.
+template <class Number>
+bool are_zero(const TensorProto& tensor) {
+  const std::vector<Number> all = numbers<Number>(tensor);
+  return !all.empty() && std::ranges::count(all, Number(0)) == std::ssize(all);
 }
 
-// Integers by the scale of the sums that they are added to, which then stay below 2^31.
-bool is_bias(const Nodes& nodes, const NodeProto& node, const NodeProto& left,
-             const NodeProto& right) {
-  if (node.op != "DequantizeLinear" || !node.domain.empty() || node.inputs.size() < 2) return false;
+// --- Products --------------------------------------------------------------------------------------------
+
+// A product of what is dequantised, and how its weights lie.
+struct Product {
+  const NodeProto *left, *right;
+  std::size_t axes;  // of the weights; 0: three and more
+  std::size_t axis;  // along which they have a channel of the result each
+};
+
+// The bytes, or the floats that they are quantised from; null where nothing of them is known.
+const TensorProto* weights_of(const Nodes& nodes, const Product& product) {
+  const Name name = product.right->inputs[of_values];
+  const NodeProto* node = nodes.producer(name);
+  if (node != nullptr && node->op == "QuantizeLinear" && is_plain(nodes, *node))
+    return nodes.initialiser(node->inputs[of_values]);
+  const TensorProto* found = nodes.initialiser(name);
+  return found != nullptr && is_byte(found->type) ? found : nullptr;
+}
+
+// Weights of one scale or one for each channel, and so few of a channel that sums of two bytes' products stay below
+// half of what 32 bits hold.
+bool has_weights(const Nodes& nodes, const Product& product) {
+  constexpr double half_of_sums = 1 << 30;
+  const TensorProto* weights = weights_of(nodes, product);
+  if (weights == nullptr ||
+      (product.axes == 0 ? weights->dims.size() < 3 : weights->dims.size() != product.axes))
+    return false;
+  const auto axes = std::ssize(weights->dims), wanted = std::int64_t(product.axis);
+  double largest = 255 * 255;
+  for (std::int64_t i = 0; i < axes; ++i)
+    if (i != wanted) largest *= static_cast<double>(weights->dims[std::size_t(i)]);
+  if (largest >= half_of_sums) return false;
+  if (has_one_scale(nodes, *product.right)) return true;
+  const std::int64_t axis = integer(*product.right, "axis", 1);
+  return (axis == wanted || axis == wanted - axes) &&
+         nodes.initialiser(product.right->inputs[of_scale])->dims.size() == 1;
+}
+
+// Integers by the scale of the sums, which then stay below 2^31 when they are added.
+bool is_counted_in_sums(const Nodes& nodes, const NodeProto& node, const Product& product) {
+  if (node.op != "DequantizeLinear" || !is_known(node) || node.inputs.size() < 2) return false;
   const TensorProto* bias = nodes.initialiser(node.inputs[of_values]);
   const TensorProto* scale = nodes.initialiser(node.inputs[of_scale]);
   if (bias == nullptr || bias->type != Type::I32 || bias->dims.size() != 1) return false;
   if (scale == nullptr || scale->type != Type::F32) return false;
   if (has_input(node, of_zero)) {
     const TensorProto* zero = nodes.initialiser(node.inputs[of_zero]);
-    const auto zeros = zero == nullptr ? std::vector<std::int32_t>() : numbers<std::int32_t>(*zero);
-    if (zeros.empty() || std::ranges::count(zeros, 0) != std::ssize(zeros)) return false;
+    if (zero == nullptr || !are_zero<std::int32_t>(*zero)) return false;
   }
   const auto values = numbers<std::int32_t>(*bias);
   const auto is_small = [](std::int32_t value) { return std::abs(double(value)) < 1 << 30; };
   const auto of_bias = numbers<float>(*scale);
-  const auto of_left = numbers<float>(*nodes.initialiser(left.inputs[of_scale]));
-  const auto of_right = numbers<float>(*nodes.initialiser(right.inputs[of_scale]));
+  const auto of_left = numbers<float>(*nodes.initialiser(product.left->inputs[of_scale]));
+  const auto of_right = numbers<float>(*nodes.initialiser(product.right->inputs[of_scale]));
   if (values.empty() || !std::ranges::all_of(values, is_small)) return false;
   if (of_left.size() != 1 || of_bias.empty() || of_bias.size() != of_right.size()) return false;
   for (std::size_t i = 0; i < of_bias.size(); ++i) {
@@ -95,57 +129,136 @@ bool is_bias(const Nodes& nodes, const NodeProto& node, const NodeProto& left,
   return true;
 }
 
-// The inputs of a matrix product as one of integers has them; empty where it cannot be one.
-std::vector<Name> matmul_inputs(const Nodes& nodes, const NodeProto& left, const NodeProto& right) {
-  constexpr double sums = double(1U << 31);
-  if (!is_matrix(nodes, right, 1, sums)) return {};
-  std::vector<Name> inputs = left.inputs;
-  inputs.insert(inputs.end(), right.inputs.begin(), right.inputs.end());
-  return inputs;
+bool is_only_product(const NodeProto& gemm) {
+  return std::ranges::all_of(gemm.attributes, [](const AttributeProto& each) {
+    const bool is_factor = each.name == "alpha" || each.name == "beta";
+    return is_factor ? each.floats == std::vector<float>{1}
+                     : each.name == "transA" || each.name == "transB";
+  });
 }
 
-std::vector<Name> gemm_inputs(const Nodes& nodes, const NodeProto& product, const NodeProto& left,
-                              const NodeProto& right) {
-  constexpr double half_of_sums = 1 << 30;
-  for (const AttributeProto& each : product.attributes) {
-    const bool is_factor = each.name == "alpha" || each.name == "beta";
-    if (is_factor ? each.floats != std::vector<float>{1}
-                  : each.name != "transA" && each.name != "transB")
-      return {};
-  }
-  const std::size_t columns = integer(product, "transB", 0) != 0 ? 0 : 1;
-  if (!is_matrix(nodes, right, columns, half_of_sums)) return {};
-  std::vector<Name> inputs = left.inputs;
-  inputs.insert(inputs.end(), right.inputs.begin(), right.inputs.end());
-  inputs.emplace_back();
-  if (!has_input(product, 2)) return inputs;
-  const NodeProto* bias = nodes.producer(product.inputs[2]);
-  if (bias == nullptr || !is_bias(nodes, *bias, left, right)) return {};
-  inputs.back() = bias->inputs[of_values];
-  return inputs;
+// A zero point that is 0 is none.
+Name zero_of(const Nodes& nodes, const NodeProto& node) {
+  const Name name = node.inputs[of_zero];
+  return are_zero<std::int8_t>(*nodes.initialiser(name)) ? Name() : name;
 }
+
+bool has_padding(const NodeProto& node) {
+  const AttributeProto *pads = node.find("pads"), *automatic = node.find("auto_pad");
+  return (pads != nullptr && std::ranges::count(pads->ints, 0) != std::ssize(pads->ints)) ||
+         (automatic != nullptr && automatic->strings != std::vector<Name>{"NOTSET"});
+}
+
+// Of a product, what makes it one of bytes.
+struct ByteInputs {
+  Name left, right, left_scale, right_scale, left_zero, right_zero, bias;
+  bool is_bias_integer;
+};
+
+// (x - zero) * w is x * w less what weights alone say, which is added to the bias once.
+void move_zero_to_bias(Nodes& nodes, ByteInputs& inputs, std::size_t axis) {
+  AttributeProto along;
+  along.name = "axis";
+  along.kind = AttributeProto::Int;
+  along.ints = {std::int64_t(axis)};
+  inputs.bias = nodes.make(
+      "BiasOfBytes", {inputs.right, inputs.left_zero, inputs.right_zero, inputs.bias}, {along});
+  inputs.left_zero = {};
+}
+
+// A product of what bytes stand for: of the bytes, in 32 bits.
+bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, std::size_t axis) {
+  const Product product{dequantiser(nodes, node, 0), dequantiser(nodes, node, 1), axes, axis};
+  const auto *left = product.left, *right = product.right;
+  if (left == nullptr || right == nullptr || !has_one_scale(nodes, *left) ||
+      !has_weights(nodes, product))
+    return false;
+  ByteInputs inputs{left->inputs[of_values],
+                    right->inputs[of_values],
+                    left->inputs[of_scale],
+                    right->inputs[of_scale],
+                    zero_of(nodes, *left),
+                    zero_of(nodes, *right),
+                    Name(),
+                    true};
+  if (has_input(node, 2)) {
+    const NodeProto* bias = nodes.producer(node.inputs[2]);
+    inputs.is_bias_integer = bias != nullptr && is_counted_in_sums(nodes, *bias, product);
+    inputs.bias = inputs.is_bias_integer ? bias->inputs[of_values] : node.inputs[2];
+  }
+  if (!inputs.left_zero.empty() && inputs.is_bias_integer && !has_padding(node))
+    move_zero_to_bias(nodes, inputs, axis);
+  std::vector<AttributeProto> attributes = std::move(node.attributes);
+  nodes.become(node, op,
+               {inputs.left, inputs.right, inputs.left_scale, inputs.right_scale, inputs.left_zero,
+                inputs.right_zero, inputs.bias});
+  node.attributes = std::move(attributes);
+  node.domain = "weft";
+  return true;
+}
+
+// --- What moves bytes or compares them -------------------------------------------------------------------
+
+bool is_same_tensor(const Nodes& nodes, Name one, Name other) {
+  const TensorProto *a = nodes.initialiser(one), *b = nodes.initialiser(other);
+  if (one == other) return true;
+  return a->type == b->type && is_single(*a) && is_single(*b) &&
+         (a->type == Type::F32 ? numbers<float>(*a) == numbers<float>(*b)
+                               : numbers<std::int8_t>(*a) == numbers<std::int8_t>(*b));
+}
+
+bool is_same_scale(const Nodes& nodes, const NodeProto& one, const NodeProto& other) {
+  return has_one_scale(nodes, one) && has_one_scale(nodes, other) &&
+         is_same_tensor(nodes, one.inputs[of_scale], other.inputs[of_scale]) &&
+         is_same_tensor(nodes, one.inputs[of_zero], other.inputs[of_zero]);
+}
+
+// Operators that give elements of their first input.
+constexpr Name choosing[] = {
+    "DepthToSpace", "Expand",       "Flatten", "Gather", "GlobalMaxPool", "MaxPool",  "Reshape",
+    "Slice",        "SpaceToDepth", "Squeeze", "Tile",   "Transpose",     "Unsqueeze"};
 
 }  // namespace
 
-bool multiply_integers(Nodes& nodes, NodeProto& node) {
-  if (nodes.opset < 10 || !is_plain(nodes, node) || !has_one_scale(nodes, node)) return false;
-  NodeProto* product = nodes.producer(node.inputs[of_values]);
-  if (product == nullptr || !product->domain.empty() ||
-      !nodes.has_one_reader(node.inputs[of_values]))
-    return false;
-  const bool is_gemm = product->op == "Gemm";
-  if (!is_gemm && product->op != "MatMul") return false;
-  const NodeProto *left = dequantiser(nodes, *product, 0), *right = dequantiser(nodes, *product, 1);
-  if (left == nullptr || right == nullptr || !has_one_scale(nodes, *left)) return false;
-  std::vector<Name> inputs =
-      is_gemm ? gemm_inputs(nodes, *product, *left, *right) : matmul_inputs(nodes, *left, *right);
-  if (inputs.empty()) return false;
-  inputs.insert(inputs.end(), node.inputs.begin() + of_scale, node.inputs.end());
-  std::vector<AttributeProto> attributes = product->attributes;
-  nodes.remove(*product);
-  nodes.become(node, is_gemm ? "QGemm" : "QLinearMatMul", std::move(inputs));
-  node.attributes = std::move(attributes);
-  if (is_gemm) node.domain = "com.microsoft";
+std::size_t chosen_inputs(const NodeProto& node) {
+  if (!node.domain.empty() || node.outputs.size() != 1) return 0;
+  if (node.op == "Concat") return node.inputs.size();
+  return std::ranges::find(choosing, node.op) == std::end(choosing) ? 0 : 1;
+}
+
+bool multiply_in_matmul(Nodes& nodes, NodeProto& node) {
+  return multiply_bytes(nodes, node, "MatMulOfBytes", 2, 1);
+}
+
+bool multiply_in_gemm(Nodes& nodes, NodeProto& node) {
+  return is_only_product(node) &&
+         multiply_bytes(nodes, node, "GemmOfBytes", 2, integer(node, "transB", 0) != 0 ? 0 : 1);
+}
+
+bool multiply_in_conv(Nodes& nodes, NodeProto& node) {
+  return multiply_bytes(nodes, node, "ConvOfBytes", 0, 0);
+}
+
+bool keep_bytes(Nodes& nodes, NodeProto& node) {
+  if (!is_plain(nodes, node)) return false;
+  if (const NodeProto* from = dequantiser(nodes, node, of_values)) {
+    if (!is_same_scale(nodes, *from, node)) return false;
+    nodes.become(node, "Identity", {from->inputs[of_values]});
+    node.domain = {};
+    return true;
+  }
+  NodeProto* between = nodes.producer(node.inputs[of_values]);
+  const std::size_t count = between == nullptr ? 0 : chosen_inputs(*between);
+  if (count == 0 || !nodes.has_one_reader(between->outputs[0])) return false;
+  for (std::size_t i = 0; i < count; ++i) {
+    const NodeProto* from = dequantiser(nodes, *between, i);
+    if (from == nullptr || !is_same_scale(nodes, *from, node)) return false;
+  }
+  for (std::size_t i = 0; i < count; ++i)
+    nodes.read_instead(*between, i, dequantiser(nodes, *between, i)->inputs[of_values]);
+  const Name output = node.outputs[0];
+  nodes.remove(node);
+  nodes.give(*between, output);
   return true;
 }
 

@@ -163,9 +163,16 @@ inline std::int64_t integer(const NodeProto& node, Name attribute, std::int64_t 
   return found == nullptr || found->ints.empty() ? otherwise : found->ints[0];
 }
 
+// How many of its first inputs an operator gives elements of, and nothing else; 0 where it computes others.
+std::size_t chosen_inputs(const NodeProto& node);
+
 // --- Rules of other files: each is given a node of its operator, and says whether it has done something ----
 
-// QuantizeLinear of a product of what DequantizeLinear gives: integers, multiplied as such.
-bool multiply_integers(Nodes& nodes, NodeProto& node);
+// Products of what DequantizeLinear gives of bytes: sums of integers.
+bool multiply_in_matmul(Nodes& nodes, NodeProto& node);
+bool multiply_in_gemm(Nodes& nodes, NodeProto& node);
+bool multiply_in_conv(Nodes& nodes, NodeProto& node);
+// QuantizeLinear by the scale of what DequantizeLinear gives: what lies between may work on the bytes.
+bool keep_bytes(Nodes& nodes, NodeProto& node);
 
 }  // namespace weft::onnx

@@ -277,7 +277,7 @@ class Cutter {
     if (!is_computed(node) || node->dtype().is_weak() || ops == 0) return false;
     if (node->op() == Op::Reduce || ops > profile_.most_ops) return true;
     if (joins_(node) > 0 && !known.is_joined) return true;
-    if (ops == 1 && is_factor(node)) return false;
+    if (ops == 1 && (is_factor(node) || is_byte_widened(node))) return false;
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
   }
 
@@ -285,6 +285,13 @@ class Cutter {
   bool is_number_of_place(const Node* node, int ops, Symbol device) const {
     constexpr int few_ops = 4;
     return device == Symbol() && ops <= few_ops && !ahead(node).must && node->op() != Op::Reduce;
+  }
+
+  // Memory would take longer to read than bytes that are widened as they are read.
+  static bool is_byte_widened(const Node* node) {
+    const auto is_whole = [](DType dtype) { return dtype.is_int() && !dtype.is_weak(); };
+    return node->op() == Op::Cast && is_whole(node->dtype()) && is_whole(node->src(0)->dtype()) &&
+           node->src(0)->dtype().bytes() == 1;
   }
 
   // As an instruction takes it that multiplies matrices.

@@ -16,4 +16,13 @@ expect "an open batch" 0 '"shape": \[1, 10\]' "$weft" run "$models/digits.onnx" 
 expect "a batch of three" 0 '"shape": \[3, 10\]' "$weft" run "$models/digits.onnx" --runs 0 --json --shape image=3,1,28,28
 expect "what is kept of its constants" 0 '^  r_[0-9_]* *p2 *f32 of [0-9]* x [0-9]* x 3 x 3 ' "$weft" inspect --layouts "$models/digits.onnx"
 expect "what it is made of" 0 '^  Conv  *3 of opset 17$' "$weft" inspect "$models/digits.onnx"
+
+expect "as integers" 0 ' products of integers, 0 of floats; .* by 10 calls$' "$weft" quantize "$models/digits.onnx" -o "$dir/i8.onnx" --calibrate "$models" --method percentile --per-channel
+expect "read by integers" 0 '^ *7  \(1\|0.9[0-9]*\)$' "$weft" run "$dir/i8.onnx" --input "image=$models/7.png" --runs 0 --top-k 1
+expect "scales of each call" 0 '"others": 0, "activations": 0, "calls": 0' "$weft" quantize "$models/digits.onnx" -o "$dir/dynamic.onnx" --dynamic --json
+expect "read by scales of the call" 0 '^ *4  \(1\|0.9[0-9]*\)$' "$weft" run "$dir/dynamic.onnx" --input "image=$models/4.png" --runs 0 --top-k 1
+expect "values that are made up" 0 'of little use' "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx"
+expect "a node that is not there" 1 "there is no node 'conv9' to exclude" "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx" --exclude conv9
+expect "a method that is none" 2 'entropy' "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx" --method best
+expect "nowhere to write" 2 'out is required' "$weft" quantize "$models/digits.onnx"
 [ "$failures" -eq 0 ]

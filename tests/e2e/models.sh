@@ -83,6 +83,10 @@ mnist=$models/mnist-8/model.onnx
 expect "a digit" 0 '^Plus214_Output_0  float (1, 10)  min -1952.76 max 6574.57 .*\[975.67, -618.724, 6574.57,' "$weft" run "$mnist" --input "Input3=$models/mnist-8/test_data_set_0/input_0.pb"
 printf 'zero\none\ntwo\n' >"$dir/digits.txt"
 expect "its class" 0 '^ *2  6574.57  *two$' "$weft" run "$mnist" --runs 0 --input "Input3=$models/mnist-8/test_data_set_0/input_0.pb" --top-k 1 --labels "$dir/digits.txt"
+# The other two of the standard's inputs say what values there are.
+expect "in integers" 0 ' 2 products of integers, 1 of floats; 3 values in 8 bits, by 2 calls$' "$weft" quantize "$mnist" -o "$dir/mnist.onnx" --per-channel --calibrate "$models/mnist-8/test_data_set_1/input_0.pb" --calibrate "$models/mnist-8/test_data_set_2/input_0.pb"
+expect "its class by integers" 0 '^ *2  6[56][0-9]*' "$weft" run "$dir/mnist.onnx" --runs 0 --input "Input3=$models/mnist-8/test_data_set_0/input_0.pb" --top-k 1
+expect "scales of each call need an opset" 1 'is of opset 8; there is dynamic quantisation since 11' "$weft" quantize "$mnist" -o "$dir/mnist.onnx" --dynamic
 expect "as JSON" 0 '^{"median_ms": [0-9.e-]*, "min_ms": [0-9.e-]*, "p90_ms": [0-9.e-]*, "runs": 3, "kernels": [1-9][0-9]*, .*"peak_bytes": [1-9][0-9]*, .*"outputs": \[{"name": "Plus214_Output_0", "type": "float", "shape": \[1, 10\]' "$weft" run "$mnist" --runs 3 --json
 expect "its kernels' times" 0 'GFLOP/s' "$weft" run "$mnist" --runs 0 --profile
 expect "its operators" 0 '^  Conv  *2 of opset 8$' "$weft" inspect "$mnist"

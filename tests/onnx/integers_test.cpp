@@ -1,8 +1,9 @@
-// Products between DequantizeLinear and QuantizeLinear, which are sums of integers.
+// Products of what DequantizeLinear gives, which are sums of integers.
 #include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/weft.h>
 
 namespace weft::onnx {
@@ -99,7 +100,7 @@ TEST(OnnxIntegers, AScaleForEachColumn) {
   EXPECT_TRUE(reads_bytes(model));
 }
 
-// Bias is added to sums only where it is counted in their steps.
+// Bias that is counted in steps of the sums is added to them, another to the floats that they become.
 TEST(OnnxIntegers, TheBiasOfAGemm) {
   for (const float scale : {0.125F, 0.0625F}) {
     const Model model = model_of({.bias_scale = scale});
@@ -108,18 +109,165 @@ TEST(OnnxIntegers, TheBiasOfAGemm) {
     const std::vector<double> found = run(model);
     for (std::size_t i = 0; i < exact.size(); ++i)
       EXPECT_NEAR(found.at(i), exact[i], scale == 0.125F ? 0 : 1);
-    EXPECT_EQ(reads_bytes(model), scale == 0.125F);
+    EXPECT_TRUE(reads_bytes(model));
   }
 }
 
+TEST(OnnxIntegers, WhatReadsAProductIsNoMatter) {
+  const Model model = model_of({.is_read_twice = true});
+  EXPECT_EQ(run(model), expected({0.25F, 0.25F, 0.25F}, {-5, -5, -5}));
+  EXPECT_TRUE(reads_bytes(model));
+}
+
 // The rounding of floats may move what lies between two steps.
-TEST(OnnxIntegers, OtherChainsStayFloats) {
+TEST(OnnxIntegers, WhatIsTrainedStaysFloats) {
   const std::vector<double> exact = expected({0.25F, 0.25F, 0.25F}, {-5, -5, -5});
-  for (const Model& model : {model_of({.is_read_twice = true}), model_of({}, true)}) {
-    const std::vector<double> found = run(model);
-    for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(found.at(i), exact[i], 1);
+  const std::vector<double> found = run(model_of({}, true));
+  for (std::size_t i = 0; i < exact.size(); ++i) EXPECT_NEAR(found.at(i), exact[i], 1);
+}
+
+// --- Convolutions ---------------------------------------------------------------------------------------
+
+using Signed = std::vector<std::int8_t>;
+
+struct Maps {
+  static constexpr std::int64_t images = 2, inputs = 8, outputs = 4, size = 6, kernel = 3;
+
+  std::int64_t groups = 1, stride = 1, dilation = 1;
+  std::vector<std::int64_t> pads{1, 1, 1, 1};
+  Signed zeros{0, 0, 0, 0};  // of the weights, for each channel
+  enum Bias : char { None, OfSums, OfFloats } bias = OfSums;
+};
+
+constexpr std::int64_t zero_of_x = 131;
+constexpr float steps_of_x = 0.5F;
+const Reals steps_of_w{0.25F, 0.5F, 1, 0.125F};  // of each channel
+
+std::int64_t pixel(std::int64_t i) { return i * 37 % 256; }
+std::int64_t coefficient(std::int64_t i) { return i * 53 % 255 - 127; }
+std::int64_t addend_of(std::int64_t channel) { return 1000 * channel - 1700; }
+
+Model model_of(const Maps& maps, const std::string& device = {}) {
+  const std::int64_t depth = Maps::inputs / maps.groups;
+  Signed w;
+  for (std::int64_t i = 0; i < Maps::outputs * depth * Maps::kernel * Maps::kernel; ++i)
+    w.push_back(static_cast<std::int8_t>(coefficient(i)));
+  std::vector<std::int32_t> integers;
+  Reals scales, floats;
+  for (std::int64_t channel = 0; channel < Maps::outputs; ++channel) {
+    integers.push_back(static_cast<std::int32_t>(addend_of(channel)));
+    scales.push_back(steps_of_x * steps_of_w[static_cast<std::size_t>(channel)]);
+    floats.push_back(static_cast<float>(addend_of(channel)) * scales.back());
   }
-  EXPECT_FALSE(reads_bytes(model_of({.is_read_twice = true})));
+  Writer net("maps", 17);
+  const std::string x =
+      net.input("x", Type::U8, {Maps::images, Maps::inputs, Maps::size, Maps::size});
+  const auto zero = static_cast<std::uint8_t>(zero_of_x);
+  const std::string of_x =
+      net.node("DequantizeLinear", {x, net.constant("x_scale", Tensor({steps_of_x}).reshape({})),
+                                    net.constant("x_zero", Tensor(std::vector{zero}).reshape({}))});
+  const std::string of_w = net.node(
+      "DequantizeLinear",
+      {net.constant("w", Tensor(w).reshape({Maps::outputs, depth, Maps::kernel, Maps::kernel})),
+       net.constant("w_scale", Tensor(steps_of_w)), net.constant("w_zero", Tensor(maps.zeros))},
+      {{"axis", 0}});
+  Names given{of_x, of_w};
+  if (maps.bias == Maps::OfFloats) given.push_back(net.constant("b", Tensor(floats)));
+  if (maps.bias == Maps::OfSums)
+    given.push_back(
+        net.node("DequantizeLinear",
+                 {net.constant("b", Tensor(integers)), net.constant("b_scale", Tensor(scales))},
+                 {{"axis", 0}}));
+  const std::int64_t stride = maps.stride, dilation = maps.dilation;
+  net.output("y", net.node("Conv", given,
+                           {{"group", maps.groups},
+                            {"pads", maps.pads},
+                            {"strides", {stride, stride}},
+                            {"dilations", {dilation, dilation}}}));
+  return Model::parse(net.bytes(), {.device = device});
+}
+
+Tensor pixels() {
+  std::vector<std::uint8_t> values;
+  for (std::int64_t i = 0; i < Maps::images * Maps::inputs * Maps::size * Maps::size; ++i)
+    values.push_back(static_cast<std::uint8_t>(pixel(i)));
+  return Tensor(values).reshape({Maps::images, Maps::inputs, Maps::size, Maps::size});
+}
+
+// Loop by loop, as whole numbers.
+Reals convolved(const Maps& maps) {
+  const std::int64_t depth = Maps::inputs / maps.groups, reach = (Maps::kernel - 1) * maps.dilation;
+  const std::int64_t height =
+                         (Maps::size + maps.pads[0] + maps.pads[2] - reach - 1) / maps.stride + 1,
+                     width =
+                         (Maps::size + maps.pads[1] + maps.pads[3] - reach - 1) / maps.stride + 1;
+  Reals result;
+  for (std::int64_t i = 0; i < Maps::images * Maps::outputs * height * width; ++i) {
+    const std::int64_t column = i % width, row = i / width % height,
+                       channel = i / width / height % Maps::outputs,
+                       image = i / width / height / Maps::outputs;
+    const auto at = static_cast<std::size_t>(channel);
+    std::int64_t sum = maps.bias == Maps::None ? 0 : addend_of(channel);
+    for (std::int64_t k = 0; k < depth * Maps::kernel * Maps::kernel; ++k) {
+      const std::int64_t from =
+          channel / (Maps::outputs / maps.groups) * depth + k / Maps::kernel / Maps::kernel;
+      const std::int64_t y = row * maps.stride + k / Maps::kernel % Maps::kernel * maps.dilation -
+                             maps.pads[0],
+                         x = column * maps.stride + k % Maps::kernel * maps.dilation - maps.pads[1];
+      if (y < 0 || y >= Maps::size || x < 0 || x >= Maps::size) continue;
+      const std::int64_t place = ((image * Maps::inputs + from) * Maps::size + y) * Maps::size + x;
+      sum += (pixel(place) - zero_of_x) *
+             (coefficient(channel * depth * Maps::kernel * Maps::kernel + k) - maps.zeros[at]);
+    }
+    result.push_back(static_cast<float>(sum) * steps_of_x * steps_of_w[at]);
+  }
+  return result;
+}
+
+// Every sum is a whole number of steps that are powers of two, and so is what is expected.
+TEST(OnnxIntegers, Convolutions) {
+  const Maps all[] = {{},
+                      {.pads = {0, 2, 1, 0}, .bias = Maps::None},
+                      {.stride = 2, .bias = Maps::OfFloats},
+                      {.dilation = 2, .pads = {2, 2, 2, 2}, .zeros = {3, -7, 0, 127}},
+                      {.groups = 4},
+                      {.groups = 2, .stride = 2, .pads = {0, 0, 1, 1}}};
+  for (const Maps& maps : all)
+    for (const std::string& device : {std::string(), std::string("INTERP")})
+      EXPECT_EQ(model_of(maps, device)({{"x", pixels()}}).at("y").tensor().to_vector<float>(),
+                convolved(maps))
+          << device;
+}
+
+// --- Bytes that stay bytes -------------------------------------------------------------------------------
+
+// What only moves bytes or compares them, between the same steps.
+TEST(OnnxIntegers, MovedBytesAreNotComputed) {
+  Writer net("moved", 17);
+  const std::string x = net.input("x", Type::U8, {1, 4, 6, 6});
+  const std::string scale = net.constant("scale", Tensor({0.1F}).reshape({})),
+                    zero = net.constant("zero", Tensor(std::vector<std::uint8_t>{9}).reshape({}));
+  const auto real = [&](const std::string& name) {
+    return net.node("DequantizeLinear", {name, scale, zero});
+  };
+  const auto bytes = [&](const std::string& name) {
+    return net.node("QuantizeLinear", {name, scale, zero});
+  };
+  const std::string pooled =
+      bytes(net.node("MaxPool", {real(x)}, {{"kernel_shape", {2, 2}}, {"strides", {2, 2}}}));
+  const std::string turned = bytes(net.node("Transpose", {real(pooled)}, {{"perm", {0, 2, 3, 1}}}));
+  net.output("y", bytes(net.node("Concat", {real(turned), real(turned)}, {{"axis", 3}})));
+  const Model model = Model::parse(net.bytes());
+  const Tensor given = (Tensor::arange(144, {.dtype = dtypes::i32}) * 31 % 256)
+                           .cast(dtypes::u8)
+                           .reshape({1, 4, 6, 6})
+                           .realize();
+  const Tensor largest = given.max_pool({2, 2}).permute({0, 2, 3, 1});
+  EXPECT_EQ(model({{"x", given}}).at("y").tensor().to_vector<int>(),
+            Tensor::cat({largest, largest}, 3).to_vector<int>());
+  for (const ScheduleItem& item : model.cost({{"x", given}}).kernels)
+    for (const Node* node : toposort(item.kernel.node()))
+      EXPECT_FALSE(node->dtype().is_float()) << item.str();
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Writes qdq_tests.zip: models that onnxruntime's quantiser has made, and what onnxruntime computes of them.
+"""Writes qdq_tests.zip: models that onnxruntime's quantiser has made, and what onnxruntime computes of them, node by
+node: its own kernels of bytes add pairs of products in 16 bits on some processors.
 
     tests/onnx/make_qdq_tests.py
 
@@ -36,6 +37,12 @@ class Samples(CalibrationDataReader):
         return next(self.rest, None)
 
 
+def session(path):
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+    return onnxruntime.InferenceSession(path, options)
+
+
 def model(nodes, constants, shape):
     constants = [onnx.numpy_helper.from_array(value, name) for name, value in constants.items()]
     graph = make.make_graph(
@@ -57,11 +64,66 @@ def case(archive, name, net, shape, **options):
         quantize_static(before, after, Samples(inputs), quant_format=QuantFormat.QDQ, **options)
         operators = [node.op_type for node in onnx.load(after).graph.node]
         assert "DequantizeLinear" in operators and "QuantizeLinear" in operators, operators
-        expected, = onnxruntime.InferenceSession(after).run(None, {"x": inputs[0]})
+        expected, = session(after).run(None, {"x": inputs[0]})
         add(archive, f"{name}/model.onnx", pathlib.Path(after).read_bytes())
     for kind, port, values in (("input", "x", inputs[0]), ("output", "y", expected)):
         add(archive, f"{name}/test_data_set_0/{kind}_0.pb",
             onnx.numpy_helper.from_array(values, port).SerializeToString())
+
+
+class Layers:
+    """Convolutions and what is between them, one after the other."""
+
+    def __init__(self):
+        self.nodes, self.constants = [], {}
+
+    def add(self, op, inputs, **attributes):
+        output = f"{op.lower()}{len(self.nodes)}"
+        self.nodes.append(make.make_node(op, inputs, [output], name=f"node_{output}", **attributes))
+        return output
+
+    def constant(self, values):
+        name = f"constant{len(self.constants)}"
+        self.constants[name] = values
+        return name
+
+    def conv(self, x, inputs, outputs, size=3, group=1, pads=(1, 1, 1, 1), **attributes):
+        weights = floats(outputs, inputs // group, size, size)
+        return self.add("Conv", [x, self.constant(weights), self.constant(floats(outputs))], group=group,
+                        pads=pads, **attributes)
+
+    def model(self, output, shape):
+        self.nodes[-1].output[0] = "y"
+        assert self.nodes[-1].name == f"node_{output}"
+        return model(self.nodes, self.constants, shape)
+
+
+def residual():
+    net = Layers()
+    first = net.add("Relu", [net.conv("x", 3, 8)])
+    total = net.add("Add", [net.conv(first, 8, 8), first])
+    pooled = net.add("MaxPool", [net.add("Relu", [total])], kernel_shape=[3, 3], strides=[2, 2],
+                     pads=[1, 1, 1, 1])
+    flat = net.add("Flatten", [net.add("GlobalAveragePool", [net.conv(pooled, 8, 4)])])
+    return net.model(net.add("Gemm", [flat, net.constant(floats(4, 6)), net.constant(floats(6))]),
+                     [2, 3, 8, 8])
+
+
+def separable():
+    net = Layers()
+    own = net.conv("x", 6, 6, group=6, strides=[2, 2], pads=[0, 0, 1, 1])
+    limits = [net.constant(np.array(limit, np.float32)) for limit in (0, 6)]
+    wide = net.conv(net.add("Clip", [own, *limits]), 6, 8, size=1, pads=[0, 0, 0, 0])
+    scaled = net.add("Mul", [wide, net.add("Sigmoid", [wide])])
+    return net.model(net.conv(scaled, 8, 4, group=2, dilations=[2, 2], pads=[2, 2, 2, 2]), [1, 6, 9, 9])
+
+
+def branches():
+    net = Layers()
+    both = net.add("Concat", [net.conv("x", 4, 3), net.conv("x", 4, 5, size=1, pads=[0, 0, 0, 0])], axis=1)
+    # Means of 9 steps are never half a step, which rounding of floats would decide.
+    pooled = net.add("AveragePool", [both], kernel_shape=[3, 3], strides=[2, 2])
+    return net.model(net.conv(pooled, 8, 4), [1, 4, 8, 8])
 
 
 bytes_of = io.BytesIO()
@@ -87,4 +149,11 @@ with zipfile.ZipFile(bytes_of, "w", zipfile.ZIP_DEFLATED) as archive:
                 kind = f"{activation}{'_by_channel' if by_channel else ''}".lower()
                 case(archive, f"qdq_{name}_{kind}", net, shape, per_channel=by_channel,
                      activation_type=activation, weight_type=QuantType.QInt8)
+    for name, net, shape in (("residual", residual(), (2, 3, 8, 8)),
+                             ("separable", separable(), (1, 6, 9, 9)),
+                             ("branches", branches(), (1, 4, 8, 8))):
+        case(archive, f"qdq_{name}_quint8_by_channel", net, shape, per_channel=True,
+             activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
+        case(archive, f"qdq_{name}_qint8", net, shape, activation_type=QuantType.QInt8,
+             weight_type=QuantType.QInt8)
 (FOLDER / "qdq_tests.zip").write_bytes(bytes_of.getvalue())

@@ -52,5 +52,6 @@ OpTable microsoft_lstm_ops();
 OpTable microsoft_other_ops();
 OpTable folded_ops();     // what the clean-up of graphs makes
 OpTable precision_ops();  // what layers in cheaper numbers are made of
+OpTable bytes_ops();      // what it makes of quantised products
 
 }  // namespace weft::onnx

@@ -1,0 +1,87 @@
+// What the clean-up of graphs makes of products between quantised tensors: sums of bytes' products are exact, in 32 bits,
+// and become the floats that they stand for. No file has these.
+
+#include "axes.h"
+#include "sliding.h"
+#include "tables.h"
+
+namespace weft::onnx {
+namespace {
+
+// Inputs of all of them. Without a zero point it is 0. The bias is of integers, counted in steps of the sums, or of
+// floats.
+enum : std::size_t { of_left, of_right, left_scale, right_scale, left_zero, right_zero, of_bias };
+
+// What belongs to all channels, or to each of those along an axis.
+Tensor by_channel(const Tensor& x, std::int64_t axis, std::int64_t rank) {
+  return x.numel() == 1 ? x.reshape(Shape{}) : x.ndim() == 1 ? along(x, axis, rank) : x;
+}
+
+// Less a zero point that kernels know as a number, and so what bits the difference needs.
+Tensor left(const Call& call) {
+  const Tensor x = call.tensor(of_left).cast(dtypes::i32);
+  return call.has(left_zero) ? x - call.ints(left_zero).at(0) : x;
+}
+
+Tensor right(const Call& call, std::int64_t axis) {
+  const Tensor weights = call.tensor(of_right), wide = weights.cast(dtypes::i32);
+  if (!call.has(right_zero)) return wide;
+  return wide - by_channel(call.tensor(right_zero).cast(dtypes::i32), axis, weights.ndim());
+}
+
+// Sums with channels along an axis.
+Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
+  const std::int64_t rank = sums.ndim();
+  const Tensor scale =
+      call.tensor(left_scale).reshape(Shape{}) * by_channel(call.tensor(right_scale), axis, rank);
+  if (!call.has(of_bias)) return sums.cast(dtypes::f32) * scale;
+  const Tensor bias = by_channel(call.tensor(of_bias), axis, rank);
+  if (bias.dtype().is_int()) return (sums + bias).cast(dtypes::f32) * scale;
+  return sums.cast(dtypes::f32) * scale + bias;
+}
+
+// Padding counts as the zero point: it is there once that has been taken away.
+Tensor conv_of_bytes(const Call& call) {
+  const Tensor x = left(call), weight = right(call, 0);
+  ConvOptions options = conv_options(call, x, weight);
+  options.dtype = dtypes::i32;
+  return as_floats(call, x.conv(weight, {}, options), 1);
+}
+
+Tensor gemm_of_bytes(const Call& call) {
+  const bool turns_left = call.attr("transA", 0) != 0, turns_right = call.attr("transB", 0) != 0;
+  const Tensor a = left(call), b = right(call, turns_right ? 0 : 1);
+  return as_floats(call, (turns_left ? a.mT() : a).matmul(turns_right ? b.mT() : b, dtypes::i32),
+                   1);
+}
+
+Tensor matmul_of_bytes(const Call& call) {
+  const Tensor sums = left(call).matmul(right(call, 1), dtypes::i32);
+  return as_floats(call, sums, sums.ndim() - 1);
+}
+
+// Of weights, the zero point that was not taken from what they are multiplied with, their own, and bias: what is added
+// to sums so that it does not matter.
+Tensor bias_of_bytes(const Call& call) {
+  const Tensor bytes = call.tensor(0), weights = bytes.cast(dtypes::i32);
+  const std::int64_t axis = call.attr<std::int64_t>("axis");
+  std::vector<std::int64_t> others;
+  for (std::int64_t i = 0; i < bytes.ndim(); ++i)
+    if (i != axis) others.push_back(i);
+  const Tensor own =
+      call.has(2) ? by_channel(call.tensor(2).cast(dtypes::i32), axis, bytes.ndim()) : Tensor();
+  const Tensor sums = (own.is_null() ? weights : weights - own).sum(others, false, dtypes::i32);
+  const Tensor moved = -(sums * call.ints(1).at(0));
+  return call.has(3) ? moved + call.tensor(3) : moved;
+}
+
+const Op ops[] = {{"BiasOfBytes", 1, bias_of_bytes},
+                  {"ConvOfBytes", 1, conv_of_bytes},
+                  {"GemmOfBytes", 1, gemm_of_bytes},
+                  {"MatMulOfBytes", 1, matmul_of_bytes}};
+
+}  // namespace
+
+OpTable bytes_ops() { return {"weft", ops}; }
+
+}  // namespace weft::onnx
