@@ -1,5 +1,5 @@
 // What lies between DequantizeLinear and QuantizeLinear, as quantisers write it. Weights and what layers hand on stay
-// the bytes that they are, and sums of their products are exact.
+// the bytes that they are, and what is summed is their products.
 #include <algorithm>
 #include <cmath>
 #include <concepts>
@@ -155,14 +155,19 @@ struct ByteInputs {
   bool is_bias_integer;
 };
 
+AttributeProto along(std::size_t axis) {
+  AttributeProto result;
+  result.name = "axis";
+  result.kind = AttributeProto::Int;
+  result.ints = {std::int64_t(axis)};
+  return result;
+}
+
 // (x - zero) * w is x * w less what weights alone say, which is added to the bias once.
 void move_zero_to_bias(Nodes& nodes, ByteInputs& inputs, std::size_t axis) {
-  AttributeProto along;
-  along.name = "axis";
-  along.kind = AttributeProto::Int;
-  along.ints = {std::int64_t(axis)};
-  inputs.bias = nodes.make(
-      "BiasOfBytes", {inputs.right, inputs.left_zero, inputs.right_zero, inputs.bias}, {along});
+  inputs.bias =
+      nodes.make("BiasOfBytes", {inputs.right, inputs.left_zero, inputs.right_zero, inputs.bias},
+                 {along(axis)});
   inputs.left_zero = {};
 }
 
@@ -188,9 +193,12 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
   }
   if (!inputs.left_zero.empty() && inputs.is_bias_integer && !has_padding(node))
     move_zero_to_bias(nodes, inputs, axis);
+  Name weights = inputs.right;
+  if (op == "ConvOfBytes")
+    weights = nodes.make("WeightsOfBytes", {inputs.right, inputs.right_zero}, {along(axis)});
   std::vector<AttributeProto> attributes = std::move(node.attributes);
   nodes.become(node, op,
-               {inputs.left, inputs.right, inputs.left_scale, inputs.right_scale, inputs.left_zero,
+               {inputs.left, weights, inputs.left_scale, inputs.right_scale, inputs.left_zero,
                 inputs.right_zero, inputs.bias});
   node.attributes = std::move(attributes);
   node.domain = "weft";

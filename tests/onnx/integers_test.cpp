@@ -224,6 +224,29 @@ Reals convolved(const Maps& maps) {
   return result;
 }
 
+// Where there is an instruction for them, sums are integers, whatever the device of a test has.
+TEST(OnnxIntegers, ConvolutionsOfBytes) {
+  const Maps maps{.pads = {0, 0, 0, 0}, .zeros = {0, 3, -7, 1}, .bias = Maps::None};
+  Signed w;
+  for (std::int64_t i = 0; i < Maps::outputs * Maps::inputs * Maps::kernel * Maps::kernel; ++i)
+    w.push_back(static_cast<std::int8_t>(coefficient(i)));
+  Writer net("maps", 17);
+  net.use("weft", 1);
+  const std::string x =
+      net.input("x", Type::U8, {Maps::images, Maps::inputs, Maps::size, Maps::size});
+  const Shape sizes{Maps::outputs, Maps::inputs, Maps::kernel, Maps::kernel};
+  const Names given{
+      x,
+      net.constant("w", Tensor(w).reshape(sizes)),
+      net.constant("x_scale", Tensor({steps_of_x}).reshape({})),
+      net.constant("w_scale", Tensor(steps_of_w)),
+      net.constant("x_zero", Tensor(std::vector{std::uint8_t{zero_of_x}}).reshape({})),
+      net.constant("w_zero", Tensor(maps.zeros))};
+  net.output("y", net.node("ConvOfBytes", given, {}, {.domain = "weft"}));
+  const Tensor y = Model::parse(net.bytes(), {})({{"x", pixels()}}).at("y").tensor();
+  EXPECT_EQ(y.to_vector<float>(), convolved(maps));
+}
+
 // Every sum is a whole number of steps that are powers of two, and so is what is expected.
 TEST(OnnxIntegers, Convolutions) {
   const Maps all[] = {{},

@@ -1,5 +1,9 @@
-// What the clean-up of graphs makes of products between quantised tensors: sums of bytes' products are exact, in 32 bits,
-// and become the floats that they stand for. No file has these.
+// What the clean-up of graphs makes of products between quantised tensors: the bytes are multiplied and added up, and
+// sums become the floats that they stand for. No file has these.
+
+#include <algorithm>
+
+#include <weft/dev/device/device.h>
 
 #include "axes.h"
 #include "sliding.h"
@@ -17,14 +21,41 @@ Tensor by_channel(const Tensor& x, std::int64_t axis, std::int64_t rank) {
   return x.numel() == 1 ? x.reshape(Shape{}) : x.ndim() == 1 ? along(x, axis, rank) : x;
 }
 
-// Less a zero point that kernels know as a number, and so what bits the difference needs.
+// Others take longer to convolve in integers than in floats, whose sums are exact up to 2^24 and round beyond as the
+// file's own do.
+bool multiplies_bytes(const Tensor& x) {
+  const Target target = find_device(std::string(x.device())).target();
+  return std::ranges::any_of(
+      target.mma, [](const MmaShape& shape) { return shape.a.is_int() && shape.a.bytes() == 1; });
+}
+
+// Of a convolution, as they are multiplied: the bytes, or what they stand for without the scale, made once.
+Tensor weights_of_bytes(const Call& call) {
+  const Tensor bytes = call.tensor(0);
+  if (multiplies_bytes(bytes)) return bytes;
+  const Tensor wide = bytes.cast(dtypes::f32);
+  if (!call.has(1)) return wide;
+  return wide - by_channel(call.tensor(1).cast(dtypes::f32), call.attr<std::int64_t>("axis"),
+                           bytes.ndim());
+}
+
+DType sums_of(const Call& call) {
+  return call.tensor(of_right).dtype().is_float() ? dtypes::f32 : dtypes::i32;
+}
+
+// Less a zero point that kernels know as a number, and so what bits the difference needs. Floats have memory: they are
+// read many times.
 Tensor left(const Call& call) {
-  const Tensor x = call.tensor(of_left).cast(dtypes::i32);
-  return call.has(left_zero) ? x - call.ints(left_zero).at(0) : x;
+  const DType sums = sums_of(call);
+  const Tensor x = call.tensor(of_left).cast(sums);
+  const Tensor moved = call.has(left_zero) ? x - call.ints(left_zero).at(0) : x;
+  return sums.is_int() ? moved : moved.contiguous();
 }
 
 Tensor right(const Call& call, std::int64_t axis) {
-  const Tensor weights = call.tensor(of_right), wide = weights.cast(dtypes::i32);
+  const Tensor weights = call.tensor(of_right);
+  if (weights.dtype().is_float()) return weights;
+  const Tensor wide = weights.cast(dtypes::i32);
   if (!call.has(right_zero)) return wide;
   return wide - by_channel(call.tensor(right_zero).cast(dtypes::i32), axis, weights.ndim());
 }
@@ -36,7 +67,7 @@ Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
       call.tensor(left_scale).reshape(Shape{}) * by_channel(call.tensor(right_scale), axis, rank);
   if (!call.has(of_bias)) return sums.cast(dtypes::f32) * scale;
   const Tensor bias = by_channel(call.tensor(of_bias), axis, rank);
-  if (bias.dtype().is_int()) return (sums + bias).cast(dtypes::f32) * scale;
+  if (bias.dtype().is_int()) return (sums + bias.cast(sums.dtype())).cast(dtypes::f32) * scale;
   return sums.cast(dtypes::f32) * scale + bias;
 }
 
@@ -44,19 +75,19 @@ Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
 Tensor conv_of_bytes(const Call& call) {
   const Tensor x = left(call), weight = right(call, 0);
   ConvOptions options = conv_options(call, x, weight);
-  options.dtype = dtypes::i32;
+  options.dtype = sums_of(call);
   return as_floats(call, x.conv(weight, {}, options), 1);
 }
 
 Tensor gemm_of_bytes(const Call& call) {
   const bool turns_left = call.attr("transA", 0) != 0, turns_right = call.attr("transB", 0) != 0;
   const Tensor a = left(call), b = right(call, turns_right ? 0 : 1);
-  return as_floats(call, (turns_left ? a.mT() : a).matmul(turns_right ? b.mT() : b, dtypes::i32),
+  return as_floats(call, (turns_left ? a.mT() : a).matmul(turns_right ? b.mT() : b, sums_of(call)),
                    1);
 }
 
 Tensor matmul_of_bytes(const Call& call) {
-  const Tensor sums = left(call).matmul(right(call, 1), dtypes::i32);
+  const Tensor sums = left(call).matmul(right(call, 1), sums_of(call));
   return as_floats(call, sums, sums.ndim() - 1);
 }
 
@@ -78,7 +109,8 @@ Tensor bias_of_bytes(const Call& call) {
 const Op ops[] = {{"BiasOfBytes", 1, bias_of_bytes},
                   {"ConvOfBytes", 1, conv_of_bytes},
                   {"GemmOfBytes", 1, gemm_of_bytes},
-                  {"MatMulOfBytes", 1, matmul_of_bytes}};
+                  {"MatMulOfBytes", 1, matmul_of_bytes},
+                  {"WeightsOfBytes", 1, weights_of_bytes}};
 
 }  // namespace
 
