@@ -77,6 +77,8 @@ std::vector<NamedValues> calls_of(const QuantizeOptions& options) {
   const onnx::Model model = load_model(options.model);
   std::vector<NamedValues> calls;
   const std::vector<std::string> files = files_of(options.samples);
+  if (files.empty() && !options.samples.empty())
+    user_error("--calibrate: the folders have no .npy, .npz, .pb or images");
   for (const std::string& file : files) {
     std::map<std::string, std::string> named;
     for (const onnx::Port& port : model.inputs()) named[port.name] = file;

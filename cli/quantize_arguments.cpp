@@ -13,13 +13,15 @@ void add_quantize(CLI::App& app, QuantizeOptions& options) {
   add_shapes(*command, options.model);
   add_device(*command, options.model);
   command->add_option("-o,--out", options.out, "The file to write")->required()->type_name("FILE");
-  command
-      ->add_option("--calibrate", options.samples,
-                   "What the model is called with to see what values it computes: files as of "
-                   "--input of weft run, or folders of them. One is for all inputs, so that "
-                   "several need .npz with an array each; along its first axis it may have values "
-                   "for several calls")
-      ->type_name("FILE");
+  CLI::Option* calibrate =
+      command
+          ->add_option(
+              "--calibrate", options.samples,
+              "What the model is called with to see what values it computes: files as of "
+              "--input of weft run, or folders of them. One is for all inputs, so that "
+              "several need .npz with an array each; along its first axis it may have values "
+              "for several calls")
+          ->type_name("FILE");
   command
       ->add_option("--method", options.method,
                    "The range of values that the steps of 8 bits are for: minmax: all; percentile: "
@@ -31,8 +33,10 @@ void add_quantize(CLI::App& app, QuantizeOptions& options) {
       ->capture_default_str();
   command->add_flag("--per-channel", options.per_channel,
                     "A scale for each channel of weights, and not one for all");
-  command->add_flag("--dynamic", options.dynamic,
-                    "Nothing is calibrated: each call computes the scales of what products read");
+  command
+      ->add_flag("--dynamic", options.dynamic,
+                 "Nothing is calibrated: each call computes the scales of what products read")
+      ->excludes(calibrate);
   command
       ->add_option("--exclude", options.exclude,
                    "A node, by its name or that of its output, that stays as it is. Again for more")

@@ -47,7 +47,9 @@ class StandIn final : public Device {
   Allocator& allocator() override { return running_.allocator(); }
   weft::Target target() const override {
     weft::Target target = planning_.target();
-    if (target.machine.levels.empty()) target.machine = running_.target().machine;
+    const weft::Target here = running_.target();
+    if (target.machine.levels.empty()) target.machine = here.machine;
+    if (!(target.converts == here.converts)) target.converts = {};  // constants are computed here
     return target;
   }
   std::string render(const Node* kernel) override { return running_.render(kernel); }

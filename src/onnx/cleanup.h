@@ -12,6 +12,9 @@ namespace weft::onnx {
 
 struct CleanupRules {
   bool trainable = false;  // weights change between calls: they are left as they are
+  // An instruction multiplies matrices of bytes. Others take longer to convolve in integers than in floats, whose sums are
+  // exact up to 2^24 and round beyond as the file's own do.
+  bool multiplies_bytes = false;
 };
 
 // Rewrites the nodes of the model's own graph, which has no cycles, until no rule applies. New names are kept in

@@ -191,11 +191,11 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
     inputs.is_bias_integer = bias != nullptr && is_counted_in_sums(nodes, *bias, product);
     inputs.bias = inputs.is_bias_integer ? bias->inputs[of_values] : node.inputs[2];
   }
-  if (!inputs.left_zero.empty() && inputs.is_bias_integer && !has_padding(node))
-    move_zero_to_bias(nodes, inputs, axis);
   Name weights = inputs.right;
-  if (op == "ConvOfBytes")
+  if (op == "ConvOfBytes" && !nodes.multiplies_bytes)
     weights = nodes.make("WeightsOfBytes", {inputs.right, inputs.right_zero}, {along(axis)});
+  else if (!inputs.left_zero.empty() && inputs.is_bias_integer && !has_padding(node))
+    move_zero_to_bias(nodes, inputs, axis);
   std::vector<AttributeProto> attributes = std::move(node.attributes);
   nodes.become(node, op,
                {inputs.left, weights, inputs.left_scale, inputs.right_scale, inputs.left_zero,
@@ -207,12 +207,18 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
 
 // --- What moves bytes or compares them -------------------------------------------------------------------
 
+// What lies in other files is not known to be the same.
+template <class Number>
+bool are_same(const TensorProto& a, const TensorProto& b) {
+  const std::vector<Number> all = numbers<Number>(a);
+  return !all.empty() && all == numbers<Number>(b);
+}
+
 bool is_same_tensor(const Nodes& nodes, Name one, Name other) {
-  const TensorProto *a = nodes.initialiser(one), *b = nodes.initialiser(other);
   if (one == other) return true;
+  const TensorProto *a = nodes.initialiser(one), *b = nodes.initialiser(other);
   return a->type == b->type && is_single(*a) && is_single(*b) &&
-         (a->type == Type::F32 ? numbers<float>(*a) == numbers<float>(*b)
-                               : numbers<std::int8_t>(*a) == numbers<std::int8_t>(*b));
+         (a->type == Type::F32 ? are_same<float>(*a, *b) : are_same<std::int8_t>(*a, *b));
 }
 
 bool is_same_scale(const Nodes& nodes, const NodeProto& one, const NodeProto& other) {

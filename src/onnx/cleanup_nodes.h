@@ -24,8 +24,9 @@ void for_each_use(NodeProto& node, const std::function<void(Name&)>& use);
 // The nodes: who makes a value, and how many read it.
 class Nodes {
  public:
-  Nodes(GraphProto& graph, std::int64_t opset, std::deque<std::string>& names)
-      : opset(opset), nodes_(graph.nodes), names_(names) {
+  Nodes(GraphProto& graph, std::int64_t opset, std::deque<std::string>& names,
+        bool multiplies_bytes = false)
+      : opset(opset), multiplies_bytes(multiplies_bytes), nodes_(graph.nodes), names_(names) {
     for (const TensorProto& each : graph.initialisers) {
       initialisers_.emplace(each.name, &each);
       taken_.insert(each.name);
@@ -37,6 +38,7 @@ class Nodes {
   }
 
   const std::int64_t opset;
+  const bool multiplies_bytes;
 
   // Null where it is an input, an initialiser or of another graph.
   NodeProto* producer(Name name) const {

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include <fmt/ranges.h>
+#include <weft/dev/device/device.h>
 
 #include "cleanup.h"
 #include "proto_write.h"
@@ -25,6 +26,12 @@ std::string text_of(const std::vector<Dim>& dims) {
   for (const Dim& dim : dims)
     sizes.push_back(dim.is_symbolic() ? "?" : fmt::to_string(dim.uop()->lo()));
   return fmt::format("({})", fmt::join(sizes, ", "));
+}
+
+bool multiplies_bytes(const std::string& device) {
+  const Target target = find_device(device.empty() ? default_device() : device).target();
+  return std::ranges::any_of(
+      target.mma, [](const MmaShape& shape) { return shape.a.is_int() && shape.a.bytes() == 1; });
 }
 
 void add_tensors(const Value& value, std::vector<Tensor>& tensors) {
@@ -57,7 +64,8 @@ Model::State::State(InFile from, const std::shared_ptr<const Mapping>& file,
       runner(proto, weights, {.trainable = options.trainable}) {
   find_ports();
   plan();
-  clean_up(proto, new_names, {.trainable = options.trainable});
+  clean_up(proto, new_names,
+           {.trainable = options.trainable, .multiplies_bytes = multiplies_bytes(options.device)});
   layers = lower_precision(
       proto, new_names,
       {.all = options.precision, .layers = options.layer_precisions, .beside = beside});

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include <fmt/format.h>
 #include <weft/error.h>
 
 #include "calibration.h"
@@ -141,11 +143,18 @@ class Quantizer {
                      const std::vector<float>& of_weights, Names& inputs,
                      std::vector<std::string>& nodes) {
     std::vector<float> scales;
-    for (const float each : of_weights) scales.push_back(static_cast<float>(scale * double(each)));
+    for (const float each : of_weights)
+      scales.push_back(
+          std::max(static_cast<float>(scale * double(each)), std::numeric_limits<float>::min()));
+    constexpr double most = std::numeric_limits<std::int32_t>::max();
     std::vector<std::int32_t> steps;
-    for (std::size_t i = 0; i < bias.size(); ++i)
-      steps.push_back(static_cast<std::int32_t>(
-          std::nearbyint(double(bias[i]) / double(scales[scales.size() == 1 ? 0 : i]))));
+    for (std::size_t i = 0; i < bias.size(); ++i) {
+      const double count = double(bias[i]) / double(scales[scales.size() == 1 ? 0 : i]);
+      if (!(std::abs(count) <= most))
+        user_error(fmt::format("quantize: '{}' has values beyond what 32 bits hold of its steps",
+                               site.bias->name));
+      steps.push_back(static_cast<std::int32_t>(std::nearbyint(count)));
+    }
     const std::string name(site.bias->name);
     const std::string integers = added_.constant(name + "_integers", Tensor(steps)),
                       by = added_.constant(name + "_scale", one_or_all(scales));

@@ -107,7 +107,7 @@ QuantizePlan plan_of(ModelProto& model, const QuantizeOptions& options) {
   std::ranges::reverse(plan.products);
   for (const NodeProto& node : all)
     if (node.domain.empty() && chosen_inputs(node) == 1 && !is_excluded(node, options) &&
-        marked.contains(node.inputs[0]) && marked.contains(node.outputs[0]))
+        has_input(node, 0) && marked.contains(node.inputs[0]) && marked.contains(node.outputs[0]))
       plan.alike.emplace_back(node.inputs[0], node.outputs[0]);
   return plan;
 }
@@ -120,6 +120,8 @@ IntegerWeights integer_weights(const Original& model, const Site& site, bool per
     inner *= static_cast<std::size_t>(dims[axis]);
   const auto channels = static_cast<std::size_t>(dims[std::size_t(site.axis)]);
   const std::vector<float> values = model.floats(*site.weights);
+  if (!std::ranges::all_of(values, [](float value) { return std::isfinite(value); }))
+    user_error(fmt::format("quantize: '{}' has values that are not finite", site.weights->name));
   const auto place_of = [&](std::size_t i) { return per_channel ? i / inner % channels : 0; };
   std::vector<double> scales(per_channel ? channels : 1);
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -22,6 +22,9 @@ expect "read by integers" 0 '^ *7  \(1\|0.9[0-9]*\)$' "$weft" run "$dir/i8.onnx"
 expect "scales of each call" 0 '"others": 0, "activations": 0, "calls": 0' "$weft" quantize "$models/digits.onnx" -o "$dir/dynamic.onnx" --dynamic --json
 expect "read by scales of the call" 0 '^ *4  \(1\|0.9[0-9]*\)$' "$weft" run "$dir/dynamic.onnx" --input "image=$models/4.png" --runs 0 --top-k 1
 expect "values that are made up" 0 'of little use' "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx"
+mkdir "$dir/empty"
+expect "a folder of no samples" 1 'the folders have no .npy' "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx" --calibrate "$dir/empty"
+expect "samples for scales of each call" 2 'excludes' "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx" --dynamic --calibrate "$models"
 expect "a node that is not there" 1 "there is no node 'conv9' to exclude" "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx" --exclude conv9
 expect "a method that is none" 2 'entropy' "$weft" quantize "$models/digits.onnx" -o "$dir/none.onnx" --method best
 expect "nowhere to write" 2 'out is required' "$weft" quantize "$models/digits.onnx"

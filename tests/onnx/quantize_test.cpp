@@ -119,6 +119,28 @@ TEST_F(OnnxQuantize, ChannelsOfOtherMagnitudesHaveStepsOfTheirOwn) {
   }
 }
 
+TEST_F(OnnxQuantize, WeightsAreNumbers) {
+  write_product(path("f32.onnx"), Tensor({1.F, NAN}).reshape({1, 2}));
+  const NamedValues calls[] = {{{"x", column({0, 1})}}};
+  EXPECT_THROW(quantize(path("f32.onnx"), path("i8.onnx"), calls), Error);
+}
+
+// Scales in a file beside the model are not known to be the same.
+TEST_F(OnnxQuantize, ScalesOfOtherFilesAreTheirOwn) {
+  Writer net("steps", 17);
+  const Tensor zero = Tensor(std::vector<std::uint8_t>{0}).reshape({});
+  const std::string x = net.input("x", Type::U8, {3});
+  const std::string from = net.constant("from", Tensor({1.F}).reshape({})),
+                    to = net.constant("to", Tensor({2.F}).reshape({})),
+                    none = net.constant("none", zero);
+  const std::string real = net.node("DequantizeLinear", {x, from, none});
+  net.output("y", net.node("QuantizeLinear", {real, to, none}));
+  net.save(path("steps.onnx"), {.external_bytes = 1});
+  const Tensor given = Tensor(std::vector<std::uint8_t>{2, 4, 100});
+  const Tensor found = Model::load(path("steps.onnx"))({{"x", given}}).at("y").tensor();
+  EXPECT_EQ(found.to_vector<float>(), (Reals{1, 2, 50}));
+}
+
 // It is added as floats.
 TEST_F(OnnxQuantize, OneBiasForAllChannels) {
   Writer net("sums", 17);

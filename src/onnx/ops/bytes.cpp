@@ -1,10 +1,6 @@
 // What the clean-up of graphs makes of products between quantised tensors: the bytes are multiplied and added up, and
 // sums become the floats that they stand for. No file has these.
 
-#include <algorithm>
-
-#include <weft/dev/device/device.h>
-
 #include "axes.h"
 #include "sliding.h"
 #include "tables.h"
@@ -21,24 +17,15 @@ Tensor by_channel(const Tensor& x, std::int64_t axis, std::int64_t rank) {
   return x.numel() == 1 ? x.reshape(Shape{}) : x.ndim() == 1 ? along(x, axis, rank) : x;
 }
 
-// Others take longer to convolve in integers than in floats, whose sums are exact up to 2^24 and round beyond as the
-// file's own do.
-bool multiplies_bytes(const Tensor& x) {
-  const Target target = find_device(std::string(x.device())).target();
-  return std::ranges::any_of(
-      target.mma, [](const MmaShape& shape) { return shape.a.is_int() && shape.a.bytes() == 1; });
-}
-
-// Of a convolution, as they are multiplied: the bytes, or what they stand for without the scale, made once.
+// What bytes stand for without the scale.
 Tensor weights_of_bytes(const Call& call) {
-  const Tensor bytes = call.tensor(0);
-  if (multiplies_bytes(bytes)) return bytes;
-  const Tensor wide = bytes.cast(dtypes::f32);
+  const Tensor bytes = call.tensor(0), wide = bytes.cast(dtypes::f32);
   if (!call.has(1)) return wide;
   return wide - by_channel(call.tensor(1).cast(dtypes::f32), call.attr<std::int64_t>("axis"),
                            bytes.ndim());
 }
 
+// Weights that were made floats are added up so.
 DType sums_of(const Call& call) {
   return call.tensor(of_right).dtype().is_float() ? dtypes::f32 : dtypes::i32;
 }
