@@ -5,6 +5,9 @@
 # takes that folder, by programs that need not be linked with NAME but depend on it (add_dependencies).
 function(weft_compile name)
   cmake_parse_arguments(PARSE_ARGV 1 net "" "MODEL;KIND;TARGET;THREADS" "SHAPES")
+  if(NOT net_MODEL)
+    message(FATAL_ERROR "weft_compile(${name}): MODEL is missing")
+  endif()
   if(NOT net_KIND)
     set(net_KIND static)
   endif()
@@ -24,8 +27,10 @@ function(weft_compile name)
   if(net_KIND STREQUAL shared)
     set(library ${folder}/${name}.so)
   endif()
+  # The project's compiler is for one kind of processor: for others weft takes the usual one.
   set(compiler "")
-  if(CMAKE_C_COMPILER)
+  if(CMAKE_C_COMPILER AND
+      (CMAKE_CROSSCOMPILING OR NOT net_TARGET OR net_TARGET MATCHES "^(c|cpu=native|cpu=x86.*)$"))
     set(compiler ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER})
   endif()
   file(MAKE_DIRECTORY ${folder})
@@ -34,7 +39,7 @@ function(weft_compile name)
     DEPENDS ${net_MODEL} weft::tool VERBATIM)
   add_custom_target(${name}_files DEPENDS ${library})
   string(TOUPPER ${net_KIND} type)
-  add_library(${name} ${type} IMPORTED)
+  add_library(${name} ${type} IMPORTED GLOBAL)
   set_target_properties(${name} PROPERTIES
     IMPORTED_LOCATION ${library}
     INTERFACE_INCLUDE_DIRECTORIES ${folder}

@@ -52,7 +52,7 @@ typedef enum weft_status {
   WEFT_NOT_SET = 6,     /* an input has no value, or an output was not computed yet */
   WEFT_NO_FILE = 7,     /* it is not there, or cannot be read */
   WEFT_BAD_FILE = 8,    /* it is not what it should be, or damaged */
-  WEFT_UNSUPPORTED = 9, /* by this library, or for this model */
+  WEFT_UNSUPPORTED = 9, /* by this library, or for this model: an operator, or sizes */
   WEFT_NO_MEMORY = 10,
   WEFT_FAILED = 11 /* while computing */
 } weft_status;
@@ -74,8 +74,9 @@ WEFT_C_API size_t weft_dtype_bytes(int dtype);
 typedef struct weft_model weft_model;
 typedef struct weft_session weft_session;
 
-/* Opens a folder with NAME.so and NAME.weights, that NAME.so, or an ONNX file. NAME.so is code, which may do anything: open
- * only what you trust. `options` is NULL, or texts "key=value" that end with NULL:
+/* Opens a folder with NAME.so and NAME.weights, that NAME.so, or an ONNX file. The two may be links to files of any
+ * name. NAME.so is code, which may do anything: open only what you trust. `options` is NULL, or texts "key=value" that end
+ * with NULL:
  *   threads=N       computing at once in a call; default: as many as cores, and as the model was compiled for
  *   verify=1        read all of the weights at once, and compare them with their checksum
  * and of ONNX files
@@ -107,7 +108,7 @@ WEFT_C_API int weft_port_bytes(weft_model* model, int kind, size_t index, size_t
 
 /* Memory of its own between the inputs and the outputs, and threads. */
 WEFT_C_API int weft_session_open(weft_model* model, weft_session** session);
-/* A call of it that another thread is in ends first. */
+/* A call of it that another thread is in ends first; those that still wait for their turn return WEFT_CLOSED. */
 WEFT_C_API int weft_session_close(weft_session* session);
 
 /* Elements in row-major order, of the dtype and the bytes that the input has. They are not copied: they have to stay until

@@ -1,12 +1,12 @@
 // Models of ONNX files behind the C API.
 
 #include <algorithm>
-#include <filesystem>
+#include <charconv>
 #include <memory>
+#include <mutex>
 #include <new>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/run/model.h>
 #include <weft/error.h>
@@ -25,6 +25,8 @@ int guarded(weft_status otherwise, Body body) noexcept {
     return fail(WEFT_NO_MEMORY, "there is not enough memory");
   } catch (const std::exception& error) {
     return fail(otherwise, "%s", error.what());
+  } catch (...) {
+    return fail(otherwise, "an exception that says nothing of itself");
   }
 }
 
@@ -34,11 +36,12 @@ std::vector<std::int64_t> sizes_of(const std::string& text) {
   std::vector<std::int64_t> sizes;
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
-    const std::string size = text.substr(begin, end - begin);
-    std::size_t used = 0;
-    const std::int64_t number = size.empty() || size.size() > 18 ? 0 : std::stoll(size, &used);
-    if (number <= 0 || used != size.size()) user_error(fmt::format("'{}' is no size", size));
-    sizes.push_back(number);
+    std::int64_t size = 0;
+    const char* const after = text.data() + end;
+    const auto read = std::from_chars(text.data() + begin, after, size);
+    if (read.ec != std::errc() || read.ptr != after || size <= 0)
+      user_error(fmt::format("'{}' is no size", text.substr(begin, end - begin)));
+    sizes.push_back(size);
     begin = end + 1;
   }
   return sizes;
@@ -111,6 +114,7 @@ struct OnnxModel {
   int threads;
   Ports ports;
   std::vector<onnx::Type> types;  // of inputs
+  std::mutex mutex = {};  // a call writes its results where those of the last are copied from
 
   onnx::NamedValues call(void* const* memory) const {
     onnx::NamedValues given;
@@ -165,8 +169,9 @@ int open_session(Model& model, void** state) {
 void close_session(void*) {}
 
 int run(void* state, void* const* memory) {
-  const auto& made = *static_cast<const OnnxModel*>(state);
+  auto& made = *static_cast<OnnxModel*>(state);
   return guarded(WEFT_FAILED, [&] {
+    const std::lock_guard lock(made.mutex);
     const Threads threads(made.threads);
     const onnx::NamedValues results = made.call(memory);
     for (std::size_t i = made.types.size(); i < made.ports.all.size(); ++i) {
@@ -184,19 +189,30 @@ void close_model(void* state) { delete static_cast<OnnxModel*>(state); }
 
 constexpr ModelKind onnx_kind{open_session, run, close_session, close_model};
 
-// `load` gives the model with such options.
+// `load` gives the model with such options. A file that opens without shapes is good: they name inputs that it has not.
+template <class Load>
+int load_model(const OpenOptions& given, const onnx::LoadOptions& options, Load load,
+               std::unique_ptr<OnnxModel>& made) {
+  const auto try_with = [&](const onnx::LoadOptions& some) {
+    return guarded(WEFT_BAD_FILE, [&] {
+      const Threads threads(given.threads);
+      made.reset(new OnnxModel{load(some), some.device, given.threads, {}, {}});
+      return static_cast<int>(WEFT_OK);
+    });
+  };
+  const int problem = try_with(options);
+  if (problem != WEFT_BAD_FILE || options.shapes.empty()) return problem;
+  return try_with({.device = options.device}) == WEFT_OK ? WEFT_INVALID_ARGUMENT : problem;
+}
+
 template <class Load>
 int open(const OpenOptions& given, Model& model, Load load) {
   onnx::LoadOptions options;
   if (const int problem = load_options(given, options)) return problem;
   std::unique_ptr<OnnxModel> made;
-  const Threads threads(given.threads);
-  if (const int problem = guarded(WEFT_BAD_FILE, [&] {
-        made.reset(new OnnxModel{load(options), options.device, given.threads, {}, {}});
-        return static_cast<int>(WEFT_OK);
-      }))
-    return problem;
+  if (const int problem = load_model(given, options, load, made)) return problem;
   if (const int problem = guarded(WEFT_UNSUPPORTED, [&] {
+        const Threads threads(given.threads);
         find_ports(*made);
         return static_cast<int>(WEFT_OK);
       }))

@@ -37,6 +37,13 @@ int count_libraries(DIR* folder, char* name, std::size_t room) {
   return count;
 }
 
+// Links of NAME.so itself are not followed: NAME.weights lies beside them, whatever they lead to.
+int join(const char* folder, const char* name, char* found) {
+  const int length = std::snprintf(found, longest_path, "%s/%s", folder, name);
+  if (length >= 0 && static_cast<std::size_t>(length) < longest_path) return WEFT_OK;
+  return fail(WEFT_NO_FILE, "%.400s: %s", folder, std::strerror(ENAMETOOLONG));
+}
+
 int find_in_folder(const char* path, char* found) {
   DIR* const folder = opendir(path);
   if (folder == nullptr) return fail(WEFT_NO_FILE, "%.400s: %s", path, std::strerror(errno));
@@ -46,11 +53,7 @@ int find_in_folder(const char* path, char* found) {
   if (count != 1)
     return fail(count == 0 ? WEFT_NO_FILE : WEFT_BAD_FILE,
                 "%.400s has %d files NAME.so where one is expected: name the file", path, count);
-  char joined[longest_path + NAME_MAX + 2];
-  std::snprintf(joined, sizeof joined, "%s/%s", path, name);
-  if (realpath(joined, found) == nullptr)
-    return fail(WEFT_NO_FILE, "%.400s: %s", joined, std::strerror(errno));
-  return WEFT_OK;
+  return join(path, name, found);
 }
 
 // A table of headers, or a segment, lies in the file.
@@ -78,14 +81,18 @@ bool is_whole(const Mapped& file) {
 }  // namespace
 
 int find_library(const char* path, char* found) {
-  char full[longest_path];
-  if (realpath(path, full) == nullptr)
-    return fail(WEFT_NO_FILE, "%.400s: %s", path, std::strerror(errno));
   struct stat about;
-  if (stat(full, &about) != 0) return fail(WEFT_NO_FILE, "%.400s: %s", path, std::strerror(errno));
-  if (S_ISDIR(about.st_mode)) return find_in_folder(full, found);
-  std::memcpy(found, full, sizeof full);
-  return WEFT_OK;
+  if (stat(path, &about) != 0) return fail(WEFT_NO_FILE, "%.400s: %s", path, std::strerror(errno));
+  const bool is_folder = S_ISDIR(about.st_mode);
+  const char* const slash = std::strrchr(path, '/');
+  const char* const name = slash != nullptr ? slash + 1 : path;
+  char folder[longest_path] = ".", full[longest_path];
+  if (is_folder || name != path)
+    std::snprintf(folder, sizeof folder, "%.*s",
+                  static_cast<int>(is_folder ? std::strlen(path) : name - path), path);
+  if (realpath(folder, full) == nullptr)
+    return fail(WEFT_NO_FILE, "%.400s: %s", path, std::strerror(errno));
+  return is_folder ? find_in_folder(full, found) : join(full, name, found);
 }
 
 int map_file(const char* path, Mapped& mapped) {

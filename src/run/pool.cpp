@@ -1,5 +1,6 @@
 #include "pool.h"
 
+#include <csignal>
 #include <cstdlib>
 
 #include "lock.h"
@@ -9,6 +10,9 @@ namespace {
 
 // A call has many kernels: a helper looks for the next for so long, some 20 microseconds, before it sleeps.
 constexpr int looks = 2000;
+
+// Kernels may have 1 MiB on the stack, and what some systems give to threads is less.
+constexpr std::size_t stack_bytes = std::size_t{4} << 20;
 
 void pause_here() {
 #if defined(__x86_64__) || defined(__i386__)
@@ -78,6 +82,25 @@ void wait_for_helpers(Pool& pool) {
     pthread_cond_wait(&pool.over, &pool.mutex);
 }
 
+// Handlers of the program's signals run on its own threads, which helpers are not: a new thread has the mask of the one
+// that starts it.
+bool start_helpers(Pool& pool, int helpers) {
+  pthread_attr_t attributes;
+  if (pthread_attr_init(&attributes) != 0) return false;
+  sigset_t all, before;
+  sigfillset(&all);
+  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  bool starts = pthread_attr_setstacksize(&attributes, stack_bytes) == 0;
+  while (starts && pool.helpers < helpers) {
+    starts = pthread_create(&pool.threads[pool.helpers], &attributes, help, &pool) == 0;
+    if (starts) ++pool.helpers;
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  pthread_attr_destroy(&attributes);
+  return starts;
+}
+
 }  // namespace
 
 Pool* new_pool(int helpers) {
@@ -91,12 +114,9 @@ Pool* new_pool(int helpers) {
     std::free(pool);
     return nullptr;
   }
-  for (; pool->helpers < helpers; ++pool->helpers)
-    if (pthread_create(&pool->threads[pool->helpers], nullptr, help, pool) != 0) {
-      delete_pool(pool);
-      return nullptr;
-    }
-  return pool;
+  if (start_helpers(*pool, helpers)) return pool;
+  delete_pool(pool);
+  return nullptr;
 }
 
 void delete_pool(Pool* pool) {

@@ -48,6 +48,10 @@ int check_index(const Model& model, int kind, std::size_t index) {
               kind == WEFT_INPUT ? "input" : "output", index, count_of(model, kind));
 }
 
+int check_open(const Session& session) {
+  return session.closed ? fail(WEFT_CLOSED, "the session was closed") : WEFT_OK;
+}
+
 int check_memory(const weft_library_port& port, const void* data, std::size_t bytes) {
   if (data == nullptr && bytes > 0)
     return fail(WEFT_INVALID_ARGUMENT, "'%.200s': %zu bytes at NULL", port.name, bytes);
@@ -76,6 +80,7 @@ int set(weft_session* handle, int kind, std::size_t index, int dtype, void* data
   if (!takes_back)
     if (const int problem = check_memory(port, data, bytes)) return problem;
   const Lock lock(session->mutex);
+  if (const int problem = check_open(*session)) return problem;
   session->given[place] = data;
   if (kind == WEFT_OUTPUT) session->has_run = false;
   return WEFT_OK;
@@ -148,6 +153,7 @@ int weft_session_close(weft_session* handle) {
   const Used<Session> session(handle);
   if (!session) return session.problem();
   const Lock lock(session->mutex);
+  session->closed = true;
   return close_handle(HandleKind::Session, reinterpret_cast<std::uintptr_t>(handle));
 }
 
@@ -163,6 +169,7 @@ int weft_run(weft_session* handle) {
   const Used<Session> session(handle);
   if (!session) return session.problem();
   const Lock lock(session->mutex);
+  if (const int problem = check_open(*session)) return problem;
   const std::size_t count = session->model->all();
   void** const ports = new_pointers(count);
   if (ports == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a call");
@@ -181,6 +188,7 @@ int weft_output(weft_session* handle, size_t index, const void** data, size_t* b
   if (data == nullptr) return fail(WEFT_INVALID_ARGUMENT, "there is no place for the result");
   if (const int problem = check_index(*session->model, WEFT_OUTPUT, index)) return problem;
   const Lock lock(session->mutex);
+  if (const int problem = check_open(*session)) return problem;
   if (!session->has_run) return fail(WEFT_NOT_SET, "no run has computed outputs yet");
   void* place = nullptr;
   const std::size_t port = session->model->inputs + index;
@@ -200,11 +208,12 @@ int weft_call(weft_session* handle, const void* const* inputs, const size_t* inp
     return problem;
   if (const int problem = check_all(model, WEFT_OUTPUT, outputs, output_bytes, output_count))
     return problem;
+  const Lock lock(session->mutex);
+  if (const int problem = check_open(*session)) return problem;
   void** const ports = new_pointers(model.all());
   if (ports == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a call");
   for (std::size_t i = 0; i < input_count; ++i) ports[i] = const_cast<void*>(inputs[i]);
   for (std::size_t i = 0; i < output_count; ++i) ports[input_count + i] = outputs[i];
-  const Lock lock(session->mutex);
   const int problem = run_with(*session, ports);
   std::free(ports);
   return problem;

@@ -9,8 +9,8 @@
 enum { pixels = 28 * 28, digits = 10 };
 
 extern int failures;
-extern const char *folder,
-    *model_file; /* what weft compile wrote, and the ONNX file that it was made of */
+/* What weft compile wrote, for an image and for 8 at once, and the ONNX file that it was made of. */
+extern const char *folder, *batch_folder, *model_file;
 extern float seven[pixels];
 
 void check(int is_so, const char* what, const char* file, int line);
@@ -30,10 +30,12 @@ void test_constants(void);
 void test_ports(weft_model* model);
 void test_open(void);
 void test_damaged_files(void);
+void test_links(void);
 void test_sessions(weft_model* model);
 void test_misuse(weft_model* model);
 void test_closed_handles(void);
 void test_threads(weft_model* model);
+void test_pool(void);
 void test_onnx(int has_compiler);
 
 #endif

@@ -1,10 +1,10 @@
-/* Tests of the C API. Usage: capi_test FOLDER MODEL.onnx DRAWING compiler|none */
+/* Tests of the C API. Usage: capi_test FOLDER BATCH_FOLDER MODEL.onnx DRAWING compiler|none */
 #include <stdlib.h>
 
 #include "check.h"
 
 int failures;
-const char *folder, *model_file;
+const char *folder, *batch_folder, *model_file;
 float seven[pixels];
 
 void check(int is_so, const char *what, const char *file, int line) {
@@ -60,21 +60,24 @@ static void read_drawing(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 5) return 2;
+  if (count != 6) return 2;
   folder = arguments[1];
-  model_file = arguments[2];
-  read_drawing(arguments[3]);
+  batch_folder = arguments[2];
+  model_file = arguments[3];
+  read_drawing(arguments[4]);
   test_constants();
   test_open();
   test_damaged_files();
+  test_links();
   weft_model *model = opened(folder);
   test_ports(model);
   test_sessions(model);
   test_misuse(model);
   test_threads(model);
+  test_pool();
   OK(weft_close(model));
   test_closed_handles();
-  test_onnx(strcmp(arguments[4], "compiler") == 0);
+  test_onnx(strcmp(arguments[5], "compiler") == 0);
   printf("%d failures\n", failures);
   return failures != 0;
 }

@@ -1,4 +1,6 @@
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -156,4 +158,32 @@ void test_damaged_files(void) {
   refuse_pair(WEFT_BAD_FILE, weights, weights_size, weights, weights_size, NULL);
   free(library);
   free(weights);
+}
+
+static void copy_file(const char *from, const char *to) {
+  size_t size;
+  char *bytes = contents(from, &size);
+  write_file(to, bytes, size);
+  free(bytes);
+}
+
+/* Names that lead to files elsewhere, of other names, as stores of models have them. */
+void test_links(void) {
+  char links[1024], path[1100], here[1024];
+  copy_file("digits.so", "1f2e");
+  copy_file("digits.weights", "3d4c");
+  snprintf(links, sizeof links, "%s/links", folder);
+  if (getcwd(here, sizeof here) == NULL || mkdir(links, 0700) != 0 || chdir(links) != 0) exit(2);
+  if (symlink("../1f2e", "net.so") != 0 || symlink("../3d4c", "net.weights") != 0 ||
+      symlink("links", "../latest") != 0)
+    exit(2);
+  OK(weft_close(opened("net.so")));
+  OK(weft_close(opened(".")));
+  if (chdir(here) != 0) exit(2);
+  snprintf(path, sizeof path, "%s/net.so", links);
+  OK(weft_close(opened(path)));
+  snprintf(path, sizeof path, "%s/latest", folder);
+  OK(weft_close(opened(path)));
+  snprintf(path, sizeof path, "%s/latest/net.so", folder);
+  OK(weft_close(opened(path)));
 }

@@ -11,11 +11,31 @@ static char *bytes_of(const char *path, size_t *size) {
   return bytes;
 }
 
-static void refuse_option(int status, const char *option) {
+static void refuse_option(int status, const char *option, const char *words) {
   const char *options[] = {"shape.image=1,1,28,28", NULL, NULL};
   weft_model *model = NULL;
   options[1] = option;
   STATUS(status, weft_open(model_file, options, &model));
+  CHECK(model == NULL);
+  CHECK(strstr(weft_last_error(), words) != NULL);
+}
+
+/* The model with another name where its last operator has its own. */
+static void refuse_operator(const char *const *options) {
+  size_t size;
+  char *bytes = bytes_of(model_file, &size);
+  weft_model *model = NULL;
+  int changed = 0;
+  for (size_t i = 0; i + 7 <= size; i++)
+    if (memcmp(bytes + i, "Softmax", 7) == 0) {
+      memcpy(bytes + i, "Softmix", 7);
+      changed++;
+    }
+  CHECK(changed > 0);
+  STATUS(WEFT_UNSUPPORTED, weft_open_bytes(bytes, size, options, &model));
+  CHECK(model == NULL);
+  CHECK(strstr(weft_last_error(), "Softmix") != NULL);
+  free(bytes);
 }
 
 /* The same scores as what was compiled of it. */
@@ -58,11 +78,17 @@ static void test_compiler(void) {
   STATUS(WEFT_BAD_FILE, weft_open_bytes("nonsense", 8, sizes, &model));
   STATUS(WEFT_UNSUPPORTED, weft_open(model_file, NULL, &model));
   CHECK(strstr(weft_last_error(), "shape.image=SIZES") != NULL);
-  refuse_option(WEFT_INVALID_ARGUMENT, "device=ABACUS");
-  refuse_option(WEFT_INVALID_ARGUMENT, "precision=f7");
-  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=1,x");
-  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=");
-  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=-4");
+  refuse_operator(sizes);
+  refuse_option(WEFT_INVALID_ARGUMENT, "device=ABACUS", "ABACUS");
+  refuse_option(WEFT_INVALID_ARGUMENT, "precision=f7", "'f7'");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=1,x", "'x' is no size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=1,2x", "'2x' is no size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=", "'' is no size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=-4", "'-4' is no size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=99999999999999999999", "'99999999999999999999'");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.photo=1,1,28,28", "'photo'");
+  refuse_option(WEFT_UNSUPPORTED, "shape.image=1,2,28,28", "");
+  refuse_option(WEFT_UNSUPPORTED, "shape.image=4611686018427387904,4,28,28", "");
   free(bytes);
 }
 

@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <time.h>
 
 #include "check.h"
 
@@ -169,7 +170,10 @@ static void *compute(void *given) {
   const size_t in[] = {input_bytes}, out[] = {output_bytes};
   inputs[0] = work->image;
   outputs[0] = scores;
-  if (session == NULL && weft_session_open(work->model, &session) != WEFT_OK) return NULL;
+  if (session == NULL && weft_session_open(work->model, &session) != WEFT_OK) {
+    work->wrong++;
+    return NULL;
+  }
   for (int i = 0; i < rounds; i++) {
     work->wrong += weft_call(session, inputs, in, 1, outputs, out, 1) != WEFT_OK;
     work->wrong += memcmp(scores, work->expected, sizeof scores) != 0;
@@ -198,6 +202,45 @@ static void two_threads(weft_model *model, weft_session *shared) {
   CHECK(works[1].wrong == 0);
 }
 
+/* Calls until the session is closed. */
+struct caller {
+  weft_session *session;
+  float scores[digits];
+  int status;
+};
+
+static void *call_on(void *given) {
+  struct caller *caller = given;
+  const void *inputs[] = {seven};
+  void *outputs[1];
+  const size_t in[] = {input_bytes}, out[] = {output_bytes};
+  outputs[0] = caller->scores;
+  do
+    caller->status = weft_call(caller->session, inputs, in, 1, outputs, out, 1);
+  while (caller->status == WEFT_OK);
+  return NULL;
+}
+
+/* Once a session is closed, memory belongs to the program again: calls that waited for their turn do not write to it. */
+static void close_under_calls(weft_model *model) {
+  enum { callers = 4 };
+  static const float poison[digits] = {-1, -2, -3, -4, -5, -6, -7, -8, -9, -10};
+  const struct timespec moment = {0, 1000000};
+  struct caller all[callers];
+  pthread_t threads[callers];
+  weft_session *session = session_of(model);
+  for (int i = 0; i < callers; i++) all[i].session = session;
+  for (int i = 0; i < callers; i++) pthread_create(&threads[i], NULL, call_on, &all[i]);
+  nanosleep(&moment, NULL);
+  OK(weft_session_close(session));
+  for (int i = 0; i < callers; i++) memcpy(all[i].scores, poison, sizeof poison);
+  for (int i = 0; i < callers; i++) {
+    pthread_join(threads[i], NULL);
+    CHECK(all[i].status == WEFT_CLOSED);
+    CHECK(memcmp(all[i].scores, poison, sizeof poison) == 0);
+  }
+}
+
 static void *close_it(void *session) {
   OK(weft_session_close(session));
   return NULL;
@@ -215,4 +258,5 @@ void test_threads(weft_model *model) {
   while (status == WEFT_OK) status = weft_run(shared);
   CHECK(status == WEFT_CLOSED);
   pthread_join(thread, NULL);
+  for (int i = 0; i < 20; i++) close_under_calls(model);
 }

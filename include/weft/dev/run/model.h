@@ -49,6 +49,7 @@ struct Session : Held {
   void** given;  // memory of the caller for each port, or null
   void** own;    // memory of the session for outputs, or null
   bool has_run;
+  bool closed;  // what waited for the mutex meanwhile may not touch memory of the caller any more
 };
 
 // These fill in `is`, `state` and the ports.
