@@ -177,7 +177,7 @@ class RegisterTiles {
       if (!may_be_copied(option, u)) continue;
       for (std::int64_t copies : copies_beside(static_cast<std::size_t>(option.vector), u)) {
         if (copies > nest_.loops[u].size) break;
-        const std::int64_t values = copies * option.vectors * option.inner.count;
+        const std::int64_t values = copies * option.vectors * sums_of(option.inner);
         if (values > most_values) break;
         if (nest_.has_reduce() && 2 * copies <= nest_.loops[u].size && 4 * values <= most_values)
           continue;  // twice as many hide more of the latency, and read less
@@ -185,6 +185,13 @@ class RegisterTiles {
         add_tile(option, tiles);
       }
     }
+  }
+
+  // Copies of what is summed are added to one sum.
+  std::int64_t sums_of(const Copies& copies) const {
+    const bool is_summed =
+        copies.loop >= 0 && nest_.loops[static_cast<std::size_t>(copies.loop)].is_reduce;
+    return is_summed ? 1 : copies.count;
   }
 
   // Where a loop is so short that it fills one vector, or is summed, those of another stand beside it.
