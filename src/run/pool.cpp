@@ -84,12 +84,15 @@ void wait_for_helpers(Pool& pool) {
 
 // Handlers of the program's signals run on its own threads, which helpers are not: a new thread has the mask of the one
 // that starts it.
+// A helper's own, of which the program may want to hear.
+constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+
 bool start_helpers(Pool& pool, int helpers) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
   sigset_t all, before;
   sigfillset(&all);
-  for (const int fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigdelset(&all, fault);
+  for (const int fault : faults) sigdelset(&all, fault);
   pthread_sigmask(SIG_BLOCK, &all, &before);
   bool starts = pthread_attr_setstacksize(&attributes, stack_bytes) == 0;
   while (starts && pool.helpers < helpers) {
