@@ -177,9 +177,10 @@ std::string edited_graph(std::string_view graph, const GraphEdits& edits) {
 std::string edited(Bytes model, const GraphEdits& edits, const InFile& in) {
   constexpr std::int64_t least_version = 4;  // the first whose initialisers are no inputs
   std::int64_t version = 0;
-  protozero::pbf_reader reader(text_of(model).data(), model.size());
+  const std::string_view text = text_of(model);
+  protozero::pbf_reader reader(text.data(), text.size());
   if (reader.next(version_of_model)) version = reader.get_int64();
-  std::string result = copied(text_of(model), [&](auto to, auto field, auto graph) {
+  std::string result = copied(text, [&](auto to, auto field, auto graph) {
     if (field == graph_of_model) to.add_message(field, edited_graph(graph, edits));
     return field == graph_of_model;
   });
@@ -198,7 +199,8 @@ std::string edited(Bytes model, const GraphEdits& edits, const InFile& in) {
 
 std::vector<std::string_view> node_messages(Bytes model) {
   std::vector<std::string_view> result;
-  protozero::pbf_reader reader(text_of(model).data(), model.size());
+  const std::string_view text = text_of(model);
+  protozero::pbf_reader reader(text.data(), text.size());
   while (reader.next(graph_of_model)) {
     protozero::pbf_reader graph = reader.get_message();
     while (graph.next(node_of_graph)) {

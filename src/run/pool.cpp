@@ -82,11 +82,11 @@ void wait_for_helpers(Pool& pool) {
     pthread_cond_wait(&pool.over, &pool.mutex);
 }
 
-// Handlers of the program's signals run on its own threads, which helpers are not: a new thread has the mask of the one
-// that starts it.
 // A helper's own, of which the program may want to hear.
 constexpr int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 
+// Handlers of the program's other signals run on its own threads, which helpers are not: a new thread has the mask of
+// the one that starts it.
 bool start_helpers(Pool& pool, int helpers) {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return false;
