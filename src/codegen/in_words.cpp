@@ -4,6 +4,7 @@
 #include <deque>
 
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rewrite/rule.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
