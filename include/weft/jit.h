@@ -49,6 +49,13 @@ struct JitArguments {
   std::vector<std::string> plain;  // the other arguments, as text
 };
 
+// A function with its arguments: what is left to give it is their tensors.
+struct BoundCall {
+  JitArguments arguments;
+  // Results by their names: "result", and what holds several "result.NAME".
+  std::function<std::vector<NamedTensor>(const std::vector<Tensor>& given)> function;
+};
+
 // Numbers of a captured function.
 struct JitReport {
   std::size_t kernels = 0;      // and copies, that each call runs
@@ -153,6 +160,30 @@ class Jit {
       jitting::put(result, tensors, next);
       return result;
     }
+  }
+
+  // A call of the function itself, for others to capture. It looks at this object.
+  template <class... Args>
+  BoundCall bound(const Args&... args) {
+    BoundCall call;
+    std::size_t number = 0;
+    (jitting::add(args, call.arguments, "argument " + std::to_string(++number)), ...);
+    call.function = [this, args...](const std::vector<Tensor>& given) {
+      std::vector<NamedTensor> results;
+      if constexpr (std::is_void_v<std::invoke_result_t<F&, std::decay_t<const Args>&...>>) {
+        apply(given, args...);
+      } else {
+        auto result = apply(given, args...);
+        for_each_tensor(
+            result,
+            [&](const std::string& name, Tensor& tensor) {
+              if (!tensor.is_null()) results.emplace_back(name, tensor);
+            },
+            "result");
+      }
+      return results;
+    };
+    return call;
   }
 
   JitReport report() const { return replay_.report(); }

@@ -32,7 +32,7 @@ typedef enum weft_dtype {
   WEFT_F64 = 15
 } weft_dtype;
 
-/* An input or an output: elements in row-major order. */
+/* An input or an output: elements in row-major order. Where sizes are open, shape and bytes are the largest. */
 typedef struct weft_library_port {
   const char* name;     /* in the words of the model */
   const int64_t* shape; /* a size for each axis; NULL where there is none */
@@ -40,6 +40,12 @@ typedef struct weft_library_port {
   uint32_t rank;
   uint32_t dtype; /* a weft_dtype */
 } weft_library_port;
+
+/* A size that every call says. */
+typedef struct weft_library_size {
+  const char* name;
+  int64_t least, most;
+} weft_library_size;
 
 /* How a call is shared among threads: parallel_for(context, n, body, arg) calls body(arg, i) once for every i below n,
  * in any order, and returns when all have returned. */
@@ -65,9 +71,22 @@ typedef struct weft_library_description {
 
   /* Whether these are the weights of this library, undamaged. It reads all of them. 0: they are. */
   int (*verify)(const void* weights, size_t size);
-  /* Computes the outputs: a pointer for each port in their order, and threads or NULL. 0: it has. */
+  /* Computes the outputs: a pointer for each port in their order, then one to the sizes if there are any (an int64_t for
+   * each), then one to the state if there is any; and threads or NULL. 0: it has. */
   int (*run)(void* const* ports, const void* weights, void* workspace,
              const weft_library_threads* threads);
+
+  const char* entry; /* the name of this entry point; "" where it is the only one */
+  const weft_library_size* sizes;
+  uint32_t size_count;
+  uint32_t shape_count; /* of numbers that shapes() writes */
+  /* Writes the shape of each port, one after the other. NULL without open sizes. 0: it has. */
+  int (*shapes)(const int64_t* sizes, int64_t* shapes);
+  uint64_t state_bytes; /* that last from call to call, as aligned as the workspace */
+  /* Makes the state what it is before the first call. NULL where there is none. 0: it has. */
+  int (*start)(const void* weights, void* state);
+  /* Another entry point, of the same weights and state; NULL behind the last. */
+  const struct weft_library_description* next;
 } weft_library_description;
 
 #ifdef __cplusplus

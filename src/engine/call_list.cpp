@@ -181,10 +181,18 @@ CallList::Planned CallList::planned(std::size_t call) const {
   return {step.kernel, step.device.get(), step.work};
 }
 
+std::vector<std::uint64_t> CallList::variables_of(std::size_t call) const {
+  std::vector<std::uint64_t> variables(calls_[call].values.size());
+  for (const auto& [variable, uses] : variables_)
+    for (const Use& use : uses)
+      if (use.call == call) variables[use.value] = variable;
+  return variables;
+}
+
 std::optional<CallList::Outline> CallList::outline(std::size_t call) const {
   const Call& own = calls_[call];
   if (own.is_once) return std::nullopt;
-  Outline outline{{}, own.values, own.kernel == nullptr, own.offset};
+  Outline outline{{}, own.values, variables_of(call), own.kernel == nullptr, own.offset};
   for (std::size_t i = 0; i < own.places.size(); ++i) {
     const bool is_used =
         outline.is_copy || i >= own.kernel->is_read.size() || own.kernel->is_read[i];

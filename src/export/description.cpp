@@ -44,15 +44,6 @@ const TypeName& type_of(const Port& port) {
   internal_error(fmt::format("export: {} has no number", port.dtype.str()));
 }
 
-std::uint64_t bytes_of(const Port& port) {
-  return static_cast<std::uint64_t>(port.elements()) * port.dtype.bytes();
-}
-
-std::size_t count_of_inputs(const Library& library) {
-  return static_cast<std::size_t>(
-      std::ranges::count(library.ports, false, [](const Port& port) { return port.is_output; }));
-}
-
 // Letters and digits stand as they are, the rest by numbers: three octal digits in C, two hexadecimal ones in LLVM.
 template <class Number>
 std::string quoted(std::string_view text, Number number) {
@@ -80,77 +71,154 @@ std::string header_words(const Library& library, Format format) {
   return fmt::format("{}", fmt::join(words, ", "));
 }
 
+// What the next entry point is described by; empty behind the last.
+std::string next_of(const Library& library, const Entry& entry) {
+  const std::size_t number = static_cast<std::size_t>(&entry - library.entries.data()) + 1;
+  if (number == library.entries.size()) return "";
+  return library.entries[number].prefix + "_description";
+}
+
+std::string c_ports(const Entry& entry) {
+  std::string shapes, ports;
+  for (std::size_t i = 0; i < entry.ports.size(); ++i) {
+    const Port& port = entry.ports[i];
+    std::string shape = "NULL";
+    if (!port.shape.empty()) {
+      shape = fmt::format("{}_shape{}", entry.prefix, i);
+      shapes +=
+          fmt::format("static const int64_t {}[] = {{{}}};\n", shape, fmt::join(port.shape, ", "));
+    }
+    ports += fmt::format("  {{{}, {}, {}, {}, {}}},\n", in_c(port.title), shape, port.bytes(),
+                         port.shape.size(), type_of(port).name);
+  }
+  return fmt::format("\n{}static const weft_library_port {}_ports[] = {{\n{}}};\n\n", shapes,
+                     entry.prefix, ports);
+}
+
+// By a pointer for each, and sizes as an array.
+std::string c_calls(const Library& library, const Entry& entry) {
+  std::string text, members;
+  std::vector<std::string> names;
+  for (const Port& port : entry.ports) names.push_back(port.name);
+  if (!entry.sizes.empty()) {
+    names.emplace_back("sizes");
+    std::string sizes;
+    for (const Size& size : entry.sizes)
+      sizes += fmt::format("  {{{}, {}, {}}},\n", in_c(size.title), size.least, size.most);
+    text += fmt::format(
+        "static const weft_library_size {0}_open[] = {{\n{1}}};\n\n"
+        "static int {0}_shapes_of(const int64_t *sizes, int64_t *shapes) {{\n"
+        "  return {0}_shapes((const void *)sizes, shapes);\n}}\n\n",
+        entry.prefix, sizes);
+  }
+  if (library.state.bytes > 0) names.emplace_back("state");
+  for (std::size_t i = 0; i < names.size(); ++i)
+    members += fmt::format("  io.{} = ports[{}];\n", names[i], i);
+  return text +
+         fmt::format(
+             "static int {0}_call(void *const *ports, const void *weights, void *workspace,\n"
+             "                    const weft_library_threads *threads) {{\n"
+             "  {0}_io io;\n{1}"
+             "  return {0}_run(&io, weights, workspace, threads);\n}}\n\n",
+             entry.prefix, members);
+}
+
+std::string c_entry(const Library& library, const Entry& entry) {
+  const std::string next = next_of(library, entry);
+  const bool is_open = !entry.sizes.empty(), has_state = library.state.bytes > 0;
+  const std::string words =
+      header_words(library, [](std::uint64_t word) { return fmt::format("{:#x}u", word); });
+  return c_ports(entry) + c_calls(library, entry) +
+         fmt::format(
+             "const weft_library_description {0}_description = {{\n"
+             "  WEFT_LIBRARY_VERSION, sizeof(weft_library_description), {1}, {2},\n"
+             "  {0}_ports, {3}, {4}, {5}, {6}, {7}, {8},\n  {{{9}}},\n  {10}_verify, {0}_call,\n",
+             entry.prefix, in_c(library.name), in_c(library.target), entry.inputs(),
+             entry.ports.size() - entry.inputs(), library.threads(), alignment,
+             library.workspace_bytes(), header_bytes + library.weights.size(), words,
+             library.name) +
+         fmt::format("  {}, {}, {}, {}, {}, {}, {}, {}}};\n", in_c(entry.name),
+                     is_open ? entry.prefix + "_open" : "NULL", entry.sizes.size(),
+                     is_open ? entry.ranks() : 0, is_open ? entry.prefix + "_shapes_of" : "NULL",
+                     library.state.bytes, has_state ? library.name + "_start" : "NULL",
+                     next.empty() ? "NULL" : "&" + next);
+}
+
+std::string llvm_ports(const Entry& entry) {
+  const std::string& own = entry.prefix;
+  std::string text, ports;
+  for (std::size_t i = 0; i < entry.ports.size(); ++i) {
+    const Port& port = entry.ports[i];
+    text += fmt::format("@{}_title{} = private constant {}\n", own, i, in_llvm(port.title));
+    const bool is_scalar = port.shape.empty();
+    if (!is_scalar)
+      text += fmt::format("@{}_shape{} = private constant [{} x i64] [i64 {}]\n", own, i,
+                          port.shape.size(), fmt::join(port.shape, ", i64 "));
+    ports += fmt::format("{}  %port {{ ptr @{}_title{}, ptr {}, i64 {}, i32 {}, i32 {} }}",
+                         i == 0 ? "" : ",\n", own, i,
+                         is_scalar ? "null" : fmt::format("@{}_shape{}", own, i), port.bytes(),
+                         port.shape.size(), static_cast<int>(type_of(port).number));
+  }
+  return text + fmt::format("@{}_ports = private constant [{} x %port] [\n{}\n]\n", own,
+                            entry.ports.size(), ports);
+}
+
+std::string llvm_sizes(const Entry& entry) {
+  std::string text;
+  std::vector<std::string> sizes;
+  for (std::size_t i = 0; i < entry.sizes.size(); ++i) {
+    const Size& size = entry.sizes[i];
+    text += fmt::format("@{}_size{} = private constant {}\n", entry.prefix, i, in_llvm(size.title));
+    sizes.push_back(fmt::format("%size {{ ptr @{}_size{}, i64 {}, i64 {} }}", entry.prefix, i,
+                                size.least, size.most));
+  }
+  return text + fmt::format("@{}_open = private constant [{} x %size] [{}]\n", entry.prefix,
+                            sizes.size(), fmt::join(sizes, ", "));
+}
+
+std::string llvm_entry(const Library& library, const Entry& entry) {
+  const std::string next = next_of(library, entry);
+  const bool is_open = !entry.sizes.empty(), has_state = library.state.bytes > 0;
+  const std::string words = header_words(library, [](std::uint64_t word) {
+    return fmt::format("i64 {}", static_cast<std::int64_t>(word));
+  });
+  const auto pointer = [](bool is_there, const std::string& name) {
+    return is_there ? "ptr @" + name : std::string("ptr null");
+  };
+  return llvm_ports(entry) + llvm_sizes(entry) +
+         fmt::format(
+             "@{0}_entry = private constant {1}\n"
+             "@{0}_description = constant %description {{ i32 {2}, i32 {3}, ptr @name, ptr "
+             "@target, ptr @{0}_ports,\n  i32 {4}, i32 {5}, i32 {6}, i32 {7}, i64 {8}, i64 {9}, "
+             "[4 x i64] [{10}],\n  ptr @{11}_verify, ptr @{0}_run,\n",
+             entry.prefix, in_llvm(entry.name), WEFT_LIBRARY_VERSION,
+             sizeof(weft_library_description), entry.inputs(), entry.ports.size() - entry.inputs(),
+             library.threads(), alignment, library.workspace_bytes(),
+             header_bytes + library.weights.size(), words, library.name) +
+         fmt::format("  ptr @{}_entry, {}, i32 {}, i32 {}, {}, i64 {}, {}, {} }}\n", entry.prefix,
+                     pointer(is_open, entry.prefix + "_open"), entry.sizes.size(),
+                     is_open ? entry.ranks() : 0, pointer(is_open, entry.prefix + "_shapes"),
+                     library.state.bytes, pointer(has_state, library.name + "_start"),
+                     pointer(!next.empty(), next));
+}
+
 }  // namespace
 
 std::string c_description(const Library& library) {
-  const std::string& name = library.name;
-  std::string text = "\n", ports;
-  std::vector<std::string> pointers;
-  for (std::size_t i = 0; i < library.ports.size(); ++i) {
-    const Port& port = library.ports[i];
-    std::string shape = "NULL";
-    if (!port.shape.empty()) {
-      shape = fmt::format("{}_shape{}", name, i);
-      text +=
-          fmt::format("static const int64_t {}[] = {{{}}};\n", shape, fmt::join(port.shape, ", "));
-    }
-    ports += fmt::format("  {{{}, {}, {}, {}, {}}},\n", in_c(port.title), shape, bytes_of(port),
-                         port.shape.size(), type_of(port).name);
-    pointers.push_back(fmt::format("ports[{}]", i));
-  }
-  text += fmt::format(
-      "static const weft_library_port {0}_ports[] = {{\n{1}}};\n\n"
-      "static int {0}_call(void *const *ports, const void *weights, void *workspace,\n"
-      "                    const weft_library_threads *threads) {{\n"
-      "  {0}_io io;\n",
-      name, ports);
-  for (std::size_t i = 0; i < library.ports.size(); ++i)
-    text += fmt::format("  io.{} = ports[{}];\n", library.ports[i].name, i);
-  const std::size_t inputs = count_of_inputs(library);
-  return text +
-         fmt::format(
-             "  return {0}_run(&io, weights, workspace, threads);\n}}\n\n"
-             "const weft_library_description {0}_description = {{\n"
-             "  WEFT_LIBRARY_VERSION, sizeof(weft_library_description), {1}, {2},\n"
-             "  {0}_ports, {3}, {4}, {5}, {6}, {7}, {8},\n  {{{9}}},\n  {0}_verify, {0}_call}};\n",
-             name, in_c(name), in_c(library.target), inputs, library.ports.size() - inputs,
-             library.threads(), alignment, library.workspace_bytes,
-             header_bytes + library.weights.size(),
-             header_words(library, [](std::uint64_t word) { return fmt::format("{:#x}u", word); }));
+  std::string text;
+  for (const Entry& entry : library.entries) text += c_entry(library, entry);
+  return text;
 }
 
 std::string llvm_description(const Library& library) {
-  std::string text, ports;
-  for (std::size_t i = 0; i < library.ports.size(); ++i) {
-    const Port& port = library.ports[i];
-    text += fmt::format("@title{} = private constant {}\n", i, in_llvm(port.title));
-    const bool is_scalar = port.shape.empty();
-    if (!is_scalar)
-      text += fmt::format("@shape{} = private constant [{} x i64] [i64 {}]\n", i, port.shape.size(),
-                          fmt::join(port.shape, ", i64 "));
-    ports += fmt::format("{}  %port {{ ptr @title{}, ptr {}, i64 {}, i32 {}, i32 {} }}",
-                         i == 0 ? "" : ",\n", i, is_scalar ? "null" : fmt::format("@shape{}", i),
-                         bytes_of(port), port.shape.size(), static_cast<int>(type_of(port).number));
-  }
-  const std::size_t inputs = count_of_inputs(library);
-  return text +
-         fmt::format(
-             "%port = type {{ ptr, ptr, i64, i32, i32 }}\n"
-             "%description = type {{ i32, i32, ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, [4 x "
-             "i64], ptr, ptr }}\n"
-             "@ports = private constant [{2} x %port] [\n{1}\n]\n"
-             "@name = private constant {3}\n@target = private constant {4}\n"
-             "@{0}_description = constant %description {{ i32 {5}, i32 {6}, ptr @name, ptr "
-             "@target, ptr @ports,\n"
-             "  i32 {7}, i32 {8}, i32 {9}, i32 {10}, i64 {11}, i64 {12}, [4 x i64] [{13}],\n"
-             "  ptr @{0}_verify, ptr @{0}_run }}\n",
-             library.name, ports, library.ports.size(), in_llvm(library.name),
-             in_llvm(library.target), WEFT_LIBRARY_VERSION, sizeof(weft_library_description),
-             inputs, library.ports.size() - inputs, library.threads(), alignment,
-             library.workspace_bytes, header_bytes + library.weights.size(),
-             header_words(library, [](std::uint64_t word) {
-               return fmt::format("i64 {}", static_cast<std::int64_t>(word));
-             }));
+  std::string text = fmt::format(
+      "%port = type {{ ptr, ptr, i64, i32, i32 }}\n%size = type {{ ptr, i64, i64 }}\n"
+      "%description = type {{ i32, i32, ptr, ptr, ptr, i32, i32, i32, i32, i64, i64, [4 x i64], "
+      "ptr, ptr,\n  ptr, ptr, i32, i32, ptr, i64, ptr, ptr }}\n"
+      "@name = private constant {}\n@target = private constant {}\n",
+      in_llvm(library.name), in_llvm(library.target));
+  for (const Entry& entry : library.entries) text += llvm_entry(library, entry);
+  return text;
 }
 
 }  // namespace weft::exported

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <set>
 
 #include <fmt/format.h>
@@ -10,7 +11,7 @@
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
-#include "collect.h"
+#include "entries.h"
 #include "kinds.h"
 #include "names.h"
 #include "target.h"
@@ -22,13 +23,6 @@ namespace exported {
 namespace {
 
 namespace fs = std::filesystem;
-
-Port port_of(const NamedTensor& named, bool is_output, Identifiers& identifiers) {
-  const auto& [name, tensor] = named;
-  if (std::ranges::any_of(tensor.dims(), &Dim::is_symbolic))
-    user_error(fmt::format("export: '{}' has a size that is not fixed", name));
-  return {identifiers.of(name), name, tensor.dtype(), tensor.shape(), is_output};
-}
 
 Function function_of(const Node* program, const std::string& name, std::string source) {
   const Signature signature = signature_of(program);
@@ -89,61 +83,60 @@ void write(const fs::path& file, std::string_view bytes, ExportReport& report) {
   report.files.push_back(file.filename().string());
 }
 
-void check(const std::vector<NamedTensor>& inputs, const ExportOptions& options) {
+void check(const std::vector<ExportEntry>& entries, const ExportOptions& options) {
   if (options.kinds.empty()) user_error("export: no kind of file is asked for");
+  if (entries.empty()) user_error("export: there is no function to export");
   if (!is_identifier(options.name))
     user_error(fmt::format("export: '{}' cannot stand in front of names of C", options.name));
-  const std::string device = export_device(options.target);
-  for (const auto& [name, tensor] : inputs)
-    if (tensor.device() != device)
-      user_error(fmt::format("export: '{}' is on {} where {} plans for {}", name, tensor.device(),
-                             device, options.target));
+  std::set<std::string> names;
+  for (const ExportEntry& entry : entries) {
+    const bool has_name = is_identifier(entry.name);
+    if (!has_name && !(entry.name.empty() && entries.size() == 1))
+      user_error(fmt::format("export: '{}' is no name for an entry point in C", entry.name));
+    if (!names.insert(upper(entry.name)).second)
+      user_error(fmt::format("export: two entry points have the name '{}'", entry.name));
+    const std::string device = export_device(options.target);
+    for (const auto& [name, tensor] : entry.inputs)
+      if (tensor.device() != device)
+        user_error(fmt::format("export: '{}' is on {} where {} plans for {}", name, tensor.device(),
+                               device, options.target));
+  }
 }
 
 }  // namespace
 }  // namespace exported
 
-ExportReport export_c(const ExportedFunction& function, const std::vector<NamedTensor>& inputs,
-                      const std::string& folder, const ExportOptions& options) {
+ExportReport export_c(const std::vector<ExportEntry>& entries, const std::string& folder,
+                      const ExportOptions& options) {
   using namespace exported;
-  check(inputs, options);
-  std::vector<NamedTensor> outputs;
-  std::vector<Tensor> given;
-  for (const auto& [name, tensor] : inputs) given.push_back(tensor);
-  const Recorded recorded(
-      [&](const std::vector<Tensor>& arguments) {
-        outputs = function(arguments);
-        std::vector<Tensor> results;
-        for (const auto& [name, tensor] : outputs) results.push_back(tensor.contiguous());
-        return results;
-      },
-      given);
-
-  Library library;
-  library.name = options.name;
-  library.target = options.target;
-  Identifiers identifiers;
-  for (const NamedTensor& input : inputs)
-    library.ports.push_back(port_of(input, false, identifiers));
-  for (const NamedTensor& output : outputs)
-    library.ports.push_back(port_of(output, true, identifiers));
+  check(entries, options);
+  Library library{options.name, options.target, {}, {}, {}, {}};
+  std::vector<std::unique_ptr<RecordedEntry>> recorded;
+  for (const ExportEntry& entry : entries)
+    recorded.push_back(std::make_unique<RecordedEntry>(entry, export_device(options.target)));
   const exported::Target& target = target_named(options.target);
   Code code(target, find_device(export_device(options.target)));
-  collect(
-      recorded,
+  add_entries(
+      recorded, options.state,
       [&](const Node* program, const std::string& name) { return code.render(program, name); },
       library);
 
   const std::string weights = weights_file(library), header = header_text(library);
   const std::vector<File> files =
-      files_of(options.kinds, options.name, target, code.text(library), header);
-  ExportReport report{library.calls.size(), weights.size(), library.workspace_bytes, {}};
+      files_of(options.kinds, library, target, code.text(library), header);
+  ExportReport report{0, weights.size(), library.workspace_bytes(), library.state.bytes, {}};
+  for (const Entry& entry : library.entries) report.calls += entry.run.calls.size();
   fs::create_directories(folder);
   const fs::path path = fs::path(folder) / options.name;
   write(path.string() + ".h", header, report);
   for (const File& file : files) write(fs::path(folder) / file.name, file.bytes, report);
   write(path.string() + ".weights", weights, report);
   return report;
+}
+
+ExportReport export_c(const ExportedFunction& function, const std::vector<NamedTensor>& inputs,
+                      const std::string& folder, const ExportOptions& options) {
+  return export_c({{"", function, inputs}}, folder, options);
 }
 
 }  // namespace weft

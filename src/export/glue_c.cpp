@@ -13,7 +13,15 @@ class CGlue {
  public:
   explicit CGlue(const Library& library) : library_(library), name_(library.name) {}
 
-  std::string text() const { return parts() + checks() + verify() + run(); }
+  std::string text() const {
+    std::string text = parts() + checks() + verify();
+    if (library_.state.bytes > 0) text += start();
+    for (const Entry& entry : library_.entries) {
+      if (!entry.sizes.empty()) text += sizes(entry) + shapes(entry);
+      text += run(entry);
+    }
+    return text;
+  }
 
  private:
   // A call is a block of pointers: to its values, then to its memory.
@@ -71,54 +79,118 @@ class CGlue {
         header_bytes / 8, checksum_offset / 8, status(Damaged));
   }
 
-  std::string address(const Place& place) const {
+  std::string start() const {
+    const State& state = library_.state;
+    return fmt::format(
+        "int {0}_start(const void *weights, void *state) {{\n"
+        "  const int status = {0}_check(weights);\n"
+        "  if (status != {1}) return status;\n{2}"
+        "  memcpy(state, (const char *)weights + {3}, {4});\n"
+        "  memset((char *)state + {4}, 0, {5});\n"
+        "  return {1};\n}}\n\n",
+        name_, status(Ok), misaligned("state"), header_bytes + state.kept_at, state.kept_bytes,
+        state.bytes - state.kept_bytes);
+  }
+
+  std::string sizes(const Entry& entry) const {
+    std::string text =
+        fmt::format("static int {0}_check_sizes(const {0}_sizes *sizes) {{\n", entry.prefix);
+    for (const Size& size : entry.sizes)
+      text += fmt::format("  if (sizes->{0} < {1} || sizes->{0} > {2}) return {3};\n", size.name,
+                          size.least, size.most, status(OutOfRange));
+    return text + fmt::format("  return {};\n}}\n\n", status(Ok));
+  }
+
+  std::string shapes(const Entry& entry) const {
+    std::string calls;
+    for (const Call& call : entry.shapes.calls)
+      calls += call_text(entry, call, {"shapes"}, "NULL", "sizes");
+    return fmt::format(
+        "int {0}_shapes(const {0}_sizes *sizes, int64_t *shapes) {{\n"
+        "  const int status = {0}_check_sizes(sizes);\n"
+        "  if (status != {1}) return status;\n{2}  return {1};\n}}\n\n",
+        entry.prefix, status(Ok), calls);
+  }
+
+  std::string address(const Place& place, const std::vector<std::string>& ports) const {
     switch (place.in) {
       case Place::In::Nothing: return "NULL";
-      case Place::In::Port: {
-        const std::string port = fmt::format("io->{}", library_.ports[place.port].name);
-        return fmt::format("(char *){} + {}", port, place.offset);
-      }
+      case Place::In::Port: return fmt::format("(char *){} + {}", ports[place.port], place.offset);
       case Place::In::Weights: return fmt::format("constants + {}", place.offset);
       case Place::In::Workspace: return fmt::format("own + {}", place.offset);
+      case Place::In::State: return fmt::format("state + {}", place.offset);
     }
     return {};
   }
 
-  std::string call_text(const Call& call) const {
+  // Of what has open sizes as many as this call has.
+  static std::string bytes_text(const Entry& entry, const Call& call) {
+    const Place* open = entry.open_port(call);
+    if (open == nullptr) return fmt::to_string(call.bytes);
+    const Port& port = entry.ports[open->port];
+    std::string text = fmt::format("{}", port.dtype.bytes());
+    const std::size_t first = entry.ranks_before(open->port);
+    for (std::size_t i = 0; i < port.shape.size(); ++i)
+      text += fmt::format(" * (size_t)shapes[{}]", first + i);
+    return text;
+  }
+
+  static std::string values_text(const Entry& entry, const Call& call, const char* sizes) {
+    std::vector<std::string> values;
+    for (const Number& value : call.values)
+      values.push_back(value.size ? fmt::format("{}->{}", sizes, entry.sizes[*value.size].name)
+                                  : fmt::to_string(value.value));
+    return fmt::format("    {} i64 values[] = {{{}}};\n",
+                       call.has_sizes() ? "const" : "static const", fmt::join(values, ", "));
+  }
+
+  std::string call_text(const Entry& entry, const Call& call, const std::vector<std::string>& ports,
+                        const char* threads, const char* sizes) const {
     if (call.is_copy())
-      return fmt::format("  memcpy({}, {}, {});\n", address(call.places[0]),
-                         address(call.places[1]), call.bytes);
-    std::vector<std::string> words;
-    std::string values = "NULL", text = "  {\n";
-    if (!call.values.empty()) {
-      text +=
-          fmt::format("    static const i64 values[] = {{{}}};\n", fmt::join(call.values, ", "));
-      values = "(void *)values";
-    }
-    words.push_back(values);
-    for (const Place& place : call.places) words.push_back(address(place));
+      return fmt::format("  memcpy({}, {}, {});\n", address(call.places[0], ports),
+                         address(call.places[1], ports), bytes_text(entry, call));
+    std::string text = "  {\n";
+    if (!call.values.empty()) text += values_text(entry, call, sizes);
+    std::vector<std::string> words{call.values.empty() ? "NULL" : "(void *)values"};
+    for (const Place& place : call.places) words.push_back(address(place, ports));
     const Function& function = library_.functions[call.function];
     text += fmt::format("    void *block[] = {{{}}};\n", fmt::join(words, ", "));
     text += function.takes_thread
-                ? fmt::format("    {}_each(threads, {}, {}_part, block);\n", name_,
+                ? fmt::format("    {}_each({}, {}, {}_part, block);\n", name_, threads,
                               function.threads, function.name)
                 : fmt::format("    {}((void *const *)block + 1, block[0]);\n", function.name);
     return text + "  }\n";
   }
 
-  std::string run() const {
+  // What stands in front of the calls.
+  std::string run_checks(const Entry& entry) const {
+    const std::string failed = fmt::format("  if (status != {}) return status;\n", status(Ok));
+    std::string text = fmt::format("  int status = {}_check(weights);\n", name_) + failed +
+                       misaligned("workspace");
+    if (!entry.sizes.empty())
+      text += fmt::format("  status = {}_check_sizes(io->sizes);\n", entry.prefix) + failed;
+    if (library_.state.bytes > 0)
+      text += misaligned("io->state") + "  char *const state = io->state;\n  (void)state;\n";
+    if (entry.copies_open())
+      text += fmt::format("  int64_t shapes[{}];\n  status = {}_shapes(io->sizes, shapes);\n",
+                          entry.ranks(), entry.prefix) +
+              failed;
+    return text;
+  }
+
+  std::string run(const Entry& entry) const {
+    std::vector<std::string> ports;
+    for (const Port& port : entry.ports) ports.push_back("io->" + port.name);
     std::string calls;
-    for (const Call& call : library_.calls) calls += call_text(call);
+    for (const Call& call : entry.run.calls)
+      calls += call_text(entry, call, ports, "threads", "io->sizes");
     return fmt::format(
         "int {0}_run(const {0}_io *io, const void *weights, void *workspace,\n"
-        "            const {0}_threads *threads) {{\n"
-        "  const int status = {0}_check(weights);\n"
-        "  if (status != {1}) return status;\n"
-        "{2}"
+        "            const {1}_threads *threads) {{\n{2}"
         "  char *const constants = (char *)weights + {3}, *const own = workspace;\n"
         "  (void)constants, (void)own, (void)threads;\n"
-        "{4}  return {1};\n}}\n",
-        name_, status(Ok), misaligned("workspace"), header_bytes, calls);
+        "{4}  return {5};\n}}\n\n",
+        entry.prefix, name_, run_checks(entry), header_bytes, calls, status(Ok));
   }
 
   const Library& library_;

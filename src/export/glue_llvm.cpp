@@ -16,7 +16,12 @@ class LlvmGlue {
   explicit LlvmGlue(const Library& library) : library_(library), name_(library.name) {}
 
   std::string text() {
-    std::string text = parts() + check() + verify() + run();
+    std::string text = parts() + check() + verify();
+    if (library_.state.bytes > 0) text += start();
+    for (const Entry& entry : library_.entries) {
+      if (!entry.sizes.empty()) text += check_sizes(entry) + shapes(entry);
+      text += run(entry);
+    }
     return globals_ + text;
   }
 
@@ -131,13 +136,52 @@ end:
                               checksum_offset, static_cast<int>(Ok), static_cast<int>(Damaged));
   }
 
-  std::string checked() const {
+  // Leaves with what that call returns, unless it is 0.
+  static std::string return_unless_ok(std::string_view what, const std::string& call) {
     return fmt::format(
-        "  %checked = call i32 @{0}_check(ptr %weights)\n"
-        "  %is_refused = icmp ne i32 %checked, 0\n"
-        "  br i1 %is_refused, label %refused, label %taken\n"
-        "refused:\n  ret i32 %checked\ntaken:\n",
-        name_);
+        "  %{0}.status = call i32 {1}\n  %{0}.is_refused = icmp ne i32 %{0}.status, 0\n"
+        "  br i1 %{0}.is_refused, label %{0}.refused, label %{0}.taken\n"
+        "{0}.refused:\n  ret i32 %{0}.status\n{0}.taken:\n",
+        what, call);
+  }
+  std::string checked() const {
+    return return_unless_ok("weights", fmt::format("@{}_check(ptr %weights)", name_));
+  }
+
+  std::string start() const {
+    const State& state = library_.state;
+    return fmt::format("define i32 @{}_start(ptr %weights, ptr %state) {{\n", name_) + checked() +
+           return_if_misaligned("state") +
+           fmt::format(
+               "  %from = getelementptr i8, ptr %weights, i64 {0}\n"
+               "  %zeros = getelementptr i8, ptr %state, i64 {1}\n"
+               "  call void @llvm.memcpy.p0.p0.i64(ptr %state, ptr %from, i64 {1}, i1 0)\n"
+               "  call void @llvm.memset.p0.i64(ptr %zeros, i8 0, i64 {2}, i1 0)\n"
+               "  ret i32 0\n}}\n",
+               header_bytes + state.kept_at, state.kept_bytes, state.bytes - state.kept_bytes);
+  }
+
+  static std::string check_sizes(const Entry& entry) {
+    std::string text =
+        fmt::format("define internal i32 @{}_check_sizes(ptr %sizes) {{\n", entry.prefix);
+    for (std::size_t i = 0; i < entry.sizes.size(); ++i) {
+      text += fmt::format(
+          "  %at{0} = getelementptr i64, ptr %sizes, i64 {0}\n  %size{0} = load i64, ptr %at{0}\n"
+          "  %less{0} = icmp slt i64 %size{0}, {1}\n  %more{0} = icmp sgt i64 %size{0}, {2}\n"
+          "  %out{0} = or i1 %less{0}, %more{0}\n",
+          i, entry.sizes[i].least, entry.sizes[i].most);
+      text += return_if(fmt::format("%out{}", i), OutOfRange, fmt::format("in{}", i));
+    }
+    return text + "  ret i32 0\n}\n";
+  }
+
+  std::string shapes(const Entry& entry) {
+    std::string text =
+        fmt::format("define i32 @{}_shapes(ptr %sizes, ptr %port0) {{\n", entry.prefix) +
+        memory_of_calls(entry.shapes) +
+        return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix));
+    for (const Call& call : entry.shapes.calls) text += call_text(entry, call, "null");
+    return text + "  ret i32 0\n}\n";
   }
 
   // A value, before which stands what makes it.
@@ -153,52 +197,115 @@ end:
       case Place::In::Port: return part(fmt::format("%port{}", place.port));
       case Place::In::Weights: return part("%constants");
       case Place::In::Workspace: return part("%workspace");
+      case Place::In::State: return part("%state");
     }
     return {};
   }
 
-  std::string call_text(const Call& call) {
+  // Of what has open sizes as many as this call has.
+  std::string bytes_of(const Entry& entry, const Call& call, std::string& text) {
+    const Place* open = entry.open_port(call);
+    if (open == nullptr) return fmt::to_string(call.bytes);
+    const Port& port = entry.ports[open->port];
+    std::string bytes = fmt::to_string(port.dtype.bytes());
+    const std::size_t first = entry.ranks_before(open->port);
+    for (std::size_t i = first; i < first + port.shape.size(); ++i) {
+      const int number = values_++;
+      text += fmt::format(
+          "  %a{0} = getelementptr i64, ptr %shapes, i64 {1}\n  %l{0} = load i64, ptr %a{0}\n"
+          "  %b{0} = mul i64 %l{0}, {2}\n",
+          number, i, bytes);
+      bytes = fmt::format("%b{}", number);
+    }
+    return bytes;
+  }
+
+  std::string call_text(const Entry& entry, const Call& call, const char* threads) {
     std::string text;
     if (call.is_copy()) {
       const std::string to = address(call.places[0], text), from = address(call.places[1], text);
+      const std::string bytes = bytes_of(entry, call, text);
       return text +
              fmt::format("  call void @llvm.memcpy.p0.p0.i64(ptr {}, ptr {}, i64 {}, i1 0)\n", to,
-                         from, call.bytes);
+                         from, bytes);
     }
-    std::vector<std::string> words{values_of(call)};
+    std::vector<std::string> words{values_of(call, text)};
     for (const Place& place : call.places) words.push_back(address(place, text));
     for (std::size_t i = 0; i < words.size(); ++i)
       text += fmt::format("  store ptr {}, ptr %word{}\n", words[i], i);
     const Function& function = library_.functions[call.function];
     if (!function.takes_thread)
       return text + fmt::format("  call void @{}(ptr %word1, ptr {})\n", function.name, words[0]);
-    return text +
-           fmt::format("  call void @{}_each(ptr %threads, i64 {}, ptr @{}_part, ptr %word0)\n",
-                       name_, function.threads, function.name);
+    return text + fmt::format("  call void @{}_each(ptr {}, i64 {}, ptr @{}_part, ptr %word0)\n",
+                              name_, threads, function.threads, function.name);
   }
 
-  std::string values_of(const Call& call) {
+  // Numbers that are always the same are constants of the library.
+  std::string values_of(const Call& call, std::string& text) {
     if (call.values.empty()) return "null";
-    const std::string name = fmt::format("@values{}", values_++);
-    globals_ += fmt::format("{} = internal constant [{} x i64] [i64 {}]\n", name,
-                            call.values.size(), fmt::join(call.values, ", i64 "));
-    return name;
+    if (!call.has_sizes()) {
+      const std::string name = fmt::format("@values{}", values_++);
+      std::vector<std::int64_t> numbers;
+      for (const Number& value : call.values) numbers.push_back(value.value);
+      globals_ += fmt::format("{} = internal constant [{} x i64] [i64 {}]\n", name, numbers.size(),
+                              fmt::join(numbers, ", i64 "));
+      return name;
+    }
+    for (std::size_t i = 0; i < call.values.size(); ++i) {
+      const int number = values_++;
+      text += fmt::format("  %v{} = getelementptr i64, ptr %values, i64 {}\n", number, i);
+      std::string value = fmt::to_string(call.values[i].value);
+      if (const auto size = call.values[i].size) {
+        text += fmt::format(
+            "  %s{0} = getelementptr i64, ptr %sizes, i64 {1}\n  %n{0} = load i64, ptr %s{0}\n",
+            number, *size);
+        value = fmt::format("%n{}", number);
+      }
+      text += fmt::format("  store i64 {}, ptr %v{}\n", value, number);
+    }
+    return "%values";
   }
 
-  std::string run() {
-    const std::size_t words = std::max<std::size_t>(1 + library_.most_places(), 2);
-    std::string text = fmt::format(
-        "define i32 @{}_run(ptr %io, ptr %weights, ptr %workspace, ptr %threads) {{\n"
-        "  %block = alloca [{} x ptr]\n",
-        name_, words);
-    text += checked() + return_if_misaligned("workspace");
-    text += fmt::format("  %constants = getelementptr i8, ptr %weights, i64 {}\n", header_bytes);
+  // A call's block of pointers, and its values.
+  static std::string memory_of_calls(const Routine& routine) {
+    const std::size_t words = std::max<std::size_t>(1 + routine.most_places(), 2);
+    std::string text = fmt::format("  %block = alloca [{} x ptr]\n  %values = alloca [{} x i64]\n",
+                                   words, std::max<std::size_t>(routine.most_values(), 1));
     for (std::size_t i = 0; i < words; ++i)
       text += fmt::format("  %word{0} = getelementptr ptr, ptr %block, i64 {0}\n", i);
-    for (std::size_t i = 0; i < library_.ports.size(); ++i)
+    return text;
+  }
+
+  // What `io` has: ports, then sizes where there are some, then state.
+  std::string io(const Entry& entry) const {
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < entry.ports.size(); ++i) names.push_back(fmt::format("port{}", i));
+    if (!entry.sizes.empty()) names.emplace_back("sizes");
+    if (library_.state.bytes > 0) names.emplace_back("state");
+    std::string text;
+    for (std::size_t i = 0; i < names.size(); ++i)
       text += fmt::format(
-          "  %io{0} = getelementptr ptr, ptr %io, i64 {0}\n  %port{0} = load ptr, ptr %io{0}\n", i);
-    for (const Call& call : library_.calls) text += call_text(call);
+          "  %io{0} = getelementptr ptr, ptr %io, i64 {0}\n  %{1} = load ptr, ptr %io{0}\n", i,
+          names[i]);
+    return text;
+  }
+
+  std::string run(const Entry& entry) {
+    std::string text =
+        fmt::format("define i32 @{}_run(ptr %io, ptr %weights, ptr %workspace, ptr %threads) {{\n",
+                    entry.prefix) +
+        memory_of_calls(entry.run) +
+        fmt::format("  %shapes = alloca [{} x i64]\n", std::max<std::size_t>(entry.ranks(), 1)) +
+        checked() + return_if_misaligned("workspace");
+    text += fmt::format("  %constants = getelementptr i8, ptr %weights, i64 {}\n", header_bytes) +
+            io(entry);
+    if (library_.state.bytes > 0) text += return_if_misaligned("state");
+    if (!entry.sizes.empty())
+      text += return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix));
+    if (entry.copies_open())
+      text +=
+          fmt::format("  %shaped = call i32 @{}_shapes(ptr %sizes, ptr %shapes)\n", entry.prefix);
+    for (const Call& call : entry.run.calls) text += call_text(entry, call, "%threads");
     return text + "  ret i32 0\n}\n";
   }
 

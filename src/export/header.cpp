@@ -27,15 +27,18 @@ std::string_view type_of(DType dtype) {
   }
 }
 
-std::string shapes(const Library& library) {
+std::string shapes(const Entry& entry) {
   std::string text;
-  for (const Port& port : library.ports) {
-    const std::string name = fmt::format("{}_{}", upper(library.name), upper(port.name));
+  for (const Port& port : entry.ports) {
+    const std::string name = fmt::format("{}_{}", upper(entry.prefix), upper(port.name));
     text += fmt::format("#define {}_RANK {}\n", name, port.shape.size());
     if (!port.shape.empty())
       text += fmt::format("#define {}_SHAPE {{{}}}\n", name, fmt::join(port.shape, ", "));
     text += fmt::format("#define {}_ELEMENTS {}\n", name, port.elements());
   }
+  for (const Size& size : entry.sizes)
+    text += fmt::format("#define {0}_{1}_LEAST {2}\n#define {0}_{1}_MOST {3}\n",
+                        upper(entry.prefix), upper(size.name), size.least, size.most);
   return text;
 }
 
@@ -47,21 +50,91 @@ std::string codes(const Library& library) {
   return text;
 }
 
-std::string members(const Library& library) {
+std::string members(const Library& library, const Entry& entry) {
   std::string text;
-  for (const Port& port : library.ports)
-    text += fmt::format("  {}{} *{}; /* {}: {}[{}] */\n", port.is_output ? "" : "const ",
-                        type_of(port.dtype), port.name, port.is_output ? "output" : "input",
-                        port.dtype.str(), fmt::join(port.shape, ", "));
+  for (const Port& port : entry.ports)
+    text +=
+        fmt::format("  {}{} *{}; /* {}: {}[{}]{} */\n", port.is_output ? "" : "const ",
+                    type_of(port.dtype), port.name, port.is_output ? "output" : "input",
+                    port.dtype.str(), fmt::join(port.shape, ", "), port.is_open ? " at most" : "");
+  if (!entry.sizes.empty()) text += fmt::format("  const {}_sizes *sizes;\n", entry.prefix);
+  if (library.state.bytes > 0) text += "  void *state;\n";
   return text;
 }
 
-// {n} is the library's name, {N} the same in capitals.
-constexpr const char* text = R"(/* {n}, for the target {target}: written by weft {version}.
+// Templates: {n} is the library's name, {e} what names of the entry point begin with, {N} and {E} the same in capitals.
+
+constexpr const char* sizes_text = R"(/* Sizes that every call says. */
+typedef struct {e}_sizes {{
+{members}}} {e}_sizes;
+
+/* The shapes of all inputs and outputs, one after the other, as these sizes make them: {E}_SHAPES numbers. */
+#define {E}_SHAPES {ranks}
+int {e}_shapes(const {e}_sizes *sizes, int64_t *shapes);
+
+)";
+
+std::string sizes(const Entry& entry) {
+  if (entry.sizes.empty()) return "";
+  std::string members;
+  for (const Size& size : entry.sizes)
+    members += fmt::format("  int64_t {}; /* {} to {} */\n", size.name, size.least, size.most);
+  using fmt::arg;
+  return fmt::format(fmt::runtime(sizes_text), arg("e", entry.prefix),
+                     arg("E", upper(entry.prefix)), arg("members", members),
+                     arg("ranks", entry.ranks()));
+}
+
+constexpr const char* entry_text = R"({shapes}
+{sizes}/* Elements in row-major order; bools are 0 or 1 in a byte, floats that C does not have are given by their bits. Outputs
+ * overlap neither inputs nor each other. */
+typedef struct {e}_io {{
+{members}}} {e}_io;
+
+/* All of the above for programs that are written for any library. */
+extern const weft_library_description {e}_description;
+
+/* Computes the outputs. The workspace has {N}_WORKSPACE_BYTES, of any values, which begin at a multiple of
+ * {N}_ALIGNMENT. Without threads (NULL) all is done by the one that calls. */
+int {e}_run(const {e}_io *io, const void *weights, void *workspace, const {n}_threads *threads);
+
+)";
+
+std::string entry_part(const Library& library, const Entry& entry) {
+  using fmt::arg;
+  return fmt::format(fmt::runtime(entry_text), arg("n", library.name),
+                     arg("N", upper(library.name)), arg("e", entry.prefix),
+                     arg("shapes", shapes(entry)), arg("sizes", sizes(entry)),
+                     arg("members", members(library, entry)));
+}
+
+constexpr const char* state_text =
+    R"(/* What lasts from call to call: {N}_STATE_BYTES at a multiple of {N}_ALIGNMENT, for one call at a time. Member `state` of
+ * what is passed points there. It begins as this makes it, and may be copied. */
+#define {N}_STATE_BYTES {bytes}
+{parts}int {n}_start(const void *weights, void *state);
+
+)";
+
+std::string state(const Library& library) {
+  if (library.state.bytes == 0) return "";
+  std::string parts;
+  for (const StatePart& part : library.state.parts)
+    if (!part.name.empty())
+      parts +=
+          fmt::format("#define {}_STATE_{} {} /* where it begins: {}[{}] */\n", upper(library.name),
+                      upper(part.name), part.offset, part.dtype.str(), fmt::join(part.shape, ", "));
+  using fmt::arg;
+  return fmt::format(fmt::runtime(state_text), arg("n", library.name),
+                     arg("N", upper(library.name)), arg("bytes", library.state.bytes),
+                     arg("parts", parts));
+}
+
+constexpr const char* library_text = R"(/* {n}, for the target {target}: written by weft {version}.
  *
  * A program maps or reads the file {n}.weights to where addresses are multiples of {N}_ALIGNMENT, checks it
- * once by {n}_verify(), and calls {n}_run() as often as it likes: from several threads at once, if each has a
- * workspace of its own. Nothing is allocated, and nothing is kept between calls. */
+ * once by {n}_verify(), and calls {run}() as often as it likes: from several threads at once, if each has a
+ * workspace of its own. Nothing is allocated, and the library keeps nothing between calls. */
 #ifndef {N}_H
 #define {N}_H
 
@@ -75,29 +148,16 @@ extern "C" {{
 #define {N}_WORKSPACE_BYTES {workspace}
 #define {N}_THREADS {threads} /* that can share in a call, at most */
 
-{shapes}
 /* What the functions return. */
 enum {{
 {codes}}};
 
-/* Elements in row-major order; bools are 0 or 1 in a byte, floats that C does not have are given by their bits. Outputs
- * overlap neither inputs nor each other. */
-typedef struct {n}_io {{
-{members}}} {n}_io;
-
 typedef weft_library_threads {n}_threads;
-
-/* All of the above for programs that are written for any library. */
-extern const weft_library_description {n}_description;
 
 /* Whether these are the weights of this library, undamaged. It reads all of them. */
 int {n}_verify(const void *weights, size_t size);
 
-/* Computes the outputs. The workspace has {N}_WORKSPACE_BYTES, of any values, which begin at a multiple of
- * {N}_ALIGNMENT. Without threads (NULL) all is done by the one that calls. */
-int {n}_run(const {n}_io *io, const void *weights, void *workspace, const {n}_threads *threads);
-
-#ifdef __cplusplus
+{state}{entries}#ifdef __cplusplus
 }}
 #endif
 
@@ -113,14 +173,17 @@ std::string upper(std::string_view name) {
 }
 
 std::string header_text(const Library& library) {
+  std::string entries;
+  for (const Entry& entry : library.entries) entries += entry_part(library, entry);
   using fmt::arg;
-  return fmt::format(fmt::runtime(text), arg("n", library.name), arg("N", upper(library.name)),
-                     arg("target", library.target), arg("version", version()),
+  return fmt::format(fmt::runtime(library_text), arg("n", library.name),
+                     arg("N", upper(library.name)), arg("target", library.target),
+                     arg("version", version()), arg("run", library.entries[0].prefix + "_run"),
                      arg("alignment", alignment),
                      arg("weights", header_bytes + library.weights.size()),
-                     arg("workspace", library.workspace_bytes), arg("threads", library.threads()),
-                     arg("shapes", shapes(library)), arg("codes", codes(library)),
-                     arg("members", members(library)), arg("description", library_header));
+                     arg("workspace", library.workspace_bytes()), arg("threads", library.threads()),
+                     arg("codes", codes(library)), arg("state", state(library)),
+                     arg("entries", entries), arg("description", library_header));
 }
 
 }  // namespace weft::exported

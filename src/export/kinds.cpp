@@ -35,10 +35,10 @@ Words compiler_for(const Target& target) {
 // Makes the other kinds of what there is, in a folder that goes with it.
 class Maker {
  public:
-  Maker(const std::string& name, const Target& target, const std::string& code,
+  Maker(const Library& library, const Target& target, const std::string& code,
         const std::string& header)
-      : name_(name), target_(target), code_(code) {
-    write_text(folder_ / (name + ".h"), header);
+      : library_(library), name_(library.name), target_(target), code_(code) {
+    write_text(folder_ / (name_ + ".h"), header);
     write_text(folder_ / source(), code);
   }
 
@@ -75,17 +75,17 @@ class Maker {
   // Nothing is seen but what the header declares, and the description by a name that all libraries have.
   std::string shared() {
     const std::string result = name_ + ".so";
-    write_text(folder_ / "symbols",
-               fmt::format("{{ global: weft_library_v1; {0}_description; {0}_run; {0}_verify; "
-                           "local: *; }};\n",
-                           name_));
+    write_text(folder_ / "symbols", fmt::format("{{ global: weft_library_v1; {}; local: *; }};\n",
+                                                fmt::join(library_.symbols(), "; ")));
     return made(
         {"-shared", "-Wl,--version-script=symbols", "-Wl,-soname," + result, "-Wl,-z,noexecstack",
-         "-Wl,--as-needed", fmt::format("-Wl,--defsym=weft_library_v1={}_description", name_),
+         "-Wl,--as-needed",
+         fmt::format("-Wl,--defsym=weft_library_v1={}_description", library_.entries[0].prefix),
          source(), "-o", result, "-lm"},
         result);
   }
 
+  const Library& library_;
   const std::string& name_;
   const Target& target_;
   const std::string& code_;
@@ -94,10 +94,10 @@ class Maker {
 
 }  // namespace
 
-std::vector<File> files_of(const std::vector<ExportKind>& kinds, const std::string& name,
+std::vector<File> files_of(const std::vector<ExportKind>& kinds, const Library& library,
                            const Target& target, const std::string& code,
                            const std::string& header) {
-  Maker maker(name, target, code, header);
+  Maker maker(library, target, code, header);
   std::vector<File> files;
   for (const ExportKind kind : kinds) files.push_back(maker.file(kind));
   return files;

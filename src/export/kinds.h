@@ -6,6 +6,7 @@
 
 #include <weft/export.h>
 
+#include "library.h"
 #include "target.h"
 
 namespace weft::exported {
@@ -15,7 +16,7 @@ struct File {
 };
 
 // Those of the kinds that are asked for, made of the object file, or of the source in C with its header.
-std::vector<File> files_of(const std::vector<ExportKind>& kinds, const std::string& name,
+std::vector<File> files_of(const std::vector<ExportKind>& kinds, const Library& library,
                            const Target& target, const std::string& code,
                            const std::string& header);
 

@@ -18,13 +18,14 @@ constexpr std::uint64_t file_version = 1;
 std::uint64_t identity(const Library& library) {
   std::uint64_t id = hash_mix(hash_text(library.target), library.weights.size());
   for (const Function& function : library.functions) id = hash_mix(id, hash_text(function.source));
-  for (const Call& call : library.calls) {
-    id = hash_mix(hash_mix(id, call.function), call.bytes);
-    for (const Place& place : call.places)
-      id = hash_mix(hash_mix(hash_mix(id, static_cast<std::uint64_t>(place.in)), place.port),
-                    place.offset);
-  }
-  return id;
+  for (const Entry& entry : library.entries)
+    for (const Call& call : entry.run.calls) {
+      id = hash_mix(hash_mix(id, call.function), call.bytes);
+      for (const Place& place : call.places)
+        id = hash_mix(hash_mix(hash_mix(id, static_cast<std::uint64_t>(place.in)), place.port),
+                      place.offset);
+    }
+  return hash_mix(hash_mix(id, library.state.bytes), library.state.kept_bytes);
 }
 
 std::uint64_t checksum(const std::string& bytes) {

@@ -17,15 +17,24 @@ constexpr std::size_t alignment = 64;
 struct Status {
   const char *name, *meaning;
 };
-enum StatusCode : std::uint8_t { Ok, Misaligned, WrongSize, NoWeights, OtherWeights, Damaged };
+enum StatusCode : std::uint8_t {
+  Ok,
+  Misaligned,
+  WrongSize,
+  NoWeights,
+  OtherWeights,
+  Damaged,
+  OutOfRange
+};
 // clang-format off
 constexpr Status statuses[] = {
     {"OK",            "all is well"},
-    {"MISALIGNED",    "the weights or the workspace do not begin where they have to"},
+    {"MISALIGNED",    "the weights, the workspace or the state do not begin where they have to"},
     {"WRONG_SIZE",    "there are more or fewer bytes than weights have"},
     {"NO_WEIGHTS",    "this is no file of weights, or one of another version"},
     {"OTHER_WEIGHTS", "these are the weights of another library"},
     {"DAMAGED",       "the bytes are not those that were written"},
+    {"OUT_OF_RANGE",  "a size is less or more than it may be"},
 };
 // clang-format on
 

@@ -24,6 +24,8 @@ UOp Scalar::as(DType dtype) const {
 Dim::Dim(UOp size) : size_(std::move(size)) {
   if (size_.is_null() || !size_->dtype().is_int() || size_->shape() != nullptr)
     user_error("a size is an integer, or an integer expression of variables");
+  if (size_->op() == Op::Bind || size_->op() == Op::Variable) return;
+  if (const auto [lo, hi] = size_->bounds(); lo == hi) size_ = const_int(size_->lo());
 }
 
 Index::Index(const weft::Tensor& places)

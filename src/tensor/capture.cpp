@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weft/dev/tensor/recorded.h>
 #include <weft/error.h>
 
 #include "batch.h"
@@ -14,7 +15,8 @@ thread_local Capture* in_force = nullptr;
 
 }  // namespace
 
-Capture::Capture(Reading reading) : reading_(reading), first_(Storage::next_number()) {
+Capture::Capture(Reading reading, ValuesBefore* before)
+    : reading_(reading), before_(before), first_(Storage::next_number()) {
   in_force = this;
 }
 Capture::~Capture() { in_force = nullptr; }
@@ -23,6 +25,15 @@ Capture* Capture::current() { return in_force; }
 void Capture::note(const std::shared_ptr<Storage>& storage) {
   if (storage->number() < first_ && known_.insert(storage.get()).second)
     storages.push_back({storage, storage->changes(), storage->is_owned()});
+}
+
+void Capture::keep_before_change(Storage& storage) {
+  if (before_ == nullptr || before_->contains(storage.number())) return;
+  const Elements held =
+      elements_in_memory(Tensor::from(Operand(storage.present(), storage.device(), false)));
+  std::vector<std::byte>& bytes = (*before_)[storage.number()];
+  bytes.resize(held.bytes);
+  held.memory->copy_out(bytes, held.offset);
 }
 
 void Capture::refuse_reading() {

@@ -1,7 +1,9 @@
 // What a function of tensors does besides running kernels, noted while jit() runs it.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <unordered_set>
 #include <vector>
@@ -18,11 +20,15 @@ struct Drawing {
   std::int64_t blocks;
 };
 
+// What was in storages, by their numbers, before they were assigned to for the first time.
+using ValuesBefore = std::map<std::uint64_t, std::vector<std::byte>>;
+
 class Capture {
  public:
   enum Reading : std::uint8_t { Allowed, Refused };
 
-  explicit Capture(Reading reading);
+  // What is assigned to while it lives is kept in `before`, as it was.
+  explicit Capture(Reading reading, ValuesBefore* before = nullptr);
   ~Capture();
   Capture(const Capture&) = delete;
   Capture& operator=(const Capture&) = delete;
@@ -31,6 +37,7 @@ class Capture {
   // Tensors that are looked at or assigned to, if they were there before.
   void note(const std::shared_ptr<Storage>& storage);
   void note(const Drawing& drawing) { drawings.push_back(drawing); }
+  void keep_before_change(Storage& storage);
   // What the program reads now would be as old in every later call.
   static void refuse_reading();
 
@@ -49,6 +56,7 @@ class Capture {
 
  private:
   const Reading reading_;
+  ValuesBefore* const before_;
   const std::uint64_t first_;  // number of a storage that was not there
   std::unordered_set<const Storage*> known_;
 };

@@ -1,4 +1,4 @@
-#include "in_memory.h"
+#include <weft/dev/tensor/recorded.h>
 
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>

@@ -17,6 +17,7 @@
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/tensor/recorded.h>
 #include <weft/error.h>
 #include <weft/settings.h>
 
@@ -24,7 +25,6 @@
 #include "call_forms.h"
 #include "capture.h"
 #include "draws.h"
-#include "in_memory.h"
 #include "ops.h"
 #include "state.h"
 

@@ -35,9 +35,10 @@ Tensor halves_joined(std::span<const Tensor> tensors, std::int64_t axis) {
   const std::size_t half = tensors.size() / 2;
   const Tensor front = halves_joined(tensors.first(half), axis);
   const Tensor back = halves_joined(tensors.subspan(half), axis);
+  const auto along = static_cast<std::size_t>(axis);
   Tensor::Bounds behind(static_cast<std::size_t>(front.ndim()), {0, 0}), before = behind;
-  behind[static_cast<std::size_t>(axis)].second = back.size(axis);
-  before[static_cast<std::size_t>(axis)].first = front.size(axis);
+  behind[along].second = back.dims()[along];
+  before[along].first = front.dims()[along];
   const Tensor is_front =
       Tensor::full(Shape(front.dims()), true, {.device = front.device()}).pad(behind);
   return is_front.where(front.pad(behind), back.pad(before));

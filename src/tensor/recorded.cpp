@@ -2,20 +2,21 @@
 
 #include <algorithm>
 
+#include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/error.h>
 
 #include "batch.h"
 #include "capture.h"
-#include "in_memory.h"
 #include "ops.h"
 #include "state.h"
 
 namespace weft {
 namespace {
 
-void run_once(const Recorded::Function& function, const std::vector<Tensor>& given) {
-  const Capture watch(Capture::Allowed);
+void run_once(const Recorded::Function& function, const std::vector<Tensor>& given,
+              ValuesBefore& before) {
+  const Capture watch(Capture::Allowed, &before);
   std::vector<Tensor> results = function(given);
   Tensor::realize(results);
   watch.own_assigned();
@@ -27,23 +28,55 @@ Tensor own_tensor(const Tensor& given, const std::shared_ptr<Buffer>& memory) {
   return Tensor::from({new_buffer(x.uop()->dtype(), sizes_of(x.uop()), memory), x.device, false});
 }
 
+std::vector<std::shared_ptr<Storage>> assigned_to(const Capture& capture) {
+  std::vector<std::shared_ptr<Storage>> storages;
+  for (const auto& [storage, changes, was_owned] : capture.storages)
+    if (storage->changes() > changes) storages.push_back(storage);
+  return storages;
+}
+
 void check(const Capture& capture) {
   if (!capture.drawings.empty())
     user_error(
         "a function that draws random numbers would draw the same in every call: give it those "
         "as an argument");
-  if (std::ranges::any_of(capture.storages, [](const Capture::Noted& noted) {
-        return noted.storage->changes() > noted.changes;
-      }))
+  if (capture.has_moved())
     user_error(
-        "the function assigns to a tensor: give it what it was as an argument, and return what it "
-        "becomes");
+        "the function assigns to a tensor that had no memory of its own in the call before: "
+        "realize() it first");
+}
+
+// With what the function assigned to.
+void realize(const std::vector<Tensor>& results,
+             const std::vector<std::shared_ptr<Storage>>& assigned) {
+  std::vector<Operand> open;
+  for (const Tensor& result : results) open.emplace_back(result);
+  for (const auto& storage : assigned)
+    if (const UOp version = storage->version(); version->op() == Op::After)
+      open.emplace_back(version, storage->device(), false);
+  if (!open.empty()) Batch(open).run();
+  for (const auto& storage : assigned) storage->settle();
+}
+
+Assigned assigned_memory(Storage& storage, const ValuesBefore& before) {
+  const UOp present = storage.present();
+  const std::vector<const Node*> buffers = buffers_of(present.node());
+  const auto held = before.find(storage.number());
+  if (buffers.size() != 1 || held == before.end())
+    user_error(
+        "the function assigns to a tensor that lies on several devices, or not in its first call");
+  Assigned assigned{memory_of(buffers[0]), present->dtype(), {}, held->second};
+  if (assigned.memory->bytes() != assigned.before.size())
+    internal_error("what was assigned to has memory of another size");
+  for (const Node* size : buffers[0]->dims()) assigned.shape.push_back(size->bounds().hi);
+  return assigned;
 }
 
 }  // namespace
 
 Recorded::Recorded(const Function& function, const std::vector<Tensor>& given) {
-  run_once(function, given);
+  ValuesBefore before;
+  run_once(function, given, before);
   std::vector<Tensor> own;
   for (const Tensor& tensor : given) {
     const Elements from = elements_in_memory(tensor);
@@ -54,8 +87,22 @@ Recorded::Recorded(const Function& function, const std::vector<Tensor>& given) {
   const Capture capture(Capture::Refused);
   results = function(own);
   check(capture);
-  Tensor::realize(results);
+  const auto storages = assigned_to(capture);
+  realize(results, storages);
   for (const Tensor& result : results) elements.push_back(elements_in_memory(result));
+  for (const auto& storage : storages) {
+    assigned.push_back(assigned_memory(*storage, before));
+    assigned.back().memory->copy_in(assigned.back().before);
+    storage->renew();
+  }
+}
+
+Tensor tensor_of_sizes(const std::vector<Dim>& sizes, const std::string& device) {
+  std::vector<Tensor> elements;
+  for (const Dim& size : sizes)
+    elements.push_back(
+        Tensor::from(Operand(size.uop(), Symbol(), false)).cast(dtypes::i64).to(device));
+  return Tensor::stack(elements);
 }
 
 }  // namespace weft

@@ -31,10 +31,14 @@ Tensor accumulated(std::string_view op, Op combine, const Tensor& tensor, const 
   return reduced(op, combine, tensor.cast(within), axes, keepdim).cast(finally);
 }
 
-std::int64_t count_of(std::string_view op, const Tensor& tensor, const AxisList& list) {
-  std::int64_t count = 1;
-  for (std::int64_t axis : axes_of(op, list, tensor.ndim())) count *= tensor.size(axis);
-  return count;
+// How many elements come together, without so many, as a float that is divided by.
+Operand count_of(std::string_view op, const Tensor& tensor, const AxisList& list, DType dtype,
+                 std::int64_t without = 0) {
+  UOp count = const_int(1);
+  for (std::int64_t axis : axes_of(op, list, tensor.ndim()))
+    count = count * UOp(tensor.uop()->dims()[static_cast<std::size_t>(axis)]);
+  if (without != 0) count = max(count - without, const_int(0));
+  return {converted(count, dtype), Symbol(), false};
 }
 
 void want_elements(std::string_view op, const Tensor& tensor, const AxisList& list) {
@@ -99,8 +103,8 @@ Tensor Tensor::all(const AxisList& axes, bool keepdim) const {
 Tensor Tensor::mean(const AxisList& axes, bool keepdim) const {
   const Called called;
   const DType own = float_like(dtype());
-  const auto count = static_cast<double>(count_of("mean", *this, axes));
-  return (cast(promote(own, dtypes::f32)).sum(axes, keepdim) / count).cast(own);
+  const DType wide = promote(own, dtypes::f32);
+  return (cast(wide).sum(axes, keepdim) / count_of("mean", *this, axes, wide)).cast(own);
 }
 
 namespace {
@@ -108,10 +112,10 @@ namespace {
 Tensor variance(std::string_view op, const Tensor& tensor, const AxisList& axes, bool keepdim,
                 std::int64_t correction) {
   const DType own = float_like(tensor.dtype());
-  const std::int64_t count = count_of(op, tensor, axes) - correction;
-  const Tensor x = tensor.cast(promote(own, dtypes::f32));
+  const DType wide = promote(own, dtypes::f32);
+  const Tensor x = tensor.cast(wide);
   const Tensor squares = (x - x.mean(axes, true)).square().sum(axes, keepdim);
-  return (squares / static_cast<double>(std::max<std::int64_t>(0, count))).cast(own);
+  return (squares / count_of(op, tensor, axes, wide, correction)).cast(own);
 }
 
 bool is_empty(const Tensor& tensor) {

@@ -9,6 +9,8 @@
 #include <weft/dev/schedule/shards.h>
 #include <weft/error.h>
 
+#include "capture.h"
+
 namespace weft {
 
 namespace {
@@ -195,8 +197,13 @@ void Storage::go_along(const Substitution& renewed) {
   current_ = substitute(current_, renewed);
 }
 
+void Storage::keep_before_change() {
+  if (Capture* capture = Capture::current()) capture->keep_before_change(*this);
+}
+
 void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UOp& value,
                     bool is_tracked) {
+  keep_before_change();
   own();
   const std::lock_guard lock(mutex_);
   settle_stores();
@@ -208,6 +215,7 @@ void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UO
 void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is_tracked) {
   if (!view.is(root))
     return store([&](const UOp& memory) { return rebased(view, root, memory); }, value, is_tracked);
+  keep_before_change();
   const std::lock_guard lock(mutex_);
   settle_stores();
   ++changes_;

@@ -71,6 +71,7 @@ class Storage {
   bool is_looked_at();
 
  private:
+  void keep_before_change();
   void give_way();
   void settle_stores();
 

@@ -45,8 +45,11 @@ void Aligned::Free::operator()(std::byte* bytes) const { std::free(bytes); }
 ExportedLibrary::ExportedLibrary(const ExportedFunction& function,
                                  const std::vector<NamedTensor>& inputs, const std::string& target,
                                  const std::string& compiler, const std::vector<ExportKind>& kinds)
-    : report_(
-          export_c(function, inputs, folder_.path().string(), {.target = target, .kinds = kinds})) {
+    : ExportedLibrary({{"", function, inputs}}, {.target = target, .kinds = kinds}, compiler) {}
+
+ExportedLibrary::ExportedLibrary(const std::vector<ExportEntry>& entries,
+                                 const ExportOptions& options, const std::string& compiler)
+    : report_(export_c(entries, folder_.path().string(), options)) {
   const std::string code = report_.files.at(1), library = file("net.so");
   const std::string command =
       fmt::format("{} {} -O1 -shared -fPIC -o {} {}", compiler, strict, library, file(code));
@@ -76,6 +79,31 @@ std::vector<Bytes> ExportedLibrary::operator()(const std::vector<Tensor>& inputs
   EXPECT_EQ(std::memcmp(workspace.at(report_.workspace_bytes), behind.data(), line), 0);
   memory.erase(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(inputs.size()));
   return memory;
+}
+
+const weft_library_description& ExportedLibrary::about(const std::string& entry) const {
+  const std::string name = entry.empty() ? "net_description" : "net_" + entry + "_description";
+  return *static_cast<const weft_library_description*>(symbol(name.c_str()));
+}
+
+int ExportedLibrary::call(const weft_library_description& entry, const std::vector<Tensor>& inputs,
+                          std::vector<Bytes>& outputs, const Beside& beside) const {
+  std::vector<Bytes> memory;
+  std::vector<void*> pointers;
+  for (const Tensor& input : inputs) memory.push_back(bytes_of(input));
+  outputs.clear();
+  for (std::uint32_t i = entry.inputs; i < entry.inputs + entry.outputs; ++i)
+    outputs.emplace_back(entry.ports[i].bytes, std::byte(0xa5));
+  for (std::vector<Bytes>* all : {&memory, &outputs})
+    for (Bytes& each : *all) pointers.push_back(each.data());
+  std::vector<std::int64_t> sizes = beside.sizes;
+  if (entry.size_count > 0) pointers.push_back(sizes.data());
+  if (entry.state_bytes > 0) pointers.push_back(beside.state);
+  const Aligned workspace(entry.workspace_bytes + line);
+  const std::string behind(line, '\xa5');
+  const int status = entry.run(pointers.data(), weights_->at(), workspace.at(), nullptr);
+  EXPECT_EQ(std::memcmp(workspace.at(entry.workspace_bytes), behind.data(), line), 0);
+  return status;
 }
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 
 #include <weft/dev/base/temporary_folder.h>
 #include <weft/export.h>
+#include <weft/weft_library.h>
 
 namespace weft {
 
@@ -39,8 +40,16 @@ struct Threads {
 using Verify = int (*)(const void* weights, std::size_t size);
 using Run = int (*)(void* const* io, const void* weights, void* workspace, const Threads* threads);
 
+// Memory that calls read and write besides inputs and outputs.
+struct Beside {
+  std::vector<std::int64_t> sizes = {};
+  void* state = nullptr;
+};
+
 class ExportedLibrary {
  public:
+  ExportedLibrary(const std::vector<ExportEntry>& entries, const ExportOptions& options,
+                  const std::string& compiler = "cc");
   // The compiler makes a shared library of the code, unless `kinds` have one.
   ExportedLibrary(const ExportedFunction& function, const std::vector<NamedTensor>& inputs,
                   const std::string& target = "cpu=native", const std::string& compiler = "cc",
@@ -50,6 +59,11 @@ class ExportedLibrary {
   std::vector<Bytes> operator()(const std::vector<Tensor>& inputs,
                                 const std::vector<std::size_t>& outputs,
                                 const Threads* threads = nullptr) const;
+
+  // By what an entry point says of itself; outputs have the bytes that they have at most.
+  int call(const weft_library_description& entry, const std::vector<Tensor>& inputs,
+           std::vector<Bytes>& outputs, const Beside& beside = {}) const;
+  const weft_library_description& about(const std::string& entry = "") const;
 
   std::string file(const std::string& name) const { return (folder_ / name).string(); }
   const Aligned& weights() const { return *weights_; }

@@ -80,6 +80,7 @@ class CallList {
     };
     std::vector<Memory> memory;  // of a copy: where to, and where from
     std::vector<std::int64_t> values;
+    std::vector<std::uint64_t> variables;  // that have them
     bool is_copy;
     std::size_t offset;  // from which a copy reads
   };
@@ -116,6 +117,7 @@ class CallList {
   void put_in_block(Device& device, const std::vector<Place>& places,
                     const std::vector<bool>& is_held);
   void set_arguments(std::size_t number);
+  std::vector<std::uint64_t> variables_of(std::size_t call) const;
   bool reads_constants_alone(const Call& call) const;
   void run(std::size_t number);
 
