@@ -140,12 +140,26 @@ struct TuneModelOptions {
   bool json = false;
 };
 bool run_tune(const TuneModelOptions& options);
+// The searches alone, for what this process does next.
+void search_schedules(const TuneModelOptions& options);
 
 // Writes a model as a library in C.
 struct CompileOptions {
+  // The sizes of inputs: numbers, and names of open ones.
+  using Shapes = std::map<std::string, std::vector<std::string>>;
+  struct Entry {
+    std::string name;
+    Shapes shapes;
+  };
+
   ModelOptions model;
   std::string folder;
   ExportOptions library;
+  Shapes shapes;                                                       // of all entry points
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> sizes;  // the least and the most
+  std::vector<Entry> entries;                                          // none: one without a name
+  std::map<std::string, std::string> state;  // outputs, by the inputs that they become
+  double tune_seconds = 0;
   bool json = false;
 };
 void run_compile(const CompileOptions& options);

@@ -217,6 +217,67 @@ void add_tune(CLI::App& app, Options& all) {
   });
 }
 
+std::vector<std::string> words_of(const std::string& text) {
+  return text.empty() ? std::vector<std::string>() : CLI::detail::split(text, ',');
+}
+
+// NAME:INPUT=SIZES;INPUT=SIZES
+CompileOptions::Entry entry_of(const std::string& text) {
+  const std::size_t end = std::min(text.find(':'), text.size());
+  CompileOptions::Entry entry{text.substr(0, end), {}};
+  if (end + 1 >= text.size()) return entry;
+  for (const std::string& each : CLI::detail::split(text.substr(end + 1), ';')) {
+    const std::size_t equals = each.find('=');
+    if (equals == 0 || equals == each.npos)
+      throw CLI::ValidationError("--entry", "'" + each + "' is not INPUT=SIZES");
+    entry.shapes[each.substr(0, equals)] = words_of(each.substr(equals + 1));
+  }
+  return entry;
+}
+
+std::pair<std::int64_t, std::int64_t> range_of(const std::string& text) {
+  std::pair<std::int64_t, std::int64_t> range;
+  const std::size_t dots = text.find("..");
+  const std::string least = text.substr(0, dots),
+                    most = dots == text.npos ? least : text.substr(dots + 2);
+  if (!CLI::detail::lexical_cast(least, range.first) || range.first < 1 ||
+      !CLI::detail::lexical_cast(most, range.second) || range.second < range.first)
+    throw CLI::ValidationError("--size", "'" + text + "' is neither a size nor LEAST..MOST");
+  return range;
+}
+
+// What calls of the library are.
+void add_calls(CLI::App& command, CompileOptions& options) {
+  add_named(command, "--shape", "NAME=SIZES",
+            "NAME=1,3,224,224: the sizes of an input, where the file leaves them open. A word in "
+            "place of a number is a size that --size says. Again for more inputs",
+            [&options](const std::string& name, const std::string& sizes) {
+              options.shapes[name] = words_of(sizes);
+            });
+  add_named(command, "--size", "NAME=LEAST..MOST",
+            "A size that the file, or --shape, has by that name: a number, or with LEAST..MOST "
+            "one that every call says. Again for more",
+            [&options](const std::string& name, const std::string& range) {
+              options.sizes[name] = range_of(range);
+            });
+  add_named(command, "--state", "INPUT=OUTPUT",
+            "An input that is what the call before gave as that output, and zeros at first: memory "
+            "that lasts. Again for more",
+            [&options](const std::string& input, const std::string& output) {
+              options.state[input] = output;
+            });
+  command
+      .add_option_function<std::vector<std::string>>(
+          "--entry",
+          [&options](const std::vector<std::string>& given) {
+            for (const std::string& each : given) options.entries.push_back(entry_of(each));
+          },
+          "NAME:INPUT=SIZES;INPUT=SIZES: an entry point NAME_run with inputs of other sizes than "
+          "--shape says. Several share weights and state. Again for more")
+      ->type_name("NAME:SHAPES")
+      ->allow_extra_args(false);
+}
+
 void add_compile(CLI::App& app, CompileOptions& options) {
   CLI::App* command = app.add_subcommand(
       "compile", "Write an ONNX model as a library in C that needs nothing of weft");
@@ -248,14 +309,23 @@ void add_compile(CLI::App& app, CompileOptions& options) {
       ->add_option("--name", options.library.name,
                    "Of the files and of what they define: NAME_run, NAME_verify, NAME_description")
       ->capture_default_str();
-  add_shapes(*command, options.model);
+  add_calls(*command, options);
+  add_precision(*command, options.model.precision);
+  command
+      ->add_option_function<std::string>(
+          "--tune",
+          [&options](const std::string& text) { options.tune_seconds = seconds_of(text); },
+          "Search schedules for so long first, such as 60s or 10m (cpu=native, sizes that are "
+          "fixed)")
+      ->type_name("TIME");
   command
       ->add_option("--threads", options.model.threads,
                    "So many threads may share in a call, of those that the program has; by default "
                    "one for each core here")
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", options.json,
-                    "Print one object instead: calls, weights_bytes, workspace_bytes, files");
+                    "Print one object instead: calls, weights_bytes, workspace_bytes, state_bytes, "
+                    "files");
   command->footer("weft compile resnet.onnx -o exported --shape data=1,3,224,224 --name resnet");
   command->callback([&options] { run_compile(options); });
 }

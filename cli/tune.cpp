@@ -121,15 +121,20 @@ void compare(RecordedCall& before, RecordedCall& after, int runs, Outcome& outco
                     [](const Row& row) { return row.kernel.ms; });
 }
 
+// The outcome has a row for each kernel of the call.
+void search(const TuneModelOptions& options, RecordedCall& call, Outcome& outcome) {
+  call.time_kernels(options.runs);
+  for (const CallKernel& kernel : call.kernels()) outcome.rows.push_back({kernel, 0, false, {}});
+  search(options, outcome);
+  forget_plans();
+}
+
 Outcome tuned(const TuneModelOptions& options) {
   const onnx::Model model = load_model(options.model);
   const auto inputs = [&] { return model_inputs(model, options.model.inputs, {}); };
   RecordedCall before = recorded(model, inputs());
-  before.time_kernels(options.runs);
   Outcome outcome;
-  for (const CallKernel& kernel : before.kernels()) outcome.rows.push_back({kernel, 0, false, {}});
-  search(options, outcome);
-  forget_plans();
+  search(options, before, outcome);
   // Of new inputs: what is held of those from before would not be computed again.
   RecordedCall after = recorded(model, inputs());
   compare(before, after, options.runs, outcome);
@@ -175,6 +180,13 @@ void print_json(const Outcome& outcome) {
 }
 
 }  // namespace
+
+void search_schedules(const TuneModelOptions& options) {
+  const onnx::Model model = load_model(options.model);
+  RecordedCall call = recorded(model, model_inputs(model, options.model.inputs, {}));
+  Outcome outcome;
+  search(options, call, outcome);
+}
 
 bool run_tune(const TuneModelOptions& options) {
   const Interrupt interrupt;

@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Grows with what is added here; what there is stays. */
-#define WEFT_C_VERSION 1
+#define WEFT_C_VERSION 2
 /* That of the library that is loaded. */
 WEFT_C_API uint32_t weft_c_version(void);
 /* The release of weft that it is part of, as in "1.2.3". */
@@ -104,12 +104,40 @@ WEFT_C_API int weft_port_shape(weft_model* model, int kind, size_t index, int64_
                                size_t capacity);
 WEFT_C_API int weft_port_bytes(weft_model* model, int kind, size_t index, size_t* bytes);
 
+/* Models that were compiled with several entry points have a handle for each, which is closed like any other: weft_open()
+ * gives the first. They share weights. */
+WEFT_C_API int weft_entry_count(weft_model* model, size_t* count);
+/* "" where there is only one. */
+WEFT_C_API int weft_entry_name(weft_model* model, size_t index, const char** name);
+WEFT_C_API int weft_entry_open(weft_model* model, const char* name, weft_model** entry);
+
+/* Sizes that a model was compiled to be told by each call. Shapes and bytes of ports are the largest then. */
+WEFT_C_API int weft_size_count(weft_model* model, size_t* count);
+/* Where to write what is not asked for may be NULL. */
+WEFT_C_API int weft_size_about(weft_model* model, size_t index, const char** name, int64_t* least,
+                               int64_t* most);
+
 /* --- Calls ------------------------------------------------------------------------------------ */
 
 /* Memory of its own between the inputs and the outputs, and threads. */
 WEFT_C_API int weft_session_open(weft_model* model, weft_session** session);
+/* One that shares the state of another, for another entry point of the same model, or the same one. */
+WEFT_C_API int weft_session_join(weft_model* entry, weft_session* with, weft_session** session);
+/* Makes the state what it was before the first call. */
+WEFT_C_API int weft_session_restart(weft_session* session);
+/* What lasts from call to call, to be copied or changed between calls: NULL and 0 bytes where there is none. NAME.h says
+ * where in it what lies. It stays as long as the session. */
+WEFT_C_API int weft_session_state(weft_session* session, void** data, size_t* bytes);
 /* A call of it that another thread is in ends first; those that still wait for their turn return WEFT_CLOSED. */
 WEFT_C_API int weft_session_close(weft_session* session);
+
+/* Of calls from now on; at first it is the largest. Inputs and outputs have other shapes then, and what was set before is to
+ * be set again where its bytes change. */
+WEFT_C_API int weft_set_size(weft_session* session, size_t index, int64_t size);
+/* As the sizes are now. */
+WEFT_C_API int weft_session_shape(weft_session* session, int kind, size_t index, int64_t* shape,
+                                  size_t capacity);
+WEFT_C_API int weft_session_bytes(weft_session* session, int kind, size_t index, size_t* bytes);
 
 /* Elements in row-major order, of the dtype and the bytes that the input has. They are not copied: they have to stay until
  * the last run that is to read them has returned. NULL with 0 bytes takes an input back. */

@@ -162,13 +162,13 @@ void find_ports(OnnxModel& made) {
 }
 
 // A session has nothing of its own: calls of a model wait for each other.
-int open_session(Model& model, void** state) {
+int open_session(Model& model, void*, void** state) {
   *state = model.state;
   return WEFT_OK;
 }
 void close_session(void*) {}
 
-int run(void* state, void* const* memory) {
+int run(void* state, void** memory, const std::int64_t*) {
   auto& made = *static_cast<OnnxModel*>(state);
   return guarded(WEFT_FAILED, [&] {
     const std::lock_guard lock(made.mutex);
@@ -187,7 +187,8 @@ int run(void* state, void* const* memory) {
 
 void close_model(void* state) { delete static_cast<OnnxModel*>(state); }
 
-constexpr ModelKind onnx_kind{open_session, run, close_session, close_model};
+constexpr ModelKind onnx_kind{open_session, run,     close_session, close_model,
+                              nullptr,      nullptr, nullptr,       nullptr};
 
 // `load` gives the model with such options. A file that opens without shapes is good: they name inputs that it has not.
 template <class Load>

@@ -1,6 +1,7 @@
 // Models that weft compile --kind shared wrote: NAME.so beside NAME.weights.
 
 #include <dlfcn.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -10,84 +11,216 @@
 #include <weft/dev/run/model.h>
 
 #include "file.h"
+#include "lock.h"
 #include "pool.h"
 
 namespace weft::capi {
 namespace {
 
-struct Compiled {
+// What the entry points of a model share.
+struct Files : Held {
   void* library;
-  const weft_library_description* about;
   Mapped weights;
+};
+
+struct Compiled {
+  Files* files;
+  const weft_library_description* about;
   int threads;
+};
+
+// Memory that lasts from call to call, of sessions that share it.
+struct Lasting : Held {
+  pthread_mutex_t mutex;
+  void* bytes;
 };
 
 struct CompiledSession {
   const Compiled* model;
+  Lasting* lasting;
   void* workspace;
   Pool* pool;
 };
 
+void destroy_files(Held* held) {
+  auto* files = static_cast<Files*>(held);
+  unmap(files->weights);
+  if (files->library != nullptr) dlclose(files->library);
+  std::free(files);
+}
+
+void destroy_lasting(Held* held) {
+  auto* lasting = static_cast<Lasting*>(held);
+  pthread_mutex_destroy(&lasting->mutex);
+  std::free(lasting->bytes);
+  std::free(lasting);
+}
+
 void close_compiled(void* state) {
   auto* compiled = static_cast<Compiled*>(state);
-  unmap(compiled->weights);
-  if (compiled->library != nullptr) dlclose(compiled->library);
+  release(compiled->files);
   std::free(compiled);
 }
 
 void close_session(void* state) {
   auto* session = static_cast<CompiledSession*>(state);
   delete_pool(session->pool);
+  if (session->lasting != nullptr) release(session->lasting);
   std::free(session->workspace);
   std::free(session);
 }
 
-int open_session(Model& model, void** state) {
-  const auto* compiled = static_cast<const Compiled*>(model.state);
+void* aligned_memory(const weft_library_description& about, std::uint64_t bytes) {
+  void* memory = nullptr;
+  const std::size_t some = std::max<std::size_t>(bytes, 1);
+  return posix_memalign(&memory, about.alignment, some) == 0 ? memory : nullptr;
+}
+
+int start(const Compiled& model, Lasting& lasting) {
+  const Lock lock(lasting.mutex);
+  const int status = model.about->start(model.files->weights.bytes, lasting.bytes);
+  if (status != 0) return fail(WEFT_FAILED, "%s: start returns %d", model.about->name, status);
+  return WEFT_OK;
+}
+
+// Of its own, as it begins.
+int new_lasting(const Compiled& model, CompiledSession& session) {
+  auto* lasting = static_cast<Lasting*>(std::calloc(1, sizeof(Lasting)));
+  if (lasting == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a session");
+  lasting->destroy = destroy_lasting;
+  lasting->users = 1;
+  pthread_mutex_init(&lasting->mutex, nullptr);
+  session.lasting = lasting;
+  lasting->bytes = aligned_memory(*model.about, model.about->state_bytes);
+  if (lasting->bytes == nullptr)
+    return fail(WEFT_NO_MEMORY, "there is no memory for a state of %zu bytes",
+                static_cast<std::size_t>(model.about->state_bytes));
+  return start(model, *lasting);
+}
+
+int share_lasting(const Compiled& model, const CompiledSession& beside, CompiledSession& session) {
+  if (beside.model->files != model.files)
+    return fail(WEFT_INVALID_ARGUMENT, "the session is not of an entry point of the same model");
+  if (beside.lasting == nullptr) return WEFT_OK;
+  use(beside.lasting);
+  session.lasting = beside.lasting;
+  return WEFT_OK;
+}
+
+int fill_session(const Compiled& model, const CompiledSession* beside, CompiledSession& session) {
+  session.model = &model;
+  session.workspace = aligned_memory(*model.about, model.about->workspace_bytes);
+  if (session.workspace == nullptr)
+    return fail(WEFT_NO_MEMORY, "there is no memory for a workspace of %zu bytes",
+                static_cast<std::size_t>(model.about->workspace_bytes));
+  if (beside != nullptr) {
+    if (const int problem = share_lasting(model, *beside, session)) return problem;
+  } else if (model.about->state_bytes > 0) {
+    if (const int problem = new_lasting(model, session)) return problem;
+  }
+  const int helpers = model.threads - 1;
+  if (helpers > 0) session.pool = new_pool(helpers);
+  if (helpers > 0 && session.pool == nullptr)
+    return fail(WEFT_NO_MEMORY, "%d threads cannot be started", helpers);
+  return WEFT_OK;
+}
+
+int open_session(Model& model, void* beside, void** state) {
   auto* session = static_cast<CompiledSession*>(std::calloc(1, sizeof(CompiledSession)));
   if (session == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a session");
-  session->model = compiled;
-  const std::size_t bytes = std::max<std::size_t>(compiled->about->workspace_bytes, 1);
-  if (posix_memalign(&session->workspace, compiled->about->alignment, bytes) != 0) {
-    session->workspace = nullptr;
+  if (const int problem = fill_session(*static_cast<const Compiled*>(model.state),
+                                       static_cast<const CompiledSession*>(beside), *session)) {
     close_session(session);
-    return fail(WEFT_NO_MEMORY, "there is no memory for a workspace of %zu bytes", bytes);
-  }
-  const int helpers = compiled->threads - 1;
-  if (helpers > 0) session->pool = new_pool(helpers);
-  if (helpers > 0 && session->pool == nullptr) {
-    close_session(session);
-    return fail(WEFT_NO_MEMORY, "%d threads cannot be started", helpers);
+    return problem;
   }
   *state = session;
   return WEFT_OK;
 }
 
-int run(void* state, void* const* ports) {
-  const auto* session = static_cast<const CompiledSession*>(state);
-  const Compiled& model = *session->model;
-  const weft_library_threads threads{parallel_for, session->pool};
-  const int status = model.about->run(ports, model.weights.bytes, session->workspace,
-                                      session->pool != nullptr ? &threads : nullptr);
+int run_unlocked(const CompiledSession& session, void* const* ports) {
+  const Compiled& model = *session.model;
+  const weft_library_threads threads{parallel_for, session.pool};
+  const int status = model.about->run(ports, model.files->weights.bytes, session.workspace,
+                                      session.pool != nullptr ? &threads : nullptr);
   if (status != 0) return fail(WEFT_FAILED, "%s: run returns %d", model.about->name, status);
   return WEFT_OK;
 }
 
-constexpr ModelKind compiled_kind{open_session, run, close_session, close_compiled};
+// What runs are given behind the ports is what weft_library.h says.
+int run(void* state, void** ports, const std::int64_t* sizes) {
+  const auto* session = static_cast<const CompiledSession*>(state);
+  const weft_library_description& about = *session->model->about;
+  std::size_t next = about.inputs + about.outputs;
+  if (about.size_count > 0) ports[next++] = const_cast<std::int64_t*>(sizes);
+  if (session->lasting == nullptr) return run_unlocked(*session, ports);
+  ports[next] = session->lasting->bytes;
+  const Lock lock(session->lasting->mutex);
+  return run_unlocked(*session, ports);
+}
+
+int restart(void* state) {
+  const auto* session = static_cast<const CompiledSession*>(state);
+  return start(*session->model, *session->lasting);
+}
+
+void find_state(void* state, void** data, std::size_t* bytes) {
+  const auto* session = static_cast<const CompiledSession*>(state);
+  *data = session->lasting->bytes;
+  *bytes = session->model->about->state_bytes;
+}
+
+int shapes(const Model& model, const std::int64_t* sizes, std::int64_t* shapes) {
+  const auto* compiled = static_cast<const Compiled*>(model.state);
+  const int status = compiled->about->shapes(sizes, shapes);
+  if (status != 0) return fail(WEFT_FAILED, "%s: shapes returns %d", compiled->about->name, status);
+  return WEFT_OK;
+}
+
+int open_entry(const Model& model, const weft_library_description& about, Model& entry);
+
+constexpr ModelKind compiled_kind{open_session, run,    close_session, close_compiled,
+                                  open_entry,   shapes, restart,       find_state};
+
+void describe(const Compiled& compiled, const weft_library_description* entries, Model& model) {
+  const weft_library_description& about = *compiled.about;
+  model.is = &compiled_kind;
+  model.ports = about.ports;
+  model.inputs = about.inputs;
+  model.outputs = about.outputs;
+  model.entries = entries;
+  model.sizes = about.sizes;
+  model.size_count = about.size_count;
+  model.shape_count = about.shape_count;
+  model.has_state = about.state_bytes > 0;
+}
+
+int open_entry(const Model& model, const weft_library_description& about, Model& entry) {
+  const auto* whole = static_cast<const Compiled*>(model.state);
+  auto* compiled = static_cast<Compiled*>(std::calloc(1, sizeof(Compiled)));
+  if (compiled == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a model");
+  *compiled = {whole->files, &about, whole->threads};
+  use(compiled->files);
+  entry.state = compiled;
+  describe(*compiled, model.entries, entry);
+  return WEFT_OK;
+}
 
 bool is_usable(const weft_library_description* about) {
   return about->version == WEFT_LIBRARY_VERSION && about->size >= sizeof *about &&
          about->alignment >= sizeof(void*) && about->alignment <= longest_path &&
          (about->alignment & (about->alignment - 1)) == 0 && about->ports != nullptr &&
-         about->run != nullptr && about->verify != nullptr;
+         about->run != nullptr && about->verify != nullptr &&
+         (about->size_count == 0 || about->shapes != nullptr) &&
+         (about->state_bytes == 0 || about->start != nullptr) &&
+         (about->next == nullptr || is_usable(about->next));
 }
 
 int load_library(const char* path, Compiled& compiled) {
   if (const int problem = check_elf(path)) return problem;
-  compiled.library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (compiled.library == nullptr) return fail(WEFT_BAD_FILE, "%s", dlerror());
-  compiled.about =
-      static_cast<const weft_library_description*>(dlsym(compiled.library, "weft_library_v1"));
+  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return fail(WEFT_BAD_FILE, "%s", dlerror());
+  compiled.files->library = library;
+  compiled.about = static_cast<const weft_library_description*>(dlsym(library, "weft_library_v1"));
   if (compiled.about == nullptr || !is_usable(compiled.about))
     return fail(WEFT_BAD_FILE,
                 "%.400s was not written by weft compile, or by another version of it", path);
@@ -96,18 +229,19 @@ int load_library(const char* path, Compiled& compiled) {
 
 int load_weights(const char* library, bool verify, Compiled& compiled) {
   const weft_library_description& about = *compiled.about;
+  Mapped& weights = compiled.files->weights;
   char path[longest_path + sizeof ".weights"];
   std::snprintf(path, sizeof path, "%.*s.weights", static_cast<int>(std::strlen(library) - 3),
                 library);
-  if (const int problem = map_file(path, compiled.weights)) return problem;
-  const bool has_header = compiled.weights.size >= sizeof about.weights_header;
+  if (const int problem = map_file(path, weights)) return problem;
+  const bool has_header = weights.size >= sizeof about.weights_header;
   if (has_header &&
-      std::memcmp(compiled.weights.bytes, about.weights_header, sizeof about.weights_header) != 0)
+      std::memcmp(weights.bytes, about.weights_header, sizeof about.weights_header) != 0)
     return fail(WEFT_BAD_FILE, "%.400s are not the weights of %s", path, about.name);
-  if (compiled.weights.size != about.weights_bytes)
-    return fail(WEFT_BAD_FILE, "%.400s has %zu bytes; the weights have %zu", path,
-                compiled.weights.size, static_cast<std::size_t>(about.weights_bytes));
-  if (verify && about.verify(compiled.weights.bytes, compiled.weights.size) != 0)
+  if (weights.size != about.weights_bytes)
+    return fail(WEFT_BAD_FILE, "%.400s has %zu bytes; the weights have %zu", path, weights.size,
+                static_cast<std::size_t>(about.weights_bytes));
+  if (verify && about.verify(weights.bytes, weights.size) != 0)
     return fail(WEFT_BAD_FILE, "%.400s is damaged", path);
   return WEFT_OK;
 }
@@ -131,16 +265,21 @@ int open_compiled(const char* path, const OpenOptions& options, Model& model) {
                 "%.400s was compiled for its device, precision and shapes: no option changes them",
                 path);
   auto* compiled = static_cast<Compiled*>(std::calloc(1, sizeof(Compiled)));
-  if (compiled == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a model");
+  auto* files = static_cast<Files*>(std::calloc(1, sizeof(Files)));
+  if (compiled == nullptr || files == nullptr) {
+    std::free(compiled);
+    std::free(files);
+    return fail(WEFT_NO_MEMORY, "there is no memory for a model");
+  }
+  files->destroy = destroy_files;
+  files->users = 1;
+  compiled->files = files;
   if (const int problem = load(path, options, *compiled)) {
     close_compiled(compiled);
     return problem;
   }
-  model.is = &compiled_kind;
   model.state = compiled;
-  model.ports = compiled->about->ports;
-  model.inputs = compiled->about->inputs;
-  model.outputs = compiled->about->outputs;
+  describe(*compiled, compiled->about, model);
   return WEFT_OK;
 }
 

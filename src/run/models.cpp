@@ -19,14 +19,10 @@ void destroy(Held* held) {
 
 // A handle for what `fill` opens.
 template <class Fill>
-int open_model(const char* const* given, weft_model** model, Fill fill) {
-  if (model == nullptr) return fail(WEFT_INVALID_ARGUMENT, "there is no place for the model");
-  *model = nullptr;
-  OpenOptions options{};
-  if (const int problem = read_options(given, options)) return problem;
+int new_model(weft_model** model, Fill fill) {
   auto* made = static_cast<Model*>(std::calloc(1, sizeof(Model)));
   if (made == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a model");
-  if (const int problem = fill(options, *made)) {
+  if (const int problem = fill(*made)) {
     std::free(made);
     return problem;
   }
@@ -39,6 +35,15 @@ int open_model(const char* const* given, weft_model** model, Fill fill) {
   }
   *model = reinterpret_cast<weft_model*>(number);
   return WEFT_OK;
+}
+
+template <class Fill>
+int open_model(const char* const* given, weft_model** model, Fill fill) {
+  if (model == nullptr) return fail(WEFT_INVALID_ARGUMENT, "there is no place for the model");
+  *model = nullptr;
+  OpenOptions options{};
+  if (const int problem = read_options(given, options)) return problem;
+  return new_model(model, [&](Model& made) { return fill(options, made); });
 }
 
 bool is_compiled(const char* path, bool is_folder) {
@@ -90,6 +95,63 @@ int weft_open_bytes(const void* bytes, size_t size, const char* const* options,
 
 int weft_close(weft_model* model) {
   return close_handle(HandleKind::Model, reinterpret_cast<std::uintptr_t>(model));
+}
+
+int weft_entry_count(weft_model* handle, size_t* count) {
+  const Used<Model> model(handle);
+  if (!model) return model.problem();
+  if (count == nullptr) return fail(WEFT_INVALID_ARGUMENT, "there is no place for the result");
+  *count = model->entries == nullptr ? 1 : 0;
+  for (const auto* entry = model->entries; entry != nullptr; entry = entry->next) ++*count;
+  return WEFT_OK;
+}
+
+int weft_entry_name(weft_model* handle, size_t index, const char** name) {
+  const Used<Model> model(handle);
+  if (!model) return model.problem();
+  if (name == nullptr) return fail(WEFT_INVALID_ARGUMENT, "there is no place for the result");
+  const weft_library_description* entry = model->entries;
+  *name = "";
+  if (entry == nullptr && index == 0) return WEFT_OK;
+  for (size_t i = 0; i < index && entry != nullptr; ++i) entry = entry->next;
+  if (entry == nullptr) return fail(WEFT_OUT_OF_RANGE, "there is no entry point %zu", index);
+  *name = entry->entry;
+  return WEFT_OK;
+}
+
+int weft_entry_open(weft_model* handle, const char* name, weft_model** made) {
+  if (name == nullptr || made == nullptr)
+    return fail(WEFT_INVALID_ARGUMENT, "the name, or the place for the model, is NULL");
+  *made = nullptr;
+  const Used<Model> model(handle);
+  if (!model) return model.problem();
+  for (const auto* entry = model->entries; entry != nullptr; entry = entry->next)
+    if (std::strcmp(entry->entry, name) == 0)
+      return new_model(made,
+                       [&](Model& other) { return model->is->open_entry(*model, *entry, other); });
+  return fail(WEFT_OUT_OF_RANGE, "there is no entry point '%.200s'", name);
+}
+
+int weft_size_count(weft_model* handle, size_t* count) {
+  const Used<Model> model(handle);
+  if (!model) return model.problem();
+  if (count == nullptr) return fail(WEFT_INVALID_ARGUMENT, "there is no place for the result");
+  *count = model->size_count;
+  return WEFT_OK;
+}
+
+int weft_size_about(weft_model* handle, size_t index, const char** name, int64_t* least,
+                    int64_t* most) {
+  const Used<Model> model(handle);
+  if (!model) return model.problem();
+  if (index >= model->size_count)
+    return fail(WEFT_OUT_OF_RANGE, "there is no open size %zu; the model has %u", index,
+                model->size_count);
+  const weft_library_size& size = model->sizes[index];
+  if (name != nullptr) *name = size.name;
+  if (least != nullptr) *least = size.least;
+  if (most != nullptr) *most = size.most;
+  return WEFT_OK;
 }
 
 int weft_port_count(weft_model* handle, int kind, size_t* count) {
