@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -20,12 +21,13 @@ namespace {
 // What the entry points of a model share.
 struct Files : Held {
   void* library;
+  const weft_library_description* first;
   Mapped weights;
 };
 
 struct Compiled {
   Files* files;
-  const weft_library_description* about;
+  weft_library_description about;  // zeros where the library was written before there was such a member
   int threads;
 };
 
@@ -78,8 +80,8 @@ void* aligned_memory(const weft_library_description& about, std::uint64_t bytes)
 
 int start(const Compiled& model, Lasting& lasting) {
   const Lock lock(lasting.mutex);
-  const int status = model.about->start(model.files->weights.bytes, lasting.bytes);
-  if (status != 0) return fail(WEFT_FAILED, "%s: start returns %d", model.about->name, status);
+  const int status = model.about.start(model.files->weights.bytes, lasting.bytes);
+  if (status != 0) return fail(WEFT_FAILED, "%s: start returns %d", model.about.name, status);
   return WEFT_OK;
 }
 
@@ -91,10 +93,10 @@ int new_lasting(const Compiled& model, CompiledSession& session) {
   lasting->users = 1;
   pthread_mutex_init(&lasting->mutex, nullptr);
   session.lasting = lasting;
-  lasting->bytes = aligned_memory(*model.about, model.about->state_bytes);
+  lasting->bytes = aligned_memory(model.about, model.about.state_bytes);
   if (lasting->bytes == nullptr)
     return fail(WEFT_NO_MEMORY, "there is no memory for a state of %zu bytes",
-                static_cast<std::size_t>(model.about->state_bytes));
+                static_cast<std::size_t>(model.about.state_bytes));
   return start(model, *lasting);
 }
 
@@ -109,13 +111,13 @@ int share_lasting(const Compiled& model, const CompiledSession& beside, Compiled
 
 int fill_session(const Compiled& model, const CompiledSession* beside, CompiledSession& session) {
   session.model = &model;
-  session.workspace = aligned_memory(*model.about, model.about->workspace_bytes);
+  session.workspace = aligned_memory(model.about, model.about.workspace_bytes);
   if (session.workspace == nullptr)
     return fail(WEFT_NO_MEMORY, "there is no memory for a workspace of %zu bytes",
-                static_cast<std::size_t>(model.about->workspace_bytes));
+                static_cast<std::size_t>(model.about.workspace_bytes));
   if (beside != nullptr) {
     if (const int problem = share_lasting(model, *beside, session)) return problem;
-  } else if (model.about->state_bytes > 0) {
+  } else if (model.about.state_bytes > 0) {
     if (const int problem = new_lasting(model, session)) return problem;
   }
   const int helpers = model.threads - 1;
@@ -140,16 +142,16 @@ int open_session(Model& model, void* beside, void** state) {
 int run_unlocked(const CompiledSession& session, void* const* ports) {
   const Compiled& model = *session.model;
   const weft_library_threads threads{parallel_for, session.pool};
-  const int status = model.about->run(ports, model.files->weights.bytes, session.workspace,
+  const int status = model.about.run(ports, model.files->weights.bytes, session.workspace,
                                       session.pool != nullptr ? &threads : nullptr);
-  if (status != 0) return fail(WEFT_FAILED, "%s: run returns %d", model.about->name, status);
+  if (status != 0) return fail(WEFT_FAILED, "%s: run returns %d", model.about.name, status);
   return WEFT_OK;
 }
 
 // What runs are given behind the ports is what weft_library.h says.
 int run(void* state, void** ports, const std::int64_t* sizes) {
   const auto* session = static_cast<const CompiledSession*>(state);
-  const weft_library_description& about = *session->model->about;
+  const weft_library_description& about = session->model->about;
   std::size_t next = about.inputs + about.outputs;
   if (about.size_count > 0) ports[next++] = const_cast<std::int64_t*>(sizes);
   if (session->lasting == nullptr) return run_unlocked(*session, ports);
@@ -166,13 +168,13 @@ int restart(void* state) {
 void find_state(void* state, void** data, std::size_t* bytes) {
   const auto* session = static_cast<const CompiledSession*>(state);
   *data = session->lasting->bytes;
-  *bytes = session->model->about->state_bytes;
+  *bytes = session->model->about.state_bytes;
 }
 
 int shapes(const Model& model, const std::int64_t* sizes, std::int64_t* shapes) {
   const auto* compiled = static_cast<const Compiled*>(model.state);
-  const int status = compiled->about->shapes(sizes, shapes);
-  if (status != 0) return fail(WEFT_FAILED, "%s: shapes returns %d", compiled->about->name, status);
+  const int status = compiled->about.shapes(sizes, shapes);
+  if (status != 0) return fail(WEFT_FAILED, "%s: shapes returns %d", compiled->about.name, status);
   return WEFT_OK;
 }
 
@@ -182,7 +184,7 @@ constexpr ModelKind compiled_kind{open_session, run,    close_session, close_com
                                   open_entry,   shapes, restart,       find_state};
 
 void describe(const Compiled& compiled, const weft_library_description* entries, Model& model) {
-  const weft_library_description& about = *compiled.about;
+  const weft_library_description& about = compiled.about;
   model.is = &compiled_kind;
   model.ports = about.ports;
   model.inputs = about.inputs;
@@ -198,21 +200,22 @@ int open_entry(const Model& model, const weft_library_description& about, Model&
   const auto* whole = static_cast<const Compiled*>(model.state);
   auto* compiled = static_cast<Compiled*>(std::calloc(1, sizeof(Compiled)));
   if (compiled == nullptr) return fail(WEFT_NO_MEMORY, "there is no memory for a model");
-  *compiled = {whole->files, &about, whole->threads};
+  *compiled = {whole->files, about, whole->threads};
   use(compiled->files);
   entry.state = compiled;
   describe(*compiled, model.entries, entry);
   return WEFT_OK;
 }
 
-bool is_usable(const weft_library_description* about) {
-  return about->version == WEFT_LIBRARY_VERSION && about->size >= sizeof *about &&
-         about->alignment >= sizeof(void*) && about->alignment <= longest_path &&
-         (about->alignment & (about->alignment - 1)) == 0 && about->ports != nullptr &&
-         about->run != nullptr && about->verify != nullptr &&
-         (about->size_count == 0 || about->shapes != nullptr) &&
-         (about->state_bytes == 0 || about->start != nullptr) &&
-         (about->next == nullptr || is_usable(about->next));
+constexpr std::size_t first_bytes = offsetof(weft_library_description, entry);
+
+bool is_usable(const weft_library_description& about) {
+  return about.alignment >= sizeof(void*) && about.alignment <= longest_path &&
+         (about.alignment & (about.alignment - 1)) == 0 && about.ports != nullptr &&
+         about.run != nullptr && about.verify != nullptr &&
+         (about.size_count == 0 || about.shapes != nullptr) &&
+         (about.state_bytes == 0 || about.start != nullptr) &&
+         (about.next == nullptr || is_usable(*about.next));
 }
 
 int load_library(const char* path, Compiled& compiled) {
@@ -220,15 +223,19 @@ int load_library(const char* path, Compiled& compiled) {
   void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) return fail(WEFT_BAD_FILE, "%s", dlerror());
   compiled.files->library = library;
-  compiled.about = static_cast<const weft_library_description*>(dlsym(library, "weft_library_v1"));
-  if (compiled.about == nullptr || !is_usable(compiled.about))
+  const auto* about =
+      static_cast<const weft_library_description*>(dlsym(library, "weft_library_v1"));
+  if (about != nullptr && about->version == WEFT_LIBRARY_VERSION && about->size >= first_bytes)
+    std::memcpy(&compiled.about, about, std::min<std::size_t>(about->size, sizeof *about));
+  compiled.files->first = about;
+  if (compiled.about.version != WEFT_LIBRARY_VERSION || !is_usable(compiled.about))
     return fail(WEFT_BAD_FILE,
                 "%.400s was not written by weft compile, or by another version of it", path);
   return WEFT_OK;
 }
 
 int load_weights(const char* library, bool verify, Compiled& compiled) {
-  const weft_library_description& about = *compiled.about;
+  const weft_library_description& about = compiled.about;
   Mapped& weights = compiled.files->weights;
   char path[longest_path + sizeof ".weights"];
   std::snprintf(path, sizeof path, "%.*s.weights", static_cast<int>(std::strlen(library) - 3),
@@ -251,7 +258,7 @@ int load(const char* path, const OpenOptions& options, Compiled& compiled) {
   if (const int problem = find_library(path, library)) return problem;
   if (const int problem = load_library(library, compiled)) return problem;
   if (const int problem = load_weights(library, options.verify, compiled)) return problem;
-  const int most = std::max(1, static_cast<int>(compiled.about->threads));
+  const int most = std::max(1, static_cast<int>(compiled.about.threads));
   compiled.threads = std::min(options.threads > 0 ? options.threads : cores(), most);
   return WEFT_OK;
 }
@@ -279,7 +286,7 @@ int open_compiled(const char* path, const OpenOptions& options, Model& model) {
     return problem;
   }
   model.state = compiled;
-  describe(*compiled, compiled->about, model);
+  describe(*compiled, compiled->about.entry != nullptr ? compiled->files->first : nullptr, model);
   return WEFT_OK;
 }
 
