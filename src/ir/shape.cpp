@@ -160,7 +160,8 @@ const Node* padded(const NodeFields& f, Sizes& sizes) {
   for (std::size_t i = 0; i < dims.size(); ++i) {
     if (before[i]->bounds().hi < 0 || after[i]->bounds().hi < 0)
       shape_error(f, fmt::format("negative padding on axis {}: shrink instead", i));
-    sizes.push(sizes.sum(sizes.sum(dims[i], before[i]), after[i]));
+    // In the order of the elements: what is joined of parts has one size, by whichever it is padded from.
+    sizes.push(sizes.sum(sizes.sum(before[i], dims[i]), after[i]));
   }
   return sizes.finish();
 }

@@ -1,6 +1,7 @@
 // The same elements at other places. What only looks at its tensor shares the memory.
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -52,10 +53,15 @@ Sizes reshaped_sizes(const UOp& tensor, const Shape& shape) {
     return sizes;
   }
   if (std::ranges::count_if(sizes, is_minus_one) > 1) wrong("only one size can be -1");
-  if (from.symbols != to.symbols) wrong("-1 cannot stand for what is symbolic");
+  if (!std::ranges::includes(from.symbols, to.symbols))
+    wrong("-1 cannot stand for what is symbolic");
   if (to.numbers == 0 || from.numbers % to.numbers != 0)
     wrong(fmt::format("{} elements are no multiple of {}", from.numbers, to.numbers));
-  *open = const_int(from.numbers / to.numbers);
+  std::vector<const Node*> left;
+  std::ranges::set_difference(from.symbols, to.symbols, std::back_inserter(left));
+  UOp size = const_int(from.numbers / to.numbers);
+  for (const Node* symbol : left) size = size->is_const_int(1) ? UOp(symbol) : size * UOp(symbol);
+  *open = size;
   return sizes;
 }
 

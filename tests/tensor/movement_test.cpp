@@ -41,6 +41,10 @@ TEST(TensorMovement, SymbolicSizes) {
   const UOp n = Variable("n", 1, 8);
   const Tensor x = Tensor::ones({Dim(n), 4});
   EXPECT_EQ(x.reshape({Dim(n), 2, -1}).dims()[2].uop()->lo(), 2);
+  EXPECT_TRUE(x.reshape({-1, 2, 2}).dims()[0].uop().is(n));
+  EXPECT_TRUE(x.unsqueeze(0).reshape({2, -1, 2}).dims()[1].uop().is(n));
+  EXPECT_EQ(error_of([&] { x.reshape({-1, 8}); }),
+            "reshape: shape (n, 4) to (-1, 8): 4 elements are no multiple of 8");
   EXPECT_TRUE((x + Tensor::ones({4})).dims()[0].uop().is(n));
   EXPECT_EQ(error_of([&] { return x.shape(); }),
             "shape: the size n is symbolic, and has to be a number here");

@@ -121,5 +121,20 @@ TEST(TensorReduce, SoftmaxOfManyHalves) {
   EXPECT_NEAR(logs[0], -17 * std::log(2.0F), 0.01);
 }
 
+// Of as many elements as a run has.
+TEST(TensorReduce, MeansOfSymbolicSizes) {
+  const UOp n = Variable("n", 1, 8);
+  const Tensor all = Tensor::arange(8, {.dtype = dtypes::f32}).realize();
+  for (const std::int64_t count : {1, 3, 8}) {
+    const Dim bound(make(Op::Bind, {n, const_int(count)}));
+    const Tensor some = all.shrink({{0, bound}}), fixed = all.shrink({{0, count}});
+    EXPECT_EQ(some.mean().item<float>(), static_cast<float>(count - 1) / 2);
+    if (count > 1) EXPECT_NEAR(some.var().item<float>(), fixed.var().item<float>(), 1e-6);
+    EXPECT_EQ(Tensor::cat({some, some, all.shrink({{0, 2}})}).sum().item<float>(),
+              static_cast<float>(count * (count - 1) + 1));
+  }
+  EXPECT_TRUE(std::isnan(all.shrink({{0, Dim(1)}}).var().item<float>()));
+}
+
 }  // namespace
 }  // namespace weft
