@@ -37,6 +37,7 @@ class Sizes {
   // Folds constants, also into a sum that ends in one; anything harder is for the rules.
   const Node* sum(const Node* a, const Node* b) {
     if (b->is_const_int(0)) return a;
+    if (a->is_const_int(0)) return b;
     std::int64_t total;
     if (a->is_const() && b->is_const() && !__builtin_add_overflow(a->lo(), b->lo(), &total))
       return constant(total);

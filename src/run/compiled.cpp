@@ -27,7 +27,8 @@ struct Files : Held {
 
 struct Compiled {
   Files* files;
-  weft_library_description about;  // zeros where the library was written before there was such a member
+  weft_library_description
+      about;  // zeros where the library was written before there was such a member
   int threads;
 };
 
@@ -143,7 +144,7 @@ int run_unlocked(const CompiledSession& session, void* const* ports) {
   const Compiled& model = *session.model;
   const weft_library_threads threads{parallel_for, session.pool};
   const int status = model.about.run(ports, model.files->weights.bytes, session.workspace,
-                                      session.pool != nullptr ? &threads : nullptr);
+                                     session.pool != nullptr ? &threads : nullptr);
   if (status != 0) return fail(WEFT_FAILED, "%s: run returns %d", model.about.name, status);
   return WEFT_OK;
 }

@@ -99,7 +99,8 @@ class Chooser {
   // nest's first, in order.
   Option with_threads(const Option& option, const Node* end) const {
     const std::size_t loop = option.order[0];
-    if (machine_.workers < 2 || nest_.loops[loop].is_reduce) return option;
+    if (machine_.workers < 2 || nest_.loops[loop].is_reduce || nest_.loops[loop].is_around)
+      return option;
     if (option.seconds < worth_threads || leaves_remainders(option)) return option;
     if (!gains_by_threads(end, end->src(loop + 1))) return option;
     const std::int64_t trips = trips_around(nest_, option, loop);

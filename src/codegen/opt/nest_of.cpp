@@ -56,7 +56,7 @@ class Reader {
                            const std::vector<const Node*>& loops,
                            const std::vector<const Node*>& sums) {
     for (const Node* range : around) {
-      if (!add_loop(range, false)) return std::nullopt;
+      if (!add_loop(range, false, range->src(0)->hi())) return std::nullopt;
       nest_.loops.back().is_around = true;
     }
     for (const Node* range : loops)
@@ -73,10 +73,14 @@ class Reader {
 
  private:
   bool add_loop(const Node* range, bool is_reduce) {
+    return range->src(0)->is_const() && add_loop(range, is_reduce, range->src(0)->lo());
+  }
+
+  bool add_loop(const Node* range, bool is_reduce, std::int64_t size) {
     const auto name = loop_names_.find(range);
-    if (!range->src(0)->is_const() || name == loop_names_.end()) return false;
+    if (name == loop_names_.end()) return false;
     loop_.set(range, static_cast<std::uint32_t>(nest_.loops.size()));
-    nest_.loops.push_back({{name->second}, range->src(0)->lo(), is_reduce});
+    nest_.loops.push_back({{name->second}, size, is_reduce});
     return true;
   }
 
@@ -171,9 +175,9 @@ class Reader {
     return true;
   }
 
+  // Sizes that calls say count as the largest.
   static bool has_known_sizes(const Node* storage) {
-    return OpSet{Op::Param, Op::Buffer}.contains(storage->op()) &&
-           std::ranges::all_of(storage->dims(), [](auto size) { return size->is_const(); });
+    return OpSet{Op::Param, Op::Buffer}.contains(storage->op());
   }
 
   // How an index grows with each loop; what is no sum of multiples is irregular.
@@ -227,7 +231,7 @@ class Reader {
     access.guarded.resize(nest_.loops.size());
     mark(place->src(1), access.guarded);
     for (std::size_t d = 0; d < storage->dims().size(); ++d) {
-      access.sizes.push_back(storage->dims()[d]->lo());
+      access.sizes.push_back(storage->dims()[d]->hi());
       Steps steps = steps_of(place->src(d + 2));
       for (std::size_t i = 0; i < nest_.loops.size(); ++i)
         access.irregular[i] = access.irregular[i] || steps.irregular[i];
@@ -351,7 +355,14 @@ class Nests {
     for (const Node* range : own)
       if (!sums.empty() || !has_others(range)) loops.push_back(range);
     for (const Node* sum : sums) in_end_.insert(sum);
-    if (KernelNest* nest = add(end, loops, sums)) mark(*nest, loops, others);
+    if (KernelNest* nest = add(end, loops, sums)) mark(*nest, own_of(loops), others);
+  }
+
+  // A loop whose size calls say, and those around it, are left as they are: the nest begins inside of them.
+  static std::vector<const Node*> own_of(const std::vector<const Node*>& loops) {
+    const auto last = std::ranges::find_if(
+        loops.rbegin(), loops.rend(), [](const Node* range) { return !range->src(0)->is_const(); });
+    return {last.base(), loops.end()};
   }
 
   static void mark(KernelNest& nest, const std::vector<const Node*>& loops,
@@ -376,9 +387,11 @@ class Nests {
   // Null where the form is not known.
   KernelNest* add(const Node* closer, const std::vector<const Node*>& loops,
                   const std::vector<const Node*>& sums) {
-    if ((loops.empty() && sums.empty()) || std::ranges::any_of(sums, is_complex)) return nullptr;
-    auto nest =
-        Reader(loop_names_, read_names_, fuses_).nest(closer, around(closer, loops), loops, sums);
+    const std::vector<const Node*> own = own_of(loops);
+    if ((own.empty() && sums.empty()) || std::ranges::any_of(sums, is_complex)) return nullptr;
+    std::vector<const Node*> outer = around(closer, loops);
+    outer.insert(outer.end(), loops.begin(), loops.end() - std::ssize(own));
+    auto nest = Reader(loop_names_, read_names_, fuses_).nest(closer, outer, own, sums);
     if (!nest) return nullptr;
     const bool is_whole =
         kernel_->size() == 1 && kernel_->src(0) == closer && loops.size() + 1 == closer->size();
@@ -386,8 +399,7 @@ class Nests {
     return &found_.back();
   }
 
-  // Those that the closer changes with, and of its own those that are left to other nests, outermost first. None
-  // where a size is not known.
+  // Those that the closer changes with, and of its own those that are left to other nests, outermost first.
   std::vector<const Node*> around(const Node* closer, const std::vector<const Node*>& loops) const {
     std::vector<const Node*> result;
     const auto is_own = [&](const Node* range) {
@@ -397,7 +409,6 @@ class Nests {
     for (const auto& [name, range] : names_) {
       const bool is_left = closer->op() == Op::End && std::ranges::find(own, range) != own.end();
       if (is_own(range) || (!is_left && !changes_with(closer, range))) continue;
-      if (!range->src(0)->is_const()) return {};
       result.push_back(range);
     }
     return result;
