@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <optional>
-#include <ranges>
 
 #include <fmt/format.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/render/render.h>
 
+#include "c_places.h"
 #include "c_text.h"
 #include "c_vectors.h"
 #include "shuffle.h"
@@ -25,11 +24,11 @@ class CSource {
       : kernel_(kernel),
         program_(checked_program(kernel, scratch_bytes)),
         signature_(signature_of(kernel)),
+        places_(program_),
         helpers_(helpers) {}
 
   // The function, by what stands before its parameters.
   std::string text(std::string_view head) {
-    find_places();
     for (const Node* node : program_) render(node);
     return fmt::format("// {}\n{}(void* const* arguments, const i64* values{}) {{\n",
                        one_line(kernel_->arg<KernelArg>().name.get()), head,
@@ -42,67 +41,6 @@ class CSource {
   }
 
  private:
-  // Where a node stands: the loop body, and the stores and loops before it. What reads memory may
-  // only move, into the statement that uses it, where these are the same.
-  struct Place {
-    std::uint32_t body = 0, epoch = 0;
-    std::uint32_t uses = 0;
-    const Node* user = nullptr;
-  };
-
-  // What a statement for the node needs: a place's sources are its reader's, and of a row only where it begins.
-  static std::vector<const Node*> operands_of(const Node* node) {
-    static const OpSet no_values{Op::End, Op::Sink, Op::Tuple, Op::Index, Op::Buffer};
-    if (no_values.contains(node->op())) return {};
-    std::vector<const Node*> operands(node->src().begin(), node->src().end());
-    if (node->op() == Op::After) operands.resize(node->dtype().is_void() ? 0 : 1);
-    if (const auto shuffle = shuffle_in(node)) return {shuffle->a, shuffle->b};
-    if (OpSet{Op::Load, Op::Store, Op::Prefetch}.contains(node->op())) {
-      const Node* index = node->src(0);
-      operands.resize(node->op() == Op::Store ? 2 : node->size());
-      operands.erase(operands.begin());
-      operands.push_back(condition_of(index));
-      if (const Node* at = first_of(index)) operands.push_back(at);
-    }
-    return operands;
-  }
-
-  static std::optional<Shuffle> shuffle_in(const Node* node) {
-    return node->op() == Op::Stack ? Shuffle::of(node) : std::nullopt;
-  }
-  // One for all lanes is no vector.
-  static const Node* condition_of(const Node* index) {
-    const Node* valid = index->src(1);
-    return valid->op() == Op::Splat ? valid->src(0) : valid;
-  }
-  // Null: the first element.
-  static const Node* first_of(const Node* index) {
-    const Node* at = index_of(index);
-    const auto run = at != nullptr ? run_of(at) : std::nullopt;
-    return run ? run->base : at;
-  }
-
-  void find_places() {
-    std::vector<std::uint32_t> bodies{0};
-    std::uint32_t count = 0, epoch = 0;
-    for (const Node* node : program_) {
-      if (node->op() == Op::End) bodies.resize(bodies.size() - (node->size() - 1));
-      places_.set(node, {bodies.back(), epoch, 0, nullptr});
-      if (node->op() == Op::Range) bodies.push_back(++count);
-      if (OpSet{Op::Range, Op::End, Op::Store}.contains(node->op())) ++epoch;
-    }
-    static const OpSet statements{Op::Store, Op::Range, Op::Prefetch};
-    for (const Node* node : program_ | std::views::reverse) {
-      if (!statements.contains(node->op()) && places_.find(node)->uses == 0) continue;
-      for (const Node* operand : operands_of(node)) {
-        Place place = *places_.find(operand);
-        place.user = node;
-        ++place.uses;
-        places_.set(operand, place);
-      }
-    }
-  }
-
   bool reads_memory(const Node* node) const {
     const bool* reads = reads_.find(node);
     return reads != nullptr && *reads;
@@ -110,11 +48,8 @@ class CSource {
 
   // Whether the text may stand in its user's statement.
   bool may_move(const Node* node, const CText& text) const {
-    const Place& here = *places_.find(node);
     if (text.level == CText::atom && !reads_memory(node)) return true;
-    if (here.uses != 1 || text.text.size() > longest) return false;
-    const Place& there = *places_.find(here.user);
-    return there.body == here.body && (!reads_memory(node) || there.epoch == here.epoch);
+    return text.text.size() <= longest && places_.may_move(node, reads_memory(node));
   }
 
   void render(const Node* node) {
@@ -147,7 +82,7 @@ class CSource {
     body_ += fmt::format("{:{}}{}\n", "", 2 * (depth_ + 1), text);
   }
 
-  bool is_used(const Node* node) const { return places_.find(node)->uses > 0; }
+  bool is_used(const Node* node) const { return places_.is_used(node); }
 
   void name(const Node* node, CText text) { name(node, std::move(text), node->dtype()); }
   void name(const Node* node, CText text, DType held) {
@@ -164,7 +99,7 @@ class CSource {
   }
   void define(const Node* node, CText text, DType held) {
     if (!is_used(node)) return;
-    const std::vector<const Node*> operands = operands_of(node);
+    const std::vector<const Node*> operands = needed_by(node);
     reads_.set(node, node->op() == Op::Load ||
                          std::ranges::any_of(operands, [&](auto o) { return reads_memory(o); }));
     if (may_move(node, text)) return name(node, std::move(text), held);
@@ -198,25 +133,28 @@ class CSource {
       const CVector vector = vector_of(node->src(0));
       const std::string lane = c_vector_lane(vector, node->arg<PositionArg>().at, helpers_);
       const bool is_bool = node->dtype().is_bool();
-      return define(node, is_bool ? CText{lane + " != 0", CText::equality} : CText{lane},
+      return define(node,
+                    is_bool ? CText{lane + " != 0", CText::equality} : CText{lane, CText::call},
                     node->dtype());
     }
     if (node->op() == Op::Splat)
       return define(
           node,
           {c_vector_splat(held, lane_text(node->src(0), text_of(node->src(0))), helpers_), held});
-    if (const auto shuffle = shuffle_in(node)) {
-      std::vector<std::int64_t> from;
-      for (const Node* lane : node->src()) from.push_back(shuffle->place(lane));
-      const CVector a = vector_of(shuffle->a);
-      CVector b = vector_of(shuffle->b);
-      if (b.held != a.held) b = c_mask_for(a.held, b, helpers_);
-      return define(node, {c_vector_shuffle(a, b, std::move(from), helpers_),
-                           a.held.scalar().vec(node->dtype().lanes())});
-    }
+    if (const auto shuffle = shuffle_in(node)) return define(node, shuffled(node, *shuffle));
     std::vector<std::string> lanes;
     for (const Node* lane : node->src()) lanes.push_back(lane_text(lane, text_of(lane)));
     define(node, {c_vector_list(held, lanes, helpers_), held});
+  }
+
+  CVector shuffled(const Node* node, const Shuffle& shuffle) {
+    std::vector<std::int64_t> from;
+    for (const Node* lane : node->src()) from.push_back(shuffle.place(lane));
+    const CVector a = vector_of(shuffle.a);
+    CVector b = vector_of(shuffle.b);
+    if (b.held != a.held) b = c_mask_for(a.held, b, helpers_);
+    return {c_vector_shuffle(a, b, std::move(from), helpers_),
+            a.held.scalar().vec(node->dtype().lanes())};
   }
 
   void apply(const Node* node) {
@@ -418,7 +356,7 @@ class CSource {
   const Node* kernel_;
   std::vector<const Node*> program_;
   Signature signature_;
-  NodeMap<Place> places_;
+  CPlaces places_;
   NodeMap<bool> reads_;  // whose text, wherever it stands, reads memory
   NodeMap<std::uint32_t> text_;
   std::vector<CText> texts_;

@@ -47,10 +47,6 @@ class LlvmSource : LlvmWriter {
   }
 
  private:
-  static std::optional<Shuffle> shuffle_in(const Node* node) {
-    return node->op() == Op::Stack ? Shuffle::of(node) : std::nullopt;
-  }
-
   // The places that products of matrices are read from and written to.
   void find_tiles() {
     if (std::ranges::find(program_, Op::Mma, &Node::op) == program_.end()) return;

@@ -31,4 +31,8 @@ struct Shuffle {
   }
 };
 
+inline std::optional<Shuffle> shuffle_in(const Node* node) {
+  return node->op() == Op::Stack ? Shuffle::of(node) : std::nullopt;
+}
+
 }  // namespace weft
