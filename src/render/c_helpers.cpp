@@ -22,9 +22,14 @@ const std::string_view c_vector_words =
 #define LIST(type, ...) (type){{__VA_ARGS__}}
 #define EACH(type, n, whole, lane) LANES(type, n, lane)
 #endif
+#if __GNUC__ >= 9
+#define EACH_LANE(n) _Pragma("GCC unroll 64") for (int i = 0; i < n; i++)
+#else
+#define EACH_LANE(n) for (int i = 0; i < n; i++)
+#endif
 #define LANES(type, n, lane) \
   type to = {0}; \
-  for (int i = 0; i < n; i++) LANE(to, i) = lane; \
+  EACH_LANE(n) LANE(to, i) = lane; \
   return to;
 #ifdef __has_builtin
 #define HAS(builtin) (HAS_VECTORS && __has_builtin(builtin))

@@ -49,7 +49,7 @@ class RowFunction {
       text += whole("*({0}_there *)to = value;", "__builtin_memcpy(to, &value, {1} * sizeof *to);");
     } else {
       if (is_masked_ && !is_apart_) text += all_at_once("{{ store_{0}(to, value); return; }}");
-      text += fmt::format("  for (int i = 0; i < {}; i++) {}{} = LANE(value, i);", held_.lanes(),
+      text += fmt::format("  EACH_LANE({}) {}{} = LANE(value, i);", held_.lanes(),
                           is_masked_ ? "if (LANE(mask, i)) " : "",
                           is_apart_ ? "to[LANE(at, i)]" : "to[i]");
     }
@@ -97,11 +97,11 @@ class RowFunction {
         fills ? fmt::format(
                     "static inline bool all_{0}({0} mask) {{\n  u64 words[{1}], all = ~0ull;\n"
                     "  __builtin_memcpy(words, &mask, sizeof words);\n"
-                    "  for (int i = 0; i < {1}; i++) all &= words[i];\n"
+                    "  EACH_LANE({1}) all &= words[i];\n"
                     "  return all == ~0ull;\n}}",
                     type, words)
               : fmt::format("static inline bool all_{0}({0} mask) {{\n  bool all = 1;\n"
-                            "  for (int i = 0; i < {1}; i++) all &= LANE(mask, i) != 0;\n"
+                            "  EACH_LANE({1}) all &= LANE(mask, i) != 0;\n"
                             "  return all;\n}}",
                             type, mask.lanes()));
     CRow all{"", {}, {}};

@@ -25,6 +25,7 @@ constexpr Phrase wholes[] = {
     // op          logic                       signed                         unsigned             real
     {Op::Neg,    {"{0}",                      "({t})-({u}){0}",              "-{0}",              "-{0}"}},
     {Op::Recip,  {"",                         "",                            "",                  "({k})1 / {0}"}},
+    {Op::Trunc,  {"{0}",                      "{0}",                         "{0}",               ""}},
     {Op::Add,    {"{0} | {1}",                "({t})(({u}){0} + ({u}){1})",  "{0} + {1}",         "{0} + {1}"}},
     {Op::Sub,    {"{0} ^ {1}",                "({t})(({u}){0} - ({u}){1})",  "{0} - {1}",         "{0} - {1}"}},
     {Op::Mul,    {"{0} & {1}",                "({t})(({u}){0} * ({u}){1})",  "{0} * {1}",         "{0} * {1}"}},
@@ -117,7 +118,7 @@ std::string body_of(Op op, DType operand, DType result, std::span<const CVector>
   std::string body =
       each(result, form.empty() ? "" : formed(form, names, held, helpers), lane, helpers);
   for (const auto& [owner, builtin] : builtins)
-    if (owner == op)
+    if (owner == op && operand.is_float())
       return fmt::format("#if HAS({0})\n  return {0}({1});\n#else\n{2}\n#endif", builtin,
                          fmt::join(names, ", "), body);
   return body;
