@@ -27,7 +27,7 @@ constexpr std::string_view arm_gcc = "aarch64-linux-gnu-gcc", riscv_gcc = "riscv
 
 // clang-format off
 constexpr Target targets[] = {
-    // name                     planned by             triple model            features                         compiler   machine
+    // name                      planned by             triple model            features                         compiler   machine
     {"cpu=native",               "CPU:LLVM",            "",    "",              "",                              "",        ""},
     {"cpu=x86-64-v2",            "CPU:LLVM:x86-64-v2",  x86,   "x86-64-v2",     "",                              "",        "x86-64-v2"},
     {"cpu=x86-64-v3",            "CPU:LLVM:x86-64-v3",  x86,   "x86-64-v3",     "",                              "",        "x86-64-v3"},
@@ -58,20 +58,18 @@ class StandIn final : public Device {
  public:
   explicit StandIn(const exported::Target& target)
       : name_(fmt::format("{}:{}", kind, target.name)),
-        planning_(find_device(target.device)),
         running_(find_device(target.is_c ? "CPU" : "CPU:LLVM")),
-        machine_(machine_named(target.machine)) {}
+        planned_(planned_for(target)) {
+    // Constants are computed here.
+    if (!(planned_.converts == running_.target().converts)) planned_.converts = {};
+  }
 
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return running_.allocator(); }
   weft::Target target() const override {
-    const Context unmeasured{{"CALIBRATE", 0}};
-    weft::Target target = planning_.target();
-    target.machine = machine_;
+    weft::Target target = planned_;
     if (!setting("WEFT_THREADS").empty()) target.machine.workers = thread_count();
     target.workers = target.machine.workers;
-    if (!(target.converts == running_.target().converts))
-      target.converts = {};  // constants are computed here
     return target;
   }
   std::string render(const Node* kernel) override { return running_.render(kernel); }
@@ -83,9 +81,17 @@ class StandIn final : public Device {
   std::unique_ptr<Program> load(std::string_view code) override { return running_.load(code); }
 
  private:
+  // Of the device that plans there is no need to measure how fast it would be here.
+  static weft::Target planned_for(const exported::Target& target) {
+    const Context unmeasured{{"CALIBRATE", 0}};
+    weft::Target planned = find_device(target.device).target();
+    planned.machine = machine_named(target.machine);
+    return planned;
+  }
+
   std::string name_;
-  Device &planning_, &running_;
-  Machine machine_;
+  Device& running_;
+  weft::Target planned_;
 };
 
 }  // namespace

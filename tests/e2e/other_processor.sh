@@ -35,3 +35,16 @@ for kind in object static; do
     END { exit bad }'
   if [ -n "$instruction" ]; then "$processor-linux-gnu-objdump" -d "$dir/$there"/net.[oa] | grep -qw "$instruction"; fi
 done
+
+# C has the same bits on both.
+[ -z "$model" ] || exit 0
+"$weft" compile "$root/models/digits.onnx" -o "$dir/c" --name net --target c --shape image=1,1,28,28 >/dev/null
+compile_c() {
+  "$@" -std=c99 -O2 -pedantic -Wall -Wextra -Werror -I "$dir/c" "$root/tests/e2e/print_outputs.c" "$dir/c/net.c" -lm \
+    -o "$dir/c/print"
+}
+compile_c cc
+"$dir/c/print" "$dir/c/net.weights" >"$dir/here"
+compile_c "$compiler" -static
+"$qemu" "$dir/c/print" "$dir/c/net.weights" >"$dir/there"
+cmp "$dir/here" "$dir/there"
