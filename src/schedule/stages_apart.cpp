@@ -39,7 +39,8 @@ struct MovableStage {
   std::vector<const Node*> around;
 };
 
-// Of a kernel, those whose values no assignment of it changes, in loops that another kernel can have.
+// Of a kernel, those of sums that no assignment of it changes, in loops that another kernel can have. What is only converted,
+// as weights of few bits, is narrower where it comes from.
 std::vector<MovableStage> stages_of(const UOp& kernel) {
   std::vector<MovableStage> result;
   for (const Node* node : toposort(kernel.node())) {
@@ -51,8 +52,10 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
     const auto is_written = [](const Node* below) {
       return below->op() == Op::Param && writes(below->arg<ParamArg>().access);
     };
+    const auto is_sum = [](const Node* below) { return below->op() == Op::Reduce; };
+    const std::vector<const Node*> values = toposort(node->src(0));
     if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
-        std::ranges::none_of(toposort(node), is_written))
+        std::ranges::any_of(values, is_sum) && std::ranges::none_of(values, is_written))
       result.push_back(std::move(staged));
   }
   return result;
