@@ -17,6 +17,8 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96};
+constexpr std::int64_t least_batch =
+    4;                                 // all trips of a loop that has fewer than the first of these
 constexpr double bytes_of_way = 1024;  // or a divisor of it
 constexpr int bytes_of_line = 64;
 
@@ -248,7 +250,9 @@ std::vector<Schedule> batches(const Node* kernel) {
   const Node* range = own[at - 1];
   const std::int64_t trips = range->src(0)->lo();
   const std::string name = fmt::format("r{}", at - 1);
-  for (const std::int64_t count : sizes_of_batches) {
+  std::vector<std::int64_t> counts(std::begin(sizes_of_batches), std::end(sizes_of_batches));
+  if (trips >= least_batch && trips < counts[0]) counts = {trips};
+  for (const std::int64_t count : counts) {
     const bool is_whole = trips % count == 0;
     if (count > trips || (!is_whole && !may_store_twice(kernel->src(0)))) continue;
     found.push_back(inside_others(at - 1, end - 1));
