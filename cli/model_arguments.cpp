@@ -290,8 +290,10 @@ void add_compile(CLI::App& app, CompileOptions& options) {
   command
       ->add_option(
           "--target", options.library.target,
-          "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64, cpu=riscv64, or c: "
-          "source for any compiler of C99")
+          "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64 or a model of that, "
+          "such as "
+          "cpu=aarch64,cortex-a78ae, cpu=riscv64, cpu=riscv64,v with vectors, or c: source for any "
+          "compiler of C99")
       ->type_name("TARGET")
       ->capture_default_str();
   static const std::map<std::string, ExportKind> kinds{{"object", ExportKind::Object},
@@ -321,7 +323,7 @@ void add_compile(CLI::App& app, CompileOptions& options) {
   command
       ->add_option("--threads", options.model.threads,
                    "So many threads may share in a call, of those that the program has; by default "
-                   "one for each core here")
+                   "one for each core, here or as the target has them")
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", options.json,
                     "Print one object instead: calls, weights_bytes, workspace_bytes, state_bytes, "

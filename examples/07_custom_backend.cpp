@@ -141,15 +141,19 @@ class MyDevice final : public Device {
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return memory_; }
 
-  // What kernels may be made of. Scalars only: vectors are left to the C compiler. Products and sums
-  // too, which it joins into one instruction where the processor has it.
+  // What kernels may be made of. Vectors have 16 bytes, and there are registers for 16 of them; who says
+  // what caches there are gets better schedules. Products and sums are separate: the C compiler joins
+  // them into one instruction where the processor has it.
   Target target() const override {
     const auto has = [](Op op) { return rendered_ops().contains(op) && op != Op::MulAcc; };
     Target target{.lowered = true,
                   .ops = OpSet::where(has),
                   .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
+                  .vector_bytes = 16,
                   .workers = workers_};
     target.machine.workers = workers_;
+    target.machine.vector_bytes = target.vector_bytes;
+    target.machine.registers = 16;
     return target;
   }
 

@@ -26,9 +26,11 @@ bool closes_loops(const Node* node) {
   return OpSet{Op::End, Op::Reduce, Op::Stage}.contains(node->op());
 }
 
-bool is_known_at_start(const Node* size) {
+// By constants, VARIABLEs and loops around, which are bounded themselves.
+bool is_bounded(const Node* size) {
   return std::ranges::all_of(toposort(size), [](const Node* node) {
-    return node->op() == Op::Const || node->op() == Op::Variable || is_elementwise(node->op());
+    return OpSet{Op::Const, Op::Variable, Op::Range}.contains(node->op()) ||
+           is_elementwise(node->op());
   });
 }
 
@@ -55,8 +57,8 @@ std::vector<std::string> findings_of(const Node* kernel, NodeList order) {
     if (node->op() == Op::Range)
       check(closed(node) == 1, node, "not closed by exactly one END, REDUCE or STAGE");
     if (node->op() == Op::Range || node->op() == Op::Special)
-      check(is_known_at_start(node->src(0)), node,
-            "the number of trips follows from more than constants and VARIABLEs");
+      check(is_bounded(node->src(0)), node,
+            "the number of trips follows from more than constants, VARIABLEs and loops around");
     if (node->op() == Op::Call) check_whole(node->src(0));
     check(node->op() != Op::Custom, node, "what its code does is not known here");
   }

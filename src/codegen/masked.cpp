@@ -1,4 +1,4 @@
-// Masked lanes in as many reads and writes as they fill registers.
+// Masked lanes in as many reads and writes as they fill registers; those of one place in one.
 //
 // LLVM splits what is wider by itself, but reads and writes a part whose mask it finds to be constantly false as if it
 // had none (on x86 without AVX-512; versions 14 to 22). Constants are known here before it sees them.
@@ -8,6 +8,7 @@
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include "lanes.h"
@@ -77,6 +78,27 @@ UOp place_of(const Node* index, const Part& part) {
                make(Op::Splat, {first}, dtype.vec(part.count)) + lane_numbers(part.count, dtype)});
 }
 
+bool is_inside(const UOp& place, const Node* storage) {
+  if (storage->op() != Op::Param) return false;
+  std::int64_t elements = 1;
+  for (const Node* size : storage->dims()) elements *= size->lo();
+  return place->bounds().lo >= 0 && place->bounds().hi < elements;
+}
+
+// What all lanes have in common is read once, whichever of them want it, where it is there for sure: not gathered.
+UOp read_for_all(const Match& m) {
+  const Node* load = m.root();
+  const Node* index = load->src(0);
+  if (index->size() != 3 || index->src(1)->dtype().lanes() == 1) return {};
+  if (index->src(2)->op() != Op::Splat) return {};
+  const UOp place(index->src(2)->src(0));
+  if (!is_inside(place, storage_of(index->src(0)))) return {};
+  const UOp value =
+      make(Op::Load, {make(Op::Index, {UOp(index->src(0)), const_bool(true), place})});
+  const UOp other = load->size() > 1 ? UOp(load->src(1)) : const_bits(load->dtype(), 0);
+  return make(Op::Where, {UOp(index->src(1)), splat(value, load->dtype().lanes()), other});
+}
+
 UOp read(const Match& m) {
   const Node* load = m.root();
   const std::vector<Part> parts = parts_of(load->src(0), load->dtype(), m.context<Target>());
@@ -107,7 +129,8 @@ UOp write(const Match& m) {
 
 const RuleSet& masked_rules() {
   static const RuleSet rules{"masked",
-                             {rule(with_more(node(Op::Load)), read), rule(node(Op::Store), write)}};
+                             {rule(with_more(node(Op::Load)), read_for_all),
+                              rule(with_more(node(Op::Load)), read), rule(node(Op::Store), write)}};
   return rules;
 }
 

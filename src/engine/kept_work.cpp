@@ -104,6 +104,7 @@ std::optional<Choices> known_choices(const std::string& key) {
   if (!found) return std::nullopt;
   Reader in(*found);
   Choices choices;
+  choices.apart = in.numbers<int>();
   choices.last = in.numbers<int>();
   choices.forms = in.numbers<int>();
   choices.nanoseconds = in.numbers<std::int64_t>();
@@ -113,9 +114,9 @@ std::optional<Choices> known_choices(const std::string& key) {
 }
 
 void keep_choices(const std::string& key, const Choices& choices) {
-  disk_cache().keep(key_for("a plan", key), listed(choices.last) + listed(choices.forms) +
-                                                listed(choices.nanoseconds) +
-                                                listed(choices.nanoseconds_as_made));
+  disk_cache().keep(key_for("a plan", key),
+                    listed(choices.apart) + listed(choices.last) + listed(choices.forms) +
+                        listed(choices.nanoseconds) + listed(choices.nanoseconds_as_made));
 }
 
 }  // namespace weft

@@ -7,10 +7,13 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/device/device.h>
 #include <weft/error.h>
 #include <weft/export.h>
 #include <weft/settings.h>
+
+#include "machines.h"
 
 namespace weft {
 namespace exported {
@@ -19,37 +22,54 @@ namespace {
 constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
                            riscv = "riscv64-unknown-linux-gnu";
 
+constexpr std::string_view arm_gcc = "aarch64-linux-gnu-gcc", riscv_gcc = "riscv64-linux-gnu-gcc",
+                           arm_device = "CPU:LLVM:aarch64", riscv_device = "CPU:LLVM:riscv64";
+
 // clang-format off
 constexpr Target targets[] = {
-    {"cpu=native",    "CPU:LLVM",            "",    "",          "",               ""},
-    {"cpu=x86-64-v2", "CPU:LLVM:x86-64-v2",  x86,   "x86-64-v2", "",               ""},
-    {"cpu=x86-64-v3", "CPU:LLVM:x86-64-v3",  x86,   "x86-64-v3", "",               ""},
-    {"cpu=x86-64-v4", "CPU:LLVM:x86-64-v4",  x86,   "x86-64-v4", "",               ""},
-    {"cpu=aarch64",   "CPU:LLVM:aarch64",    arm,   "generic",   "",               "aarch64-linux-gnu-gcc"},
-    {"cpu=riscv64",   "CPU:LLVM:riscv64",    riscv, "generic",   "+m,+a,+f,+d,+c", "riscv64-linux-gnu-gcc"},
-    // From C for a processor without multiply-add come programs of scalars that any processor can run.
-    {"c",             "CPU:CLANG:x86-64-v2", "",    "",          "",               "", true},
+    // name                      planned by             triple model            features                         compiler   machine
+    {"cpu=native",               "CPU:LLVM",            "",    "",              "",                              "",        ""},
+    {"cpu=x86-64-v2",            "CPU:LLVM:x86-64-v2",  x86,   "x86-64-v2",     "",                              "",        "x86-64-v2"},
+    {"cpu=x86-64-v3",            "CPU:LLVM:x86-64-v3",  x86,   "x86-64-v3",     "",                              "",        "x86-64-v3"},
+    {"cpu=x86-64-v4",            "CPU:LLVM:x86-64-v4",  x86,   "x86-64-v4",     "",                              "",        "x86-64-v4"},
+    {"cpu=aarch64",              arm_device,            arm,   "generic",       "",                              arm_gcc,   "aarch64"},
+    {"cpu=aarch64,cortex-a53",   arm_device,            arm,   "cortex-a53",    "",                              arm_gcc,   "cortex-a53"},
+    {"cpu=aarch64,cortex-a72",   arm_device,            arm,   "cortex-a72",    "",                              arm_gcc,   "cortex-a72"},
+    {"cpu=aarch64,cortex-a76",   arm_device,            arm,   "cortex-a76",    "",                              arm_gcc,   "cortex-a76"},
+    // A cortex-a78 beside others of its kind, which LLVM has had for longer.
+    {"cpu=aarch64,cortex-a78ae", arm_device,            arm,   "cortex-a78",    "",                              arm_gcc,   "cortex-a78ae"},
+    {"cpu=aarch64,neoverse-n1",  arm_device,            arm,   "neoverse-n1",   "",                              arm_gcc,   "neoverse-n1"},
+    {"cpu=aarch64,neoverse-v1",  arm_device,            arm,   "neoverse-v1",   "",                              arm_gcc,   "neoverse-v1"},
+    {"cpu=aarch64,apple-m1",     arm_device,            arm,   "apple-m1",      "",                              arm_gcc,   "apple-m1"},
+    {"cpu=riscv64",              riscv_device,          riscv, "generic",       "+m,+a,+f,+d,+c",                riscv_gcc, "riscv64"},
+    // Vectors of 16 bytes, which all have that Linux is made for.
+    {"cpu=riscv64,v",            riscv_device,          riscv, "generic",       "+m,+a,+f,+d,+c,+v,+zvl128b",    riscv_gcc, "riscv64,v"},
+    // From C for a processor without multiply-add come programs that any processor can run.
+    {"c",                        "CPU:CLANG:x86-64-v2", "",    "",              "",                              "",        "any", true},
 };
 // clang-format on
 
 constexpr const char* kind = "EXPORT";
 
-// Schedules and lowers as the device that plans for a target does, and runs what comes of that here: kernels
-// mean the same on all processors. So constants can be computed, in the order that kernels of the target read them in.
+// Schedules and lowers as the device that plans for a target does, by the numbers of the target's machine, and runs what comes
+// of that here: kernels mean the same on all processors. So constants can be computed, in the order that kernels of the target
+// read them in.
 class StandIn final : public Device {
  public:
   explicit StandIn(const exported::Target& target)
       : name_(fmt::format("{}:{}", kind, target.name)),
-        planning_(find_device(target.device)),
-        running_(find_device(target.is_c ? "CPU" : "CPU:LLVM")) {}
+        running_(find_device(target.is_c ? "CPU" : "CPU:LLVM")),
+        planned_(planned_for(target)) {
+    // Constants are computed here.
+    if (!(planned_.converts == running_.target().converts)) planned_.converts = {};
+  }
 
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return running_.allocator(); }
   weft::Target target() const override {
-    weft::Target target = planning_.target();
-    const weft::Target here = running_.target();
-    if (target.machine.levels.empty()) target.machine = here.machine;
-    if (!(target.converts == here.converts)) target.converts = {};  // constants are computed here
+    weft::Target target = planned_;
+    if (!setting("WEFT_THREADS").empty()) target.machine.workers = thread_count();
+    target.workers = target.machine.workers;
     return target;
   }
   std::string render(const Node* kernel) override { return running_.render(kernel); }
@@ -61,8 +81,17 @@ class StandIn final : public Device {
   std::unique_ptr<Program> load(std::string_view code) override { return running_.load(code); }
 
  private:
+  // Of the device that plans there is no need to measure how fast it would be here.
+  static weft::Target planned_for(const exported::Target& target) {
+    const Context unmeasured{{"CALIBRATE", 0}};
+    weft::Target planned = find_device(target.device).target();
+    planned.machine = machine_named(target.machine);
+    return planned;
+  }
+
   std::string name_;
-  Device &planning_, &running_;
+  Device& running_;
+  weft::Target planned_;
 };
 
 }  // namespace

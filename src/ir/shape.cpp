@@ -4,6 +4,7 @@
 // equal when they are the same node.
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 #include <weft/dev/ir/text.h>
@@ -34,10 +35,10 @@ class Sizes {
     return own(interner_.intern({Op::Const, dtypes::index, {}, &arg}));
   }
 
-  // Folds constants, also into a sum that ends in one; anything harder is for the rules.
+  // Folds constants, also into a sum that ends in one, as all do that have one; anything harder is for the rules.
   const Node* sum(const Node* a, const Node* b) {
+    if (a->is_const()) std::swap(a, b);
     if (b->is_const_int(0)) return a;
-    if (a->is_const_int(0)) return b;
     std::int64_t total;
     if (a->is_const() && b->is_const() && !__builtin_add_overflow(a->lo(), b->lo(), &total))
       return constant(total);

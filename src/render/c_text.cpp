@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "c_helpers.h"
+
 namespace weft {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr std::string_view language = "C";
 
 // How tightly C's operators bind, from the loosest.
 constexpr int conditional = 2, either = 5, differ = 6, both = 7, equal = 8, less = 9, shift = 10;
-constexpr int sum = 11, product = 12, unary = 13, call = CText::atom;
+constexpr int sum = 11, product = 12, unary = 13, call = CText::call;
 
 // clang-format off
 constexpr Phrase phrases[] = {
@@ -62,8 +64,8 @@ void require_helper(Op op, DType dtype, CHelpers& helpers) {
     const std::string_view text = dtype.is_float() ? real : integer;
     if (owner != op || text.empty()) continue;
     const std::string_view suffix = dtype.kind() == Kind::F32 ? "f" : "";
-    helpers.insert(
-        fmt::format(fmt::runtime(text), fmt::arg("k", dtype.str()), fmt::arg("f", suffix)));
+    helpers.emplace(OfScalars, fmt::format(fmt::runtime(text), fmt::arg("k", dtype.str()),
+                                           fmt::arg("f", suffix)));
   }
 }
 
@@ -78,7 +80,9 @@ std::string float_constant(Bits bits, DType dtype) {
   return text + (is_f32 ? "f" : "");
 }
 
-std::string int_constant(std::int64_t value, DType dtype) {
+}  // namespace
+
+std::string c_int_constant(std::int64_t value, DType dtype) {
   const bool is_wide = dtype.bits() == 64;
   if (dtype.is_unsigned())
     return fmt::format("{}{}", static_cast<Bits>(value), is_wide ? "ull" : "u");
@@ -87,6 +91,8 @@ std::string int_constant(std::int64_t value, DType dtype) {
     return fmt::format("(-{}{} - 1)", -(value + 1), suffix);
   return fmt::format("{}{}", value, suffix);
 }
+
+namespace {
 
 // The unsigned integer that wraps as this one does; C itself computes in int at least.
 DType wrapping_of(DType dtype) { return dtype.bits() > 32 ? dtypes::u64 : dtypes::u32; }
@@ -117,7 +123,7 @@ CText phrase_text(Op op, DType operand, const std::vector<CText>& operands, CHel
     text[i] = operands[i].within(level == conditional && i == 2 ? conditional : least);
   }
   return {fmt::format(fmt::runtime(form), text[0], text[1], text[2], fmt::arg("k", operand.str())),
-          is_call ? CText::atom : level};
+          is_call ? call : level};
 }
 
 CText converted(const std::string& type, const CText& text) {
@@ -138,7 +144,9 @@ bool may_wrap(Op op, DType dtype) {
   return wraps && dtype.is_int() && (!dtype.is_unsigned() || dtype.bits() < 32);
 }
 
-CText cast_text(DType from, DType to, const CText& text, CHelpers& helpers) {
+}  // namespace
+
+CText c_cast(DType from, DType to, const CText& text, CHelpers& helpers) {
   if (carrier_of(from) != from || carrier_of(to) != to)
     user_error(fmt::format("C has no cast from {} to {}: it has to be decomposed first", from.str(),
                            to.str()));
@@ -146,32 +154,34 @@ CText cast_text(DType from, DType to, const CText& text, CHelpers& helpers) {
   if (!from.is_float() || !to.is_int()) return converted(to.str(), text);
   const Interval all = dtype_interval(to);
   const std::string_view suffix = from.kind() == Kind::F32 ? "f" : "";
-  helpers.insert(fmt::format(
-      "static inline {0} {0}_from_{1}({1} x) {{\n"
-      "  return x != x ? 0 : x < {2:.1f}{4} ? {5} : x >= {3:.1f}{4} ? {6} : ({0})x;\n}}",
-      to.str(), from.str(), static_cast<double>(all.lo), static_cast<double>(all.hi + 1), suffix,
-      int_constant(static_cast<std::int64_t>(all.lo), to),
-      int_constant(static_cast<std::int64_t>(all.hi), to)));
-  return {fmt::format("{}_from_{}({})", to.str(), from.str(), text.text)};
+  helpers.emplace(
+      OfScalars,
+      fmt::format(
+          "static inline {0} {0}_from_{1}({1} x) {{\n"
+          "  return x != x ? 0 : x < {2:.1f}{4} ? {5} : x >= {3:.1f}{4} ? {6} : ({0})x;\n}}",
+          to.str(), from.str(), static_cast<double>(all.lo), static_cast<double>(all.hi + 1),
+          suffix, c_int_constant(static_cast<std::int64_t>(all.lo), to),
+          c_int_constant(static_cast<std::int64_t>(all.hi), to)));
+  return {fmt::format("{}_from_{}({})", to.str(), from.str(), text.text), call};
 }
+
+namespace {
 
 CText bitcast_text(DType from, DType to, const CText& text, CHelpers& helpers) {
   const std::string a = c_type(from), b = c_type(to);
   if (a == b) return text;
   if (!carrier_of(from).is_float() && !carrier_of(to).is_float()) return converted(b, text);
-  helpers.insert(
+  helpers.emplace(
+      OfScalars,
       fmt::format("static inline {1} {1}_of_{0}_bits({0} x) {{ return (union {{ {0} from; {1} to; "
                   "}}){{x}}.to; }}",
                   a, b));
-  return {fmt::format("{}_of_{}_bits({})", b, a, text.text)};
+  return {fmt::format("{}_of_{}_bits({})", b, a, text.text), call};
 }
 
 }  // namespace
 
-std::string c_type(DType dtype) {
-  if (dtype.lanes() > 1) user_error("C is rendered without vectors: the compiler makes them");
-  return dtype.is_bool() ? "bool" : carrier_of(dtype).str();
-}
+std::string c_type(DType dtype) { return dtype.is_bool() ? "bool" : carrier_of(dtype).str(); }
 
 std::string c_prelude(const CHelpers& helpers) {
   std::string out =
@@ -181,20 +191,17 @@ std::string c_prelude(const CHelpers& helpers) {
       "typedef __UINT8_TYPE__ u8;\ntypedef __UINT16_TYPE__ u16;\n"
       "typedef __UINT32_TYPE__ u32;\ntypedef __UINT64_TYPE__ u64;\n"
       "typedef float f32;\ntypedef double f64;\n\n";
-  for (const std::string& helper : helpers) out += helper + "\n\n";
+  for (const auto& [order, helper] : helpers) out += helper + (order == VectorType ? "\n" : "\n\n");
   return out;
 }
 
-CText c_constant(const Node* node) {
-  const DType dtype = node->dtype();
-  const Bits bits = node->arg<ConstArg>().bits;
-  if (dtype.lanes() > 1) c_type(dtype);
+CText c_constant(DType dtype, Bits bits) {
   if (dtype.is_bool()) return {bits != 0 ? "1" : "0"};
   const auto signed_level = [](const std::string& text) {
     return CText{text, text.starts_with('-') ? unary : CText::atom};
   };
   if (!dtype.is_float() || carrier_of(dtype) != dtype)
-    return signed_level(int_constant(static_cast<std::int64_t>(bits), carrier_of(dtype)));
+    return signed_level(c_int_constant(static_cast<std::int64_t>(bits), carrier_of(dtype)));
   if (!std::isnan(double_from_bits(bits, dtype))) return signed_level(float_constant(bits, dtype));
   const DType integer = dtype.bits() == 32 ? dtypes::u32 : dtypes::u64;
   return {fmt::format("((union {{ {} from; {} to; }}){{{:#x}u}}).to", integer.str(), dtype.str(),
@@ -203,7 +210,7 @@ CText c_constant(const Node* node) {
 
 CText c_apply(const Node* node, const std::vector<CText>& operands, CHelpers& helpers) {
   const DType operand = operand_of(node);
-  if (node->op() == Op::Cast) return cast_text(operand, node->dtype(), operands[0], helpers);
+  if (node->op() == Op::Cast) return c_cast(operand, node->dtype(), operands[0], helpers);
   if (node->op() == Op::Bitcast) return bitcast_text(operand, node->dtype(), operands[0], helpers);
   const bool wraps = may_wrap(node->op(), operand) && !node->is_exact();
   return wraps ? wrapped(node->op(), operand, operands, helpers)

@@ -16,32 +16,10 @@
 #include "llvm_writer.h"
 #include "past_caches.h"
 #include "short_loops.h"
+#include "shuffle.h"
 
 namespace weft {
 namespace {
-
-// A STACK whose lanes are those of one vector or two.
-struct Shuffle {
-  const Node *a = nullptr, *b = nullptr;  // alike; one may stand for both
-
-  static std::optional<Shuffle> of(const Node* stack) {
-    Shuffle shuffle;
-    for (const Node* lane : stack->src()) {
-      if (lane->op() != Op::Lane) return std::nullopt;
-      const Node* vector = lane->src(0);
-      if (shuffle.a == nullptr) shuffle.a = shuffle.b = vector;
-      if (vector != shuffle.a && shuffle.b == shuffle.a) shuffle.b = vector;
-      if (vector != shuffle.a && vector != shuffle.b) return std::nullopt;
-    }
-    return shuffle.a->dtype() == shuffle.b->dtype() ? std::optional(shuffle) : std::nullopt;
-  }
-
-  // Of both vectors, one behind the other.
-  std::int64_t place(const Node* lane) const {
-    const std::int64_t before = lane->src(0) == a ? 0 : a->dtype().lanes();
-    return before + lane->arg<PositionArg>().at;
-  }
-};
 
 class LlvmSource : LlvmWriter {
  public:
@@ -69,10 +47,6 @@ class LlvmSource : LlvmWriter {
   }
 
  private:
-  static std::optional<Shuffle> shuffle_in(const Node* node) {
-    return node->op() == Op::Stack ? Shuffle::of(node) : std::nullopt;
-  }
-
   // The places that products of matrices are read from and written to.
   void find_tiles() {
     if (std::ranges::find(program_, Op::Mma, &Node::op) == program_.end()) return;

@@ -80,6 +80,16 @@ bool closes_ranges_once(const Node* node) {
   });
 }
 
+// A loop may have fewer trips in some trips of those around it.
+bool stands_in_loops_of_sizes(const Node* node) {
+  const NodeList around = node->ranges();
+  return all(rest(node, 1), [&](auto s) {
+    return s->op() != Range || all(s->src(0)->ranges(), [&](auto range) {
+             return std::ranges::find(around, range) != around.end();
+           });
+  });
+}
+
 bool is_one_permutation(const Node* stage) {
   std::vector<std::int64_t> layout = stage->arg<StageArg>().layout.get();
   if (layout.empty()) return true;
@@ -236,12 +246,14 @@ std::vector<Check> all_checks() {
     // Loops.
     {Level::Any, {Range, Special}, [](auto n) { return is_scalar_int(n->src(0)); },
      "the size is not a scalar integer"},
-    {Level::Any, {Range, Special}, [](auto n) { return n->src(0)->ranges().empty(); },
+    {Level::Any, {Special}, [](auto n) { return n->src(0)->ranges().empty(); },
      "the size changes with a range"},
     {Level::Any, {Special}, [](const Node* n) { return n->arg<SpecialArg>().axis >= 0; },
      "the axis is negative"},
     {Level::Any, closers, closes_ranges_once,
      "what it closes are not RANGEs, each once"},
+    {Level::Any, closers, stands_in_loops_of_sizes,
+     "a size changes with a loop that is not around it"},
     {Level::Any, {End}, [](auto n, Around a) { return a.has_effect(n->src(0)); },
      "what it repeats has no effect"},
     {Level::Any, reductions,

@@ -192,8 +192,10 @@ class Orders {
     for (int round = 0; round < most_rounds; ++round)
       if (!turn_slots()) break;
     Choices& choices = plan_.choices;
-    choices = {last_, std::vector<int>(plan_.steps.size(), as_made),
-               std::vector<std::int64_t>(last_.size()), std::vector<std::int64_t>(last_.size())};
+    choices.last = last_;
+    choices.forms.assign(plan_.steps.size(), as_made);
+    choices.nanoseconds.assign(last_.size(), 0);
+    choices.nanoseconds_as_made.assign(last_.size(), 0);
     for (const KernelSlots& kernel : kernels_)
       choices.forms[kernel.number()] =
           best_of(kernel.ordered(last_), plan_.steps[kernel.number()].device).form;

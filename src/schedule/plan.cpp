@@ -23,6 +23,7 @@
 #include "parted_sums.h"
 #include "shard_rules.h"
 #include "split_sums.h"
+#include "stages_apart.h"
 
 namespace weft {
 namespace {
@@ -210,7 +211,10 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile, const Ker
   plan.roots = tensors.joined(plan.roots);
   find_inputs(roots, plan);
   store_joined_in_parts(plan);
-  if (seconds) choose_orders(plan, seconds, known);
+  if (seconds) {
+    move_stages_apart(plan, seconds, profile.launch, known);
+    choose_orders(plan, seconds, known);
+  }
   reuse_inputs(plan, in_place_in_force());
   for (const Step& step : plan.steps)
     if (is_checked && !step.kernel.is_null())

@@ -21,7 +21,7 @@ constexpr double times_ordered = 2, lanes = 16;
 // What a byte takes that a stage reads again in every trip of the loops around it, where it reads more than
 // stays in a cache.
 constexpr double effort_of_far_byte = 1.5;
-// So many trips of the innermost loop around a stage fill it together (BATCH).
+// So many trips of one of the loops around a stage fill it together (BATCH).
 constexpr double trips_together = 32;
 // So many neighbours may use what is read once: more do not stand in registers.
 constexpr double most_reuse = 8;
@@ -54,6 +54,21 @@ bool joins_another(const Body& body, const Instance& place) {
   return body.value->op() == Op::Reduce && place.summed == body.value->arg<ReduceArg>().op;
 }
 
+// The trips of a loop around that fill a stage together: those of one that the reading does not change with, or of the
+// innermost.
+double together_around(const Reading& reading, const Instance& place, std::size_t outside) {
+  if (outside > place.nest.size()) return 1;
+  const auto is_used = [&](const Loop* loop) {
+    return std::ranges::any_of(reading.used, [&](std::size_t dim) {
+      return place.dims[dim].loop != nullptr && place.dims[dim].loop->same() == loop->same();
+    });
+  };
+  double trips = place.nest[outside - 1]->trips;
+  for (std::size_t i = 0; i + 1 < outside; ++i)
+    if (!is_used(place.nest[i])) trips = std::max(trips, place.nest[i]->trips);
+  return std::min(trips_together, trips);
+}
+
 // What it takes to read again, in every trip of so many loops around, what is more than stays in a cache.
 double far_effort(const Body& body, const Instance& place, std::size_t outside, double cache) {
   double effort = 0;
@@ -65,9 +80,9 @@ double far_effort(const Body& body, const Instance& place, std::size_t outside, 
     for (std::size_t dim : reading.used)
       if (const Bound& bound = place.dims[dim]; bound.loop != nullptr && bound.depth > outside)
         bytes *= bound.loop->trips;
-    const double together =
-        outside > place.nest.size() ? 1 : std::min(trips_together, place.nest[outside - 1]->trips);
-    if (bytes > cache) effort += bytes * place.runs(outside) / together * effort_of_far_byte;
+    if (bytes > cache)
+      effort += bytes * place.runs(outside) / together_around(reading, place, outside) *
+                effort_of_far_byte;
   }
   return effort;
 }
@@ -77,18 +92,20 @@ double loads(const Body& body, const Instance& place) {
   if (body.reduction.empty() || !body.scanned.empty()) return 0;
   double trips_of_all = place.runs();
   for (const Node* range : body.reduction) trips_of_all *= trips(range);
-  const auto is_shared_by = [&](std::size_t dim, const Reading& reading) {
-    const Bound& bound = place.dims[dim];
-    return bound.loop != nullptr && !bound.loop->reduces &&
-           bound.depth >= place.outside.value_or(0) &&
-           std::ranges::find(reading.used, dim) == reading.used.end();
-  };
+  const std::size_t outside = place.outside.value_or(0);
   double count = 0;
   for (const Reading& reading : body.readings) {
-    double reuse = 1;
-    for (std::size_t dim = 0; dim < place.dims.size(); ++dim)
-      if (is_shared_by(dim, reading)) reuse *= place.dims[dim].loop->trips;
-    count += trips_of_all / std::min(reuse, most_reuse);
+    double inside = 1, around = 1;  // of the loops around a stage one fills it together
+    for (std::size_t dim = 0; dim < place.dims.size(); ++dim) {
+      const Bound& bound = place.dims[dim];
+      const bool is_shared = bound.loop != nullptr && !bound.loop->reduces &&
+                             std::ranges::find(reading.used, dim) == reading.used.end();
+      if (is_shared && bound.depth > outside)
+        inside *= bound.loop->trips;
+      else if (is_shared)
+        around = std::max(around, bound.loop->trips);
+    }
+    count += trips_of_all / std::min(inside * around, most_reuse);
   }
   return count;
 }

@@ -55,7 +55,7 @@ static void compare(weft_model *model, float tolerance) {
 }
 
 static void test_compiler(void) {
-  const char *const sizes[] = {"shape.image=1,1,28,28", "threads=2", NULL};
+  const char *const sizes[] = {"shape.image=1,1,28,28", "threads=4", NULL};
   const char *const interpreted[] = {"shape.image=1,1,28,28", "device=INTERP", NULL};
   const char *const cheap[] = {"precision=bf16", "shape.image=1,1,28,28", NULL};
   size_t size;

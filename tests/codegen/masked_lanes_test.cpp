@@ -2,6 +2,7 @@
 // may touch.
 
 #include <numeric>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -47,6 +48,30 @@ TEST_P(MaskedLanes, AreNeitherReadNorWritten) {
   for (std::int64_t column = 0; column < columns; ++column)
     EXPECT_EQ(to.as<float>()[static_cast<std::size_t>(column)],
               static_cast<float>(rows * column + columns * rows * (rows - 1) / 2));
+}
+
+// An offset for each row, added to what a window finds: lanes go along the window's positions, some of which are none.
+TEST_P(MaskedLanes, ReadOneForAllOnce) {
+  constexpr std::int64_t rows = 3, columns = 16;
+  const UOp r = range(rows, fresh_id().value), i = range(columns, fresh_id().value);
+  const UOp from_five = const_int(4) < i;
+  const UOp offset = load(place(param(1, Access::Read, {size(rows)}), {r}, from_five));
+  const UOp out = place(param(0, Access::Write, {size(rows), size(columns)}), {r, i});
+  const char* schedule = "tile r1 8; vector r1.1";
+  Device& device = find_device(GetParam());
+  const UOp kernel = make(Op::Sink, {over(put(out, offset), {r, i})}, {},
+                          KernelArg{Symbol("k"), Symbol(schedule)});
+  const UOp program = run_pipeline({kernel}, {.target = device.target()})[0];
+  const std::string source = device.render(program.node());
+  EXPECT_EQ(source.find("masked.gather"), std::string::npos) << source;
+
+  Guarded to(rows * columns * 4), from(rows * 4);
+  std::iota(from.as<float>().begin(), from.as<float>().end(), 1.F);
+  device.load(device.compile(source))
+      ->run(std::vector<Argument>{{to.data(), 0, to.size()}, {from.data(), 0, from.size()}}, {});
+  for (std::int64_t at = 0; at < rows * columns; ++at)
+    EXPECT_EQ(to.as<float>()[static_cast<std::size_t>(at)],
+              at % columns > 4 ? static_cast<float>(at / columns + 1) : 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, MaskedLanes,

@@ -50,7 +50,7 @@ auto kept(const UOp& value, const UOp& at) {
 }
 
 // p0: heads x rows x width; p1: the queries, p2: the keys, p3: their values, p4: rows x keys, what is added to the scores.
-UOp attention(const Case& c) {
+UOp attention(const Case& c, bool is_row_by_row = false) {
   const UOp h = loop(c.heads), row = loop(c.rows), column = loop(c.width), key = loop(c.keys),
             again = loop(c.keys), head = h / c.shared;
   const UOp q = input(1, {c.heads, c.rows, c.width}),
@@ -72,8 +72,9 @@ UOp attention(const Case& c) {
   const UOp all = c.is_guarded ? where(sum == zero, const_float(1, dtypes::f32), sum) : sum;
   const UOp out = place(param(0, Access::Write, {size(c.heads), size(c.rows), size(c.width)}),
                         {h, row, column});
-  return make(Op::Sink, {over(put(out, value / all), {h, row, column})}, {},
-              KernelArg{Symbol("attention")});
+  const std::vector<UOp> loops =
+      is_row_by_row ? std::vector{row, h, column} : std::vector{h, row, column};
+  return make(Op::Sink, {over(put(out, value / all), loops)}, {}, KernelArg{Symbol("attention")});
 }
 
 std::vector<std::vector<float>> numbers(const Case& c) {
@@ -213,6 +214,37 @@ TEST_F(Online, IsChosenWhereScoresOfAllKeysDoNotFit) {
   };
   EXPECT_TRUE(is_chosen(1 << 16));
   EXPECT_FALSE(is_chosen(128));
+}
+
+// What the keys that no row of a batch sees would add is not a number.
+TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
+  const Case c{2, 1, 48, 64, 8, Seen::Before, false};
+  constexpr std::int64_t seen = 16;
+  for (const std::string before : {"", "batch r1 16; "}) {
+    const UOp kernel = attention(c);
+    const std::string text = before + "online " + loop_of_maximum(kernel) + " 16";
+    std::vector<std::vector<float>> in = numbers(c);
+    const std::vector<double> wanted = expected(c, in);
+    for (std::int64_t h = 0; h < c.heads; ++h)
+      for (std::int64_t i = (h * c.keys + seen) * c.width; i < (h + 1) * c.keys * c.width; ++i)
+        in[3][static_cast<std::size_t>(i)] = HUGE_VALF;
+    run(with_schedule(kernel, text), "CPU", in);
+    for (std::int64_t h = 0; h < c.heads; ++h)
+      for (std::int64_t at = 0; at < seen * c.width; ++at) {
+        const auto i = static_cast<std::size_t>(h * c.rows * c.width + at);
+        ASSERT_NEAR(wanted[i], in[0][i], 2e-6 * std::max(1.0, std::abs(wanted[i]))) << text;
+      }
+  }
+}
+
+// Heads do not share keys: a batch is of rows, whichever loop is inside.
+TEST_F(Online, BatchesAreOfRowsWhereHeadsStandInside) {
+  Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};
+  target.machine.levels = {
+      {32e3, 8, 120e9, false}, {512e3, 8, 45e9, false}, {16e6, 16, 20e9, true}};
+  const UOp kernel = ready(attention({12, 1, 96, 128, 64, Seen::All, false}, true));
+  const std::string text = to_string(choose_schedule(kernel.node(), target));
+  EXPECT_TRUE(text.starts_with("order r1 r0; batch r0 ")) << text;
 }
 
 TEST_F(Online, IsRefusedWhereNothingIsRelativeToTheMaximum) {

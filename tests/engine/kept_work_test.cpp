@@ -60,10 +60,11 @@ TEST_F(KeptWork, RenderedKernelsComeBack) {
 }
 
 TEST_F(KeptWork, ChoicesComeBack) {
-  keep_choices("key", {{-1, 2}, {0, -1, -1}, {0, 12}, {0, 34}});
+  keep_choices("key", {{2, 0}, {-1, 2}, {0, -1, -1}, {0, 12}, {0, 34}});
   const auto found = known_choices("key");
   ASSERT_TRUE(found);
   const Choices known = found.value_or(Choices());
+  EXPECT_EQ(known.apart, (std::vector<int>{2, 0}));
   EXPECT_EQ(known.last, (std::vector<int>{-1, 2}));
   EXPECT_EQ(known.forms, (std::vector<int>{0, -1, -1}));
   EXPECT_EQ(known.nanoseconds, (std::vector<std::int64_t>{0, 12}));
@@ -73,7 +74,7 @@ TEST_F(KeptWork, ChoicesComeBack) {
 
 TEST_F(KeptWork, WhatIsDamagedIsNotThere) {
   keep_rendered("key", example());
-  keep_choices("key", {{1}, {1}, {1}, {1}});
+  keep_choices("key", {{1}, {1}, {1}, {1}, {1}});
   cut_files();
   EXPECT_FALSE(known_rendered("key"));
   EXPECT_FALSE(known_choices("key"));

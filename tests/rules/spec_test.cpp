@@ -105,9 +105,10 @@ constexpr Case illegal_values[] = {
 constexpr Case illegal_loops[] = {
   {"range: the size is not a scalar integer",
    "%20 = range %2 {id = 2, kind = loop} : f32"},
-  {"range: the size changes with a range",
-   R"(%20 = add %3, %0 : index
-      %21 = range %20 {id = 2, kind = loop} : index)"},
+  {"end: a size changes with a loop that is not around it",
+   R"(%20 = add %4, %0 : index
+      %21 = range %20 {id = 2, kind = loop} : index
+      %22 = end %8, %21)"},
   {"special: the size changes with a range",
    "%20 = special %3 {kind = global, axis = 0} : index"},
   {"special: the axis is negative",
@@ -390,6 +391,9 @@ constexpr Case beyond_program[] = {
 };
 
 constexpr std::string_view legal_anywhere[] = {
+  R"(%20 = add %3, %0 : index
+     %21 = range %20 {id = 2, kind = loop} : index
+     %22 = end %8, %21)",
   R"(%20 = variable {name = "v", id = 1, lo = -128, hi = 127} : i8)",
   R"(%20 = variable {name = "v", id = 1, lo = 0, hi = 9223372036854775807} : u64)",
   R"(%20 = and %1, %1 : bool
@@ -646,12 +650,13 @@ TEST(Spec, VerifyShowsTheNodes) {
   Arena arena;
   const InternerScope scope(arena);
   EXPECT_EQ(verify_message(convolution(), Level::Kernel), "");
-  const UOp r = range(range(8, 3) + 1, 4);
-  EXPECT_EQ(verify_message(r, Level::Any),
+  const UOp worker =
+      make(Op::Special, {range(8, 3) + 1}, dtypes::void_, SpecialArg{LoopKind::Global, 0});
+  EXPECT_EQ(verify_message(worker, Level::Any),
             "internal error: after add_barriers, this is not a legal graph:\n"
-            "  %4 range: the size changes with a range\n"
+            "  %4 special: the size changes with a range\n"
             "    %3 = add %1, %2 : index\n"
-            "    %4 = range %3 {id = 4, kind = loop} : index");
+            "    %4 = special %3 {kind = global, axis = 0} : index");
 }
 
 TEST(Spec, VerifyShowsTheFirstFindings) {

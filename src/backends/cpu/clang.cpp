@@ -1,12 +1,14 @@
-// C, compiled by clang to object files. The C is scalar: clang makes vectors of its own.
+// C, compiled by clang to object files.
 
 #include <fmt/format.h>
 #include <weft/dev/base/hash.h>
 #include <weft/dev/base/process.h>
+#include <weft/dev/llvm/llvm.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
 #include "compiler.h"
+#include "host_machine.h"
 
 namespace weft::cpu {
 namespace {
@@ -46,10 +48,17 @@ class ClangCompiler final : public Compiler {
   explicit ClangCompiler(const Processor& processor)
       : processor_(processor), options_(options_for(processor)) {}
 
-  Target target() const override { return target_of(processor_); }
+  // The same vectors as by LLVM, and the same speeds, where it is there to measure them.
+  Target target() const override {
+    Target target = target_of(processor_);
+    target.vector_bytes = processor_.vector_bytes;
+    target.machine = has_llvm() ? llvm_compiler(processor_).target().machine
+                                : host_machine(processor_.vector_bytes);
+    return target;
+  }
 
   std::string render(const Node* kernel) const override {
-    return render_c(kernel, target().scratch_bytes);
+    return render_c(kernel, target_of(processor_).scratch_bytes);
   }
 
   // One run for all: starting clang takes longer than most kernels do.

@@ -17,6 +17,8 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96};
+constexpr std::int64_t least_batch =
+    4;                                 // all trips of a loop that has fewer than the first of these
 constexpr double bytes_of_way = 1024;  // or a divisor of it
 constexpr int bytes_of_line = 64;
 
@@ -215,26 +217,49 @@ void KernelLoops::name_batch(const UOp& own, const Node* inside) {
   loops_.emplace(name, own);
 }
 
+namespace {
+
+// Filled in its trips, of which there are as many each time, and summed with what is the same in all of them.
+bool may_be_batch(const Node* kernel, const Node* range) {
+  const std::vector<const Node*> nodes = toposort(kernel);
+  return range->src(0)->is_const() && !filled_in_trips(kernel, range).empty() &&
+         std::ranges::any_of(nodes, [&](auto node) { return shares_reads(node, range); });
+}
+
+// The loop inside of the others down to this place.
+Schedule inside_others(std::size_t loop, std::size_t place) {
+  if (loop == place) return {};
+  Action order{.type = Action::Order, .name = {}};
+  for (std::size_t i = loop + 1; i <= place; ++i) order.loops.push_back(fmt::format("r{}", i));
+  order.loops.push_back(fmt::format("r{}", loop));
+  return {order};
+}
+
+}  // namespace
+
+// Of the innermost loop that may be one. Others that fill in their trips stand around it.
 std::vector<Schedule> batches(const Node* kernel) {
   std::vector<Schedule> found;
   if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
   const NodeList own = kernel->src(0)->src().subspan(1);
-  std::size_t at = own.size();
-  while (at > 0 && filled_in_trips(kernel, own[at - 1]).empty()) --at;
-  if (at == 0 || !own[at - 1]->src(0)->is_const()) return found;
+  std::size_t end = own.size();
+  while (end > 0 && filled_in_trips(kernel, own[end - 1]).empty()) --end;
+  std::size_t at = end;
+  while (at > 0 && !may_be_batch(kernel, own[at - 1])) --at;
+  if (at == 0) return found;
   const Node* range = own[at - 1];
-  const std::vector<const Node*> nodes = toposort(kernel);
-  if (std::ranges::none_of(nodes, [&](auto node) { return shares_reads(node, range); }))
-    return found;
   const std::int64_t trips = range->src(0)->lo();
   const std::string name = fmt::format("r{}", at - 1);
-  for (const std::int64_t count : sizes_of_batches) {
+  std::vector<std::int64_t> counts(std::begin(sizes_of_batches), std::end(sizes_of_batches));
+  if (trips >= least_batch && trips < counts[0]) counts = {trips};
+  for (const std::int64_t count : counts) {
     const bool is_whole = trips % count == 0;
     if (count > trips || (!is_whole && !may_store_twice(kernel->src(0)))) continue;
-    found.push_back({{.type = Action::Batch,
-                      .name = name,
-                      .count = count,
-                      .tail = is_whole ? Tail::None : Tail::Shift}});
+    found.push_back(inside_others(at - 1, end - 1));
+    found.back().push_back({.type = Action::Batch,
+                            .name = name,
+                            .count = count,
+                            .tail = is_whole ? Tail::None : Tail::Shift});
   }
   return found;
 }

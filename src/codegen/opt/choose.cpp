@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -99,6 +100,14 @@ class Several {
     return is_better;
   }
 
+  // Of the trips around the nest, those that there are.
+  static double part_of(const Nest& nest, const std::map<std::string, double>& seen) {
+    double part = 1;
+    for (const NestLoop& loop : nest.loops)
+      if (const auto found = seen.find(loop.names[0]); found != seen.end()) part *= found->second;
+    return part;
+  }
+
   // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
   // of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
   Schedules best_after(Schedule schedule, double most = std::numeric_limits<double>::infinity()) {
@@ -118,6 +127,7 @@ class Several {
     const double kept = scratch_in(loops.kernel().node());
     if (kept > most * static_cast<double>(target_.scratch_bytes)) return {{}, {}};
     take(kept);
+    const std::map<std::string, double> seen = loops.seen_parts();
     std::set<std::string> open;  // loops that no nest has
     for (const NamedLoop& loop : loops.names()) open.insert(loop.name);
     const bool fuses = target_.ops.contains(Op::MulAcc);
@@ -129,7 +139,7 @@ class Several {
       const Chosen best = choices_.best(nest, left);
       add(best.schedule);
       take(best.scratch);
-      seconds += best.seconds;
+      seconds += best.seconds * part_of(nest.nest, seen);
     }
     // What nests do with loops of their own leaves alone those around all of them.
     const Schedule shared = share_outermost(loops, target_.machine);

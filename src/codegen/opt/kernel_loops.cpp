@@ -220,6 +220,7 @@ UOp KernelLoops::finished() {
   for (const Node* range : firsts)
     if (const Node* closer = closer_of(range); closer->op() == Op::Reduce) sum_in_parts(closer);
   nest_handing_loops();
+  leave_out_hidden();
   return kernel_;
 }
 

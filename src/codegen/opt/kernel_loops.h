@@ -25,6 +25,8 @@ class KernelLoops {
   std::vector<NamedLoop> names() const;  // outermost first
   std::vector<NamedRead> reads() const;
   const Node* closer_of(const Node* range) const;
+  // Of loops over blocks of which a mask hides some: the part of their trips that is gone through.
+  std::map<std::string, double> seen_parts() const;
 
   // In the order that was asked for, with sums that go on in later trips of outer loops.
   UOp finished();
@@ -65,6 +67,8 @@ class KernelLoops {
   void online(const Action& action);
   void name_online(const Running& running);
   void drop_closed_loops();
+  UOp seen_blocks(const std::string& blocks) const;
+  void leave_out_hidden();
   void mma(const Action& action);
   void set_kind(const std::string& name, LoopKind kind);
   UOp batch_memory(const Node* ready, const Node* range);
@@ -93,6 +97,8 @@ class KernelLoops {
   std::vector<std::string> order_;  // of all loops, outermost first
   UOp sharing_;                     // by which items share reductions; null where they do not
   std::set<std::string> handing_;   // loops that hand memory on
+  // Of a maximum that goes block by block: its loop, by that over the blocks.
+  std::map<std::string, std::string> tops_;
   Schedule stages_;  // of reads: done last, when loops and their order are what they will be
 };
 

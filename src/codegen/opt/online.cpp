@@ -6,13 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "hidden.h"
 #include "running.h"
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t sizes_of_blocks[] = {256, 128, 512};
-constexpr std::int64_t least_trips = 256;
+constexpr std::int64_t sizes_of_blocks[] = {256, 128, 512, 64};
+constexpr std::int64_t least_trips = 128;
 
 bool is_plain_loop(const Node* range) {
   const LoopKind kind = range->arg<RangeArg>().kind;
@@ -22,6 +23,19 @@ bool is_plain_loop(const Node* range) {
 bool is_maximum(const Node* closer) {
   return closer->op() == Op::Reduce && closer->arg<ReduceArg>().op == Op::Max &&
          closer->size() == 2 && closer->dtype().is_float() && closer->src(1)->src(0)->is_const();
+}
+
+// Over some of the trips of each loop that it changes with, from the first to the last.
+double mean_of(const UOp& value) {
+  constexpr std::int64_t samples = 16;
+  double sum = 0;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    Substitution at;
+    for (const Node* range : value->ranges())
+      at.emplace(range, const_int((2 * i + 1) * range->src(0)->lo() / (2 * samples)));
+    sum += static_cast<double>(substitute(value, at)->bounds().hi);
+  }
+  return sum / static_cast<double>(samples);
 }
 
 }  // namespace
@@ -36,6 +50,7 @@ void KernelLoops::online(const Action& action) {
   for (const auto& [range, trip] : running.in_block())
     if (!is_plain_loop(range)) refuse(action, fmt::format("{} is no plain loop", name_of(range)));
   name_online(running);
+  tops_.emplace(name_of(running.added()[0].node()), action.name);
   kernel_ = running.kernel();
   drop_closed_loops();
 }
@@ -60,6 +75,28 @@ void KernelLoops::name_online(const Running& running) {
       range = trip->second;
 }
 
+// Null where that is all of them.
+UOp KernelLoops::seen_blocks(const std::string& blocks) const {
+  return trips_before_hidden(closer_of(loop(tops_.at(blocks))), closer_of(loop(blocks)));
+}
+
+std::map<std::string, double> KernelLoops::seen_parts() const {
+  std::map<std::string, double> parts;
+  for (const auto& [blocks, trip] : tops_)
+    if (const UOp seen = seen_blocks(blocks); !seen.is_null())
+      parts.emplace(blocks, mean_of(seen) / static_cast<double>(loop(blocks)->src(0)->lo()));
+  return parts;
+}
+
+// The last that is done: what else there is for each block, such as what is staged of it, is there for all of them.
+void KernelLoops::leave_out_hidden() {
+  for (const auto& [blocks, trip] : tops_) {
+    const Node* range = loop(blocks);
+    if (const UOp seen = seen_blocks(blocks); !seen.is_null())
+      kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {seen})}});
+  }
+}
+
 // Those that nothing runs in any more.
 void KernelLoops::drop_closed_loops() {
   NodeMap<bool> left;
@@ -74,7 +111,7 @@ std::vector<Action> online_blocks(const KernelLoops& loops) {
   for (const auto& [name, range] : names) {
     const Node* top = loops.closer_of(range);
     if (!is_maximum(top) || range->src(0)->lo() < least_trips) continue;
-    const Running tried(loops.kernel(), top, sizes_of_blocks[1], names);
+    const Running tried(loops.kernel(), top, std::ranges::min(sizes_of_blocks), names);
     if (!tried.refusal().empty() || tried.filling().empty()) continue;
     for (const std::int64_t block : sizes_of_blocks)
       if (range->src(0)->lo() >= 2 * block)

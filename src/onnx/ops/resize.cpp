@@ -1,8 +1,10 @@
-// Tensors in other sizes. Elements are gathered along all axes at once, those of antialiasing axis by axis.
+// Tensors in other sizes. The nearest elements are gathered along all axes at once, weighted ones axis by axis: so an
+// element is a sum of the taps of each axis, not of every tap with every other.
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -94,12 +96,26 @@ Taps taps_of(const Call& call, const Way& way, const Axis& axis, const Tensor& m
 
 // New element i is i / times of the old ones, rounded down.
 bool repeats(const Way& way, const Axis& axis) {
+  if (axis.from == 1)
+    return way.coordinates != "tf_crop_and_resize";  // whose taps weigh 1 together
   const std::int64_t times = axis.to / axis.from;
   const bool is_whole =
       way.mode == "nearest" && axis.to % axis.from == 0 && axis.scale == static_cast<double>(times);
   if (!is_whole) return false;
   if (way.coordinates == "asymmetric") return way.nearest == "floor";
   return way.coordinates.starts_with("half_pixel") && way.nearest.starts_with("round_prefer");
+}
+
+// Those that add the fewest elements first.
+std::vector<std::size_t> by_growth(const std::vector<Axis>& axes) {
+  std::vector<std::size_t> order(axes.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::sort(order, {}, [&](std::size_t i) { return std::pair(axes[i].scale, i); });
+  return order;
+}
+
+DType index_type(const Axis& axis) {
+  return axis.from <= std::numeric_limits<std::int32_t>::max() ? dtypes::i32 : dtypes::i64;
 }
 
 // The sums of elements (batch ..., new sizes ..., taps ...) over these axes of a tensor, all at once.
@@ -118,7 +134,9 @@ Tensor gathered(const Tensor& x, const std::vector<Axis>& axes, const std::vecto
   std::vector<Index> index{ellipsis};
   for (std::size_t i = 0; i < n; ++i) {
     order.push_back(axes[i].axis);
-    index.emplace_back(apart(taps[i].place.contiguous(), i));
+    // What comes from memory may be anything: that it is inside has to be seen where it is read.
+    const Tensor place = taps[i].place.cast(index_type(axes[i])).contiguous();
+    index.emplace_back(apart(place.maximum(0).minimum(axes[i].from - 1), i));
   }
   Tensor y = x.permute(order)[Indices(index)];
   bool is_weighted = false;
@@ -162,10 +180,12 @@ Tensor resized(const Call& call, const Tensor& given, const Way& way, std::vecto
     taps.push_back(taps_of(call, way, axis, middle.back()));
   }
   const DType within = wide(x.dtype());
-  if (way.is_antialiased)
-    for (std::size_t i = 0; i < axes.size(); ++i) x = gathered(x, {axes[i]}, {taps[i]}, within);
-  else
+  if (way.mode == "nearest")
     x = gathered(x, axes, taps, within);
+  else
+    for (const std::size_t i : by_growth(axes))
+      x = repeats(way, axes[i]) ? x.repeat_interleave(axes[i].to, axes[i].axis)
+                                : gathered(x, {axes[i]}, {taps[i]}, within);
   for (std::size_t i = 0; i < axes.size() && way.coordinates == "tf_crop_and_resize"; ++i) {
     const Tensor is_inside = (middle[i] >= 0) & (middle[i] <= axes[i].from - 1);
     x = along(is_inside, axes[i].axis, x.ndim()).where(x.cast(within), outside);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <weft/dev/ir/node.h>
 
@@ -21,7 +22,8 @@ std::string render_c(const Node* kernel, std::size_t scratch_bytes);
 
 // The same of several in one text: each as a function of its own name, that the text alone sees, after a prelude of
 // types and of what they call.
-using CHelpers = std::set<std::string>;  // functions by their text
+using CHelpers =
+    std::set<std::pair<int, std::string>>;  // by the order in which they stand, and text
 std::string c_prelude(const CHelpers& helpers);
 std::string render_c_function(const Node* kernel, const std::string& name,
                               std::size_t scratch_bytes, CHelpers& helpers);

@@ -45,6 +45,8 @@ struct BufferLayout {
 
 // What the model has chosen for a plan, which takes most of the time to make one.
 struct Choices {
+  // Steps, each with the number of the STAGE of it that gets memory; such a kernel is one more step.
+  std::vector<int> apart = {};
   std::vector<int> last =
       {};  // by slot: the dimension that lies along memory; -1: as the graph has it
   std::vector<int> forms = {};  // by kernel: which other form it takes; -1: none

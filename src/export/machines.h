@@ -1,0 +1,14 @@
+// Processors that libraries are written for, in numbers that makers publish: what is planned for one of them is the same on
+// every machine that compiles.
+#pragma once
+
+#include <string_view>
+
+#include <weft/dev/device/machine.h>
+
+namespace weft::exported {
+
+// Of a name in the table there; another is an internal error.
+Machine machine_named(std::string_view name);
+
+}  // namespace weft::exported

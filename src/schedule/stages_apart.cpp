@@ -1,0 +1,211 @@
+// Where a value goes into a kernel is decided by how much is computed and read. How fast the loops of that kernel can be is
+// known once it is there: a STAGE may be filled again and again in loops that leave it too few neighbours to share what they
+// read. Then its value gets memory, and a kernel whose loops are all its own.
+
+#include "stages_apart.h"
+
+#include <algorithm>
+#include <map>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "steps.h"
+
+namespace weft {
+namespace {
+
+constexpr double worth_memory = 0.85;  // of the time of the kernel as it is
+constexpr double most_memory = 4;      // of all that the kernel touches
+constexpr double least_launches = 4;   // that a kernel takes at least, to be looked at
+constexpr std::size_t most_stages = 6;
+
+double memory_bytes(const UOp& memory) {
+  double bytes = static_cast<double>(memory->dtype().bytes());
+  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->hi());
+  return bytes;
+}
+
+bool is_plain_loop(const Node* node) {
+  return node->op() == Op::Range && node->src(0)->is_const() &&
+         node->arg<RangeArg>().kind == LoopKind::Loop;
+}
+
+// A STAGE, and the loops around it that its values change with.
+struct MovableStage {
+  const Node* stage;
+  std::vector<const Node*> around;
+};
+
+// Of a kernel, those of sums that no assignment of it changes, in loops that another kernel can have. What is only converted,
+// as weights of few bits, is narrower where it comes from.
+std::vector<MovableStage> stages_of(const UOp& kernel) {
+  std::vector<MovableStage> result;
+  for (const Node* node : toposort(kernel.node())) {
+    if (node->op() != Op::Stage || node->arg<StageArg>().space != Space::Scratch) continue;
+    const auto ranges = node->ranges();
+    MovableStage staged{node, {ranges.begin(), ranges.end()}};
+    const NodeList own = node->src().subspan(1);
+    const auto is_known = [](const Node* loop) { return loop->is_const() || is_plain_loop(loop); };
+    const auto is_written = [](const Node* below) {
+      return below->op() == Op::Param && writes(below->arg<ParamArg>().access);
+    };
+    const auto is_sum = [](const Node* below) { return below->op() == Op::Reduce; };
+    const std::vector<const Node*> values = toposort(node->src(0));
+    if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
+        std::ranges::any_of(values, is_sum) && std::ranges::none_of(values, is_written))
+      result.push_back(std::move(staged));
+  }
+  return result;
+}
+
+// The kernel that fills memory with all values of a STAGE, and the one that reads them there.
+struct Parted {
+  UOp memory, maker, rest;
+};
+
+class Parting {
+ public:
+  Parting(const Step& step, const MovableStage& staged) : step_(step), staged_(staged) {
+    for (const Node* loop : staged.around) sizes_.emplace_back(loop->src(0));
+    for (const Node* loop : staged.stage->src().subspan(1))
+      sizes_.push_back(loop->is_const() ? const_int(1) : UOp(loop->src(0)));
+  }
+
+  Parted parted() const {
+    BufferArg arg{fresh_id()};
+    arg.device = step_.device;
+    return {make(Op::Buffer, sizes_, staged_.stage->dtype(), arg), maker(), rest()};
+  }
+
+ private:
+  UOp param(Access access) const {
+    const ParamArg arg{static_cast<std::int32_t>(step_.slots.size()), access, 0};
+    return make(Op::Param, sizes_, staged_.stage->dtype(), arg);
+  }
+
+  UOp maker() const {
+    std::vector<UOp> at{param(Access::Write), const_bool(true)}, loops{UOp()};
+    const auto add = [&](const Node* loop) {
+      at.emplace_back(loop);
+      if (!loop->is_const()) loops.emplace_back(loop);
+    };
+    std::ranges::for_each(staged_.around, add);
+    std::ranges::for_each(staged_.stage->src().subspan(1), add);
+    loops[0] = make(Op::Store, {make(Op::Index, at), UOp(staged_.stage->src(0))}, {}, StoreArg{});
+    return named(simplify(make(Op::Sink, {make(Op::End, loops)}, {}, KernelArg{})));
+  }
+
+  UOp rest() const {
+    const UOp memory = param(Access::Read);
+    Substitution by;
+    for (const Node* node : toposort(step_.kernel.node())) {
+      if (node->op() != Op::Index || node->src(0) != staged_.stage) continue;
+      std::vector<UOp> at{memory, UOp(node->src(1))};
+      for (const Node* loop : staged_.around) at.emplace_back(loop);
+      for (const Node* index : node->src().subspan(2)) at.emplace_back(index);
+      by.emplace(node, make(Op::Index, at));
+    }
+    return named(simplify(substitute(step_.kernel, by)));
+  }
+
+  const Step& step_;
+  const MovableStage& staged_;
+  std::vector<UOp> sizes_;
+};
+
+class Mover {
+ public:
+  Mover(Plan& plan, const KernelSeconds& seconds, double launch)
+      : plan_(plan), seconds_(seconds), launch_(launch) {}
+
+  // A kernel that was parted comes before what it was a part of, which is looked at again.
+  void choose() {
+    for (std::size_t step = 0; step < plan_.steps.size();) {
+      const auto stage = best_stage(plan_.steps[step]);
+      if (!stage) {
+        ++step;
+        continue;
+      }
+      plan_.choices.apart.push_back(static_cast<int>(step));
+      plan_.choices.apart.push_back(static_cast<int>(*stage));
+      move(step, *stage);
+    }
+  }
+
+  // Whether all of it can be done.
+  bool follow(const std::vector<int>& apart) {
+    for (std::size_t i = 0; i + 1 < apart.size(); i += 2) {
+      const auto step = static_cast<std::size_t>(apart[i]);
+      const auto stage = static_cast<std::size_t>(apart[i + 1]);
+      if (step >= plan_.steps.size() || plan_.steps[step].kernel.is_null() ||
+          stage >= stages_of(plan_.steps[step].kernel).size())
+        return false;
+      move(step, stage);
+    }
+    plan_.choices.apart = apart;
+    return true;
+  }
+
+ private:
+  std::optional<double> seconds_of(const UOp& kernel, const Step& step) const {
+    const auto seconds = seconds_(kernel, step.device);
+    return seconds ? std::optional(*seconds + launch_) : std::nullopt;
+  }
+
+  // The number of the one that is best moved, if any is.
+  std::optional<std::size_t> best_stage(const Step& step) const {
+    if (step.kernel.is_null()) return {};
+    const std::vector<MovableStage> stages = stages_of(step.kernel);
+    if (stages.empty() || stages.size() > most_stages) return {};
+    const auto whole = seconds_of(step.kernel, step);
+    if (!whole || *whole < least_launches * launch_) return {};
+    double best = worth_memory * *whole;
+    std::optional<std::size_t> found;
+    for (std::size_t i = 0; i < stages.size(); ++i) {
+      const Parted parted = Parting(step, stages[i]).parted();
+      if (memory_bytes(parted.memory) > most_memory * touched(step)) continue;
+      const auto made = seconds_of(parted.maker, step);
+      if (!made || *made >= best) continue;
+      const auto rest = seconds_of(parted.rest, step);
+      if (!rest || *made + *rest >= best) continue;
+      best = *made + *rest;
+      found = i;
+    }
+    return found;
+  }
+
+  double touched(const Step& step) const {
+    double bytes = 0;
+    for (const std::uint32_t slot : step.slots) bytes += memory_bytes(plan_.slots[slot].buffer);
+    return bytes;
+  }
+
+  void move(std::size_t number, std::size_t stage) {
+    const Step step = plan_.steps[number];
+    const std::vector<MovableStage> stages = stages_of(step.kernel);
+    const Parted parted = Parting(step, stages[stage]).parted();
+    std::vector<std::uint32_t> slots = step.slots;
+    slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
+    plan_.slots.push_back({.buffer = parted.memory});
+    plan_.steps[number] = step_like(step, parted.rest, slots);
+    plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(number),
+                       step_like(step, parted.maker, slots));
+  }
+
+  Plan& plan_;
+  const KernelSeconds& seconds_;
+  double launch_;
+};
+
+}  // namespace
+
+void move_stages_apart(Plan& plan, const KernelSeconds& seconds, double launch,
+                       const std::optional<Choices>& known) {
+  Mover mover(plan, seconds, launch);
+  if (!known || !mover.follow(known->apart)) mover.choose();
+}
+
+}  // namespace weft
