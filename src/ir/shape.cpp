@@ -35,20 +35,25 @@ class Sizes {
     return own(interner_.intern({Op::Const, dtypes::index, {}, &arg}));
   }
 
-  // Folds constants, also into a sum that ends in one, as all do that have one; anything harder is for the rules.
+  // Folds constants, also into a sum that ends in one, as all do that have one; anything harder is
+  // for the rules.
   const Node* sum(const Node* a, const Node* b) {
     if (a->is_const()) std::swap(a, b);
     if (b->is_const_int(0)) return a;
-    std::int64_t total;
-    if (a->is_const() && b->is_const() && !__builtin_add_overflow(a->lo(), b->lo(), &total))
-      return constant(total);
-    if (a->op() == Op::Add && a->src(1)->is_const() && b->is_const())
-      return sum(a->src(0), sum(a->src(1), b));
+    if (const Node* total = folded(a, b)) return total;
+    if (a->op() == Op::Add)
+      if (const Node* number = folded(a->src(1), b)) return sum(a->src(0), number);
     const Node* sources[] = {as_index(a), as_index(b)};
     return own(interner_.intern({Op::Add, dtypes::index, sources}));
   }
 
  private:
+  const Node* folded(const Node* a, const Node* b) {
+    std::int64_t total;
+    if (!a->is_const() || !b->is_const() || __builtin_add_overflow(a->lo(), b->lo(), &total))
+      return nullptr;
+    return constant(total);
+  }
   const Node* as_index(const Node* size) {
     if (size->dtype().is_index()) return size;
     return own(interner_.intern({Op::Cast, dtypes::index, NodeList(&size, 1)}));

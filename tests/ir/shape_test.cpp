@@ -103,6 +103,8 @@ TEST(Shape, FollowsFromTheSources) {
       {pad(x, sizes({1, 0}), sizes({2, 0})), "7, 6"},
       {pad(s, tuple({const_int(0), n}), sizes({1, 2})), "n + 1, n + 8"},
       {pad(param({largest}), sizes({1}), sizes({0})), "9223372036854775807 + 1"},
+      {pad(param({largest}), sizes({1}), sizes({largest})),
+       "9223372036854775807 + 1 + 9223372036854775807"},
       {pad(param({const_int(4, dtypes::i32)}), sizes({1}), tuple({variable(0, 3, dtypes::i32)})),
        "cast<index>(n) + 5"},
       {pad(x, tuple({const_int(0), variable(0, largest, dtypes::u64)}), sizes({0, 0})),
