@@ -58,6 +58,9 @@ class EntrySizes {
     return dims;
   }
 
+  // The names that were met.
+  const std::map<std::string, Dim>& open() const { return open_; }
+
  private:
   [[noreturn]] static void refuse(const Port& port) {
     user_error(
@@ -119,10 +122,17 @@ class Entries {
       else
         entry.inputs.emplace_back(port.name, memory_for(shape, onnx::dtype_of(port.type)));
     }
+    for (const auto& [name, dim] : sizes.open()) met_.insert(name);
     entry.function = [this, inputs = entry.inputs](const std::vector<Tensor>& given) {
       return results(inputs, given);
     };
     return entry;
+  }
+
+  void want_all_sizes() const {
+    for (const auto& [name, range] : options_.sizes)
+      if (!met_.contains(name))
+        user_error(fmt::format("--size: no input has a size '{}' that is open", name));
   }
 
   std::vector<NamedTensor> state() const { return {state_.begin(), state_.end()}; }
@@ -148,7 +158,9 @@ class Entries {
 
   std::vector<NamedTensor> results(const std::vector<NamedTensor>& inputs,
                                    const std::vector<Tensor>& given) {
-    std::map<std::string, Tensor> tensors = state_;
+    // Values of before this call: a model gives on what it was given, whatever is assigned afterwards.
+    std::map<std::string, Tensor> tensors;
+    for (const auto& [input, tensor] : state_) tensors[input] = Tensor::from(tensor);
     for (std::size_t i = 0; i < given.size(); ++i) tensors[inputs[i].first] = given[i];
     NamedValues values;
     for (const Port& port : model_.inputs())
@@ -163,11 +175,24 @@ class Entries {
     std::set<std::string> kept;
     for (auto& [input, tensor] : state_) {
       const std::string& output = options_.state.at(input);
-      tensor.assign(std::ranges::find(results, output, &NamedTensor::first)->second);
+      const Tensor& next = std::ranges::find(results, output, &NamedTensor::first)->second;
+      want_same(input, tensor, output, next);
+      tensor.assign(next);
       kept.insert(output);
     }
     std::erase_if(results, [&](const NamedTensor& each) { return kept.contains(each.first); });
     return results;
+  }
+
+  static void want_same(const std::string& input, const Tensor& state, const std::string& output,
+                        const Tensor& next) {
+    const auto text = [](const Tensor& tensor) {
+      return fmt::format("{}[{}]", tensor.dtype().str(), fmt::join(tensor.max_shape(), ", "));
+    };
+    const bool is_open = std::ranges::any_of(next.dims(), &Dim::is_symbolic);
+    if (state.dtype() != next.dtype() || (!is_open && state.shape() != next.shape()))
+      user_error(fmt::format("--state: '{}' is {}, and '{}' is {}", input, text(state), output,
+                             text(next)));
   }
 
   static onnx::Value value_of(const Port& port, const Tensor& tensor) {
@@ -178,6 +203,7 @@ class Entries {
   const Model& model_;
   const CompileOptions& options_;
   std::map<std::string, Tensor> state_;
+  std::set<std::string> met_;  // sizes of inputs
 };
 
 // Of the inputs whose sizes are said here, the file's say nothing.
@@ -218,6 +244,7 @@ ExportReport exported(const CompileOptions& options) {
   std::vector<ExportEntry> all;
   for (const CompileOptions::Entry& each : options.entries) all.push_back(entries.entry(each));
   if (all.empty()) all.push_back(entries.entry({}));
+  entries.want_all_sizes();
   ExportOptions library = options.library;
   library.state = entries.state();
   return export_c(all, options.folder, library);

@@ -107,7 +107,7 @@ WEFT_C_API int weft_port_bytes(weft_model* model, int kind, size_t index, size_t
 /* Models that were compiled with several entry points have a handle for each, which is closed like any other: weft_open()
  * gives the first. They share weights. */
 WEFT_C_API int weft_entry_count(weft_model* model, size_t* count);
-/* "" where there is only one. */
+/* "" where there is only one, which weft_entry_open() gives another handle for. */
 WEFT_C_API int weft_entry_name(weft_model* model, size_t index, const char** name);
 WEFT_C_API int weft_entry_open(weft_model* model, const char* name, weft_model** entry);
 

@@ -54,10 +54,11 @@ typedef struct weft_library_threads {
   void* context;
 } weft_library_threads;
 
-#define WEFT_LIBRARY_VERSION 1
+#define WEFT_LIBRARY_VERSION 2
+#define WEFT_LIBRARY_PLAIN 1
 
 typedef struct weft_library_description {
-  uint32_t version; /* WEFT_LIBRARY_VERSION */
+  uint32_t version; /* WEFT_LIBRARY_PLAIN where runs take ports alone: neither sizes nor state */
   uint32_t size;    /* of the description */
   const char* name;
   const char* target;             /* what it was written for */

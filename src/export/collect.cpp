@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 #include <weft/dev/base/hash.h>
@@ -18,7 +19,7 @@ using Outline = CallList::Outline;
 
 std::size_t aligned(std::size_t bytes) { return (bytes + alignment - 1) / alignment * alignment; }
 
-bool is_zero(const std::vector<std::byte>& bytes) {
+bool is_zero(std::span<const std::byte> bytes) {
   return std::ranges::all_of(bytes, [](std::byte byte) { return byte == std::byte(); });
 }
 

@@ -78,6 +78,12 @@ std::string next_of(const Library& library, const Entry& entry) {
   return library.entries[number].prefix + "_description";
 }
 
+// What programs of before there were sizes and state cannot call says so.
+int version_of(const Library& library, const Entry& entry) {
+  const bool wants_more = !entry.sizes.empty() || library.state.bytes > 0;
+  return wants_more ? WEFT_LIBRARY_VERSION : WEFT_LIBRARY_PLAIN;
+}
+
 std::string c_ports(const Entry& entry) {
   std::string shapes, ports;
   for (std::size_t i = 0; i < entry.ports.size(); ++i) {
@@ -91,6 +97,7 @@ std::string c_ports(const Entry& entry) {
     ports += fmt::format("  {{{}, {}, {}, {}, {}}},\n", in_c(port.title), shape, port.bytes(),
                          port.shape.size(), type_of(port).name);
   }
+  if (ports.empty()) ports = "  {NULL, NULL, 0, 0, WEFT_BOOL}\n";  // C has no empty arrays
   return fmt::format("\n{}static const weft_library_port {}_ports[] = {{\n{}}};\n\n", shapes,
                      entry.prefix, ports);
 }
@@ -131,12 +138,12 @@ std::string c_entry(const Library& library, const Entry& entry) {
   return c_ports(entry) + c_calls(library, entry) +
          fmt::format(
              "const weft_library_description {0}_description = {{\n"
-             "  WEFT_LIBRARY_VERSION, sizeof(weft_library_description), {1}, {2},\n"
+             "  {11}, sizeof(weft_library_description), {1}, {2},\n"
              "  {0}_ports, {3}, {4}, {5}, {6}, {7}, {8},\n  {{{9}}},\n  {10}_verify, {0}_call,\n",
              entry.prefix, in_c(library.name), in_c(library.target), entry.inputs(),
              entry.ports.size() - entry.inputs(), library.threads(), alignment,
-             library.workspace_bytes(), header_bytes + library.weights.size(), words,
-             library.name) +
+             library.workspace_bytes(), header_bytes + library.weights.size(), words, library.name,
+             version_of(library, entry)) +
          fmt::format("  {}, {}, {}, {}, {}, {}, {}, {}}};\n", in_c(entry.name),
                      is_open ? entry.prefix + "_open" : "NULL", entry.sizes.size(),
                      is_open ? entry.ranks() : 0, is_open ? entry.prefix + "_shapes_of" : "NULL",
@@ -191,7 +198,7 @@ std::string llvm_entry(const Library& library, const Entry& entry) {
              "@{0}_description = constant %description {{ i32 {2}, i32 {3}, ptr @name, ptr "
              "@target, ptr @{0}_ports,\n  i32 {4}, i32 {5}, i32 {6}, i32 {7}, i64 {8}, i64 {9}, "
              "[4 x i64] [{10}],\n  ptr @{11}_verify, ptr @{0}_run,\n",
-             entry.prefix, in_llvm(entry.name), WEFT_LIBRARY_VERSION,
+             entry.prefix, in_llvm(entry.name), version_of(library, entry),
              sizeof(weft_library_description), entry.inputs(), entry.ports.size() - entry.inputs(),
              library.threads(), alignment, library.workspace_bytes(),
              header_bytes + library.weights.size(), words, library.name) +

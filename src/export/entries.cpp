@@ -20,21 +20,29 @@ std::vector<const Node*> variables_of(const std::vector<Dim>& dims) {
   return variables;
 }
 
+std::vector<Tensor> tensors_of(const std::vector<NamedTensor>& named) {
+  std::vector<Tensor> tensors;
+  for (const auto& [name, tensor] : named) tensors.push_back(tensor);
+  return tensors;
+}
+
 }  // namespace
 
-RecordedEntry::RecordedEntry(const ExportEntry& entry, const std::string& device) {
+void run_first(const ExportEntry& entry, FirstRuns& first) {
+  first.run([&](const std::vector<Tensor>& given) { return tensors_of(entry.function(given)); },
+            tensors_of(entry.inputs));
+}
+
+RecordedEntry::RecordedEntry(const ExportEntry& entry, const FirstRuns& first,
+                             const std::string& device) {
   entry_.name = entry.name;
-  std::vector<Tensor> given;
-  for (const auto& [name, tensor] : entry.inputs) given.push_back(tensor);
   std::vector<NamedTensor> outputs;
   recorded_ = std::make_unique<Recorded>(
       [&](const std::vector<Tensor>& arguments) {
         outputs = entry.function(arguments);
-        std::vector<Tensor> results;
-        for (const auto& [name, tensor] : outputs) results.push_back(tensor);
-        return results;
+        return tensors_of(outputs);
       },
-      given);
+      tensors_of(entry.inputs), first);
   Identifiers names;
   for (const char* taken : {"sizes", "state"}) names.of(taken);
   for (const NamedTensor& input : entry.inputs) add_port(input, false, names);
@@ -47,9 +55,10 @@ RecordedEntry::RecordedEntry(const ExportEntry& entry, const std::string& device
   all.insert(all.end(), outputs.begin(), outputs.end());
   for (const auto& [name, tensor] : all)
     for (const Dim& dim : tensor.dims()) dims.push_back(dim);
+  if (dims.empty()) return;
   shapes_ = std::make_unique<Recorded>(
       [&](const std::vector<Tensor>&) { return std::vector{tensor_of_sizes(dims, device)}; },
-      std::vector<Tensor>());
+      std::vector<Tensor>(), first);
 }
 
 void RecordedEntry::add_port(const NamedTensor& named, bool is_output, Identifiers& names) {
@@ -81,21 +90,28 @@ Entry RecordedEntry::made(Collection& collection, const std::string& library) co
   entry.run = collection.routine(*recorded_, entry.sizes);
   if (shapes_ == nullptr) return entry;
   entry.shapes = collection.routine(*shapes_, entry.sizes);
-  if (entry.shapes.workspace_bytes > 0) internal_error("export: shapes take memory");
+  if (!std::ranges::all_of(entry.shapes.calls, &Call::only_writes_ports))
+    internal_error("export: shapes take more than sizes");
   return entry;
 }
 
 namespace {
 
-// Parts of the state that tensors lie in get their names.
+// Parts of the state that tensors are, as a whole, get their names.
 void name_state(const std::vector<NamedTensor>& tensors, const Collection& collection,
                 State& state) {
   Identifiers names;
+  names.of("bytes");
   for (const auto& [name, tensor] : tensors) {
-    const Place* place = collection.state_of(*elements_in_memory(tensor).memory);
-    if (place == nullptr) continue;
-    const auto part = std::ranges::find(state.parts, place->offset, &StatePart::offset);
-    if (part->name.empty()) part->name = names.of(name);
+    const Elements elements = elements_in_memory(tensor);
+    const Place* place = collection.state_of(*elements.memory);
+    if (place == nullptr || elements.bytes != elements.memory->bytes() || elements.bytes == 0)
+      continue;
+    const auto is_there = [&](const StatePart& part) {
+      return part.offset == place->offset && part.bytes() > 0;
+    };
+    StatePart& part = *std::ranges::find_if(state.parts, is_there);
+    if (part.name.empty()) part.name = names.of(name);
   }
 }
 
@@ -109,6 +125,9 @@ void add_entries(const std::vector<std::unique_ptr<RecordedEntry>>& entries,
   Collection collection(all, render, library);
   for (const auto& entry : entries)
     library.entries.push_back(entry->made(collection, library.name));
+  for (const Entry& entry : library.entries)
+    if (entry.ports.empty() && library.state.bytes == 0)
+      user_error(fmt::format("export: '{}' is given nothing, and gives nothing", entry.prefix));
   collection.keep_state();
   name_state(state, collection, library.state);
 }

@@ -13,10 +13,13 @@
 
 namespace weft::exported {
 
+// To be done with all entry points before any is recorded: what one assigns to may get memory, which others read.
+void run_first(const ExportEntry& entry, FirstRuns& first);
+
 // A function that was recorded, and what its ports are.
 class RecordedEntry {
  public:
-  RecordedEntry(const ExportEntry& entry, const std::string& device);
+  RecordedEntry(const ExportEntry& entry, const FirstRuns& first, const std::string& device);
 
   const Recorded& recorded() const { return *recorded_; }
   Entry made(Collection& collection, const std::string& library) const;

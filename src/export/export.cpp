@@ -88,6 +88,7 @@ void check(const std::vector<ExportEntry>& entries, const ExportOptions& options
   if (entries.empty()) user_error("export: there is no function to export");
   if (!is_identifier(options.name))
     user_error(fmt::format("export: '{}' cannot stand in front of names of C", options.name));
+  const std::string device = export_device(options.target);
   std::set<std::string> names;
   for (const ExportEntry& entry : entries) {
     const bool has_name = is_identifier(entry.name);
@@ -95,12 +96,16 @@ void check(const std::vector<ExportEntry>& entries, const ExportOptions& options
       user_error(fmt::format("export: '{}' is no name for an entry point in C", entry.name));
     if (!names.insert(upper(entry.name)).second)
       user_error(fmt::format("export: two entry points have the name '{}'", entry.name));
-    const std::string device = export_device(options.target);
     for (const auto& [name, tensor] : entry.inputs)
       if (tensor.device() != device)
         user_error(fmt::format("export: '{}' is on {} where {} plans for {}", name, tensor.device(),
                                device, options.target));
   }
+  for (const std::string& name : names)
+    for (const std::string& other : names)
+      if (other.starts_with(name + "_"))
+        user_error(fmt::format(
+            "export: entry points '{}' and '{}' could give two things one name in C", name, other));
 }
 
 }  // namespace
@@ -111,9 +116,12 @@ ExportReport export_c(const std::vector<ExportEntry>& entries, const std::string
   using namespace exported;
   check(entries, options);
   Library library{options.name, options.target, {}, {}, {}, {}};
+  FirstRuns first;
+  for (const ExportEntry& entry : entries) run_first(entry, first);
   std::vector<std::unique_ptr<RecordedEntry>> recorded;
   for (const ExportEntry& entry : entries)
-    recorded.push_back(std::make_unique<RecordedEntry>(entry, export_device(options.target)));
+    recorded.push_back(
+        std::make_unique<RecordedEntry>(entry, first, export_device(options.target)));
   const exported::Target& target = target_named(options.target);
   Code code(target, find_device(export_device(options.target)));
   add_entries(

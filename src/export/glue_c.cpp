@@ -47,14 +47,20 @@ class CGlue {
   std::string status(StatusCode code) const {
     return fmt::format("{}_{}", upper(name_), statuses[code].name);
   }
-  std::string misaligned(const char* pointer) const {
-    return fmt::format("  if ((uintptr_t){} % {} != 0) return {};\n", pointer, alignment,
-                       status(Misaligned));
+  std::string missing(const std::vector<std::string>& pointers) const {
+    std::string text;
+    for (const std::string& pointer : pointers)
+      text += fmt::format("  if ({} == NULL) return {};\n", pointer, status(Missing));
+    return text;
+  }
+  std::string missing_or_misaligned(const std::string& pointer) const {
+    return missing({pointer}) + fmt::format("  if ((uintptr_t){} % {} != 0) return {};\n", pointer,
+                                            alignment, status(Misaligned));
   }
 
   std::string checks() const {
-    std::string text =
-        fmt::format("static int {}_check(const void *weights) {{\n", name_) + misaligned("weights");
+    std::string text = fmt::format("static int {}_check(const void *weights) {{\n", name_) +
+                       missing_or_misaligned("weights");
     text += "  const uint64_t *header = weights;\n";
     for (const HeaderField& field : header_fields(library_))
       text += fmt::format("  if (header[{}] != {:#x}u) return {};\n",
@@ -88,13 +94,14 @@ class CGlue {
         "  memcpy(state, (const char *)weights + {3}, {4});\n"
         "  memset((char *)state + {4}, 0, {5});\n"
         "  return {1};\n}}\n\n",
-        name_, status(Ok), misaligned("state"), header_bytes + state.kept_at, state.kept_bytes,
-        state.bytes - state.kept_bytes);
+        name_, status(Ok), missing_or_misaligned("state"), header_bytes + state.kept_at,
+        state.kept_bytes, state.bytes - state.kept_bytes);
   }
 
   std::string sizes(const Entry& entry) const {
     std::string text =
-        fmt::format("static int {0}_check_sizes(const {0}_sizes *sizes) {{\n", entry.prefix);
+        fmt::format("static int {0}_check_sizes(const {0}_sizes *sizes) {{\n", entry.prefix) +
+        missing({"sizes"});
     for (const Size& size : entry.sizes)
       text += fmt::format("  if (sizes->{0} < {1} || sizes->{0} > {2}) return {3};\n", size.name,
                           size.least, size.most, status(OutOfRange));
@@ -108,8 +115,8 @@ class CGlue {
     return fmt::format(
         "int {0}_shapes(const {0}_sizes *sizes, int64_t *shapes) {{\n"
         "  const int status = {0}_check_sizes(sizes);\n"
-        "  if (status != {1}) return status;\n{2}  return {1};\n}}\n\n",
-        entry.prefix, status(Ok), calls);
+        "  if (status != {1}) return status;\n{2}{3}  return {1};\n}}\n\n",
+        entry.prefix, status(Ok), missing({"shapes"}), calls);
   }
 
   std::string address(const Place& place, const std::vector<std::string>& ports) const {
@@ -162,15 +169,26 @@ class CGlue {
     return text + "  }\n";
   }
 
+  std::string workspace_check() const {
+    return library_.workspace_bytes() > 0 ? missing_or_misaligned("workspace") : "";
+  }
+  static std::vector<std::string> wanted(const Entry& entry) {
+    std::vector<std::string> pointers{"io"};
+    for (const Port& port : entry.ports)
+      if (port.bytes() > 0) pointers.push_back("io->" + port.name);
+    return pointers;
+  }
+
   // What stands in front of the calls.
   std::string run_checks(const Entry& entry) const {
     const std::string failed = fmt::format("  if (status != {}) return status;\n", status(Ok));
     std::string text = fmt::format("  int status = {}_check(weights);\n", name_) + failed +
-                       misaligned("workspace");
+                       workspace_check() + missing(wanted(entry));
     if (!entry.sizes.empty())
       text += fmt::format("  status = {}_check_sizes(io->sizes);\n", entry.prefix) + failed;
     if (library_.state.bytes > 0)
-      text += misaligned("io->state") + "  char *const state = io->state;\n  (void)state;\n";
+      text +=
+          missing_or_misaligned("io->state") + "  char *const state = io->state;\n  (void)state;\n";
     if (entry.copies_open())
       text += fmt::format("  int64_t shapes[{}];\n  status = {}_shapes(io->sizes, shapes);\n",
                           entry.ranks(), entry.prefix) +

@@ -75,8 +75,14 @@ done:
     return fmt::format("  br i1 {0}, label %not.{1}, label %{1}\nnot.{1}:\n  ret i32 {2}\n{1}:\n",
                        condition, next, static_cast<int>(code));
   }
-  static std::string return_if_misaligned(std::string_view pointer) {
-    return fmt::format(
+  static std::string return_if_missing(std::string_view pointer) {
+    return fmt::format("  %{0}.is_missing = icmp eq ptr %{0}, null\n", pointer) +
+           return_if(fmt::format("%{}.is_missing", pointer), Missing,
+                     fmt::format("{}.there", pointer));
+  }
+  static std::string return_if_missing_or_misaligned(std::string_view pointer) {
+    return return_if_missing(pointer) +
+           fmt::format(
                "  %{0}.address = ptrtoint ptr %{0} to i64\n"
                "  %{0}.odd = and i64 %{0}.address, {1}\n"
                "  %{0}.is_odd = icmp ne i64 %{0}.odd, 0\n",
@@ -87,7 +93,7 @@ done:
 
   std::string check() const {
     std::string text = fmt::format("define internal i32 @{}_check(ptr %weights) {{\n", name_) +
-                       return_if_misaligned("weights");
+                       return_if_missing_or_misaligned("weights");
     int number = 0;
     for (const HeaderField& field : header_fields(library_)) {
       text += fmt::format(
@@ -151,7 +157,7 @@ end:
   std::string start() const {
     const State& state = library_.state;
     return fmt::format("define i32 @{}_start(ptr %weights, ptr %state) {{\n", name_) + checked() +
-           return_if_misaligned("state") +
+           return_if_missing_or_misaligned("state") +
            fmt::format(
                "  %from = getelementptr i8, ptr %weights, i64 {0}\n"
                "  %zeros = getelementptr i8, ptr %state, i64 {1}\n"
@@ -163,7 +169,8 @@ end:
 
   static std::string check_sizes(const Entry& entry) {
     std::string text =
-        fmt::format("define internal i32 @{}_check_sizes(ptr %sizes) {{\n", entry.prefix);
+        fmt::format("define internal i32 @{}_check_sizes(ptr %sizes) {{\n", entry.prefix) +
+        return_if_missing("sizes");
     for (std::size_t i = 0; i < entry.sizes.size(); ++i) {
       text += fmt::format(
           "  %at{0} = getelementptr i64, ptr %sizes, i64 {0}\n  %size{0} = load i64, ptr %at{0}\n"
@@ -179,7 +186,8 @@ end:
     std::string text =
         fmt::format("define i32 @{}_shapes(ptr %sizes, ptr %port0) {{\n", entry.prefix) +
         memory_of_calls(entry.shapes) +
-        return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix));
+        return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix)) +
+        return_if_missing("port0");
     for (const Call& call : entry.shapes.calls) text += call_text(entry, call, "null");
     return text + "  ret i32 0\n}\n";
   }
@@ -296,10 +304,14 @@ end:
                     entry.prefix) +
         memory_of_calls(entry.run) +
         fmt::format("  %shapes = alloca [{} x i64]\n", std::max<std::size_t>(entry.ranks(), 1)) +
-        checked() + return_if_misaligned("workspace");
+        checked();
+    if (library_.workspace_bytes() > 0) text += return_if_missing_or_misaligned("workspace");
+    text += return_if_missing("io");
     text += fmt::format("  %constants = getelementptr i8, ptr %weights, i64 {}\n", header_bytes) +
             io(entry);
-    if (library_.state.bytes > 0) text += return_if_misaligned("state");
+    for (std::size_t i = 0; i < entry.ports.size(); ++i)
+      if (entry.ports[i].bytes() > 0) text += return_if_missing(fmt::format("port{}", i));
+    if (library_.state.bytes > 0) text += return_if_missing_or_misaligned("state");
     if (!entry.sizes.empty())
       text += return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix));
     if (entry.copies_open())

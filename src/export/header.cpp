@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cctype>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -172,9 +173,30 @@ std::string upper(std::string_view name) {
   return result;
 }
 
+namespace {
+
+// Of ports, sizes and parts of the state, names may be put together to the same.
+void want_each_once(const std::string& text) {
+  constexpr std::string_view define = "#define ";
+  std::set<std::string_view> names;
+  for (std::size_t at = text.find(define); at != text.npos; at = text.find(define, at)) {
+    at += define.size();
+    const std::string_view name = std::string_view(text).substr(at, text.find(' ', at) - at);
+    if (!names.insert(name).second)
+      user_error(
+          fmt::format("export: the header would have two numbers {}: name one of what they "
+                      "are of otherwise",
+                      name));
+  }
+}
+
+}  // namespace
+
 std::string header_text(const Library& library) {
   std::string entries;
   for (const Entry& entry : library.entries) entries += entry_part(library, entry);
+  const std::string own_state = state(library);
+  want_each_once(own_state + entries);
   using fmt::arg;
   return fmt::format(fmt::runtime(library_text), arg("n", library.name),
                      arg("N", upper(library.name)), arg("target", library.target),
@@ -182,8 +204,8 @@ std::string header_text(const Library& library) {
                      arg("alignment", alignment),
                      arg("weights", header_bytes + library.weights.size()),
                      arg("workspace", library.workspace_bytes()), arg("threads", library.threads()),
-                     arg("codes", codes(library)), arg("state", state(library)),
-                     arg("entries", entries), arg("description", library_header));
+                     arg("codes", codes(library)), arg("state", own_state), arg("entries", entries),
+                     arg("description", library_header));
 }
 
 }  // namespace weft::exported

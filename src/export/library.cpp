@@ -4,16 +4,31 @@
 
 namespace weft::exported {
 
-std::int64_t Port::elements() const {
+namespace {
+
+std::int64_t elements_of(const std::vector<std::int64_t>& shape) {
   std::int64_t count = 1;
   for (const std::int64_t size : shape) count *= size;
   return count;
 }
 
+}  // namespace
+
+std::int64_t Port::elements() const { return elements_of(shape); }
 std::size_t Port::bytes() const { return static_cast<std::size_t>(elements()) * dtype.bytes(); }
+
+std::size_t StatePart::bytes() const {
+  return static_cast<std::size_t>(elements_of(shape)) * dtype.bytes();
+}
 
 bool Call::has_sizes() const {
   return std::ranges::any_of(values, [](const Number& value) { return value.size.has_value(); });
+}
+
+bool Call::only_writes_ports() const {
+  return !is_copy() && std::ranges::all_of(places, [](const Place& place) {
+    return place.in == Place::In::Port || place.in == Place::In::Nothing;
+  });
 }
 
 std::size_t Routine::most_places() const {

@@ -59,6 +59,7 @@ struct Call {
 
   bool is_copy() const { return bytes > 0; }
   bool has_sizes() const;
+  bool only_writes_ports() const;
 };
 
 struct Routine {
@@ -92,6 +93,8 @@ struct StatePart {
   DType dtype;
   std::vector<std::int64_t> shape;
   std::size_t offset;
+
+  std::size_t bytes() const;
 };
 struct State {
   std::size_t bytes = 0, kept_bytes = 0, kept_at = 0;  // in the weights

@@ -24,7 +24,8 @@ enum StatusCode : std::uint8_t {
   NoWeights,
   OtherWeights,
   Damaged,
-  OutOfRange
+  OutOfRange,
+  Missing
 };
 // clang-format off
 constexpr Status statuses[] = {
@@ -35,6 +36,7 @@ constexpr Status statuses[] = {
     {"OTHER_WEIGHTS", "these are the weights of another library"},
     {"DAMAGED",       "the bytes are not those that were written"},
     {"OUT_OF_RANGE",  "a size is less or more than it may be"},
+    {"MISSING",       "what has to be there is NULL"},
 };
 // clang-format on
 

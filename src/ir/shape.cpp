@@ -35,8 +35,8 @@ class Sizes {
     return own(interner_.intern({Op::Const, dtypes::index, {}, &arg}));
   }
 
-  // Folds constants, also into a sum that ends in one, as all do that have one; anything harder is
-  // for the rules.
+  // Folds constants, also into a sum that ends in one, and puts one last; anything harder is for the
+  // rules.
   const Node* sum(const Node* a, const Node* b) {
     if (a->is_const()) std::swap(a, b);
     if (b->is_const_int(0)) return a;

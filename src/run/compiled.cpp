@@ -208,15 +208,30 @@ int open_entry(const Model& model, const weft_library_description& about, Model&
   return WEFT_OK;
 }
 
+constexpr std::uint32_t most_alignment = 4096;
 constexpr std::size_t first_bytes = offsetof(weft_library_description, entry);
 
+bool is_known(const weft_library_description& about) {
+  return about.version >= WEFT_LIBRARY_PLAIN && about.version <= WEFT_LIBRARY_VERSION &&
+         about.size >= first_bytes;
+}
+
 bool is_usable(const weft_library_description& about) {
-  return about.alignment >= sizeof(void*) && about.alignment <= longest_path &&
+  return about.alignment >= sizeof(void*) && about.alignment <= most_alignment &&
          (about.alignment & (about.alignment - 1)) == 0 && about.ports != nullptr &&
          about.run != nullptr && about.verify != nullptr &&
-         (about.size_count == 0 || about.shapes != nullptr) &&
-         (about.state_bytes == 0 || about.start != nullptr) &&
-         (about.next == nullptr || is_usable(*about.next));
+         (about.size_count == 0 || (about.sizes != nullptr && about.shapes != nullptr)) &&
+         (about.state_bytes == 0 || about.start != nullptr);
+}
+
+// Those behind the first have all members, and the same state.
+bool are_usable(const weft_library_description& first) {
+  if (!is_usable(first)) return false;
+  for (const auto* each = first.next; each != nullptr; each = each->next)
+    if (!is_known(*each) || each->size < sizeof *each || each->entry == nullptr ||
+        each->state_bytes != first.state_bytes || !is_usable(*each))
+      return false;
+  return true;
 }
 
 int load_library(const char* path, Compiled& compiled) {
@@ -226,10 +241,10 @@ int load_library(const char* path, Compiled& compiled) {
   compiled.files->library = library;
   const auto* about =
       static_cast<const weft_library_description*>(dlsym(library, "weft_library_v1"));
-  if (about != nullptr && about->version == WEFT_LIBRARY_VERSION && about->size >= first_bytes)
-    std::memcpy(&compiled.about, about, std::min<std::size_t>(about->size, sizeof *about));
+  const bool known = about != nullptr && is_known(*about);
+  if (known) std::memcpy(&compiled.about, about, std::min<std::size_t>(about->size, sizeof *about));
   compiled.files->first = about;
-  if (compiled.about.version != WEFT_LIBRARY_VERSION || !is_usable(compiled.about))
+  if (!known || !are_usable(compiled.about))
     return fail(WEFT_BAD_FILE,
                 "%.400s was not written by weft compile, or by another version of it", path);
   return WEFT_OK;

@@ -17,6 +17,17 @@ void destroy(Held* held) {
   std::free(model);
 }
 
+// Gives the model a handle, which is one of its users already.
+int hand_out(Model& model, weft_model** handle) {
+  std::uintptr_t number = 0;
+  if (const int problem = add_handle(HandleKind::Model, &model, number)) {
+    release(&model);
+    return problem;
+  }
+  *handle = reinterpret_cast<weft_model*>(number);
+  return WEFT_OK;
+}
+
 // A handle for what `fill` opens.
 template <class Fill>
 int new_model(weft_model** model, Fill fill) {
@@ -28,13 +39,7 @@ int new_model(weft_model** model, Fill fill) {
   }
   made->destroy = destroy;
   made->users = 1;
-  std::uintptr_t number = 0;
-  if (const int problem = add_handle(HandleKind::Model, made, number)) {
-    destroy(made);
-    return problem;
-  }
-  *model = reinterpret_cast<weft_model*>(number);
-  return WEFT_OK;
+  return hand_out(*made, model);
 }
 
 template <class Fill>
@@ -125,6 +130,10 @@ int weft_entry_open(weft_model* handle, const char* name, weft_model** made) {
   *made = nullptr;
   const Used<Model> model(handle);
   if (!model) return model.problem();
+  if (model->entries == nullptr && *name == '\0') {
+    use(&*model);
+    return hand_out(*model, made);
+  }
   for (const auto* entry = model->entries; entry != nullptr; entry = entry->next)
     if (std::strcmp(entry->entry, name) == 0)
       return new_model(made,

@@ -126,7 +126,7 @@ int place_of(Session& session, std::size_t port, void*& place) {
   place = session.given[port];
   const weft_library_port& about = session.model->ports[port];
   if (place != nullptr) return check_memory(session, port, place, session.given_bytes[port]);
-  if (about.bytes == 0) return WEFT_OK;
+  if (session.bytes_of(port) == 0) return WEFT_OK;
   if (port < session.model->inputs)
     return fail(WEFT_NOT_SET, "input '%.200s' has no value", about.name);
   if (session.own[port] == nullptr && posix_memalign(&session.own[port], line, about.bytes) != 0) {
@@ -137,7 +137,11 @@ int place_of(Session& session, std::size_t port, void*& place) {
   return WEFT_OK;
 }
 
+// Compiled models take no NULL, even where there are no elements.
 int run_with(Session& session, void** ports) {
+  static char nowhere alignas(line)[line];
+  for (std::uint32_t i = 0; i < session.model->all(); ++i)
+    if (ports[i] == nullptr) ports[i] = nowhere;
   return session.model->is->run(session.state, ports, session.sizes);
 }
 

@@ -28,7 +28,10 @@ void Capture::note(const std::shared_ptr<Storage>& storage) {
 }
 
 void Capture::keep_before_change(Storage& storage) {
-  if (before_ == nullptr || before_->contains(storage.number())) return;
+  if (before_ == nullptr || storage.number() >= first_ || before_->contains(storage.number()))
+    return;
+  if (are_several(storage.device().get()))
+    user_error("the function assigns to a tensor that lies on several devices");
   const Elements held =
       elements_in_memory(Tensor::from(Operand(storage.present(), storage.device(), false)));
   std::vector<std::byte>& bytes = (*before_)[storage.number()];

@@ -27,7 +27,7 @@ class Capture {
  public:
   enum Reading : std::uint8_t { Allowed, Refused };
 
-  // What is assigned to while it lives is kept in `before`, as it was.
+  // What was there and is assigned to while it lives is kept in `before`, as it was.
   explicit Capture(Reading reading, ValuesBefore* before = nullptr);
   ~Capture();
   Capture(const Capture&) = delete;

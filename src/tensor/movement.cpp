@@ -14,26 +14,38 @@
 namespace weft {
 namespace {
 
-UOp one() { return const_int(1); }
-
 bool is_minus_one(const UOp& size) { return size->is_const_int(-1); }
 
 // A product of sizes: the numbers multiplied, what is symbolic listed.
 struct Elements {
-  explicit Elements(const Sizes& sizes) {
+  Elements(std::string_view op, std::span<const UOp> sizes) {
     for (const UOp& size : sizes) {
       if (is_minus_one(size)) continue;
       if (!size->is_const())
         symbols.push_back(size.node());
       else
-        numbers = elements_of("reshape", numbers, size->lo());
+        numbers = elements_of(op, numbers, size->lo());
     }
-    std::ranges::sort(symbols);
+  }
+
+  // In the order of the sizes and the number last: shapes that come about in several ways are the same.
+  UOp product() const {
+    UOp product;
+    for (const Node* symbol : symbols) {
+      const UOp size = weft::cast(UOp(symbol), dtypes::index);
+      product = product.is_null() ? size : product * size;
+    }
+    if (product.is_null()) return const_int(numbers);
+    return numbers == 1 ? product : product * numbers;
   }
 
   std::int64_t numbers = 1;
   std::vector<const Node*> symbols;
 };
+
+bool has_same_symbols(const Elements& a, const Elements& b) {
+  return std::ranges::is_permutation(a.symbols, b.symbols);
+}
 
 // The sizes, with what -1 stands for. Where symbolic sizes change, whether they fit is left open.
 Sizes reshaped_sizes(const UOp& tensor, const Shape& shape) {
@@ -45,23 +57,24 @@ Sizes reshaped_sizes(const UOp& tensor, const Shape& shape) {
   };
   for (const UOp& size : sizes)
     if (!is_minus_one(size) && size->bounds().hi < 0) wrong("a size is negative");
-  const Elements from(sizes_of(tensor)), to(sizes);
+  Elements left("reshape", sizes_of(tensor));
+  const Elements to("reshape", sizes);
   const auto open = std::ranges::find_if(sizes, is_minus_one);
   if (open == sizes.end()) {
-    if (from.symbols == to.symbols && from.numbers != to.numbers)
-      wrong(fmt::format("{} elements are not {}", from.numbers, to.numbers));
+    if (has_same_symbols(left, to) && left.numbers != to.numbers)
+      wrong(fmt::format("{} elements are not {}", left.numbers, to.numbers));
     return sizes;
   }
   if (std::ranges::count_if(sizes, is_minus_one) > 1) wrong("only one size can be -1");
-  if (!std::ranges::includes(from.symbols, to.symbols))
-    wrong("-1 cannot stand for what is symbolic");
-  if (to.numbers == 0 || from.numbers % to.numbers != 0)
-    wrong(fmt::format("{} elements are no multiple of {}", from.numbers, to.numbers));
-  std::vector<const Node*> left;
-  std::ranges::set_difference(from.symbols, to.symbols, std::back_inserter(left));
-  UOp size = const_int(from.numbers / to.numbers);
-  for (const Node* symbol : left) size = size->is_const_int(1) ? UOp(symbol) : size * UOp(symbol);
-  *open = size;
+  for (const Node* symbol : to.symbols) {
+    const auto same = std::ranges::find(left.symbols, symbol);
+    if (same == left.symbols.end()) wrong("-1 cannot stand for what is symbolic");
+    left.symbols.erase(same);
+  }
+  if (to.numbers == 0 || left.numbers % to.numbers != 0)
+    wrong(fmt::format("{} elements are no multiple of {}", left.numbers, to.numbers));
+  left.numbers /= to.numbers;
+  *open = left.product();
   return sizes;
 }
 
@@ -81,14 +94,10 @@ Tensor Tensor::flatten(std::int64_t first, std::int64_t last) const {
   if (first > last) user_error(fmt::format("flatten: axis {} comes after axis {}", first, last));
   const std::vector<Dim> sizes = dims();
   std::vector<Dim> result(sizes.begin(), sizes.begin() + first);
-  UOp product = one();
-  for (std::int64_t i = first; i <= last; ++i) {
-    const UOp& size = sizes[static_cast<std::size_t>(i)].uop();
-    product = product->is_const() && size->is_const()
-                  ? const_int(elements_of("flatten", product->lo(), size->lo()))
-                  : product * weft::cast(size, dtypes::index);
-  }
-  result.emplace_back(product);
+  std::vector<UOp> joined;
+  for (auto i = static_cast<std::size_t>(first); i <= static_cast<std::size_t>(last); ++i)
+    joined.push_back(sizes[i].uop());
+  result.emplace_back(Elements("flatten", joined).product());
   result.insert(result.end(), sizes.begin() + last + 1, sizes.end());
   return reshape(Shape(result));
 }

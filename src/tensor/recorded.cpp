@@ -14,14 +14,6 @@
 namespace weft {
 namespace {
 
-void run_once(const Recorded::Function& function, const std::vector<Tensor>& given,
-              ValuesBefore& before) {
-  const Capture watch(Capture::Allowed, &before);
-  std::vector<Tensor> results = function(given);
-  Tensor::realize(results);
-  watch.own_assigned();
-}
-
 // Over memory that nothing else of the graph stands for.
 Tensor own_tensor(const Tensor& given, const std::shared_ptr<Buffer>& memory) {
   const Operand x(given);
@@ -35,11 +27,15 @@ std::vector<std::shared_ptr<Storage>> assigned_to(const Capture& capture) {
   return storages;
 }
 
-void check(const Capture& capture) {
+// Arguments are the storages from `first_argument` on.
+void check(const Capture& capture, std::uint64_t first_argument) {
   if (!capture.drawings.empty())
     user_error(
         "a function that draws random numbers would draw the same in every call: give it those "
         "as an argument");
+  for (const auto& storage : assigned_to(capture))
+    if (storage->number() >= first_argument)
+      user_error("the function assigns to an argument: let it assign to a tensor that it captures");
   if (capture.has_moved())
     user_error(
         "the function assigns to a tensor that had no memory of its own in the call before: "
@@ -55,16 +51,16 @@ void realize(const std::vector<Tensor>& results,
     if (const UOp version = storage->version(); version->op() == Op::After)
       open.emplace_back(version, storage->device(), false);
   if (!open.empty()) Batch(open).run();
-  for (const auto& storage : assigned) storage->settle();
+  for (const auto& storage : assigned) storage->rest();
 }
 
-Assigned assigned_memory(Storage& storage, const ValuesBefore& before) {
+Assigned assigned_memory(Storage& storage, const FirstRuns::Before& before) {
   const UOp present = storage.present();
   const std::vector<const Node*> buffers = buffers_of(present.node());
   const auto held = before.find(storage.number());
-  if (buffers.size() != 1 || held == before.end())
-    user_error(
-        "the function assigns to a tensor that lies on several devices, or not in its first call");
+  if (held == before.end())
+    user_error("the function assigns to a tensor that it did not assign to in its first call");
+  if (buffers.size() != 1) internal_error("what was assigned to has no memory");
   Assigned assigned{memory_of(buffers[0]), present->dtype(), {}, held->second};
   if (assigned.memory->bytes() != assigned.before.size())
     internal_error("what was assigned to has memory of another size");
@@ -74,9 +70,22 @@ Assigned assigned_memory(Storage& storage, const ValuesBefore& before) {
 
 }  // namespace
 
-Recorded::Recorded(const Function& function, const std::vector<Tensor>& given) {
-  ValuesBefore before;
-  run_once(function, given, before);
+void FirstRuns::run(const RecordedFunction& function, const std::vector<Tensor>& given) {
+  const Capture watch(Capture::Allowed, &before_);
+  std::vector<Tensor> results = function(given);
+  Tensor::realize(results);
+  watch.own_assigned();
+}
+
+FirstRuns::~FirstRuns() {
+  for (const auto& storage : Storage::alive())
+    if (const auto held = before_.find(storage->number()); held != before_.end())
+      storage->put_back(held->second);
+}
+
+Recorded::Recorded(const RecordedFunction& function, const std::vector<Tensor>& given,
+                   const FirstRuns& first) {
+  const std::uint64_t first_argument = Storage::next_number();
   std::vector<Tensor> own;
   for (const Tensor& tensor : given) {
     const Elements from = elements_in_memory(tensor);
@@ -86,15 +95,12 @@ Recorded::Recorded(const Function& function, const std::vector<Tensor>& given) {
   const CallList::Recording recording(list);
   const Capture capture(Capture::Refused);
   results = function(own);
-  check(capture);
+  check(capture, first_argument);
   const auto storages = assigned_to(capture);
   realize(results, storages);
   for (const Tensor& result : results) elements.push_back(elements_in_memory(result));
-  for (const auto& storage : storages) {
-    assigned.push_back(assigned_memory(*storage, before));
-    assigned.back().memory->copy_in(assigned.back().before);
-    storage->renew();
-  }
+  for (const auto& storage : storages)
+    assigned.push_back(assigned_memory(*storage, first.before()));
 }
 
 Tensor tensor_of_sizes(const std::vector<Dim>& sizes, const std::string& device) {

@@ -137,6 +137,16 @@ void Storage::renew() {
     current_ = new_buffer(current_->dtype(), sizes_of(current_), memory_of(current_.node()));
 }
 
+void Storage::put_back(std::span<const std::byte> bytes) {
+  const std::lock_guard lock(mutex_);
+  current_ = new_memory(current_->dtype(), sizes_of(current_), device_);
+  fill_memory(current_, bytes);
+  owned_ = true;
+  tracked_ = false;
+  looked_at_ = true;
+  ++changes_;
+}
+
 void Storage::freeze() {
   const std::lock_guard lock(mutex_);
   tracked_ = false;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 
 #include <weft/dev/device/buffer.h>
 #include <weft/dev/ir/graph.h>
@@ -51,6 +52,8 @@ class Storage {
   void part();
   // The memory was written by somebody else: what was computed from it is not what it would give now.
   void renew();
+  // These are its values, whatever was assigned to it, in other memory.
+  void put_back(std::span<const std::byte> bytes);
 
   // What lies in memory is constant from now on: an assignment takes other memory.
   void freeze();

@@ -37,6 +37,7 @@ void test_closed_handles(void);
 void test_threads(weft_model* model);
 void test_pool(void);
 void test_entries(const char* sums);
+void test_delay(const char* delay);
 void test_onnx(int has_compiler);
 
 #endif

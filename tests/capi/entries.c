@@ -113,6 +113,27 @@ static void test_state(weft_model *one, weft_model *many) {
   OK(weft_session_close(other));
 }
 
+/* Each call finds the state as the one before left it, also where it only hands it on. */
+void test_delay(const char *delay) {
+  weft_model *model = opened(delay), *same = NULL;
+  weft_session *session = NULL;
+  const char *name = NULL;
+  OK(weft_entry_name(model, 0, &name));
+  OK(weft_entry_open(model, name, &same));
+  OK(weft_close(model));
+  session = session_of(same);
+  for (int call = 0; call < 5; call++) {
+    const float x[width] = {(float)(call + 1), 10, 20};
+    const void *late = NULL;
+    OK(weft_set_input(session, 0, WEFT_F32, x, sizeof x));
+    OK(weft_run(session));
+    OK(weft_output(session, 0, &late, NULL));
+    CHECK(*(const float *)late == (call < 2 ? 0 : (float)(call - 1)));
+  }
+  OK(weft_session_close(session));
+  OK(weft_close(same));
+}
+
 void test_entries(const char *sums) {
   weft_model *one = opened(sums), *many = NULL, *again = opened(sums);
   weft_model *stateless = opened(folder);

@@ -1,4 +1,4 @@
-/* Tests of the C API. Usage: capi_test FOLDER BATCH_FOLDER SUMS_FOLDER MODEL.onnx DRAWING compiler|none */
+/* Tests of the C API. Usage: capi_test FOLDER BATCH_FOLDER SUMS_FOLDER DELAY_FOLDER MODEL.onnx DRAWING compiler|none */
 #include <stdlib.h>
 
 #include "check.h"
@@ -60,11 +60,11 @@ static void read_drawing(const char *path) {
 }
 
 int main(int count, char **arguments) {
-  if (count != 7) return 2;
+  if (count != 8) return 2;
   folder = arguments[1];
   batch_folder = arguments[2];
-  model_file = arguments[4];
-  read_drawing(arguments[5]);
+  model_file = arguments[5];
+  read_drawing(arguments[6]);
   test_constants();
   test_open();
   test_damaged_files();
@@ -78,7 +78,8 @@ int main(int count, char **arguments) {
   OK(weft_close(model));
   test_closed_handles();
   test_entries(arguments[3]);
-  test_onnx(strcmp(arguments[6], "compiler") == 0);
+  test_delay(arguments[4]);
+  test_onnx(strcmp(arguments[7], "compiler") == 0);
   printf("%d failures\n", failures);
   return failures != 0;
 }

@@ -1,4 +1,5 @@
 // Libraries whose calls have sizes, and memory that lasts, and several entry points.
+#include <array>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -14,7 +15,7 @@ namespace {
 
 using Named = std::vector<NamedTensor>;
 using Floats = std::vector<float>;
-constexpr int ok = 0, misaligned = 1, out_of_range = 6;
+constexpr int ok = 0, misaligned = 1, out_of_range = 6, missing = 7;
 
 Floats floats_in(const Bytes& bytes, std::size_t count) {
   Floats floats(count);
@@ -100,6 +101,23 @@ TEST_P(SizesOf, AreThoseThatTheCallSays) {
 INSTANTIATE_TEST_SUITE_P(Targets, SizesOf, testing::Values("cpu=native", "cpu=x86-64-v2", "c"),
                          [](const auto& info) { return std::to_string(info.index); });
 
+// Of what has no axes there are no shapes to tell.
+TEST(ExportSizes, MayBeAllThatACallSays) {
+  for (const char* target : {"cpu=native", "c"}) {
+    const std::string device = export_device(target);
+    const Dim n = open_size("n", 1, 9);
+    const ExportedFunction function = [&](const std::vector<Tensor>& given) {
+      return Named{{"y", given[0] * Tensor::ones({n}, {.device = device}).sum()}};
+    };
+    const Named inputs{{"x", Tensor::full({}, 2.0F, {.device = device}).realize()}};
+    const ExportedLibrary library({{"", function, inputs, {n}}}, {.target = target});
+    std::vector<Bytes> found;
+    ASSERT_EQ(library.call(library.about(), {Tensor::full({}, 2.0F)}, found, {.sizes = {5}}), ok);
+    EXPECT_EQ(floats_in(found[0], 1)[0], 10) << target;
+    EXPECT_EQ(library.about().shape_count, 0U);
+  }
+}
+
 TEST(ExportSizes, HaveNamesInTheHeader) {
   const Dim rows = open_size("rows", 2, 4), columns = open_size("x", 1, 3);
   const ExportedFunction function = [](const std::vector<Tensor>& given) {
@@ -182,6 +200,127 @@ TEST_P(StateOf, LastsFromCallToCall) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, StateOf, testing::Values("cpu=native", "c"),
                          [](const auto& info) { return std::to_string(info.index); });
+
+// What has to be there and is NULL is an error, and nothing is run.
+TEST_P(StateOf, HasToBeThere) {
+  const std::string device = export_device(GetParam());
+  Tensor sum = Tensor::zeros({3}, {.device = device}).contiguous().realize();
+  const ExportedFunction function = [&](const std::vector<Tensor>& given) {
+    sum.assign(sum + given[0].sum(0));
+    return Named{{"sum", sum}};
+  };
+  const Named inputs{
+      {"x", Tensor::zeros({open_size("n", 1, 4), 3}, {.device = device}).contiguous().realize()}};
+  const ExportedLibrary library({{"", function, inputs}}, {.target = GetParam()});
+  const weft_library_description& about = library.about();
+  EXPECT_EQ(about.version, unsigned{WEFT_LIBRARY_VERSION});
+  std::int64_t n = 2;
+  std::array<float, 12> x{};
+  std::array<float, 3> y{};
+  const Aligned state(about.state_bytes), workspace(about.workspace_bytes);
+  ASSERT_EQ(about.start(library.weights().at(), state.at()), ok);
+  const std::array<void*, 4> all{x.data(), y.data(), &n, state.at()};
+  const auto status_of = [&](void* const* ports, const void* weights) {
+    return about.run(ports, weights, workspace.at(), nullptr);
+  };
+  EXPECT_EQ(status_of(all.data(), library.weights().at()), ok);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    std::array<void*, 4> given = all;
+    given[i] = nullptr;
+    EXPECT_EQ(status_of(given.data(), library.weights().at()), missing) << i;
+  }
+  EXPECT_EQ(status_of(all.data(), nullptr), missing);
+  EXPECT_EQ(about.verify(nullptr, library.weights().size), missing);
+  EXPECT_EQ(about.start(library.weights().at(), nullptr), missing);
+  std::vector<std::int64_t> shapes(about.shape_count);
+  EXPECT_EQ(about.shapes(nullptr, shapes.data()), missing);
+  EXPECT_EQ(about.shapes(&n, nullptr), missing);
+}
+
+// A step that is given nothing.
+TEST_P(StateOf, MayBeAllThatThereIs) {
+  const std::string device = export_device(GetParam());
+  Tensor count = Tensor::zeros({1}, {.device = device}).contiguous().realize();
+  const ExportedFunction tick = [&](const std::vector<Tensor>&) {
+    count.assign(count + 1);
+    return Named{};
+  };
+  const ExportedLibrary library({{"", tick, {}}},
+                                {.target = GetParam(), .state = {{"bytes", count}}});
+  const Aligned state(library.about().state_bytes);
+  ASSERT_EQ(library.about().start(library.weights().at(), state.at()), ok);
+  std::vector<Bytes> none;
+  for (int i = 0; i < 3; ++i)
+    ASSERT_EQ(library.call(library.about(), {}, none, {.state = state.at()}), ok);
+  EXPECT_EQ(*static_cast<const float*>(state.at()), 3);
+  const std::string header = text_of_file(library.file("net.h"));
+  EXPECT_NE(header.find("#define NET_STATE_BYTES 64\n"), std::string::npos);
+  EXPECT_NE(header.find("#define NET_STATE_BYTES_2 0 "), std::string::npos);
+}
+
+// Values that gradients pass through are in memory like others.
+TEST(ExportState, MayBeAssignedWhatIsTracked) {
+  Tensor state = Tensor::zeros({3}).contiguous().realize();
+  const Tensor weight = Tensor::full({3}, 2.0F).realize().set_requires_grad();
+  const ExportedFunction function = [&](const std::vector<Tensor>& given) {
+    state.assign(state + weight * given[0]);
+    return Named{{"y", state}};
+  };
+  const ExportedLibrary library({{"", function, {{"x", Tensor::ones({3}).realize()}}}}, {});
+  const Aligned memory(library.about().state_bytes);
+  ASSERT_EQ(library.about().start(library.weights().at(), memory.at()), ok);
+  std::vector<Bytes> found;
+  for (int i = 0; i < 2; ++i)
+    ASSERT_EQ(library.call(library.about(), {Tensor::ones({3})}, found, {.state = memory.at()}),
+              ok);
+  EXPECT_EQ(floats_in(found[0], 3), Floats(3, 4));
+}
+
+// Whatever is wrong with a function, what it assigned to before that was seen is as it was.
+TEST(ExportState, IsAsItWasWhereExportIsRefused) {
+  const TemporaryFolder folder;
+  Tensor state = Tensor::ones({3}).contiguous().realize(), lazy = Tensor::ones({3}) * 5;
+  const Named inputs{{"x", Tensor::ones({3}).contiguous().realize()}};
+  const auto refused = [&](const ExportedFunction& function) {
+    const ExportedFunction plain = [&](const std::vector<Tensor>& given) {
+      state.assign(state + given[0]);
+      lazy.assign(lazy + 1);
+      return Named{{"y", state}};
+    };
+    const std::string error = error_of([&] {
+      return export_c({{"plain", plain, inputs}, {"other", function, inputs}},
+                      folder.path().string());
+    });
+    EXPECT_EQ(state.to_vector<float>(), Floats(3, 1)) << error;
+    EXPECT_EQ(lazy.to_vector<float>(), Floats(3, 5)) << error;
+    EXPECT_EQ(inputs[0].second.to_vector<float>(), Floats(3, 1)) << error;
+    return error;
+  };
+  const auto expect = [](const std::string& error, const char* part) {
+    EXPECT_NE(error.find(part), std::string::npos) << error;
+  };
+  expect(refused([&](const std::vector<Tensor>& given) {
+           state.assign(given[0] + Tensor::rand({3}));
+           return Named{{"y", state}};
+         }),
+         "draws random numbers");
+  expect(refused([&](const std::vector<Tensor>& given) {
+           state.assign(given[0] * given[0].sum().item<float>());
+           return Named{{"y", state}};
+         }),
+         "reads the values");
+  expect(refused([&](const std::vector<Tensor>& given) -> Named {
+           state.assign(given[0] * 7);
+           throw Error("no more");
+         }),
+         "no more");
+  expect(refused([](const std::vector<Tensor>& given) {
+           Tensor own = given[0];
+           own.assign(own + 1);
+           return Named{{"y", own}};
+         }),
+         "assigns to an argument");
+}
 
 struct Perceptron {
   nn::Linear hidden{2, 8}, out{8, 1};
@@ -270,6 +409,34 @@ TEST(ExportEntries, ShareWeightsAndState) {
   }
 }
 
+// Memory that a tensor gets when it is first assigned to is also that of entry points in front of the one that does it.
+TEST(ExportEntries, SeeWhatLaterOnesAssign) {
+  const Named inputs{{"x", Tensor::ones({4}).realize()}};
+  for (const bool assigns_part : {false, true}) {
+    Tensor weight = (Tensor::ones({4}) * 2).realize();
+    const ExportedFunction infer = [&](const std::vector<Tensor>& given) {
+      return Named{{"y", given[0] * weight}};
+    };
+    const ExportedFunction step = [&](const std::vector<Tensor>& given) {
+      if (assigns_part)
+        weight[1].assign(weight[1] + given[0][0]);
+      else
+        weight.assign(weight + given[0]);
+      return Named{{"w", weight.sum()}};
+    };
+    const ExportedLibrary library({{"infer", infer, inputs}, {"step", step, inputs}}, {});
+    const Aligned state(library.about("infer").state_bytes);
+    ASSERT_EQ(library.about("step").start(library.weights().at(), state.at()), ok);
+    std::vector<Bytes> found;
+    for (const char* entry : {"step", "infer"})
+      ASSERT_EQ(
+          library.call(library.about(entry), {Tensor::ones({4})}, found, {.state = state.at()}),
+          ok);
+    EXPECT_EQ(floats_in(found[0], 4), assigns_part ? (Floats{2, 3, 2, 2}) : Floats(4, 3));
+    EXPECT_EQ(weight.to_vector<float>(), Floats(4, 2));
+  }
+}
+
 TEST(ExportEntries, HaveNames) {
   const TemporaryFolder folder;
   const Named inputs{{"x", Tensor::ones({4}).realize()}};
@@ -283,6 +450,22 @@ TEST(ExportEntries, HaveNames) {
   EXPECT_EQ(refused({{"a-b", plain, inputs}}), "export: 'a-b' is no name for an entry point in C");
   EXPECT_EQ(refused({{"a", plain, inputs}, {"A", plain, inputs}}),
             "export: two entry points have the name 'A'");
+  EXPECT_EQ(refused({{"a", plain, inputs}, {"a_check", plain, inputs}}),
+            "export: entry points 'A' and 'A_CHECK' could give two things one name in C");
+  EXPECT_EQ(refused({{"a", [](const auto&) { return Named{}; }, {}}}),
+            "export: 'net_a' is given nothing, and gives nothing");
+  Tensor state = Tensor::zeros({4}).contiguous().realize();
+  const ExportedFunction keeps = [&](const auto& given) {
+    state.assign(state + given[0]);
+    return Named{{"y", state}};
+  };
+  const std::string error = error_of([&] {
+    return export_c({{"", keeps, {{"state_x", inputs[0].second}}}}, folder.path().string(),
+                    {.state = {{"x_rank", state}}});
+  });
+  EXPECT_EQ(error,
+            "export: the header would have two numbers NET_STATE_X_RANK: name one of what they are "
+            "of otherwise");
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ TEST(Export, CallsAtOnceDoNotDisturbEachOther) {
 }
 
 TEST(Export, WeightsThatAreNotTheLibrarysAreRefused) {
-  enum { Ok, Misaligned, WrongSize, NoWeights, OtherWeights, Damaged };
+  enum { Ok, Misaligned, WrongSize, NoWeights, OtherWeights, Damaged, OutOfRange, Missing };
   for (const char* target : {"cpu=native", "c"}) {
     const std::string device = export_device(target);
     const Named inputs = inputs_of(device);
@@ -204,6 +204,9 @@ TEST(Export, WeightsThatAreNotTheLibrarysAreRefused) {
     EXPECT_EQ(library.run()(nullptr, library.weights().at(), odd.at(1), nullptr), Misaligned);
     EXPECT_EQ(library.run()(nullptr, Aligned(std::string(64, '\0')).at(), nullptr, nullptr),
               NoWeights);
+    EXPECT_EQ(library.run()(nullptr, library.weights().at(), nullptr, nullptr), Missing);
+    const Aligned workspace(library.report().workspace_bytes);
+    EXPECT_EQ(library.run()(nullptr, library.weights().at(), workspace.at(), nullptr), Missing);
   }
 }
 

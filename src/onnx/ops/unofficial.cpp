@@ -27,14 +27,15 @@ Tensor rms_norm(const Call& call) {
 }
 
 // and integers, held in floats, in another scale: multiplied, moved and divided by a power of two, to the nearest.
-// The numbers are attributes in tensors. Integers of f64 stay whole.
+// The numbers are attributes in tensors, which a recorded call cannot read. Integers of f64 stay whole.
 Tensor requant_shift(const Call& call) {
   const auto exact = [](const Tensor& x) { return x.cast(dtypes::f64); };
-  const auto number = [&](const char* name) { return call.attr<Tensor>(name).item<double>(); };
-  const Tensor x = call.tensor(0);
-  const double levels = number("n_levels_out"), least = number("signed") != 0 ? -levels / 2 : 0;
+  const auto number = [&](const char* name) { return exact(call.attr<Tensor>(name).reshape({})); };
+  const Tensor x = call.tensor(0), levels = number("n_levels_out");
+  const Tensor least = (number("signed") != 0).where(levels / -2, 0.0);
   const Tensor moved = exact(x) * exact(call.tensor(1)) + exact(call.tensor(2));
-  return (moved / number("div") + 0.5).floor().clamp(least, least + levels - 1).cast(x.dtype());
+  const Tensor nearest = (moved / number("div") + 0.5).floor();
+  return nearest.maximum(least).minimum(least + levels - 1).cast(x.dtype());
 }
 
 // Of the exact form, from its input.

@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,14 +27,34 @@ struct Assigned {
   std::shared_ptr<Buffer> memory;
   DType dtype;
   std::vector<std::int64_t> shape;
-  std::vector<std::byte> before;  // what was there before the function ran, and is there again
+  std::span<const std::byte> before;  // what was there before any function ran
 };
 
-// As for jit(): the function runs once for what it makes once, and then to be recorded. Values of tensors are not to
-// be had within. Throws where calls draw random numbers.
+using RecordedFunction = std::function<std::vector<Tensor>(const std::vector<Tensor>& arguments)>;
+
+// Functions run once for what they make once: memory for what they assign to, where all of them find it from then on. When
+// this goes, what they assigned to is as it was before.
+class FirstRuns {
+ public:
+  FirstRuns() = default;
+  ~FirstRuns();
+  FirstRuns(const FirstRuns&) = delete;
+  FirstRuns& operator=(const FirstRuns&) = delete;
+
+  void run(const RecordedFunction& function, const std::vector<Tensor>& given);
+  // What a storage held, by its number.
+  using Before = std::map<std::uint64_t, std::vector<std::byte>>;
+  const Before& before() const { return before_; }
+
+ private:
+  Before before_;
+};
+
+// A function, after the first runs of it and all that assign to what it reads. Values of tensors are not to be had within.
+// Throws where calls draw random numbers.
 struct Recorded {
-  using Function = std::function<std::vector<Tensor>(const std::vector<Tensor>& arguments)>;
-  Recorded(const Function& function, const std::vector<Tensor>& given);
+  Recorded(const RecordedFunction& function, const std::vector<Tensor>& given,
+           const FirstRuns& first);
 
   CallList list;  // not settled
   std::vector<std::shared_ptr<Buffer>> arguments;
