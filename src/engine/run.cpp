@@ -89,6 +89,36 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
   loaded.kernel->program->run(arguments_for(*loaded.kernel, given), own);
 }
 
+// What kernels make of constants, the largest first: the weights of a file are in memory one at a time, and the largest while
+// there is little else.
+void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& memory) {
+  if (runnable.has_made_kept.exchange(true)) return;
+  const Plan& plan = runnable.plan;
+  const auto is_constant = [&](std::uint32_t slot) {
+    return memory[slot] != nullptr && memory[slot]->is_constant();
+  };
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    if (const Step& step = plan.steps[i]; step.is_once && is_constant(step.slots[1]))
+      memory[step.slots[0]] = made_once(runnable, i, memory[step.slots[1]]);
+  struct Wanted {
+    LoadedKernel* kernel;
+    const Kept* kept;
+    Buffer* constant;
+  };
+  std::vector<Wanted> all;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    if (LoadedKernel* kernel = runnable.steps[i].kernel.get(); kernel != nullptr)
+      for (const Kept& kept : kernel->kept)
+        if (const std::uint32_t slot = plan.steps[i].slots[kept.constant]; is_constant(slot))
+          all.push_back({kernel, &kept, memory[slot].get()});
+  std::ranges::stable_sort(all, std::greater(),
+                           [](const Wanted& each) { return each.constant->bytes(); });
+  for (const auto& [kernel, kept, constant] : all) {
+    const std::lock_guard lock(kernel->running);
+    kept_memory(*kept, *constant);
+  }
+}
+
 void place_blocks(const RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& memory) {
   for (const auto& [device, slots, layout] : runnable.blocks) {
     const auto block = std::make_shared<Buffer>(*device, layout.bytes);
@@ -145,6 +175,7 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
   const Clock::time_point start = Clock::now();
   const std::vector<std::size_t> last = last_uses(plan);
   place_blocks(runnable, memory);
+  make_kept(runnable, memory);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const Clock::time_point begin = callers.empty() ? start : Clock::now();

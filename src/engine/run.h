@@ -1,6 +1,7 @@
 // Runs a plan.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct RunnablePlan {
   std::mutex loading;
   std::vector<Loaded> steps;
   std::vector<Block> blocks;
+  std::atomic<bool> has_made_kept = false;  // what its kernels make of constants
 };
 
 // What lies in blocks of the plan's own.

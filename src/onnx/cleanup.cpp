@@ -81,7 +81,8 @@ NodeProto* convolution_before(Nodes& nodes, const NodeProto& node, std::size_t i
   return fits ? conv : nullptr;
 }
 
-// (conv(x, w) + b - mean) * f + shift is conv(x, w * f) + ((b - mean) * f + shift).
+// (conv(x, w) + b - mean) * f + shift is conv(x, w) * f + ((b - mean) * f + shift): one multiply-add for each output. Weights
+// times f would be weights that are there twice.
 bool fold_batch_normalization(Nodes& nodes, NodeProto& node) {
   const bool is_inference = nodes.opset >= 7 && integer(node, "spatial", 1) == 1 &&
                             integer(node, "training_mode", 0) == 0 && gives_one(node);
@@ -94,14 +95,13 @@ bool fold_batch_normalization(Nodes& nodes, NodeProto& node) {
   if (const AttributeProto* found = node.find("epsilon")) epsilon = {*found};
   const Name scale = node.inputs[1], shift = node.inputs[2], mean = node.inputs[3],
              variance = node.inputs[4];
-  const Name weight = nodes.make("ScaledWeight", {conv->inputs[1], scale, variance}, epsilon);
+  const Name factor = nodes.make("Factor", {scale, variance}, epsilon);
   std::vector<Name> given{scale, shift, mean, variance};
   if (has_input(*conv, 2)) given.push_back(conv->inputs[2]);
   const Name bias = nodes.make("ScaledBias", std::move(given), epsilon);
-  conv->inputs = {conv->inputs[0], weight, bias};
-  const Name output = node.outputs[0];
-  nodes.remove(node);
-  nodes.give(*conv, output);
+  conv->inputs = {conv->inputs[0], conv->inputs[1]};
+  nodes.become(node, "ScaleShift", {conv->outputs[0], factor, bias});
+  node.domain = "weft";
   return true;
 }
 

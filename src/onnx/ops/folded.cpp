@@ -11,11 +11,15 @@ Tensor factor(const Call& call, std::size_t scale, std::size_t variance) {
 
 Tensor flat(const Call& call) { return call.tensor(0).flatten(); }
 
-Tensor scaled_weight(const Call& call) {
-  const Tensor weight = call.tensor(0);
-  std::vector<std::int64_t> sizes(static_cast<std::size_t>(weight.ndim()), 1);
-  sizes.at(0) = -1;
-  return weight * factor(call, 1, 2).reshape(sizes).cast(weight.dtype());
+Tensor factor_alone(const Call& call) { return factor(call, 0, 1); }
+
+// Channel by channel.
+Tensor scale_shift(const Call& call) {
+  const Tensor x = call.tensor(0);
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(x.ndim()), 1);
+  sizes.at(1) = -1;
+  const auto each = [&](std::size_t i) { return call.tensor(i).reshape(sizes).cast(x.dtype()); };
+  return x * each(1) + each(2);
 }
 
 Tensor scaled_bias(const Call& call) {
@@ -24,8 +28,10 @@ Tensor scaled_bias(const Call& call) {
   return (before * factor(call, 0, 3) + shift).cast(shift.dtype());
 }
 
-const Op ops[] = {
-    {"Flat", 1, flat}, {"ScaledBias", 1, scaled_bias}, {"ScaledWeight", 1, scaled_weight}};
+const Op ops[] = {{"Factor", 1, factor_alone},
+                  {"Flat", 1, flat},
+                  {"ScaleShift", 1, scale_shift},
+                  {"ScaledBias", 1, scaled_bias}};
 
 }  // namespace
 

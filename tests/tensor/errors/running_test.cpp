@@ -163,7 +163,7 @@ TEST(RunningErrors, UnknownValues) {
       {"numpy", [&] { open.numpy<float>(); }, "numpy" + size},
       {"to_bytes", [&] { open.to_bytes(bytes); }, "to_bytes" + size},
       {"unique", [&] { open.unique(); },
-       "unique: the size 1*n*2 is symbolic, and has to be a number here"},
+       "unique: the size n*2 is symbolic, and has to be a number here"},
       {"nonzero", [&] { open.nonzero(); }, "nonzero" + unbound},
       {"realize", [&] { (open + 1).realize(); }, "realize" + unbound},
       {"realize, several", [&] { Tensor::realize({x, number}); }, "realize" + unbound},
