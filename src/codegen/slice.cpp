@@ -71,6 +71,7 @@ UOp renewed(const UOp& root, const Node* changing) {
 // one, where there is one trip left.
 UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
   NodeMap<const Node*> made;
+  Substitution sized;  // loops of as many trips as the place says
   const auto now = [&](const Node* node) {
     const Node* const* known = made.find(node);
     return UOp(known != nullptr ? *known : node);
@@ -80,6 +81,12 @@ UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& va
       made.set(node, place.node());
       continue;
     }
+    if (OpSet{Op::Reduce, Op::End}.contains(node->op()))
+      for (const Node* loop : node->src().subspan(1))
+        if (loop->op() == Op::Range && changes_with(loop->src(0), range))
+          sized.emplace(loop,
+                        weft::range(at_place(UOp(loop->src(0)), range, place),
+                                    loop->arg<RangeArg>().id.value, loop->arg<RangeArg>().kind));
     std::vector<UOp> src;
     for (const Node* source : node->src()) {
       if (OpSet{Op::After, Op::Barrier}.contains(node->op()) && source == range)
@@ -91,7 +98,7 @@ UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& va
     const bool is_only_memory = node->op() == Op::After && src.size() == 1;
     made.set(node, is_only_memory ? src[0].node() : with_sources(UOp(node), src).node());
   }
-  return now(body.node());
+  return sized.empty() ? now(body.node()) : substitute(now(body.node()), sized);
 }
 
 }  // namespace weft

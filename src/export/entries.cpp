@@ -70,8 +70,10 @@ void RecordedEntry::add_port(const NamedTensor& named, bool is_output, Identifie
         user_error(fmt::format(
             "export: a size of '{}' is open, and no input's: no call could say it", name));
   const bool is_open = std::ranges::any_of(tensor.dims(), &Dim::is_symbolic);
+  const bool may_be_empty = std::ranges::any_of(
+      tensor.dims(), [](const Dim& dim) { return dim.uop()->bounds().lo <= 0; });
   entry_.ports.push_back(
-      {names.of(name), name, tensor.dtype(), tensor.max_shape(), is_open, is_output});
+      {names.of(name), name, tensor.dtype(), tensor.max_shape(), is_open, may_be_empty, is_output});
 }
 
 void RecordedEntry::add_sizes(const std::vector<Dim>& dims, Identifiers& names) {

@@ -175,7 +175,7 @@ class CGlue {
   static std::vector<std::string> wanted(const Entry& entry) {
     std::vector<std::string> pointers{"io"};
     for (const Port& port : entry.ports)
-      if (port.bytes() > 0) pointers.push_back("io->" + port.name);
+      if (!port.may_be_empty) pointers.push_back("io->" + port.name);
     return pointers;
   }
 

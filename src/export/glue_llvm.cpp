@@ -310,7 +310,7 @@ end:
     text += fmt::format("  %constants = getelementptr i8, ptr %weights, i64 {}\n", header_bytes) +
             io(entry);
     for (std::size_t i = 0; i < entry.ports.size(); ++i)
-      if (entry.ports[i].bytes() > 0) text += return_if_missing(fmt::format("port{}", i));
+      if (!entry.ports[i].may_be_empty) text += return_if_missing(fmt::format("port{}", i));
     if (library_.state.bytes > 0) text += return_if_missing_or_misaligned("state");
     if (!entry.sizes.empty())
       text += return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix));

@@ -17,6 +17,7 @@ struct Port {
   DType dtype;
   std::vector<std::int64_t> shape;  // at most
   bool is_open;                     // some of that depends on sizes
+  bool may_be_empty;                // then there need be no memory
   bool is_output;
 
   std::int64_t elements() const;

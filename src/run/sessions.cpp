@@ -137,11 +137,7 @@ int place_of(Session& session, std::size_t port, void*& place) {
   return WEFT_OK;
 }
 
-// Compiled models take no NULL, even where there are no elements.
 int run_with(Session& session, void** ports) {
-  static char nowhere alignas(line)[line];
-  for (std::uint32_t i = 0; i < session.model->all(); ++i)
-    if (ports[i] == nullptr) ports[i] = nowhere;
   return session.model->is->run(session.state, ports, session.sizes);
 }
 
@@ -155,8 +151,6 @@ int check_all(const Session& session, int kind, const void* const* data, const s
     return fail(WEFT_INVALID_ARGUMENT, "pointers or bytes are NULL");
   for (std::size_t i = 0; i < count; ++i) {
     const std::size_t port = first_of(model, kind) + i;
-    if (data[i] == nullptr && session.bytes_of(port) > 0)
-      return fail(WEFT_INVALID_ARGUMENT, "'%.200s' is NULL", model.ports[port].name);
     if (const int problem = check_memory(session, port, data[i], bytes[i])) return problem;
   }
   return WEFT_OK;
@@ -190,8 +184,8 @@ std::uint64_t Session::bytes_of(std::size_t port) const {
   const weft_library_port& about = model->ports[port];
   if (model->shape_count == 0) return about.bytes;
   std::uint64_t bytes = weft_dtype_bytes(static_cast<int>(about.dtype));
-  for (std::uint32_t i = 0; i < about.rank; ++i)
-    bytes *= static_cast<std::uint64_t>(shape_of(port)[i]);
+  const std::int64_t* shape = shape_of(port);
+  for (std::uint32_t i = 0; i < about.rank; ++i) bytes *= static_cast<std::uint64_t>(shape[i]);
   return bytes;
 }
 

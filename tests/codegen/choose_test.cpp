@@ -345,6 +345,27 @@ TEST_F(Choose, ThreadsShareWhatTakesLong) {
   EXPECT_EQ(family_of(small, LoopKind::Thread), "") << to_string(small);
 }
 
+// Whose outer loop has as many trips as a run says.
+TEST_F(Choose, ThreadsShareOpenLoops) {
+  const auto chosen_for = [](std::int64_t most) {
+    const UOp n =
+        make(Op::Variable, {}, dtypes::index, VariableArg{Symbol("n"), fresh_id(), 1, most});
+    const UOp i = range(n, fresh_id().value), j = loop(64), l = reduction(64);
+    const UOp a = load(place(param(1, Access::Read, {n, size(64)}), {i, l}));
+    const UOp b = load(place(param(2, Access::Read, {size(64), size(64)}), {l, j}));
+    const UOp out = place(param(0, Access::Write, {n, size(64)}), {i, j});
+    const UOp kernel = kernel_of(over(put(out, reduce(Op::Add, {a * b, l})), {i, j}));
+    const Schedule chosen = choose_schedule(kernel.node(), fixed_target(4));
+    EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+    return chosen;
+  };
+  const Schedule many = chosen_for(4096);
+  EXPECT_TRUE(has(many, LoopKind::Thread, "r0")) << to_string(many);
+  EXPECT_TRUE(has(many, LoopKind::Vector, "r1")) << to_string(many);
+  const Schedule few = chosen_for(2);
+  EXPECT_EQ(family_of(few, LoopKind::Thread), "") << to_string(few);
+}
+
 TEST_F(Choose, EachNestHasLanesOfItsOwn) {
   const Schedule chosen = choose_schedule(shares(512, 4096).node(), fixed_target(4));
   for (const char* loop : {"r1", "k0", "k1", "v1"})

@@ -154,6 +154,37 @@ TEST(Export, ThreadsOfTheCallerShareInACall) {
   }
 }
 
+// Parts of an open size that a call has fewer of are none.
+TEST(Export, ThreadsShareOpenSizes) {
+  const Context four{{"WEFT_THREADS", 4}};
+  for (const char* target : {"cpu=native", "c"}) {
+    const std::string device = export_device(target);
+    const Tensor by = Net::frozen({96, 96}, device);
+    const ExportedFunction function = [by](const std::vector<Tensor>& given) {
+      return Named{{"shares", given[0].matmul(by).softmax(-1)}};
+    };
+    const Tensor largest =
+        Tensor::zeros({open_size("n", 0, 200), 96}, {.device = device}).contiguous().realize();
+    const ExportedLibrary library(function, {{"x", largest}}, target);
+    const weft_library_description& about = library.about();
+    EXPECT_GT(about.threads, 1U) << target;
+    for (const std::int64_t n : {0, 1, 2, 7, 131, 200}) {
+      const Tensor x = Tensor::rand({n, 96}, {.device = device}).realize();
+      std::vector<Bytes> alone, shared;
+      ASSERT_EQ(library.call(about, {x}, alone, {.sizes = {n}}), 0);
+      std::vector<std::size_t> counts;
+      const weft_library_threads threads{backwards, &counts};
+      ASSERT_EQ(library.call(about, {x}, shared, {.sizes = {n}, .threads = &threads}), 0);
+      EXPECT_EQ(shared, alone) << target << " " << n;
+      EXPECT_FALSE(counts.empty()) << target << " " << n;
+      if (n == 0) continue;
+      const auto expected = floats_of(expected_of(function, {{"x", x}})[0]);
+      const auto values = floats_of(shared[0]);
+      for (std::size_t i = 0; i < expected.size(); ++i) ASSERT_NEAR(values[i], expected[i], 1e-6);
+    }
+  }
+}
+
 TEST(Export, CallsAtOnceDoNotDisturbEachOther) {
   const std::string device = export_device("cpu=native");
   const ExportedFunction function = Net(device).function();

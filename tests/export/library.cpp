@@ -101,7 +101,7 @@ int ExportedLibrary::call(const weft_library_description& entry, const std::vect
   if (entry.state_bytes > 0) pointers.push_back(beside.state);
   const Aligned workspace(entry.workspace_bytes + line);
   const std::string behind(line, '\xa5');
-  const int status = entry.run(pointers.data(), weights_->at(), workspace.at(), nullptr);
+  const int status = entry.run(pointers.data(), weights_->at(), workspace.at(), beside.threads);
   EXPECT_EQ(std::memcmp(workspace.at(entry.workspace_bytes), behind.data(), line), 0);
   return status;
 }

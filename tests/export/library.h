@@ -44,6 +44,7 @@ using Run = int (*)(void* const* io, const void* weights, void* workspace, const
 struct Beside {
   std::vector<std::int64_t> sizes = {};
   void* state = nullptr;
+  const weft_library_threads* threads = nullptr;
 };
 
 class ExportedLibrary {

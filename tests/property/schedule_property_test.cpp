@@ -283,6 +283,7 @@ class Drawer {
     if (has_groups_ || random_.chance(0.7)) order();
     for (const std::string& read : reads_)
       if (random_.chance(has_groups_ ? 0.6 : 0.3)) stage(read);
+    if (random_.chance(0.1)) deal();
     kinds();
     return schedule_;
   }
@@ -375,6 +376,17 @@ class Drawer {
     schedule_.push_back(
         {.type = Action::Pad, .name = loop.name, .count = count, .tail = Tail::Mask});
     loop.size = (loop.size + count - 1) / count * count;
+  }
+
+  // Nothing else is done with its parts.
+  void deal() {
+    const auto loop = std::ranges::find_if(loops_, [](const Loop& each) {
+      return each.name[0] == 'r' && each.kind == LoopKind::Loop;
+    });
+    if (loop == loops_.end()) return;
+    schedule_.push_back(
+        {.type = Action::Deal, .name = loop->name, .count = random_.in(1, loop->size)});
+    loops_.erase(loop);
   }
 
   Loop& cut(std::size_t at, std::int64_t count) {

@@ -115,6 +115,9 @@ Action parse_action(std::string_view text) {
   } else if (type == "online") {
     action = {.type = Action::Online, .name = words.take("a loop")};
     action.count = words.number();
+  } else if (type == "deal") {
+    action = {.type = Action::Deal, .name = words.take("a loop")};
+    action.count = words.number();
   } else if (type == "mma") {
     action = {.type = Action::Mma, .name = {}};
     for (int i = 0; i < 2; ++i) action.loops.push_back(words.take("a loop"));
@@ -160,6 +163,7 @@ std::string text_of(const Action& action) {
     case Action::Pipeline: return fmt::format("pipeline {} {}", action.name, action.count);
     case Action::Swap: return "swap " + list;
     case Action::Online: return fmt::format("online {} {}", action.name, action.count);
+    case Action::Deal: return fmt::format("deal {} {}", action.name, action.count);
     case Action::Mma: return fmt::format("mma {} {} {}", list, action.name, action.at);
     case Action::Stage:
       return fmt::format(

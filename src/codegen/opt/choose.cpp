@@ -160,7 +160,9 @@ Schedules best_schedules(const Node* kernel, const Target& target, std::size_t m
   if (target.vector_bytes == 0)
     return {{share_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
-  if (nests.size() != 1 || !nests[0].is_whole) return Several(kernel, target).best();
+  const bool is_one = nests.size() == 1 && nests[0].is_whole;
+  // Threads share what stands around a nest as they do for several.
+  if (!is_one || nests[0].nest.loops[0].is_around) return Several(kernel, target).best();
   Schedules schedules;
   for (Chosen& chosen : best_of(nests[0], target, most)) {
     if (schedules.best.empty()) schedules.seconds = chosen.seconds;

@@ -229,7 +229,8 @@ void KernelLoops::apply(const Schedule& schedule) {
   static constexpr Apply apply[] = {
       &KernelLoops::tile,     &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
       &KernelLoops::group,    &KernelLoops::pad,      &KernelLoops::swap,    &KernelLoops::prefetch,
-      &KernelLoops::pipeline, &KernelLoops::batch,    &KernelLoops::online,  &KernelLoops::mma};
+      &KernelLoops::pipeline, &KernelLoops::batch,    &KernelLoops::online,  &KernelLoops::deal,
+      &KernelLoops::mma};
   static_assert(std::size(apply) == Action::types);
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }

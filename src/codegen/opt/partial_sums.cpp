@@ -106,6 +106,8 @@ void KernelLoops::sum_in_parts(const Node* reduce) {
       user_error("schedule: the loops of a reduction stand in more than two places");
   }
   const Node* end = closer_of(inside[0]);
+  if (!std::ranges::all_of(inside, [](auto range) { return range->src(0)->is_const(); }))
+    user_error("schedule: a sum in parts stands in a loop of a size that only a run knows");
   for (const Node* range : inside)
     if (closer_of(range) != end)
       user_error("schedule: a sum in parts stands in loops of several nests");

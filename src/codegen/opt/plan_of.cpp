@@ -118,10 +118,10 @@ class Pieces {
 
 NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   using Apply = void (Pieces::*)(const Action&);
-  static constexpr Apply apply[] = {&Pieces::tile,  &Pieces::set_kind, &Pieces::reorder,
-                                    &Pieces::stage, &Pieces::tile,     &Pieces::pad,
-                                    &Pieces::swap,  &Pieces::leave,    &Pieces::leave,
-                                    &Pieces::leave, &Pieces::leave,    &Pieces::leave};
+  static constexpr Apply apply[] = {
+      &Pieces::tile,  &Pieces::set_kind, &Pieces::reorder, &Pieces::stage, &Pieces::tile,
+      &Pieces::pad,   &Pieces::swap,     &Pieces::leave,   &Pieces::leave, &Pieces::leave,
+      &Pieces::leave, &Pieces::leave,    &Pieces::leave};
   static_assert(std::size(apply) == Action::types);
   Pieces pieces(nest);
   for (const Action& action : schedule) (pieces.*apply[action.type])(action);

@@ -13,8 +13,9 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_parts = 16;  // for each worker
-constexpr double worth_staging = 8;      // instructions
+constexpr std::int64_t most_parts = 16;         // for each worker
+constexpr std::int64_t parts_of_open_loop = 4;  // the same, where there may be few trips
+constexpr double worth_staging = 8;             // instructions
 
 // As if every value took an instruction, for each of its trips.
 double seconds_of(const Node* kernel, const Machine& machine) {
@@ -25,6 +26,10 @@ double seconds_of(const Node* kernel, const Machine& machine) {
     if (!node->dtype().is_index()) instructions += trips;
   }
   return instructions / (machine.hertz * machine.issue);
+}
+
+std::int64_t parts_of_open(std::int64_t most_trips, int workers) {
+  return std::min(most_trips, workers * parts_of_open_loop);
 }
 
 }  // namespace
@@ -51,8 +56,13 @@ Schedule share_outermost(const KernelLoops& loops, const Machine& machine) {
   if (names.empty()) return {};
   const auto& [name, range] = names[0];
   if (std::ranges::find(end->src().subspan(1), range) == end->src().end()) return {};
-  if (!range->src(0)->is_const() || !gains_by_threads(end, range)) return {};
-  if (seconds_of(kernel, machine) < worth_threads) return {};
+  if (!gains_by_threads(end, range) || seconds_of(kernel, machine) < worth_threads) return {};
+  const Action share{.type = Action::Kind, .name = name, .kind = LoopKind::Thread};
+  if (!range->src(0)->is_const()) {
+    const std::int64_t parts = parts_of_open(range->src(0)->hi(), machine.workers);
+    if (parts < 2) return {};
+    return {{.type = Action::Deal, .name = name, .count = parts}, share};
+  }
   const std::int64_t trips = range->src(0)->lo();
   const std::int64_t parts = parts_for(trips, machine.workers, may_store_twice(end));
   if (parts < 2) return {};
@@ -63,7 +73,7 @@ Schedule share_outermost(const KernelLoops& loops, const Machine& machine) {
                         .name = name,
                         .count = each,
                         .tail = trips % each == 0 ? Tail::None : Tail::Shift});
-  schedule.push_back({.type = Action::Kind, .name = name, .kind = LoopKind::Thread});
+  schedule.push_back(share);
   return schedule;
 }
 

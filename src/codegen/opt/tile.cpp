@@ -1,4 +1,4 @@
-// TILE, PAD and KIND.
+// TILE, PAD, DEAL and KIND.
 
 #include <algorithm>
 
@@ -129,6 +129,27 @@ void KernelLoops::tile(const Action& action) {
   add_inner(action.name, tiles);
 }
 
+// As many trips in each part as make all of them in so many parts, fewer or none in the last. The loop over the parts is
+// closed after all others, since the size of one follows from it.
+void KernelLoops::deal(const Action& action) {
+  want_free(action);
+  const Node *range = loop(action.name), *closer = closer_of(range);
+  const bool is_output = kernel_->size() == 1 && kernel_->src(0) == closer;
+  if (!is_output || range->arg<RangeArg>().kind != LoopKind::Loop)
+    refuse(action, "it is no plain loop of the output");
+  if (action.count > range->src(0)->hi())  // a part that has no trip for sure would be read for
+    refuse(action, fmt::format("it has {} trips at most", range->src(0)->hi()));
+  const UOp trips(range->src(0)), count = const_int(action.count, range->dtype());
+  const UOp each = (trips + (action.count - 1)) / count, part = range_like(range, action.count);
+  const UOp left = max(trips - part * each, const_int(0, range->dtype()));
+  const UOp inner = weft::range(min(each, left), fresh_id().value, LoopKind::Loop);
+  const UOp body = at_place(UOp(closer->src(0)), range, part * each + inner);
+  replace(closer, make(Op::End, {closed_over(closer, body, range, {inner}), part}));
+  add_inner(action.name, {part, inner, {}});
+  std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)),
+              order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)) + 1);
+}
+
 void KernelLoops::set_kind(const Action& action) {
   want_free(action);
   const Node *range = loop(action.name), *closer = closer_of(range);
@@ -144,8 +165,9 @@ void KernelLoops::set_kind(const Action& action) {
 void KernelLoops::set_kind(const std::string& name, LoopKind kind) {
   const Node* range = loop(name);
   const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, kind);
-  replace(range, now);
-  loops_[name] = now;
+  const Substitution change{{range, now}};
+  kernel_ = substitute(kernel_, change);
+  for (auto& [other, each] : loops_) each = substitute(each, change);  // sizes may depend on it
 }
 
 }  // namespace weft

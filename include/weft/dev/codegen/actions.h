@@ -41,6 +41,7 @@ struct Action {
     Pipeline,  // what is staged is read `count` - 1 trips before it is needed
     Batch,     // a TILE for whose trips what each of them fills is filled at once
     Online,  // what needs the maximum over loop `name` is summed with it, in blocks of `count` trips
+    Deal,    // the loop, of whatever size, as `count` parts of trips that follow one another
     Mma,     // a sum over loop `name`, in the two `loops` of the output, by the instruction `at`
   };
   static constexpr std::size_t types = Mma + 1;
