@@ -237,6 +237,28 @@ TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
   }
 }
 
+// Memory of one element for each key, whatever dimensions of one that element has.
+TEST_F(Online, RowsOfABatchAreALineLongerAlongMemory) {
+  const UOp row = loop(8), key = loop(256), out = loop(256);
+  const UOp x = input(1, {8, 4}), y = input(2, {256, 4});
+  const UOp product = over_all(Op::Add, 4, [&](const UOp& d) {
+    return load(place(x, {row, d})) * load(place(y, {key, d}));
+  });
+  const UOp stage =
+      make(Op::Stage, {product, key, const_int(1)}, {}, StageArg{fresh_id(), Space::Scratch, {}});
+  const UOp top =
+      over_all(Op::Max, 256, [&](const UOp& k) { return load(place(stage, {k, const_int(0)})); });
+  const UOp value = load(place(stage, {out, const_int(0)})) - top;
+  const UOp to = place(param(0, Access::Write, {size(8), size(256)}), {row, out});
+  const UOp kernel = make(Op::Sink, {over(put(to, value), {row, out})}, {}, KernelArg{Symbol("k")});
+  std::vector<std::int64_t> sizes;
+  for (const Node* node :
+       toposort(apply_schedule(ready(kernel), parse_schedule("batch r0 4")).node()))
+    if (node->op() == Op::Buffer && node->dims().size() == 3)
+      for (const Node* dim : node->dims()) sizes.push_back(dim->lo());
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{4, 272, 1}));
+}
+
 // Heads do not share keys: a batch is of rows, whichever loop is inside.
 TEST_F(Online, BatchesAreOfRowsWhereHeadsStandInside) {
   Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};
