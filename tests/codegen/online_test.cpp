@@ -22,7 +22,8 @@ namespace {
 
 constexpr double nowhere = -HUGE_VAL;
 
-enum class Seen : std::uint8_t { All, Before, Some };  // of the keys, by a row
+enum class Seen : std::uint8_t { All, Before, Some, Window };  // of the keys, by a row
+constexpr std::int64_t seen_back = 20, seen_always = 3;        // of a window
 
 struct Case {
   std::int64_t heads, shared, rows, keys, width;  // so many heads share one of the keys
@@ -61,6 +62,9 @@ UOp attention(const Case& c, bool is_row_by_row = false) {
     return load(place(q, {h, row, d})) * load(place(k, {head, key, d}));
   });
   if (c.seen == Seen::Before) product = where(row < key, nothing, product);
+  if (c.seen == Seen::Window)
+    product =
+        where((key < row + 1) & ((row < key + seen_back) | (key < seen_always)), product, nothing);
   if (c.seen == Seen::Some) product = product + load(place(mask, {row, key}));
   const auto score = kept(product, key);
   const UOp top = over_all(Op::Max, c.keys, score);
@@ -108,6 +112,8 @@ std::vector<double> expected(const Case& c, const std::vector<std::vector<float>
         for (std::int64_t d = 0; d < c.width; ++d)
           score += at(in[1], query + d) * at(in[2], (first + j) * c.width + d);
         if (c.seen == Seen::Before && row < j) score = nowhere;
+        const bool is_near = row < j + seen_back || j < seen_always;
+        if (c.seen == Seen::Window && (row < j || !is_near)) score = nowhere;
         if (c.seen == Seen::Some) score += at(in[4], row * c.keys + j);
       }
       const double top = *std::ranges::max_element(scores);
@@ -170,7 +176,7 @@ void compare(const Case& c, std::string_view device, const std::string& before, 
 }
 
 TEST_F(Online, AttentionIsThatOfAllKeysAtOnce) {
-  for (const Seen seen : {Seen::All, Seen::Before, Seen::Some})
+  for (const Seen seen : {Seen::All, Seen::Before, Seen::Some, Seen::Window})
     for (const bool is_guarded : {false, true}) {
       const Case c{2, 1, 7, 50, 8, seen, is_guarded};
       for (const int block : {1, 10, 16, 49}) {
@@ -217,24 +223,59 @@ TEST_F(Online, IsChosenWhereScoresOfAllKeysDoNotFit) {
 }
 
 // What the keys that no row of a batch sees would add is not a number.
-TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
-  const Case c{2, 1, 48, 64, 8, Seen::Before, false};
+void expect_hidden(const Case& c, const std::string& before, const std::string& after) {
   constexpr std::int64_t seen = 16;
-  for (const std::string before : {"", "batch r1 16; "}) {
-    const UOp kernel = attention(c);
-    const std::string text = before + "online " + loop_of_maximum(kernel) + " 16";
-    std::vector<std::vector<float>> in = numbers(c);
-    const std::vector<double> wanted = expected(c, in);
-    for (std::int64_t h = 0; h < c.heads; ++h)
-      for (std::int64_t i = (h * c.keys + seen) * c.width; i < (h + 1) * c.keys * c.width; ++i)
-        in[3][static_cast<std::size_t>(i)] = HUGE_VALF;
-    run(with_schedule(kernel, text), "CPU", in);
-    for (std::int64_t h = 0; h < c.heads; ++h)
-      for (std::int64_t at = 0; at < seen * c.width; ++at) {
-        const auto i = static_cast<std::size_t>(h * c.rows * c.width + at);
-        ASSERT_NEAR(wanted[i], in[0][i], 2e-6 * std::max(1.0, std::abs(wanted[i]))) << text;
+  const UOp kernel = attention(c);
+  const std::string top = loop_of_maximum(kernel);
+  const std::string text =
+      before + "online " + top + " 16" + (after.empty() ? "" : "; tile " + top + after);
+  SCOPED_TRACE(text + " of " + std::to_string(c.keys) + " keys");
+  std::vector<std::vector<float>> in = numbers(c);
+  const std::vector<double> wanted = expected(c, in);
+  for (std::int64_t h = 0; h < c.heads; ++h)
+    for (std::int64_t i = (h * c.keys + seen) * c.width; i < (h + 1) * c.keys * c.width; ++i)
+      in[3][static_cast<std::size_t>(i)] = HUGE_VALF;
+  run(with_schedule(kernel, text), "CPU", in);
+  for (std::int64_t h = 0; h < c.heads; ++h)
+    for (std::int64_t at = 0; at < seen * c.width; ++at) {
+      const auto i = static_cast<std::size_t>(h * c.rows * c.width + at);
+      ASSERT_NEAR(wanted[i], in[0][i], 2e-6 * std::max(1.0, std::abs(wanted[i]))) << i;
+    }
+}
+
+TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
+  for (const Seen seen : {Seen::Before, Seen::Window})
+    for (const std::int64_t keys : {64, 50, 63})
+      for (const std::string before : {"", "batch r1 16; "}) {
+        expect_hidden({2, 1, 48, keys, 8, seen, false}, before, "");
+        expect_hidden({2, 1, 48, keys, 8, seen, true}, before, "");
       }
-  }
+}
+
+// Which trips a tile of the block leaves over has no say in it.
+TEST_F(Online, BlocksAreHiddenHoweverTheMaximumIsTiled) {
+  for (const std::string tail : {" 5 remainder", " 4", " 7 mask"})
+    expect_hidden({2, 1, 48, 50, 8, Seen::Before, false}, "batch r1 16; ", tail);
+}
+
+// The loops around may become others later.
+TEST_F(Online, BlocksAreHiddenInTilesOfTheLoopsAround) {
+  const Case c{2, 1, 48, 64, 8, Seen::Before, false};
+  const UOp kernel = attention(c);
+  const std::string top = loop_of_maximum(kernel);
+  const auto sizes_of_blocks = [&](const std::string& more) {
+    std::vector<std::string> sizes;
+    const UOp scheduled =
+        apply_schedule(ready(kernel), parse_schedule("batch r1 16; online " + top + " 16" + more));
+    for (const Node* node : toposort(scheduled.node()))
+      if (node->op() == Op::Range && !node->src(0)->is_const())
+        sizes.push_back(std::to_string(node->src(0)->ranges().size()) + " " +
+                        std::to_string(node->src(0)->hi()));
+    return sizes;
+  };
+  EXPECT_EQ(sizes_of_blocks(""), std::vector<std::string>{"1 3"});
+  EXPECT_EQ(sizes_of_blocks("; tile r1 3"), std::vector<std::string>{"2 3"});
+  EXPECT_EQ(sizes_of_blocks("; thread r0"), std::vector<std::string>{"1 3"});
 }
 
 // Memory of one element for each key, whatever dimensions of one that element has.

@@ -97,6 +97,7 @@ void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
   if (closer->op() == Op::Reduce)
     body = where(valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
   replace(closer, closed_over(closer, body, range, {now}));
+  move_seen(range, now);
   loops_[name] = now;
 }
 
@@ -126,7 +127,13 @@ void KernelLoops::tile(const Action& action) {
                                      : make(closer->arg<ReduceArg>().op, {result, rest});
   }
   replace(closer, result);
+  move_seen(range, tiles.place);
   add_inner(action.name, tiles);
+}
+
+// What is known of blocks says so in terms of the loops that there are now.
+void KernelLoops::move_seen(const Node* range, const UOp& to) {
+  for (auto& [blocks, seen] : seen_) seen = substitute(seen, {{range, to}});
 }
 
 void KernelLoops::set_kind(const Action& action) {
@@ -145,6 +152,7 @@ void KernelLoops::set_kind(const std::string& name, LoopKind kind) {
   const Node* range = loop(name);
   const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, kind);
   replace(range, now);
+  move_seen(range, now);
   loops_[name] = now;
 }
 
