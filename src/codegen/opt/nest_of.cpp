@@ -355,7 +355,10 @@ class Nests {
     for (const Node* range : own)
       if (!sums.empty() || !has_others(range)) loops.push_back(range);
     for (const Node* sum : sums) in_end_.insert(sum);
-    if (KernelNest* nest = add(end, loops, sums)) mark(*nest, own_of(loops), others);
+    if (KernelNest* nest = add(end, loops, sums)) {
+      mark(*nest, own_of(loops), others);
+      nest->is_whole = nest->is_whole && std::ranges::none_of(loops, has_others);
+    }
   }
 
   // A loop whose size calls say, and those around it, are left as they are: the nest begins inside of them.
@@ -376,7 +379,6 @@ class Nests {
             loop.is_fixed || (other->op() == Op::After && changes_with(other, loops[i]));
         nest.is_ordered = nest.is_ordered || loop.has_others;
       }
-    nest.is_whole = nest.is_whole && !nest.is_ordered;
   }
 
   static bool needs_one_of(const Node* sum, const std::vector<const Node*>& sums) {
