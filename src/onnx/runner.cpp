@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <weft/dev/base/internal.h>
+#include <weft/dev/cost/places.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 
@@ -118,7 +119,8 @@ void Runner::run_constants() {
   realize_constants();
 }
 
-// Those that the rest reads. What takes far more than the file has is not kept: a file may claim any size.
+// Those that the rest reads, but for what takes less time to compute than to read. What takes far more than the file has is not
+// kept: a file may claim any size.
 void Runner::realize_constants() {
   std::size_t most_bytes = std::size_t(1) << 24;
   std::unordered_map<std::string_view, bool> initialisers;
@@ -128,18 +130,19 @@ void Runner::realize_constants() {
     if (slot->value.is_tensor()) most_bytes += slot->value.tensor().nbytes();
   }
   std::vector<Tensor> kept;
-  const auto keep = [&](std::string_view name) {
+  const auto keep = [&](std::string_view name, bool is_output) {
     const Slot* slot = constants_.find(name);
     if (slot == nullptr || !slot->value.is_tensor() || slot->value.known() != nullptr) return;
     const Tensor tensor = slot->value.tensor();
     if (initialisers.contains(name) || is_view(tensor.uop()) || tensor.nbytes() > most_bytes)
       return;
+    if (!is_output && is_rather_computed(tensor.uop().node())) return;
     most_bytes -= tensor.nbytes();
     kept.push_back(tensor);
   };
   for (const Step* step : rest_)
-    for (const std::string_view name : step->reads) keep(name);
-  for (const ValueInfoProto& output : model_.graph.outputs) keep(output.name);
+    for (const std::string_view name : step->reads) keep(name, false);
+  for (const ValueInfoProto& output : model_.graph.outputs) keep(output.name, true);
   Tensor::realize(kept);
   for (const Tensor& tensor : kept) tensor.uop();  // looked at, it lets go of what it was made from
 }

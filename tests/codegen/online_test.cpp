@@ -300,6 +300,83 @@ TEST_F(Online, RowsOfABatchAreALineLongerAlongMemory) {
   EXPECT_EQ(sizes, (std::vector<std::int64_t>{4, 272, 1}));
 }
 
+// Rows of x times halves of the keys' rows y, kept for all rows of x, with a running maximum of these; sums of EXP2.
+UOp scores_of_kept_keys(std::int64_t rows, std::int64_t keys) {
+  const UOp row = loop(rows), key = loop(keys), again = loop(keys), own = loop(keys), d = loop(4);
+  const UOp x = input(1, {rows, 4}), y = input(2, {keys, 4});
+  const auto stage_of = [](const UOp& value, const std::vector<UOp>& at) {
+    std::vector<UOp> src{value};
+    src.insert(src.end(), at.begin(), at.end());
+    return make(Op::Stage, src, {}, StageArg{fresh_id(), Space::Scratch, {}});
+  };
+  const UOp half = stage_of(load(place(y, {own, d})) * 0.5, {own, d});
+  const UOp product = over_all(Op::Add, 4, [&](const UOp& k) {
+    return load(place(x, {row, k})) * load(place(half, {key, k}));
+  });
+  const auto score = kept(product, key);
+  const UOp top = over_all(Op::Max, keys, score);
+  const auto part = kept(make(Op::Exp2, {score(again) - top}), again);
+  const UOp out = place(param(0, Access::Write, {size(rows)}), {row});
+  return make(Op::Sink, {over(put(out, over_all(Op::Add, keys, part)), {row})}, {},
+              KernelArg{Symbol("k")});
+}
+
+// Else blocks would stand outside of the rows, each of which would have a state of its own.
+TEST_F(Online, WhatIsKeptForAllRowsIsNoPartOfABlock) {
+  const UOp kernel = scores_of_kept_keys(9, 50);
+  const std::string top = loop_of_maximum(kernel);
+  const UOp given = ready(kernel);
+  std::string rows;
+  for (const NamedLoop& named : loops_of_kernel(given.node()))
+    if (named.range->src(0)->is_const_int(9)) rows = named.name;
+  for (const std::string& before : {std::string(), "batch " + rows + " 3; "})
+    for (const std::string block : {"10", "16"}) {
+      const std::string text = before + "online " + top + " " + block;
+      for (const std::string_view device : {"INTERP", "CPU"}) {
+        std::mt19937 random(3);
+        std::vector<std::vector<float>> in{std::vector<float>(9), std::vector<float>(36),
+                                           std::vector<float>(200)};
+        for (auto& list : in)
+          for (float& number : list) number = float(int(random() % 17) - 8) / 8;
+        std::vector<double> wanted;
+        for (std::size_t r = 0; r < 9; ++r) {
+          std::vector<double> scores(50);
+          for (std::size_t j = 0; j < 50; ++j)
+            for (std::size_t k = 0; k < 4; ++k)
+              scores[j] += double(in[1][r * 4 + k]) * double(in[2][j * 4 + k]) / 2;
+          const double most = *std::ranges::max_element(scores);
+          wanted.push_back(0);
+          for (const double score : scores) wanted.back() += std::exp2(score - most);
+        }
+        run(with_schedule(kernel, text), device, in);
+        for (std::size_t r = 0; r < 9; ++r) ASSERT_NEAR(wanted[r], in[0][r], 1e-5) << text;
+      }
+      std::int64_t most = 0;
+      for (const Node* node : toposort(apply_schedule(given, parse_schedule(text)).node()))
+        if (node->op() == Op::Buffer && node->dims().size() == 1)
+          most = std::max(most, node->dims()[0]->lo());
+      EXPECT_LT(most, 9 * 2) << text << ": a state for each row";
+    }
+}
+
+TEST_F(Online, BlocksDivideTheTripsWhereSomeDo) {
+  Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};
+  target.machine.levels = {
+      {32e3, 8, 120e9, false}, {512e3, 8, 45e9, false}, {16e6, 16, 20e9, true}};
+  const auto block_for = [&](std::int64_t keys) {
+    const UOp kernel = ready(attention({1, 1, 96, keys, 64, Seen::All, false}));
+    for (const Action& action : choose_schedule(kernel.node(), target))
+      if (action.type == Action::Online) return action.count;
+    return std::int64_t{0};
+  };
+  for (const std::int64_t keys : {60000, 63000, 1 << 16}) {
+    const std::int64_t block = block_for(keys);
+    ASSERT_GT(block, 32) << keys;
+    EXPECT_EQ(keys % block, 0) << keys << " in blocks of " << block;
+  }
+  EXPECT_GT(block_for(65537), 32);  // a prime
+}
+
 // Heads do not share keys: a batch is of rows, whichever loop is inside.
 TEST_F(Online, BatchesAreOfRowsWhereHeadsStandInside) {
   Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};

@@ -25,6 +25,19 @@ bool is_maximum(const Node* closer) {
          closer->size() == 2 && closer->dtype().is_float() && closer->src(1)->src(0)->is_const();
 }
 
+// Of so many trips, blocks of about that size. Where blocks divide the trips nothing is masked; then rather an even size.
+std::int64_t block_of(std::int64_t trips, std::int64_t size) {
+  const auto evenness = [](std::int64_t block) { return block & -block; };
+  std::int64_t best = size;
+  bool divides = trips % size == 0;
+  for (std::int64_t block = size; block > size / 2; --block) {
+    if (trips % block != 0 || (divides && evenness(block) <= evenness(best))) continue;
+    best = block;
+    divides = true;
+  }
+  return best;
+}
+
 // Over some of the trips of each loop that it changes with, from the first to the last.
 double mean_of(const UOp& value) {
   constexpr std::int64_t samples = 16;
@@ -116,7 +129,8 @@ std::vector<Action> online_blocks(const KernelLoops& loops) {
     if (!tried.refusal().empty() || tried.filling().empty()) continue;
     for (const std::int64_t block : sizes_of_blocks)
       if (range->src(0)->lo() >= 2 * block)
-        found.push_back({.type = Action::Online, .name = name, .count = block});
+        found.push_back(
+            {.type = Action::Online, .name = name, .count = block_of(range->src(0)->lo(), block)});
     break;
   }
   return found;
