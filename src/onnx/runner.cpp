@@ -1,6 +1,7 @@
 #include "runner.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -45,6 +46,17 @@ Value known_or(Value value) {
   if (tensor.ndim() > 1 || tensor.numel() > most_elements) return value;
   const auto numbers = tensor.to_vector<std::int64_t>();
   return Value::known({numbers.begin(), numbers.end()}, tensor.ndim() == 0, tensor.dtype());
+}
+
+// What a mask by it hides is only known where it is a number.
+Value infinity_or_none(const Value& value) {
+  const Tensor tensor = value.tensor();
+  if (!tensor.dtype().is_float() || tensor.numel() != 1) return {};
+  const auto number = tensor.item<double>();
+  if (!std::isinf(number)) return {};
+  return {Tensor::full(Shape(tensor.dims()), number,
+                       {.dtype = tensor.dtype(), .device = tensor.device()}),
+          value.type()};
 }
 
 }  // namespace
@@ -162,10 +174,16 @@ void Runner::forget_constants() {
 
 // What is computed from them is part of a kernel, and changes no more either.
 void Runner::freeze_constants() {
-  for (const auto& [name, slot] : constants_.own())
-    if (slot.value.is_tensor() && slot.value.known() == nullptr &&
-        looked_at(slot.value.tensor().uop())->op() == weft::Op::Buffer)
+  for (const auto& [name, slot] : constants_.own()) {
+    if (!slot.value.is_tensor() || slot.value.known() != nullptr ||
+        looked_at(slot.value.tensor().uop())->op() != weft::Op::Buffer)
+      continue;
+    const Value infinity = infinity_or_none(slot.value);
+    if (infinity.is_empty())
       slot.value.tensor().freeze();
+    else
+      constants_.set(name, {infinity, slot.changes});
+  }
 }
 
 Values Runner::run(const std::vector<std::pair<std::string_view, Value>>& inputs) {

@@ -53,6 +53,7 @@ class Hidden {
         for (const std::size_t side : {0, 1})
           if (constant_float(value->src(side)) > 0) return trips(value->src(1 - side));
         return {};
+      case Op::Add: return fewer(trips(value->src(0)), trips(value->src(1)));
       case Op::Where:
         for (const bool side : {true, false})
           if (constant_float(value->src(side ? 2 : 1)) == -endless)
