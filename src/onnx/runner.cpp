@@ -1,10 +1,12 @@
 #include "runner.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <weft/dev/base/internal.h>
+#include <weft/dev/cost/places.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 
@@ -44,6 +46,17 @@ Value known_or(Value value) {
   if (tensor.ndim() > 1 || tensor.numel() > most_elements) return value;
   const auto numbers = tensor.to_vector<std::int64_t>();
   return Value::known({numbers.begin(), numbers.end()}, tensor.ndim() == 0, tensor.dtype());
+}
+
+// What a mask by it hides is only known where it is a number.
+Value infinity_or_none(const Value& value) {
+  const Tensor tensor = value.tensor();
+  if (!tensor.dtype().is_float() || tensor.numel() != 1) return {};
+  const auto number = tensor.item<double>();
+  if (!std::isinf(number)) return {};
+  return {Tensor::full(Shape(tensor.dims()), number,
+                       {.dtype = tensor.dtype(), .device = tensor.device()}),
+          value.type()};
 }
 
 }  // namespace
@@ -118,7 +131,8 @@ void Runner::run_constants() {
   realize_constants();
 }
 
-// Those that the rest reads. What takes far more than the file has is not kept: a file may claim any size.
+// Those that the rest reads, but for what takes less time to compute than to read. What takes far more than the file has is not
+// kept: a file may claim any size.
 void Runner::realize_constants() {
   std::size_t most_bytes = std::size_t(1) << 24;
   std::unordered_map<std::string_view, bool> initialisers;
@@ -128,18 +142,19 @@ void Runner::realize_constants() {
     if (slot->value.is_tensor()) most_bytes += slot->value.tensor().nbytes();
   }
   std::vector<Tensor> kept;
-  const auto keep = [&](std::string_view name) {
+  const auto keep = [&](std::string_view name, bool is_output) {
     const Slot* slot = constants_.find(name);
     if (slot == nullptr || !slot->value.is_tensor() || slot->value.known() != nullptr) return;
     const Tensor tensor = slot->value.tensor();
     if (initialisers.contains(name) || is_view(tensor.uop()) || tensor.nbytes() > most_bytes)
       return;
+    if (!is_output && is_rather_computed(tensor.uop().node())) return;
     most_bytes -= tensor.nbytes();
     kept.push_back(tensor);
   };
   for (const Step* step : rest_)
-    for (const std::string_view name : step->reads) keep(name);
-  for (const ValueInfoProto& output : model_.graph.outputs) keep(output.name);
+    for (const std::string_view name : step->reads) keep(name, false);
+  for (const ValueInfoProto& output : model_.graph.outputs) keep(output.name, true);
   Tensor::realize(kept);
   for (const Tensor& tensor : kept) tensor.uop();  // looked at, it lets go of what it was made from
 }
@@ -159,10 +174,16 @@ void Runner::forget_constants() {
 
 // What is computed from them is part of a kernel, and changes no more either.
 void Runner::freeze_constants() {
-  for (const auto& [name, slot] : constants_.own())
-    if (slot.value.is_tensor() && slot.value.known() == nullptr &&
-        looked_at(slot.value.tensor().uop())->op() == weft::Op::Buffer)
+  for (const auto& [name, slot] : constants_.own()) {
+    if (!slot.value.is_tensor() || slot.value.known() != nullptr ||
+        looked_at(slot.value.tensor().uop())->op() != weft::Op::Buffer)
+      continue;
+    const Value infinity = infinity_or_none(slot.value);
+    if (infinity.is_empty())
       slot.value.tensor().freeze();
+    else
+      constants_.set(name, {infinity, slot.changes});
+  }
 }
 
 Values Runner::run(const std::vector<std::pair<std::string_view, Value>>& inputs) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/core.h>
+#include <weft/dev/cost/places.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/movement.h>
@@ -113,6 +114,26 @@ class Cutter {
   }
 
  private:
+  // By a node and by what it holds, up to cuts.
+  struct Work {
+    int ops = 0;
+    bool is_short = true;  // each op takes an instruction
+    bool reads_memory = false;
+
+    void add(const Work& other) {
+      ops += other.ops;
+      is_short = is_short && other.is_short;
+      reads_memory = reads_memory || other.reads_memory;
+    }
+  };
+
+  static Work own_work(const Node* node) {
+    if (!is_computed(node)) return {};
+    return {.ops = 1,
+            .is_short = is_one_instruction(node->op()),
+            .reads_memory = !is_elementwise(node->op())};
+  }
+
   // What is known of a node before its turn, from those that use it.
   struct Ahead {
     int uses = 0;           // by something that computes, views looked through; 2 is many
@@ -192,20 +213,20 @@ class Cutter {
 
   const UOp& now(const Node* node) const { return made_[*place_.find(node)]; }
 
-  void put(const Node* node, const UOp& value, int ops, Symbol device) {
+  void put(const Node* node, const UOp& value, const Work& work, Symbol device) {
     place_.set(node, static_cast<std::uint32_t>(made_.size()));
     made_.push_back(value);
-    ops_.set(node, ops);
+    work_.set(node, work);
     device_.set(node, device);
   }
 
   void visit(const Node* node) {
     Symbol device = node->op() == Op::Buffer ? node->arg<BufferArg>().device : Symbol();
-    int ops = is_computed(node) ? 1 : 0;
+    Work work = own_work(node);
     std::vector<UOp> src;
     for (const Node* source : node->src()) {
       src.push_back(now(source));
-      ops += *ops_.find(source);
+      work.add(*work_.find(source));
       if (device == Symbol()) device = *device_.find(source);
     }
     gather_waits(node);
@@ -230,17 +251,17 @@ class Cutter {
         break;
       default:
         value = with_sources(UOp(node), src);
-        if (is_cut(node, ops) && !is_number_of_place(node, ops, device)) {
+        if (is_cut(node, work.ops) && !is_number_of_place(node, work)) {
           value = add({.value = value,
-                       .must = ahead(node).must || joins_(node) > 0 || ops > profile_.most_ops,
+                       .must = ahead(node).must || joins_(node) > 0 || work.ops > profile_.most_ops,
                        .device = device_for(node, device),
                        .origin = origin_of(node)});
         }
     }
-    if (value->op() == Op::Buffer) ops = 0;
+    if (value->op() == Op::Buffer) work = {.reads_memory = true};
     const bool is_new = result_.cuts.size() > known && value.is(result_.cuts.back().leaf);
     if (!is_new && !waits_.empty()) waiting_.emplace(node, waits_);
-    put(node, value, ops, device);
+    put(node, value, work, device);
   }
 
   // What is computed without a cut of its own waits by those of its users.
@@ -281,10 +302,11 @@ class Cutter {
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
   }
 
-  // What is little computed of nothing in memory is no more than the index that it is computed of.
-  bool is_number_of_place(const Node* node, int ops, Symbol device) const {
+  // What is little computed of nothing in memory takes less time than reading it would.
+  bool is_number_of_place(const Node* node, const Work& work) const {
     constexpr int few_ops = 4;
-    return device == Symbol() && ops <= few_ops && !ahead(node).must && node->op() != Op::Reduce;
+    const int most = work.is_short ? most_ops_of_places : few_ops;
+    return !work.reads_memory && work.ops <= most && !ahead(node).must;
   }
 
   // Memory would take longer to read than bytes that are widened as they are read.
@@ -419,7 +441,7 @@ class Cutter {
   NodeMap<Ahead> ahead_;
   std::vector<UOp> made_;
   NodeMap<std::uint32_t> place_;  // in made_
-  NodeMap<int> ops_;              // computed by it and by what it holds, cuts left out
+  NodeMap<Work> work_;
   NodeMap<Symbol> device_;
   std::unordered_map<const Node*, std::vector<UOp>> waiting_;  // nodes without memory: for what
   std::vector<UOp> waits_;                                     // of the node that is visited

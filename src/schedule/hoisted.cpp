@@ -29,7 +29,8 @@ bool is_same_along(const Node* view, std::size_t axis) {
   return view->dims().size() > axis && view->dims()[axis] == const_int(1).node();
 }
 
-// A product with one user, seen through views with one user each, and which of its factors may stand outside.
+// A product or quotient with one user, seen through views with one user each, and which of its sources, a factor or the
+// divisor, may stand outside.
 struct Product {
   const Node* node;
   std::size_t factor;
@@ -45,7 +46,7 @@ class Factors {
     for (const UOp& tensor : tensors) users_.set(tensor.node(), *users_.find(tensor.node()) + 1);
   }
 
-  // The sum with its factor outside; null where there is none.
+  // The sum with its factor or divisor outside; null where there is none.
   UOp outside(const Node* sum) const {
     if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add) return {};
     const Node* value = sum->src(0);
@@ -58,7 +59,7 @@ class Factors {
       const UOp factor = rebased(view, from, from.src(product->factor));
       const UOp others =
           rebased(view, from, from.src(1 - product->factor)) * value_of(value, 1 - side);
-      return reduce(Op::Add, others, axes) * first_along(factor, axes);
+      return make(from->op(), {reduce(Op::Add, others, axes), first_along(factor, axes)});
     }
     return {};
   }
@@ -71,10 +72,11 @@ class Factors {
     const Node* node = view;
     for (; views.contains(node->op()) && has_one_user(node); node = node->src(0)) {
     }
-    if (node->op() != Op::Mul || !has_one_user(node)) return std::nullopt;
+    if (!OpSet{Op::Mul, Op::Div}.contains(node->op()) || !has_one_user(node)) return std::nullopt;
     for (const Node* source : node->src())
       if (!std::ranges::equal(source->dims(), node->dims())) return std::nullopt;  // a constant
     for (const std::size_t factor : {1, 0}) {
+      if (factor == 0 && node->op() == Op::Div) break;  // what is divided
       const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
       const auto is_same = [&](std::int64_t axis) {
         return is_same_along(seen.node(), static_cast<std::size_t>(axis));

@@ -1,4 +1,4 @@
-// Factors that are the same in all trips of a sum stand outside of it.
+// Factors and divisors that are the same in all trips of a sum stand outside of it.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 namespace weft {
 
 // The same values of the same tensors, but for rounding. A product of which one factor does not change along the axes
-// that it is summed over, as the shares of a softmax times values, is summed without that factor. A rule cannot say that:
-// where others need the product as well, it would be computed twice.
+// that it is summed over, as the shares of a softmax times values, is summed without that factor; so is a quotient without its
+// divisor. A rule cannot say that: where others need the product as well, it would be computed twice.
 std::vector<UOp> with_factors_outside(const std::vector<UOp>& tensors);
 
 }  // namespace weft

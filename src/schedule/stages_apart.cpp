@@ -5,7 +5,6 @@
 #include "stages_apart.h"
 
 #include <algorithm>
-#include <map>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
@@ -103,9 +102,10 @@ class Parting {
     Substitution by;
     for (const Node* node : toposort(step_.kernel.node())) {
       if (node->op() != Op::Index || node->src(0) != staged_.stage) continue;
-      std::vector<UOp> at{memory, UOp(node->src(1))};
+      // Where it is may be read there as well.
+      std::vector<UOp> at{memory, substitute(UOp(node->src(1)), by)};
       for (const Node* loop : staged_.around) at.emplace_back(loop);
-      for (const Node* index : node->src().subspan(2)) at.emplace_back(index);
+      for (const Node* index : node->src().subspan(2)) at.push_back(substitute(UOp(index), by));
       by.emplace(node, make(Op::Index, at));
     }
     return named(simplify(substitute(step_.kernel, by)));
@@ -135,18 +135,24 @@ class Mover {
     }
   }
 
-  // Whether all of it can be done.
+  // Whether all of it can be done; else the plan is as it was.
   bool follow(const std::vector<int>& apart) {
-    for (std::size_t i = 0; i + 1 < apart.size(); i += 2) {
+    const std::vector<Step> steps = plan_.steps;
+    const std::size_t slots = plan_.slots.size();
+    bool is_done = apart.size() % 2 == 0;
+    for (std::size_t i = 0; i + 1 < apart.size() && is_done; i += 2) {
       const auto step = static_cast<std::size_t>(apart[i]);
       const auto stage = static_cast<std::size_t>(apart[i + 1]);
-      if (step >= plan_.steps.size() || plan_.steps[step].kernel.is_null() ||
-          stage >= stages_of(plan_.steps[step].kernel).size())
-        return false;
-      move(step, stage);
+      is_done = may_move(step, stage);
+      if (is_done) move(step, stage);
     }
-    plan_.choices.apart = apart;
-    return true;
+    if (is_done) {
+      plan_.choices.apart = apart;
+    } else {
+      plan_.steps = steps;
+      plan_.slots.resize(slots);
+    }
+    return is_done;
   }
 
  private:
@@ -166,7 +172,7 @@ class Mover {
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < stages.size(); ++i) {
       const Parted parted = Parting(step, stages[i]).parted();
-      if (memory_bytes(parted.memory) > most_memory * touched(step)) continue;
+      if (!may_have(parted.memory, step)) continue;
       const auto made = seconds_of(parted.maker, step);
       if (!made || *made >= best) continue;
       const auto rest = seconds_of(parted.rest, step);
@@ -175,6 +181,17 @@ class Mover {
       found = i;
     }
     return found;
+  }
+
+  bool may_move(std::size_t number, std::size_t stage) const {
+    if (number >= plan_.steps.size() || plan_.steps[number].kernel.is_null()) return false;
+    const Step& step = plan_.steps[number];
+    const std::vector<MovableStage> stages = stages_of(step.kernel);
+    return stage < stages.size() && may_have(Parting(step, stages[stage]).parted().memory, step);
+  }
+
+  bool may_have(const UOp& memory, const Step& step) const {
+    return memory_bytes(memory) <= most_memory * touched(step);
   }
 
   double touched(const Step& step) const {

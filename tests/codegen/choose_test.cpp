@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "../../src/codegen/opt/nest_of.h"
 #include "../support/kernels.h"
 
 namespace weft {
@@ -31,6 +32,34 @@ UOp matmul(std::int64_t m, std::int64_t n, std::int64_t k) {
   const UOp b = load(place(param(2, Access::Read, {size(k), size(n)}), {l, j}));
   const UOp out = place(param(0, Access::Write, {size(m), size(n)}), {i, j});
   return kernel_of(over(put(out, reduce(Op::Add, {a * b, l})), {i, j}));
+}
+
+// Else the nest would count as all of the kernel.
+TEST(Nests, AreNotWholeWhereASumChangesWithTheLoopsAroundAlone) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp rows = make(Op::Variable, {}, dtypes::index,
+                        VariableArg{Symbol("rows"), fresh_id(), 1, 40}),
+            i = range(rows, fresh_id().value), j = loop(50);
+  const auto sum = [&](int slot, std::vector<std::int64_t> dims, std::vector<UOp> at) {
+    std::vector<UOp> sizes;
+    for (const std::int64_t dim : dims) sizes.push_back(size(dim));
+    const UOp k = reduction(60);
+    sizes.push_back(size(60));
+    at.push_back(k);
+    return reduce(Op::Add, {load(place(param(slot, Access::Read, sizes), at)), k});
+  };
+  const auto nests = [&](const UOp& value) {
+    const UOp out = place(param(0, Access::Write, {size(40), size(50)}), {i, j});
+    const UOp kernel = kernel_of(over(put(out, value), {i, j}));
+    std::vector<bool> whole;
+    for (const KernelNest& nest : nests_of(kernel.node(), loops_of_kernel(kernel.node()), true))
+      whole.push_back(nest.is_whole);
+    return whole;
+  };
+  const UOp of_both = sum(1, {40, 50}, {i, j});
+  EXPECT_EQ(nests(of_both), std::vector<bool>{true});
+  EXPECT_EQ(nests(of_both + sum(2, {40}, {i})), (std::vector<bool>{false, false}));
 }
 
 UOp rows(std::int64_t m, std::int64_t k) {

@@ -22,7 +22,8 @@ namespace {
 
 constexpr double nowhere = -HUGE_VAL;
 
-enum class Seen : std::uint8_t { All, Before, Some };  // of the keys, by a row
+enum class Seen : std::uint8_t { All, Before, Some, Window };  // of the keys, by a row
+constexpr std::int64_t seen_back = 20, seen_always = 3;        // of a window
 
 struct Case {
   std::int64_t heads, shared, rows, keys, width;  // so many heads share one of the keys
@@ -61,6 +62,9 @@ UOp attention(const Case& c, bool is_row_by_row = false) {
     return load(place(q, {h, row, d})) * load(place(k, {head, key, d}));
   });
   if (c.seen == Seen::Before) product = where(row < key, nothing, product);
+  if (c.seen == Seen::Window)
+    product =
+        where((key < row + 1) & ((row < key + seen_back) | (key < seen_always)), product, nothing);
   if (c.seen == Seen::Some) product = product + load(place(mask, {row, key}));
   const auto score = kept(product, key);
   const UOp top = over_all(Op::Max, c.keys, score);
@@ -108,6 +112,8 @@ std::vector<double> expected(const Case& c, const std::vector<std::vector<float>
         for (std::int64_t d = 0; d < c.width; ++d)
           score += at(in[1], query + d) * at(in[2], (first + j) * c.width + d);
         if (c.seen == Seen::Before && row < j) score = nowhere;
+        const bool is_near = row < j + seen_back || j < seen_always;
+        if (c.seen == Seen::Window && (row < j || !is_near)) score = nowhere;
         if (c.seen == Seen::Some) score += at(in[4], row * c.keys + j);
       }
       const double top = *std::ranges::max_element(scores);
@@ -170,7 +176,7 @@ void compare(const Case& c, std::string_view device, const std::string& before, 
 }
 
 TEST_F(Online, AttentionIsThatOfAllKeysAtOnce) {
-  for (const Seen seen : {Seen::All, Seen::Before, Seen::Some})
+  for (const Seen seen : {Seen::All, Seen::Before, Seen::Some, Seen::Window})
     for (const bool is_guarded : {false, true}) {
       const Case c{2, 1, 7, 50, 8, seen, is_guarded};
       for (const int block : {1, 10, 16, 49}) {
@@ -217,24 +223,158 @@ TEST_F(Online, IsChosenWhereScoresOfAllKeysDoNotFit) {
 }
 
 // What the keys that no row of a batch sees would add is not a number.
-TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
-  const Case c{2, 1, 48, 64, 8, Seen::Before, false};
+void expect_hidden(const Case& c, const std::string& before, const std::string& after) {
   constexpr std::int64_t seen = 16;
-  for (const std::string before : {"", "batch r1 16; "}) {
-    const UOp kernel = attention(c);
-    const std::string text = before + "online " + loop_of_maximum(kernel) + " 16";
-    std::vector<std::vector<float>> in = numbers(c);
-    const std::vector<double> wanted = expected(c, in);
-    for (std::int64_t h = 0; h < c.heads; ++h)
-      for (std::int64_t i = (h * c.keys + seen) * c.width; i < (h + 1) * c.keys * c.width; ++i)
-        in[3][static_cast<std::size_t>(i)] = HUGE_VALF;
-    run(with_schedule(kernel, text), "CPU", in);
-    for (std::int64_t h = 0; h < c.heads; ++h)
-      for (std::int64_t at = 0; at < seen * c.width; ++at) {
-        const auto i = static_cast<std::size_t>(h * c.rows * c.width + at);
-        ASSERT_NEAR(wanted[i], in[0][i], 2e-6 * std::max(1.0, std::abs(wanted[i]))) << text;
+  const UOp kernel = attention(c);
+  const std::string top = loop_of_maximum(kernel);
+  const std::string text =
+      before + "online " + top + " 16" + (after.empty() ? "" : "; tile " + top + after);
+  SCOPED_TRACE(text + " of " + std::to_string(c.keys) + " keys");
+  std::vector<std::vector<float>> in = numbers(c);
+  const std::vector<double> wanted = expected(c, in);
+  for (std::int64_t h = 0; h < c.heads; ++h)
+    for (std::int64_t i = (h * c.keys + seen) * c.width; i < (h + 1) * c.keys * c.width; ++i)
+      in[3][static_cast<std::size_t>(i)] = HUGE_VALF;
+  run(with_schedule(kernel, text), "CPU", in);
+  for (std::int64_t h = 0; h < c.heads; ++h)
+    for (std::int64_t at = 0; at < seen * c.width; ++at) {
+      const auto i = static_cast<std::size_t>(h * c.rows * c.width + at);
+      ASSERT_NEAR(wanted[i], in[0][i], 2e-6 * std::max(1.0, std::abs(wanted[i]))) << i;
+    }
+}
+
+TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
+  for (const Seen seen : {Seen::Before, Seen::Window})
+    for (const std::int64_t keys : {64, 50, 63})
+      for (const std::string before : {"", "batch r1 16; "}) {
+        expect_hidden({2, 1, 48, keys, 8, seen, false}, before, "");
+        expect_hidden({2, 1, 48, keys, 8, seen, true}, before, "");
       }
+}
+
+// Which trips a tile of the block leaves over has no say in it.
+TEST_F(Online, BlocksAreHiddenHoweverTheMaximumIsTiled) {
+  for (const std::string tail : {" 5 remainder", " 4", " 7 mask"})
+    expect_hidden({2, 1, 48, 50, 8, Seen::Before, false}, "batch r1 16; ", tail);
+}
+
+// The loops around may become others later.
+TEST_F(Online, BlocksAreHiddenInTilesOfTheLoopsAround) {
+  const Case c{2, 1, 48, 64, 8, Seen::Before, false};
+  const UOp kernel = attention(c);
+  const std::string top = loop_of_maximum(kernel);
+  const auto sizes_of_blocks = [&](const std::string& more) {
+    std::vector<std::string> sizes;
+    const UOp scheduled =
+        apply_schedule(ready(kernel), parse_schedule("batch r1 16; online " + top + " 16" + more));
+    for (const Node* node : toposort(scheduled.node()))
+      if (node->op() == Op::Range && !node->src(0)->is_const())
+        sizes.push_back(std::to_string(node->src(0)->ranges().size()) + " " +
+                        std::to_string(node->src(0)->hi()));
+    return sizes;
+  };
+  EXPECT_EQ(sizes_of_blocks(""), std::vector<std::string>{"1 3"});
+  EXPECT_EQ(sizes_of_blocks("; tile r1 3"), std::vector<std::string>{"2 3"});
+  EXPECT_EQ(sizes_of_blocks("; thread r0"), std::vector<std::string>{"1 3"});
+}
+
+// Memory of one element for each key, whatever dimensions of one that element has.
+TEST_F(Online, RowsOfABatchAreALineLongerAlongMemory) {
+  const UOp row = loop(8), key = loop(256), out = loop(256);
+  const UOp x = input(1, {8, 4}), y = input(2, {256, 4});
+  const UOp product = over_all(Op::Add, 4, [&](const UOp& d) {
+    return load(place(x, {row, d})) * load(place(y, {key, d}));
+  });
+  const UOp stage =
+      make(Op::Stage, {product, key, const_int(1)}, {}, StageArg{fresh_id(), Space::Scratch, {}});
+  const UOp top =
+      over_all(Op::Max, 256, [&](const UOp& k) { return load(place(stage, {k, const_int(0)})); });
+  const UOp value = load(place(stage, {out, const_int(0)})) - top;
+  const UOp to = place(param(0, Access::Write, {size(8), size(256)}), {row, out});
+  const UOp kernel = make(Op::Sink, {over(put(to, value), {row, out})}, {}, KernelArg{Symbol("k")});
+  std::vector<std::int64_t> sizes;
+  for (const Node* node :
+       toposort(apply_schedule(ready(kernel), parse_schedule("batch r0 4")).node()))
+    if (node->op() == Op::Buffer && node->dims().size() == 3)
+      for (const Node* dim : node->dims()) sizes.push_back(dim->lo());
+  EXPECT_EQ(sizes, (std::vector<std::int64_t>{4, 272, 1}));
+}
+
+// Rows of x times halves of the keys' rows y, kept for all rows of x, with a running maximum of these; sums of EXP2.
+UOp scores_of_kept_keys(std::int64_t rows, std::int64_t keys) {
+  const UOp row = loop(rows), key = loop(keys), again = loop(keys), own = loop(keys), d = loop(4);
+  const UOp x = input(1, {rows, 4}), y = input(2, {keys, 4});
+  const auto stage_of = [](const UOp& value, const std::vector<UOp>& at) {
+    std::vector<UOp> src{value};
+    src.insert(src.end(), at.begin(), at.end());
+    return make(Op::Stage, src, {}, StageArg{fresh_id(), Space::Scratch, {}});
+  };
+  const UOp half = stage_of(load(place(y, {own, d})) * 0.5, {own, d});
+  const UOp product = over_all(Op::Add, 4, [&](const UOp& k) {
+    return load(place(x, {row, k})) * load(place(half, {key, k}));
+  });
+  const auto score = kept(product, key);
+  const UOp top = over_all(Op::Max, keys, score);
+  const auto part = kept(make(Op::Exp2, {score(again) - top}), again);
+  const UOp out = place(param(0, Access::Write, {size(rows)}), {row});
+  return make(Op::Sink, {over(put(out, over_all(Op::Add, keys, part)), {row})}, {},
+              KernelArg{Symbol("k")});
+}
+
+// Else blocks would stand outside of the rows, each of which would have a state of its own.
+TEST_F(Online, WhatIsKeptForAllRowsIsNoPartOfABlock) {
+  const UOp kernel = scores_of_kept_keys(9, 50);
+  const std::string top = loop_of_maximum(kernel);
+  const UOp given = ready(kernel);
+  std::string rows;
+  for (const NamedLoop& named : loops_of_kernel(given.node()))
+    if (named.range->src(0)->is_const_int(9)) rows = named.name;
+  for (const std::string& before : {std::string(), "batch " + rows + " 3; "})
+    for (const std::string block : {"10", "16"}) {
+      const std::string text = before + "online " + top + " " + block;
+      for (const std::string_view device : {"INTERP", "CPU"}) {
+        std::mt19937 random(3);
+        std::vector<std::vector<float>> in{std::vector<float>(9), std::vector<float>(36),
+                                           std::vector<float>(200)};
+        for (auto& list : in)
+          for (float& number : list) number = float(int(random() % 17) - 8) / 8;
+        std::vector<double> wanted;
+        for (std::size_t r = 0; r < 9; ++r) {
+          std::vector<double> scores(50);
+          for (std::size_t j = 0; j < 50; ++j)
+            for (std::size_t k = 0; k < 4; ++k)
+              scores[j] += double(in[1][r * 4 + k]) * double(in[2][j * 4 + k]) / 2;
+          const double most = *std::ranges::max_element(scores);
+          wanted.push_back(0);
+          for (const double score : scores) wanted.back() += std::exp2(score - most);
+        }
+        run(with_schedule(kernel, text), device, in);
+        for (std::size_t r = 0; r < 9; ++r) ASSERT_NEAR(wanted[r], in[0][r], 1e-5) << text;
+      }
+      std::int64_t most = 0;
+      for (const Node* node : toposort(apply_schedule(given, parse_schedule(text)).node()))
+        if (node->op() == Op::Buffer && node->dims().size() == 1)
+          most = std::max(most, node->dims()[0]->lo());
+      EXPECT_LT(most, 9 * 2) << text << ": a state for each row";
+    }
+}
+
+TEST_F(Online, BlocksDivideTheTripsWhereSomeDo) {
+  Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};
+  target.machine.levels = {
+      {32e3, 8, 120e9, false}, {512e3, 8, 45e9, false}, {16e6, 16, 20e9, true}};
+  const auto block_for = [&](std::int64_t keys) {
+    const UOp kernel = ready(attention({1, 1, 96, keys, 64, Seen::All, false}));
+    for (const Action& action : choose_schedule(kernel.node(), target))
+      if (action.type == Action::Online) return action.count;
+    return std::int64_t{0};
+  };
+  for (const std::int64_t keys : {60000, 63000, 1 << 16}) {
+    const std::int64_t block = block_for(keys);
+    ASSERT_GT(block, 32) << keys;
+    EXPECT_EQ(keys % block, 0) << keys << " in blocks of " << block;
   }
+  EXPECT_GT(block_for(65537), 32);  // a prime
 }
 
 // Heads do not share keys: a batch is of rows, whichever loop is inside.

@@ -1,4 +1,6 @@
 // How graphs run: order, constants, sizes, calls that are captured, functions.
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <weft/weft.h>
 
@@ -146,6 +148,47 @@ Message triple() {  // f(a) = a + a + a
       .message(7, node("Add", {"a", "a"}, {"t"}))
       .message(7, node("Add", {"t", "a"}, {"b"}))
       .message(9, opset(18));
+}
+
+// Masks as exports make them, of places and of an infinity that the file holds: nothing of them is memory.
+TEST(OnnxRun, MasksByPlacesAreComputedWhereTheyAreUsed) {
+  constexpr std::int64_t n = 80;  // more than small integers, which are known one by one
+  const auto scalar = [](std::string_view name, std::int64_t value) {
+    return tensor(name, Sizes{}, std::vector<std::int64_t>{value});
+  };
+  Graph by_range = graph_of(
+      {node("Range", {"zero", "n", "one"}, {"key"}), node("Unsqueeze", {"key", "last"}, {"row"}),
+       node("LessOrEqual", {"key", "row"}, {"seen"}), node("Where", {"seen", "x", "none"}, {"s"}),
+       node("Softmax", {"s"}, {"y"}, {attribute("axis", std::int64_t{-1})})},
+      {3, n, n}, {3, n, n});
+  by_range.initialisers = {scalar("zero", 0), scalar("n", n), scalar("one", 1),
+                           tensor("last", {1}, std::vector<std::int64_t>{-1}),
+                           tensor("none", Sizes{}, Floats{-HUGE_VALF})};
+  const Message value = Message().text(1, "value").message(5, tensor("", {1}, Floats{-HUGE_VALF}));
+  Graph by_trilu =
+      graph_of({node("ConstantOfShape", {"shape"}, {"all"}, {Message(value).integer(20, 4)}),
+                node("Trilu", {"all", "one"}, {"mask"}, {attribute("upper", std::int64_t{1})}),
+                node("Add", {"x", "mask"}, {"s"}),
+                node("Softmax", {"s"}, {"y"}, {attribute("axis", std::int64_t{-1})})},
+               {3, n, n}, {3, n, n});
+  by_trilu.initialisers = {tensor("shape", {2}, std::vector<std::int64_t>{n, n}), scalar("one", 1)};
+  const Tensor x = Tensor::randn({3, n, n}).realize();
+  const auto given = x.to_vector<float>();
+  for (const Graph& graph : {by_range, by_trilu}) {
+    const Model model = load(graph);
+    const auto kernels = model.cost({{"x", x}}).kernels;
+    ASSERT_EQ(kernels.size(), 1U);
+    EXPECT_EQ(kernels[0].buffers.size(), 2U) << kernels[0].str();  // x and y
+    const Floats y = run(model, x).to_vector<float>();
+    for (std::size_t row = 0; row < 3 * n; ++row) {
+      const std::size_t seen = row % n + 1;
+      double sum = 0;
+      for (std::size_t key = 0; key < seen; ++key) sum += std::exp(double(given[row * n + key]));
+      for (std::size_t key = 0; key < n; ++key)
+        ASSERT_NEAR(y[row * n + key],
+                    key < seen ? std::exp(double(given[row * n + key])) / sum : 0.0, 1e-5);
+    }
+  }
 }
 
 TEST(OnnxRun, FunctionsOfTheModel) {

@@ -24,6 +24,23 @@ OneNode cast_to(Type type, std::int64_t saturate = 1, const std::string& roundin
       {{"to", static_cast<std::int64_t>(type)}, {"saturate", saturate}, {"round_mode", rounding}}};
 }
 
+// --- Attributes that say what there is ---
+
+TEST(OnnxResize, RefusesUnknownModesForAllSizes) {
+  struct Wrong {
+    std::string attribute, value;
+  };
+  const Wrong wrong[] = {
+      {"mode", "bogus"}, {"nearest_mode", "bogus"}, {"coordinate_transformation_mode", "bogus"}};
+  for (const std::int64_t from : {1, 2, 3, 4})
+    for (const auto& [attribute, value] : wrong) {
+      const Value x = Tensor::ones({1, 1, from, from}), sizes = integers({1, 1, 4, 4});
+      const OneNode node{"Resize", 19, {{attribute, value}}};
+      const std::string why = error_of([&] { run(node, {x, {}, {}, sizes}); });
+      EXPECT_NE(why.find(attribute + " is 'bogus'"), std::string::npos) << from << ": " << why;
+    }
+}
+
 // --- Strings --------------------------------------------------------------------------------------------------
 
 TEST(OnnxStrings, MoveAsTensorsDo) {

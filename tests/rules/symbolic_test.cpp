@@ -110,6 +110,19 @@ TEST_F(Symbolic, Identities) {
   });
 }
 
+// Whatever a program counts places in.
+TEST_F(Symbolic, PlacesAreComparedAsPlaces) {
+  const UOp x = cast(r0, i64), y = cast(r1, i64), three = const_int(3, i64);
+  check({
+      {x < y, "r0 < r1"},
+      {x + three < y, "r0 + 3 < r1"},
+      {x != y, "r0 != r1"},
+      {x == three, "r0 == 3"},
+      {cast(r0, i32) < cast(r1, i32), "r0 < r1"},
+      {cast(r0 * 100, i8) < cast(r1, i8), "cast<i8>(r0*100) < cast<i8>(r1)"},
+  });
+}
+
 TEST_F(Symbolic, OneOrder) {
   check({
       {3 + a, "a + 3"},

@@ -1,5 +1,8 @@
 // Factors that stand outside of a sum: what is left inside, and that the values are the same.
 
+#include <algorithm>
+#include <cmath>
+
 #include <gtest/gtest.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/weft.h>
@@ -27,6 +30,17 @@ std::ptrdiff_t products(const std::vector<UOp>& tensors, double least) {
     count += elements >= least;
   }
   return count;
+}
+
+std::ptrdiff_t quotients(const std::vector<UOp>& tensors) {
+  return std::ranges::count(toposort(nodes_of(tensors)), Op::Div, &Node::op);
+}
+
+// Of rows that a mask hides, zeros.
+Tensor guarded_shares(const Tensor& scores, const Tensor& seen) {
+  const Tensor masked = seen.where(scores, -HUGE_VAL), most = masked.max(-1, true);
+  const Tensor e = (masked - (most == -HUGE_VAL).where(0, most)).exp(), sum = e.sum(-1, true);
+  return e / (sum == 0).where(1, sum);
 }
 
 struct Case {
@@ -60,6 +74,42 @@ TEST(Hoisted, FactorsOfWholeRowsStandOutside) {
   }
 }
 
+// What is divided is another in each trip; what it is divided by is not.
+TEST(Hoisted, DivisorsOfWholeRowsStandOutside) {
+  const Tensor x = filled(6, 32, 0.7), y = filled(32, 8, 1.3);
+  const auto elements_of_divisor = [](const UOp& tensor) {
+    double elements = 0;
+    for (const Node* node : toposort(tensor.node())) {
+      if (node->op() != Op::Div) continue;
+      elements = 1;
+      for (const Node* size : node->dims()) elements *= static_cast<double>(size->lo());
+    }
+    return elements;
+  };
+  const auto divided = [](const Tensor& a, const Tensor& b) {
+    return (a / a.abs().sum(1, true)).matmul(b);
+  };
+  const auto masked = [](const Tensor& a, const Tensor& b) {
+    const Tensor row = Tensor::arange(6, {.device = a.device()}).unsqueeze(1);
+    const Tensor seen = (Tensor::arange(32, {.device = a.device()}) < row * 5);
+    return guarded_shares(a, seen).matmul(b);
+  };
+  const auto dividing = [](const Tensor& a, const Tensor& b) {
+    return (a.abs().sum(1, true) / (a + 2)).matmul(b);
+  };
+  const auto check = [&](const auto& value, bool is_outside) {
+    const Tensor given = value(x, y);
+    const std::vector<UOp> outside = with_factors_outside({given.uop()});
+    EXPECT_EQ(quotients(outside), 1);
+    EXPECT_EQ(elements_of_divisor(outside[0]), is_outside ? 6 * 8 : 6 * 32);
+    const Tensor exact = value(x.to("INTERP").cast(dtypes::f64), y.to("INTERP").cast(dtypes::f64));
+    EXPECT_LT((given.to("INTERP") - exact).abs().max().template item<double>(), 1e-5);
+  };
+  check(divided, true);
+  check(masked, true);
+  check(dividing, false);
+}
+
 // Else it would be computed for each of its users.
 TEST(Hoisted, WhatOthersNeedStaysAsItIs) {
   const Tensor x = filled(6, 32, 0.7), y = filled(32, 8, 1.3);
@@ -75,12 +125,12 @@ TEST(Hoisted, AttentionIsOneKernel) {
       return filled(2 * tokens, width, step).reshape({1, 2, tokens, width});
     };
     const Tensor q = heads(0.7), k = heads(1.3), v = heads(0.3);
-    for (const bool is_causal : {false, true})
-      EXPECT_EQ(functional::scaled_dot_product_attention(q, k, v, {.is_causal = is_causal})
-                    .schedule()
-                    .size(),
-                1U)
-          << tokens << " tokens, causal: " << is_causal;
+    const Tensor mask = (filled(tokens, tokens, 1.1) > 0).contiguous().realize();
+    const functional::AttentionOptions cases[] = {
+        {}, {.is_causal = true}, {.attn_mask = mask}, {.is_causal = true, .window = 100}};
+    for (const auto& options : cases)
+      EXPECT_EQ(functional::scaled_dot_product_attention(q, k, v, options).schedule().size(), 1U)
+          << tokens << " tokens, " << (&options - cases);
   }
 }
 

@@ -1,8 +1,10 @@
 // How many kernels tensors become, and what these cost: asserted under the fixed default Profile.
 
+#include <cmath>
 #include <numeric>
 
 #include <gtest/gtest.h>
+#include <weft/dev/cost/places.h>
 #include <weft/weft.h>
 
 namespace weft {
@@ -169,6 +171,22 @@ TEST(KernelCount, ConstantsAndAranges) {
   const auto items = Tensor::arange(1000).schedule();
   ASSERT_EQ(items.size(), 1u);
   EXPECT_LE(items[0].work.flops, 2.0 * 1000);
+}
+
+// What a few comparisons of places say is computed wherever it is needed.
+TEST(KernelCount, MasksByPlacesAreNoMemory) {
+  const Tensor x = input({6, 50, 60});
+  const Tensor row = Tensor::arange(50).unsqueeze(1), column = Tensor::arange(60);
+  const Tensor near = (column <= row + 3) & (column + 20 > row) & (column != row * 2);
+  const auto items = near.where(x, -HUGE_VAL).softmax(-1).schedule();
+  ASSERT_EQ(items.size(), 1u);
+  EXPECT_EQ(items[0].buffers.size(), 2u);
+  EXPECT_TRUE(is_rather_computed(near.uop().node()));
+  EXPECT_TRUE(is_rather_computed(near.where(0, -HUGE_VAL).expand({6, 50, 60}).uop().node()));
+  EXPECT_FALSE(is_rather_computed((near & (x > 0)).uop().node()));
+  EXPECT_FALSE(is_rather_computed((row * 0.1).sin().uop().node()));
+  EXPECT_FALSE(is_rather_computed((Tensor::rand({50, 60}) > 0.5).uop().node()));
+  EXPECT_FALSE(is_rather_computed(near.sum(0).uop().node()));
 }
 
 TEST(Schedule, NothingRunsBeforeValuesAreAskedFor) {

@@ -8,6 +8,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/weft.h>
 
+#include "../../src/schedule/stages_apart.h"
+#include "../support/kernels.h"
 #include "../support/planned.h"
 
 namespace weft {
@@ -60,6 +62,57 @@ TEST(StagesApart, StayWhereTheTimeIsNotKnown) {
 
 TEST(StagesApart, StayInWhatIsAsShortAsACall) {
   EXPECT_EQ(with_stages(Planned(pooled(), taking(1e-7, 1e-9)).plan()), 1U);
+}
+
+// Those of another plan, or of a file that is no longer what it was: then they are made anew.
+TEST(StagesApart, WhatCannotBeFollowedChangesNothing) {
+  const Tensor tensor = pooled();
+  const KernelSeconds seconds = taking(1e-3, 0.2e-3);
+  const Planned chosen(tensor, seconds);
+  const std::vector<int> known = chosen.plan().choices.apart;
+  ASSERT_EQ(known.size(), 2U);
+  const int step = known[0], stage = known[1];
+  const std::vector<int> wrong[] = {
+      {step},  {step, stage, step},       {step, stage, step, 7}, {step, stage, 99, 0},
+      {-1, 0}, {step, stage, step, stage}};
+  for (const auto& apart : wrong) {
+    Planned planned(tensor, seconds, Choices{.apart = apart});
+    EXPECT_EQ(planned.plan().choices.apart, known);
+    EXPECT_EQ(planned.plan().steps.size(), chosen.plan().steps.size());
+    EXPECT_EQ(planned.plan().slots.size(), chosen.plan().slots.size());
+  }
+  const Planned followed(tensor, taking(1e-3, 0.9e-3), Choices{.apart = known});
+  EXPECT_EQ(followed.plan().choices.apart, known);
+}
+
+// An element of it says where another is.
+TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp i = range(8, fresh_id().value), own = range(8, fresh_id().value);
+  const UOp k = range(4, fresh_id().value, LoopKind::Reduce);
+  const UOp x = param(1, Access::Read, {size(8), size(4)}, dtypes::i32);
+  const UOp stage = make(Op::Stage, {reduce(Op::Add, {load(place(x, {own, k})), k}), own}, {},
+                         StageArg{fresh_id(), Space::Scratch, {}});
+  const UOp at = cast(load(place(stage, {i})), dtypes::index);
+  const UOp inside = (const_int(-1) < at) & (at < 8);
+  const UOp out = place(param(0, Access::Write, {size(8)}, dtypes::i32), {i});
+  Plan plan;
+  for (const std::vector<UOp>& dims : {std::vector{size(8)}, {size(8), size(4)}})
+    plan.slots.push_back({.buffer = make(Op::Buffer, dims, dtypes::i32, BufferArg{fresh_id()})});
+  const UOp kernel = make(Op::Sink, {over(put(out, load(place(stage, {at}, inside))), {i})}, {},
+                          KernelArg{Symbol("k")});
+  plan.steps.push_back({.kernel = kernel, .device = Symbol("CPU"), .slots = {0, 1}, .work = {}});
+  move_stages_apart(plan, taking(1e-3, 1e-4), 1e-6, {});
+  ASSERT_EQ(plan.steps.size(), 2U);
+  EXPECT_EQ(with_stages(plan), 0U);
+}
+
+TEST(StagesApart, NoChoiceGivesThemMuchMoreMemoryThanTheRest) {
+  const Tensor q = random({1, 2048, 16}), k = random({1, 2048, 16}), v = random({1, 2048, 16});
+  const Tensor tensor = q.matmul(k.transpose(1, 2)).softmax(-1).matmul(v);
+  const Planned planned(tensor, taking(1, 0.01), Choices{.apart = {0, 0}});
+  EXPECT_EQ(planned.plan().choices.apart.size(), 0U);
 }
 
 // Attention: each score is of a row and a key, so memory for all of them grows with the square.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -15,11 +16,12 @@ namespace weft {
 
 class Planned {
  public:
-  Planned(const Tensor& tensor, const KernelSeconds& seconds) {
+  Planned(const Tensor& tensor, const KernelSeconds& seconds,
+          const std::optional<Choices>& known = {}) {
     const InternerScope scope(arena_);
     const PassOptions options;
     resolved_ = resolve({{tensor.uop(), Symbol(tensor.device())}}, options);
-    runnable_.plan = make_plan(resolved_.roots, Profile{}, seconds);
+    runnable_.plan = make_plan(resolved_.roots, Profile{}, seconds, known);
     runnable_.extra = options.extra;
   }
 

@@ -80,8 +80,10 @@ double bytes_of(const Node* buffer) {
 std::vector<UOp> sizes_of_batch(const Node* trips, const Node* buffer) {
   std::vector<UOp> sizes{UOp(trips)};
   for (const Node* size : buffer->dims()) sizes.emplace_back(size);
-  if (std::fmod(bytes_of(buffer), bytes_of_way) == 0)
-    sizes.back() = const_int(sizes.back()->lo() + bytes_of_line / buffer->dtype().bytes());
+  const auto is_row = [](const UOp& size) { return size->lo() > 1; };
+  const auto row = std::find_if(sizes.rbegin(), sizes.rend(), is_row);
+  if (row != sizes.rend() && std::fmod(bytes_of(buffer), bytes_of_way) == 0)
+    *row = const_int((*row)->lo() + bytes_of_line / buffer->dtype().bytes());
   return sizes;
 }
 

@@ -18,13 +18,16 @@ std::optional<double> constant_float(const Node* node) {
   return double_from_bits(node->arg<ConstArg>().bits, node->dtype().scalar());
 }
 
-// What has been stored where the value is read; null where that is no single store.
+bool is_always_valid(const Node* place) { return place->src(1)->is_const_int(1); }
+
+// What has been stored where the value is read; null where that is no single store, or something else in some trips.
 const Node* stored(const Node* load) {
   const Node* ready = load->src(0)->src(0);
+  if (load->size() != 1 || !is_always_valid(load->src(0))) return nullptr;
   if (ready->op() != Op::After || ready->size() != 2) return nullptr;
   const Node* effect = ready->src(1);
   const Node* store = effect->op() == Op::End ? effect->src(0) : effect;
-  return store->op() == Op::Store ? store->src(1) : nullptr;
+  return store->op() == Op::Store && is_always_valid(store->src(0)) ? store->src(1) : nullptr;
 }
 
 // A place as another type holds it.
@@ -50,23 +53,32 @@ class Hidden {
         for (const std::size_t side : {0, 1})
           if (constant_float(value->src(side)) > 0) return trips(value->src(1 - side));
         return {};
+      case Op::Add: return fewer(trips(value->src(0)), trips(value->src(1)));
       case Op::Where:
-        for (const bool side : {true, false}) {
-          if (constant_float(value->src(side ? 2 : 1)) != -endless) continue;
-          const UOp found = trips_where(value->src(0), side);
-          return found.is_null() ? trips(value->src(side ? 1 : 2)) : found;
-        }
+        for (const bool side : {true, false})
+          if (constant_float(value->src(side ? 2 : 1)) == -endless)
+            return fewer(trips_where(value->src(0), side), trips(value->src(side ? 1 : 2)));
         return {};
       default: return {};
     }
   }
 
  private:
+  // Where both bounds hold, and where one of them does. Null is all trips.
+  static UOp fewer(const UOp& a, const UOp& b) {
+    if (a.is_null() || b.is_null()) return a.is_null() ? b : a;
+    return min(a, b);
+  }
+  static UOp more(const UOp& a, const UOp& b) {
+    return a.is_null() || b.is_null() ? UOp() : max(a, b);
+  }
+
   // Those in which the condition may be so.
   UOp trips_where(const Node* condition, bool wanted) const {
-    if (condition->op() == (wanted ? Op::And : Op::Or)) {
-      const UOp first = trips_where(condition->src(0), wanted);
-      return first.is_null() ? trips_where(condition->src(1), wanted) : first;
+    if (OpSet{Op::And, Op::Or}.contains(condition->op())) {
+      const UOp a = trips_where(condition->src(0), wanted),
+                b = trips_where(condition->src(1), wanted);
+      return (condition->op() == Op::And) == wanted ? fewer(a, b) : more(a, b);
     }
     if (condition->op() != Op::CmpLt) return {};
     const Node *less = place_behind(condition->src(0)), *more = place_behind(condition->src(1));
@@ -116,9 +128,8 @@ class Hidden {
 
 }  // namespace
 
-UOp trips_before_hidden(const Node* maximum, const Node* end) {
-  const Node* blocks = end->src(1);
-  const UOp trips = Hidden(blocks, end->ranges()).trips(maximum->src(0));
+UOp trips_before_hidden(const Node* maximum, const Node* blocks, NodeList around) {
+  const UOp trips = Hidden(blocks, around).trips(maximum->src(0));
   const UOp all(blocks->src(0));
   return trips.is_null() ? trips : max(min(trips, all), const_int(1));
 }

@@ -68,7 +68,6 @@ class KernelLoops {
   void online(const Action& action);
   void name_online(const Running& running);
   void drop_closed_loops();
-  UOp seen_blocks(const std::string& blocks) const;
   void leave_out_hidden();
   void mma(const Action& action);
   void set_kind(const std::string& name, LoopKind kind);
@@ -92,14 +91,15 @@ class KernelLoops {
   void sort(const Node* closer);
   void sum_in_parts(const Node* reduce);
   void replace(const Node* node, const UOp& by) { kernel_ = substitute(kernel_, {{node, by}}); }
+  void move_seen(const Node* range, const UOp& to);
 
   UOp kernel_;
   std::map<std::string, UOp, std::less<>> loops_;
   std::vector<std::string> order_;  // of all loops, outermost first
   UOp sharing_;                     // by which items share reductions; null where they do not
   std::set<std::string> handing_;   // loops that hand memory on
-  // Of a maximum that goes block by block: its loop, by that over the blocks.
-  std::map<std::string, std::string> tops_;
+  // Of loops over blocks of which a mask hides some: how many of their trips there are to go through.
+  std::map<std::string, UOp> seen_;
   Schedule stages_;  // of reads: done last, when loops and their order are what they will be
 };
 

@@ -25,6 +25,19 @@ bool is_maximum(const Node* closer) {
          closer->size() == 2 && closer->dtype().is_float() && closer->src(1)->src(0)->is_const();
 }
 
+// Of so many trips, blocks of about that size. Where blocks divide the trips nothing is masked; then rather an even size.
+std::int64_t block_of(std::int64_t trips, std::int64_t size) {
+  const auto evenness = [](std::int64_t block) { return block & -block; };
+  std::int64_t best = size;
+  bool divides = trips % size == 0;
+  for (std::int64_t block = size; block > size / 2; --block) {
+    if (trips % block != 0 || (divides && evenness(block) <= evenness(best))) continue;
+    best = block;
+    divides = true;
+  }
+  return best;
+}
+
 // Over some of the trips of each loop that it changes with, from the first to the last.
 double mean_of(const UOp& value) {
   constexpr std::int64_t samples = 16;
@@ -32,7 +45,7 @@ double mean_of(const UOp& value) {
   for (std::int64_t i = 0; i < samples; ++i) {
     Substitution at;
     for (const Node* range : value->ranges())
-      at.emplace(range, const_int((2 * i + 1) * range->src(0)->lo() / (2 * samples)));
+      at.emplace(range, const_int((2 * i + 1) * range->src(0)->hi() / (2 * samples)));
     sum += static_cast<double>(substitute(value, at)->bounds().hi);
   }
   return sum / static_cast<double>(samples);
@@ -50,9 +63,12 @@ void KernelLoops::online(const Action& action) {
   for (const auto& [range, trip] : running.in_block())
     if (!is_plain_loop(range)) refuse(action, fmt::format("{} is no plain loop", name_of(range)));
   name_online(running);
-  tops_.emplace(name_of(running.added()[0].node()), action.name);
   kernel_ = running.kernel();
   drop_closed_loops();
+  const Node* blocks = running.added()[0].node();
+  const UOp seen =
+      trips_before_hidden(closer_of(loop(action.name)), blocks, closer_of(blocks)->ranges());
+  if (!seen.is_null()) seen_.emplace(name_of(blocks), seen);
 }
 
 // What is added, o0 and so on, stands around all that runs in a block.
@@ -75,24 +91,22 @@ void KernelLoops::name_online(const Running& running) {
       range = trip->second;
 }
 
-// Null where that is all of them.
-UOp KernelLoops::seen_blocks(const std::string& blocks) const {
-  return trips_before_hidden(closer_of(loop(tops_.at(blocks))), closer_of(loop(blocks)));
-}
-
 std::map<std::string, double> KernelLoops::seen_parts() const {
   std::map<std::string, double> parts;
-  for (const auto& [blocks, trip] : tops_)
-    if (const UOp seen = seen_blocks(blocks); !seen.is_null())
-      parts.emplace(blocks, mean_of(seen) / static_cast<double>(loop(blocks)->src(0)->lo()));
+  for (const auto& [blocks, seen] : seen_)
+    parts.emplace(blocks, mean_of(seen) / static_cast<double>(loop(blocks)->src(0)->lo()));
   return parts;
 }
 
 // The last that is done: what else there is for each block, such as what is staged of it, is there for all of them.
 void KernelLoops::leave_out_hidden() {
-  for (const auto& [blocks, trip] : tops_) {
+  for (const auto& [blocks, seen] : seen_) {
     const Node* range = loop(blocks);
-    if (const UOp seen = seen_blocks(blocks); !seen.is_null())
+    const NodeList around = closer_of(range)->ranges();
+    const auto stands_around = [&](auto outer) {
+      return std::ranges::find(around, outer) != around.end();
+    };
+    if (std::ranges::all_of(seen->ranges(), stands_around))
       kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {seen})}});
   }
 }
@@ -115,7 +129,8 @@ std::vector<Action> online_blocks(const KernelLoops& loops) {
     if (!tried.refusal().empty() || tried.filling().empty()) continue;
     for (const std::int64_t block : sizes_of_blocks)
       if (range->src(0)->lo() >= 2 * block)
-        found.push_back({.type = Action::Online, .name = name, .count = block});
+        found.push_back(
+            {.type = Action::Online, .name = name, .count = block_of(range->src(0)->lo(), block)});
     break;
   }
   return found;

@@ -97,6 +97,7 @@ void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
   if (closer->op() == Op::Reduce)
     body = where(valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
   replace(closer, closed_over(closer, body, range, {now}));
+  move_seen(range, now);
   loops_[name] = now;
 }
 
@@ -126,6 +127,7 @@ void KernelLoops::tile(const Action& action) {
                                      : make(closer->arg<ReduceArg>().op, {result, rest});
   }
   replace(closer, result);
+  move_seen(range, tiles.place);
   add_inner(action.name, tiles);
 }
 
@@ -143,11 +145,17 @@ void KernelLoops::deal(const Action& action) {
   const UOp each = (trips + (action.count - 1)) / count, part = range_like(range, action.count);
   const UOp left = max(trips - part * each, const_int(0, range->dtype()));
   const UOp inner = weft::range(min(each, left), fresh_id().value, LoopKind::Loop);
-  const UOp body = at_place(UOp(closer->src(0)), range, part * each + inner);
+  const UOp place = part * each + inner, body = at_place(UOp(closer->src(0)), range, place);
   replace(closer, make(Op::End, {closed_over(closer, body, range, {inner}), part}));
+  move_seen(range, place);
   add_inner(action.name, {part, inner, {}});
   std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)),
               order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)) + 1);
+}
+
+// What is known of blocks says so in terms of the loops that there are now.
+void KernelLoops::move_seen(const Node* range, const UOp& to) {
+  for (auto& [blocks, seen] : seen_) seen = substitute(seen, {{range, to}});
 }
 
 void KernelLoops::set_kind(const Action& action) {
@@ -168,6 +176,7 @@ void KernelLoops::set_kind(const std::string& name, LoopKind kind) {
   const Substitution change{{range, now}};
   kernel_ = substitute(kernel_, change);
   for (auto& [other, each] : loops_) each = substitute(each, change);  // sizes may depend on it
+  move_seen(range, now);
 }
 
 }  // namespace weft

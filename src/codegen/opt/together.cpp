@@ -32,8 +32,8 @@ const Node* filling_store(const Node* ready) {
 Together::Together(const Node* kernel, const Node* maximum) : top(maximum) {
   find_sums(kernel);
   if (sums.empty()) refusal = "nothing is summed over as many trips that depends on it";
+  find_around();
   if (refusal.empty()) find_filled();
-  if (refusal.empty()) find_around();
 }
 
 void Together::find_sums(const Node* kernel) {
@@ -53,6 +53,8 @@ void Together::find_filled() {
     open.pop_back();
     for (const Node* node : slice_of(value, loop)) {
       if (node->op() != Op::Index || storage_of(node->src(0))->op() != Op::Buffer) continue;
+      if (!changes_with_around(node->src(0)))
+        continue;  // filled once for several of the trips around
       const Node* own = filled_in(node, loop);
       if (own == nullptr) {
         refusal = "memory is filled for its trips in another way";
@@ -80,11 +82,13 @@ const Node* Together::filled_in(const Node* index, const Node* loop) {
 }
 
 void Together::find_around() {
-  std::vector<const Node*> all = filling;
-  all.insert(all.end(), sums.begin(), sums.end());
   for (const Node* range : top->ranges())
-    if (std::ranges::all_of(all, [&](auto node) { return changes_with(node, range); }))
+    if (std::ranges::all_of(sums, [&](auto node) { return changes_with(node, range); }))
       around.push_back(range);
+}
+
+bool Together::changes_with_around(const Node* ready) const {
+  return std::ranges::all_of(around, [&](auto range) { return changes_with(ready, range); });
 }
 
 }  // namespace weft

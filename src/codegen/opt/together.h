@@ -15,17 +15,19 @@ struct Together {
 
   const Node* top;
   std::vector<const Node*> sums;
-  std::vector<const Node*> filling;           // ENDs that fill memory in the same trips
+  std::vector<const Node*>
+      filling;  // ENDs that fill memory in the same trips, anew in each of those around
   std::map<const Node*, std::size_t> memory;  // that memory, and its dimension of so many elements
   std::vector<const Node*> loops;             // over these trips, one of each
-  std::vector<const Node*> around;            // loops that all of these stand in
-  std::string_view refusal = {};              // why they cannot; empty where they can
+  std::vector<const Node*> around;  // loops that top and sums stand in, with what is filled
+  std::string_view refusal = {};    // why they cannot; empty where they can
 
  private:
   void find_sums(const Node* kernel);
   void find_filled();
   const Node* filled_in(const Node* index, const Node* loop);
   void find_around();
+  bool changes_with_around(const Node* ready) const;
 };
 
 }  // namespace weft

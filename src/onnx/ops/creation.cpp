@@ -40,9 +40,13 @@ Values constant_of_shape(const Call& call) {
   const std::vector<Dim> sizes = call.dims(0);
   if (!call.has("value")) return {Tensor::zeros(sizes, call.options(dtypes::f32))};
   const auto value = call.attr<Value>("value");
-  const Tensor one = value.tensor().to(call.options().device);
+  const Tensor one = value.tensor();
   if (one.numel() != 1) call.refuse(fmt::format("a value of {} elements: want 1", one.numel()));
-  return {Value(one.reshape({}).expand(sizes), value.type())};
+  // A number that is known takes no memory: what is made of it and of places alone is a mask by places.
+  if (one.dtype().is_float())
+    return {
+        Value(Tensor::full(sizes, one.item<double>(), call.options(one.dtype())), value.type())};
+  return {Value(one.to(call.options().device).reshape({}).expand(sizes), value.type())};
 }
 
 Type type_or(const Call& call, std::string_view name, Type otherwise) {

@@ -33,6 +33,25 @@ struct Taps {
   Tensor place, weight;
 };
 
+// Whatever comes of it for these sizes.
+void want_known(const Call& call, const Way& way) {
+  struct Known {
+    std::string_view attribute;
+    const std::string& given;
+    std::initializer_list<std::string_view> values;
+  };
+  const Known known[] = {
+      {"mode", way.mode, {"nearest", "linear", "cubic"}},
+      {"coordinate_transformation_mode",
+       way.coordinates,
+       {"asymmetric", "align_corners", "tf_crop_and_resize", "half_pixel", "pytorch_half_pixel",
+        "half_pixel_symmetric"}},
+      {"nearest_mode", way.nearest, {"floor", "ceil", "round_prefer_floor", "round_prefer_ceil"}}};
+  for (const auto& [attribute, given, values] : known)
+    if (std::ranges::find(values, given) == values.end())
+      call.refuse(fmt::format("{} is '{}'", attribute, given));
+}
+
 // Where the middle of each new element lies among the old ones.
 Tensor middles(const Call& call, const Way& way, const Axis& axis) {
   const Tensor i = Tensor::arange(axis.to, call.options(dtypes::f64));
@@ -49,19 +68,15 @@ Tensor middles(const Call& call, const Way& way, const Axis& axis) {
   const Tensor half = (i + 0.5) / axis.scale - 0.5;
   if (way.coordinates == "half_pixel") return half;
   if (way.coordinates == "pytorch_half_pixel") return axis.width > 1 ? half : i.zeros_like();
-  if (way.coordinates == "half_pixel_symmetric") {
-    const double adjusted = static_cast<double>(axis.to) / axis.width;
-    return half + static_cast<double>(axis.from) / 2 * (1 - adjusted);
-  }
-  call.refuse(fmt::format("coordinate_transformation_mode is '{}'", way.coordinates));
+  const double adjusted = static_cast<double>(axis.to) / axis.width;  // half_pixel_symmetric
+  return half + static_cast<double>(axis.from) / 2 * (1 - adjusted);
 }
 
-Tensor nearest(const Call& call, const std::string& mode, const Tensor& middle) {
+Tensor nearest(const std::string& mode, const Tensor& middle) {
   if (mode == "floor") return middle.floor();
   if (mode == "ceil") return middle.ceil();
   if (mode == "round_prefer_floor") return (middle - 0.5).ceil();
-  if (mode == "round_prefer_ceil") return (middle + 0.5).floor();
-  call.refuse(fmt::format("nearest_mode is '{}'", mode));
+  return (middle + 0.5).floor();  // round_prefer_ceil
 }
 
 // The cubic that is 1 at 0, and 0 at other integers and from 2 on.
@@ -77,9 +92,8 @@ Taps taps_of(const Call& call, const Way& way, const Axis& axis, const Tensor& m
     return place.maximum(0).minimum(axis.from - 1).cast(dtypes::i64);
   };
   const Tensor at = middle.unsqueeze(1);
-  if (way.mode == "nearest") return {inside(nearest(call, way.nearest, at)), {}};
+  if (way.mode == "nearest") return {inside(nearest(way.nearest, at)), {}};
   const bool is_cubic = way.mode == "cubic";
-  if (!is_cubic && way.mode != "linear") call.refuse(fmt::format("mode is '{}'", way.mode));
   // Where there are fewer elements than before, antialiasing widens what each of them sees.
   const double narrowing = way.is_antialiased ? std::min(axis.scale, 1.0) : 1.0;
   const double reach = std::ceil((is_cubic ? 2 : 1) / narrowing);
@@ -162,6 +176,7 @@ Tensor rounded_to(const Tensor& x, DType dtype) {
 
 Tensor resized(const Call& call, const Tensor& given, const Way& way, std::vector<Axis> axes,
                double outside) {
+  want_known(call, way);
   Tensor x = given;
   std::erase_if(axes, [](const Axis& axis) {
     return axis.from == axis.to && axis.scale == 1 && axis.start == 0 && axis.end == 1;

@@ -1,0 +1,30 @@
+#include <weft/dev/cost/places.h>
+
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+
+bool is_one_instruction(Op op) {
+  constexpr OpSet those{Op::Cast,  Op::Neg,   Op::Add,   Op::Sub, Op::Mul, Op::Max, Op::CmpLt,
+                        Op::CmpNe, Op::CmpEq, Op::Where, Op::And, Op::Or,  Op::Xor};
+  return those.contains(op);
+}
+
+bool is_rather_computed(const Node* tensor) {
+  constexpr OpSet passing{Op::Tuple, Op::Detach,
+                          Op::Stage};  // a STAGE over places is their numbers
+  int ops = 0;
+  for (const Node* node : toposort(tensor)) {
+    const OpClass cls = info(node->op()).cls;
+    if (is_one_instruction(node->op())) {
+      if (!node->dtype().is_index()) ++ops;  // indices are also those of sizes
+    } else if (cls == OpClass::Movement || passing.contains(node->op())) {
+      continue;
+    } else if (cls != OpClass::Leaf || node->op() == Op::Buffer) {
+      return false;
+    }
+  }
+  return ops <= most_ops_of_places;
+}
+
+}  // namespace weft
