@@ -155,20 +155,21 @@ struct ByteInputs {
   bool is_bias_integer;
 };
 
-AttributeProto along(std::size_t axis) {
+AttributeProto number(Name name, std::int64_t value) {
   AttributeProto result;
-  result.name = "axis";
+  result.name = name;
   result.kind = AttributeProto::Int;
-  result.ints = {std::int64_t(axis)};
+  result.ints = {value};
   return result;
 }
+
+AttributeProto along(std::size_t axis) { return number("axis", std::int64_t(axis)); }
 
 // (x - zero) * w is x * w less what weights alone say, which is added to the bias once.
 void move_zero_to_bias(Nodes& nodes, ByteInputs& inputs, std::size_t axis) {
   inputs.bias =
       nodes.make("BiasOfBytes", {inputs.right, inputs.left_zero, inputs.right_zero, inputs.bias},
                  {along(axis)});
-  inputs.left_zero = {};
 }
 
 // A product of what bytes stand for: of the bytes, in 32 bits.
@@ -192,11 +193,16 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
     inputs.bias = inputs.is_bias_integer ? bias->inputs[of_values] : node.inputs[2];
   }
   Name weights = inputs.right;
+  bool is_in_bias = false;
   if (op == "ConvOfBytes" && !nodes.multiplies_bytes)
     weights = nodes.make("WeightsOfBytes", {inputs.right, inputs.right_zero}, {along(axis)});
-  else if (!inputs.left_zero.empty() && inputs.is_bias_integer && !has_padding(node))
-    move_zero_to_bias(nodes, inputs, axis);
+  else
+    is_in_bias = !inputs.left_zero.empty() && inputs.is_bias_integer;
+  if (is_in_bias) move_zero_to_bias(nodes, inputs, axis);
+  const bool is_padding = is_in_bias && has_padding(node);  // which is the zero point
+  if (is_in_bias && !is_padding) inputs.left_zero = {};
   std::vector<AttributeProto> attributes = std::move(node.attributes);
+  if (is_padding) attributes.push_back(number("zero_is_in_bias", 1));
   nodes.become(node, op,
                {inputs.left, weights, inputs.left_scale, inputs.right_scale, inputs.left_zero,
                 inputs.right_zero, inputs.bias});

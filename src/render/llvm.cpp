@@ -51,7 +51,7 @@ class LlvmSource : LlvmWriter {
   void find_tiles() {
     if (std::ranges::find(program_, Op::Mma, &Node::op) == program_.end()) return;
     for (const Node* node : program_) {
-      if (node->op() == Op::Mma)
+      if (node->op() == Op::Mma && shape_of(node).rows > 1)
         for (const Node* factor : node->src().first(2)) is_tile_.set(factor->src(0), true);
       if (node->op() == Op::Store && rows_of(node->src(0))) is_tile_.set(node->src(0), true);
     }
@@ -404,6 +404,11 @@ class LlvmSource : LlvmWriter {
   }
 
   void product(const Node* node) {
+    if (shape_of(node).rows == 1) {
+      const auto write = [&](const std::string& text) { return define(text); };
+      return name(node, vector_product(node, text_of(node->src(0)), text_of(node->src(1)),
+                                       text_of(node->src(2)), write));
+    }
     const std::string c = define(tile_of_vector(node->dtype(), text_of(node->src(2))));
     const std::string sum =
         define(tile_product(node, text_of(node->src(0)), text_of(node->src(1)), c));

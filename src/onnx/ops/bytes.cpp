@@ -58,11 +58,20 @@ Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
   return sums.cast(dtypes::f32) * scale + bias;
 }
 
-// Padding counts as the zero point: it is there once that has been taken away.
+// Padding counts as the zero point: it is there once that has been taken away, or where bias does that, in the bytes.
 Tensor conv_of_bytes(const Call& call) {
-  const Tensor x = left(call), weight = right(call, 0);
+  const Tensor weight = right(call, 0);
+  const bool is_in_bias = call.attr("zero_is_in_bias", 0) != 0;
+  Tensor x = is_in_bias ? call.tensor(of_left) : left(call);
   ConvOptions options = conv_options(call, x, weight);
   options.dtype = sums_of(call);
+  if (is_in_bias) {
+    Tensor::Bounds bounds(2, {0, 0});
+    for (const auto& [before, after] : sliding_over(call, x, weight).pads)
+      bounds.emplace_back(before, after);
+    x = x.pad(bounds, call.ints(left_zero).at(0)).cast(options.dtype);
+    options.padding = 0;
+  }
   return as_floats(call, x.conv(weight, {}, options), 1);
 }
 
