@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import onnx
+import onnx.version_converter
 from onnx import TensorProto, helper
 
 import values
@@ -71,11 +72,13 @@ def quantised(path):
                 for port in self.ports}
 
     with tempfile.TemporaryDirectory() as folder:
-        joined, result = Path(folder) / "joined.onnx", Path(folder) / "result.onnx"
+        now, joined, result = (Path(folder) / name for name in ("now.onnx", "joined.onnx", "result.onnx"))
+        # One scale for each channel is something that opsets have since 13.
+        onnx.save(onnx.version_converter.convert_version(onnx.load(path), 17), now)
         options = onnxruntime.SessionOptions()  # batch norms become parts of convolutions
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
         options.optimized_model_filepath = str(joined)
-        onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+        onnxruntime.InferenceSession(str(now), options, providers=["CPUExecutionProvider"])
         model = onnx.load(joined)
         assert all(port.type.tensor_type.elem_type == TensorProto.FLOAT for port in model.graph.input)
         quantize_static(str(joined), str(result), Reader(model.graph.input),

@@ -1,6 +1,7 @@
 #include "mma_schedule.h"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -13,12 +14,13 @@
 #include "mma.h"
 #include "mma_block.h"
 #include "share.h"
+#include "stores.h"
 
 namespace weft {
 namespace {
 
 constexpr double most_scratch = 0.5;  // for what is packed of columns
-constexpr std::int64_t bytes_of_way = 1024;
+constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;  // of a cache, which others share
 constexpr double cycles_to_pack = 0.5, cycles_to_turn = 2;  // for each element
 
 std::int64_t size_of(const Node* range) {
@@ -244,9 +246,12 @@ class MmaSchedules {
         {way.column, way.column_range, columns},
         {way.depth, way.depth_range, way.shape.depth}};
     for (const auto& [name, range, count] : loops)
-      if (size_of(range) % count != 0)
+      if (size_of(range) % count != 0 && (range != way.row_range || !shifts(way)))
         add({.type = Action::Pad, .name = name, .count = count, .tail = Tail::Mask});
-    add({.type = Action::Tile, .name = way.row, .count = rows});
+    add({.type = Action::Tile,
+         .name = way.row,
+         .count = rows,
+         .tail = size_of(way.row_range) % rows != 0 && shifts(way) ? Tail::Shift : Tail::None});
     add({.type = Action::Tile, .name = way.column, .count = columns * together});
     add({.type = Action::Tile, .name = way.column + ".1", .count = columns});
     add({.type = Action::Mma,
@@ -302,8 +307,15 @@ class MmaSchedules {
                     (stride_of(b.load, way.column_range) == 1 ? cycles_to_pack : cycles_to_turn);
   }
 
-  static bool needs_packing(const Way& way, const Node* a) {
-    return size_in(way, way.row_range) != size_of(way.row_range) ||
+  // The last block of rows begins so early that it fits, where these are vectors.
+  bool shifts(const Way& way) const { return way.shape.rows == 1 && may_store_twice(end_); }
+
+  bool has_more_rows(const Way& way) const {
+    return size_in(way, way.row_range) != size_of(way.row_range) && !shifts(way);
+  }
+
+  bool needs_packing(const Way& way, const Node* a) const {
+    return has_more_rows(way) ||
            size_in(way, way.depth_range) != size_of(way.depth_range) ||
            stride_of(a, way.depth_range) != 1 || !a->src(0)->src(1)->is_const_int(1) ||
            meets_itself(a, way);
@@ -319,9 +331,9 @@ class MmaSchedules {
   }
 
   // Windows that padding surrounds: rows of a region that has it are runs.
-  static bool is_in_region(const Way& way) {
+  bool is_in_region(const Way& way) const {
     const Node* place = way.a.load->src(0);
-    return way.shape.rows == 1 && size_in(way, way.row_range) == size_of(way.row_range) &&
+    return way.shape.rows == 1 && !has_more_rows(way) &&
            size_in(way, way.depth_range) == size_of(way.depth_range) &&
            stride_of(way.a.load, way.depth_range) == 1 && place->src(1)->op() != Op::Const;
   }
@@ -369,7 +381,8 @@ class MmaSchedules {
   static bool meets_itself(const Node* load, const Way& way) {
     const std::int64_t apart =
         stride_of(load, way.row_range) * static_cast<std::int64_t>(load->dtype().bytes());
-    return apart % bytes_of_way == 0;
+    const std::int64_t sets = bytes_of_way / std::gcd(std::max<std::int64_t>(apart, 1), bytes_of_way);
+    return way.block.rows > lines_of_set * sets;
   }
 
   // Of a loop around the tiles.
