@@ -17,7 +17,7 @@ std::span<const MmaShape> mma_shapes() {
       MmaShape{"amx_i8u8",     i8,   u8,   i32, 16, 16, 64, 4, "amx",        16, 8},
       MmaShape{"amx_u8i8",     u8,   i8,   i32, 16, 16, 64, 4, "amx",        16, 8},
       MmaShape{"amx_u8u8",     u8,   u8,   i32, 16, 16, 64, 4, "amx",        16, 8},
-      MmaShape{"avx512_bf16",  bf16, bf16, f32, 1,  16, 2,  2, "avx512bf16", 2,  32},
+      MmaShape{"avx512_bf16",  bf16, bf16, f32, 1,  16, 2,  2, "avx512bf16", 1,  32},
       MmaShape{"avx512_i8u8",  i8,   u8,   i32, 1,  16, 4,  4, "avx512vnni", 1,  32},
       MmaShape{"avx512_u8i8",  u8,   i8,   i32, 1,  16, 4,  4, "avx512vnni", 1,  32},
       MmaShape{"avx_i8u8",     i8,   u8,   i32, 1,  8,  4,  4, "avxvnni",    0.5, 16},

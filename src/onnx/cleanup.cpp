@@ -170,6 +170,9 @@ void clean_up(ModelProto& model, std::deque<std::string>& names, const CleanupRu
     is_changed = false;
     for (NodeProto& node : nodes.all()) is_changed = apply(nodes, node, rules) || is_changed;
   }
+  // Last: others look for what is quantised.
+  for (NodeProto& node : nodes.all())
+    if (!rules.trainable) quantize_by_inverse(nodes, node);
   nodes.finish();
 }
 

@@ -259,6 +259,18 @@ bool multiply_in_conv(Nodes& nodes, NodeProto& node) {
   return multiply_bytes(nodes, node, "ConvOfBytes", 0, 0);
 }
 
+bool quantize_by_inverse(Nodes& nodes, NodeProto& node) {
+  if (node.op != "QuantizeLinear" || !is_plain(nodes, node) ||
+      nodes.is_constant(node.inputs[of_values]))
+    return false;
+  const Name inverse = nodes.make("InverseOfSteps", {node.inputs[of_scale]});
+  std::vector<AttributeProto> attributes = std::move(node.attributes);
+  nodes.become(node, "QuantizeByInverse", {node.inputs[of_values], inverse, node.inputs[of_zero]});
+  node.attributes = std::move(attributes);
+  node.domain = "weft";
+  return true;
+}
+
 bool keep_bytes(Nodes& nodes, NodeProto& node) {
   if (!is_plain(nodes, node)) return false;
   if (const NodeProto* from = dequantiser(nodes, node, of_values)) {

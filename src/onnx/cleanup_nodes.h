@@ -176,5 +176,7 @@ bool multiply_in_gemm(Nodes& nodes, NodeProto& node);
 bool multiply_in_conv(Nodes& nodes, NodeProto& node);
 // QuantizeLinear by the scale of what DequantizeLinear gives: what lies between may work on the bytes.
 bool keep_bytes(Nodes& nodes, NodeProto& node);
+// Not by a division, which takes longer: what comes to lie on the other side of a half becomes another step.
+bool quantize_by_inverse(Nodes& nodes, NodeProto& node);
 
 }  // namespace weft::onnx

@@ -21,15 +21,16 @@ namespace {
 
 constexpr double most_scratch = 0.5;  // for what is packed of columns
 constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;  // of a cache, which others share
+constexpr double cycles_to_finish = 12, cycles_apart = 3;   // for a vector of sums, or one
 constexpr double cycles_to_pack = 0.5, cycles_to_turn = 2;  // for each element
 
 std::int64_t size_of(const Node* range) {
   return range->src(0)->is_const() ? range->src(0)->lo() : 0;
 }
 
-// Elements between one trip and the next; 0 where it is not always as many.
-std::int64_t stride_of(const Node* load, const Node* range) {
-  const Node *place = load->src(0), *storage = storage_of(place->src(0));
+// Of a load or a store: elements between one trip and the next; 0 where it is not always as many.
+std::int64_t stride_of(const Node* access, const Node* range) {
+  const Node *place = access->src(0), *storage = storage_of(place->src(0));
   std::int64_t stride = 0, apart = 1;
   for (std::size_t i = place->size(); i-- > 2;) {
     const Node* size = storage->dims()[i - 2];
@@ -157,6 +158,18 @@ class MmaSchedules {
     return names;
   }
 
+  // What follows the sums, which goes along what it stores.
+  double cycles_behind(const Way& way) const {
+    double elements = 1, cycles = 0;
+    for (const Node* range : end_->src().subspan(1))
+      elements *= static_cast<double>(size_in(way, range));
+    for (const Node* store : stores_of(end_)) {
+      const bool is_run = store->op() == Op::Store && stride_of(store, way.column_range) == 1;
+      cycles += is_run ? 4 * cycles_to_finish / target_.machine.vector_bytes : cycles_apart;
+    }
+    return elements * cycles;
+  }
+
   // How the loops that a factor changes with lie in what is packed: fragments of it inside, those of a block side by side,
   // but for rows that are copied.
   std::vector<std::string> packed(const Way& way, const Node* load, const std::string& own,
@@ -239,7 +252,8 @@ class MmaSchedules {
     const auto& [rows, columns] = way.block;
     Draft draft{{},
                 trips(way) / static_cast<double>(rows * columns * way.shape.depth) *
-                    cycles_of(way.shape, way.block, target_.machine)};
+                        cycles_of(way.shape, way.block, target_.machine) +
+                    cycles_behind(way)};
     const auto add = [&](Action action) { draft.actions.push_back(std::move(action)); };
     const std::tuple<std::string, const Node*, std::int64_t> loops[] = {
         {way.row, way.row_range, rows},

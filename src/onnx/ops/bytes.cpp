@@ -2,6 +2,7 @@
 // sums become the floats that they stand for. No file has these.
 
 #include "axes.h"
+#include "nearest.h"
 #include "sliding.h"
 #include "tables.h"
 
@@ -58,19 +59,34 @@ Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
   return sums.cast(dtypes::f32) * scale + bias;
 }
 
+// Of few channels those of a place lie together, with some of zeros: instructions multiply four at once.
+void gather_channels(Tensor& x, Tensor& weight) {
+  constexpr std::int64_t together = 4;
+  const std::int64_t missing = together - weight.size(1);
+  if (missing <= 0 || x.ndim() != 4) return;
+  x = x.pad(Tensor::Bounds{{0, 0}, {0, missing}, {0, 0}, {0, 0}});
+  x = x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+  weight = weight.pad(Tensor::Bounds{{0, 0}, {0, missing}, {0, 0}, {0, 0}});
+}
+
 // Padding counts as the zero point: it is there once that has been taken away, or where bias does that, in the bytes.
 Tensor conv_of_bytes(const Call& call) {
-  const Tensor weight = right(call, 0);
+  const DType sums = sums_of(call);
   const bool is_in_bias = call.attr("zero_is_in_bias", 0) != 0;
-  Tensor x = is_in_bias ? call.tensor(of_left) : left(call);
+  const bool multiplies_bytes = sums.is_int() && (is_in_bias || !call.has(left_zero));
+  Tensor x = multiplies_bytes ? call.tensor(of_left) : left(call), weight = right(call, 0);
   ConvOptions options = conv_options(call, x, weight);
-  options.dtype = sums_of(call);
+  options.dtype = sums;
   if (is_in_bias) {
     Tensor::Bounds bounds(2, {0, 0});
     for (const auto& [before, after] : sliding_over(call, x, weight).pads)
       bounds.emplace_back(before, after);
-    x = x.pad(bounds, call.ints(left_zero).at(0)).cast(options.dtype);
+    x = x.pad(bounds, call.ints(left_zero).at(0));
     options.padding = 0;
+  }
+  if (multiplies_bytes) {
+    if (options.groups == 1) gather_channels(x, weight);
+    x = x.cast(sums);
   }
   return as_floats(call, x.conv(weight, {}, options), 1);
 }
@@ -102,10 +118,25 @@ Tensor bias_of_bytes(const Call& call) {
   return call.has(3) ? moved + call.tensor(3) : moved;
 }
 
+Tensor inverse_of_steps(const Call& call) { return 1 / call.tensor(0); }
+
+// Of floats, by what the size of a step is the inverse of, and a zero point.
+Tensor quantize_by_inverse(const Call& call) {
+  const Tensor x = call.tensor(0).cast(dtypes::f32), inverse = call.tensor(1),
+               zeros = call.tensor(2);
+  const bool is_one = inverse.numel() == 1;
+  const std::int64_t axis = is_one ? 0 : axis_of(call, call.attr("axis", 1), x.ndim());
+  const bool is_signed = zeros.dtype() == dtypes::i8;
+  return nearest(x * by_channel(inverse, axis, x.ndim()), by_channel(zeros, axis, x.ndim()),
+                 is_signed ? -128 : 0, is_signed ? 127 : 255, zeros.dtype());
+}
+
 const Op ops[] = {{"BiasOfBytes", 1, bias_of_bytes},
                   {"ConvOfBytes", 1, conv_of_bytes},
                   {"GemmOfBytes", 1, gemm_of_bytes},
+                  {"InverseOfSteps", 1, inverse_of_steps},
                   {"MatMulOfBytes", 1, matmul_of_bytes},
+                  {"QuantizeByInverse", 1, quantize_by_inverse},
                   {"WeightsOfBytes", 1, weights_of_bytes}};
 
 }  // namespace

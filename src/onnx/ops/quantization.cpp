@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "axes.h"
+#include "nearest.h"
 #include "sliding.h"
 #include "small_float.h"
 #include "tables.h"
@@ -46,18 +47,6 @@ Range range_of(const Call& call, Type type) {
   }
 }
 
-// The nearest integers of a type that has at most 16 bits, halves to even; added to the zero point.
-Tensor nearest(const Tensor& x, const Tensor& zero, const Range& range, DType dtype) {
-  const Tensor moved = zero.is_null() ? Tensor() : zero.cast(dtypes::f32);
-  const auto bound = [&](double value) { return moved.is_null() ? Tensor(float(value)) : value - moved; };
-  const Tensor least = bound(range.least), most = bound(range.most);
-  const Tensor above = (x < least).where(least, x), within = (most < above).where(most, above);
-  // At this size floats are whole numbers, and count up the lowest of their bits.
-  constexpr float whole = 3 << 22;
-  const Tensor steps = (within + whole).bitcast(dtypes::i32);
-  return (zero.is_null() ? steps : steps + zero.cast(dtypes::i32)).cast(dtype);
-}
-
 // Values that are divided by their scale already, as the nearest of a type; halves become even.
 Value quantised(const Call& call, const Tensor& x, const Tensor& zero, Type type, bool saturates) {
   const DType dtype = dtype_of(type);
@@ -69,7 +58,7 @@ Value quantised(const Call& call, const Tensor& x, const Tensor& zero, Type type
   }
   const Range range = range_of(call, type);
   if (wide(x.dtype()) == dtypes::f32 && (zero.is_null() || zero.dtype().is_int()))
-    return {nearest(x.cast(dtypes::f32), zero, range, dtype), type};
+    return {nearest(x.cast(dtypes::f32), zero, range.least, range.most, dtype), type};
   const Tensor rounded = x.cast(wide(x.dtype())).round();
   const Tensor moved = zero.is_null() ? rounded : rounded + zero.cast(rounded.dtype());
   return {moved.clamp(range.least, range.most).cast(dtype), type};
