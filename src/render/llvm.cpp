@@ -514,7 +514,7 @@ class LlvmSource : LlvmWriter {
   std::size_t at_ = 0;                    // in the program
   std::string globals_, thread_, entry_;  // before the function, in its head, and where it begins
   std::size_t cache_bytes_;
-  std::set<std::string> lined_;  // params that are written past the caches
+  std::set<std::string> lined_;                  // params that are written past the caches
   std::map<std::int64_t, std::size_t> weights_;  // by trips: the number of what says so
   int loops_ = 0, buffers_ = 0, stores_ = 0;
   std::size_t nowhere_bytes_ = 0;

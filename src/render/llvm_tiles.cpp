@@ -15,11 +15,16 @@ namespace {
 constexpr std::int64_t row_bytes = 64, row_count = 16;
 
 constexpr std::pair<std::string_view, std::string_view> instructions[] = {
-    {"amx_bf16", "tdpbf16ps"}, {"amx_i8i8", "tdpbssd"}, {"amx_i8u8", "tdpbsud"},
-    {"amx_u8i8", "tdpbusd"},   {"amx_u8u8", "tdpbuud"},
+    {"amx_bf16", "tdpbf16ps"},
+    {"amx_i8i8", "tdpbssd"},
+    {"amx_i8u8", "tdpbsud"},
+    {"amx_u8i8", "tdpbusd"},
+    {"amx_u8u8", "tdpbuud"},
     {"avx512_bf16", "avx512bf16.dpbf16ps.512"},
-    {"avx512_i8u8", "avx512.vpdpbusd.512"}, {"avx512_u8i8", "avx512.vpdpbusd.512"},
-    {"avx_i8u8", "avx512.vpdpbusd.256"}, {"avx_u8i8", "avx512.vpdpbusd.256"},
+    {"avx512_i8u8", "avx512.vpdpbusd.512"},
+    {"avx512_u8i8", "avx512.vpdpbusd.512"},
+    {"avx_i8u8", "avx512.vpdpbusd.256"},
+    {"avx_u8i8", "avx512.vpdpbusd.256"},
 };
 
 std::string_view instruction_of(const Node* mma) {
@@ -120,8 +125,7 @@ std::string vector_product(const Node* mma, const std::string& a, const std::str
       write(fmt::format("insertelement {} poison, i32 {}, i32 0", words, group));
   const std::string all = write(fmt::format(
       "shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer", words, first, lanes));
-  std::string left = cast(words, all, type),
-              right = cast(llvm_type(mma->src(1)->dtype()), b, type);
+  std::string left = cast(words, all, type), right = cast(llvm_type(mma->src(1)->dtype()), b, type);
   if (shape.b == dtypes::u8) std::swap(left, right);  // the unsigned one is the first
   return write(fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", llvm_type(sums),
                            instruction_of(mma), c, type, left, right));

@@ -120,8 +120,8 @@ class Cutter {
     bool must = false;
     bool is_summed = false;      // by a REDUCE
     bool is_multiplied = false;  // and that in such a sum, as an instruction for matrices does
-    bool is_written = false;  // by an AFTER
-    bool is_joined = false;   // to what others are joined to as well
+    bool is_written = false;     // by an AFTER
+    bool is_joined = false;      // to what others are joined to as well
     Symbol device = {};
     std::optional<Origin> origin = {};
   };
@@ -167,8 +167,8 @@ class Cutter {
       next.repeated |= user->op() == Op::Expand || (passes_on && known.repeated);
       next.is_summed |= (user->op() == Op::Reduce && user->arg<ReduceArg>().op == Op::Add) ||
                         (is_view(user) && known.is_summed);
-      next.is_multiplied |= (user->op() == Op::Mul && known.is_summed) ||
-                            (passes_on && known.is_multiplied);
+      next.is_multiplied |=
+          (user->op() == Op::Mul && known.is_summed) || (passes_on && known.is_multiplied);
       if (next.device == Symbol()) next.device = known.device;
       if (!next.origin) next.origin = origin;
       ahead_.set(source, next);

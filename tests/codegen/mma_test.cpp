@@ -89,9 +89,8 @@ class Mma : public testing::TestWithParam<Case> {
   // Without other instructions, which may be faster for what is small.
   static Target target() {
     Target target = compiler().target();
-    std::erase_if(target.mma, [](const MmaShape& shape) {
-      return shape.feature != GetParam().shape.feature;
-    });
+    std::erase_if(target.mma,
+                  [](const MmaShape& shape) { return shape.feature != GetParam().shape.feature; });
     return target;
   }
 

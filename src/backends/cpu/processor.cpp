@@ -51,7 +51,8 @@ std::array<Processor, 9> all_processors() {
   const Products here = products_here();
   const bool tiles = std::ranges::find(here, "amx") != here.end();
   const bool dots = WEFT_HAS("avx512vnni") && WEFT_HAS("avx512bf16");
-  const Products none, all{"amx", "avx512vnni", "avx512bf16"}, wide{"avx512vnni", "avx512bf16"}, narrow{"avxvnni"};
+  const Products none, all{"amx", "avx512vnni", "avx512bf16"}, wide{"avx512vnni", "avx512bf16"},
+      narrow{"avxvnni"};
   const int native_bytes = WEFT_HAS("avx512f") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
   constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
                              riscv = "riscv64-unknown-linux-gnu";

@@ -6,8 +6,9 @@
 namespace weft {
 namespace {
 
-constexpr double in_flight = 4;         // products whose sums do not wait for each other
-constexpr double cycles_of_load = 0.5;  // of those of a product, which caches and other work make of it
+constexpr double in_flight = 4;  // products whose sums do not wait for each other
+constexpr double cycles_of_load =
+    0.5;  // of those of a product, which caches and other work make of it
 
 // Of a block of so many fragments, in products.
 double products_of(double rows, double columns) {
@@ -27,8 +28,8 @@ MmaBlock block_for(const MmaShape& shape, std::int64_t rows, std::int64_t column
   for (std::int64_t r = 1; r <= std::min(most_rows, shape.registers); ++r)
     for (std::int64_t c = 1; c <= most_columns && r * c + std::min(r, c) < shape.registers; ++c) {
       const std::int64_t blocks = parts(most_rows, r) * parts(most_columns, c);
-      const double time = static_cast<double>(blocks) *
-                          products_of(static_cast<double>(r), static_cast<double>(c));
+      const double time =
+          static_cast<double>(blocks) * products_of(static_cast<double>(r), static_cast<double>(c));
       if (time < least) {
         least = time;
         best = {r * shape.rows, c * shape.columns};

@@ -19,10 +19,10 @@
 namespace weft {
 namespace {
 
-constexpr double most_scratch = 0.5;  // for what is packed of columns
+constexpr double most_scratch = 0.5;                           // for what is packed of columns
 constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;  // of a cache, which others share
-constexpr double cycles_to_finish = 12, cycles_apart = 3;   // for a vector of sums, or one
-constexpr double cycles_to_pack = 0.5, cycles_to_turn = 2;  // for each element
+constexpr double cycles_to_finish = 12, cycles_apart = 3;      // for a vector of sums, or one
+constexpr double cycles_to_pack = 0.5, cycles_to_turn = 2;     // for each element
 
 std::int64_t size_of(const Node* range) {
   return range->src(0)->is_const() ? range->src(0)->lo() : 0;
@@ -83,7 +83,8 @@ class MmaSchedules {
       for (const NamedLoop& row : names)
         for (const NamedLoop& column : names)
           for (const NamedLoop& depth : names) {
-            Way way{shape, {}, {}, {}, row.name, column.name, depth.name, row.range, column.range, depth.range};
+            Way way{shape,       {},         {},        {},           row.name,
+                    column.name, depth.name, row.range, column.range, depth.range};
             if (!is_possible(way)) continue;
             way.block = block_for(shape, size_of(row.range), size_of(column.range));
             way.a = factor(row.range);
@@ -283,8 +284,7 @@ class MmaSchedules {
       if (!is_among(end_->src().subspan(1), loop.range) || loop.range == way.row_range ||
           loop.range == way.column_range)
         continue;
-      const bool is_around =
-          target_.machine.workers > 1 || changes_with(way.b.load, loop.range);
+      const bool is_around = target_.machine.workers > 1 || changes_with(way.b.load, loop.range);
       (is_around ? around : inside).push_back(loop.name);
     }
     Action order{.type = Action::Order, .name = {}, .loops = around};
@@ -329,8 +329,7 @@ class MmaSchedules {
   }
 
   bool needs_packing(const Way& way, const Node* a) const {
-    return has_more_rows(way) ||
-           size_in(way, way.depth_range) != size_of(way.depth_range) ||
+    return has_more_rows(way) || size_in(way, way.depth_range) != size_of(way.depth_range) ||
            stride_of(a, way.depth_range) != 1 || !a->src(0)->src(1)->is_const_int(1) ||
            meets_itself(a, way);
   }
@@ -365,8 +364,7 @@ class MmaSchedules {
     for (const std::string& name : loops) {
       if (range_of(name) == nullptr) break;
       times *= trips_of(way, name);
-      if (name != way.column && name != way.row)
-        around.emplace(range_of(name), const_int(0));
+      if (name != way.column && name != way.row) around.emplace(range_of(name), const_int(0));
       if (name == at) break;
     }
     double elements = 1;
@@ -395,7 +393,8 @@ class MmaSchedules {
   static bool meets_itself(const Node* load, const Way& way) {
     const std::int64_t apart =
         stride_of(load, way.row_range) * static_cast<std::int64_t>(load->dtype().bytes());
-    const std::int64_t sets = bytes_of_way / std::gcd(std::max<std::int64_t>(apart, 1), bytes_of_way);
+    const std::int64_t sets =
+        bytes_of_way / std::gcd(std::max<std::int64_t>(apart, 1), bytes_of_way);
     return way.block.rows > lines_of_set * sets;
   }
 
@@ -403,10 +402,9 @@ class MmaSchedules {
   double trips_of(const Way& way, const std::string& name) const {
     for (const NamedLoop& loop : loops_.names())
       if (loop.name == name) {
-        const std::int64_t tile =
-            loop.range == way.row_range      ? way.block.rows
-            : loop.range == way.column_range ? way.block.columns
-                                             : 1;
+        const std::int64_t tile = loop.range == way.row_range      ? way.block.rows
+                                  : loop.range == way.column_range ? way.block.columns
+                                                                   : 1;
         const std::int64_t trips = size_in(way, loop.range) / tile;
         return static_cast<double>(trips);
       }

@@ -11,6 +11,7 @@ namespace {
 
 // Inputs of all of them. Without a zero point it is 0. The bias is of integers, counted in steps of the sums, or of
 // floats.
+// The first scale may be that of the sums, which has been computed then.
 enum : std::size_t { of_left, of_right, left_scale, right_scale, left_zero, right_zero, of_bias };
 
 // What belongs to all channels, or to each of those along an axis.
@@ -51,8 +52,8 @@ Tensor right(const Call& call, std::int64_t axis) {
 // Sums with channels along an axis.
 Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
   const std::int64_t rank = sums.ndim();
-  const Tensor scale =
-      call.tensor(left_scale).reshape(Shape{}) * by_channel(call.tensor(right_scale), axis, rank);
+  Tensor scale = by_channel(call.tensor(left_scale), axis, rank);
+  if (call.has(right_scale)) scale = scale * by_channel(call.tensor(right_scale), axis, rank);
   if (!call.has(of_bias)) return sums.cast(dtypes::f32) * scale;
   const Tensor bias = by_channel(call.tensor(of_bias), axis, rank);
   if (bias.dtype().is_int()) return (sums + bias.cast(sums.dtype())).cast(dtypes::f32) * scale;
@@ -118,26 +119,35 @@ Tensor bias_of_bytes(const Call& call) {
   return call.has(3) ? moved + call.tensor(3) : moved;
 }
 
-Tensor inverse_of_steps(const Call& call) { return 1 / call.tensor(0); }
-
-// Of floats, by what the size of a step is the inverse of, and a zero point.
-Tensor quantize_by_inverse(const Call& call) {
-  const Tensor x = call.tensor(0).cast(dtypes::f32), inverse = call.tensor(1),
-               zeros = call.tensor(2);
-  const bool is_one = inverse.numel() == 1;
-  const std::int64_t axis = is_one ? 0 : axis_of(call, call.attr("axis", 1), x.ndim());
-  const bool is_signed = zeros.dtype() == dtypes::i8;
-  return nearest(x * by_channel(inverse, axis, x.ndim()), by_channel(zeros, axis, x.ndim()),
-                 is_signed ? -128 : 0, is_signed ? 127 : 255, zeros.dtype());
+// More by 128, or less, of which the other type holds all.
+Tensor shifted_bytes(const Call& call) {
+  const Tensor x = call.tensor(0);
+  const DType other = x.dtype() == dtypes::i8 ? dtypes::u8 : dtypes::i8;
+  return (x.bitcast(dtypes::u8) ^ 128).bitcast(other);
 }
 
-const Op ops[] = {{"BiasOfBytes", 1, bias_of_bytes},
-                  {"ConvOfBytes", 1, conv_of_bytes},
-                  {"GemmOfBytes", 1, gemm_of_bytes},
-                  {"InverseOfSteps", 1, inverse_of_steps},
-                  {"MatMulOfBytes", 1, matmul_of_bytes},
-                  {"QuantizeByInverse", 1, quantize_by_inverse},
-                  {"WeightsOfBytes", 1, weights_of_bytes}};
+Tensor inverse_of_steps(const Call& call) { return 1 / call.tensor(0); }
+
+Tensor step_of_sums(const Call& call) { return call.tensor(0).reshape(Shape{}) * call.tensor(1); }
+
+// Of floats, by what the size of a step is the inverse of, if they are not counted in steps already, and a zero point.
+Tensor quantize_by_inverse(const Call& call) {
+  Tensor x = call.tensor(0).cast(dtypes::f32);
+  const Tensor zeros = call.tensor(2);
+  const bool is_one = zeros.numel() == 1;
+  const std::int64_t axis = is_one ? 0 : axis_of(call, call.attr("axis", 1), x.ndim());
+  if (call.has(1)) x = x * by_channel(call.tensor(1), axis, x.ndim());
+  const bool is_signed = zeros.dtype() == dtypes::i8;
+  return nearest(x, by_channel(zeros, axis, x.ndim()), is_signed ? -128 : 0, is_signed ? 127 : 255,
+                 zeros.dtype());
+}
+
+const Op ops[] = {
+    {"BiasOfBytes", 1, bias_of_bytes},      {"ConvOfBytes", 1, conv_of_bytes},
+    {"GemmOfBytes", 1, gemm_of_bytes},      {"InverseOfSteps", 1, inverse_of_steps},
+    {"MatMulOfBytes", 1, matmul_of_bytes},  {"QuantizeByInverse", 1, quantize_by_inverse},
+    {"ShiftedBytes", 1, shifted_bytes},     {"StepOfSums", 1, step_of_sums},
+    {"WeightsOfBytes", 1, weights_of_bytes}};
 
 }  // namespace
 
