@@ -233,9 +233,20 @@ def model_cases(_machine, _threads):
             *(network_case(name, given, model=model) for name, model, *given in trained)]
 
 
+def int8_cases(_machine, _threads):
+    """Networks in floats and the same in bytes. Where values lie between two steps, results may be some of them apart."""
+    floats = [network_case("resnet50", made="weights", model="onnx/light/light_resnet50.onnx"),
+              network_case("mobilenet_v2", made="mobilenet_v2"),
+              network_case("ultraface", model="ultraface/version-slim-320.onnx")]
+    bytes_ = [network_case(f"{case['name']}.int8", made="int8", of=case, tolerance=0.1)
+              for case in floats]
+    return [case for pair in zip(floats, bytes_) for case in pair]
+
+
 CASES = {"matmul": matmul_cases, "conv": conv_cases, "attention": attention_cases,
          "memory": memory_cases, "launch": launch_cases,
-         "beam": beam_cases, "train": train_cases, "models": model_cases}
+         "beam": beam_cases, "train": train_cases, "models": model_cases,
+         "int8": int8_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
 QUICK = {
@@ -246,5 +257,6 @@ QUICK = {
     "launch": r"^(add|softmax|sum, last) ",
     "train": "gpt b4|resnet18 b8",
     "models": "squeezenet|mnist-8|tinyphysics",
+    "int8": "mobilenet_v2",
     "beam": r"square 256|b1 28 conv 512>1024|b1 14 conv 256>256|b1 28 depthwise",
 }

@@ -23,6 +23,10 @@ def original(case):
     return path
 
 
+def file_of(case, folder):
+    return made(case, folder) if "made" in case else original(case)
+
+
 def made(case, folder):
     """The file of a network that is not as it lies there: written once, as seeds make it the same."""
     import onnx
@@ -32,6 +36,12 @@ def made(case, folder):
     if case["made"] == "driving":
         from driving import driving
         model = driving()
+    elif case["made"] == "mobilenet_v2":
+        from quantised_networks import mobilenet_v2
+        model = mobilenet_v2()
+    elif case["made"] == "int8":
+        from quantised_networks import quantised
+        model = quantised(file_of(case["of"], folder))
     else:
         from random_weights import with_random_weights
         model = with_random_weights(onnx.load(original(case)))
@@ -82,7 +92,7 @@ def arrays_of(case, model, path):
 def prepared(case, folder, scratch):
     """The case with what processes need to run it: a file for the network, and one for each input."""
     import onnx
-    path = made(case, folder) if "made" in case else original(case)
+    path = file_of(case, folder)
     model = onnx.load(path)
     inputs = []
     for number, (name, array) in enumerate(arrays_of(case, model, path).items()):
@@ -118,7 +128,7 @@ def difference(wanted, found):
                for part, each in zip(parts, wanted) if each.size)
 
 
-def mismatch(difference):
+def mismatch(difference, tolerance=TOLERANCE):
     if math.isinf(difference):
         return "not as many values, or not finite"
-    return f"wrong by {difference:.1e} of the largest value" if difference > TOLERANCE else ""
+    return f"wrong by {difference:.1e} of the largest value" if difference > tolerance else ""

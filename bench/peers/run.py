@@ -167,7 +167,8 @@ class NetworkMeasurement(Measurement):
 
     def compare(self, worker, expected, found):
         self.figures[worker.name]["difference"] = networks.difference(expected, found)
-        if wrong := networks.mismatch(self.figures[worker.name]["difference"]):
+        tolerance = self.case.get("tolerance", networks.TOLERANCE)
+        if wrong := networks.mismatch(self.figures[worker.name]["difference"], tolerance):
             raise Failure(wrong)
 
 
@@ -177,7 +178,7 @@ def measured(suite, case, workers, options, scratch):
         for worker in workers:
             worker.stop()
             worker.ask(START_LIMIT, do="versions")
-    if suite != "models":
+    if suite not in table.OF_NETWORKS:
         return Measurement(suite, case, workers, options, scratch).run()
     try:
         ready = networks.prepared(case, machine.ROOT / "build/bench/networks", scratch)

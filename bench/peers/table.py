@@ -210,8 +210,12 @@ def network_cells(row, others):
             " / ".join(started(row, "peak_mb", 1, 0)[1:])]
 
 
+# Suites of networks.
+OF_NETWORKS = ("models", "int8")
+
+
 def models_table(report):
-    suite = SUITES["models"]
+    suite = SUITES[report["suite"]]
     rows = [Row(case, suite) for case in report["cases"]]
     others = [name for name in suite.peers[1:] if any(name in row.peers for row in rows)]
     head = ["network", *(f"{name}, ms" for name in ("weft", *others)), *others, "", "kernels",
@@ -262,7 +266,7 @@ def progress(report):
 
 
 def write(report, folder):
-    tables = {"compile": compile_table, "models": models_table}
+    tables = {"compile": compile_table, **dict.fromkeys(OF_NETWORKS, models_table)}
     text = tables.get(report["suite"], peers_table)(report)
     name = f"peers_{report['suite']}_{report['threads']}t"
     (folder / f"{name}.md").write_text(text)

@@ -40,7 +40,7 @@ UOp without_loops_of_mma(const Node* closer, const UOp& body) {
 
 const Node* converted(const Node* value) { return value->op() == Op::Cast ? value->src(0) : value; }
 
-// m, n and the two loops that k is.
+// m, n and the two loops that k is. Null where the instruction has one row, or one group of the depth.
 struct Trips {
   const Node *row, *column, *depth, *group;
 };
@@ -51,21 +51,24 @@ class Product {
   Product(const Node* end, const std::vector<MmaShape>& known) : end_(end), store_(end->src(0)) {
     const std::vector<const Node*> outer = loops_of_mma(end);
     sum_ = store_->size() == 2 ? store_->src(1) : nullptr;
-    if (outer.size() != 2 || sum_ == nullptr || sum_->op() != Op::Reduce ||
+    if (outer.size() > 2 || sum_ == nullptr || sum_->op() != Op::Reduce ||
         sum_->src(0)->op() != Op::Mul)
       refuse("no sum of products is stored");
     const std::vector<const Node*> inner = loops_of_mma(sum_);
-    if (inner.size() != 2) refuse("the sum is not over two of them");
-    loops_ = {outer[0], outer[1], inner[0], inner[1]};
+    if (inner.empty() || inner.size() > 2) refuse("the sum is not over one or two of them");
+    loops_ = {outer.size() == 2 ? outer[0] : nullptr, outer.back(),
+              inner.size() == 2 ? inner[0] : nullptr, inner.back()};
     a_ = converted(sum_->src(0)->src(0));
     b_ = converted(sum_->src(0)->src(1));
-    if (!changes_with(a_, loops_.row)) std::swap(a_, b_);
+    if (changes_with(a_, loops_.column)) std::swap(a_, b_);
     shape_ = shape_in(known);
   }
 
   UOp lowered() const {
     const std::int64_t k = shape_.depth, group = shape_.group;
-    const UOp a = fragment(a_, loops_.row, {{loops_.depth, group}, {loops_.group, 1}}, k),
+    Steps along{{loops_.group, 1}};
+    if (loops_.depth != nullptr) along.emplace_back(loops_.depth, group);
+    const UOp a = fragment(a_, loops_.row, along, k),
               b = fragment(b_, loops_.depth, {{loops_.column, group}, {loops_.group, 1}},
                            group * shape_.columns);
     const DType dtype = shape_.c.vec(lanes(shape_.rows * shape_.columns));
@@ -88,7 +91,6 @@ class Product {
   static std::uint32_t lanes(std::int64_t count) { return static_cast<std::uint32_t>(count); }
 
   MmaShape shape_in(const std::vector<MmaShape>& known) const {
-    const auto size = [](const Node* range) { return range->src(0)->lo(); };
     const auto found = std::ranges::find_if(known, [&](const MmaShape& shape) {
       return shape.a == a_->dtype() && shape.b == b_->dtype() && shape.c == sum_->dtype() &&
              shape.rows == size(loops_.row) && shape.columns == size(loops_.column) &&
@@ -99,7 +101,10 @@ class Product {
     return *found;
   }
 
+  static std::int64_t size(const Node* range) { return range == nullptr ? 1 : range->src(0)->lo(); }
+
   static std::int64_t stride(const Node* index, const Node* range) {
+    if (range == nullptr) return 0;
     const auto stride = Strides(slice_of(index, range), range).of(index);
     if (!stride) refuse("rows are not at equal distances");
     return *stride;
@@ -113,11 +118,12 @@ class Product {
     for (const auto& [range, step] : steps)
       if (stride(at, range) != step)
         refuse("a row of what it reads is no run: it has to be staged");
-    const std::int64_t between = stride(at, row), rows = row->src(0)->lo();
+    const std::int64_t between = stride(at, row), rows = size(row);
     std::vector<UOp> numbers;
     for (std::int64_t i = 0; i < rows * columns; ++i)
       numbers.push_back(const_int(i / columns * between + i % columns, at->dtype()));
-    Substitution first{{row, const_int(0, row->dtype())}};
+    Substitution first;
+    if (row != nullptr) first.emplace(row, const_int(0, row->dtype()));
     for (const auto& [range, step] : steps) first.emplace(range, const_int(0, range->dtype()));
     const UOp base = simplify(std::vector{substitute(UOp(at), first)})[0];
     const UOp places = splat(base, lanes(rows * columns)) + make(Op::Stack, numbers);

@@ -5,15 +5,25 @@
 
 namespace weft {
 
-// Those of AMX: tiles of sixteen rows of 64 bytes.
+// Those of AMX: tiles of sixteen rows of 64 bytes. Those of AVX512 and AVX: a vector of sums, whose lanes add up two or
+// four products each.
 std::span<const MmaShape> mma_shapes() {
+  using namespace dtypes;
+  // clang-format off
   static const std::array shapes{
-      MmaShape{"amx_bf16", dtypes::bf16, dtypes::bf16, dtypes::f32, 16, 16, 32, 2},
-      MmaShape{"amx_i8i8", dtypes::i8, dtypes::i8, dtypes::i32, 16, 16, 64, 4},
-      MmaShape{"amx_i8u8", dtypes::i8, dtypes::u8, dtypes::i32, 16, 16, 64, 4},
-      MmaShape{"amx_u8i8", dtypes::u8, dtypes::i8, dtypes::i32, 16, 16, 64, 4},
-      MmaShape{"amx_u8u8", dtypes::u8, dtypes::u8, dtypes::i32, 16, 16, 64, 4},
+      //       name           a     b     c    rows cols depth group feature       cycles registers
+      MmaShape{"amx_bf16",     bf16, bf16, f32, 16, 16, 32, 2, "amx",        16, 8},
+      MmaShape{"amx_i8i8",     i8,   i8,   i32, 16, 16, 64, 4, "amx",        16, 8},
+      MmaShape{"amx_i8u8",     i8,   u8,   i32, 16, 16, 64, 4, "amx",        16, 8},
+      MmaShape{"amx_u8i8",     u8,   i8,   i32, 16, 16, 64, 4, "amx",        16, 8},
+      MmaShape{"amx_u8u8",     u8,   u8,   i32, 16, 16, 64, 4, "amx",        16, 8},
+      MmaShape{"avx512_bf16",  bf16, bf16, f32, 1,  16, 2,  2, "avx512bf16", 1,  32},
+      MmaShape{"avx512_i8u8",  i8,   u8,   i32, 1,  16, 4,  4, "avx512vnni", 1,  32},
+      MmaShape{"avx512_u8i8",  u8,   i8,   i32, 1,  16, 4,  4, "avx512vnni", 1,  32},
+      MmaShape{"avx_i8u8",     i8,   u8,   i32, 1,  8,  4,  4, "avxvnni",    0.5, 16},
+      MmaShape{"avx_u8i8",     u8,   i8,   i32, 1,  8,  4,  4, "avxvnni",    0.5, 16},
   };
+  // clang-format on
   return shapes;
 }
 

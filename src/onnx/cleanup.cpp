@@ -163,13 +163,15 @@ bool apply(Nodes& nodes, NodeProto& node, const CleanupRules& rules) {
 
 void clean_up(ModelProto& model, std::deque<std::string>& names, const CleanupRules& rules) {
   const auto standard = std::ranges::find(model.opsets, "", &OpsetId::domain);
-  Nodes nodes(model.graph, standard == model.opsets.end() ? 1 : standard->version, names,
-              rules.multiplies_bytes);
+  Nodes nodes(model.graph, standard == model.opsets.end() ? 1 : standard->version, names, rules);
   bool is_changed = true;
   while (is_changed) {  // each change takes a node away, or a transpose nearer to where it starts
     is_changed = false;
     for (NodeProto& node : nodes.all()) is_changed = apply(nodes, node, rules) || is_changed;
   }
+  // Last: others look for what is quantised.
+  for (NodeProto& node : nodes.all())
+    if (!rules.trainable) quantize_by_inverse(nodes, node);
   nodes.finish();
 }
 

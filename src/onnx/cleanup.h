@@ -15,6 +15,7 @@ struct CleanupRules {
   // An instruction multiplies matrices of bytes. Others take longer to convolve in integers than in floats, whose sums are
   // exact up to 2^24 and round beyond as the file's own do.
   bool multiplies_bytes = false;
+  bool multiplies_alike = false;  // also two that are signed, or two that are not
 };
 
 // Rewrites the nodes of the model's own graph, which has no cycles, until no rule applies. New names are kept in

@@ -155,12 +155,37 @@ struct ByteInputs {
   bool is_bias_integer;
 };
 
-AttributeProto along(std::size_t axis) {
+AttributeProto number(Name name, std::int64_t value) {
   AttributeProto result;
-  result.name = "axis";
+  result.name = name;
   result.kind = AttributeProto::Int;
-  result.ints = {std::int64_t(axis)};
+  result.ints = {value};
   return result;
+}
+
+AttributeProto along(std::size_t axis) { return number("axis", std::int64_t(axis)); }
+
+// Of weights one for each channel.
+Name step_of_sums(Nodes& nodes, const ByteInputs& inputs) {
+  return nodes.make("StepOfSums", {inputs.left_scale, inputs.right_scale});
+}
+
+// Instructions may multiply an unsigned byte and a signed one only: of two that are alike, the left one, or weights around 128,
+// are moved by that.
+void shift_bytes(Nodes& nodes, const Product& product, ByteInputs& inputs) {
+  const Name left = product.left->inputs[of_zero], right = product.right->inputs[of_zero];
+  const bool is_signed = nodes.initialiser(left)->type == Type::I8;
+  if (nodes.rules.multiplies_alike || !inputs.is_bias_integer ||
+      is_signed != (nodes.initialiser(right)->type == Type::I8))
+    return;
+  if (is_signed) {
+    inputs.left = nodes.make("ShiftedBytes", {inputs.left});
+    inputs.left_zero = nodes.make("ShiftedBytes", {left});
+  } else if (const auto zeros = numbers<std::uint8_t>(*nodes.initialiser(right));
+             !zeros.empty() && std::ranges::count(zeros, 128) == std::ssize(zeros)) {
+    inputs.right = nodes.make("ShiftedBytes", {inputs.right});
+    inputs.right_zero = {};
+  }
 }
 
 // (x - zero) * w is x * w less what weights alone say, which is added to the bias once.
@@ -168,7 +193,6 @@ void move_zero_to_bias(Nodes& nodes, ByteInputs& inputs, std::size_t axis) {
   inputs.bias =
       nodes.make("BiasOfBytes", {inputs.right, inputs.left_zero, inputs.right_zero, inputs.bias},
                  {along(axis)});
-  inputs.left_zero = {};
 }
 
 // A product of what bytes stand for: of the bytes, in 32 bits.
@@ -191,14 +215,22 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
     inputs.is_bias_integer = bias != nullptr && is_counted_in_sums(nodes, *bias, product);
     inputs.bias = inputs.is_bias_integer ? bias->inputs[of_values] : node.inputs[2];
   }
+  if (nodes.rules.multiplies_bytes) shift_bytes(nodes, product, inputs);
   Name weights = inputs.right;
-  if (op == "ConvOfBytes" && !nodes.multiplies_bytes)
+  bool is_in_bias = false;
+  const bool multiplies_bytes = nodes.rules.multiplies_bytes && inputs.right_zero.empty() &&
+                                (inputs.left_zero.empty() || inputs.is_bias_integer);
+  if (op == "ConvOfBytes" && !multiplies_bytes)
     weights = nodes.make("WeightsOfBytes", {inputs.right, inputs.right_zero}, {along(axis)});
-  else if (!inputs.left_zero.empty() && inputs.is_bias_integer && !has_padding(node))
-    move_zero_to_bias(nodes, inputs, axis);
+  else
+    is_in_bias = !inputs.left_zero.empty() && inputs.is_bias_integer;
+  if (is_in_bias) move_zero_to_bias(nodes, inputs, axis);
+  const bool is_padding = is_in_bias && has_padding(node);  // which is the zero point
+  if (is_in_bias && !is_padding) inputs.left_zero = {};
   std::vector<AttributeProto> attributes = std::move(node.attributes);
+  if (is_padding) attributes.push_back(number("zero_is_in_bias", 1));
   nodes.become(node, op,
-               {inputs.left, weights, inputs.left_scale, inputs.right_scale, inputs.left_zero,
+               {inputs.left, weights, step_of_sums(nodes, inputs), Name(), inputs.left_zero,
                 inputs.right_zero, inputs.bias});
   node.attributes = std::move(attributes);
   node.domain = "weft";
@@ -251,6 +283,42 @@ bool multiply_in_gemm(Nodes& nodes, NodeProto& node) {
 
 bool multiply_in_conv(Nodes& nodes, NodeProto& node) {
   return multiply_bytes(nodes, node, "ConvOfBytes", 0, 0);
+}
+
+// Only the node reads its sums, and they are no floats until they have their scale.
+NodeProto* product_before(const Nodes& nodes, const NodeProto& node) {
+  constexpr Name products[] = {"ConvOfBytes", "GemmOfBytes", "MatMulOfBytes"};
+  constexpr std::size_t of_bias = 6;
+  const Name values = node.inputs[of_values];
+  NodeProto* found = nodes.producer(values);
+  if (found == nullptr || found->domain != "weft" || !nodes.has_one_reader(values) ||
+      std::ranges::find(products, found->op) == std::end(products))
+    return nullptr;
+  if (!has_input(*found, of_bias)) return found;
+  const Name bias = found->inputs[of_bias];
+  const TensorProto* known = nodes.initialiser(bias);
+  const NodeProto* made = nodes.producer(bias);
+  const bool is_integer =
+      known != nullptr ? known->type == Type::I32 : made != nullptr && made->op == "BiasOfBytes";
+  return is_integer ? found : nullptr;
+}
+
+bool quantize_by_inverse(Nodes& nodes, NodeProto& node) {
+  constexpr std::size_t step_of_sums = 2;
+  if (node.op != "QuantizeLinear" || !is_plain(nodes, node) ||
+      nodes.is_constant(node.inputs[of_values]))
+    return false;
+  Name inverse = nodes.make("InverseOfSteps", {node.inputs[of_scale]});
+  if (NodeProto* product = product_before(nodes, node); product && has_one_scale(nodes, node)) {
+    const Name step = nodes.make("StepOfSums", {inverse, product->inputs[step_of_sums]});
+    nodes.read_instead(*product, step_of_sums, step);
+    inverse = {};
+  }
+  std::vector<AttributeProto> attributes = std::move(node.attributes);
+  nodes.become(node, "QuantizeByInverse", {node.inputs[of_values], inverse, node.inputs[of_zero]});
+  node.attributes = std::move(attributes);
+  node.domain = "weft";
+  return true;
 }
 
 bool keep_bytes(Nodes& nodes, NodeProto& node) {

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "cleanup.h"
 #include "proto.h"
 
 namespace weft::onnx {
@@ -25,8 +26,8 @@ void for_each_use(NodeProto& node, const std::function<void(Name&)>& use);
 class Nodes {
  public:
   Nodes(GraphProto& graph, std::int64_t opset, std::deque<std::string>& names,
-        bool multiplies_bytes = false)
-      : opset(opset), multiplies_bytes(multiplies_bytes), nodes_(graph.nodes), names_(names) {
+        const CleanupRules& rules = {})
+      : opset(opset), rules(rules), nodes_(graph.nodes), names_(names) {
     for (const TensorProto& each : graph.initialisers) {
       initialisers_.emplace(each.name, &each);
       taken_.insert(each.name);
@@ -38,7 +39,7 @@ class Nodes {
   }
 
   const std::int64_t opset;
-  const bool multiplies_bytes;
+  const CleanupRules rules;
 
   // Null where it is an input, an initialiser or of another graph.
   NodeProto* producer(Name name) const {
@@ -176,5 +177,7 @@ bool multiply_in_gemm(Nodes& nodes, NodeProto& node);
 bool multiply_in_conv(Nodes& nodes, NodeProto& node);
 // QuantizeLinear by the scale of what DequantizeLinear gives: what lies between may work on the bytes.
 bool keep_bytes(Nodes& nodes, NodeProto& node);
+// Not by a division, which takes longer: what comes to lie on the other side of a half becomes another step.
+bool quantize_by_inverse(Nodes& nodes, NodeProto& node);
 
 }  // namespace weft::onnx

@@ -28,10 +28,15 @@ std::string text_of(const std::vector<Dim>& dims) {
   return fmt::format("({})", fmt::join(sizes, ", "));
 }
 
-bool multiplies_bytes(const std::string& device) {
-  const Target target = find_device(device.empty() ? default_device() : device).target();
-  return std::ranges::any_of(
-      target.mma, [](const MmaShape& shape) { return shape.a.is_int() && shape.a.bytes() == 1; });
+CleanupRules cleanup_rules(const LoadOptions& options) {
+  const std::string& device = options.device;
+  CleanupRules rules{.trainable = options.trainable};
+  for (const MmaShape& shape : find_device(device.empty() ? default_device() : device).target().mma)
+    if (shape.a.is_int() && shape.a.bytes() == 1) {
+      rules.multiplies_bytes = true;
+      rules.multiplies_alike = rules.multiplies_alike || shape.a == shape.b;
+    }
+  return rules;
 }
 
 void add_tensors(const Value& value, std::vector<Tensor>& tensors) {
@@ -64,8 +69,7 @@ Model::State::State(InFile from, const std::shared_ptr<const Mapping>& file,
       runner(proto, weights, {.trainable = options.trainable}) {
   find_ports();
   plan();
-  clean_up(proto, new_names,
-           {.trainable = options.trainable, .multiplies_bytes = multiplies_bytes(options.device)});
+  clean_up(proto, new_names, cleanup_rules(options));
   layers = lower_precision(
       proto, new_names,
       {.all = options.precision, .layers = options.layer_precisions, .beside = beside});

@@ -2,6 +2,8 @@
 // kernel's own is allocated on entry, where LLVM turns what is small into registers.
 
 #include <algorithm>
+#include <limits>
+#include <map>
 #include <optional>
 #include <ranges>
 #include <set>
@@ -42,8 +44,7 @@ class LlvmSource : LlvmWriter {
     return fmt::format(
         "{}define void @kernel(ptr %arguments, ptr %values{}) {{\nentry:\n{}  br label "
         "%begin\nbegin:\n{}{}  ret void\n}}\n{}",
-        globals_, thread_, entry_, body(), lined_.empty() ? "" : "  fence seq_cst\n",
-        lined_.empty() ? "" : "!0 = !{i32 1}\n");
+        globals_, thread_, entry_, body(), lined_.empty() ? "" : "  fence seq_cst\n", metadata());
   }
 
  private:
@@ -51,7 +52,7 @@ class LlvmSource : LlvmWriter {
   void find_tiles() {
     if (std::ranges::find(program_, Op::Mma, &Node::op) == program_.end()) return;
     for (const Node* node : program_) {
-      if (node->op() == Op::Mma)
+      if (node->op() == Op::Mma && shape_of(node).rows > 1)
         for (const Node* factor : node->src().first(2)) is_tile_.set(factor->src(0), true);
       if (node->op() == Op::Store && rows_of(node->src(0))) is_tile_.set(node->src(0), true);
     }
@@ -211,9 +212,25 @@ class LlvmSource : LlvmWriter {
                        loop));
       line(fmt::format("%{0}.more = icmp {3}lt {1} %{0}.next, {2}", loop, type, text_of(size),
                        sign));
-      line(fmt::format("br i1 %{0}.more, label %{0}, label %{0}.end", loop));
+      line(fmt::format("br i1 %{0}.more, label %{0}, label %{0}.end{1}", loop, weights(size)));
       label(loop + ".end");
     }
+  }
+
+  // How often a loop goes on: registers are for those that do so often.
+  std::string weights(const Node* size) {
+    if (!size->is_const()) return {};
+    constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
+    const std::int64_t trips = std::clamp<std::int64_t>(size->lo(), 1, most);
+    const auto [known, is_new] = weights_.try_emplace(trips, weights_.size() + 1);
+    return fmt::format(", !prof !{}", known->second);
+  }
+
+  std::string metadata() const {
+    std::string text = lined_.empty() ? "" : "!0 = !{i32 1}\n";
+    for (const auto& [trips, number] : weights_)
+      text += fmt::format("!{} = !{{!\"branch_weights\", i32 {}, i32 1}}\n", number, trips - 1);
+    return text;
   }
 
   // A short loop with its next trip, which is written from its RANGE on; not where it had the last.
@@ -404,6 +421,11 @@ class LlvmSource : LlvmWriter {
   }
 
   void product(const Node* node) {
+    if (shape_of(node).rows == 1) {
+      const auto write = [&](const std::string& text) { return define(text); };
+      return name(node, vector_product(node, text_of(node->src(0)), text_of(node->src(1)),
+                                       text_of(node->src(2)), write));
+    }
     const std::string c = define(tile_of_vector(node->dtype(), text_of(node->src(2))));
     const std::string sum =
         define(tile_product(node, text_of(node->src(0)), text_of(node->src(1)), c));
@@ -492,7 +514,8 @@ class LlvmSource : LlvmWriter {
   std::size_t at_ = 0;                    // in the program
   std::string globals_, thread_, entry_;  // before the function, in its head, and where it begins
   std::size_t cache_bytes_;
-  std::set<std::string> lined_;  // params that are written past the caches
+  std::set<std::string> lined_;                  // params that are written past the caches
+  std::map<std::int64_t, std::size_t> weights_;  // by trips: the number of what says so
   int loops_ = 0, buffers_ = 0, stores_ = 0;
   std::size_t nowhere_bytes_ = 0;
 };

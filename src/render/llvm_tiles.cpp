@@ -15,9 +15,26 @@ namespace {
 constexpr std::int64_t row_bytes = 64, row_count = 16;
 
 constexpr std::pair<std::string_view, std::string_view> instructions[] = {
-    {"amx_bf16", "tdpbf16ps"}, {"amx_i8i8", "tdpbssd"}, {"amx_i8u8", "tdpbsud"},
-    {"amx_u8i8", "tdpbusd"},   {"amx_u8u8", "tdpbuud"},
+    {"amx_bf16", "tdpbf16ps"},
+    {"amx_i8i8", "tdpbssd"},
+    {"amx_i8u8", "tdpbsud"},
+    {"amx_u8i8", "tdpbusd"},
+    {"amx_u8u8", "tdpbuud"},
+    {"avx512_bf16", "avx512bf16.dpbf16ps.512"},
+    {"avx512_i8u8", "avx512.vpdpbusd.512"},
+    {"avx512_u8i8", "avx512.vpdpbusd.512"},
+    {"avx_i8u8", "avx512.vpdpbusd.256"},
+    {"avx_u8i8", "avx512.vpdpbusd.256"},
 };
+
+std::string_view instruction_of(const Node* mma) {
+  const std::string_view name = mma->arg<NameArg>().name.get();
+  const auto* found =
+      std::ranges::find(instructions, name, [](const auto& known) { return known.first; });
+  if (found == std::end(instructions))
+    user_error(fmt::format("LLVM has no instruction '{}'", name));
+  return found->second;
+}
 
 // All lanes of the numbers, which begin with `first`.
 std::optional<std::int64_t> distance_of_rows(const Node* numbers, std::int64_t columns) {
@@ -78,15 +95,40 @@ std::string tile_store(const Rows& rows, const std::string& address, const std::
 
 std::string tile_product(const Node* mma, const std::string& a, const std::string& b,
                          const std::string& c) {
-  const std::string_view name = mma->arg<NameArg>().name.get();
-  const auto* found =
-      std::ranges::find(instructions, name, [](const auto& known) { return known.first; });
-  if (found == std::end(instructions))
-    user_error(fmt::format("LLVM has no instruction '{}'", name));
   return fmt::format(
       "call x86_amx @llvm.x86.{}.internal(i16 {}, i16 {}, i16 {}, x86_amx {}, x86_amx {}, x86_amx "
       "{})",
-      found->second, row_count, row_bytes, row_bytes, c, a, b);
+      instruction_of(mma), row_count, row_bytes, row_bytes, c, a, b);
+}
+
+const MmaShape& shape_of(const Node* mma) {
+  const MmaShape* shape = find_mma(mma->arg<NameArg>().name.get());
+  if (shape == nullptr)
+    user_error(fmt::format("there is no instruction '{}'", mma->arg<NameArg>().name.get()));
+  return *shape;
+}
+
+std::string vector_product(const Node* mma, const std::string& a, const std::string& b,
+                           const std::string& c, const WriteLine& write) {
+  const MmaShape& shape = shape_of(mma);
+  const std::int64_t lanes = shape.columns;
+  const DType sums = mma->dtype();
+  // As the instruction takes them: bytes are lanes of i32.
+  const bool is_bf16 = shape.a == dtypes::bf16;
+  const std::string words = fmt::format("<{} x i32>", lanes);
+  const std::string type = is_bf16 ? fmt::format("<{} x bfloat>", 2 * lanes) : words;
+  const auto cast = [&](const std::string& from, const std::string& value, const std::string& to) {
+    return from == to ? value : write(fmt::format("bitcast {} {} to {}", from, value, to));
+  };
+  const std::string group = cast(llvm_type(mma->src(0)->dtype()), a, "i32");
+  const std::string first =
+      write(fmt::format("insertelement {} poison, i32 {}, i32 0", words, group));
+  const std::string all = write(fmt::format(
+      "shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer", words, first, lanes));
+  std::string left = cast(words, all, type), right = cast(llvm_type(mma->src(1)->dtype()), b, type);
+  if (shape.b == dtypes::u8) std::swap(left, right);  // the unsigned one is the first
+  return write(fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", llvm_type(sums),
+                           instruction_of(mma), c, type, left, right));
 }
 
 }  // namespace weft

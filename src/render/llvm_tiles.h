@@ -1,9 +1,13 @@
-// Fragments of matrices in LLVM's words for AMX: values are tiles of rows of 64 bytes, which LLVM gives registers.
+// Products of matrices in LLVM's words. For AMX fragments are tiles of rows of 64 bytes, which LLVM gives registers; for
+// others they are vectors.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+
+#include <weft/dev/device/mma.h>
 
 #include "program.h"
 
@@ -24,5 +28,13 @@ std::string vector_of_tile(DType dtype, const std::string& tile);
 std::string tile_store(const Rows& rows, const std::string& address, const std::string& tile);
 std::string tile_product(const Node* mma, const std::string& a, const std::string& b,
                          const std::string& c);
+
+const MmaShape& shape_of(const Node* mma);
+
+// A product of vectors is several instructions, which stand in lines of their own: `write` takes the right side of one,
+// and gives the name of its value.
+using WriteLine = std::function<std::string(const std::string&)>;
+std::string vector_product(const Node* mma, const std::string& a, const std::string& b,
+                           const std::string& c, const WriteLine& write);
 
 }  // namespace weft

@@ -139,8 +139,10 @@ class Cutter {
     int uses = 0;           // by something that computes, views looked through; 2 is many
     bool repeated = false;  // by an EXPAND
     bool must = false;
-    bool is_written = false;  // by an AFTER
-    bool is_joined = false;   // to what others are joined to as well
+    bool is_summed = false;      // by a REDUCE
+    bool is_multiplied = false;  // and that in such a sum, as an instruction for matrices does
+    bool is_written = false;     // by an AFTER
+    bool is_joined = false;      // to what others are joined to as well
     Symbol device = {};
     std::optional<Origin> origin = {};
   };
@@ -184,6 +186,10 @@ class Cutter {
       Ahead next = ahead(source);
       next.uses = std::min(2, next.uses + (sees_through ? known.uses : 1));
       next.repeated |= user->op() == Op::Expand || (passes_on && known.repeated);
+      next.is_summed |= (user->op() == Op::Reduce && user->arg<ReduceArg>().op == Op::Add) ||
+                        (is_view(user) && known.is_summed);
+      next.is_multiplied |=
+          (user->op() == Op::Mul && known.is_summed) || (passes_on && known.is_multiplied);
       if (next.device == Symbol()) next.device = known.device;
       if (!next.origin) next.origin = origin;
       ahead_.set(source, next);
@@ -253,7 +259,8 @@ class Cutter {
         value = with_sources(UOp(node), src);
         if (is_cut(node, work.ops) && !is_number_of_place(node, work)) {
           value = add({.value = value,
-                       .must = ahead(node).must || joins_(node) > 0 || work.ops > profile_.most_ops,
+                       .must = ahead(node).must || is_byte_factor(node) || joins_(node) > 0 ||
+                               work.ops > profile_.most_ops,
                        .device = device_for(node, device),
                        .origin = origin_of(node)});
         }
@@ -294,7 +301,7 @@ class Cutter {
   bool is_cut(const Node* node, int ops) const {
     const Ahead known = ahead(node);
     if (node->op() == Op::Buffer) return false;
-    if (known.must) return true;
+    if (known.must || is_byte_factor(node)) return true;
     if (!is_computed(node) || node->dtype().is_weak() || ops == 0) return false;
     if (node->op() == Op::Reduce || ops > profile_.most_ops) return true;
     if (joins_(node) > 0 && !known.is_joined) return true;
@@ -322,6 +329,14 @@ class Cutter {
              const DType from = node->src(0)->dtype();
              return (from == shape.a || from == shape.b) && node->dtype() == shape.c;
            });
+  }
+
+  // What an instruction multiplies it reads from memory; of bytes that is little.
+  bool is_byte_factor(const Node* node) const {
+    const DType dtype = node->dtype();
+    const auto takes = [&](const MmaShape& shape) { return dtype == shape.a || dtype == shape.b; };
+    return ahead(node).is_multiplied && is_computed(node) && dtype.is_int() &&
+           std::ranges::any_of(profile_.mma, takes);
   }
 
   UOp add(Cut piece) {

@@ -190,16 +190,17 @@ UOp through_load(const Match& m) {
   return where(valid, value, other);
 }
 
-// A LOAD is 0 where it is not valid: no need to say so again.
+// A LOAD is 0 where it is not valid, and so is what it is converted to: no need to say so again.
 UOp without_mask(const Match& m) {
-  const Node* load = m.root()->src(1);
+  const Node* value = m.root()->src(1);
+  const Node* load = value->op() == Op::Cast ? value->src(0) : value;
   const Node* zero = m.root()->src(2);
   if (load->size() != 1 || !zero->is_const() || zero->arg<ConstArg>().bits != 0) return {};
   const auto known = clauses_of(load->src(0)->src(1));
   const bool implied = std::ranges::all_of(clauses_of(m.root()->src(0)), [&](const Node* clause) {
     return std::ranges::find(known, clause) != known.end();
   });
-  return implied ? UOp(load) : UOp();
+  return implied ? UOp(value) : UOp();
 }
 
 Pat element_of(const OpSet& ops) {
@@ -226,6 +227,8 @@ const RuleSet& push_rules() {
           rule(element_of({Op::Load}), through_load),
           rule(element_of({Op::Stage}), through_stage),
           rule(node(Op::Where, {any("c"), node(Op::Load), any_const("zero")}), without_mask),
+          rule(node(Op::Where, {any("c"), node(Op::Cast, {node(Op::Load)}), any_const("zero")}),
+               without_mask),
       }};
   return rules;
 }

@@ -1,5 +1,6 @@
 // LLVM IR, compiled by LLVM in this process.
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -28,7 +29,9 @@ class LlvmCompiler final : public Compiler {
     target.vector_bytes = processor_.vector_bytes;
     if (processor_.has_halves) target.converts = {Kind::F16};
     target.machine = machine();
-    if (processor_.has_tiles) target.mma.assign(mma_shapes().begin(), mma_shapes().end());
+    for (const MmaShape& shape : mma_shapes())
+      if (std::ranges::find(processor_.products, shape.feature) != processor_.products.end())
+        target.mma.push_back(shape);
     return target;
   }
 

@@ -1,5 +1,6 @@
 #include "processor.h"
 
+#include <algorithm>
 #include <array>
 
 #if defined(__x86_64__) && defined(__linux__)
@@ -34,23 +35,41 @@ bool has_tiles() {
 bool has_tiles() { return false; }
 #endif
 
-std::array<Processor, 7> all_processors() {
-  const bool tiles = has_tiles();
+// Wide vectors leave no need of narrow ones.
+std::vector<std::string_view> products_here() {
+  std::vector<std::string_view> features;
+  if (has_tiles()) features.emplace_back("amx");
+  if (WEFT_HAS("avx512vnni")) features.emplace_back("avx512vnni");
+  if (WEFT_HAS("avx512bf16")) features.emplace_back("avx512bf16");
+  if (WEFT_HAS("avxvnni") && !WEFT_HAS("avx512f")) features.emplace_back("avxvnni");
+  return features;
+}
+
+using Products = std::vector<std::string_view>;
+
+std::array<Processor, 9> all_processors() {
+  const Products here = products_here();
+  const bool tiles = std::ranges::find(here, "amx") != here.end();
+  const bool dots = WEFT_HAS("avx512vnni") && WEFT_HAS("avx512bf16");
+  const Products none, all{"amx", "avx512vnni", "avx512bf16"}, wide{"avx512vnni", "avx512bf16"},
+      narrow{"avxvnni"};
   const int native_bytes = WEFT_HAS("avx512f") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
   constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
                              riscv = "riscv64-unknown-linux-gnu";
   // clang-format off
   return {{
-      // name            triple model             features           bytes         FMA                        halves                      tiles  runs here               like this
-      {"native",         "",    "",               "",                native_bytes, is_arm || WEFT_HAS("fma"), is_arm || WEFT_HAS("f16c"), tiles, true,                   true},
-      {"x86-64-v2",      x86,   "x86-64-v2",      "",                16,           false,                     false,                      false, WEFT_HAS("x86-64-v2"),  is_x86},
-      {"x86-64-v3",      x86,   "x86-64-v3",      "",                32,           true,                      true,                       false, WEFT_HAS("x86-64-v3"),  is_x86},
-      {"x86-64-v4",      x86,   "x86-64-v4",      "",                64,           true,                      true,                       false, WEFT_HAS("x86-64-v4"),  is_x86},
-      {"sapphirerapids", x86,   "sapphirerapids", "",                64,           true,                      true,                       true,  tiles && WEFT_HAS("avx512fp16"), is_x86},
-      {"aarch64",        arm,   "generic",        "",                16,           true,                      true,                       false, is_arm,                 is_arm},
+      // name            triple model             features                    bytes         FMA                        halves                      products runs here                        like this
+      {"native",         "",    "",               "",                         native_bytes, is_arm || WEFT_HAS("fma"), is_arm || WEFT_HAS("f16c"), here,   true,                            true},
+      {"x86-64-v2",      x86,   "x86-64-v2",      "",                         16,           false,                     false,                      none,   WEFT_HAS("x86-64-v2"),           is_x86},
+      {"x86-64-v3",      x86,   "x86-64-v3",      "",                         32,           true,                      true,                       none,   WEFT_HAS("x86-64-v3"),           is_x86},
+      {"x86-64-v3-vnni", x86,   "x86-64-v3",      "+avxvnni",                 32,           true,                      true,                       narrow, WEFT_HAS("x86-64-v3") && WEFT_HAS("avxvnni"), is_x86},
+      {"x86-64-v4",      x86,   "x86-64-v4",      "",                         64,           true,                      true,                       none,   WEFT_HAS("x86-64-v4"),           is_x86},
+      {"x86-64-v4-vnni", x86,   "x86-64-v4",      "+avx512vnni,+avx512bf16",  64,           true,                      true,                       wide,   WEFT_HAS("x86-64-v4") && dots,   is_x86},
+      {"sapphirerapids", x86,   "sapphirerapids", "",                         64,           true,                      true,                       all,    tiles && WEFT_HAS("avx512fp16"), is_x86},
+      {"aarch64",        arm,   "generic",        "",                         16,           true,                      true,                       none,   is_arm,                          is_arm},
       // What Linux distributions are made for: libraries are compiled for it, no code is loaded. It has no vectors:
       // LLVM makes scalars of ours.
-      {"riscv64",        riscv, "generic",        "+m,+a,+f,+d,+c",  16,           true,                      false,                      false, false,                  false},
+      {"riscv64",        riscv, "generic",        "+m,+a,+f,+d,+c",           16,           true,                      false,                      none,   false,                           false},
   }};
   // clang-format on
 }

@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 namespace weft::cpu {
 
@@ -13,8 +14,8 @@ struct Processor {
   std::string_view features;  // beyond the model, in LLVM's words
   int vector_bytes;
   bool has_fma;
-  bool has_halves;  // it casts f16 from and to f32
-  bool has_tiles;   // AMX: products of matrices
+  bool has_halves;                         // it casts f16 from and to f32
+  std::vector<std::string_view> products;  // of matrices: the features of MmaShape that it has
   bool runs_here;
   bool is_like_this;  // of the same kind: what it runs might run here
 };

@@ -67,15 +67,19 @@ void KernelLoops::mma(const Action& action) {
     tile({.type = Action::Tile, .name = name, .count = count});
     return order_[position(name) + 1];
   };
+  // A loop of one trip is none.
   const std::int64_t sizes[] = {shape->rows, shape->columns};
   for (std::size_t i = 0; i < names.size(); ++i) {
-    const std::string inner = cut(names[i], sizes[i]);
+    if (sizes[i] > 1) set_kind(cut(names[i], sizes[i]), LoopKind::Mma);
     set_kind(names[i], LoopKind::Upcast);
-    set_kind(inner, LoopKind::Mma);
   }
-  const std::string inner = cut(action.name, shape->depth), group = cut(inner, shape->group);
+  std::string inner = cut(action.name, shape->depth);
+  if (shape->depth > shape->group) {
+    const std::string group = cut(inner, shape->group);
+    set_kind(inner, LoopKind::Mma);
+    inner = group;
+  }
   set_kind(inner, LoopKind::Mma);
-  set_kind(group, LoopKind::Mma);
 }
 
 }  // namespace weft

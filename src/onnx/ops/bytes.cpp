@@ -2,6 +2,7 @@
 // sums become the floats that they stand for. No file has these.
 
 #include "axes.h"
+#include "nearest.h"
 #include "sliding.h"
 #include "tables.h"
 
@@ -10,6 +11,7 @@ namespace {
 
 // Inputs of all of them. Without a zero point it is 0. The bias is of integers, counted in steps of the sums, or of
 // floats.
+// The first scale may be that of the sums, which has been computed then.
 enum : std::size_t { of_left, of_right, left_scale, right_scale, left_zero, right_zero, of_bias };
 
 // What belongs to all channels, or to each of those along an axis.
@@ -50,19 +52,43 @@ Tensor right(const Call& call, std::int64_t axis) {
 // Sums with channels along an axis.
 Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
   const std::int64_t rank = sums.ndim();
-  const Tensor scale =
-      call.tensor(left_scale).reshape(Shape{}) * by_channel(call.tensor(right_scale), axis, rank);
+  Tensor scale = by_channel(call.tensor(left_scale), axis, rank);
+  if (call.has(right_scale)) scale = scale * by_channel(call.tensor(right_scale), axis, rank);
   if (!call.has(of_bias)) return sums.cast(dtypes::f32) * scale;
   const Tensor bias = by_channel(call.tensor(of_bias), axis, rank);
   if (bias.dtype().is_int()) return (sums + bias.cast(sums.dtype())).cast(dtypes::f32) * scale;
   return sums.cast(dtypes::f32) * scale + bias;
 }
 
-// Padding counts as the zero point: it is there once that has been taken away.
+// Of few channels those of a place lie together, with some of zeros: instructions multiply four at once.
+void gather_channels(Tensor& x, Tensor& weight) {
+  constexpr std::int64_t together = 4;
+  const std::int64_t missing = together - weight.size(1);
+  if (missing <= 0 || x.ndim() != 4) return;
+  x = x.pad(Tensor::Bounds{{0, 0}, {0, missing}, {0, 0}, {0, 0}});
+  x = x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
+  weight = weight.pad(Tensor::Bounds{{0, 0}, {0, missing}, {0, 0}, {0, 0}});
+}
+
+// Padding counts as the zero point: it is there once that has been taken away, or where bias does that, in the bytes.
 Tensor conv_of_bytes(const Call& call) {
-  const Tensor x = left(call), weight = right(call, 0);
+  const DType sums = sums_of(call);
+  const bool is_in_bias = call.attr("zero_is_in_bias", 0) != 0;
+  const bool multiplies_bytes = sums.is_int() && (is_in_bias || !call.has(left_zero));
+  Tensor x = multiplies_bytes ? call.tensor(of_left) : left(call), weight = right(call, 0);
   ConvOptions options = conv_options(call, x, weight);
-  options.dtype = sums_of(call);
+  options.dtype = sums;
+  if (is_in_bias) {
+    Tensor::Bounds bounds(2, {0, 0});
+    for (const auto& [before, after] : sliding_over(call, x, weight).pads)
+      bounds.emplace_back(before, after);
+    x = x.pad(bounds, call.ints(left_zero).at(0));
+    options.padding = 0;
+  }
+  if (multiplies_bytes) {
+    if (options.groups == 1) gather_channels(x, weight);
+    x = x.cast(sums);
+  }
   return as_floats(call, x.conv(weight, {}, options), 1);
 }
 
@@ -93,11 +119,35 @@ Tensor bias_of_bytes(const Call& call) {
   return call.has(3) ? moved + call.tensor(3) : moved;
 }
 
-const Op ops[] = {{"BiasOfBytes", 1, bias_of_bytes},
-                  {"ConvOfBytes", 1, conv_of_bytes},
-                  {"GemmOfBytes", 1, gemm_of_bytes},
-                  {"MatMulOfBytes", 1, matmul_of_bytes},
-                  {"WeightsOfBytes", 1, weights_of_bytes}};
+// More by 128, or less, of which the other type holds all.
+Tensor shifted_bytes(const Call& call) {
+  const Tensor x = call.tensor(0);
+  const DType other = x.dtype() == dtypes::i8 ? dtypes::u8 : dtypes::i8;
+  return (x.bitcast(dtypes::u8) ^ 128).bitcast(other);
+}
+
+Tensor inverse_of_steps(const Call& call) { return 1 / call.tensor(0); }
+
+Tensor step_of_sums(const Call& call) { return call.tensor(0).reshape(Shape{}) * call.tensor(1); }
+
+// Of floats, by what the size of a step is the inverse of, if they are not counted in steps already, and a zero point.
+Tensor quantize_by_inverse(const Call& call) {
+  Tensor x = call.tensor(0).cast(dtypes::f32);
+  const Tensor zeros = call.tensor(2);
+  const bool is_one = zeros.numel() == 1;
+  const std::int64_t axis = is_one ? 0 : axis_of(call, call.attr("axis", 1), x.ndim());
+  if (call.has(1)) x = x * by_channel(call.tensor(1), axis, x.ndim());
+  const bool is_signed = zeros.dtype() == dtypes::i8;
+  return nearest(x, by_channel(zeros, axis, x.ndim()), is_signed ? -128 : 0, is_signed ? 127 : 255,
+                 zeros.dtype());
+}
+
+const Op ops[] = {
+    {"BiasOfBytes", 1, bias_of_bytes},      {"ConvOfBytes", 1, conv_of_bytes},
+    {"GemmOfBytes", 1, gemm_of_bytes},      {"InverseOfSteps", 1, inverse_of_steps},
+    {"MatMulOfBytes", 1, matmul_of_bytes},  {"QuantizeByInverse", 1, quantize_by_inverse},
+    {"ShiftedBytes", 1, shifted_bytes},     {"StepOfSums", 1, step_of_sums},
+    {"WeightsOfBytes", 1, weights_of_bytes}};
 
 }  // namespace
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "axes.h"
+#include "nearest.h"
 #include "sliding.h"
 #include "small_float.h"
 #include "tables.h"
@@ -56,6 +57,8 @@ Value quantised(const Call& call, const Tensor& x, const Tensor& zero, Type type
     return {has_codes ? codes.cast(dtypes::u8).bitcast(dtype) : reals_of(codes, *format), type};
   }
   const Range range = range_of(call, type);
+  if (wide(x.dtype()) == dtypes::f32 && (zero.is_null() || zero.dtype().is_int()))
+    return {nearest(x.cast(dtypes::f32), zero, range.least, range.most, dtype), type};
   const Tensor rounded = x.cast(wide(x.dtype())).round();
   const Tensor moved = zero.is_null() ? rounded : rounded + zero.cast(rounded.dtype());
   return {moved.clamp(range.least, range.most).cast(dtype), type};

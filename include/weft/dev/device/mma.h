@@ -14,8 +14,11 @@ struct MmaShape {
   DType a, b, c;
   std::int64_t rows, columns, depth;  // trips of m, n and k
   // Fragments are rows in memory: of a one for each m; of c one for each m; of b one for each `group` of k, in which
-  // those of one n are neighbours.
+  // those of one n are neighbours. What has one row is a vector, to whose lanes a row of a is multiplied.
   std::int64_t group;
+  std::string_view feature;  // of processors that have it
+  double cycles;             // until the next can begin
+  std::int64_t registers;    // for fragments
 
   friend bool operator==(const MmaShape&, const MmaShape&) = default;
 };
