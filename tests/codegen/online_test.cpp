@@ -286,7 +286,7 @@ TEST_F(Online, RowsOfABatchAreALineLongerAlongMemory) {
     return load(place(x, {row, d})) * load(place(y, {key, d}));
   });
   const UOp stage =
-      make(Op::Stage, {product, key, const_int(1)}, {}, StageArg{fresh_id(), Space::Scratch, {}});
+      make(Op::Stage, {product, key, const_int(0)}, {}, StageArg{fresh_id(), Space::Scratch, {}});
   const UOp top =
       over_all(Op::Max, 256, [&](const UOp& k) { return load(place(stage, {k, const_int(0)})); });
   const UOp value = load(place(stage, {out, const_int(0)})) - top;

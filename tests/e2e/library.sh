@@ -1,14 +1,15 @@
 #!/bin/sh
-# The example of a model as a library, from object code and from C, under valgrind where there is one.
+# The example of a model as a library, from object code and from C, under valgrind where there is one: it knows no AVX-512.
 # Usage: library.sh PATH_TO_WEFT PATH_TO_SOURCES
 set -eu
 weft=$1 root=$2
 . "$(dirname "$0")/expect.sh"
 lib=$dir/lib
 strict="-std=c99 -pedantic -Wall -Wextra -Werror -O2"
-checked=$(command -v valgrind || true)
+valgrind=$(command -v valgrind || true)
 
-read_by() {  # TARGET CODE
+read_by() {  # TARGET CODE [VALGRIND]
+  checked=${3:-}
   expect "compiles for $1" 0 "^digits.h, digits.[co], digits.weights: " "$weft" compile \
     "$root/models/digits.onnx" -o "$lib" --name digits --target "$1" --shape image=1,1,28,28
   # shellcheck disable=SC2086
@@ -20,7 +21,8 @@ read_by() {  # TARGET CODE
     "'$dir/read' '$lib/digits.weights' < '$root/examples/library/seven.txt'"
 }
 read_by cpu=native o
-read_by c c
+read_by cpu=x86-64-v2 o "$valgrind"
+read_by c c "$valgrind"
 
 for kind in static shared; do
   expect "writes $kind" 0 "^digits.h, digits.[as]" "$weft" compile "$root/models/digits.onnx" \

@@ -40,7 +40,8 @@ Values constant_of_shape(const Call& call) {
   const std::vector<Dim> sizes = call.dims(0);
   if (!call.has("value")) return {Tensor::zeros(sizes, call.options(dtypes::f32))};
   const auto value = call.attr<Value>("value");
-  const Tensor one = value.tensor();
+  Tensor one = value.tensor();
+  one.freeze();
   if (one.numel() != 1) call.refuse(fmt::format("a value of {} elements: want 1", one.numel()));
   // A number that is known takes no memory: what is made of it and of places alone is a mask by places.
   if (one.dtype().is_float())
