@@ -26,6 +26,13 @@ bool is_among(NodeList ranges, const Node* range) {
 
 }  // namespace
 
+bool is_kept(const Node* load) {
+  const Node* storage = storage_of(load->src(0)->src(0));
+  const std::vector<const Node*> nodes = toposort(load->src(0));
+  return storage->op() == Op::Param && storage->arg<ParamArg>().access == Access::Constant &&
+         std::ranges::none_of(nodes, [](auto node) { return node->op() == Op::Load; });
+}
+
 std::int64_t stride_of(const Node* access, const Node* range) {
   const Node *place = access->src(0), *storage = storage_of(place->src(0));
   std::int64_t stride = 0, apart = 1;
@@ -139,9 +146,12 @@ std::vector<std::string> MmaKernel::output_loops(const MmaWay& way) const {
     const bool is_around = target_.machine.workers > 1 || changes_with(way.b.load, loop.range);
     (is_around ? order : inside).push_back(loop.name);
   }
+  const bool are_rows_shared = target_.machine.workers > 1 && order.empty() && is_kept(way.b.load);
+  if (are_rows_shared) order.push_back(way.row);
   order.push_back(way.column);
   order.insert(order.end(), inside.begin(), inside.end());
-  order.insert(order.end(), {way.row, way.column + ".1", way.row + ".1", way.column + ".2"});
+  if (!are_rows_shared) order.push_back(way.row);
+  order.insert(order.end(), {way.column + ".1", way.row + ".1", way.column + ".2"});
   return order;
 }
 

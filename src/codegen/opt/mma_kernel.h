@@ -27,6 +27,8 @@ struct MmaWay {
   MmaFactor a = {}, b = {};  // of rows and of columns
 };
 
+// Whether what is packed of the read is packed once, before the kernel runs: nobody writes it.
+bool is_kept(const Node* load);
 // Of a load or a store: elements between one trip and the next; 0 where it is not always as many.
 std::int64_t stride_of(const Node* access, const Node* range);
 
@@ -55,8 +57,8 @@ class MmaKernel {
 
   // The last block of rows begins so early that it fits, where these are vectors.
   bool shifts(const MmaWay& way) const;
-  // The loops of the output once blocks are cut: others around those of the tiles; what is read of columns serves all that
-  // do not change it, unless threads share these.
+  // The loops of the output once blocks are cut: others around those of the tiles. What is read of columns serves all that
+  // do not change it, but threads share these, and else blocks of rows where nobody packs columns.
   std::vector<std::string> output_loops(const MmaWay& way) const;
   // Along the depth last.
   std::vector<std::string> sum_loops(const MmaWay& way) const;

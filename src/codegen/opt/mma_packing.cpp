@@ -5,7 +5,6 @@
 
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/ir/memory.h>
 
 namespace weft {
 namespace {
@@ -16,14 +15,6 @@ constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;  // of a cache, wh
 // For each element.
 constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
 
-// What is written once is packed once.
-bool is_constant(const Node* load) {
-  const Node* storage = storage_of(load->src(0)->src(0));
-  const std::vector<const Node*> nodes = toposort(load->src(0));
-  return storage->op() == Op::Param && storage->arg<ParamArg>().access == Access::Constant &&
-         std::ranges::none_of(nodes, [](auto node) { return node->op() == Op::Load; });
-}
-
 class Packing {
  public:
   Packing(const MmaKernel& kernel, const MmaWay& way)
@@ -31,7 +22,7 @@ class Packing {
 
   void columns(MmaDraft& draft) const {
     const MmaFactor& b = way_.b;
-    if (is_constant(b.load)) return draft.actions.push_back(once(b, "b1", true));
+    if (is_kept(b.load)) return draft.actions.push_back(once(b, "b1", true));
     Action pack{.type = Action::Stage, .name = b.name, .at = way_.column};
     pack.loops = packed(b.load, "b1", true);
     pack.loops.insert(pack.loops.begin(), way_.column + ".1");
@@ -43,7 +34,7 @@ class Packing {
   bool rows(std::int64_t together, bool has_regions, MmaDraft& draft) const {
     const MmaFactor& a = way_.a;
     const auto times = 1 / static_cast<double>(together);
-    if (is_constant(a.load)) {
+    if (is_kept(a.load)) {
       draft.actions.push_back(once(a, "b0", false));
       return true;
     }
@@ -66,7 +57,7 @@ class Packing {
     std::vector<std::string> order;
     for (const std::string& name : kernel_.sum_loops(way_))
       if (changes_with(load, kernel_.range_of(name))) order.push_back(name);
-    order.insert(is_column || is_constant(load) ? order.end() : order.begin(), own);
+    order.insert(is_column || is_kept(load) ? order.end() : order.begin(), own);
     const bool has_parts = way_.shape.depth > way_.shape.group;
     std::vector<std::string> inside;
     if (has_parts) inside.push_back(way_.depth + ".1");
@@ -170,8 +161,11 @@ std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way) {
   const double bytes = kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
   const auto blocks = static_cast<std::int64_t>(kernel.trips_of(way, way.column));
   const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
-  std::int64_t best = is_constant(load) ? 1 : 0;  // which takes no room
-  for (std::int64_t count = 1; count <= blocks; ++count)
+  const std::int64_t workers =
+      kernel.output_loops(way)[0] == way.column ? kernel.target().machine.workers : 1;
+  const std::int64_t most = std::max<std::int64_t>(blocks / workers, 1);
+  std::int64_t best = is_kept(load) ? 1 : 0;  // which takes no room
+  for (std::int64_t count = 1; count <= most; ++count)
     if (blocks % count == 0 && static_cast<double>(count) * bytes <= room) best = count;
   return best;
 }

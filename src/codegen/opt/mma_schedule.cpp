@@ -65,11 +65,14 @@ MmaDraft tiles(const MmaKernel& kernel, const MmaWay& way, std::int64_t together
 }
 
 // Among threads, by the outermost loop.
-MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way) {
+MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way,
+                   std::int64_t together) {
   const Machine& machine = kernel.target().machine;
   const std::string outermost = kernel.output_loops(way)[0];
+  const double trips = kernel.trips_of(way, outermost) /
+                       (outermost == way.column ? static_cast<double>(together) : 1);
   double seconds = draft.cycles / machine.hertz;
-  if (machine.workers > 1 && seconds > worth_threads && kernel.trips_of(way, outermost) > 1) {
+  if (machine.workers > 1 && seconds > worth_threads && trips > 1) {
     draft.actions.push_back({.type = Action::Kind, .name = outermost, .kind = LoopKind::Thread});
     seconds = seconds / machine.workers + machine.launch;
   }
@@ -84,7 +87,7 @@ std::optional<MmaSchedule> best_of(const MmaKernel& kernel, bool has_regions) {
     MmaDraft draft = tiles(kernel, way, together);
     pack_columns(kernel, way, draft);
     if (!pack_rows(kernel, way, together, has_regions, draft)) continue;
-    MmaSchedule made = shared(kernel, std::move(draft), way);
+    MmaSchedule made = shared(kernel, std::move(draft), way, together);
     if (!best || made.seconds < best->seconds) best = std::move(made);
   }
   return best;
