@@ -315,7 +315,9 @@ bool quantize_by_inverse(Nodes& nodes, NodeProto& node) {
     inverse = {};
   }
   std::vector<AttributeProto> attributes = std::move(node.attributes);
-  nodes.become(node, "QuantizeByInverse", {node.inputs[of_values], inverse, node.inputs[of_zero]});
+  const bool is_signed = nodes.initialiser(node.inputs[of_zero])->type == Type::I8;
+  attributes.push_back(number("is_signed", is_signed ? 1 : 0));
+  nodes.become(node, "QuantizeByInverse", {node.inputs[of_values], inverse, zero_of(nodes, node)});
   node.attributes = std::move(attributes);
   node.domain = "weft";
   return true;
