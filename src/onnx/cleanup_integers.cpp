@@ -323,6 +323,15 @@ bool quantize_by_inverse(Nodes& nodes, NodeProto& node) {
   return true;
 }
 
+bool leave_out_zero(Nodes& nodes, NodeProto& node) {
+  if (node.op != "DequantizeLinear" || !is_plain(nodes, node) || !zero_of(nodes, node).empty())
+    return false;
+  std::vector<AttributeProto> attributes = std::move(node.attributes);
+  nodes.become(node, node.op, {node.inputs[of_values], node.inputs[of_scale]});
+  node.attributes = std::move(attributes);
+  return true;
+}
+
 bool keep_bytes(Nodes& nodes, NodeProto& node) {
   if (!is_plain(nodes, node)) return false;
   if (const NodeProto* from = dequantiser(nodes, node, of_values)) {
