@@ -80,8 +80,10 @@ def quantised(path):
         options.optimized_model_filepath = str(joined)
         onnxruntime.InferenceSession(str(now), options, providers=["CPUExecutionProvider"])
         model = onnx.load(joined)
-        assert all(port.type.tensor_type.elem_type == TensorProto.FLOAT for port in model.graph.input)
-        quantize_static(str(joined), str(result), Reader(model.graph.input),
+        stored = {each.name for each in model.graph.initializer}
+        ports = [port for port in model.graph.input if port.name not in stored]
+        assert all(port.type.tensor_type.elem_type == TensorProto.FLOAT for port in ports)
+        quantize_static(str(joined), str(result), Reader(ports),
                         quant_format=QuantFormat.QDQ, per_channel=True,
                         activation_type=QuantType.QUInt8, weight_type=QuantType.QInt8)
         return onnx.load(result)

@@ -171,7 +171,7 @@ void clean_up(ModelProto& model, std::deque<std::string>& names, const CleanupRu
   }
   // Last: others look for what is quantised.
   for (NodeProto& node : nodes.all())
-    if (!rules.trainable) quantize_by_inverse(nodes, node);
+    if (!rules.trainable && !quantize_by_inverse(nodes, node)) leave_out_zero(nodes, node);
   nodes.finish();
 }
 

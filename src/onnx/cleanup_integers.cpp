@@ -315,9 +315,20 @@ bool quantize_by_inverse(Nodes& nodes, NodeProto& node) {
     inverse = {};
   }
   std::vector<AttributeProto> attributes = std::move(node.attributes);
-  nodes.become(node, "QuantizeByInverse", {node.inputs[of_values], inverse, node.inputs[of_zero]});
+  const bool is_signed = nodes.initialiser(node.inputs[of_zero])->type == Type::I8;
+  attributes.push_back(number("is_signed", is_signed ? 1 : 0));
+  nodes.become(node, "QuantizeByInverse", {node.inputs[of_values], inverse, zero_of(nodes, node)});
   node.attributes = std::move(attributes);
   node.domain = "weft";
+  return true;
+}
+
+bool leave_out_zero(Nodes& nodes, NodeProto& node) {
+  if (node.op != "DequantizeLinear" || !is_plain(nodes, node) || !zero_of(nodes, node).empty())
+    return false;
+  std::vector<AttributeProto> attributes = std::move(node.attributes);
+  nodes.become(node, node.op, {node.inputs[of_values], node.inputs[of_scale]});
+  node.attributes = std::move(attributes);
   return true;
 }
 

@@ -179,5 +179,7 @@ bool multiply_in_conv(Nodes& nodes, NodeProto& node);
 bool keep_bytes(Nodes& nodes, NodeProto& node);
 // Not by a division, which takes longer: what comes to lie on the other side of a half becomes another step.
 bool quantize_by_inverse(Nodes& nodes, NodeProto& node);
+// Of DequantizeLinear, where it is 0.
+bool leave_out_zero(Nodes& nodes, NodeProto& node);
 
 }  // namespace weft::onnx

@@ -189,7 +189,7 @@ class Cutter {
       next.is_summed |= (user->op() == Op::Reduce && user->arg<ReduceArg>().op == Op::Add) ||
                         (is_view(user) && known.is_summed);
       next.is_multiplied |=
-          (user->op() == Op::Mul && known.is_summed) || (passes_on && known.is_multiplied);
+          (known.is_summed && is_product(user, source)) || (passes_on && known.is_multiplied);
       if (next.device == Symbol()) next.device = known.device;
       if (!next.origin) next.origin = origin;
       ahead_.set(source, next);
@@ -259,7 +259,7 @@ class Cutter {
         value = with_sources(UOp(node), src);
         if (is_cut(node, work.ops) && !is_number_of_place(node, work)) {
           value = add({.value = value,
-                       .must = ahead(node).must || is_byte_factor(node) || joins_(node) > 0 ||
+                       .must = ahead(node).must || is_multiplied(node) || joins_(node) > 0 ||
                                work.ops > profile_.most_ops,
                        .device = device_for(node, device),
                        .origin = origin_of(node)});
@@ -301,7 +301,7 @@ class Cutter {
   bool is_cut(const Node* node, int ops) const {
     const Ahead known = ahead(node);
     if (node->op() == Op::Buffer) return false;
-    if (known.must || is_byte_factor(node)) return true;
+    if (known.must || is_multiplied(node)) return true;
     if (!is_computed(node) || node->dtype().is_weak() || ops == 0) return false;
     if (node->op() == Op::Reduce || ops > profile_.most_ops) return true;
     if (joins_(node) > 0 && !known.is_joined) return true;
@@ -331,12 +331,23 @@ class Cutter {
            });
   }
 
-  // What an instruction multiplies it reads from memory; of bytes that is little.
-  bool is_byte_factor(const Node* node) const {
+  // What an instruction multiplies it reads from memory.
+  bool is_multiplied(const Node* node) const {
     const DType dtype = node->dtype();
     const auto takes = [&](const MmaShape& shape) { return dtype == shape.a || dtype == shape.b; };
-    return ahead(node).is_multiplied && is_computed(node) && dtype.is_int() &&
+    return ahead(node).is_multiplied && is_computed(node) &&
            std::ranges::any_of(profile_.mma, takes);
+  }
+
+  // Of bytes, which are little to keep, or with a constant: products of two that change may be parts of one kernel.
+  static bool is_product(const Node* user, const Node* factor) {
+    if (user->op() != Op::Mul) return false;
+    return user->dtype().is_int() || is_kept(user->src(user->src(0) == factor ? 1 : 0));
+  }
+
+  static bool is_kept(const Node* value) {
+    while (is_view(value) || value->op() == Op::Cast) value = value->src(0);
+    return value->op() == Op::Buffer && value->arg<BufferArg>().space == Space::Constant;
   }
 
   UOp add(Cut piece) {

@@ -16,6 +16,7 @@
 #include <weft/dev/ir/graph.h>
 
 #include "../../src/backends/cpu/compiler.h"
+#include "../../src/codegen/opt/mma_block.h"
 #include "../support/errors.h"
 #include "../support/guarded.h"
 #include "../support/kernels.h"
@@ -194,6 +195,22 @@ TEST_P(Mma, Multiplies) {
                         run_pipeline({kernel(has_turned_columns)}, {.target = device.target()})[0]),
               result_of(interp, run_pipeline({kernel(has_turned_columns, "none")},
                                              {.target = interp.target()})[0]));
+}
+
+TEST(MmaBlocks, FitIntoRegisters) {
+  for (const MmaShape& shape : mma_shapes())
+    for (const std::int64_t rows : {1, 7, 16, 49, 3136})
+      for (const std::int64_t columns : {16, 40, 96, 1000}) {
+        const MmaBlock block = block_for(shape, rows, columns);
+        const std::int64_t r = block.rows / shape.rows, c = block.columns / shape.columns;
+        EXPECT_EQ(block.rows % shape.rows + block.columns % shape.columns, 0) << shape.name;
+        EXPECT_LE(r * c + std::min(r, c) + 1, shape.registers) << shape.name;
+        EXPECT_LT((r - 1) * shape.rows, rows) << shape.name;
+        EXPECT_LT((c - 1) * shape.columns, columns) << shape.name;
+      }
+  const MmaBlock tiles = block_for(*find_mma("amx_u8i8"), 512, 512);
+  EXPECT_EQ(tiles.rows, 32);
+  EXPECT_EQ(tiles.columns, 32);
 }
 
 }  // namespace

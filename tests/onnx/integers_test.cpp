@@ -131,12 +131,13 @@ TEST(OnnxIntegers, WhatIsTrainedStaysFloats) {
 using Signed = std::vector<std::int8_t>;
 
 struct Maps {
-  static constexpr std::int64_t images = 2, inputs = 8, outputs = 4, size = 6, kernel = 3;
+  static constexpr std::int64_t images = 2, outputs = 4, size = 6, kernel = 3;
 
-  std::int64_t groups = 1, stride = 1, dilation = 1;
+  std::int64_t inputs = 8, groups = 1, stride = 1, dilation = 1;
   std::vector<std::int64_t> pads{1, 1, 1, 1};
   Signed zeros{0, 0, 0, 0};  // of the weights, for each channel
   enum Bias : char { None, OfSums, OfFloats } bias = OfSums;
+  bool is_signed = false;  // what is read is, and less by 128, as its zero point
 };
 
 constexpr std::int64_t zero_of_x = 131;
@@ -148,7 +149,7 @@ std::int64_t coefficient(std::int64_t i) { return i * 53 % 255 - 127; }
 std::int64_t addend_of(std::int64_t channel) { return 1000 * channel - 1700; }
 
 Model model_of(const Maps& maps, const std::string& device = {}) {
-  const std::int64_t depth = Maps::inputs / maps.groups;
+  const std::int64_t depth = maps.inputs / maps.groups;
   Signed w;
   for (std::int64_t i = 0; i < Maps::outputs * depth * Maps::kernel * Maps::kernel; ++i)
     w.push_back(static_cast<std::int8_t>(coefficient(i)));
@@ -160,12 +161,13 @@ Model model_of(const Maps& maps, const std::string& device = {}) {
     floats.push_back(static_cast<float>(addend_of(channel)) * scales.back());
   }
   Writer net("maps", 17);
-  const std::string x =
-      net.input("x", Type::U8, {Maps::images, Maps::inputs, Maps::size, Maps::size});
-  const auto zero = static_cast<std::uint8_t>(zero_of_x);
+  const std::string x = net.input("x", maps.is_signed ? Type::I8 : Type::U8,
+                                  {Maps::images, maps.inputs, Maps::size, Maps::size});
+  const Tensor unsigned_zero(std::vector{static_cast<std::uint8_t>(zero_of_x)});
+  const Tensor zero = maps.is_signed ? (unsigned_zero ^ 128).bitcast(dtypes::i8) : unsigned_zero;
   const std::string of_x =
       net.node("DequantizeLinear", {x, net.constant("x_scale", Tensor({steps_of_x}).reshape({})),
-                                    net.constant("x_zero", Tensor(std::vector{zero}).reshape({}))});
+                                    net.constant("x_zero", zero.reshape({}))});
   const std::string of_w = net.node(
       "DequantizeLinear",
       {net.constant("w", Tensor(w).reshape({Maps::outputs, depth, Maps::kernel, Maps::kernel})),
@@ -187,16 +189,17 @@ Model model_of(const Maps& maps, const std::string& device = {}) {
   return Model::parse(net.bytes(), {.device = device});
 }
 
-Tensor pixels() {
+Tensor pixels(const Maps& maps = {}) {
   std::vector<std::uint8_t> values;
-  for (std::int64_t i = 0; i < Maps::images * Maps::inputs * Maps::size * Maps::size; ++i)
+  for (std::int64_t i = 0; i < Maps::images * maps.inputs * Maps::size * Maps::size; ++i)
     values.push_back(static_cast<std::uint8_t>(pixel(i)));
-  return Tensor(values).reshape({Maps::images, Maps::inputs, Maps::size, Maps::size});
+  const Tensor x = Tensor(values).reshape({Maps::images, maps.inputs, Maps::size, Maps::size});
+  return maps.is_signed ? (x ^ 128).bitcast(dtypes::i8) : x;
 }
 
 // Loop by loop, as whole numbers.
 Reals convolved(const Maps& maps) {
-  const std::int64_t depth = Maps::inputs / maps.groups, reach = (Maps::kernel - 1) * maps.dilation;
+  const std::int64_t depth = maps.inputs / maps.groups, reach = (Maps::kernel - 1) * maps.dilation;
   const std::int64_t height =
                          (Maps::size + maps.pads[0] + maps.pads[2] - reach - 1) / maps.stride + 1,
                      width =
@@ -215,7 +218,7 @@ Reals convolved(const Maps& maps) {
                              maps.pads[0],
                          x = column * maps.stride + k % Maps::kernel * maps.dilation - maps.pads[1];
       if (y < 0 || y >= Maps::size || x < 0 || x >= Maps::size) continue;
-      const std::int64_t place = ((image * Maps::inputs + from) * Maps::size + y) * Maps::size + x;
+      const std::int64_t place = ((image * maps.inputs + from) * Maps::size + y) * Maps::size + x;
       sum += (pixel(place) - zero_of_x) *
              (coefficient(channel * depth * Maps::kernel * Maps::kernel + k) - maps.zeros[at]);
     }
@@ -228,13 +231,13 @@ Reals convolved(const Maps& maps) {
 TEST(OnnxIntegers, ConvolutionsOfBytes) {
   const Maps maps{.pads = {0, 0, 0, 0}, .zeros = {0, 3, -7, 1}, .bias = Maps::None};
   Signed w;
-  for (std::int64_t i = 0; i < Maps::outputs * Maps::inputs * Maps::kernel * Maps::kernel; ++i)
+  for (std::int64_t i = 0; i < Maps::outputs * maps.inputs * Maps::kernel * Maps::kernel; ++i)
     w.push_back(static_cast<std::int8_t>(coefficient(i)));
   Writer net("maps", 17);
   net.use("weft", 1);
   const std::string x =
-      net.input("x", Type::U8, {Maps::images, Maps::inputs, Maps::size, Maps::size});
-  const Shape sizes{Maps::outputs, Maps::inputs, Maps::kernel, Maps::kernel};
+      net.input("x", Type::U8, {Maps::images, maps.inputs, Maps::size, Maps::size});
+  const Shape sizes{Maps::outputs, maps.inputs, Maps::kernel, Maps::kernel};
   const Names given{
       x,
       net.constant("w", Tensor(w).reshape(sizes)),
@@ -254,10 +257,15 @@ TEST(OnnxIntegers, Convolutions) {
                       {.stride = 2, .bias = Maps::OfFloats},
                       {.dilation = 2, .pads = {2, 2, 2, 2}, .zeros = {3, -7, 0, 127}},
                       {.groups = 4},
-                      {.groups = 2, .stride = 2, .pads = {0, 0, 1, 1}}};
+                      {.groups = 2, .stride = 2, .pads = {0, 0, 1, 1}},
+                      {.inputs = 3, .stride = 2},
+                      {.inputs = 3, .is_signed = true},
+                      {.pads = {0, 2, 1, 0}, .bias = Maps::None, .is_signed = true},
+                      {.bias = Maps::OfFloats, .is_signed = true},
+                      {.zeros = {3, -7, 0, 127}, .is_signed = true}};
   for (const Maps& maps : all)
     for (const std::string& device : {std::string(), std::string("INTERP")})
-      EXPECT_EQ(model_of(maps, device)({{"x", pixels()}}).at("y").tensor().to_vector<float>(),
+      EXPECT_EQ(model_of(maps, device)({{"x", pixels(maps)}}).at("y").tensor().to_vector<float>(),
                 convolved(maps))
           << device;
 }

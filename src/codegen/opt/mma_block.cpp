@@ -40,8 +40,8 @@ MmaBlock block_for(const MmaShape& shape, std::int64_t rows, std::int64_t column
 
 // Units of their own multiply tiles, those of all vectors multiply vectors.
 double cycles_of(const MmaShape& shape, const MmaBlock& block, const Machine& machine) {
-  const double products = products_of(static_cast<double>(block.rows / shape.rows),
-                                      static_cast<double>(block.columns / shape.columns));
+  const std::int64_t rows = block.rows / shape.rows, columns = block.columns / shape.columns;
+  const double products = products_of(static_cast<double>(rows), static_cast<double>(columns));
   return products * shape.cycles / (shape.rows == 1 ? machine.fma_ports : 1);
 }
 

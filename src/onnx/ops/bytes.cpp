@@ -133,13 +133,17 @@ Tensor step_of_sums(const Call& call) { return call.tensor(0).reshape(Shape{}) *
 // Of floats, by what the size of a step is the inverse of, if they are not counted in steps already, and a zero point.
 Tensor quantize_by_inverse(const Call& call) {
   Tensor x = call.tensor(0).cast(dtypes::f32);
-  const Tensor zeros = call.tensor(2);
-  const bool is_one = zeros.numel() == 1;
-  const std::int64_t axis = is_one ? 0 : axis_of(call, call.attr("axis", 1), x.ndim());
-  if (call.has(1)) x = x * by_channel(call.tensor(1), axis, x.ndim());
-  const bool is_signed = zeros.dtype() == dtypes::i8;
-  return nearest(x, by_channel(zeros, axis, x.ndim()), is_signed ? -128 : 0, is_signed ? 127 : 255,
-                 zeros.dtype());
+  const auto placed = [&](std::size_t input) {
+    if (!call.has(input)) return Tensor();
+    const Tensor given = call.tensor(input);
+    const bool is_one = given.numel() == 1;
+    const std::int64_t axis = is_one ? 0 : axis_of(call, call.attr("axis", 1), x.ndim());
+    return by_channel(given, axis, x.ndim());
+  };
+  if (const Tensor inverse = placed(1); !inverse.is_null()) x = x * inverse;
+  const bool is_signed = call.attr("is_signed", 0) != 0;
+  return nearest(x, placed(2), is_signed ? -128 : 0, is_signed ? 127 : 255,
+                 is_signed ? dtypes::i8 : dtypes::u8);
 }
 
 const Op ops[] = {

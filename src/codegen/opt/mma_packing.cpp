@@ -1,0 +1,182 @@
+#include "mma_packing.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+namespace {
+
+constexpr double most_scratch = 0.5;                           // for what is packed of columns
+constexpr double most_of_rows = 0.25;                          // and of rows
+constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;  // of a cache, which others share
+// For each element.
+constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
+
+class Packing {
+ public:
+  Packing(const MmaKernel& kernel, const MmaWay& way)
+      : kernel_(kernel), way_(way), loops_(kernel.output_loops(way)) {}
+
+  void columns(MmaDraft& draft) const {
+    const MmaFactor& b = way_.b;
+    if (is_kept(b.load)) return draft.actions.push_back(once(b, "b1", true));
+    Action pack{.type = Action::Stage, .name = b.name, .at = way_.column};
+    pack.loops = packed(b.load, "b1", true);
+    pack.loops.insert(pack.loops.begin(), way_.column + ".1");
+    draft.actions.push_back(pack);
+    draft.cycles += kernel_.elements_of(b.load, way_) * kernel_.blocks(way_) / inside_of_columns() *
+                    (stride_of(b.load, way_.column_range) == 1 ? cycles_to_pack : cycles_to_turn);
+  }
+
+  bool rows(std::int64_t together, bool has_regions, MmaDraft& draft) const {
+    const MmaFactor& a = way_.a;
+    const auto times = 1 / static_cast<double>(together);
+    if (is_kept(a.load)) {
+      draft.actions.push_back(once(a, "b0", false));
+      return true;
+    }
+    if (has_regions && are_windows()) return keep_region(times, draft);
+    if (!need_packing()) return true;
+    if (!has_room(kernel_.elements_of(a.load, way_))) return false;
+    draft.actions.push_back({.type = Action::Stage,
+                             .name = a.name,
+                             .loops = packed(a.load, "b0", false),
+                             .at = way_.row});
+    draft.cycles += kernel_.elements_of(a.load, way_) * kernel_.blocks(way_) * times *
+                    (stride_of(a.load, way_.depth_range) == 1 ? cycles_to_pack : cycles_to_turn);
+    return true;
+  }
+
+ private:
+  // How the loops that a factor changes with lie in what is packed: fragments of it inside, those of a block side by side,
+  // but for rows that are copied.
+  std::vector<std::string> packed(const Node* load, const std::string& own, bool is_column) const {
+    std::vector<std::string> order;
+    for (const std::string& name : kernel_.sum_loops(way_))
+      if (changes_with(load, kernel_.range_of(name))) order.push_back(name);
+    order.insert(is_column || is_kept(load) ? order.end() : order.begin(), own);
+    const bool has_parts = way_.shape.depth > way_.shape.group;
+    std::vector<std::string> inside;
+    if (has_parts) inside.push_back(way_.depth + ".1");
+    if (is_column || way_.shape.rows > 1)
+      inside.insert(is_column ? inside.end() : inside.begin(), own + ".1");
+    inside.push_back(way_.depth + (has_parts ? ".2" : ".1"));
+    order.insert(order.end(), inside.begin(), inside.end());
+    return order;
+  }
+
+  // Before the kernel runs, in all loops of the output that it changes with.
+  Action once(const MmaFactor& factor, const std::string& own, bool is_column) const {
+    Action pack{.type = Action::Stage, .name = factor.name, .space = Space::Constant};
+    for (const std::string& name : loops_)
+      if (name != way_.row + ".1" && name != way_.column + ".2" &&
+          changes_with(factor.load, kernel_.range_of(name.substr(0, name.find('.')))))
+        pack.loops.push_back(name);
+    const std::vector<std::string> inside = packed(factor.load, own, is_column);
+    pack.loops.insert(pack.loops.end(), inside.begin(), inside.end());
+    return pack;
+  }
+
+  // Blocks of the loops inside of that of columns.
+  double inside_of_columns() const {
+    double count = 1;
+    for (auto at = std::ranges::find(loops_, way_.column) + 1; *at != way_.column + ".1"; ++at)
+      count *= kernel_.trips_of(way_, *at);
+    return count;
+  }
+
+  bool has_more(const Node* range) const {
+    return MmaKernel::size_in(way_, range) != range->src(0)->lo();
+  }
+  bool has_more_rows() const { return has_more(way_.row_range) && !kernel_.shifts(way_); }
+
+  bool need_packing() const {
+    const Node* load = way_.a.load;
+    return has_more_rows() || has_more(way_.depth_range) ||
+           stride_of(load, way_.depth_range) != 1 || !load->src(0)->src(1)->is_const_int(1) ||
+           meet_each_other();
+  }
+
+  // Whether the rows of a block lie in few sets of a cache.
+  bool meet_each_other() const {
+    const Node* load = way_.a.load;
+    const std::int64_t apart =
+        stride_of(load, way_.row_range) * static_cast<std::int64_t>(load->dtype().bytes());
+    const std::int64_t sets =
+        bytes_of_way / std::gcd(std::max<std::int64_t>(apart, 1), bytes_of_way);
+    return way_.block.rows > lines_of_set * sets;
+  }
+
+  // Which padding surrounds: the rows of a region that has it are runs.
+  bool are_windows() const {
+    const Node* load = way_.a.load;
+    return way_.shape.rows == 1 && !has_more_rows() && !has_more(way_.depth_range) &&
+           stride_of(load, way_.depth_range) == 1 && load->src(0)->src(1)->op() != Op::Const;
+  }
+
+  // In the innermost loop around the rows that it changes with.
+  bool keep_region(double times, MmaDraft& draft) const {
+    const Node* load = way_.a.load;
+    std::string at = way_.row;
+    for (const std::string& name : loops_) {
+      if (name == way_.row) break;
+      if (name != way_.column && changes_with(load, kernel_.range_of(name))) at = name;
+    }
+    Substitution around;
+    for (const std::string& name : loops_) {
+      times *= kernel_.trips_of(way_, name);
+      if (name != way_.column && name != way_.row)
+        around.emplace(kernel_.range_of(name), const_int(0));
+      if (name == at) break;
+    }
+    double elements = 1;
+    for (const Node* index : load->src(0)->src().subspan(2)) {
+      const auto bounds = substitute(UOp(index), around)->bounds();
+      elements *= static_cast<double>(bounds.hi - bounds.lo + 1);
+    }
+    if (!has_room(elements)) return false;
+    draft.actions.push_back(
+        {.type = Action::Stage, .name = way_.a.name, .at = at, .by_region = true});
+    draft.cycles += elements * times * cycles_to_copy;
+    return true;
+  }
+
+  bool has_room(double elements) const {
+    return elements * static_cast<double>(way_.a.load->dtype().bytes()) <=
+           most_of_rows * static_cast<double>(kernel_.target().scratch_bytes);
+  }
+
+  const MmaKernel& kernel_;
+  const MmaWay& way_;
+  std::vector<std::string> loops_;
+};
+
+}  // namespace
+
+std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way) {
+  const Node* load = way.b.load;
+  const double bytes = kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
+  const auto blocks = static_cast<std::int64_t>(kernel.trips_of(way, way.column));
+  const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
+  const std::int64_t workers =
+      kernel.output_loops(way)[0] == way.column ? kernel.target().machine.workers : 1;
+  const std::int64_t most = std::max<std::int64_t>(blocks / workers, 1);
+  std::int64_t best = is_kept(load) ? 1 : 0;  // which takes no room
+  for (std::int64_t count = 1; count <= most; ++count)
+    if (blocks % count == 0 && static_cast<double>(count) * bytes <= room) best = count;
+  return best;
+}
+
+void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft) {
+  Packing(kernel, way).columns(draft);
+}
+
+bool pack_rows(const MmaKernel& kernel, const MmaWay& way, std::int64_t together, bool has_regions,
+               MmaDraft& draft) {
+  return Packing(kernel, way).rows(together, has_regions, draft);
+}
+
+}  // namespace weft
