@@ -56,10 +56,12 @@ class Factors {
       const auto product = product_in(value->src(side), axes);
       if (!product) continue;
       const UOp view(value->src(side)), from(product->node);
-      const UOp factor = rebased(view, from, from.src(product->factor));
+      const UOp source = from.src(product->factor);
+      const UOp factor =
+          source->is_const() ? source : first_along(rebased(view, from, source), axes);
       const UOp others =
           rebased(view, from, from.src(1 - product->factor)) * value_of(value, 1 - side);
-      return make(from->op(), {reduce(Op::Add, others, axes), first_along(factor, axes)});
+      return make(from->op(), {reduce(Op::Add, others, axes), factor});
     }
     return {};
   }
@@ -73,10 +75,10 @@ class Factors {
     for (; views.contains(node->op()) && has_one_user(node); node = node->src(0)) {
     }
     if (!OpSet{Op::Mul, Op::Div}.contains(node->op()) || !has_one_user(node)) return std::nullopt;
-    for (const Node* source : node->src())
-      if (!std::ranges::equal(source->dims(), node->dims())) return std::nullopt;  // a constant
     for (const std::size_t factor : {1, 0}) {
       if (factor == 0 && node->op() == Op::Div) break;  // what is divided
+      if (node->src(factor)->is_const()) return Product{node, factor};
+      if (!std::ranges::equal(node->src(0)->dims(), node->src(1)->dims())) continue;
       const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
       const auto is_same = [&](std::int64_t axis) {
         return is_same_along(seen.node(), static_cast<std::size_t>(axis));

@@ -9,7 +9,7 @@ namespace weft {
 
 // The same values of the same tensors, but for rounding. A product of which one factor does not change along the axes
 // that it is summed over, as the shares of a softmax times values, is summed without that factor; so is a quotient without its
-// divisor. A rule cannot say that: where others need the product as well, it would be computed twice.
+// divisor. A number is the same everywhere. A rule cannot say that: where others need the product as well, it would be computed twice.
 std::vector<UOp> with_factors_outside(const std::vector<UOp>& tensors);
 
 }  // namespace weft

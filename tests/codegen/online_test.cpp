@@ -383,8 +383,12 @@ TEST_F(Online, BatchesAreOfRowsWhereHeadsStandInside) {
   target.machine.levels = {
       {32e3, 8, 120e9, false}, {512e3, 8, 45e9, false}, {16e6, 16, 20e9, true}};
   const UOp kernel = ready(attention({12, 1, 96, 128, 64, Seen::All, false}, true));
-  const std::string text = to_string(choose_schedule(kernel.node(), target));
+  const Schedule chosen = choose_schedule(kernel.node(), target);
+  const std::string text = to_string(chosen);
   EXPECT_TRUE(text.starts_with("order r1 r0; batch r0 ")) << text;
+  // No nest changes that order for itself.
+  const UOp scheduled = apply_schedule(kernel, chosen);
+  EXPECT_TRUE(scheduled.src(0)->src(1)->src(0)->is_const_int(12)) << text;
 }
 
 TEST_F(Online, IsRefusedWhereNothingIsRelativeToTheMaximum) {

@@ -60,6 +60,8 @@ TEST(Hoisted, FactorsOfWholeRowsStandOutside) {
        1},
       {"columns by their sum",
        [](const Tensor& a, const Tensor& b) { return a.matmul(b * b.sum(0, true)); }, 0},
+      {"both by a number",
+       [](const Tensor& a, const Tensor& b) { return (a * 0.3).matmul(b * 0.7); }, 0},
       {"rows by a factor that is summed along",
        [](const Tensor& a, const Tensor& b) { return a.matmul(b * b.sum(1, true)); }, 1},
   };

@@ -42,7 +42,7 @@ class Nests {
   void add_end(const Node* end) {
     if (std::ranges::find(stores_of(end), Op::End, &Node::op) != stores_of(end).end())
       return;  // nests of their own
-    const NodeList own = end->src().subspan(1);
+    const std::vector<const Node*> own = in_order(end->src().subspan(1));
     std::vector<const Node*> sums, others;
     for (const Node* node : computed_in(end->src(0), [](auto) { return true; })) {
       if (node->op() == Op::Reduce) (changes_with_all(node, own) ? sums : others).push_back(node);
@@ -64,6 +64,15 @@ class Nests {
       mark(*nest, own_of(loops), others);
       nest->is_whole = nest->is_whole && std::ranges::none_of(loops, has_others);
     }
+  }
+
+  // Outermost first, by the order that has been asked for; loops without a name last.
+  std::vector<const Node*> in_order(NodeList loops) const {
+    std::vector<const Node*> result(loops.begin(), loops.end());
+    std::ranges::stable_sort(result, {}, [&](const Node* range) {
+      return std::ranges::find(loops_, range, &NamedLoop::range) - loops_.begin();
+    });
+    return result;
   }
 
   // A loop whose size calls say, and those around it, are left as they are: the nest begins inside of them.
