@@ -182,19 +182,6 @@ RunCost Tensor::cost(const std::vector<Tensor>& tensors) {
   return Called(), Batch({tensors.begin(), tensors.end()}).cost();
 }
 
-UOp Tensor::in_memory() const {
-  Capture::refuse_reading();
-  realize();
-  const UOp graph = uop();
-  const UOp known = computed(graph.node());
-  return known.is_null() ? graph : known;
-}
-
-void Tensor::want_single() const {
-  if (const std::int64_t count = numel(); count != 1)
-    user_error(fmt::format("item: a tensor of shape {} has {} elements", shape_text(uop()), count));
-}
-
 namespace {
 
 // Is the same in every call.
@@ -206,6 +193,19 @@ bool is_frozen(const UOp& graph) {
 }
 
 }  // namespace
+
+UOp Tensor::in_memory() const {
+  if (!is_frozen(uop())) Capture::refuse_reading();
+  realize();
+  const UOp graph = uop();
+  const UOp known = computed(graph.node());
+  return known.is_null() ? graph : known;
+}
+
+void Tensor::want_single() const {
+  if (const std::int64_t count = numel(); count != 1)
+    user_error(fmt::format("item: a tensor of shape {} has {} elements", shape_text(uop()), count));
+}
 
 void Tensor::read(void* values, DType wanted) const {
   const auto count = static_cast<std::size_t>(numel());
