@@ -35,17 +35,21 @@ bool is_open(const Node* node) {
   return kind == LoopKind::Loop || kind == LoopKind::Reduce;
 }
 
+// Of a buffer or a stage, whose dimensions of one trip may be 0.
+double bytes_kept_in(const Node* memory) {
+  double elements = 1;
+  for (const Node* source : memory->src().subspan(memory->op() == Op::Stage ? 1 : 0)) {
+    const Node* size = source->op() == Op::Range ? source->src(0) : source;
+    elements *= static_cast<double>(std::max<std::int64_t>(size->bounds().hi, 1));
+  }
+  return elements * static_cast<double>(memory->dtype().bytes());
+}
+
 // What the kernel keeps already, by its scheduler's stages and those of the schedule so far.
 double scratch_in(const Node* kernel) {
   double bytes = 0;
-  for (const Node* node : toposort(kernel)) {
-    if (node->op() != Op::Buffer && node->op() != Op::Stage) continue;
-    double elements = 1;
-    for (const Node* source : node->src().subspan(node->op() == Op::Stage ? 1 : 0))
-      elements *=
-          static_cast<double>((source->op() == Op::Range ? source->src(0) : source)->bounds().hi);
-    bytes += elements * static_cast<double>(node->dtype().bytes());
-  }
+  for (const Node* node : toposort(kernel))
+    if (node->op() == Op::Buffer || node->op() == Op::Stage) bytes += bytes_kept_in(node);
   return bytes;
 }
 
@@ -69,17 +73,35 @@ class Several {
     KernelLoops loops{UOp(kernel_)};
     loops.apply(begun[at]);
     const std::vector<Action> blocks = online_blocks(loops);
-    if (blocks.empty()) return best;
+    if (blocks.empty()) return fitting(best, plain);
     const auto in_blocks = [&](const Action& block) {
       return best_after(joined(begun[at], {block}), most_in_batches);
     };
     const Schedules online = in_blocks(blocks[0]);
     take_better(best, best_from(at, begun, online, {blocks[0]}));
     for (std::size_t i = 1; i < blocks.size(); ++i) take_better(best, in_blocks(blocks[i]));
-    return best;
+    return fitting(best, plain);
   }
 
  private:
+  // Nests are chosen for themselves: what all of them keep together is known when it is done.
+  Schedules fitting(const Schedules& best, const Schedules& plain) const {
+    const auto fits = [&](const Schedule& schedule) {
+      double bytes = 0;
+      const UOp done = apply_schedule(UOp(kernel_), schedule);
+      for (const Node* node : toposort(done.node())) {
+        const bool is_own =
+            (node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Scratch) ||
+            (node->op() == Op::Stage && node->arg<StageArg>().space == Space::Scratch);
+        if (is_own) bytes += bytes_kept_in(node);
+      }
+      return bytes <= static_cast<double>(target_.scratch_bytes);
+    };
+    for (const Schedules* each : {&best, &plain})
+      if (fits(each->best[0])) return *each;
+    return {{{}}, {}};
+  }
+
   // The best of what goes on from these, `best` from the one at this place, to the place of which it goes. Two in a row that
   // are no better are the last.
   Schedules best_from(std::size_t& at, const std::vector<Schedule>& begun, Schedules best,
