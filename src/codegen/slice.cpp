@@ -67,11 +67,23 @@ UOp renewed(const UOp& root, const Node* changing) {
   return substitute(root, fresh);
 }
 
+namespace {
+
+// Loops of a size that changes with the range get that of the place.
+void resize_loops(NodeList loops, const Node* range, const UOp& place, Substitution& resized) {
+  for (const Node* loop : loops)
+    if (loop->op() == Op::Range && changes_with(loop->src(0), range))
+      resized.emplace(loop,
+                      with_sources(UOp(loop), {substitute(UOp(loop->src(0)), {{range, place}})}));
+}
+
+}  // namespace
+
 // What begins with a trip, begins with those that stand for it. Memory that was another in each trip is
 // one, where there is one trip left.
 UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
   NodeMap<const Node*> made;
-  Substitution sized;  // loops of as many trips as the place says
+  Substitution resized;
   const auto now = [&](const Node* node) {
     const Node* const* known = made.find(node);
     return UOp(known != nullptr ? *known : node);
@@ -81,12 +93,8 @@ UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& va
       made.set(node, place.node());
       continue;
     }
-    if (OpSet{Op::Reduce, Op::End}.contains(node->op()))
-      for (const Node* loop : node->src().subspan(1))
-        if (loop->op() == Op::Range && changes_with(loop->src(0), range))
-          sized.emplace(loop,
-                        weft::range(at_place(UOp(loop->src(0)), range, place),
-                                    loop->arg<RangeArg>().id.value, loop->arg<RangeArg>().kind));
+    if (OpSet{Op::End, Op::Reduce}.contains(node->op()))
+      resize_loops(node->src().subspan(1), range, place, resized);
     std::vector<UOp> src;
     for (const Node* source : node->src()) {
       if (OpSet{Op::After, Op::Barrier}.contains(node->op()) && source == range)
@@ -98,7 +106,7 @@ UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& va
     const bool is_only_memory = node->op() == Op::After && src.size() == 1;
     made.set(node, is_only_memory ? src[0].node() : with_sources(UOp(node), src).node());
   }
-  return sized.empty() ? now(body.node()) : substitute(now(body.node()), sized);
+  return resized.empty() ? now(body.node()) : substitute(now(body.node()), resized);
 }
 
 }  // namespace weft

@@ -228,7 +228,7 @@ void expect_hidden(const Case& c, const std::string& before, const std::string& 
   const UOp kernel = attention(c);
   const std::string top = loop_of_maximum(kernel);
   const std::string text =
-      before + "online " + top + " 16" + (after.empty() ? "" : "; tile " + top + after);
+      before + "online " + top + " 16" + (after.starts_with(" ") ? "; tile " + top : "") + after;
   SCOPED_TRACE(text + " of " + std::to_string(c.keys) + " keys");
   std::vector<std::vector<float>> in = numbers(c);
   const std::vector<double> wanted = expected(c, in);
@@ -256,6 +256,13 @@ TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
 TEST_F(Online, BlocksAreHiddenHoweverTheMaximumIsTiled) {
   for (const std::string tail : {" 5 remainder", " 4", " 7 mask"})
     expect_hidden({2, 1, 48, 50, 8, Seen::Before, false}, "batch r1 16; ", tail);
+}
+
+// Whose number says how many blocks there are.
+TEST_F(Online, BlocksAreHiddenInThreadsOfTheRows) {
+  for (const std::int64_t keys : {64, 50})
+    expect_hidden({2, 1, 48, keys, 8, Seen::Before, false}, "order r1 r0; batch r1 16; ",
+                  "; thread r1");
 }
 
 // The loops around may become others later.
