@@ -111,8 +111,7 @@ void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& mem
       for (const Kept& kept : kernel->kept)
         if (const std::uint32_t slot = plan.steps[i].slots[kept.constant]; is_constant(slot))
           all.push_back({kernel, &kept, memory[slot].get()});
-  std::ranges::stable_sort(all, std::greater(),
-                           [](const Wanted& each) { return each.constant->bytes(); });
+  std::ranges::sort(all, std::greater(), [](const Wanted& each) { return each.constant->bytes(); });
   for (const auto& [kernel, kept, constant] : all) {
     const std::lock_guard lock(kernel->running);
     kept_memory(*kept, *constant);

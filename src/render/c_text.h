@@ -25,7 +25,7 @@ struct CText {
 std::string c_type(DType dtype);
 CText c_constant(DType dtype, Bits bits);
 std::string c_int_constant(std::int64_t value, DType dtype);
-CText c_cast(DType from, DType to, const CText& value, CHelpers& helpers);
+CText c_cast(DType from, DType to, const CText& text, CHelpers& helpers);
 CText c_apply(const Node* node, const std::vector<CText>& operands, CHelpers& helpers);
 // `a op b` where nothing is known about the values.
 CText c_combine(Op op, DType dtype, const std::vector<CText>& operands, CHelpers& helpers);

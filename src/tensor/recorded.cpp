@@ -78,9 +78,12 @@ void FirstRuns::run(const RecordedFunction& function, const std::vector<Tensor>&
 }
 
 FirstRuns::~FirstRuns() {
-  for (const auto& storage : Storage::alive())
-    if (const auto held = before_.find(storage->number()); held != before_.end())
-      storage->put_back(held->second);
+  try {
+    for (const auto& storage : Storage::alive())
+      if (const auto held = before_.find(storage->number()); held != before_.end())
+        storage->put_back(held->second);
+  } catch (const std::exception&) {  // without memory for it there is nothing that could be done
+  }
 }
 
 Recorded::Recorded(const RecordedFunction& function, const std::vector<Tensor>& given,

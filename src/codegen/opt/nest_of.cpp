@@ -69,8 +69,9 @@ class Nests {
   // Outermost first, by the order that has been asked for; loops without a name last.
   std::vector<const Node*> in_order(NodeList loops) const {
     std::vector<const Node*> result(loops.begin(), loops.end());
-    std::ranges::stable_sort(result, {}, [&](const Node* range) {
-      return std::ranges::find(loops_, range, &NamedLoop::range) - loops_.begin();
+    std::ranges::sort(result, {}, [&](const Node* range) {
+      return std::pair(std::ranges::find(loops_, range, &NamedLoop::range) - loops_.begin(),
+                       std::ranges::find(loops, range) - loops.begin());
     });
     return result;
   }
