@@ -1,7 +1,10 @@
 #include <weft/dev/tensor/recorded.h>
 
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 
+#include <fmt/format.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/error.h>
@@ -82,7 +85,8 @@ FirstRuns::~FirstRuns() {
     for (const auto& storage : Storage::alive())
       if (const auto held = before_.find(storage->number()); held != before_.end())
         storage->put_back(held->second);
-  } catch (const std::exception&) {  // without memory for it there is nothing that could be done
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "weft: what was assigned to is not put back: {}\n", error.what());
   }
 }
 
