@@ -50,7 +50,9 @@ class Factors {
   UOp outside(const Node* sum) const {
     if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add) return {};
     const Node* value = sum->src(0);
-    if (value->op() != Op::Mul || !value->dtype().is_float() || !has_one_user(value)) return {};
+    // In 16 bits a factor may be what keeps products from being infinite.
+    const bool is_wide = value->dtype().is_float() && value->dtype().bytes() >= 4;
+    if (value->op() != Op::Mul || !is_wide || !has_one_user(value)) return {};
     const Axes axes = sum->arg<ReduceArg>().axes.get();
     for (const std::size_t side : {0, 1}) {
       const auto product = product_in(value->src(side), axes);
