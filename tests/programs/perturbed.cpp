@@ -51,13 +51,26 @@ bool is_product_with_constant(const Node* node) {
 
 }  // namespace
 
+namespace {
+
+const Node* behind_views(const Node* node) {
+  while (info(node->op()).cls == OpClass::Movement) node = node->src(0);
+  return node;
+}
+
+}  // namespace
+
+// What is summed may be multiplied in one rounding, and its factors' factors and divisors behind the sum.
 void Perturbed::look_at(const Node* root) {
   for (const Node* node : toposort(root)) {
     if (node->op() == Op::Exp2 && is_product_with_constant(node->src(0))) powers_.insert(node);
     if (node->op() != Op::Reduce || node->arg<ReduceArg>().op != Op::Add) continue;
-    const Node* term = node->src(0);
-    while (info(term->op()).cls == OpClass::Movement) term = term->src(0);
-    if (term->op() == Op::Mul) terms_.insert(term);
+    const Node* term = behind_views(node->src(0));
+    if (term->op() != Op::Mul) continue;
+    terms_.insert(term);
+    for (const Node* side : term->src())
+      if (const Node* factor = behind_views(side); OpSet{Op::Mul, Op::Div}.contains(factor->op()))
+        terms_.insert(factor);
   }
 }
 
@@ -83,8 +96,8 @@ Bits Perturbed::value_of(const Node* node, DType from, const std::vector<Bits>& 
   if (std::isnan(double_from_bits(result, dtype))) return any_nan(result, dtype);
   const Bits magnitude = result & (sign_bit(dtype) - 1);
   const bool is_finite = std::isfinite(double_from_bits(result, dtype)) && magnitude > 1;
-  if (terms_.contains(node) && is_finite && is_inexact(result, bits, dtype))
-    return result - 1 + random_() % 3;
+  const bool is_rounded = node->op() == Op::Div || is_inexact(result, bits, dtype);
+  if (terms_.contains(node) && is_finite && is_rounded) return result - 1 + random_() % 3;
   constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
   if (!bounded.contains(node->op())) return result;
   // Half a unit of a large exponent is as many units of the power.
