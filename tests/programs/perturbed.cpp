@@ -96,8 +96,9 @@ Bits Perturbed::value_of(const Node* node, DType from, const std::vector<Bits>& 
   if (std::isnan(double_from_bits(result, dtype))) return any_nan(result, dtype);
   const Bits magnitude = result & (sign_bit(dtype) - 1);
   const bool is_finite = std::isfinite(double_from_bits(result, dtype)) && magnitude > 1;
-  const bool is_rounded = node->op() == Op::Div || is_inexact(result, bits, dtype);
-  if (terms_.contains(node) && is_finite && is_rounded) return result - 1 + random_() % 3;
+  const bool is_term = terms_.contains(node) && is_finite;
+  if (is_term && (node->op() == Op::Div || is_inexact(result, bits, dtype)))
+    return result - 1 + random_() % 3;
   constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
   if (!bounded.contains(node->op())) return result;
   // Half a unit of a large exponent is as many units of the power.
