@@ -54,7 +54,7 @@ bool is_product_with_constant(const Node* node) {
 namespace {
 
 const Node* behind_views(const Node* node) {
-  while (info(node->op()).cls == OpClass::Movement) node = node->src(0);
+  while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Cast) node = node->src(0);
   return node;
 }
 
