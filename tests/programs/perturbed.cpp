@@ -62,7 +62,8 @@ const Node* behind_views(const Node* node) {
 
 // What is summed may be multiplied in one rounding, and its factors' factors and divisors behind the sum.
 void Perturbed::look_at(const Node* root) {
-  for (const Node* node : toposort(root)) {
+  looked_at_.push_back(without_calls(UOp(root)));
+  for (const Node* node : toposort(looked_at_.back().node())) {
     if (node->op() == Op::Exp2 && is_product_with_constant(node->src(0))) powers_.insert(node);
     if (node->op() != Op::Reduce || node->arg<ReduceArg>().op != Op::Add) continue;
     const Node* term = behind_views(node->src(0));

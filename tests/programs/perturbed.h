@@ -6,6 +6,7 @@
 
 #include <random>
 #include <set>
+#include <vector>
 
 #include "../support/eager.h"
 
@@ -33,6 +34,7 @@ class Perturbed final : public Eager {
   Bits product(Bits total, DType dtype, const std::vector<double>& terms);
 
   std::mt19937_64 random_;
+  std::vector<UOp> looked_at_;  // as it is computed
   std::set<const Node*> terms_;
   std::set<const Node*> powers_;  // of products with constants
 };

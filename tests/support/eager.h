@@ -49,9 +49,6 @@ class Eager {
     return total;
   }
 
- private:
-  using Index = std::vector<std::int64_t>;
-
   // Each CALL replaced by its body. The first in order holds no other, neither in its body nor in its
   // arguments.
   static UOp without_calls(UOp root) {
@@ -67,6 +64,9 @@ class Eager {
       root = substitute(root, {{*call, substitute(UOp((*call)->src(0)), arguments)}});
     }
   }
+
+ private:
+  using Index = std::vector<std::int64_t>;
 
   static std::int64_t count(const Index& sizes) {
     return std::accumulate(sizes.begin(), sizes.end(), std::int64_t{1}, std::multiplies<>());
