@@ -104,19 +104,16 @@ class Factors {
 
 std::vector<UOp> with_factors_outside(const std::vector<UOp>& tensors) {
   std::vector<UOp> result = tensors;
-  for (bool is_done = false; !is_done;) {
-    is_done = true;
+  while (true) {  // a sum within what another becomes has its turn after that
     const Factors factors(result);
-    for (const Node* node : toposort(nodes_of(result))) {
-      const UOp outside = factors.outside(node);
-      if (outside.is_null()) continue;
-      const UOp all = substitute(tuple(result), {{node, outside}});
-      result = {all->src().begin(), all->src().end()};
-      is_done = false;
-      break;
-    }
+    Substitution found;
+    for (const Node* node : toposort(nodes_of(result)))
+      if (UOp outside = factors.outside(node); !outside.is_null())
+        found.emplace(node, std::move(outside));
+    if (found.empty()) return result;
+    const UOp all = substitute(tuple(result), found);
+    result = {all->src().begin(), all->src().end()};
   }
-  return result;
 }
 
 }  // namespace weft
