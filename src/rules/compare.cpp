@@ -182,23 +182,26 @@ UOp join_comparisons(const Match& m) {
   return {};
 }
 
-// The index that an integer is, where its type holds all values of it; null where it is none.
-UOp place_in(const Node* value) {
+// The index that an integer is, where its type holds all values of it; null where it is none, or made of more than so
+// many terms.
+UOp place_in(const Node* value, std::int64_t& terms) {
   const DType dtype = value->dtype();
-  if (!dtype.is_int() || dtype.lanes() != 1 || value->chain() > longest_sum) return {};
+  if (!dtype.is_int() || dtype.lanes() != 1 || terms-- <= 0) return {};
   if (value->is_const() && dtype.kind() != Kind::U64) return const_int(value->lo());
   if (value->op() == Op::Cast && value->src(0)->dtype() == dtypes::index)
     return value->bounds() == value->src(0)->bounds() ? UOp(value->src(0)) : UOp();
   if (!OpSet{Op::Add, Op::Mul}.contains(value->op()) || !value->is_exact()) return {};
-  const UOp a = place_in(value->src(0)), b = place_in(value->src(1));
-  return a.is_null() || b.is_null() ? UOp() : make(value->op(), {a, b});
+  const UOp a = place_in(value->src(0), terms);
+  const UOp b = a.is_null() ? UOp() : place_in(value->src(1), terms);
+  return b.is_null() ? UOp() : make(value->op(), {a, b});
 }
 
 // Places are compared as such, whatever a program counts them in.
 UOp compare_places(const Match& m) {
   const Node* root = m.root();
   if (root->src(0)->dtype().is_index()) return {};
-  const UOp a = place_in(root->src(0)), b = place_in(root->src(1));
+  std::int64_t terms = longest_sum;
+  const UOp a = place_in(root->src(0), terms), b = place_in(root->src(1), terms);
   return a.is_null() || b.is_null() ? UOp() : make(root->op(), {a, b});
 }
 
