@@ -101,11 +101,6 @@ void check(const std::vector<ExportEntry>& entries, const ExportOptions& options
         user_error(fmt::format("export: '{}' is on {} where {} plans for {}", name, tensor.device(),
                                device, options.target));
   }
-  for (const std::string& name : names)
-    for (const std::string& other : names)
-      if (other.starts_with(name + "_"))
-        user_error(fmt::format(
-            "export: entry points '{}' and '{}' could give two things one name in C", name, other));
 }
 
 }  // namespace

@@ -100,7 +100,7 @@ class CGlue {
 
   std::string sizes(const Entry& entry) const {
     std::string text =
-        fmt::format("static int {0}_check_sizes(const {0}_sizes *sizes) {{\n", entry.prefix) +
+        fmt::format("static int {0}_in_range(const {0}_sizes *sizes) {{\n", entry.prefix) +
         missing({"sizes"});
     for (const Size& size : entry.sizes)
       text += fmt::format("  if (sizes->{0} < {1} || sizes->{0} > {2}) return {3};\n", size.name,
@@ -114,7 +114,7 @@ class CGlue {
       calls += call_text(entry, call, {"shapes"}, "NULL", "sizes");
     return fmt::format(
         "int {0}_shapes(const {0}_sizes *sizes, int64_t *shapes) {{\n"
-        "  const int status = {0}_check_sizes(sizes);\n"
+        "  const int status = {0}_in_range(sizes);\n"
         "  if (status != {1}) return status;\n{2}{3}  return {1};\n}}\n\n",
         entry.prefix, status(Ok), missing({"shapes"}), calls);
   }
@@ -185,7 +185,7 @@ class CGlue {
     std::string text = fmt::format("  int status = {}_check(weights);\n", name_) + failed +
                        workspace_check() + missing(wanted(entry));
     if (!entry.sizes.empty())
-      text += fmt::format("  status = {}_check_sizes(io->sizes);\n", entry.prefix) + failed;
+      text += fmt::format("  status = {}_in_range(io->sizes);\n", entry.prefix) + failed;
     if (library_.state.bytes > 0)
       text +=
           missing_or_misaligned("io->state") + "  char *const state = io->state;\n  (void)state;\n";

@@ -169,7 +169,7 @@ end:
 
   static std::string check_sizes(const Entry& entry) {
     std::string text =
-        fmt::format("define internal i32 @{}_check_sizes(ptr %sizes) {{\n", entry.prefix) +
+        fmt::format("define internal i32 @{}_in_range(ptr %sizes) {{\n", entry.prefix) +
         return_if_missing("sizes");
     for (std::size_t i = 0; i < entry.sizes.size(); ++i) {
       text += fmt::format(
@@ -186,7 +186,7 @@ end:
     std::string text =
         fmt::format("define i32 @{}_shapes(ptr %sizes, ptr %port0) {{\n", entry.prefix) +
         memory_of_calls(entry.shapes) +
-        return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix)) +
+        return_unless_ok("sizes", fmt::format("@{}_in_range(ptr %sizes)", entry.prefix)) +
         return_if_missing("port0");
     for (const Call& call : entry.shapes.calls) text += call_text(entry, call, "null");
     return text + "  ret i32 0\n}\n";
@@ -313,7 +313,7 @@ end:
       if (!entry.ports[i].may_be_empty) text += return_if_missing(fmt::format("port{}", i));
     if (library_.state.bytes > 0) text += return_if_missing_or_misaligned("state");
     if (!entry.sizes.empty())
-      text += return_unless_ok("sizes", fmt::format("@{}_check_sizes(ptr %sizes)", entry.prefix));
+      text += return_unless_ok("sizes", fmt::format("@{}_in_range(ptr %sizes)", entry.prefix));
     if (entry.copies_open())
       text +=
           fmt::format("  %shaped = call i32 @{}_shapes(ptr %sizes, ptr %shapes)\n", entry.prefix);
