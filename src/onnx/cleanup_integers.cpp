@@ -171,21 +171,23 @@ Name step_of_sums(Nodes& nodes, const ByteInputs& inputs) {
 }
 
 // Instructions may multiply an unsigned byte and a signed one only: of two that are alike, the left one, or weights around 128,
-// are moved by that.
-void shift_bytes(Nodes& nodes, const Product& product, ByteInputs& inputs) {
+// are moved by that. Whether there is one then.
+bool shift_bytes(Nodes& nodes, const Product& product, ByteInputs& inputs) {
   const Name left = product.left->inputs[of_zero], right = product.right->inputs[of_zero];
   const bool is_signed = nodes.initialiser(left)->type == Type::I8;
-  if (nodes.rules.multiplies_alike || !inputs.is_bias_integer ||
-      is_signed != (nodes.initialiser(right)->type == Type::I8))
-    return;
+  if (nodes.rules.multiplies_alike || is_signed != (nodes.initialiser(right)->type == Type::I8))
+    return nodes.rules.multiplies_bytes;
+  if (!nodes.rules.multiplies_bytes || !inputs.is_bias_integer) return false;
   if (is_signed) {
     inputs.left = nodes.make("ShiftedBytes", {inputs.left});
     inputs.left_zero = nodes.make("ShiftedBytes", {left});
-  } else if (const auto zeros = numbers<std::uint8_t>(*nodes.initialiser(right));
-             !zeros.empty() && std::ranges::count(zeros, 128) == std::ssize(zeros)) {
-    inputs.right = nodes.make("ShiftedBytes", {inputs.right});
-    inputs.right_zero = {};
+    return true;
   }
+  const auto zeros = numbers<std::uint8_t>(*nodes.initialiser(right));
+  if (zeros.empty() || std::ranges::count(zeros, 128) != std::ssize(zeros)) return false;
+  inputs.right = nodes.make("ShiftedBytes", {inputs.right});
+  inputs.right_zero = {};
+  return true;
 }
 
 // (x - zero) * w is x * w less what weights alone say, which is added to the bias once.
@@ -215,11 +217,10 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
     inputs.is_bias_integer = bias != nullptr && is_counted_in_sums(nodes, *bias, product);
     inputs.bias = inputs.is_bias_integer ? bias->inputs[of_values] : node.inputs[2];
   }
-  if (nodes.rules.multiplies_bytes) shift_bytes(nodes, product, inputs);
+  const bool multiplies_bytes = shift_bytes(nodes, product, inputs) && inputs.right_zero.empty() &&
+                                (inputs.left_zero.empty() || inputs.is_bias_integer);
   Name weights = inputs.right;
   bool is_in_bias = false;
-  const bool multiplies_bytes = nodes.rules.multiplies_bytes && inputs.right_zero.empty() &&
-                                (inputs.left_zero.empty() || inputs.is_bias_integer);
   if (op == "ConvOfBytes" && !multiplies_bytes)
     weights = nodes.make("WeightsOfBytes", {inputs.right, inputs.right_zero}, {along(axis)});
   else
@@ -230,7 +231,7 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
   std::vector<AttributeProto> attributes = std::move(node.attributes);
   if (is_padding) attributes.push_back(number("zero_is_in_bias", 1));
   nodes.become(node, op,
-               {inputs.left, weights, step_of_sums(nodes, inputs), Name(), inputs.left_zero,
+               {inputs.left, weights, step_of_sums(nodes, inputs), inputs.left_zero,
                 inputs.right_zero, inputs.bias});
   node.attributes = std::move(attributes);
   node.domain = "weft";
@@ -288,7 +289,7 @@ bool multiply_in_conv(Nodes& nodes, NodeProto& node) {
 // Only the node reads its sums, and they are no floats until they have their scale.
 NodeProto* product_before(const Nodes& nodes, const NodeProto& node) {
   constexpr Name products[] = {"ConvOfBytes", "GemmOfBytes", "MatMulOfBytes"};
-  constexpr std::size_t of_bias = 6;
+  constexpr std::size_t of_bias = 5;
   const Name values = node.inputs[of_values];
   NodeProto* found = nodes.producer(values);
   if (found == nullptr || found->domain != "weft" || !nodes.has_one_reader(values) ||

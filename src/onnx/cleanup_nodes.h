@@ -105,6 +105,7 @@ class Nodes {
     node.outputs = std::move(outputs);
     node.attributes = std::move(attributes);
     for (const Name input : node.inputs) ++readers_[input];
+    for (const Name output : node.outputs) producers_[output] = &node;
     return node;
   }
   Name make(Name op, std::vector<Name> inputs, std::vector<AttributeProto> attributes = {}) {
@@ -116,6 +117,7 @@ class Nodes {
     for (Name& output : made.outputs)
       if (!output.empty()) output = fresh(output);
     for (const Name input : made.inputs) ++readers_[input];
+    for (const Name output : made.outputs) producers_[output] = &made;
     return made;
   }
   // The node is another operator's, which gives the same value; it has no attributes yet.

@@ -1,10 +1,13 @@
 // Products of what DequantizeLinear gives, which are sums of integers.
 #include <algorithm>
 #include <cmath>
+#include <deque>
 
 #include <gtest/gtest.h>
-#include <weft/dev/ir/graph.h>
+#include <weft/dev/io/file.h>
 #include <weft/weft.h>
+
+#include "../../src/onnx/cleanup.h"
 
 namespace weft::onnx {
 namespace {
@@ -32,7 +35,7 @@ Tensor weights() {
   return Tensor(values).reshape({rows, columns});
 }
 
-Model model_of(const Chain& chain, bool trainable = false) {
+std::vector<std::byte> bytes_of(const Chain& chain) {
   Writer net("chain", 17);
   const auto number = [&](const std::string& name, const Tensor& value) {
     return net.constant(name, value.reshape({}));
@@ -58,7 +61,11 @@ Model model_of(const Chain& chain, bool trainable = false) {
   }
   if (chain.is_read_twice) net.output("product", net.node("Neg", {product}));
   net.output("y", net.node("QuantizeLinear", {product, y_scale, y_zero}));
-  return Model::parse(net.bytes(), {.trainable = trainable});
+  return net.bytes();
+}
+
+Model model_of(const Chain& chain, bool trainable = false) {
+  return Model::parse(bytes_of(chain), {.trainable = trainable});
 }
 
 // In integers, rounded once.
@@ -110,6 +117,20 @@ TEST(OnnxIntegers, TheBiasOfAGemm) {
     for (std::size_t i = 0; i < exact.size(); ++i)
       EXPECT_NEAR(found.at(i), exact[i], scale == 0.125F ? 0 : 1);
     EXPECT_TRUE(reads_bytes(model));
+  }
+}
+
+// The step of the sums and that of what they are quantised to are one factor, whatever zero points there are.
+TEST(OnnxIntegers, SumsBecomeStepsByOneFactor) {
+  for (const float bias_scale : {0.F, 0.125F}) {
+    const std::vector<std::byte> bytes = bytes_of({.bias_scale = bias_scale});
+    ModelProto model = parse_model(bytes, InFile{"chain"});
+    std::deque<std::string> names;
+    clean_up(model, names, {});
+    const auto& nodes = model.graph.nodes;
+    const auto last = std::ranges::find(nodes, "QuantizeByInverse", &NodeProto::op);
+    ASSERT_NE(last, nodes.end());
+    EXPECT_TRUE(last->inputs.at(1).empty()) << bias_scale << ": by " << last->inputs[1];
   }
 }
 
@@ -239,10 +260,8 @@ TEST(OnnxIntegers, ConvolutionsOfBytes) {
       net.input("x", Type::U8, {Maps::images, maps.inputs, Maps::size, Maps::size});
   const Shape sizes{Maps::outputs, maps.inputs, Maps::kernel, Maps::kernel};
   const Names given{
-      x,
-      net.constant("w", Tensor(w).reshape(sizes)),
-      net.constant("x_scale", Tensor({steps_of_x}).reshape({})),
-      net.constant("w_scale", Tensor(steps_of_w)),
+      x, net.constant("w", Tensor(w).reshape(sizes)),
+      net.constant("step", Tensor(steps_of_w) * steps_of_x),
       net.constant("x_zero", Tensor(std::vector{std::uint8_t{zero_of_x}}).reshape({})),
       net.constant("w_zero", Tensor(maps.zeros))};
   net.output("y", net.node("ConvOfBytes", given, {}, {.domain = "weft"}));

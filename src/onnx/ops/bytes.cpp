@@ -9,10 +9,9 @@
 namespace weft::onnx {
 namespace {
 
-// Inputs of all of them. Without a zero point it is 0. The bias is of integers, counted in steps of the sums, or of
-// floats.
-// The first scale may be that of the sums, which has been computed then.
-enum : std::size_t { of_left, of_right, left_scale, right_scale, left_zero, right_zero, of_bias };
+// Inputs of all of them. A step is that of the sums, for each channel or all. Without a zero point it is 0. The bias is of
+// integers, counted in steps of the sums, or of floats.
+enum : std::size_t { of_left, of_right, of_step, left_zero, right_zero, of_bias };
 
 // What belongs to all channels, or to each of those along an axis.
 Tensor by_channel(const Tensor& x, std::int64_t axis, std::int64_t rank) {
@@ -52,8 +51,7 @@ Tensor right(const Call& call, std::int64_t axis) {
 // Sums with channels along an axis.
 Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
   const std::int64_t rank = sums.ndim();
-  Tensor scale = by_channel(call.tensor(left_scale), axis, rank);
-  if (call.has(right_scale)) scale = scale * by_channel(call.tensor(right_scale), axis, rank);
+  const Tensor scale = by_channel(call.tensor(of_step), axis, rank);
   if (!call.has(of_bias)) return sums.cast(dtypes::f32) * scale;
   const Tensor bias = by_channel(call.tensor(of_bias), axis, rank);
   if (bias.dtype().is_int()) return (sums + bias.cast(sums.dtype())).cast(dtypes::f32) * scale;
