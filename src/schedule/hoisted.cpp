@@ -46,6 +46,20 @@ class Factors {
     for (const UOp& tensor : tensors) users_.set(tensor.node(), *users_.find(tensor.node()) + 1);
   }
 
+  // What is made of another node has its users, besides those that it had.
+  void take_place(const Node* node, const Node* of) {
+    if (node == of) return;
+    const int* users = users_.find(node);
+    users_.set(node, (users != nullptr ? *users : 0) + *users_.find(of));
+  }
+
+  // The value with all such factors and divisors outside.
+  UOp moved_out(const UOp& value) const {
+    const UOp found = outside(value.node());
+    return found.is_null() ? value : make(found->op(), {moved_out(found.src(0)), found.src(1)});
+  }
+
+ private:
   // The sum with its factor or divisor outside; null where there is none.
   UOp outside(const Node* sum) const {
     if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add) return {};
@@ -68,9 +82,12 @@ class Factors {
     return {};
   }
 
- private:
   static UOp value_of(const Node* node, std::size_t source) { return UOp(node->src(source)); }
-  bool has_one_user(const Node* node) const { return *users_.find(node) == 1; }
+  // What was made on the way has one.
+  bool has_one_user(const Node* node) const {
+    const int* users = users_.find(node);
+    return users == nullptr || *users == 1;
+  }
 
   std::optional<Product> product_in(const Node* view, const Axes& axes) const {
     const Node* node = view;
@@ -102,18 +119,22 @@ class Factors {
 
 }  // namespace
 
+// Sources first, so that what has moved out of a sum is a factor in the one around it.
 std::vector<UOp> with_factors_outside(const std::vector<UOp>& tensors) {
-  std::vector<UOp> result = tensors;
-  while (true) {  // a sum within what another becomes has its turn after that
-    const Factors factors(result);
-    Substitution found;
-    for (const Node* node : toposort(nodes_of(result)))
-      if (UOp outside = factors.outside(node); !outside.is_null())
-        found.emplace(node, std::move(outside));
-    if (found.empty()) return result;
-    const UOp all = substitute(tuple(result), found);
-    result = {all->src().begin(), all->src().end()};
+  Factors factors(tensors);
+  std::vector<UOp> made;
+  NodeMap<std::size_t> place;
+  const auto now = [&](const Node* node) { return made[*place.find(node)]; };
+  for (const Node* node : toposort(nodes_of(tensors))) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back(now(source));
+    place.set(node, made.size());
+    made.push_back(factors.moved_out(with_sources(UOp(node), src)));
+    factors.take_place(made.back().node(), node);
   }
+  std::vector<UOp> result;
+  for (const UOp& tensor : tensors) result.push_back(now(tensor.node()));
+  return result;
 }
 
 }  // namespace weft

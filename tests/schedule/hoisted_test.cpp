@@ -76,6 +76,17 @@ TEST(Hoisted, FactorsOfWholeRowsStandOutside) {
   }
 }
 
+// A sum is the same to all that read it, whether they are sums with factors themselves or not.
+TEST(Hoisted, SumsInSumsAreThereOnce) {
+  const Tensor x = filled(6, 8, 0.7), y = filled(8, 8, 1.3);
+  Tensor value = x;
+  for (int layer = 0; layer < 4; ++layer) value = (value * 0.5).matmul(y) + value;
+  const std::vector<UOp> outside = with_factors_outside({value.uop()});
+  EXPECT_EQ(std::ranges::count(toposort(nodes_of(outside)), Op::Reduce, &Node::op), 4);
+  EXPECT_EQ(products(outside, 6 * 8 * 8), 4);
+  EXPECT_EQ(products(outside, 6 * 8), 8);
+}
+
 // What is divided is another in each trip; what it is divided by is not.
 TEST(Hoisted, DivisorsOfWholeRowsStandOutside) {
   const Tensor x = filled(6, 32, 0.7), y = filled(32, 8, 1.3);
