@@ -170,13 +170,14 @@ Interval cast_bounds(const Node* from, DType to, Interval all) {
   return all.lo <= a.lo && a.hi <= all.hi ? a : all;
 }
 
-// Of the first branch of a WHERE, which may be what the condition compares, or a multiple of it.
+// Of the first branch of a WHERE, which may be what the condition compares, or a multiple of it as an index, which never wraps.
 Interval where_less(const NodeFields& f, Interval branch) {
   const Node *condition = f.src[0], *value = f.src[1];
-  if (condition->op() != Op::CmpLt || !f.dtype.is_index()) return branch;
+  if (condition->op() != Op::CmpLt || !has_bounds(f.dtype)) return branch;
   const Node* less = condition->src(0);
-  const bool is_multiple = value->op() == Op::Mul && value->src(0) == less;
-  if ((value != less && !is_multiple) || !less->dtype().is_index()) return branch;
+  if (less->dtype() != f.dtype || condition->src(1)->dtype() != f.dtype) return branch;
+  const bool is_multiple = f.dtype.is_index() && value->op() == Op::Mul && value->src(0) == less;
+  if (value != less && !is_multiple) return branch;
   Interval bound = less->bounds();
   bound.hi = std::min(bound.hi, condition->src(1)->bounds().hi - 1);
   return is_multiple ? corners(bound, value->src(1)->bounds(), times) : bound;

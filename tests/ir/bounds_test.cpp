@@ -301,6 +301,11 @@ TEST(Bounds, FollowWhatOpsPassOn) {
       {"u64 anything", make(Op::Custom, {}, u64, CustomArg{}), {0, ~Bits{0}}},
       {"comparison of floats", const_float(1, f32) < const_float(2, f32), {0, 1}},
       {"where on a known condition", where(const_bool(false), v, w), {-3, 4}},
+      {"the lesser of two", where(v < w, v, w), {-3, 4}},
+      {"what is less", where(v < const_int(5, i8), v, const_int(0, i8)), {0, 4}},
+      {"a multiple of what is less, which may wrap",
+       where(v < const_int(5, i8), v * const_int(40, i8), const_int(0, i8)),
+       {-128, 127}},
   });
 }
 
