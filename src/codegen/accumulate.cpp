@@ -37,9 +37,14 @@ UOp after(const UOp& buffer, const std::vector<UOp>& what) {
 
 UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
 
-// A product of matrices, which added to zeros, always takes the sum in.
-UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses) {
+// Sums that run together, from which on none waits for its own additions to end.
+constexpr std::size_t enough_sums = 8;
+
+// A product of matrices, which added to zeros, always takes the sum in. Several products do one by one, which is an addition
+// less, where that keeps nobody waiting.
+UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses, bool is_one_of_many) {
   return value->op() == Op::Mma ? with_sources(value, {value.src(0), value.src(1), sum})
+         : is_one_of_many       ? added_behind(sum, op, value, fuses)
                                 : added_to(sum, op, value, fuses);
 }
 
@@ -48,14 +53,14 @@ class Accumulator {
  public:
   // `around` are the ranges of the loops that it is computed in, anew in each trip.
   Accumulator(Op op, const UOp& value, const std::vector<UOp>& around,
-              const std::vector<UOp>& loops, bool fuses) {
+              const std::vector<UOp>& loops, bool fuses, bool is_one_of_many) {
     const DType dtype = accumulator_of(op, value->dtype());
     buffer_ = make(Op::Buffer, std::vector<UOp>{}, dtype, BufferArg{fresh_id(), Space::Register});
     std::vector<UOp> before{
         make(Op::Store, {place(after(buffer_, around)), identity_of(op, dtype)}, {}, StoreArg{})};
     before.insert(before.end(), loops.begin(), loops.end());
     const UOp now = place(after(buffer_, before));
-    const UOp next = combined(op, make(Op::Load, {now}), cast(value, dtype), fuses);
+    const UOp next = combined(op, make(Op::Load, {now}), cast(value, dtype), fuses, is_one_of_many);
     update_ = make(Op::Store, {now, next}, {}, StoreArg{});
   }
 
@@ -222,7 +227,8 @@ class Accumulate {
     for (const Node* node : group)
       for (std::size_t i = 0; i < members_of(node).size(); ++i) {
         const UOp& value = values[accumulators.size()];
-        accumulators.emplace_back(node->arg<ReduceArg>().op, value, around, loops, fuses_);
+        accumulators.emplace_back(node->arg<ReduceArg>().op, value, around, loops, fuses_,
+                                  values.size() >= enough_sums);
         updates.push_back(accumulators.back().update());
       }
     loops.insert(loops.begin(), updates.size() == 1 ? updates[0] : tuple(updates));

@@ -52,18 +52,12 @@ UOp all_effects(const std::vector<UOp>& copies) {
   return as_list(effects, effects.size() != 1);
 }
 
-// Behind the products that another range's copies came to.
-UOp joined(const UOp& sum, Op op, const UOp& next, bool fuses) {
-  if (!fuses || op != Op::Add || next->op() != Op::MulAcc) return added_to(sum, op, next, fuses);
-  return make(Op::MulAcc, {next.src(0), next.src(1), joined(sum, op, next.src(2), fuses)});
-}
-
 UOp combined(Op op, const std::vector<UOp>& copies, bool fuses) {
   std::vector<UOp> members = members_of(copies[0]);
   for (std::size_t copy = 1; copy < copies.size(); ++copy) {
     const std::vector<UOp> next = members_of(copies[copy]);
     for (std::size_t i = 0; i < members.size(); ++i)
-      members[i] = joined(members[i], op, next[i], fuses);
+      members[i] = added_behind(members[i], op, next[i], fuses);
   }
   return as_list(members, copies[0]->op() == Op::Tuple);
 }

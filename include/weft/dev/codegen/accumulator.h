@@ -23,4 +23,10 @@ inline UOp added_to(const UOp& sum, Op op, const UOp& value, bool fuses) {
              : make(op, {sum, value});
 }
 
+// The same, behind the products that the value comes to: each takes the sum so far in.
+inline UOp added_behind(const UOp& sum, Op op, const UOp& value, bool fuses) {
+  if (!fuses || op != Op::Add || value->op() != Op::MulAcc) return added_to(sum, op, value, fuses);
+  return make(Op::MulAcc, {value.src(0), value.src(1), added_behind(sum, op, value.src(2), fuses)});
+}
+
 }  // namespace weft
