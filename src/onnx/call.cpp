@@ -64,6 +64,13 @@ Tensor Call::tensor_or_null(std::size_t input) const {
   return has(input) ? tensor(input) : Tensor();
 }
 
+Tensor Call::operand(std::size_t input) const {
+  const Tensor given = tensor(input);
+  const bool is_fixed = state_.inputs[input]->changes == Changes::Never;
+  if (!is_fixed || !given.dtype().is_float() || given.numel() != 1) return given;
+  return Tensor::full(Shape(given.dims()), number(input), options(given.dtype()));
+}
+
 std::vector<Tensor> Call::tensors(std::size_t from) const {
   std::vector<Tensor> all;
   for (std::size_t i = from; i < inputs(); ++i) all.push_back(tensor(i));

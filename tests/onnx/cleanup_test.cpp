@@ -80,6 +80,29 @@ TEST(OnnxCleanup, AValueThatOthersReadStays) {
   EXPECT_EQ(run(graph, false), (Floats{14, 18, 22, 26, 14, 8, 2, -4}));
 }
 
+// Of one element in the file: no kernel reads them, unless they are trained.
+TEST(OnnxCleanup, FloatsThatStayAreConstants) {
+  Graph graph =
+      conv_graph({node("Mul", {"c", "half"}, {"h"}), node("Clip", {"h", "low", "high"}, {"y"})});
+  const std::pair<std::string_view, float> numbers[] = {
+      {"half", 0.5F}, {"low", -1.F}, {"high", 2.F}};
+  for (const auto& [name, value] : numbers)
+    graph.initialisers.push_back(tensor(name, {}, Floats{value}));
+  EXPECT_EQ(run(graph, false), (Floats{1, 2, 2, 2, -1, -1, -1, -1}));
+  EXPECT_EQ(run(graph, true), (Floats{1, 2, 2, 2, -1, -1, -1, -1}));
+  const Tensor x = Tensor({1.F, 2.F, 3.F, 4.F}).reshape({1, 1, 2, 2});
+  // Beside the image, the weights and what is given.
+  const auto floats_beside = [&](bool trainable) {
+    const Model model = load(graph, 18, {.trainable = trainable});
+    double floats = -4 - 2 - 8;
+    for (const ScheduleItem& item : model.cost({{"x", x}}).kernels)
+      floats += item.work.bytes / sizeof(float);
+    return floats;
+  };
+  EXPECT_EQ(floats_beside(false), 0);
+  EXPECT_EQ(floats_beside(true), 3);
+}
+
 TEST(OnnxCleanup, TransposesThatCancel) {
   const auto turn = [](std::string_view from, std::string_view to, const Sizes& order) {
     return node("Transpose", {from}, {to}, {attribute("perm", order)});

@@ -37,7 +37,7 @@ Operands aligned(const Call& call, const Tensor& a, const Tensor& b) {
   return {a, b.reshape(sizes)};
 }
 
-Operands operands(const Call& call) { return aligned(call, call.tensor(0), call.tensor(1)); }
+Operands operands(const Call& call) { return aligned(call, call.operand(0), call.operand(1)); }
 
 template <Binary Method>
 Tensor binary(const Call& call) {
@@ -118,7 +118,7 @@ Tensor clip_by_numbers(const Call& call) {
 Tensor clip(const Call& call) {
   const Tensor x = call.tensor(0);
   const auto bound = [&](std::size_t input) {
-    return call.has(input) ? call.tensor(input).reshape({}) : Tensor();
+    return call.has(input) ? call.operand(input).reshape({}) : Tensor();
   };
   const Tensor least = bound(1), most = bound(2);
   return least.is_null() && most.is_null() ? x : x.clamp(least, most);
