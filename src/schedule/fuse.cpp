@@ -1,6 +1,7 @@
 #include "fuse.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 
@@ -20,6 +21,8 @@ constexpr std::size_t most_places = 4;
 constexpr std::ptrdiff_t most_compared = 8;
 // How far a merge looks for a path between its kernels before it gives up.
 constexpr int most_visited = 256;
+// Of the time of a kernel: less is no difference.
+constexpr double alike = 0.01, clearly_less = 0.1;
 
 class Fuser {
  public:
@@ -170,6 +173,24 @@ class Fuser {
     for (std::size_t next : followers_[follower]) add_follower(kernel, next, follower, places);
   }
 
+  // Of two that take as long, since they read as much, the one that computes clearly less: what is staged then is staged in
+  // place of the sums that it is made of.
+  bool is_better(const Workload& kernel, const Workload& than, std::size_t cut) const {
+    const double time = estimator_.time(kernel), other = estimator_.time(than);
+    const double saved = estimator_.computing(than) - estimator_.computing(kernel);
+    const bool are_alike = std::abs(time - other) <= alike * other;
+    return are_alike && std::abs(saved) > clearly_less * time && is_as_large_as_followers(cut)
+               ? saved > 0
+               : time < other;
+  }
+
+  bool is_as_large_as_followers(std::size_t cut) const {
+    const auto is_as_large = [&](std::size_t follower) {
+      return elements(leaf(follower)->dims()) == elements(leaf(cut)->dims());
+    };
+    return !followers_[cut].empty() && std::ranges::all_of(followers_[cut], is_as_large);
+  }
+
   // The best way to compute the cut inside the kernel; nothing where there is none.
   std::optional<Offer> offer_in(std::size_t user, std::size_t cut, std::vector<Instance> places,
                                 bool may_stage) {
@@ -179,8 +200,7 @@ class Fuser {
     std::optional<Offer> best;
     const auto consider = [&](Offer offer) {
       if (!estimator_.is_allowed(offer.workload)) return;
-      if (!best || estimator_.time(offer.workload) < estimator_.time(best->workload))
-        best = std::move(offer);
+      if (!best || is_better(offer.workload, best->workload, cut)) best = std::move(offer);
     };
     Workload without = kernel;
     without.inputs.erase(leaf(cut));

@@ -198,6 +198,10 @@ double Estimator::time(const Workload& kernel) const {
   return seconds(profile_, work);
 }
 
+double Estimator::computing(const Workload& kernel) const {
+  return kernel.longest / profile_.flops;
+}
+
 double Estimator::shared(double runs) const {
   return std::clamp(runs, 1.0, static_cast<double>(profile_.workers));
 }

@@ -53,6 +53,7 @@ class Estimator {
   static void merge(Workload& kernel, const Workload& other);
 
   double time(const Workload& kernel) const;
+  double computing(const Workload& kernel) const;  // of which memory may hide as much as it takes
   bool is_allowed(const Workload& kernel) const;
 
  private:

@@ -1,0 +1,33 @@
+// What a kernel fills memory of its own with.
+
+#include <algorithm>
+
+#include <gtest/gtest.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/weft.h>
+
+#include "../support/planned.h"
+
+namespace weft {
+namespace {
+
+Tensor normal(const Shape& shape) { return Tensor::randn(shape).realize(); }
+
+// Each element of a window would compute it again, with a mask for the padding.
+TEST(Staged, SumsAreHeldWithWhatFollowsThem) {
+  const Tensor x = normal({1, 16, 64, 64}).conv2d(normal({96, 16, 1, 1}), normal({96})).relu();
+  const Tensor tensor =
+      x.conv2d(normal({96, 1, 3, 3}), normal({96}), {.groups = 96, .stride = 2, .padding = 1});
+  Planned planned(tensor, [](const UOp&, Symbol) { return std::optional<double>(); });
+  ASSERT_EQ(planned.plan().steps.size(), 1U);
+  std::size_t stages = 0;
+  for (const Node* node : toposort(planned.plan().steps[0].kernel.node())) {
+    if (node->op() != Op::Stage) continue;
+    ++stages;
+    EXPECT_NE(node->src(0)->op(), Op::Reduce);
+  }
+  EXPECT_EQ(stages, 1U);
+}
+
+}  // namespace
+}  // namespace weft
