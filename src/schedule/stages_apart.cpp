@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-constexpr double worth_memory = 0.85;  // of the time of the kernel as it is
+constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
 constexpr double most_memory = 4;      // of all that the kernel touches
 constexpr double least_launches = 4;   // that a kernel takes at least, to be looked at
 constexpr std::size_t most_stages = 6;
