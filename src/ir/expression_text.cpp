@@ -56,7 +56,7 @@ class ExpressionPrinter {
     if (node->op() == Op::CmpNe && a->dtype().is_bool() && b->is_const_int(1)) {
       out = a->op() == Op::CmpLt ? fmt::format("{} >= {}", text(a->src(0), 6, depth + 1),
                                                text(a->src(1), 6, depth + 1))
-                                 : "!" + text(a, tightest, depth + 1);
+                                 : fmt::format("!{}", text(a, tightest, depth + 1));
     } else if (node->op() == Op::Add && b->is_const() && b->dtype().is_int() &&
                b->bounds().hi < 0 && b->lo() != std::numeric_limits<std::int64_t>::min()) {
       out = fmt::format("{} - {}", text(a, infix.level, depth + 1), -b->lo());

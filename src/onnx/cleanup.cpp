@@ -149,6 +149,8 @@ constexpr CleanupRule all_rules[] = {
     {"MatMul", multiply_in_matmul, true},
     {"QuantizeLinear", keep_bytes, true},
     {"QuantizeLinear", keep_bytes, true, "com.microsoft"},
+    {"QuantizeLinear", leave_out_relu, true},
+    {"QuantizeLinear", leave_out_relu, true, "com.microsoft"},
 };
 
 bool apply(Nodes& nodes, NodeProto& node, const CleanupRules& rules) {
@@ -170,8 +172,9 @@ void clean_up(ModelProto& model, std::deque<std::string>& names, const CleanupRu
     for (NodeProto& node : nodes.all()) is_changed = apply(nodes, node, rules) || is_changed;
   }
   // Last: others look for what is quantised.
-  for (NodeProto& node : nodes.all())
-    if (!rules.trainable && !quantize_by_inverse(nodes, node)) leave_out_zero(nodes, node);
+  if (!rules.trainable)
+    for (const auto rule : {round_in_floats, quantize_by_inverse, leave_out_zero})
+      for (NodeProto& node : nodes.all()) rule(nodes, node);
   nodes.finish();
 }
 

@@ -324,6 +324,47 @@ bool quantize_by_inverse(Nodes& nodes, NodeProto& node) {
   return true;
 }
 
+// What becomes bytes for nobody but its own floats again.
+bool round_in_floats(Nodes& nodes, NodeProto& node) {
+  if (node.op != "DequantizeLinear" || !is_plain(nodes, node)) return false;
+  const Name bytes = node.inputs[of_values];
+  NodeProto* before = nodes.producer(bytes);
+  if (before == nullptr || before->op != "QuantizeLinear" || !is_plain(nodes, *before) ||
+      !nodes.has_one_reader(bytes) || !is_same_scale(nodes, *before, node) ||
+      !quantize_by_inverse(nodes, *before))
+    return false;
+  std::vector<Name> inputs = before->inputs;
+  inputs.push_back(node.inputs[of_scale]);
+  std::vector<AttributeProto> attributes = std::move(before->attributes);
+  nodes.become(*before, {}, {});
+  nodes.become(node, "RoundByInverse", inputs);
+  node.attributes = std::move(attributes);
+  node.domain = "weft";
+  return true;
+}
+
+// Of zero points, all the least that bytes can be.
+bool are_least(const TensorProto& zeros) {
+  const auto all = numbers<std::uint8_t>(zeros);
+  const std::uint8_t least = zeros.type == Type::I8 ? 128 : 0;
+  return !all.empty() && std::ranges::count(all, least) == std::ssize(all);
+}
+
+// Steps down from the zero point are none where that is the least.
+bool leave_out_relu(Nodes& nodes, NodeProto& node) {
+  if (!is_plain(nodes, node) || !are_least(*nodes.initialiser(node.inputs[of_zero]))) return false;
+  const Name values = node.inputs[of_values];
+  NodeProto* relu = nodes.producer(values);
+  const auto scales = numbers<float>(*nodes.initialiser(node.inputs[of_scale]));
+  const auto is_positive = [](float scale) { return scale > 0; };
+  if (relu == nullptr || relu->op != "Relu" || !relu->domain.empty() ||
+      !nodes.has_one_reader(values) || scales.empty() || !std::ranges::all_of(scales, is_positive))
+    return false;
+  nodes.read_instead(node, of_values, relu->inputs[0]);
+  nodes.become(*relu, {}, {});
+  return true;
+}
+
 bool leave_out_zero(Nodes& nodes, NodeProto& node) {
   if (node.op != "DequantizeLinear" || !is_plain(nodes, node) || !zero_of(nodes, node).empty())
     return false;

@@ -179,6 +179,10 @@ bool multiply_in_gemm(Nodes& nodes, NodeProto& node);
 bool multiply_in_conv(Nodes& nodes, NodeProto& node);
 // QuantizeLinear by the scale of what DequantizeLinear gives: what lies between may work on the bytes.
 bool keep_bytes(Nodes& nodes, NodeProto& node);
+// QuantizeLinear of what a Relu gives, where it does the same.
+bool leave_out_relu(Nodes& nodes, NodeProto& node);
+// DequantizeLinear behind QuantizeLinear, which nobody else reads.
+bool round_in_floats(Nodes& nodes, NodeProto& node);
 // Not by a division, which takes longer: what comes to lie on the other side of a half becomes another step.
 bool quantize_by_inverse(Nodes& nodes, NodeProto& node);
 // Of DequantizeLinear, where it is 0.

@@ -134,6 +134,49 @@ TEST(OnnxIntegers, SumsBecomeStepsByOneFactor) {
   }
 }
 
+// The values between -3 and 3 that bytes of a step of 1/64 from this zero point stand for, through a Relu on the way to bytes
+// and around them.
+struct Rounding {
+  std::uint8_t zero;
+  bool has_relu, is_float;
+};
+
+std::vector<std::byte> bytes_of(const Rounding& rounding) {
+  Writer net("rounding", 17);
+  const std::string x = net.input("x", Type::F32, {97});
+  const Names by{net.constant("scale", Tensor({0.015625F}).reshape({})),
+                 net.constant("zero", Tensor(std::vector{rounding.zero}).reshape({}))};
+  const std::string before = rounding.has_relu ? net.node("Relu", {x}) : net.node("Neg", {x});
+  std::string y = net.node("QuantizeLinear", {before, by[0], by[1]});
+  if (rounding.is_float) y = net.node("DequantizeLinear", {y, by[0], by[1]});
+  net.output("y", y);
+  return net.bytes();
+}
+
+TEST(OnnxIntegers, WhatIsRoundedToBytesStaysFloats) {
+  const Tensor x = (Tensor::arange(97) - 48) / 16.0 + 0.005;
+  for (const Rounding rounding :
+       {Rounding{0, true, true}, {7, true, true}, {7, false, true}, {0, true, false}}) {
+    const std::vector<std::byte> bytes = bytes_of(rounding);
+    const Tensor found = Model::parse(bytes)({{"x", x.cast(dtypes::f32)}}).at("y").tensor();
+    const Tensor before = rounding.has_relu ? x.relu() : -x;
+    const Tensor steps =
+        (before.cast(dtypes::f32) * 64).round().clamp(-rounding.zero, 255 - rounding.zero);
+    const Tensor expected = rounding.is_float ? steps / 64 : steps + rounding.zero;
+    EXPECT_EQ(found.to_vector<double>(), expected.to_vector<double>()) << int(rounding.zero);
+
+    ModelProto model = parse_model(bytes, InFile{"rounding"});
+    std::deque<std::string> names;
+    clean_up(model, names, {});
+    const auto count = [&](std::string_view op) {
+      return std::ranges::count(model.graph.nodes, op, &NodeProto::op);
+    };
+    EXPECT_EQ(count("Relu"), rounding.has_relu && rounding.zero != 0 ? 1 : 0);
+    EXPECT_EQ(count("RoundByInverse"), rounding.is_float ? 1 : 0);
+    EXPECT_EQ(count("QuantizeByInverse"), rounding.is_float ? 0 : 1);
+  }
+}
+
 TEST(OnnxIntegers, WhatReadsAProductIsNoMatter) {
   const Model model = model_of({.is_read_twice = true});
   EXPECT_EQ(run(model), expected({0.25F, 0.25F, 0.25F}, {-5, -5, -5}));

@@ -128,9 +128,17 @@ Tensor inverse_of_steps(const Call& call) { return 1 / call.tensor(0); }
 
 Tensor step_of_sums(const Call& call) { return call.tensor(0).reshape(Shape{}) * call.tensor(1); }
 
-// Of floats, by what the size of a step is the inverse of, if they are not counted in steps already, and a zero point.
-Tensor quantize_by_inverse(const Call& call) {
-  Tensor x = call.tensor(0).cast(dtypes::f32);
+// Inputs of what makes steps of floats: by what the size of one is the inverse of, if they are not counted in steps already,
+// and from a zero point.
+enum : std::size_t { of_floats, of_inverse, of_zero, of_size };
+
+struct Steps {
+  Tensor x, zero;
+  double least, most;
+};
+
+Steps steps_of(const Call& call) {
+  const Tensor x = call.tensor(of_floats).cast(dtypes::f32);
   const auto placed = [&](std::size_t input) {
     if (!call.has(input)) return Tensor();
     const Tensor given = call.tensor(input);
@@ -138,18 +146,29 @@ Tensor quantize_by_inverse(const Call& call) {
     const std::int64_t axis = is_one ? 0 : axis_of(call, call.attr("axis", 1), x.ndim());
     return by_channel(given, axis, x.ndim());
   };
-  if (const Tensor inverse = placed(1); !inverse.is_null()) x = x * inverse;
+  const Tensor inverse = placed(of_inverse);
   const bool is_signed = call.attr("is_signed", 0) != 0;
-  return nearest(x, placed(2), is_signed ? -128 : 0, is_signed ? 127 : 255,
-                 is_signed ? dtypes::i8 : dtypes::u8);
+  return {inverse.is_null() ? x : x * inverse, placed(of_zero), is_signed ? -128.0 : 0.0,
+          is_signed ? 127.0 : 255.0};
+}
+
+Tensor quantize_by_inverse(const Call& call) {
+  const auto [x, zero, least, most] = steps_of(call);
+  return nearest(x, zero, least, most, least < 0 ? dtypes::i8 : dtypes::u8);
+}
+
+// To what the nearest bytes stand for.
+Tensor round_by_inverse(const Call& call) {
+  const auto [x, zero, least, most] = steps_of(call);
+  return rounded(x, zero, least, most) * by_channel(call.tensor(of_size), 0, x.ndim());
 }
 
 const Op ops[] = {
-    {"BiasOfBytes", 1, bias_of_bytes},      {"ConvOfBytes", 1, conv_of_bytes},
-    {"GemmOfBytes", 1, gemm_of_bytes},      {"InverseOfSteps", 1, inverse_of_steps},
-    {"MatMulOfBytes", 1, matmul_of_bytes},  {"QuantizeByInverse", 1, quantize_by_inverse},
-    {"ShiftedBytes", 1, shifted_bytes},     {"StepOfSums", 1, step_of_sums},
-    {"WeightsOfBytes", 1, weights_of_bytes}};
+    {"BiasOfBytes", 1, bias_of_bytes},       {"ConvOfBytes", 1, conv_of_bytes},
+    {"GemmOfBytes", 1, gemm_of_bytes},       {"InverseOfSteps", 1, inverse_of_steps},
+    {"MatMulOfBytes", 1, matmul_of_bytes},   {"QuantizeByInverse", 1, quantize_by_inverse},
+    {"RoundByInverse", 1, round_by_inverse}, {"ShiftedBytes", 1, shifted_bytes},
+    {"StepOfSums", 1, step_of_sums},         {"WeightsOfBytes", 1, weights_of_bytes}};
 
 }  // namespace
 
