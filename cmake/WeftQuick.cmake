@@ -32,6 +32,11 @@ function(weft_use_headers target name)
     get_target_property(options ${name} COMPILE_OPTIONS)
     target_compile_options(${target} PRIVATE ${options})
     target_precompile_headers(${target} REUSE_FROM ${name})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL "EXECUTABLE" AND CMAKE_POSITION_INDEPENDENT_CODE)  # as the headers are, not by -fPIE
+      set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+      target_compile_options(${target} PRIVATE -fPIC)
+    endif()
   endif()
 endfunction()
 
