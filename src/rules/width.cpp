@@ -34,10 +34,15 @@ const Node* bare(const Node* node) { return narrow(node) != nullptr ? narrow(nod
 
 UOp to_index(const UOp& value) { return cast(value, dtypes::index.vec(value->dtype().lanes())); }
 
-// An integer in another width; a constant at once.
+// An integer in another width; a constant at once, and so the numbers of lanes, by which it is seen what lies together.
 UOp in_width(const Node* value, DType to) {
   const DType dtype = to.vec(value->dtype().lanes());
   if (value->is_const()) return const_bits(dtype, value->arg<ConstArg>().bits);
+  if (value->op() == Op::Stack && std::ranges::all_of(value->src(), &Node::is_const)) {
+    std::vector<UOp> lanes;
+    for (const Node* lane : value->src()) lanes.push_back(in_width(lane, to));
+    return make(Op::Stack, lanes);
+  }
   return cast(UOp(value), dtype);
 }
 
