@@ -39,13 +39,21 @@ UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}
 
 // Sums that run together, from which on none waits for its own additions to end.
 constexpr std::size_t enough_sums = 8;
+// More would round a long sum much more often.
+constexpr int most_behind = 4;
 
-// A product of matrices, which added to zeros, always takes the sum in. Several products do one by one, which is an addition
+bool are_few_products(const Node* value) {
+  int products = 0;
+  for (; value->op() == Op::MulAcc && products <= most_behind; value = value->src(2)) ++products;
+  return products <= most_behind;
+}
+
+// A product of matrices, which added to zeros, always takes the sum in. A few products do one by one, which is an addition
 // less, where that keeps nobody waiting.
 UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses, bool is_one_of_many) {
-  return value->op() == Op::Mma ? with_sources(value, {value.src(0), value.src(1), sum})
-         : is_one_of_many       ? added_behind(sum, op, value, fuses)
-                                : added_to(sum, op, value, fuses);
+  if (value->op() == Op::Mma) return with_sources(value, {value.src(0), value.src(1), sum});
+  return is_one_of_many && are_few_products(value.node()) ? added_behind(sum, op, value, fuses)
+                                                          : added_to(sum, op, value, fuses);
 }
 
 // One value that a loop combines.

@@ -28,6 +28,20 @@ std::string_view type_of(DType dtype) {
   }
 }
 
+// Of all entry points, as one may begin with the name of another.
+void want_names_apart(const Library& library) {
+  std::set<std::string> names;
+  const auto add = [&](const Entry& entry, const std::string& name, std::string_view suffix) {
+    const std::string macro = fmt::format("{}_{}_{}", upper(entry.prefix), upper(name), suffix);
+    if (!names.insert(macro).second)
+      user_error(fmt::format("export: two things of entry points would be called {} in C", macro));
+  };
+  for (const Entry& entry : library.entries) {
+    for (const Port& port : entry.ports) add(entry, port.name, "SHAPE");
+    for (const Size& size : entry.sizes) add(entry, size.name, "MOST");
+  }
+}
+
 std::string shapes(const Entry& entry) {
   std::string text;
   for (const Port& port : entry.ports) {
@@ -193,6 +207,7 @@ void want_each_once(const std::string& text) {
 }  // namespace
 
 std::string header_text(const Library& library) {
+  want_names_apart(library);
   std::string entries;
   for (const Entry& entry : library.entries) entries += entry_part(library, entry);
   const std::string own_state = state(library);

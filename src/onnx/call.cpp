@@ -66,9 +66,8 @@ Tensor Call::tensor_or_null(std::size_t input) const {
 
 Tensor Call::operand(std::size_t input) const {
   const Tensor given = tensor(input);
-  const bool is_fixed = state_.inputs[input]->changes == Changes::Never;
-  if (!is_fixed || !given.dtype().is_float() || given.numel() != 1) return given;
-  return Tensor::full(Shape(given.dims()), number(input), options(given.dtype()));
+  const std::optional<double> number = state_.inputs[input]->number;
+  return number ? Tensor::full(Shape(given.dims()), *number, options(given.dtype())) : given;
 }
 
 std::vector<Tensor> Call::tensors(std::size_t from) const {
@@ -289,9 +288,7 @@ void Call::refuse(std::string_view why) const { user_error(std::string(why)); }
 Values Call::run(std::string_view attribute, const Values& inputs) const {
   const AttributeProto& found =
       want(*this, state_.find(attribute), attribute, {AttributeProto::Graph});
-  Changes changes = Changes::Never;
-  for (const Slot* slot : state_.inputs)
-    if (slot != nullptr) changes = std::max(changes, slot->changes);
+  const Changes changes = Runner::changes_of(state_.step, state_.scope);
   std::vector<Slot> slots;
   for (const Value& value : inputs) {
     const bool is_known = value.known() != nullptr;

@@ -70,10 +70,13 @@ class Nodes {
 
   // All that read one read the other. The node that made it goes.
   void replace(Name old, Name now) {
-    for (NodeProto& node : nodes_)
+    const auto rename = [&](NodeProto& node) {
       for_each_use(node, [&](Name& name) {
         if (name == old) name = now;
       });
+    };
+    std::ranges::for_each(nodes_, rename);
+    std::ranges::for_each(made_, rename);
     readers_[now] += readers_[old] - 1;
     readers_.erase(old);
   }

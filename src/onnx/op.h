@@ -27,7 +27,7 @@ class Call {
   // On the model's device.
   Tensor tensor(std::size_t input) const;
   Tensor tensor_or_null(std::size_t input) const;  // null where it is left out
-  // The same, but one float that no call changes is a constant, which is part of the kernels that compute with it.
+  // The same, but one float that nobody can change is a constant, which is part of the kernels that compute with it.
   Tensor operand(std::size_t input) const;
   std::vector<Tensor> tensors(std::size_t from = 0) const;  // this one and all that follow
   const Text& text(std::size_t input) const;

@@ -48,15 +48,9 @@ Value known_or(Value value) {
   return Value::known({numbers.begin(), numbers.end()}, tensor.ndim() == 0, tensor.dtype());
 }
 
-// What a mask by it hides is only known where it is a number.
-Value infinity_or_none(const Value& value) {
-  const Tensor tensor = value.tensor();
-  if (!tensor.dtype().is_float() || tensor.numel() != 1) return {};
-  const auto number = tensor.item<double>();
-  if (!std::isinf(number)) return {};
-  return {Tensor::full(Shape(tensor.dims()), number,
-                       {.dtype = tensor.dtype(), .device = tensor.device()}),
-          value.type()};
+std::optional<double> number_of(const Tensor& tensor) {
+  if (!tensor.dtype().is_float() || tensor.numel() != 1) return std::nullopt;
+  return tensor.item<double>();
 }
 
 }  // namespace
@@ -172,17 +166,23 @@ void Runner::forget_constants() {
   trim_host_memory();
 }
 
-// What is computed from them is part of a kernel, and changes no more either.
+// What is computed from them is part of a kernel, and changes no more either. What a mask by an infinity hides is only known
+// where that is a number; a gradient by one is known of its memory alone.
 void Runner::freeze_constants() {
+  const bool has_gradients =
+      std::ranges::find(model_.graph.nodes, "Gradient", &NodeProto::op) != model_.graph.nodes.end();
   for (const auto& [name, slot] : constants_.own()) {
-    if (!slot.value.is_tensor() || slot.value.known() != nullptr ||
-        looked_at(slot.value.tensor().uop())->op() != weft::Op::Buffer)
-      continue;
-    const Value infinity = infinity_or_none(slot.value);
-    if (infinity.is_empty())
-      slot.value.tensor().freeze();
-    else
-      constants_.set(name, {infinity, slot.changes});
+    if (!slot.value.is_tensor() || slot.value.known() != nullptr) continue;
+    Tensor tensor = slot.value.tensor();
+    if (looked_at(tensor.uop())->op() != weft::Op::Buffer) continue;
+    const auto number = number_of(tensor);
+    const bool is_infinity = number && std::isinf(*number);
+    if (!is_infinity) tensor.freeze();
+    const Options options{.dtype = tensor.dtype(), .device = tensor.device()};
+    const Tensor value =
+        is_infinity ? Tensor::full(Shape(tensor.dims()), *number, options) : tensor;
+    constants_.set(
+        name, {{value, slot.value.type()}, slot.changes, has_gradients ? std::nullopt : number});
   }
 }
 

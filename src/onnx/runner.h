@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,6 +23,7 @@ enum class Changes : std::uint8_t {
 struct Slot {
   Value value;
   Changes changes = Changes::InEachCall;
+  std::optional<double> number = {};  // of a tensor of one float that nobody can change
 };
 
 // Values by their names, with those around a graph.

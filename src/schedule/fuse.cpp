@@ -22,7 +22,7 @@ constexpr std::ptrdiff_t most_compared = 8;
 // How far a merge looks for a path between its kernels before it gives up.
 constexpr int most_visited = 256;
 // Of the time of a kernel: less is no difference.
-constexpr double alike = 0.01, clearly_less = 0.1;
+constexpr double alike = 0.001, clearly_less = 0.1;
 
 class Fuser {
  public:

@@ -470,6 +470,9 @@ TEST(ExportEntries, HaveNames) {
   EXPECT_EQ(refused({{"a-b", plain, inputs}}), "export: 'a-b' is no name for an entry point in C");
   EXPECT_EQ(refused({{"a", plain, inputs}, {"A", plain, inputs}}),
             "export: two entry points have the name 'A'");
+  const ExportedFunction named = [](const auto& given) { return Named{{"b_y", given[0] + 1}}; };
+  EXPECT_EQ(refused({{"a", named, inputs}, {"a_b", plain, inputs}}),
+            "export: two things of entry points would be called NET_A_B_Y_SHAPE in C");
   EXPECT_EQ(refused({{"a", [](const auto&) { return Named{}; }, {}}}),
             "export: 'net_a' is given nothing, and gives nothing");
   Tensor state = Tensor::zeros({4}).contiguous().realize();

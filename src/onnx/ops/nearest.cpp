@@ -14,7 +14,8 @@ constexpr float whole = 3 << 22;
 Tensor steps(const Tensor& x, const Tensor& zero, double least, double most) {
   const Tensor moved = zero.is_null() ? Tensor(0.0F) : zero.cast(dtypes::f32);
   const Tensor low = least - moved, high = most - moved;
-  const Tensor above = (x < low).where(low, x), within = (high < above).where(high, above);
+  // NaN is the least.
+  const Tensor above = (low < x).where(x, low), within = (high < above).where(high, above);
   return (within + whole).bitcast(dtypes::i32);
 }
 
