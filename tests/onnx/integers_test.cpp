@@ -177,6 +177,31 @@ TEST(OnnxIntegers, WhatIsRoundedToBytesStaysFloats) {
   }
 }
 
+// NaN stands for the least there is, as the byte does.
+TEST(OnnxIntegers, NaNIsRoundedToTheLeast) {
+  const Tensor x = Tensor::full({97}, std::nan(""), {.dtype = dtypes::f32}).contiguous().realize();
+  const Tensor found =
+      Model::parse(bytes_of(Rounding{7, false, true}))({{"x", x}}).at("y").tensor();
+  EXPECT_EQ(found.to_vector<float>(), Reals(97, -7.F / 64));
+}
+
+TEST(OnnxIntegers, ReluThatOthersReadStays) {
+  for (const bool is_output : {false, true}) {
+    Writer net("relu", 17);
+    const std::string x = net.input("x", Type::F32, {97});
+    const std::string scale = net.constant("scale", Tensor({0.015625F}).reshape({}));
+    const std::string zero = net.constant("zero", Tensor(std::vector<std::uint8_t>{0}).reshape({}));
+    const std::string relu = net.node("Relu", {x});
+    net.output("y", net.node("QuantizeLinear", {relu, scale, zero}));
+    net.output("other", is_output ? relu : net.node("Neg", {relu}));
+    const Tensor given = ((Tensor::arange(97) - 48) / 64.0).cast(dtypes::f32);
+    const auto found = Model::parse(net.bytes())({{"x", given}});
+    const Tensor other = is_output ? given.relu() : -given.relu();
+    EXPECT_EQ(found.at("other").tensor().to_vector<float>(), other.to_vector<float>());
+    EXPECT_EQ(found.at("y").tensor().to_vector<float>(), (given.relu() * 64).to_vector<float>());
+  }
+}
+
 TEST(OnnxIntegers, WhatReadsAProductIsNoMatter) {
   const Model model = model_of({.is_read_twice = true});
   EXPECT_EQ(run(model), expected({0.25F, 0.25F, 0.25F}, {-5, -5, -5}));
