@@ -46,9 +46,10 @@ expect_version find_package "$scratch/build/consumer"
 LD_LIBRARY_PATH=$prefix/lib
 PKG_CONFIG_PATH=$prefix/lib/pkgconfig
 export LD_LIBRARY_PATH PKG_CONFIG_PATH
+mkdir "$scratch/bin"  # not in $scratch: programs look in ../lib as well, where others may have put a module
 # shellcheck disable=SC2046
-g++ -std=c++20 main.cpp $(pkg-config --cflags --libs weft) -o "$scratch/consumer"
-expect_version pkg-config "$scratch/consumer"
+g++ -std=c++20 main.cpp $(pkg-config --cflags --libs weft) -o "$scratch/bin/consumer"
+expect_version pkg-config "$scratch/bin/consumer"
 
 cd "$prefix/include"
 # shellcheck disable=SC2016
