@@ -89,7 +89,11 @@ void Buffer::make() {
 Argument Buffer::argument() { return {memory(), offset_, bytes_}; }
 
 void Buffer::lend(const std::function<void(const Argument&)>& use) {
-  if (!recipe_) return use(argument());
+  if (!recipe_) {
+    use(argument());
+    if (rest_ && is_constant()) rest_();
+    return;
+  }
   const std::lock_guard lock(making_);
   make();
   use({memory_, 0, bytes_});

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include <weft/dev/device/host_memory.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/settings.h>
 
@@ -112,7 +113,11 @@ void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& mem
         if (const std::uint32_t slot = plan.steps[i].slots[kept.constant]; is_constant(slot))
           all.push_back({kernel, &kept, memory[slot].get()});
   std::ranges::sort(all, std::greater(), [](const Wanted& each) { return each.constant->bytes(); });
+  std::size_t bytes = 0;
   for (const auto& [kernel, kept, constant] : all) {
+    if (constant->bytes() != bytes)
+      trim_host_memory();  // of what was lent, the next needs the same again or none
+    bytes = constant->bytes();
     const std::lock_guard lock(kernel->running);
     kept_memory(*kept, *constant);
   }

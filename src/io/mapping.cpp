@@ -5,13 +5,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <functional>
 
+#include <weft/dev/engine/storage.h>
 #include <weft/dev/io/file.h>
 
 namespace weft {
 namespace {
+
+// So much of a copy is in memory twice.
+constexpr std::size_t copied_at_once = std::size_t{4} << 20;
 
 struct Descriptor {
   explicit Descriptor(const std::string& path)
@@ -60,8 +65,10 @@ void Mapping::forget(std::span<const std::byte> part) const {
   if (first < end) ::madvise(bytes_.data() + first, end - first, MADV_DONTNEED);
 }
 
-Memory::Memory(std::shared_ptr<const Mapping> file, const std::string& device)
-    : file_(std::move(file)), device_(device.empty() ? default_device() : device) {
+Memory::Memory(std::shared_ptr<const Mapping> file, const std::string& device, Assigned assigned)
+    : file_(std::move(file)),
+      device_(device.empty() ? default_device() : device),
+      assigned_(assigned) {
   const bool is_one = !are_several(device_);
   home_ = is_one && find_device(device_).allocator().uses_addresses() ? device_ : "CPU";
 }
@@ -71,13 +78,19 @@ Tensor Memory::tensor(std::span<const std::byte> part, DType dtype,
   const Options options{.dtype = dtype, .device = home_};
   if (reinterpret_cast<std::uintptr_t>(part.data()) % dtype.bytes() != 0) {
     const auto copy = [file = file_, part](std::span<std::byte> to) {
-      std::memcpy(to.data(), part.data(), part.size());
-      file->forget(part);
+      for (std::size_t done = 0; done < part.size(); done += copied_at_once) {
+        const auto piece = part.subspan(done, std::min(copied_at_once, part.size() - done));
+        std::memcpy(to.data() + done, piece.data(), piece.size());
+        file->forget(piece);
+      }
     };
     return Tensor::from_recipe(copy, Shape(shape), options).to(device_);
   }
   auto* first = const_cast<std::byte*>(part.data());
-  return Tensor::from_blob(first, Shape(shape), options, file_).to(device_);
+  const Tensor in_place = Tensor::from_blob(first, Shape(shape), options, file_);
+  if (assigned_ == Assigned::Never)
+    memory_of(in_place.uop().node())->after_lending([file = file_, part] { file->forget(part); });
+  return in_place.to(device_);
 }
 
 }  // namespace weft

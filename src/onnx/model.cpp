@@ -312,8 +312,10 @@ std::map<std::string, Tensor> Model::parameters() const {
     state.forms.clear();
   }
   for (const TensorProto& each : state.proto.graph.initialisers)
-    if (const Value& value = state.runner.constant(each); value.is_tensor())
+    if (const Value& value = state.runner.constant(each); value.is_tensor()) {
+      Weights::hold(value.tensor());
       result.emplace(each.name, value.tensor());
+    }
   return result;
 }
 

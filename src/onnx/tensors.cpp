@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/engine/storage.h>
 #include <weft/dev/io/shape.h>
 
 namespace weft::onnx {
@@ -143,8 +144,12 @@ Value Weights::value(const TensorProto& tensor) const {
     const auto held = unpacked(tensor.type, given.bytes, *count);
     return {Tensor::from_bytes(held, Shape(tensor.dims), options), tensor.type};
   }
-  const Memory memory(given.file, device_);
+  const Memory memory(given.file, device_, Memory::Assigned::Never);
   return {memory.tensor(given.bytes, dtype, tensor.dims), tensor.type};
+}
+
+void Weights::hold(const Tensor& tensor) {
+  for (const Node* buffer : buffers_of(tensor.uop().node())) memory_of(buffer)->after_lending({});
 }
 
 // Indices are places in the flattened tensor, or rows of one for each axis.

@@ -26,6 +26,8 @@ class Weights {
   Value value(const ValueProto& given) const;
   // Nothing reads it any more, and nothing has written to it.
   void forget(const TensorProto& tensor) const { file_->forget(tensor.raw); }
+  // It may be assigned to: the file does not say any more what it is.
+  static void hold(const Tensor& tensor);
   const InFile& in() const { return in_; }
   const std::string& device() const { return device_; }
 

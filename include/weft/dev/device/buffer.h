@@ -35,6 +35,8 @@ class Buffer {
   Argument argument();
   // For as long as `use` runs. What a recipe made for that goes again, where nobody has been given it to keep.
   void lend(const std::function<void(const Argument&)>& use);
+  // What to do after that with foreign bytes that are constant: their owner may have them elsewhere as well.
+  void after_lending(std::function<void()> rest) { rest_ = std::move(rest); }
   void copy_in(std::span<const std::byte> from, std::size_t offset = 0);
   void copy_out(std::span<std::byte> to, std::size_t offset = 0);
   // As many bytes as this has, of a buffer on any device from `offset` on.
@@ -60,6 +62,7 @@ class Buffer {
   bool foreign_ = false;    // the memory is not the device's
   std::shared_ptr<const void> owner_;
   Recipe recipe_;
+  std::function<void()> rest_;
   std::mutex making_;
   bool is_given_ = false;
   std::atomic<bool> constant_ = false;

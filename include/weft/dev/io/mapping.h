@@ -38,13 +38,17 @@ class Mapping {
 // in place may be written, if only by this process.
 class Memory {
  public:
-  Memory(std::shared_ptr<const Mapping> file, const std::string& device);
+  // To the tensors, before they are frozen. Of constants that nobody wrote to, the file has the pages as well.
+  enum class Assigned { Perhaps, Never };
+  Memory(std::shared_ptr<const Mapping> file, const std::string& device,
+         Assigned assigned = Assigned::Perhaps);
   Tensor tensor(std::span<const std::byte> part, DType dtype,
                 const std::vector<std::int64_t>& shape) const;
 
  private:
   std::shared_ptr<const Mapping> file_;
   std::string device_, home_;  // where to compute; which of the devices with addresses it lies on
+  Assigned assigned_;
 };
 
 }  // namespace weft
