@@ -19,6 +19,7 @@ namespace {
 constexpr double kept_price = 0.02;  // of the time to read what is kept
 constexpr double usable = 0.6;       // of a cache, by what is read again
 constexpr double usable_ways = 0.8;  // of a set
+constexpr double staying = 0.25;     // of the last cache, at most, from one kernel to the next
 
 // How many times as long takes memory of which less than this lies together.
 struct ShortRun {
@@ -137,11 +138,23 @@ class Model {
     double all = 0, scattered = 0;  // lines
   };
 
+  static double bytes_of(const NestAccess& access) {
+    double bytes = access.bytes;
+    for (const std::int64_t size : access.sizes) bytes *= static_cast<double>(size);
+    return bytes;
+  }
+
+  // In the last cache from one kernel to the next: who made it, or the call before, has left it there.
+  static bool stays(const CacheLevel& last, const NestAccess& access) {
+    return bytes_of(access) <= staying * last.bytes;
+  }
+
   Traffic traffic(const CacheLevel& cache) const {
     std::size_t first = 0;
     while (first < loop_pieces_ && !fits(cache, first)) ++first;
     Traffic lines;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      if (&cache == &machine_.levels.back() && stays(cache, nest_.accesses[a])) continue;
       std::size_t kept = first;
       while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
       const Footprint& f = footprints_.of(kept, a);
@@ -165,8 +178,6 @@ class Model {
   bool is_read_before_written(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     if (!access.is_write || machine_.levels.empty()) return access.is_write;
-    double bytes = access.bytes;
-    for (std::int64_t size : access.sizes) bytes *= static_cast<double>(size);
     const Piece* lanes = vector();
     const bool is_whole = lanes != nullptr && access.stride(lanes->loop) == 1 &&
                           !access.is_masked &&
@@ -174,7 +185,7 @@ class Model {
     const bool is_read = std::ranges::any_of(nest_.accesses, [&](const NestAccess& other) {
       return !other.is_write && other.storage == access.storage;
     });
-    return !is_whole || is_read || bytes <= machine_.levels.back().bytes;
+    return !is_whole || is_read || bytes_of(access) <= machine_.levels.back().bytes;
   }
 
   static double slower_by(double run) {
@@ -334,17 +345,41 @@ class Model {
     if (access.is_masked) sum.arithmetic += mask_of_lanes * static_cast<double>(stride) + parts;
   }
 
+  // There for some lanes and not for others.
+  static bool is_one_for_lanes(const NestAccess& access, const Piece& lanes) {
+    return access.stride(lanes.loop) == 0 && !access.irregular[lanes.loop];
+  }
+
+  // Copies fill what lies between the lanes.
+  bool writes_in_turns(const NestAccess& access, std::int64_t stride) const {
+    return !access.is_masked && (stride == 2 || stride == 4) &&
+           std::ranges::any_of(plan_.pieces, [&](const Piece& p) {
+             return p.kind == LoopKind::Upcast && p.step == 1 && p.trips == stride &&
+                    !access.irregular[p.loop] && access.stride(p.loop) == 1;
+           });
+  }
+
+  // Interleaved by halves, and written as one.
+  void count_in_turns(double copies, double bytes, std::int64_t stride, Instructions& sum) const {
+    const int steps = std::bit_width(static_cast<std::uint64_t>(stride)) - 1;
+    const double vectors = copies * bytes / machine_.vector_bytes;
+    sum.arithmetic += std::max(copies, vectors) * steps;
+    sum.loads += 2 * std::max(vectors, 1.0);
+  }
+
   // Cycles of the reads and writes of one trip, and the registers that hold them.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
     const double times = upcast_trips(access);
     const Piece* lanes = vector();
     double each = 1;
-    if (lanes != nullptr && access.changes_with(lanes->loop)) {
+    if (lanes != nullptr && access.changes_with(lanes->loop) && !is_one_for_lanes(access, *lanes)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
       const bool is_staged = lies_together(a);
       const bool is_contiguous =
           stride == 1 || is_packed(a) || (is_staged && reads_between(stride, lanes->trips));
+      if (access.is_write && writes_in_turns(access, stride))
+        return count_in_turns(times, static_cast<double>(lanes->trips) * access.bytes, stride, sum);
       if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
         return count_between(times * vectors_wide(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);

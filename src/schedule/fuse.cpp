@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 #include <unordered_map>
 
@@ -120,7 +121,8 @@ class Fuser {
       together += time_with_followers(offer->workload, cut, offer->instances);
       offers.push_back(std::move(*offer));
     }
-    if (together > apart) return false;
+    if (together > apart || (together >= (1 - alike) * apart && is_staged_for_nothing(cut, offers)))
+      return false;
     for (Offer& offer : offers) {
       kernels_[offer.kernel] = std::move(offer.workload);
       result_.placements[cut] = std::move(offer.placement);
@@ -128,6 +130,16 @@ class Fuser {
       update_furthest(offer.kernel);
     }
     return true;
+  }
+
+  // What goes on from a sum costs nothing more where the sum is made, which is not here.
+  bool is_staged_for_nothing(std::size_t cut, const std::vector<Offer>& offers) {
+    const auto is_alone = [&](const Offer& offer) {
+      if (offer.placement.where != Placement::Stage) return false;
+      return time_inside(offer.workload, cut, offer.instances) >
+             time_with_followers(offer.workload, cut, offer.instances);
+    };
+    return is_as_large_as_followers(cut) && std::ranges::all_of(offers, is_alone);
   }
 
   // Of what each cut reads, unless it sums that, what nobody else does and which is or leads to a sum:
@@ -151,16 +163,22 @@ class Fuser {
   }
 
   // The time of a kernel that computes the cut at these places, and of what follows it, in it or apart.
-  double time_with_followers(const Workload& kernel, std::size_t cut, std::vector<Instance> at) {
+  double time_with_followers(const Workload& kernel, std::size_t cut,
+                             const std::vector<Instance>& at) {
     double apart = estimator_.time(kernel);
     if (followers_[cut].empty()) return apart;
-    Workload inside = kernel;
     for (std::size_t follower : followers_[cut]) {
-      add_follower(inside, follower, cut, at);
       const Instance root = nests_.root(bodies_[follower], kernels_.size());
       apart += time_with_followers(estimator_.alone(follower, root), follower, {root});
     }
-    return estimator_.is_allowed(inside) ? std::min(apart, estimator_.time(inside)) : apart;
+    return std::min(apart, time_inside(kernel, cut, at));
+  }
+
+  // The same with all of them in the kernel.
+  double time_inside(Workload kernel, std::size_t cut, std::vector<Instance> at) {
+    for (std::size_t follower : followers_[cut]) add_follower(kernel, follower, cut, at);
+    return estimator_.is_allowed(kernel) ? estimator_.time(kernel)
+                                         : std::numeric_limits<double>::infinity();
   }
 
   void add_follower(Workload& kernel, std::size_t follower, std::size_t cut,

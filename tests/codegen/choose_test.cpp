@@ -468,6 +468,18 @@ TEST_F(Choose, NothingSimplerIsExpectedToBeFaster) {
   }
 }
 
+// What kernels make of a small part of the last cache is still there for the next one.
+TEST_F(Choose, ExpectsWhatIsSmallInTheLastCache) {
+  const Target target = fixed_target();
+  const auto slowest = [&](std::int64_t count) {
+    const UOp kernel = elements(count);
+    return expected_time(kernel.node(), choose_schedule(kernel.node(), target), target)->slowest;
+  };
+  const double last = target.machine.levels.back().bytes;
+  EXPECT_LT(slowest(static_cast<std::int64_t>(last / 16)), target.machine.levels.size() - 1);
+  EXPECT_EQ(slowest(static_cast<std::int64_t>(last)), target.machine.levels.size() - 1);
+}
+
 TEST_F(Choose, ExpectsLessWhereFarRowsAreStaged) {
   const UOp kernel = matmul(2048, 2048, 2048);
   const char* tiles =

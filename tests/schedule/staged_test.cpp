@@ -29,5 +29,15 @@ TEST(Staged, SumsAreHeldWithWhatFollowsThem) {
   EXPECT_EQ(stages, 1U);
 }
 
+// A product of its own adds the bias, and no map of it is filled once more for the windows.
+TEST(Staged, WhatFollowsSumsOfAnotherKernelGoesWithThem) {
+  const Tensor x = normal({1, 64, 80, 80}).conv2d(normal({64, 64, 1, 1}), normal({64}));
+  const Tensor tensor = x.conv2d(normal({64, 1, 3, 3}), normal({64}), {.groups = 64, .padding = 1});
+  Planned planned(tensor, [](const UOp&, Symbol) { return std::optional<double>(); });
+  ASSERT_EQ(planned.plan().steps.size(), 2U);
+  for (const Step& step : planned.plan().steps)
+    for (const Node* node : toposort(step.kernel.node())) EXPECT_NE(node->op(), Op::Stage);
+}
+
 }  // namespace
 }  // namespace weft
