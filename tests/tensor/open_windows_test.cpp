@@ -10,6 +10,7 @@
 #include <weft/weft.h>
 
 #include "../support/errors.h"
+#include "../support/open_sizes.h"
 
 namespace weft {
 namespace {
@@ -17,24 +18,7 @@ namespace {
 constexpr std::int64_t least_size = 5, most_size = 37;
 
 Dim open_time(std::int64_t now, std::int64_t least = least_size) {
-  return make(Op::Bind, {Variable("time", least, most_size), const_int(now)});
-}
-
-// The first elements along the last axis, in memory of their own.
-Tensor first(const Tensor& whole, const Dim& size) {
-  Tensor::Bounds bounds;
-  for (const Dim& all : whole.dims()) bounds.emplace_back(0, all);
-  bounds.back().second = size;
-  return whole.shrink(bounds).contiguous().realize();
-}
-
-// The values, in a frame as large as they can be: what is written beside them is seen.
-std::vector<float> values_of(const Tensor& y, const std::vector<std::int64_t>& most) {
-  Tensor frame = Tensor::full(most, 7.5F).contiguous().realize();
-  Tensor::Bounds bounds;
-  for (const Dim& size : y.dims()) bounds.emplace_back(0, size);
-  frame.shrink(bounds).assign(y);
-  return frame.to_vector<float>();
+  return bound_size("time", least, most_size, now);
 }
 
 struct WindowCase {
@@ -162,7 +146,8 @@ TEST_P(OpenWindows, SeeWhatTheySeeAlongANumber) {
     const Tensor found = each.compute(first(whole, open_time(n)));
     const Tensor expected = each.compute(first(whole, n));
     EXPECT_EQ(found.max_shape(), most);
-    const std::vector<float> values = values_of(found, most), wanted = values_of(expected, most);
+    const std::vector<float> values = values_in_frame(found, most),
+                             wanted = values_in_frame(expected, most);
     for (std::size_t i = 0; i < wanted.size(); ++i)
       ASSERT_NEAR(values[i], wanted[i], 1e-5) << "of " << n << " at " << i;
   }

@@ -45,8 +45,7 @@ Tensor det(const Call& call) {
 }
 
 Tensor conv(const Call& call) {
-  const Tensor x = call.tensor(0), weight = call.tensor(1);
-  return x.conv(weight, call.tensor_or_null(2), conv_options(call, x, weight));
+  return convolved(call, call.tensor(0), call.tensor(1), call.tensor_or_null(2));
 }
 
 // What an axis has more than it should, cut from both sides; where it should have more, zeros follow it.
