@@ -15,6 +15,11 @@ Dim plus(const Dim& size, std::int64_t more) {
   return size.is_symbolic() ? Dim(as_index(size) + more) : Dim(size.uop()->lo() + more);
 }
 
+Dim minus(const Dim& a, const Dim& b) {
+  if (!b.is_symbolic()) return plus(a, -b.uop()->lo());
+  return as_index(a) - as_index(b);
+}
+
 Dim times(const Dim& size, std::int64_t factor) {
   if (factor == 1) return size;
   return size.is_symbolic() ? Dim(as_index(size) * factor) : Dim(size.uop()->lo() * factor);
@@ -43,5 +48,6 @@ Dim simplified(const Dim& size) {
 }
 
 std::int64_t least(const Dim& size) { return size.uop()->lo(); }
+std::int64_t most(const Dim& size) { return size.uop()->hi(); }
 
 }  // namespace weft

@@ -87,6 +87,12 @@ const std::vector<WindowNode>& window_nodes() {
        "AveragePool",
        {{"kernel_shape", {4}}, {"strides", {3}}, {"auto_pad", "SAME_UPPER"}}},
       {"lp", "LpPool", {{"kernel_shape", {2}}, {"strides", {2}}, {"p", 2}}},
+      {"conv_transpose", "ConvTranspose", {{"strides", {2}}, {"pads", {1, 1}}}, {4, 3, 4}},
+      {"conv_transpose_valid", "ConvTranspose", {{"auto_pad", "VALID"}}, {4, 3, 4}},
+      {"conv_transpose_same",
+       "ConvTranspose",
+       {{"strides", {2}}, {"auto_pad", "SAME_UPPER"}},
+       {4, 3, 3}},
       {"global_average", "GlobalAveragePool", {}},
       {"global_max", "GlobalMaxPool", {}},
       {"global_lp", "GlobalLpPool", {{"p", 2}}},
@@ -96,6 +102,29 @@ const std::vector<WindowNode>& window_nodes() {
 
 INSTANTIATE_TEST_SUITE_P(Nodes, OpenWindowNodes, testing::ValuesIn(window_nodes()),
                          [](const auto& info) { return info.param.name; });
+
+// New elements by a whole number for each old one.
+TEST(OpenWindowNodes, ResizeToSeveralTimesTheSize) {
+  for (const auto& [coordinates, rounding] : std::vector<std::pair<std::string, std::string>>{
+           {"asymmetric", "floor"}, {"half_pixel", "round_prefer_floor"}}) {
+    Writer net("resize", 22);
+    const std::string x = net.input("x", Type::F32, {2, 4, "time"});
+    const std::string scales = net.constant("scales", Tensor({1.0F, 1.0F, 3.0F}));
+    net.output(
+        "y",
+        net.node("Resize", {x, "", scales},
+                 {{"coordinate_transformation_mode", coordinates}, {"nearest_mode", rounding}}),
+        Type::F32, {2, 4, ""});
+    const Model model = Model::parse(net.bytes());
+    const Tensor whole = Tensor::rand({2, 4, most_steps}).realize();
+    for (const std::int64_t n : {1, 8, 29}) {
+      const std::vector<std::int64_t> most{2, 4, 3 * most_steps};
+      EXPECT_EQ(values_in_frame(
+                    result_of(model, first(whole, bound_size("time", 1, most_steps, n))), most),
+                values_in_frame(result_of(model, first(whole, n)), most));
+    }
+  }
+}
 
 TEST(OpenWindowNodes, RefuseWhatDependsOnTheSize) {
   const auto error = [](const WindowNode& node) {

@@ -37,6 +37,7 @@ Tensor weight(const std::vector<std::int64_t>& shape) {
 std::vector<WindowCase> window_cases() {
   const Tensor three = weight({4, 6, 3}), two = weight({4, 3, 2}), one = weight({4, 6, 1});
   const Tensor again = weight({4, 4, 3}), plane = weight({4, 2, 3, 3}), bias = weight({4});
+  const Tensor back = weight({6, 4, 4});
   const Tensor box = weight({2, 2, 2, 2, 3}), depthwise = weight({6, 1, 5});
   return {
       {"conv", {2, 6}, [=](const Tensor& x) { return x.conv1d(three, bias); }},
@@ -83,6 +84,24 @@ std::vector<WindowCase> window_cases() {
          const Tensor a = x.conv1d(three, bias, {.stride = 2, .padding = 1}).relu();
          const Tensor b = a + a.conv1d(again, bias, {.padding = 1}).relu();
          return b.conv1d(again, {}, {.stride = 2, .padding = 2});
+       }},
+      {"transposed",
+       {2, 6},
+       [=](const Tensor& x) {
+         return x.conv_transpose1d(back, bias, {.stride = 2, .padding = 1, .output_padding = 1});
+       }},
+      {"transposed far",
+       {2, 6},
+       [=](const Tensor& x) { return x.conv_transpose1d(back, {}, {.stride = 5}); }},
+      {"transposed dilated",
+       {2, 6},
+       [=](const Tensor& x) {
+         return x.conv_transpose1d(back, {}, {.dilation = 2, .padding = 3});
+       }},
+      {"transposed dilated steps",
+       {2, 6},
+       [=](const Tensor& x) {
+         return x.conv_transpose1d(back, {}, {.stride = 3, .dilation = 2, .padding = {{2, 1}}});
        }},
       {"max", {2, 3}, [](const Tensor& x) { return x.max_pool1d(2); }},
       {"max overlapping",

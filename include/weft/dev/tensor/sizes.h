@@ -9,6 +9,7 @@
 namespace weft {
 
 Dim plus(const Dim& size, std::int64_t more);
+Dim minus(const Dim& a, const Dim& b);
 Dim times(const Dim& size, std::int64_t factor);
 Dim floordiv(const Dim& size, std::int64_t divisor);  // by at least 1
 Dim product(const std::vector<Dim>& sizes);
@@ -16,5 +17,6 @@ Dim product(const std::vector<Dim>& sizes);
 Dim simplified(const Dim& size);
 
 std::int64_t least(const Dim& size);
+std::int64_t most(const Dim& size);
 
 }  // namespace weft
