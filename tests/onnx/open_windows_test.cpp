@@ -139,7 +139,7 @@ TEST(OpenWindowNodes, RefuseWhatDependsOnTheSize) {
            {{"", "MaxPool", {{"kernel_shape", {2}}, {"strides", {3}}, {"ceil_mode", 1}}},
             "whether the last of windows that ceil_mode rounds up begins inside"},
            {{"", "MaxPool", {{"kernel_shape", {3}}}},
-            "pads of 0 and 0 around 2 elements for a kernel that spans 3"},
+            "pads of 0 and 0 around at least 2 elements for a kernel that spans 3"},
            {{"", "Conv", {}, {4, 4, 3}}, "does not fit in bind(time, 9) elements, at least 2"}})
     EXPECT_NE(error(node).find(expected), std::string::npos) << error(node);
 }

@@ -20,8 +20,9 @@ struct Pool {
     for (std::size_t i = 0; i < window.kernel.size(); ++i) {
       const auto [before, after] = window.pads[i];
       if (before < 0 || after < 0 || least(whole(i)) + before + after < window.reach(i))
-        call.refuse(fmt::format("pads of {} and {} around {} elements for a kernel that spans {}",
-                                before, after, least(whole(i)), window.reach(i)));
+        call.refuse(fmt::format("pads of {} and {} around {}{} elements for a kernel that spans {}",
+                                before, after, whole(i).is_symbolic() ? "at least " : "",
+                                least(whole(i)), window.reach(i)));
       behind.push_back(whole(i).is_symbolic() ? behind_open(call, i, rounds_up)
                                               : behind_number(i, rounds_up));
     }
