@@ -34,74 +34,88 @@ Tensor weight(const std::vector<std::int64_t>& shape) {
   return (Tensor::rand(shape) - 0.5F).realize();
 }
 
+// Tensors are made when they are needed: what is alive as long as the list is would be in the way of other tests.
 std::vector<WindowCase> window_cases() {
-  const Tensor three = weight({4, 6, 3}), two = weight({4, 3, 2}), one = weight({4, 6, 1});
-  const Tensor again = weight({4, 4, 3}), plane = weight({4, 2, 3, 3}), bias = weight({4});
-  const Tensor back = weight({6, 4, 4});
-  const Tensor box = weight({2, 2, 2, 2, 3}), depthwise = weight({6, 1, 5});
   return {
-      {"conv", {2, 6}, [=](const Tensor& x) { return x.conv1d(three, bias); }},
-      {"padded", {2, 6}, [=](const Tensor& x) { return x.conv1d(three, bias, {.padding = 1}); }},
+      {"conv", {2, 6}, [](const Tensor& x) { return x.conv1d(weight({4, 6, 3}), weight({4})); }},
+      {"padded",
+       {2, 6},
+       [](const Tensor& x) { return x.conv1d(weight({4, 6, 3}), weight({4}), {.padding = 1}); }},
       {"same",
        {2, 6},
-       [=](const Tensor& x) {
-         return x + x.conv1d(depthwise, {}, {.groups = 6, .padding = "same"});
+       [](const Tensor& x) {
+         return x + x.conv1d(weight({6, 1, 5}), {}, {.groups = 6, .padding = "same"});
        }},
       {"uneven",
        {2, 6},
-       [=](const Tensor& x) { return x.conv1d(three, {}, {.padding = {{0, 3}}}); }},
+       [](const Tensor& x) { return x.conv1d(weight({4, 6, 3}), {}, {.padding = {{0, 3}}}); }},
       {"cut",
        {2, 6},
-       [=](const Tensor& x) { return x.conv1d(three, {}, {.padding = {{-1, -1}}}); }},
+       [](const Tensor& x) { return x.conv1d(weight({4, 6, 3}), {}, {.padding = {{-1, -1}}}); }},
       {"stride",
        {2, 6},
-       [=](const Tensor& x) { return x.conv1d(three, {}, {.stride = 2, .padding = 1}); }},
-      {"far", {2, 6}, [=](const Tensor& x) { return x.conv1d(one, {}, {.stride = 4}); }},
+       [](const Tensor& x) {
+         return x.conv1d(weight({4, 6, 3}), {}, {.stride = 2, .padding = 1});
+       }},
+      {"far",
+       {2, 6},
+       [](const Tensor& x) { return x.conv1d(weight({4, 6, 1}), {}, {.stride = 4}); }},
       {"dilation",
        {2, 6},
-       [=](const Tensor& x) { return x.conv1d(three, {}, {.dilation = 2, .padding = 2}); }},
+       [](const Tensor& x) {
+         return x.conv1d(weight({4, 6, 3}), {}, {.dilation = 2, .padding = 2});
+       }},
       {"dilated steps",
        {2, 6},
-       [=](const Tensor& x) {
-         return x.conv1d(three, {}, {.stride = 3, .dilation = 2, .padding = 2});
+       [](const Tensor& x) {
+         return x.conv1d(weight({4, 6, 3}), {}, {.stride = 3, .dilation = 2, .padding = 2});
        }},
-      {"groups", {2, 6}, [=](const Tensor& x) { return x.conv1d(two, {}, {.groups = 2}); }},
+      {"groups",
+       {2, 6},
+       [](const Tensor& x) { return x.conv1d(weight({4, 3, 2}), {}, {.groups = 2}); }},
       {"plane",
        {1, 2, 4},
-       [=](const Tensor& x) { return x.conv2d(plane, bias, {.stride = 2, .padding = 1}); }},
+       [](const Tensor& x) {
+         return x.conv2d(weight({4, 2, 3, 3}), weight({4}), {.stride = 2, .padding = 1});
+       }},
       {"both axes",
        {1, 2},
-       [=](const Tensor& x) {
+       [](const Tensor& x) {
          const Tensor square = x.unsqueeze(3) * x.unsqueeze(2);
-         return square.conv2d(plane, bias, {.padding = 1}).sum(2);
+         return square.conv2d(weight({4, 2, 3, 3}), weight({4}), {.padding = 1}).sum(2);
        }},
       {"box",
        {1, 2, 3, 4},
-       [=](const Tensor& x) { return x.conv3d(box, {}, {.padding = {0, 0, 1}}); }},
+       [](const Tensor& x) {
+         return x.conv3d(weight({2, 2, 2, 2, 3}), {}, {.padding = {0, 0, 1}});
+       }},
       {"layers",
        {2, 6},
-       [=](const Tensor& x) {
-         const Tensor a = x.conv1d(three, bias, {.stride = 2, .padding = 1}).relu();
-         const Tensor b = a + a.conv1d(again, bias, {.padding = 1}).relu();
-         return b.conv1d(again, {}, {.stride = 2, .padding = 2});
+       [](const Tensor& x) {
+         const Tensor a =
+             x.conv1d(weight({4, 6, 3}), weight({4}), {.stride = 2, .padding = 1}).relu();
+         const Tensor b = a + a.conv1d(weight({4, 4, 3}), weight({4}), {.padding = 1}).relu();
+         return b.conv1d(weight({4, 4, 3}), {}, {.stride = 2, .padding = 2});
        }},
       {"transposed",
        {2, 6},
-       [=](const Tensor& x) {
-         return x.conv_transpose1d(back, bias, {.stride = 2, .padding = 1, .output_padding = 1});
+       [](const Tensor& x) {
+         return x.conv_transpose1d(weight({6, 4, 4}), weight({4}),
+                                   {.stride = 2, .padding = 1, .output_padding = 1});
        }},
       {"transposed far",
        {2, 6},
-       [=](const Tensor& x) { return x.conv_transpose1d(back, {}, {.stride = 5}); }},
+       [](const Tensor& x) { return x.conv_transpose1d(weight({6, 4, 4}), {}, {.stride = 5}); }},
       {"transposed dilated",
        {2, 6},
-       [=](const Tensor& x) {
-         return x.conv_transpose1d(back, {}, {.dilation = 2, .padding = 3});
+       [](const Tensor& x) {
+         return x.conv_transpose1d(weight({6, 4, 4}), {}, {.dilation = 2, .padding = 3});
        }},
       {"transposed dilated steps",
        {2, 6},
-       [=](const Tensor& x) {
-         return x.conv_transpose1d(back, {}, {.stride = 3, .dilation = 2, .padding = {{2, 1}}});
+       [](const Tensor& x) {
+         return x.conv_transpose1d(weight({6, 4, 4}), {},
+                                   {.stride = 3, .dilation = 2, .padding = {{2, 1}}});
        }},
       {"max", {2, 3}, [](const Tensor& x) { return x.max_pool1d(2); }},
       {"max overlapping",
@@ -144,8 +158,8 @@ std::vector<WindowCase> window_cases() {
       {"repeat", {2, 3}, [](const Tensor& x) { return x.repeat({1, 1, 2}); }},
       {"pool of layers",
        {2, 6},
-       [=](const Tensor& x) {
-         return x.conv1d(three, bias, {.padding = 1})
+       [](const Tensor& x) {
+         return x.conv1d(weight({4, 6, 3}), weight({4}), {.padding = 1})
              .relu()
              .max_pool1d(3, {.stride = 2, .padding = 1});
        }},
