@@ -8,7 +8,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
-#include "assume.h"
+#include "long_division.h"
 
 namespace weft {
 namespace {
@@ -242,13 +242,14 @@ UOp without_factor(const Node* product, const Node* n) {
   return rest.is_null() ? rest : rest * UOp(product->src(1));
 }
 
-// By n > 0 that is no constant: terms with the factor n come out, and so does what all of n's
-// terms have in common.
+// By n > 0 that is no constant. Where it is open between which multiples of n x lies, terms with the
+// factor n come out, and so does what all of n's terms have in common.
 UOp divide_by_symbol(const Match& m) {
   const Node* root = m.root();
   const Node* n = root->src(1);
   const bool quotient = root->op() == Op::FloorDiv;
   if (n->is_const() || !n->dtype().is_int() || n->bounds().lo <= 0) return {};
+  if (UOp known = long_division(root, m.context<Assumptions>()); !known.is_null()) return known;
   const auto x = Sum::of(root->src(0)), divisor = Sum::of(n);
   if (!x || !divisor) return {};
   UOp whole;

@@ -2,29 +2,37 @@
 
 #include <algorithm>
 
+#include <weft/dev/rules/polynomial.h>
+
 namespace weft {
 namespace {
 
-// A product of sizes, in a form that is equal for equal products.
+// A product of sizes. What is symbolic is multiplied out, since (n + 1)*2 may have become n*2 + 2.
 class Product {
  public:
   void multiply(const Node* size) {
+    most_ *= static_cast<double>(size->bounds().hi);
     std::int64_t product = 0;
-    if (size->is_const() && !__builtin_mul_overflow(constant_, size->lo(), &product))
-      constant_ = product;
+    if (size->is_const() && !__builtin_mul_overflow(number_, size->lo(), &product))
+      number_ = product;
     else
-      symbols_.insert(std::ranges::upper_bound(symbols_, size), size);
+      symbols_ = symbols_.value_or(Polynomial(1)) * Polynomial::of(size);
   }
   // The shorter of two unequal ones has to go on to meet the other.
-  bool is_shorter_than(const Product& other) const {
-    if (symbols_.size() != other.symbols_.size()) return symbols_.size() < other.symbols_.size();
-    return constant_ < other.constant_;
+  bool is_shorter_than(const Product& other) const { return most_ < other.most_; }
+  friend bool operator==(const Product& a, const Product& b) {
+    if (!a.symbols_ && !b.symbols_) return a.number_ == b.number_;
+    return a.whole() == b.whole();
   }
-  friend bool operator==(const Product&, const Product&) = default;
 
  private:
-  std::int64_t constant_ = 1;
-  std::vector<const Node*> symbols_;
+  Polynomial whole() const {
+    return symbols_ ? *symbols_ * Polynomial(number_) : Polynomial(number_);
+  }
+
+  double most_ = 1;
+  std::int64_t number_ = 1;
+  std::optional<Polynomial> symbols_;
 };
 
 UOp flattened(NodeList sizes, std::span<const UOp> indices) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <weft/dev/tensor/sizes.h>
 #include <weft/error.h>
 
 #include "conv_args.h"
@@ -25,7 +26,7 @@ Tensor spread(const Tensor& tensor, std::int64_t axis, std::int64_t zeros) {
 
 // The last axes from the elements `first` on, as many as `sizes` says, with zeros around them.
 Tensor cropped(const Tensor& tensor, const std::vector<std::int64_t>& first,
-               const std::vector<std::int64_t>& sizes) {
+               const std::vector<Dim>& sizes) {
   Tensor::Bounds missing, bounds;
   const std::size_t others = tensor.uop()->dims().size() - first.size();
   for (std::size_t axis = 0; axis < others; ++axis) {
@@ -33,10 +34,12 @@ Tensor cropped(const Tensor& tensor, const std::vector<std::int64_t>& first,
     bounds.emplace_back(0, tensor.dims()[axis]);
   }
   for (std::size_t i = 0; i < first.size(); ++i) {
-    const std::int64_t front = std::max<std::int64_t>(0, -first[i]), end = first[i] + sizes[i];
-    const std::int64_t size = tensor.size(static_cast<std::int64_t>(others + i));
-    missing.emplace_back(front, std::max<std::int64_t>(0, end - size));
-    bounds.emplace_back(front + first[i], front + end);
+    const std::int64_t front = std::max<std::int64_t>(0, -first[i]);
+    const Dim end = plus(sizes[i], first[i]);
+    // What is missing behind is the same for all sizes: both grow by a stride for each element.
+    const Dim behind = simplified(minus(end, tensor.dims()[others + i]));
+    missing.emplace_back(front, std::max<std::int64_t>(0, least(behind)));
+    bounds.emplace_back(front + first[i], simplified(plus(end, front)));
   }
   return tensor.pad(missing).shrink(bounds);
 }
@@ -73,13 +76,14 @@ std::vector<Phases> phases_of(std::int64_t zeros, std::int64_t size, std::int64_
 struct Axis {
   std::int64_t stride, dilation;
   std::int64_t zeros, phases = 0, taps = 0;
-  std::int64_t first = 0, size = 0;  // which outputs are wanted
-  Padding::Sides around = {};        // with all taps
+  std::int64_t first = 0;      // of the outputs that are wanted
+  Dim size = 0;                // and how many these are
+  Padding::Sides around = {};  // with all taps
   std::vector<Phases> parts = {};
 };
 
 // `size` inputs and `more` outputs than these have.
-Axis axis_of(const Window& window, std::size_t i, std::int64_t size, std::int64_t more) {
+Axis axis_of(const Window& window, std::size_t i, const Dim& size, std::int64_t more) {
   const auto [before, after] = window.padding[i];
   const std::int64_t stride = window.stride[i], zeros = zeros_in_front(window, i);
   const std::int64_t elements = stride == 1 ? window.kernel[i] : zeros + window.reach(i);
@@ -87,14 +91,15 @@ Axis axis_of(const Window& window, std::size_t i, std::int64_t size, std::int64_
   axis.phases = std::min(stride, elements);
   axis.taps = (elements + axis.phases - 1) / axis.phases;
   axis.parts = phases_of(zeros, elements, axis.phases);
-  axis.size = (size - 1) * stride + window.reach(i) - before - after + more;
+  const std::int64_t beyond = window.reach(i) - stride - before - after + more;
+  axis.size = simplified(plus(times(size, stride), beyond));
   // The convolution itself can leave out rows that are cut off, as far as they are padding.
   const std::int64_t whole = axis.dilation * (axis.taps - 1), front = before + zeros;
   const auto left_out = [&](std::int64_t rows) { return std::clamp<std::int64_t>(rows, 0, whole); };
   const std::int64_t ahead = left_out(front / stride);
   axis.first = front - ahead * stride;
-  const std::int64_t wanted = (axis.first + axis.size + stride - 1) / stride;
-  axis.around = {whole - ahead, whole - left_out(size + whole - ahead - wanted)};
+  const std::int64_t more_rows = floor_div(axis.first + beyond + stride - 1, stride);
+  axis.around = {whole - ahead, whole - left_out(whole - ahead - more_rows)};
   return axis;
 }
 
@@ -194,17 +199,18 @@ Tensor Tensor::conv_transpose(const Tensor& weight, const Tensor& bias,
   const std::size_t n = window.kernel.size();
   const std::vector<std::int64_t> more = options.output_padding.of(n, op);
   std::vector<Axis> axes;
-  std::vector<std::int64_t> first, sizes, phases;
+  std::vector<std::int64_t> first, phases;
+  std::vector<Dim> sizes;
   for (std::size_t i = 0; i < n; ++i) {
     if (more[i] < 0 || more[i] >= std::max(window.stride[i], window.dilation[i]))
       user_error(
           fmt::format("{}: an output padding of {} is not below the stride {} or the dilation {}",
                       op, more[i], window.stride[i], window.dilation[i]));
-    axes.push_back(axis_of(window, i, size(static_cast<std::int64_t>(2 + i)), more[i]));
+    axes.push_back(axis_of(window, i, dims()[2 + i], more[i]));
     first.push_back(axes[i].first);
     sizes.push_back(axes[i].size);
     phases.push_back(axes[i].phases);
-    if (sizes[i] < 1)
+    if (least(sizes[i]) < 1)
       user_error(
           fmt::format("{}: padding of {} and {} leaves nothing of axis {} for shape {} and a "
                       "weight of shape {}",

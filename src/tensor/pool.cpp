@@ -1,14 +1,17 @@
 // Pools: what a window sees, as one number.
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/tensor/sizes.h>
 #include <weft/error.h>
 #include <weft/functional.h>
 
 #include "functions.h"
 #include "largest.h"
+#include "ops.h"
 #include "taps.h"
 #include "windows.h"
 
@@ -34,14 +37,29 @@ Window pool_window(const char* op, const Tensor& x, const PerDim& kernel,
   return window;
 }
 
+DType dtype_for(const Dim& size) {
+  return size.uop()->hi() > std::numeric_limits<std::int32_t>::max() ? dtypes::i64 : dtypes::i32;
+}
+
+// A size as a scalar, and 0, 1 ... size-1.
+Tensor number_of(const Dim& size, const Tensor& like) {
+  return Tensor::from({converted(size.uop(), dtype_for(size)), Symbol(like.device()), false});
+}
+Tensor places_of(const Dim& size, const Tensor& like) {
+  return Tensor::from({counted(size.uop(), dtype_for(size)), Symbol(like.device()), false});
+}
+
 // How many elements each place of the window sees along an axis; what is padding counts or does not.
 Tensor seen_along(const Tensor& x, const Window& window, std::size_t i, bool count_padding) {
   const auto [before, after] = window.padding[i];
-  const std::int64_t size = x.size(static_cast<std::int64_t>(i) - std::ssize(window.kernel));
-  const std::int64_t whole = size + before + after, k = window.kernel[i], d = window.dilation[i];
-  const std::int64_t outputs = (whole + window.beyond[i] - window.reach(i)) / window.stride[i] + 1;
-  const std::int64_t first = count_padding ? 0 : before, end = count_padding ? whole : first + size;
-  const Tensor place = Tensor::arange(outputs, {.device = x.device()}) * window.stride[i];
+  const std::vector<Dim> sizes = x.dims();
+  const Dim& size = sizes[sizes.size() - window.kernel.size() + i];
+  const Dim whole = plus(size, before + after);
+  const std::int64_t k = window.kernel[i], d = window.dilation[i];
+  const std::int64_t first = count_padding ? 0 : before;
+  const Tensor end = number_of(count_padding ? whole : plus(size, first), x);
+  const Dim outputs = window.outputs(i, plus(whole, window.beyond[i]));
+  const Tensor place = places_of(outputs, x) * window.stride[i];
   const Tensor seen = ((end - 1 - place).floordiv(d) + 1).minimum(k);
   const Tensor unseen = first == 0 ? Tensor() : -(place - first).floordiv(d).minimum(0);
   return first == 0 ? seen : seen - unseen;
@@ -63,18 +81,18 @@ struct Seen {
         elements(windows(padded(x, window, lowest(x.dtype())), window)) {
     const std::vector<Dim> all = x.dims();
     const auto n = static_cast<std::ptrdiff_t>(window.kernel.size());
-    const Shape spatial(std::vector<Dim>(all.end() - n, all.end()));
-    for (const Dim& size : spatial.dims()) count *= constant_size(window.op, size.uop());
-    const Tensor places = Tensor::arange(count, 0, -1, {.device = x.device()}).reshape(spatial);
-    behind = windows(padded(places, window), window);
+    const std::vector<Dim> spatial(all.end() - n, all.end());
+    const Dim all_places = product(spatial);
+    count = number_of(all_places, x);
+    behind =
+        windows(padded((count - places_of(all_places, x)).reshape(Shape(spatial)), window), window);
   }
 
   Tensor most() const { return largest(elements, behind, axes); }
 
   const AxisList axes;
   const Tensor elements;
-  std::int64_t count = 1;
-  Tensor behind;
+  Tensor count, behind;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/ir/node.h>
+#include <weft/dev/tensor/sizes.h>
 #include <weft/error.h>
 
 #include "counts.h"
@@ -28,9 +29,8 @@ Tensor Tensor::repeat(const Shape& times) const {
     if (count < 0) user_error(fmt::format("repeat: {} times: want at least 0", count));
     apart.insert(apart.end(), {Dim(1), sizes[i]});
     together.insert(together.end(), {Dim(count), sizes[i]});
-    result.emplace_back(
-        count == 1 ? sizes[i]
-                   : Dim(elements_of("repeat", count, constant_size("repeat", sizes[i].uop()))));
+    if (!sizes[i].is_symbolic()) elements_of("repeat", count, sizes[i].uop()->lo());
+    result.push_back(weft::times(sizes[i], count));
   }
   return reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result));
 }
@@ -99,7 +99,7 @@ Tensor Tensor::roll(const std::vector<std::int64_t>& shifts,
 Tensor Tensor::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) const {
   const Called called;
   const std::int64_t at = axis_of("unfold", axis, ndim());
-  if (size < 1 || step < 1 || size > this->size(at))
+  if (size < 1 || step < 1 || size > least(dims()[static_cast<std::size_t>(at)]))
     user_error(fmt::format("unfold: windows of {}, {} apart, along axis {} of shape {}", size, step,
                            at, shape_text(uop())));
   return windows(movedim(at, -1), {"unfold", {size}, step, 1, 0}).movedim(-2, at);

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/ir/value.h>
+#include <weft/dev/tensor/sizes.h>
 #include <weft/error.h>
 
 #include "ops.h"
@@ -42,27 +43,46 @@ void want_axes(const Tensor& tensor, const Window& window) {
 
 }  // namespace
 
+Dim Window::outputs(std::size_t i, const Dim& size) const {
+  if (least(size) < reach(i))
+    user_error(fmt::format("{}: a kernel of {} with dilation {} does not fit in {} elements{}", op,
+                           kernel[i], dilation[i], size_text(size.uop()),
+                           size.is_symbolic() ? fmt::format(", at least {}", least(size)) : ""));
+  return simplified(plus(floordiv(plus(size, -reach(i)), stride[i]), 1));
+}
+
 void Window::round_up(const Tensor& tensor) {
   want_axes(tensor, *this);
+  const std::vector<Dim> dims = tensor.dims();
   for (std::size_t i = 0; i < kernel.size(); ++i) {
     const auto [before, after] = padding[i];
-    const std::int64_t size = tensor.size(static_cast<std::int64_t>(i) - std::ssize(kernel));
-    const std::int64_t room = size + before + after - reach(i), rest = room % stride[i];
-    if (room >= 0 && rest != 0 && room - rest + stride[i] < size + before)
+    const Dim& size = dims[dims.size() - kernel.size() + i];
+    if (size.is_symbolic()) {
+      if (after + stride[i] > reach(i))
+        user_error(fmt::format(
+            "{}: along the open size {} it depends on the size whether the last of windows that "
+            "are rounded up begins inside: want a stride of {} at most, not {}",
+            op, size_text(size.uop()), reach(i) - after, stride[i]));
+      beyond[i] = stride[i] - 1;
+      continue;
+    }
+    const std::int64_t number = least(size), room = number + before + after - reach(i);
+    const std::int64_t rest = room % stride[i];
+    if (room >= 0 && rest != 0 && room - rest + stride[i] < number + before)
       beyond[i] = stride[i] - rest;
   }
 }
 
 Tensor padded(const Tensor& tensor, const Window& window, Scalar value) {
   want_axes(tensor, window);
-  Tensor::Bounds bounds(static_cast<std::size_t>(tensor.ndim()) - window.kernel.size(), {0, 0});
+  const std::vector<Dim> sizes = tensor.dims();
+  Tensor::Bounds bounds(sizes.size() - window.kernel.size(), {0, 0});
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
     const auto [before, after] = window.padding[i];
     const auto taken = -std::min<std::int64_t>(before, 0) - std::min<std::int64_t>(after, 0);
-    const auto axis = static_cast<std::int64_t>(bounds.size());
-    if (taken > 0 && taken > tensor.size(axis))
+    if (taken > 0 && taken > least(sizes[bounds.size()]))
       user_error(fmt::format("{}: padding of {} and {} takes more than axis {} of shape {} has",
-                             window.op, before, after, axis, shape_text(tensor.uop())));
+                             window.op, before, after, bounds.size(), shape_text(tensor.uop())));
     bounds.emplace_back(before, after + window.beyond[i]);
   }
   return tensor.pad(bounds, value);
@@ -74,12 +94,6 @@ Scalar lowest(DType dtype) {
 }
 
 namespace {
-
-void want_room(const Window& window, std::size_t axis, std::int64_t size) {
-  if (size < window.reach(axis))
-    user_error(fmt::format("{}: a kernel of {} with dilation {} does not fit in {} elements",
-                           window.op, window.kernel[axis], window.dilation[axis], size));
-}
 
 // Each element is in one window at most, and windows have no gaps.
 bool are_side_by_side(const Window& window) {
@@ -100,11 +114,9 @@ Tensor windows_side_by_side(const Tensor& tensor, const Window& window) {
     order.push_back(static_cast<std::int64_t>(i));
   }
   for (std::size_t i = 0; i < window.kernel.size(); ++i) {
-    const std::int64_t size = constant_size(window.op, sizes[batch + i].uop());
-    const std::int64_t width = window.kernel[i], count = size / width;
-    want_room(window, i, size);
-    used.emplace_back(0, count * width);
-    apart.insert(apart.end(), {Dim(count), Dim(width)});
+    const Dim count = window.outputs(i, sizes[batch + i]);
+    used.emplace_back(0, times(count, window.kernel[i]));
+    apart.insert(apart.end(), {count, Dim(window.kernel[i])});
   }
   for (std::size_t offset : {0, 1})
     for (std::size_t i = 0; i < window.kernel.size(); ++i)
@@ -112,29 +124,30 @@ Tensor windows_side_by_side(const Tensor& tensor, const Window& window) {
   return tensor.shrink(used).reshape(Shape(apart)).permute(order);
 }
 
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return -floor_div(-a, b); }
+
 // In rows one dilation longer than the axis, element o*stride of row k is element o*stride + k*dilation
 // of the axis: rows of the axis repeated end to end. Where strides reach further than a row has room,
-// it is longer by whole axes.
+// it is longer by whole axes: as many as the shortest axis needs.
 Tensor seen(const Tensor& tensor, const Window& window) {
   const std::size_t n = window.kernel.size();
   const std::vector<Dim> sizes = tensor.dims();
   const std::vector<Dim> batch(sizes.begin(), sizes.end() - static_cast<std::ptrdiff_t>(n));
   const std::size_t b = batch.size();
-  std::vector<Dim> times(b, Dim(1)), rows = batch;
+  std::vector<Dim> repeats(b, Dim(1)), rows = batch;
   Tensor::Bounds all, used, first;
   for (const Dim& size : batch)
     for (Tensor::Bounds* bounds : {&all, &used, &first}) bounds->emplace_back(0, size);
   for (std::size_t i = 0; i < n; ++i) {
-    const std::int64_t size = constant_size(window.op, sizes[b + i].uop()), k = window.kernel[i];
-    const std::int64_t s = window.stride[i], d = window.dilation[i], room = size - window.reach(i);
-    want_room(window, i, size);
-    const std::int64_t outputs = room / s + 1;
-    const std::int64_t copies = std::max<std::int64_t>(1, (outputs * s - d + size - 1) / size);
-    const std::int64_t row = size * copies + d;
-    times.emplace_back((k * row + size - 1) / size);
-    all.emplace_back(0, k * row);
-    rows.insert(rows.end(), {Dim(k), Dim(row)});
-    used.insert(used.end(), {{0, k}, {0, outputs * s}});
+    const Dim &size = sizes[b + i], outputs = window.outputs(i, size);
+    const std::int64_t k = window.kernel[i], s = window.stride[i], d = window.dilation[i];
+    const std::int64_t beyond = std::max<std::int64_t>(0, s - window.reach(i) - d);
+    const std::int64_t copies = 1 + ceil_div(beyond, least(size));
+    const Dim row = plus(times(size, copies), d);
+    repeats.emplace_back(k * copies + ceil_div(k * d, least(size)));
+    all.emplace_back(0, times(row, k));
+    rows.insert(rows.end(), {Dim(k), row});
+    used.insert(used.end(), {{0, k}, {0, times(outputs, s)}});
     first.insert(first.end(), {{0, k}, {0, outputs}, {0, 1}});
   }
   std::vector<Dim> apart = batch, together = batch;
@@ -148,7 +161,7 @@ Tensor seen(const Tensor& tensor, const Window& window) {
     apart.insert(apart.end(), {Dim(window.kernel[i]), outputs, Dim(window.stride[i])});
     together.insert(together.end(), {Dim(window.kernel[i]), outputs});
   }
-  return tensor.repeat(Shape(times))
+  return tensor.repeat(Shape(repeats))
       .shrink(all)
       .reshape(Shape(rows))
       .shrink(used)

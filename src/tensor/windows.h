@@ -14,6 +14,8 @@ struct Window {
          const PerDim& dilations, const Padding& paddings);
 
   std::int64_t reach(std::size_t i) const { return dilation[i] * (kernel[i] - 1) + 1; }
+  // How many there are along an axis of this size, with all that is around it; refused where there may be none.
+  Dim outputs(std::size_t i, const Dim& size) const;
   void want_no_negative_padding() const;  // as pools and unfold() do; others take elements away
   // Lets windows that begin before the end of the tensor's axes end beyond it.
   void round_up(const Tensor& tensor);

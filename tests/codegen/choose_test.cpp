@@ -395,6 +395,44 @@ TEST_F(Choose, ThreadsShareOpenLoops) {
   EXPECT_EQ(family_of(few, LoopKind::Thread), "") << to_string(few);
 }
 
+// (channels, n) of a product that is summed: where all channels read the same of what is open, and are many.
+TEST_F(Choose, KnownLoopsInsideOfOpenOnesAreLanes) {
+  const auto chosen_for = [](std::int64_t channels, bool is_depthwise) {
+    const UOp n =
+        make(Op::Variable, {}, dtypes::index, VariableArg{Symbol("n"), fresh_id(), 1, 512});
+    const UOp c = loop(channels), t = range(n, fresh_id().value), l = reduction(24);
+    const UOp row = is_depthwise ? c : l;
+    const UOp x = load(place(param(1, Access::Read, {size(64), n}), {row, t}));
+    const UOp w = load(place(param(2, Access::Read, {size(channels), size(24)}), {c, l}));
+    const UOp out = place(param(0, Access::Write, {size(channels), n}), {c, t});
+    const UOp beside = load(place(param(3, Access::Read, {size(channels), n}), {c, t}));
+    const UOp kernel = kernel_of(over(put(out, reduce(Op::Add, {x * w, l}) + beside), {c, t}));
+    const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+    EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+    return chosen;
+  };
+  const Schedule many = chosen_for(64, false);
+  EXPECT_TRUE(has(many, LoopKind::Vector, "r0")) << to_string(many);
+  for (const Schedule& other : {chosen_for(4, false), chosen_for(64, true)})
+    EXPECT_FALSE(has(other, LoopKind::Vector, "r0")) << to_string(other);
+}
+
+// Dealt in parts, the loop that a window is staged in has its trips inside of them.
+TEST_F(Choose, StagesInTripsOfOpenLoopsThatThreadsShare) {
+  const UOp n =
+      make(Op::Variable, {}, dtypes::index, VariableArg{Symbol("n"), fresh_id(), 16, 512});
+  const UOp c = loop(64), t = range(n, fresh_id().value), l = reduction(64), k = reduction(3);
+  const UOp at = t + k - 1, inside = (at >= 0) & (at < n);
+  const UOp x = load(place(param(1, Access::Read, {size(64), n}), {l, at}, inside));
+  const UOp w = load(place(param(2, Access::Read, {size(64), size(64), size(3)}), {c, l, k}));
+  const UOp out = place(param(0, Access::Write, {size(64), n}), {c, t});
+  const UOp kernel = kernel_of(over(put(out, reduce(Op::Add, {x * w, l, k})), {c, t}));
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target(4));
+  EXPECT_TRUE(stages(chosen, "p2")) << to_string(chosen);
+  EXPECT_TRUE(has(chosen, LoopKind::Thread, "r1")) << to_string(chosen);
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+}
+
 TEST_F(Choose, EachNestHasLanesOfItsOwn) {
   const Schedule chosen = choose_schedule(shares(512, 4096).node(), fixed_target(4));
   for (const char* loop : {"r1", "k0", "k1", "v1"})

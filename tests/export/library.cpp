@@ -2,14 +2,18 @@
 
 #include <dlfcn.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "../support/guarded.h"
 
 namespace weft {
 namespace {
@@ -88,14 +92,17 @@ const weft_library_description& ExportedLibrary::about(const std::string& entry)
 
 int ExportedLibrary::call(const weft_library_description& entry, const std::vector<Tensor>& inputs,
                           std::vector<Bytes>& outputs, const Beside& beside) const {
-  std::vector<Bytes> memory;
+  std::deque<Guarded> memory;  // a read behind an input ends the process
   std::vector<void*> pointers;
-  for (const Tensor& input : inputs) memory.push_back(bytes_of(input));
+  for (const Tensor& input : inputs) {
+    const Bytes bytes = bytes_of(input);
+    std::ranges::copy(bytes, memory.emplace_back(bytes.size()).data());
+    pointers.push_back(memory.back().data());
+  }
   outputs.clear();
   for (std::uint32_t i = entry.inputs; i < entry.inputs + entry.outputs; ++i)
     outputs.emplace_back(entry.ports[i].bytes, std::byte(0xa5));
-  for (std::vector<Bytes>* all : {&memory, &outputs})
-    for (Bytes& each : *all) pointers.push_back(each.data());
+  for (Bytes& each : outputs) pointers.push_back(each.data());
   std::vector<std::int64_t> sizes = beside.sizes;
   if (entry.size_count > 0) pointers.push_back(sizes.data());
   if (entry.state_bytes > 0) pointers.push_back(beside.state);

@@ -112,6 +112,37 @@ UOp random_float(std::uint64_t seed) {
   return RandomExpression(seed, dtypes::i8).real(seed % 3 == 0 ? dtypes::f16 : dtypes::f32);
 }
 
+// What is divided by a size, as windows along an open axis are: loops up to sizes made of one, times numbers, sizes and
+// each other.
+UOp random_division_by_size(std::uint64_t seed) {
+  std::mt19937_64 random(seed);
+  const auto between = [&](std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(random() % static_cast<std::uint64_t>(hi - lo + 1));
+  };
+  const std::int64_t least = between(1, 6);
+  const UOp n = make(Op::Variable, {}, dtypes::index,
+                     VariableArg{Symbol(std::string("n")), {50}, least, least + between(0, 12)});
+  const auto size = [&] {
+    const UOp part = random() % 2 == 0 ? n : (n + between(-3, 3)) / between(2, 4);
+    return part * between(1, 2) + between(-2, 4);
+  };
+  const auto count = [&](std::uint64_t id) {
+    const UOp most = size();
+    return range(random() % 3 == 0 || most->lo() < 1 ? const_int(between(1, 4)) : most, id);
+  };
+  const UOp divisor = random() % 4 == 0 ? n : size() + between(0, 5);
+  UOp x = const_int(between(-3, 3));
+  for (std::uint64_t id = 0; id < 3; ++id) {
+    const UOp term = count(id) * between(-2, 3);
+    x = x + (random() % 3 != 0 ? term : random() % 2 == 0 ? term * divisor : term * (n + 1));
+  }
+  return make(random() % 2 == 0 ? Op::FloorMod : Op::FloorDiv, {x, divisor});
+}
+
+TEST(SymbolicProperty, DivisionsBySizesKeepTheirValue) {
+  check_all(cases(3'000, 30'000), simplified, random_division_by_size);
+}
+
 TEST(SymbolicProperty, IndicesKeepTheirValue) {
   check_all(cases(8'000, 100'000), simplified, random_index);
 }

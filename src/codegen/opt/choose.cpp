@@ -20,6 +20,7 @@
 #include "nest_choice.h"
 #include "nest_of.h"
 #include "online.h"
+#include "open_loops.h"
 #include "scan_schedule.h"
 #include "share.h"
 
@@ -58,13 +59,13 @@ struct Schedules {
   std::optional<double> seconds;  // of that; nothing where the model does not know all of it
 };
 
-// Of a kernel whose loops stand in several nests.
+// Of a kernel whose loops stand in several nests. Its schedule begins with what is given.
 class Several {
  public:
   Several(const Node* kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
-  Schedules best() {
-    std::vector<Schedule> begun{values_to_stage(kernel_, target_)};
+  Schedules best(const Schedule& first) {
+    std::vector<Schedule> begun{joined(first, values_to_stage(kernel_, target_))};
     const Schedules plain = best_after(begun[0]);
     if (!plain.seconds) return plain;
     for (const Schedule& batch : batches(kernel_)) begun.push_back(joined(begun[0], batch));
@@ -130,6 +131,12 @@ class Several {
     return part;
   }
 
+  // What is read ahead in each trip of a loop still is where that is dealt in parts: its trips have another name then.
+  static void stage_in_parts(Schedule& schedule, const std::string& dealt) {
+    for (Action& action : schedule)
+      if (action.type == Action::Stage && action.at == dealt) action.at += ".1";
+  }
+
   // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
   // of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
   Schedules best_after(Schedule schedule, double most = std::numeric_limits<double>::infinity()) {
@@ -166,6 +173,8 @@ class Several {
     // What nests do with loops of their own leaves alone those around all of them.
     const Schedule shared = share_outermost(loops, target_.machine);
     if (!shared.empty()) seconds /= target_.machine.workers;
+    for (const Action& action : shared)
+      if (action.type == Action::Deal) stage_in_parts(schedule, action.name);
     add(shared);
     return {{schedule}, open.empty() ? std::optional(seconds) : std::nullopt};
   }
@@ -184,7 +193,8 @@ Schedules best_schedules(const Node* kernel, const Target& target, std::size_t m
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
   const bool is_one = nests.size() == 1 && nests[0].is_whole;
   // Threads share what stands around a nest as they do for several.
-  if (!is_one || nests[0].nest.loops[0].is_around) return Several(kernel, target).best();
+  if (!is_one || nests[0].nest.loops[0].is_around)
+    return Several(kernel, target).best(is_one ? open_loops_outermost(kernel, target) : Schedule());
   Schedules schedules;
   for (Chosen& chosen : best_of(nests[0], target, most)) {
     if (schedules.best.empty()) schedules.seconds = chosen.seconds;

@@ -7,24 +7,21 @@
 namespace weft::onnx {
 namespace {
 
-Tensor convolved(const Call& call, const Tensor& x, const Tensor& weight) {
-  return x.conv(weight, call.tensor_or_null(2), conv_options(call, x, weight));
-}
-
 Tensor activated_as_asked(const Call& call, const Tensor& x) {
   return activated(call, x, call.attr("activation", ""),
                    call.attr("activation_params", std::vector<double>()));
 }
 
 Tensor fused_conv(const Call& call) {
-  Tensor y = convolved(call, call.tensor(0), call.tensor(1));
+  Tensor y = convolved(call, call.tensor(0), call.tensor(1), call.tensor_or_null(2));
   if (call.has(3)) y = y + call.tensor(3);
   return activated_as_asked(call, y);
 }
 
 // Channels last; the weights are as ever.
 Tensor nhwc_conv(const Call& call) {
-  return convolved(call, call.tensor(0).movedim(-1, 1), call.tensor(1)).movedim(1, -1);
+  const Tensor x = call.tensor(0).movedim(-1, 1);
+  return convolved(call, x, call.tensor(1), call.tensor_or_null(2)).movedim(1, -1);
 }
 
 Tensor nhwc_fused_conv(const Call& call) {

@@ -180,8 +180,7 @@ Tensor qlinear_conv(const Call& call) {
     const Tensor weight = call.tensor(3);
     const Quant own(call, 1, 2), weights = Quant(call, 4, 5).along(0, weight.ndim());
     const Tensor bias = call.has(8) ? call.tensor(8).cast(dtypes::i32) : Tensor();
-    const Tensor sums =
-        centred(x, own).conv(centred(weight, weights), bias, conv_options(call, x, weight));
+    const Tensor sums = convolved(call, centred(x, own), centred(weight, weights), bias);
     const Tensor scale = own.scale * Quant(call, 4, 5).along(1, weight.ndim()).scale;
     return output(call, sums.cast(dtypes::f32) * scale, 6);
   });

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include <fmt/format.h>
+#include <weft/dev/tensor/sizes.h>
 
 #include "axes.h"
 #include "sliding.h"
@@ -14,49 +15,72 @@ namespace {
 
 // The windows of a pool over x, and what has to be around x so that the last of them ends with it.
 struct Pool {
-  explicit Pool(const Call& call) : x(call.tensor(0)), window(sliding_over(call, x)) {
-    room.assign(2, {0, 0});
+  explicit Pool(const Call& call) : x(call.tensor(0)), window(open_sliding_over(call, x)) {
     const bool rounds_up = !window.is_automatic && call.attr("ceil_mode", 0) != 0;
     for (std::size_t i = 0; i < window.kernel.size(); ++i) {
       const auto [before, after] = window.pads[i];
-      const std::int64_t size = x.size(static_cast<std::int64_t>(2 + i)), stride = window.stride[i];
-      const std::int64_t rest = size + before + after - window.reach(i);
-      if (before < 0 || after < 0 || rest < 0)
-        call.refuse(fmt::format("pads of {} and {} around {} elements for a kernel that spans {}",
-                                before, after, size, window.reach(i)));
-      std::int64_t last = rest / stride;
-      if (rounds_up && rest % stride != 0 && (last + 1) * stride < size + before) ++last;
-      outputs.push_back(last + 1);
-      behind.push_back(last * stride + window.reach(i) - size - before);
-      room.emplace_back(before, behind.back());
+      if (before < 0 || after < 0 || least(whole(i)) + before + after < window.reach(i))
+        call.refuse(fmt::format("pads of {} and {} around {}{} elements for a kernel that spans {}",
+                                before, after, whole(i).is_symbolic() ? "at least " : "",
+                                least(whole(i)), window.reach(i)));
+      behind.push_back(whole(i).is_symbolic() ? behind_open(call, i, rounds_up)
+                                              : behind_number(i, rounds_up));
     }
   }
 
   AvgPoolOptions options() const {
     return {.stride = window.stride, .dilation = window.dilation, .divisor_override = 1};
   }
-  Tensor sum(const Tensor& of) const { return of.pad(room).avg_pool(window.kernel, options()); }
+  Tensor padded(const Tensor& of, Scalar fill = 0) const {
+    Tensor::Bounds room(2, {0, 0});
+    for (std::size_t i = 0; i < behind.size(); ++i)
+      room.emplace_back(window.pads[i].first, behind[i]);
+    return window.padded(of, fill).pad(room, fill);
+  }
+  Tensor sum(const Tensor& of) const { return padded(of).avg_pool(window.kernel, options()); }
+  // The size of an axis, with open pads.
+  Dim whole(std::size_t i) const {
+    return window.open_pads[i] ? window.open_pads[i]->whole : x.dims()[2 + i];
+  }
 
   Tensor x;
   Sliding window;
-  std::vector<std::int64_t> outputs, behind;
-  Tensor::Bounds room;
+  std::vector<std::int64_t> behind;
+
+ private:
+  std::int64_t behind_number(std::size_t i, bool rounds_up) const {
+    const auto [before, after] = window.pads[i];
+    const std::int64_t size = least(whole(i)), stride = window.stride[i], reach = window.reach(i);
+    const std::int64_t rest = size + before + after - reach;
+    std::int64_t last = rest / stride;
+    if (rounds_up && rest % stride != 0 && (last + 1) * stride < size + before) ++last;
+    return last * stride + reach - size - before;
+  }
+  // For every size: what no window sees is there as well.
+  std::int64_t behind_open(const Call& call, std::size_t i, bool rounds_up) const {
+    const std::int64_t after = window.pads[i].second, stride = window.stride[i];
+    if (!rounds_up) return after;
+    if (after + stride > window.reach(i))
+      call.refuse(
+          fmt::format("along an open axis it depends on the size whether the last of windows that "
+                      "ceil_mode rounds up begins inside: want a stride of {} at most, not {}",
+                      window.reach(i) - after, stride));
+    return after + stride - 1;
+  }
 };
 
-// How many elements each window sees along an axis; pads count or do not, what is beyond them never does.
+// How many elements each window sees along an axis; pads count or do not, what is beyond them never does. A sum of
+// ones, which needs no loop.
 Tensor seen_along(const Pool& pool, std::size_t i, bool counts_pads) {
   const auto [before, after] = pool.window.pads[i];
-  const std::int64_t size = pool.x.size(static_cast<std::int64_t>(2 + i));
-  const std::int64_t first = counts_pads ? 0 : before;
-  const std::int64_t end = before + size + (counts_pads ? after : 0);
-  const std::int64_t d = pool.window.dilation[i], kernel = pool.window.kernel[i];
-  const Tensor place =
-      Tensor::arange(pool.outputs[i], {.dtype = dtypes::i64, .device = pool.x.device()}) *
-      pool.window.stride[i];
-  const auto count = [&](const Tensor& places) {  // of the kernel's elements in so many places
-    return (places + (d - 1)).floordiv(d).maximum(0).minimum(kernel);
-  };
-  return count(end - place) - count(first - place);
+  const Tensor ones = Tensor::ones({pool.x.dims()[2 + i]}, {.device = pool.x.device()});
+  const Scalar pad = counts_pads ? 1 : 0;
+  return pool.window.padded_along(ones, 0, i, pad)
+      .pad(Tensor::Bounds{{before, after}}, pad)
+      .pad(Tensor::Bounds{{0, pool.behind[i] - after}})
+      .avg_pool({pool.window.kernel[i]}, {.stride = pool.window.stride[i],
+                                          .dilation = pool.window.dilation[i],
+                                          .divisor_override = 1});
 }
 
 Tensor average_pool(const Call& call) {
@@ -65,9 +89,10 @@ Tensor average_pool(const Call& call) {
   const DType dtype = pool.x.dtype();
   Tensor y = pool.sum(pool.x.cast(wide(dtype)));
   std::int64_t all = 1;
-  for (std::size_t i = 0; i < pool.outputs.size(); ++i) {
+  for (std::size_t i = 0; i < pool.behind.size(); ++i) {
     const auto [before, after] = pool.window.pads[i];
-    const bool sees_all = pool.behind[i] <= after && (counts_pads || (before == 0 && after == 0));
+    const bool is_padded = before != 0 || after != 0 || pool.window.open_pads[i];
+    const bool sees_all = pool.behind[i] <= after && (counts_pads || !is_padded);
     if (sees_all)
       all *= pool.window.kernel[i];
     else
@@ -85,7 +110,7 @@ Scalar lowest(DType dtype) {
 // Places in the flattened sizes with what is around them, as places in the flattened tensor.
 Tensor places_in_x(const Pool& pool, const Tensor& places, bool is_column_major) {
   const std::vector<std::int64_t> shape = pool.x.shape();
-  const auto n = static_cast<std::int64_t>(pool.outputs.size());
+  const auto n = static_cast<std::int64_t>(pool.behind.size());
   std::vector<std::int64_t> order = axes_between(0, n);
   if (is_column_major) std::ranges::reverse(order);
   std::vector<std::int64_t> steps(order.size());
@@ -100,7 +125,7 @@ Tensor places_in_x(const Pool& pool, const Tensor& places, bool is_column_major)
   for (std::int64_t axis = 0; axis < n; ++axis) place = place.unsqueeze(-1);
   for (std::size_t i = steps.size(); i-- > 0;) {
     const auto before = pool.window.pads[i].first;
-    const std::int64_t size = pool.window.stride[i] * (pool.outputs[i] - 1) + pool.window.reach(i);
+    const std::int64_t size = before + shape[2 + i] + pool.behind[i];
     place = place + (rest % size - before) * steps[i];
     rest = rest.floordiv(size);
   }
@@ -109,7 +134,7 @@ Tensor places_in_x(const Pool& pool, const Tensor& places, bool is_column_major)
 
 Values max_pool(const Call& call) {
   const Pool pool(call);
-  const Tensor all = pool.x.pad(pool.room, lowest(pool.x.dtype()));
+  const Tensor all = pool.padded(pool.x, lowest(pool.x.dtype()));
   const MaxPoolOptions options{.stride = pool.window.stride, .dilation = pool.window.dilation};
   if (call.outputs() < 2 || !call.wants(1)) return {all.max_pool(pool.window.kernel, options)};
   const auto [y, places] = all.max_pool_with_indices(pool.window.kernel, options);

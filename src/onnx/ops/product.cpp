@@ -45,8 +45,7 @@ Tensor det(const Call& call) {
 }
 
 Tensor conv(const Call& call) {
-  const Tensor x = call.tensor(0), weight = call.tensor(1);
-  return x.conv(weight, call.tensor_or_null(2), conv_options(call, x, weight));
+  return convolved(call, call.tensor(0), call.tensor(1), call.tensor_or_null(2));
 }
 
 // What an axis has more than it should, cut from both sides; where it should have more, zeros follow it.
@@ -73,11 +72,14 @@ Tensor conv_transpose(const Call& call) {
     call.refuse(fmt::format("output_shape is ({}): want {} sizes", fmt::join(sizes, ", "), n));
   for (std::size_t i = 0; i < n; ++i) {
     if (sizes.empty() && !is_same) break;
-    const std::int64_t from = x.size(static_cast<std::int64_t>(2 + i));
-    const std::int64_t to = sizes.empty() ? from * stride[i] : sizes[i];
-    if (to < 1 || to > (std::int64_t{1} << 40)) call.refuse(fmt::format("a size of {}", to));
-    const std::int64_t all = stride[i] * (from - 1) + more[i] + dilation[i] * (kernel[i] - 1) + 1;
-    pads[i] = cut(all - to, automatic == "SAME_UPPER");
+    // More than `stride` for each element, which is the size by auto_pad: the same for every size.
+    std::int64_t beyond = more[i] + dilation[i] * (kernel[i] - 1) + 1 - stride[i];
+    if (!sizes.empty()) {
+      const std::int64_t from = x.size(static_cast<std::int64_t>(2 + i)), to = sizes[i];
+      if (to < 1 || to > (std::int64_t{1} << 40)) call.refuse(fmt::format("a size of {}", to));
+      beyond += stride[i] * from - to;
+    }
+    pads[i] = cut(beyond, automatic == "SAME_UPPER");
   }
   return x.conv_transpose(weight, call.tensor_or_null(2),
                           {.groups = groups_of(call, x),

@@ -170,22 +170,20 @@ Tensor by_channel(const Call& call, std::size_t input, std::int64_t axis, std::i
 }
 
 // Zeros around x are there once its zero point is taken from it.
-Tensor convolved(const Call& call, const Tensor& x, const Tensor& weight) {
-  ConvOptions options = conv_options(call, x, weight);
-  options.dtype = dtypes::i32;
-  return x.conv(weight, {}, options);
+Tensor sums_of_bytes(const Call& call, const Tensor& x, const Tensor& weight) {
+  return convolved(call, x, weight, {}, dtypes::i32);
 }
 
 Tensor conv_integer(const Call& call) {
   const std::int64_t rank = call.tensor(1).ndim();
-  return convolved(call, centred(call, 0, fitted(call, 2, Of::Columns)),
-                   centred(call, 1, by_channel(call, 3, 0, rank)));
+  return sums_of_bytes(call, centred(call, 0, fitted(call, 2, Of::Columns)),
+                       centred(call, 1, by_channel(call, 3, 0, rank)));
 }
 
 Values qlinear_conv(const Call& call) {
   const std::int64_t rank = call.tensor(3).ndim();
-  Tensor sum = convolved(call, centred(call, 0, fitted(call, 2, Of::Columns)),
-                         centred(call, 3, by_channel(call, 5, 0, rank)));
+  Tensor sum = sums_of_bytes(call, centred(call, 0, fitted(call, 2, Of::Columns)),
+                             centred(call, 3, by_channel(call, 5, 0, rank)));
   if (call.has(8)) sum = sum + along(call.tensor(8), 1, rank);
   const Tensor factor =
       fitted(call, 1, Of::Columns) * by_channel(call, 4, 1, rank) / fitted(call, 6, Of::Columns);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include <fmt/format.h>
+#include <weft/dev/tensor/sizes.h>
 
 #include "axes.h"
 #include "tables.h"
@@ -26,6 +27,7 @@ struct Axis {
   std::int64_t axis, from, to;
   double scale, width;
   double start = 0, end = 1;  // of the region that is resized
+  bool is_open = false;       // of any size up to that
 };
 
 // The old elements of each new one, (to, taps), and what they weigh: null for one of weight 1.
@@ -181,6 +183,14 @@ Tensor resized(const Call& call, const Tensor& given, const Way& way, std::vecto
   std::erase_if(axes, [](const Axis& axis) {
     return axis.from == axis.to && axis.scale == 1 && axis.start == 0 && axis.end == 1;
   });
+  for (const Axis& axis : axes) {
+    if (!axis.is_open) continue;
+    if (!repeats(way, axis))
+      call.refuse(fmt::format(
+          "axis {} is open: want a whole number of the nearest for each element", axis.axis));
+    x = x.repeat_interleave(axis.to / axis.from, axis.axis);
+  }
+  std::erase_if(axes, [](const Axis& axis) { return axis.is_open; });
   if (axes.empty()) return x;
   for (const Axis& axis : axes)
     if (axis.from < 1) call.refuse(fmt::format("axis {} has no elements", axis.axis));
@@ -220,10 +230,17 @@ std::int64_t size_of(const Call& call, double size) {
 }
 
 // In f32, as scales are: 10 elements by 0.7 are 7.
-Axis scaled(const Call& call, std::int64_t axis, std::int64_t from, double scale) {
+Axis scaled(const Call& call, const Tensor& x, std::int64_t axis, double scale) {
   if (!(scale > 0)) call.refuse(fmt::format("a scale of {}", scale));
+  const Dim size = x.dims()[static_cast<std::size_t>(axis)];
+  const std::int64_t from = most(size);
   const auto width = static_cast<double>(static_cast<float>(from) * static_cast<float>(scale));
-  return {axis, from, size_of(call, std::floor(width)), scale, static_cast<double>(from) * scale};
+  return {.axis = axis,
+          .from = from,
+          .to = size_of(call, std::floor(width)),
+          .scale = scale,
+          .width = static_cast<double>(from) * scale,
+          .is_open = size.is_symbolic()};
 }
 
 std::vector<Axis> all_scaled(const Call& call, const Tensor& x, const std::vector<double>& scales) {
@@ -231,7 +248,7 @@ std::vector<Axis> all_scaled(const Call& call, const Tensor& x, const std::vecto
   std::vector<Axis> axes;
   for (std::int64_t axis = 0; axis < x.ndim(); ++axis)
     if (const double scale = scales[static_cast<std::size_t>(axis)]; scale != 1)
-      axes.push_back(scaled(call, axis, x.size(axis), scale));
+      axes.push_back(scaled(call, x, axis, scale));
   return axes;
 }
 
@@ -289,7 +306,7 @@ Tensor resize_11(const Call& call) {
     const std::vector<double> scales = call.numbers(2);
     want_count(call, "scales", scales.size(), axes.size());
     for (std::size_t i = 0; i < axes.size(); ++i)
-      resizing.push_back(scaled(call, axes[i], x.size(axes[i]), scales[i]));
+      resizing.push_back(scaled(call, x, axes[i], scales[i]));
   } else if (x.ndim() > 0) {
     call.refuse("there are neither scales nor sizes");
   }

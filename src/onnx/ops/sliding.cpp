@@ -4,19 +4,47 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/tensor/sizes.h>
 
 namespace weft::onnx {
 namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 31;
 
-// What ceil(size / stride) windows reach beyond an axis, half of it on each side.
+// Half of what windows reach beyond an axis on each side.
+template <class Size>
+std::pair<Size, Size> halves(const Size& less, const Size& more, bool is_lower) {
+  return is_lower ? std::pair{more, less} : std::pair{less, more};
+}
+
+// What ceil(size / stride) windows reach beyond an axis.
 Padding::Sides same_pads(std::int64_t size, std::int64_t stride, std::int64_t reach,
                          bool is_lower) {
   const std::int64_t windows = (size + stride - 1) / stride;
   const std::int64_t all = std::max<std::int64_t>(0, (windows - 1) * stride + reach - size);
-  const Padding::Sides sides{all / 2, all - all / 2};
-  return is_lower ? Padding::Sides{sides.second, sides.first} : sides;
+  return halves(all / 2, all - all / 2, is_lower);
+}
+
+OpenPads open_pads(const Dim& size, std::int64_t stride, std::int64_t reach, bool is_lower) {
+  const Dim windows = floordiv(plus(size, stride - 1), stride);
+  const Dim whole = simplified(plus(times(windows, stride), reach - stride));
+  const Dim all = simplified(whole.uop() - size.uop());
+  const auto [before, after] = halves(floordiv(all, 2), floordiv(plus(all, 1), 2), is_lower);
+  return {before, after, whole};
+}
+
+// Windows of one element see no pads, and those in steps of 1 the same for every size.
+void add_same_pads(const Call& call, Sliding& window, std::size_t i, const Dim& size,
+                   bool is_lower) {
+  const std::int64_t stride = window.stride[i], reach = window.reach(i);
+  if (!size.is_symbolic() || stride == 1 || reach == 1) {
+    window.pads[i] = same_pads(least(size), stride, reach, is_lower);
+    return;
+  }
+  if (stride > reach)
+    call.refuse(fmt::format("by auto_pad, windows that span {} in steps of {} along an open axis",
+                            reach, stride));
+  window.open_pads[i] = open_pads(size, stride, reach, is_lower);
 }
 
 Sliding sliding(const Call& call, const Tensor& x, std::vector<std::int64_t> kernel) {
@@ -24,27 +52,54 @@ Sliding sliding(const Call& call, const Tensor& x, std::vector<std::int64_t> ker
   Sliding window{.kernel = std::move(kernel),
                  .stride = numbers_of(call, "strides", n, 1, 1),
                  .dilation = numbers_of(call, "dilations", n, 1, 1),
-                 .pads = {}};
+                 .pads = std::vector<Padding::Sides>(n, {0, 0}),
+                 .open_pads = std::vector<std::optional<OpenPads>>(n)};
   const std::string automatic = call.attr("auto_pad", "NOTSET");
   if (automatic == "NOTSET" || automatic.empty()) {
     window.pads = pads_of(call, n);
     return window;
   }
   window.is_automatic = true;
-  if (automatic == "VALID") {
-    window.pads.assign(n, {0, 0});
-    return window;
-  }
+  if (automatic == "VALID") return window;
   if (automatic != "SAME_UPPER" && automatic != "SAME_LOWER")
     call.refuse(
         fmt::format("auto_pad is '{}': want NOTSET, SAME_UPPER, SAME_LOWER or VALID", automatic));
   for (std::size_t i = 0; i < n; ++i)
-    window.pads.push_back(same_pads(x.size(static_cast<std::int64_t>(2 + i)), window.stride[i],
-                                    window.reach(i), automatic == "SAME_LOWER"));
+    add_same_pads(call, window, i, x.dims()[2 + i], automatic == "SAME_LOWER");
   return window;
 }
 
+Sliding without_open_pads(const Call& call, Sliding window) {
+  if (std::ranges::any_of(window.open_pads, [](const auto& pads) { return pads.has_value(); }))
+    call.refuse(
+        "by auto_pad, pads along an open axis depend on its size: want pads that are numbers");
+  return window;
+}
+
+ConvOptions options_of(const Call& call, const Tensor& x, const Sliding& window) {
+  return {.groups = groups_of(call, x),
+          .stride = window.stride,
+          .dilation = window.dilation,
+          .padding = window.pads};
+}
+
 }  // namespace
+
+Tensor Sliding::padded_along(const Tensor& tensor, std::size_t axis, std::size_t i,
+                             Scalar fill) const {
+  if (!open_pads[i]) return tensor;
+  Tensor::Bounds around(static_cast<std::size_t>(tensor.ndim()), {0, 0}), whole;
+  around[axis] = {open_pads[i]->before, open_pads[i]->after};
+  for (const Dim& size : tensor.dims()) whole.emplace_back(0, size);
+  whole[axis].second = open_pads[i]->whole;  // as the pads say, and known to be long enough
+  return tensor.pad(around, fill).shrink(whole);
+}
+
+Tensor Sliding::padded(const Tensor& x, Scalar fill) const {
+  Tensor result = x;
+  for (std::size_t i = 0; i < kernel.size(); ++i) result = padded_along(result, 2 + i, i, fill);
+  return result;
+}
 
 std::vector<std::int64_t> numbers_of(const Call& call, std::string_view attribute,
                                      std::size_t count, std::int64_t least,
@@ -66,7 +121,7 @@ std::vector<Padding::Sides> pads_of(const Call& call, std::size_t axes) {
   return pads;
 }
 
-Sliding sliding_over(const Call& call, const Tensor& x) {
+Sliding open_sliding_over(const Call& call, const Tensor& x) {
   if (x.ndim() < 3) call.refuse(fmt::format("an input of {} axes has no sizes", x.ndim()));
   if (!call.has("kernel_shape")) call.refuse("there is no kernel_shape");
   return sliding(call, x,
@@ -86,8 +141,12 @@ std::vector<std::int64_t> kernel_of(const Call& call, const Tensor& x, const Ten
   return kernel;
 }
 
+Sliding sliding_over(const Call& call, const Tensor& x) {
+  return without_open_pads(call, open_sliding_over(call, x));
+}
+
 Sliding sliding_over(const Call& call, const Tensor& x, const Tensor& weight) {
-  return sliding(call, x, kernel_of(call, x, weight));
+  return without_open_pads(call, sliding(call, x, kernel_of(call, x, weight)));
 }
 
 std::int64_t groups_of(const Call& call, const Tensor& x) {
@@ -98,11 +157,15 @@ std::int64_t groups_of(const Call& call, const Tensor& x) {
 }
 
 ConvOptions conv_options(const Call& call, const Tensor& x, const Tensor& weight) {
-  const Sliding window = sliding_over(call, x, weight);
-  return {.groups = groups_of(call, x),
-          .stride = window.stride,
-          .dilation = window.dilation,
-          .padding = window.pads};
+  return options_of(call, x, sliding_over(call, x, weight));
+}
+
+Tensor convolved(const Call& call, const Tensor& x, const Tensor& weight, const Tensor& bias,
+                 DType dtype) {
+  const Sliding window = sliding(call, x, kernel_of(call, x, weight));
+  ConvOptions options = options_of(call, x, window);
+  options.dtype = dtype;
+  return window.padded(x).conv(weight, bias, options);
 }
 
 }  // namespace weft::onnx
