@@ -53,7 +53,7 @@ void Polynomial::add(const Polynomial& other, const Monomial& times) {
   is_known_ = is_known_ && other.is_known_;
   for (const Monomial& term : other.terms_) {
     const Monomial scaled = product(term, times);
-    is_known_ = is_known_ && (scaled.factor != 0 || times.factor == 0);
+    is_known_ = is_known_ && scaled.factor != 0;  // 0 is what does not fit in 64 bits
     if (!is_known_) return;
     add(scaled);
   }
