@@ -1,7 +1,7 @@
 #!/bin/sh
 # The newcomer's check: in a bare Debian 12 that has only make and the tracked source, `make test`
 # and `make run` work. Needs root; keeps the bare system in build/chroot for the next time.
-# Usage: check_chroot.sh
+# Usage: [CMAKE_FLAGS=-DWEFT_QUICK=ON] check_chroot.sh
 set -eu
 cd "$(dirname "$0")/.."
 bare=build/chroot/bookworm.tar
@@ -33,5 +33,6 @@ mount -t proc proc "$root/proc"
 
 for target in test run; do
   echo "== make $target, in the bare system"
-  chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root make -C /weft "$target"
+  chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
+    CMAKE_FLAGS="${CMAKE_FLAGS:-}" make -C /weft "$target"
 done
