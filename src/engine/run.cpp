@@ -90,6 +90,8 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
   loaded.kernel->program->run(arguments_for(*loaded.kernel, given), own);
 }
 
+constexpr std::size_t worth_trimming = std::size_t{4} << 20;
+
 // What kernels make of constants, the largest first: the weights of a file are in memory one at a time, and the largest while
 // there is little else.
 void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& memory) {
@@ -115,8 +117,8 @@ void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& mem
   std::ranges::sort(all, std::greater(), [](const Wanted& each) { return each.constant->bytes(); });
   std::size_t bytes = 0;
   for (const auto& [kernel, kept, constant] : all) {
-    if (constant->bytes() != bytes)
-      trim_host_memory();  // of what was lent, the next needs the same again or none
+    // The copy that was lent serves the next of the same size, or nobody.
+    if (constant->bytes() != bytes && bytes >= worth_trimming) trim_host_memory();
     bytes = constant->bytes();
     const std::lock_guard lock(kernel->running);
     kept_memory(*kept, *constant);

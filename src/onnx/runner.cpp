@@ -81,7 +81,8 @@ const std::vector<std::int64_t>* Readings::next_ints() {
 const Value& Runner::constant(const TensorProto& tensor) {
   const auto found = tensors_.find(&tensor);
   if (found != tensors_.end()) return found->second;
-  return tensors_.emplace(&tensor, known_or(weights_.value(tensor))).first->second;
+  return tensors_.emplace(&tensor, known_or(weights_.value(tensor, Memory::Assigned::Never)))
+      .first->second;
 }
 
 void Runner::add_initialisers(const GraphProto& graph, Scope& scope) {
@@ -156,7 +157,12 @@ void Runner::realize_constants() {
 void Runner::forget_constants() {
   std::unordered_set<std::string_view> read;
   for (const Step* step : rest_) read.insert(step->reads.begin(), step->reads.end());
-  for (const ValueInfoProto& output : model_.graph.outputs) read.insert(output.name);
+  for (const ValueInfoProto& output : model_.graph.outputs) {
+    read.insert(output.name);
+    if (const Slot* slot = constants_.find(output.name);
+        slot != nullptr && slot->value.is_tensor() && slot->value.known() == nullptr)
+      Weights::hold(slot->value.tensor());
+  }
   constants_.keep_only(read);
   for (const TensorProto& each : model_.graph.initialisers) {
     if (read.contains(each.name)) continue;

@@ -123,7 +123,7 @@ Weights::Elements Weights::elements(const TensorProto& tensor, std::size_t wante
   return result;
 }
 
-Value Weights::value(const TensorProto& tensor) const {
+Value Weights::value(const TensorProto& tensor, Memory::Assigned assigned) const {
   const auto count = count_of(tensor.dims);
   if (!count) fail(tensor, "there is no tensor of this shape");
   if (tensor.type == Type::String) {
@@ -144,7 +144,7 @@ Value Weights::value(const TensorProto& tensor) const {
     const auto held = unpacked(tensor.type, given.bytes, *count);
     return {Tensor::from_bytes(held, Shape(tensor.dims), options), tensor.type};
   }
-  const Memory memory(given.file, device_, Memory::Assigned::Never);
+  const Memory memory(given.file, device_, assigned);
   return {memory.tensor(given.bytes, dtype, tensor.dims), tensor.type};
 }
 

@@ -21,7 +21,8 @@ class Weights {
   // `file` keeps the bytes that tensors are views of. Where there is no folder, nothing may lie outside of it.
   Weights(InFile in, std::shared_ptr<const Mapping> file, std::string folder, std::string device);
 
-  Value value(const TensorProto& tensor) const;
+  Value value(const TensorProto& tensor,
+              Memory::Assigned assigned = Memory::Assigned::Perhaps) const;
   Value dense(const SparseTensorProto& tensor) const;
   Value value(const ValueProto& given) const;
   // Nothing reads it any more, and nothing has written to it.

@@ -3,6 +3,7 @@
 #include "long_division.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <weft/dev/rules/polynomial.h>
 #include <weft/dev/rules/symbolic.h>
@@ -63,9 +64,23 @@ bool put_end_of_range(Polynomial& p, const Assumptions* assumptions) {
   return false;
 }
 
+// A quotient as the rules write it. Divisions in it are not to ask for others like this: each level would ask again for all
+// below it.
+struct Nearer {
+  explicit Nearer(const UOp& of) {
+    is_asked = true;
+    quotient = rewrite(of, symbolic(), {.pass = "long_division"});
+    is_asked = false;
+  }
+  UOp quotient;
+  static thread_local bool is_asked;
+};
+thread_local bool Nearer::is_asked = false;
+
 // g*(y//c) lies between y//(c/g) - (g - 1) and y//(c/g), where g divides c: that in place of a term with
 // such a quotient, if it makes p less. Those that p loses by first, as nothing is given away there.
 bool put_end_of_quotient(Polynomial& p) {
+  if (Nearer::is_asked) return false;
   for (const bool is_loss : {true, false}) {
     for (const Monomial& term : p.terms()) {
       if (term.atoms.size() != 1 || (term.factor < 0) != is_loss) continue;
@@ -74,8 +89,7 @@ bool put_end_of_quotient(Polynomial& p) {
       const std::int64_t c = quotient->src(1)->lo(), g = common_factor(term.factor, c);
       if (c <= 0 || g <= 1) continue;
       const UOp y(quotient->src(0)), by = const_int(c / g, quotient->dtype());
-      const UOp nearer = rewrite(y / by, symbolic(), {.pass = "long_division"});
-      Polynomial less = p, end = Polynomial::of(nearer.node());
+      Polynomial less = p, end = Polynomial::of(Nearer(y / by).quotient.node());
       if (!is_loss) end.add(Polynomial(1 - g));
       less.add({-term.factor, term.atoms});
       less.add(end, {term.factor / g, {}});
@@ -105,13 +119,17 @@ bool is_remainder(const Polynomial& x, const Polynomial& n, const Assumptions* a
 }  // namespace
 
 UOp long_division(const Node* root, const Assumptions* assumptions) {
+  if (root->dtype().kind() == Kind::U64) return {};  // constants of which are no i64
   const Polynomial x = Polynomial::of(root->src(0)), n = Polynomial::of(root->src(1));
   if (!x.is_known() || !n.is_known() || n.is_zero()) return {};
   const Divided divided = divide(x, n);
   Divided before = divided;
   before.quotient.add(Polynomial(-1));
   before.remainder.add(n);
-  for (const Divided& found : {Divided{{}, x}, divided, before}) {
+  std::vector<Divided> candidates{{{}, x}};
+  if (!divided.quotient.is_zero()) candidates.push_back(divided);
+  candidates.push_back(before);
+  for (const Divided& found : candidates) {
     if (!is_remainder(found.remainder, n, assumptions)) continue;
     const bool is_quotient = root->op() == Op::FloorDiv;
     return (is_quotient ? found.quotient : found.remainder).build_exact(root->dtype());

@@ -1,11 +1,15 @@
 #include <weft/dev/rules/polynomial.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "assume.h"
 
 namespace weft {
 namespace {
+
+constexpr Interval unbounded{std::numeric_limits<std::int64_t>::min(),
+                             std::numeric_limits<std::int64_t>::max()};
 
 bool same_atoms(const Monomial& a, const Monomial& b) {
   return std::ranges::equal(a.atoms, b.atoms);
@@ -88,7 +92,8 @@ Polynomial Polynomial::of(const Node* node) {
   return result;
 }
 
-Sum Polynomial::sum() const {
+// Nothing where a product of atoms may wrap: its node says less than they do.
+std::optional<Sum> Polynomial::sum() const {
   Sum result;
   for (const Monomial& term : terms_) {
     if (term.atoms.empty()) {
@@ -97,17 +102,20 @@ Sum Polynomial::sum() const {
     }
     UOp product(term.atoms[0]);
     for (std::size_t i = 1; i < term.atoms.size(); ++i) product = product * UOp(term.atoms[i]);
+    if (term.atoms.size() > 1 && !product->is_exact()) return std::nullopt;
     result.terms.push_back({product.node(), term.factor});
   }
   return result;
 }
 
 Interval Polynomial::bounds(const Assumptions* assumptions) const {
-  return bounds_of(sum(), assumptions);
+  const auto known = sum();
+  return known ? bounds_of(*known, assumptions) : unbounded;
 }
 
 UOp Polynomial::build_exact(DType dtype) const {
-  return is_known_ ? sum().build_exact(dtype) : UOp();
+  const auto known = is_known_ ? sum() : std::nullopt;
+  return known ? known->build_exact(dtype) : UOp();
 }
 
 std::optional<Polynomial> cofactor(const Polynomial& polynomial, const Node* atom) {

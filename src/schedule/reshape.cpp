@@ -12,6 +12,7 @@ class Product {
  public:
   void multiply(const Node* size) {
     most_ *= static_cast<double>(size->bounds().hi);
+    sizes_.push_back(size);
     std::int64_t product = 0;
     if (size->is_const() && !__builtin_mul_overflow(number_, size->lo(), &product))
       number_ = product;
@@ -22,7 +23,7 @@ class Product {
   bool is_shorter_than(const Product& other) const { return most_ < other.most_; }
   friend bool operator==(const Product& a, const Product& b) {
     if (!a.symbols_ && !b.symbols_) return a.number_ == b.number_;
-    return a.whole() == b.whole();
+    return a.sizes_ == b.sizes_ || a.whole() == b.whole();
   }
 
  private:
@@ -30,6 +31,7 @@ class Product {
     return symbols_ ? *symbols_ * Polynomial(number_) : Polynomial(number_);
   }
 
+  std::vector<const Node*> sizes_;
   double most_ = 1;
   std::int64_t number_ = 1;
   std::optional<Polynomial> symbols_;

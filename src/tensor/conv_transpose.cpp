@@ -38,7 +38,7 @@ Tensor cropped(const Tensor& tensor, const std::vector<std::int64_t>& first,
     const Dim end = plus(sizes[i], first[i]);
     // What is missing behind is the same for all sizes: both grow by a stride for each element.
     const Dim behind = simplified(minus(end, tensor.dims()[others + i]));
-    missing.emplace_back(front, std::max<std::int64_t>(0, least(behind)));
+    missing.emplace_back(front, std::max<std::int64_t>(0, most(behind)));
     bounds.emplace_back(front + first[i], simplified(plus(end, front)));
   }
   return tensor.pad(missing).shrink(bounds);

@@ -29,7 +29,7 @@ Tensor Tensor::repeat(const Shape& times) const {
     if (count < 0) user_error(fmt::format("repeat: {} times: want at least 0", count));
     apart.insert(apart.end(), {Dim(1), sizes[i]});
     together.insert(together.end(), {Dim(count), sizes[i]});
-    if (!sizes[i].is_symbolic()) elements_of("repeat", count, sizes[i].uop()->lo());
+    elements_of("repeat", count, most(sizes[i]));
     result.push_back(weft::times(sizes[i], count));
   }
   return reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result));

@@ -21,6 +21,7 @@ Dim minus(const Dim& a, const Dim& b) {
 }
 
 Dim times(const Dim& size, std::int64_t factor) {
+  if (factor == 0) return 0;
   if (factor == 1) return size;
   return size.is_symbolic() ? Dim(as_index(size) * factor) : Dim(size.uop()->lo() * factor);
 }

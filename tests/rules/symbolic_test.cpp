@@ -419,6 +419,16 @@ TEST_F(Symbolic, SymbolicSizes) {
   });
 }
 
+// What is asked for one remainder is not asked again for each that it stands in.
+TEST_F(Symbolic, RemaindersInRemaindersTakeLittleTime) {
+  UOp x = a;
+  for (int level = 0; level < 40; ++level) {
+    const UOp size = Variable("n" + std::to_string(level), 3, 1024);
+    x = (x / 4 * 2 + range(size, 100 + level)) % size;
+  }
+  EXPECT_EQ(simplify(x)->op(), Op::FloorMod);
+}
+
 // A product or sum that may wrap keeps its order: nothing follows for quotients and comparisons.
 TEST_F(Symbolic, WrappingIntegersKeepWhatTheyLose) {
   const UOp small = Variable("s", -10, 10, i8);

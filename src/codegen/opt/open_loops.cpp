@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-bool is_open(const Node* range) { return !range->src(0)->is_const(); }
+bool has_open_size(const Node* range) { return !range->src(0)->is_const(); }
 
 std::vector<const Node*> reads_of_sums(const Node* kernel) {
   std::vector<const Node*> reads;
@@ -24,7 +24,7 @@ double trips_that_share(const std::vector<const Node*>& loops,
                         const std::vector<const Node*>& reads) {
   const auto moves = [&](const Node* read) {
     return std::ranges::any_of(
-        loops, [&](auto range) { return is_open(range) && changes_with(read, range); });
+        loops, [&](auto range) { return has_open_size(range) && changes_with(read, range); });
   };
   double trips = 1;
   for (const Node* range : loops) {
@@ -32,7 +32,7 @@ double trips_that_share(const std::vector<const Node*>& loops,
     const bool is_shared =
         std::ranges::any_of(reads, is_own) &&
         std::ranges::none_of(reads, [&](auto read) { return is_own(read) && moves(read); });
-    if (!is_open(range) && is_shared) trips *= static_cast<double>(range->src(0)->lo());
+    if (!has_open_size(range) && is_shared) trips *= static_cast<double>(range->src(0)->lo());
   }
   return trips;
 }
@@ -48,7 +48,7 @@ Schedule open_loops_outermost(const Node* kernel, const Target& target) {
     order.push_back(loop);
     loops.push_back(loop.range);
   }
-  std::ranges::stable_partition(order, is_open, &NamedLoop::range);
+  std::ranges::stable_partition(order, has_open_size, &NamedLoop::range);
   const bool moves_some = !std::ranges::equal(order, loops, {}, &NamedLoop::range);
   const std::vector<const Node*> reads = reads_of_sums(kernel);
   if (!moves_some || reads.empty()) return {};

@@ -28,7 +28,7 @@ Padding::Sides same_pads(std::int64_t size, std::int64_t stride, std::int64_t re
 OpenPads open_pads(const Dim& size, std::int64_t stride, std::int64_t reach, bool is_lower) {
   const Dim windows = floordiv(plus(size, stride - 1), stride);
   const Dim whole = simplified(plus(times(windows, stride), reach - stride));
-  const Dim all = simplified(whole.uop() - size.uop());
+  const Dim all = simplified(minus(whole, size));
   const auto [before, after] = halves(floordiv(all, 2), floordiv(plus(all, 1), 2), is_lower);
   return {before, after, whole};
 }

@@ -35,7 +35,8 @@ class Buffer {
   Argument argument();
   // For as long as `use` runs. What a recipe made for that goes again, where nobody has been given it to keep.
   void lend(const std::function<void(const Argument&)>& use);
-  // What to do after that with foreign bytes that are constant: their owner may have them elsewhere as well.
+  // What to do after that with foreign bytes that are constant, as long as nobody writes them: their owner may have them
+  // elsewhere as well. Not beside a lend().
   void after_lending(std::function<void()> rest) { rest_ = std::move(rest); }
   void copy_in(std::span<const std::byte> from, std::size_t offset = 0);
   void copy_out(std::span<std::byte> to, std::size_t offset = 0);

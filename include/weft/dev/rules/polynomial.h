@@ -44,7 +44,7 @@ class Polynomial {
   UOp build_exact(DType dtype) const;
 
  private:
-  Sum sum() const;
+  std::optional<Sum> sum() const;
 
   std::vector<Monomial> terms_;
   bool is_known_ = true;
