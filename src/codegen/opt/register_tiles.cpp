@@ -223,9 +223,15 @@ class RegisterTiles {
     }
   }
 
-  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours.
+  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours: which are read together, or
+  // fill what lies between the lanes.
   std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
     if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
+    const std::int64_t between = nest_.loops[u].size;
+    const bool fills = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return access.is_write && access.stride(u) == 1 && access.stride(v) == between;
+    });
+    if (fills && (between == 2 || between == 4)) return {between};
     const bool is_turned = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
       return !access.is_write && !access.irregular[v] && !access.irregular[u] &&
              access.stride(u) == 1 && access.stride(v) != 0;
