@@ -123,7 +123,7 @@ std::optional<Polynomial> cofactor(const Polynomial& polynomial, const Node* ato
   for (const Monomial& term : polynomial.terms()) {
     if (!term.contains(atom)) continue;
     const auto rest = exact_quotient(term, {1, {atom}});
-    if (rest->contains(atom)) return std::nullopt;
+    if (!rest || rest->contains(atom)) return std::nullopt;
     result.add(*rest);
   }
   return result;

@@ -43,12 +43,12 @@ Schedule open_loops_outermost(const Node* kernel, const Target& target) {
   const Node* end = kernel->src(0);
   std::vector<NamedLoop> order;
   std::vector<const Node*> loops;
-  for (const NamedLoop& loop : loops_of_kernel(kernel)) {
-    if (std::ranges::find(end->src().subspan(1), loop.range) == end->src().end()) continue;
-    order.push_back(loop);
-    loops.push_back(loop.range);
-  }
-  std::ranges::stable_partition(order, has_open_size, &NamedLoop::range);
+  for (const bool is_open : {true, false})
+    for (const NamedLoop& loop : loops_of_kernel(kernel)) {
+      if (std::ranges::find(end->src().subspan(1), loop.range) == end->src().end()) continue;
+      if (is_open) loops.push_back(loop.range);
+      if (has_open_size(loop.range) == is_open) order.push_back(loop);
+    }
   const bool moves_some = !std::ranges::equal(order, loops, {}, &NamedLoop::range);
   const std::vector<const Node*> reads = reads_of_sums(kernel);
   if (!moves_some || reads.empty()) return {};

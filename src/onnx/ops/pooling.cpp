@@ -40,7 +40,8 @@ struct Pool {
   Tensor sum(const Tensor& of) const { return padded(of).avg_pool(window.kernel, options()); }
   // The size of an axis, with open pads.
   Dim whole(std::size_t i) const {
-    return window.open_pads[i] ? window.open_pads[i]->whole : x.dims()[2 + i];
+    const std::optional<OpenPads>& open = window.open_pads[i];
+    return open ? open->whole : x.dims()[2 + i];
   }
 
   Tensor x;

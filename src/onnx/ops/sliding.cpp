@@ -87,11 +87,12 @@ ConvOptions options_of(const Call& call, const Tensor& x, const Sliding& window)
 
 Tensor Sliding::padded_along(const Tensor& tensor, std::size_t axis, std::size_t i,
                              Scalar fill) const {
-  if (!open_pads[i]) return tensor;
+  const std::optional<OpenPads>& open = open_pads[i];
+  if (!open) return tensor;
   Tensor::Bounds around(static_cast<std::size_t>(tensor.ndim()), {0, 0}), whole;
-  around[axis] = {open_pads[i]->before, open_pads[i]->after};
+  around[axis] = {open->before, open->after};
   for (const Dim& size : tensor.dims()) whole.emplace_back(0, size);
-  whole[axis].second = open_pads[i]->whole;  // as the pads say, and known to be long enough
+  whole[axis].second = open->whole;  // as the pads say, and known to be long enough
   return tensor.pad(around, fill).shrink(whole);
 }
 
