@@ -64,23 +64,24 @@ bool put_end_of_range(Polynomial& p, const Assumptions* assumptions) {
   return false;
 }
 
-// A quotient as the rules write it. Divisions in it are not to ask for others like this: each level would ask again for all
-// below it.
-struct Nearer {
-  explicit Nearer(const UOp& of) {
-    is_asked = true;
-    quotient = rewrite(of, symbolic(), {.pass = "long_division"});
-    is_asked = false;
-  }
-  UOp quotient;
-  static thread_local bool is_asked;
-};
-thread_local bool Nearer::is_asked = false;
+// Whether a quotient is being written as the rules do. Divisions in it are not to ask for others like this: each level would
+// ask again for all below it.
+thread_local bool is_asking = false;
+
+UOp as_rules_write(const UOp& quotient) {
+  struct Asking {
+    Asking() { is_asking = true; }
+    ~Asking() { is_asking = false; }
+    Asking(const Asking&) = delete;
+    Asking& operator=(const Asking&) = delete;
+  } const asking;
+  return rewrite(quotient, symbolic(), {.pass = "long_division"});
+}
 
 // g*(y//c) lies between y//(c/g) - (g - 1) and y//(c/g), where g divides c: that in place of a term with
 // such a quotient, if it makes p less. Those that p loses by first, as nothing is given away there.
 bool put_end_of_quotient(Polynomial& p) {
-  if (Nearer::is_asked) return false;
+  if (is_asking) return false;
   for (const bool is_loss : {true, false}) {
     for (const Monomial& term : p.terms()) {
       if (term.atoms.size() != 1 || (term.factor < 0) != is_loss) continue;
@@ -89,7 +90,7 @@ bool put_end_of_quotient(Polynomial& p) {
       const std::int64_t c = quotient->src(1)->lo(), g = common_factor(term.factor, c);
       if (c <= 0 || g <= 1) continue;
       const UOp y(quotient->src(0)), by = const_int(c / g, quotient->dtype());
-      Polynomial less = p, end = Polynomial::of(Nearer(y / by).quotient.node());
+      Polynomial less = p, end = Polynomial::of(as_rules_write(y / by).node());
       if (!is_loss) end.add(Polynomial(1 - g));
       less.add({-term.factor, term.atoms});
       less.add(end, {term.factor / g, {}});
