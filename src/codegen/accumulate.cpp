@@ -6,6 +6,7 @@
 // met, everything that the group combines is there.
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include <weft/dev/codegen/accumulator.h>
@@ -97,8 +98,7 @@ class Accumulate {
  public:
   Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), filled_(order_), fuses_(fuses) {
     sort_by_level();
-    for (const Node* node : order_)
-      if (node->op() == Op::Reduce && node->size() > 1) join(node);
+    join_all();
     for (const Group& group : groups_) cut(group);
     for (const Node* node : order_) rebuild(node);
   }
@@ -123,9 +123,24 @@ class Accumulate {
     for (const auto& level : levels) order_.insert(order_.end(), level.begin(), level.end());
   }
 
+  // Outer ones first: inner ones share a loop where the loops around them do.
+  void join_all() {
+    std::vector<const Node*> reductions;
+    for (const Node* node : order_)
+      if (node->op() == Op::Reduce && node->size() > 1) reductions.push_back(node);
+    std::ranges::stable_sort(reductions, std::greater(),
+                             [&](const Node* reduce) { return *level_.find(reduce); });
+    for (const Node* reduce : reductions) join(reduce);
+  }
+
+  const Node* leader_of(const Node* range) const {
+    const Node* const* leader = leader_.find(range);
+    return leader == nullptr ? range : *leader;
+  }
+
   Key key_of(const Node* reduce) const {
     Key key{*level_.find(reduce)};
-    for (const Node* range : reduce->ranges()) key.push_back(range->id());
+    for (const Node* range : reduce->ranges()) key.push_back(leader_of(range)->id());
     for (const Node* range : reduce->src().subspan(1)) {
       key.push_back(std::uint64_t{range->src(0)->id()} << 8 |
                     static_cast<std::uint64_t>(range->arg<RangeArg>().kind) |
@@ -168,8 +183,7 @@ class Accumulate {
 
   void rebuild(const Node* node) {
     if (made_.contains(node)) return;
-    if (node->op() == Op::Range && leader_.contains(node) && *leader_.find(node) != node) {
-      const Node* leader = *leader_.find(node);
+    if (const Node* leader = leader_of(node); leader != node) {
       rebuild(leader);
       return made_.set(node, *made_.find(leader));
     }

@@ -1,4 +1,5 @@
-// Factors of a sum that its inner loops do not change: they multiply what these add up, once.
+// Factors of a sum that its inner loops do not change: they multiply what these add up, once. And offsets of codes, such
+// as those of a block of weights, which multiply the sum of what the codes are multiplied by.
 //
 // After schedules, which take loops one inside of the other as one sum.
 
@@ -25,6 +26,10 @@ bool changes_with_any(const Node* value, const Nodes& ranges) {
   return std::ranges::any_of(ranges, [&](const Node* range) { return changes_with(value, range); });
 }
 
+bool changes_with_all(const Node* value, const Nodes& ranges) {
+  return std::ranges::all_of(ranges, [&](const Node* range) { return changes_with(value, range); });
+}
+
 UOp product_of(const Nodes& factors) {
   UOp product(factors[0]);
   for (std::size_t i = 1; i < factors.size(); ++i) product = product * UOp(factors[i]);
@@ -37,30 +42,133 @@ UOp sum_over(const Node* sum, const UOp& value, const Nodes& ranges) {
   return make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
 }
 
-// The loops inside of all that some factor changes with. Lanes are added once all else is.
+LoopKind kind_of(const Node* range) { return range->arg<RangeArg>().kind; }
+
+// The loops inside of all that some factor changes with. Lanes are added once all else is; copies have sums of their own
+// where they have factors of their own.
 struct SumLoops {
   Nodes outer, inner;
 };
 
-SumLoops loops_of(const Node* sum, const Nodes& factors) {
-  SumLoops loops;
-  Nodes& inner = loops.inner;
-  const NodeList own = sum->src().subspan(1);
-  const auto is_lanes = [](const Node* range) {
-    return range->arg<RangeArg>().kind == LoopKind::Vector;
-  };
-  bool is_outside = false;
-  for (std::size_t i = own.size(); i-- > 0;) {
-    const auto stays = [&](const Node* factor) {
-      return changes_with(factor, own[i]) && !changes_with_any(factor, inner);
-    };
-    const bool is_lane = is_lanes(own[i]);
-    is_outside |= !is_lane && !inner.empty() && std::ranges::any_of(factors, stays);
-    (is_lane || is_outside ? loops.outer : inner).push_back(own[i]);
+class LoopsOf {
+ public:
+  LoopsOf(const Node* sum, const Nodes& factors) : factors_(factors) {
+    for (const Node* range : sum->src().subspan(1)) {
+      const LoopKind kind = kind_of(range);
+      (kind == LoopKind::Vector ? lanes_ : kind == LoopKind::Upcast ? copies_ : loops_)
+          .push_back(range);
+    }
   }
-  std::ranges::reverse(loops.outer);
-  std::ranges::reverse(inner);
-  return loops;
+
+  SumLoops found() const {
+    for (std::size_t around = loops_.size(); around > 0; --around)
+      if (const SumLoops loops = cut(around, staying(around)); !loops.inner.empty()) return loops;
+    return cut(0, {});
+  }
+
+ private:
+  // What the last of so many loops around changes, and those inside of it do not.
+  Nodes staying(std::size_t around) const {
+    const Nodes inner = inside(around);
+    Nodes result;
+    for (const Node* factor : factors_)
+      if (changes_with(factor, loops_[around - 1]) && !changes_with_any(factor, inner) &&
+          (!inner.empty() || !changes_with_all(factor, copies_)))
+        result.push_back(factor);
+    return result;
+  }
+
+  SumLoops cut(std::size_t around, const Nodes& staying) const {
+    if (around > 0 && staying.empty()) return {};
+    SumLoops loops{{loops_.begin(), loops_.begin() + static_cast<std::ptrdiff_t>(around)},
+                   inside(around)};
+    for (const Node* copies : copies_) {
+      const bool are_own = std::ranges::any_of(
+          staying, [&](const Node* factor) { return changes_with(factor, copies); });
+      (are_own ? loops.outer : loops.inner).push_back(copies);
+    }
+    loops.outer.insert(loops.outer.end(), lanes_.begin(), lanes_.end());
+    return loops;
+  }
+
+  Nodes inside(std::size_t around) const {
+    return {loops_.begin() + static_cast<std::ptrdiff_t>(around), loops_.end()};
+  }
+
+  const Nodes& factors_;
+  Nodes loops_, copies_, lanes_;
+};
+
+struct Factors {
+  Factors(const Nodes& factors, const Nodes& inner) {
+    for (const Node* factor : factors)
+      (changes_with_any(factor, inner) ? inside : outside).push_back(factor);
+  }
+  Nodes inside, outside;
+};
+
+// Multiplied by what is outside once all else is added up.
+UOp scaled(const Node* sum, const Factors& factors, const Nodes& inner) {
+  const UOp part = sum_over(sum, product_of(factors.inside), inner);
+  return factors.outside.empty() ? part : product_of(factors.outside) * part;
+}
+
+// The same by loops of its own: each is closed once.
+UOp scaled_again(const Node* sum, const Factors& factors, const Nodes& inner) {
+  UOp value = product_of(factors.inside);
+  std::vector<UOp> src;
+  for (const Node* range : inner) {
+    src.push_back(range_like(range, range->src(0)->lo()));
+    value = at_place(renewed(value, range), range, src.back());
+  }
+  src.insert(src.begin(), value);
+  return product_of(factors.outside) * make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
+}
+
+bool gains(const Factors& factors, const SumLoops& loops) {
+  return !factors.outside.empty() && !factors.inside.empty() &&
+         changes_with_any(product_of(factors.outside).node(), loops.outer);
+}
+
+UOp split_product(const Node* sum, const Nodes& factors) {
+  const SumLoops loops = LoopsOf(sum, factors).found();
+  const Factors parts(factors, loops.inner);
+  if (!gains(parts, loops)) return {};
+  return sum_over(sum, scaled(sum, parts, loops.inner), loops.outer);
+}
+
+bool is_code(const Node* factor) {
+  return factor->op() == Op::Cast && factor->src(0)->dtype().is_int();
+}
+
+// What is added up is the same for copies or lanes of the output that have factors of their own.
+bool is_shared(const Factors& factors) {
+  const UOp added = product_of(factors.inside), own = product_of(factors.outside);
+  return std::ranges::any_of(own->ranges(), [&](const Node* range) {
+    return (kind_of(range) == LoopKind::Upcast || kind_of(range) == LoopKind::Vector) &&
+           !changes_with(added.node(), range);
+  });
+}
+
+// x * (code * scale - offset). Codes are small: little is lost where what their products add up to and the sum of x
+// nearly cancel out. Of other differences that is not known.
+UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at) {
+  const Node* decoded = factors[at];
+  if (decoded->op() != Op::Add && decoded->op() != Op::Sub) return {};
+  Nodes others = factors;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+  Nodes product = others, with_offset = others;
+  add_factors(decoded->src(0), product);
+  add_factors(decoded->src(1), with_offset);
+  const SumLoops loops = LoopsOf(sum, product).found();
+  const Factors codes(product, loops.inner), offsets(with_offset, loops.inner);
+  if (!gains(codes, loops) || std::ranges::none_of(codes.inside, is_code)) return {};
+  if (changes_with_any(decoded->src(1), loops.inner) || offsets.inside.empty() || !is_shared(offsets))
+    return {};
+  return sum_over(sum,
+                  make(decoded->op(), {scaled(sum, codes, loops.inner),
+                                       scaled_again(sum, offsets, loops.inner)}),
+                  loops.outer);
 }
 
 UOp split(const Match& m) {
@@ -69,15 +177,9 @@ UOp split(const Match& m) {
   if (sum->size() < 3 || sum->src(0)->op() != Op::Mul) return {};
   Nodes factors;
   add_factors(sum->src(0), factors);
-  const SumLoops loops = loops_of(sum, factors);
-  Nodes outside, inside;
-  for (const Node* factor : factors)
-    (changes_with_any(factor, loops.inner) ? inside : outside).push_back(factor);
-  if (outside.empty() || inside.empty() ||
-      !changes_with_any(product_of(outside).node(), loops.outer))
-    return {};
-  const UOp part = sum_over(sum, product_of(inside), loops.inner);
-  return sum_over(sum, product_of(outside) * part, loops.outer);
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    if (const UOp result = split_offset(sum, factors, i); !result.is_null()) return result;
+  return split_product(sum, factors);
 }
 
 }  // namespace

@@ -30,6 +30,8 @@ constexpr ShortRun short_runs[] = {{16384, 1.7}, {65536, 1.15}};
 // takes to come.
 constexpr double scattered_run = 256, scattered_wait = 10;
 constexpr std::int64_t followed_steps = 16;
+// Until what comes from memory is read ahead: as long as so many lines take that are. Rows side by side wait together.
+constexpr double started_after = 12, all_started_after = 64;
 // Of what is computed: later trips go on meanwhile.
 constexpr double most_waiting = 0.35;
 
@@ -65,6 +67,7 @@ class Model {
   NestTime time() const {
     NestTime time;
     const double workers = effective_workers();
+    double starts = 0;
     time.launch = threads() > 1 ? machine_.launch : 0;
     time.compute = (compute_cycles() + page_cycles()) / machine_.hertz / workers;
     time.copies = copy_cycles() / machine_.hertz / workers + price_of_kept();
@@ -75,12 +78,13 @@ class Model {
       const double line = machine_.line / cache.bandwidth;
       const double seconds = lines.all * line / shared;
       time.waits += lines.scattered * line * scattered_wait / workers;
+      starts += lines.waiting * line / workers;
       if (seconds > time.memory) {
         time.memory = seconds;
         time.slowest = level;
       }
     }
-    time.waits = std::min(time.waits, most_waiting * time.compute);
+    time.waits = std::min(time.waits, most_waiting * time.compute) + starts;
     return time;
   }
 
@@ -136,6 +140,7 @@ class Model {
 
   struct Traffic {
     double all = 0, scattered = 0;  // lines
+    double waiting = 0;             // lines that might have come until others are read ahead
   };
 
   static double bytes_of(const NestAccess& access) {
@@ -164,8 +169,18 @@ class Model {
       const double run = is_far ? run_bytes(nest_.accesses[a]) : 0;
       lines.all += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(run) : 1);
       if (is_far && is_scattered(nest_.accesses[a])) lines.scattered += own;
+      if (&cache == &machine_.levels.back()) lines.waiting += own * waiting_for_line(a);
     }
     return lines;
+  }
+
+  // Rows that are read side by side each begin anew, and so do those behind them. Where as much is written as is read,
+  // that goes on meanwhile.
+  double waiting_for_line(std::size_t a) const {
+    const NestAccess& access = nest_.accesses[a];
+    const double run = rows_together(access);
+    if (!nest_.has_reduce() || access.is_write || lies_together(a) || run < scattered_run) return 0;
+    return (started_after + all_started_after / rows_of(access).beside) * machine_.line / run;
   }
 
   // In the order of the loops, by the plan.
@@ -233,18 +248,28 @@ class Model {
     return rows_together(access) < scattered_run;
   }
 
-  // Bytes that one trip after the other reads, rows that stand beside each other in registers left out.
-  double rows_together(const NestAccess& access) const {
-    std::int64_t run = 1;
+  // Bytes that one trip after the other reads, and the rows that stand beside each other in registers.
+  struct Rows {
+    std::int64_t length = 1;
+    double beside = 1;
+  };
+  Rows rows_of(const NestAccess& access) const {
+    Rows rows;
     for (std::size_t i = pieces(); i-- > 0;) {
       const Piece& p = piece(i);
       if (!changes(access, i) || p.trips == 1) continue;
       const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
-      if (in_registers(p) && distance > run) continue;
-      if (!goes_on(access, run, distance)) break;
-      run = distance * p.trips;
+      if (in_registers(p) && distance > rows.length) {
+        rows.beside *= static_cast<double>(p.trips);
+        continue;
+      }
+      if (!goes_on(access, rows.length, distance)) break;
+      rows.length = distance * p.trips;
     }
-    return static_cast<double>(run) * access.bytes;
+    return rows;
+  }
+  double rows_together(const NestAccess& access) const {
+    return static_cast<double>(rows_of(access).length) * access.bytes;
   }
 
   // Sums that loops of the output run inside of.
@@ -420,6 +445,7 @@ class Model {
       bool stays = true;
       for (std::size_t i = pieces(); i-- > 0;) {
         const Piece& p = piece(i);
+        if (p.trips == 1) continue;
         const auto trips = static_cast<double>(p.trips);
         const bool changes = each.changes[p.loop];
         if (p.kind == LoopKind::Vector) {
@@ -441,6 +467,29 @@ class Model {
     for (const NestLoop& loop : nest_.loops)
       if (loop.is_reduce) return static_cast<double>(loop.names.size());
     return 1;
+  }
+
+  // The loop that runs inside of all others.
+  const Piece* innermost() const {
+    for (std::size_t i = loop_pieces_; i-- > 0;)
+      if (piece(i).trips > 1) return &piece(i);
+    return nullptr;
+  }
+
+  // Copies of what is summed are added to one sum, but for those that have factors of their own, such as scales of blocks.
+  double sums_of_copies() const {
+    double sums = 1;
+    const Piece* run = innermost();
+    if (run == nullptr || !nest_.loops[run->loop].is_reduce) return sums;
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i) {
+      const auto is_factor = [&](const NestAccess& access) {
+        return changes(access, i) && !access.changes_with(run->loop);
+      };
+      if (piece(i).kind == LoopKind::Upcast && nest_.loops[piece(i).loop].is_reduce &&
+          std::ranges::any_of(nest_.accesses, is_factor))
+        sums *= static_cast<double>(piece(i).trips);
+    }
+    return sums;
   }
 
   double compute_cycles() const {
@@ -465,7 +514,7 @@ class Model {
     outer.arithmetic += arithmetic(nest_.outer_ops, false) + (sums_lanes ? 12 * sums : 0);
     if (sums_in_memory()) inner.loads += 3 * sums * width;
     const bool has_chain = nest_.has_reduce() && !sums_in_memory();
-    const double added = sums * sums_together();
+    const double added = sums * sums_together() * sums_of_copies();
     double cycles = outside * cycles_of(inner, has_chain ? added * width : 0);
     if (!nest_.has_reduce()) return cycles;
     cycles += outputs * (cycles_of(outer, 0) + added * width + 10);

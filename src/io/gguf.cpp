@@ -137,11 +137,22 @@ class GgufReader {
   const InFile& in_;
 };
 
-Tensor tensor_of(const Memory& memory, std::span<const std::byte> bytes, const Entry& entry) {
-  if (entry.type->decode == nullptr) return memory.tensor(bytes, entry.type->dtype, entry.shape);
-  const std::int64_t size = entry.type->bytes, blocks = std::ssize(bytes) / size;
-  if (blocks == 0) return memory.tensor(bytes, dtypes::f32, entry.shape);
-  return entry.type->decode(memory.tensor(bytes, dtypes::u8, {blocks, size}))
+// Nobody but the tensor's graph has its blocks: what is assigned goes elsewhere. So kernels may pack them.
+Tensor constant(const Memory& memory, std::span<const std::byte> blocks, std::int64_t size) {
+  Tensor tensor = memory.tensor(blocks, dtypes::u8, {std::ssize(blocks) / size, size});
+  const bool is_in_place = tensor.uop()->op() == Op::Buffer;
+  return is_in_place ? tensor.freeze() : tensor;
+}
+
+struct Memories {
+  Memory plain, blocks;
+};
+
+Tensor tensor_of(const Memories& memory, std::span<const std::byte> bytes, const Entry& entry) {
+  if (entry.type->decode == nullptr)
+    return memory.plain.tensor(bytes, entry.type->dtype, entry.shape);
+  if (bytes.empty()) return memory.plain.tensor(bytes, dtypes::f32, entry.shape);
+  return entry.type->decode(constant(memory.blocks, bytes, entry.type->bytes))
       .reshape(Shape(entry.shape));
 }
 
@@ -155,7 +166,7 @@ Gguf load_gguf(const std::string& path, const std::string& device) {
   reader.read();
   const std::size_t start = std::min(reader.start, file->bytes().size());
   const auto values = file->bytes().subspan(start);
-  const Memory memory(file, device);
+  const Memories memory{Memory(file, device), Memory(file, device, Memory::Assigned::Never)};
   Gguf result{reader.metadata, {}};
   std::size_t taken = 0;
   for (const Entry& each : reader.entries) {

@@ -162,6 +162,7 @@ class Joined {
       const std::size_t before = permuted(value, axis);
       return permute(in_parts(value->src(0), before), axes_of(value, axis));
     }
+    if (value->op() == Op::Expand) return expand(in_parts(value->src(0), axis), sizes);
     std::vector<UOp> src;
     for (const Node* source : value->src())
       src.push_back(source->shape() == nullptr ? UOp(source) : in_parts(source, axis));
@@ -185,6 +186,8 @@ class Joined {
       leads = before ? look(node->src(0), *before) : joins(node, axis);
     } else if (node->op() == Op::Permute) {
       leads = look(node->src(0), permuted(node, axis));
+    } else if (node->op() == Op::Expand) {
+      leads = node->src(0)->dims()[axis] == node->dims()[axis] && look(node->src(0), axis);
     } else if (is_map(node)) {
       for (const Node* source : node->src())
         if (source->shape() != nullptr) leads |= look(source, axis);

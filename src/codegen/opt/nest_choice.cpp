@@ -21,6 +21,7 @@ namespace weft {
 namespace {
 
 constexpr double worth_a_try = 1.12;       // times the best so far, for a tile as it was ranked
+constexpr std::size_t most_stages = 9;     // ways to stage what is read
 constexpr std::size_t most_threaded = 16;  // that are tried with threads
 
 bool may_shift(const KernelNest& nest) {
@@ -171,13 +172,42 @@ class Chooser {
   std::vector<std::vector<Staging>> stages() const {
     std::vector<std::vector<Staging>> result{std::vector<Staging>(nest_.accesses.size())};
     if (!nest_.has_reduce() || !has_outputs(nest_)) return result;
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+    if (const auto all = all_kept(); all != result[0]) result.push_back(all);
+    for (const std::vector<std::size_t>& together : staged_together()) {
       const std::size_t count = result.size();
-      for (const Staging staging : trial_.stagings(nest_.accesses[a]))
-        for (std::size_t i = 0; i < count && result.size() < 8; ++i) {
-          result.push_back(result[i]);
-          result.back()[a] = staging;
+      for (const Staging staging : trial_.stagings(nest_.accesses[together[0]]))
+        for (std::size_t i = 0; i < count && result.size() < most_stages; ++i) {
+          std::vector<Staging> staged = result[i];
+          for (const std::size_t a : together) staged[a] = staging;
+          if (std::ranges::find(result, staged) == result.end()) result.push_back(staged);
         }
+    }
+    return result;
+  }
+
+  bool may_be_kept(std::size_t a) const {
+    return trial_.stagings(nest_.accesses[a]) == std::vector{Staging::Kept};
+  }
+
+  std::vector<Staging> all_kept() const {
+    std::vector<Staging> staged(nest_.accesses.size());
+    for (std::size_t a = 0; a < staged.size(); ++a)
+      if (may_be_kept(a)) staged[a] = Staging::Kept;
+    return staged;
+  }
+
+  // Each by itself, but parts of a constant, such as the codes of a block and its scale: they are kept all or none.
+  std::vector<std::vector<std::size_t>> staged_together() const {
+    std::vector<std::vector<std::size_t>> result;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      const auto found = std::ranges::find_if(result, [&](const auto& group) {
+        return nest_.accesses[group[0]].storage == nest_.accesses[a].storage && may_be_kept(a) &&
+               may_be_kept(group[0]);
+      });
+      if (found == result.end())
+        result.push_back({a});
+      else
+        found->push_back(a);
     }
     return result;
   }

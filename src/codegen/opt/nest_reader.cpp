@@ -287,6 +287,21 @@ class Reader {
   void add_ops(const std::vector<const Node*>& values, std::vector<NestOps>& ops) const {
     for (const Node* node : elementwise_below(values))
       if (is_elementwise(node->op())) add_ops(weight_of(node->op()), loops_of(node), ops);
+    for (const Node* load : codes_below(values)) add_ops(1, loops_of(load), ops);
+  }
+
+  // Small integers of which floats are made: they are widened when they are read.
+  static std::vector<const Node*> codes_below(const std::vector<const Node*>& values) {
+    std::vector<const Node*> codes;
+    for (const Node* node : elementwise_below(values)) {
+      if (node->op() != Op::Cast || !node->dtype().is_float()) continue;
+      const DType from = node->src(0)->dtype();
+      if (!from.is_int() || from.bytes() >= node->dtype().bytes()) continue;
+      for (const Node* source : elementwise_below({node->src(0)}))
+        if (source->op() == Op::Load && std::ranges::find(codes, source) == codes.end())
+          codes.push_back(source);
+    }
+    return codes;
   }
 
   // A product is part of the instruction that adds it.

@@ -207,20 +207,40 @@ class RegisterTiles {
     }
   }
 
-  // All trips of a short sum at once, where they read the same vectors: fields of packed numbers.
+  // All trips of a short sum at once, or of two, where they read the same vectors: fields of packed numbers.
   void add_short_sums(Option option, std::vector<Option>& tiles) const {
-    const auto v = static_cast<std::size_t>(option.vector);
     for (std::size_t u = first_reduce(nest_) + 1; u < nest_.loops.size(); ++u) {
-      const NestLoop& loop = nest_.loops[u];
-      const auto is_shared = [&](const NestAccess& access) {
-        return !access.is_write && access.changes_with(v) && !access.changes_with(u);
-      };
-      if (u == v || !loop.is_reduce || loop.size < 2 || loop.size > most_fields) continue;
-      if (std::ranges::none_of(nest_.accesses, is_shared)) continue;
-      option.inner = {static_cast<int>(u), loop.size};
+      if (!has_fields(option, u)) continue;
+      option.inner = {static_cast<int>(u), nest_.loops[u].size};
       add_tile(option, tiles);
       add_copies(option, tiles);
+      for (std::size_t other = u + 1; other < nest_.loops.size(); ++other) {
+        if (!has_fields(option, other)) continue;
+        Option both = option;
+        both.copies = {static_cast<int>(other), nest_.loops[other].size};
+        add_tile(both, tiles);
+      }
     }
+  }
+
+  bool has_fields(const Option& option, std::size_t u) const {
+    const auto v = static_cast<std::size_t>(option.vector);
+    const NestLoop& loop = nest_.loops[u];
+    const auto is_shared = [&](const NestAccess& access) {
+      return !access.is_write && access.changes_with(v) && !access.changes_with(u) &&
+             changes_with_long_sums(access);
+    };
+    if (u == v || !loop.is_reduce || loop.size < 2 || loop.size > most_fields) return false;
+    return std::ranges::any_of(nest_.accesses, is_shared);
+  }
+
+  // As what is packed does, not what belongs to a block of it.
+  bool changes_with_long_sums(const NestAccess& access) const {
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
+      if (nest_.loops[loop].is_reduce && nest_.loops[loop].size > most_fields &&
+          !access.changes_with(loop))
+        return false;
+    return true;
   }
 
   // Without a reduction only where lanes of v are at a distance, and copies of u neighbours: which are read together, or
