@@ -174,12 +174,13 @@ class Model {
     return lines;
   }
 
-  // Rows that are read side by side each begin anew, and so do those behind them. Where as much is written as is read,
-  // that goes on meanwhile.
+  // Rows that are read side by side each begin anew, and so do those behind them. Of what the last cache has room for
+  // some may still be there; where as much is written as is read, that goes on meanwhile.
   double waiting_for_line(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     const double run = rows_together(access);
     if (!nest_.has_reduce() || access.is_write || lies_together(a) || run < scattered_run) return 0;
+    if (bytes_of(access) <= machine_.levels.back().bytes) return 0;
     return (started_after + all_started_after / rows_of(access).beside) * machine_.line / run;
   }
 
@@ -248,25 +249,37 @@ class Model {
     return rows_together(access) < scattered_run;
   }
 
-  // Bytes that one trip after the other reads, and the rows that stand beside each other in registers.
+  // What one trip after the other reads, and how many such rows stand beside each other in registers. Those that
+  // follow one another within a page are one.
   struct Rows {
     std::int64_t length = 1;
     double beside = 1;
   };
   Rows rows_of(const NestAccess& access) const {
     Rows rows;
+    const Piece* copies = nullptr;
     for (std::size_t i = pieces(); i-- > 0;) {
       const Piece& p = piece(i);
       if (!changes(access, i) || p.trips == 1) continue;
       const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
       if (in_registers(p) && distance > rows.length) {
         rows.beside *= static_cast<double>(p.trips);
+        copies = &p;
         continue;
       }
       if (!goes_on(access, rows.length, distance)) break;
       rows.length = distance * p.trips;
+      if (copies != nullptr && follow(access, *copies, rows.length)) {
+        rows.length *= copies->trips;
+        rows.beside /= static_cast<double>(copies->trips);
+        copies = nullptr;
+      }
     }
     return rows;
+  }
+  bool follow(const NestAccess& access, const Piece& copies, std::int64_t length) const {
+    return std::abs(access.stride(copies.loop)) * copies.step == length &&
+           static_cast<double>(length * copies.trips) * access.bytes <= machine_.page;
   }
   double rows_together(const NestAccess& access) const {
     return static_cast<double>(rows_of(access).length) * access.bytes;
