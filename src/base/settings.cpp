@@ -49,6 +49,10 @@ const std::vector<SettingInfo>& all_settings() {
       {"ALGEBRA", "1", "0: no algebraic rewrites, only what lowering needs"},
       {"ALLREDUCE", "",
        "how devices add up what each has a part of: naive, ring or all2all; default: by size"},
+      {"ATTENTION_MEMORY", "256",
+       "MB: where the scores of an attention take more, its gradients compute them again, in "
+       "memory "
+       "that grows with tokens alone"},
       {"BEAM", "0",
        "n: measure the n best schedules of each kernel, and others near the fastest; keep the "
        "best"},

@@ -55,7 +55,9 @@ class LoopsOf {
   LoopsOf(const Node* sum, const Nodes& factors) : factors_(factors) {
     for (const Node* range : sum->src().subspan(1)) {
       const LoopKind kind = kind_of(range);
-      (kind == LoopKind::Vector ? lanes_ : kind == LoopKind::Upcast ? copies_ : loops_)
+      (kind == LoopKind::Vector   ? lanes_
+       : kind == LoopKind::Upcast ? copies_
+                                  : loops_)
           .push_back(range);
     }
   }
@@ -163,11 +165,12 @@ UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at) {
   const SumLoops loops = LoopsOf(sum, product).found();
   const Factors codes(product, loops.inner), offsets(with_offset, loops.inner);
   if (!gains(codes, loops) || std::ranges::none_of(codes.inside, is_code)) return {};
-  if (changes_with_any(decoded->src(1), loops.inner) || offsets.inside.empty() || !is_shared(offsets))
+  if (changes_with_any(decoded->src(1), loops.inner) || offsets.inside.empty() ||
+      !is_shared(offsets))
     return {};
   return sum_over(sum,
-                  make(decoded->op(), {scaled(sum, codes, loops.inner),
-                                       scaled_again(sum, offsets, loops.inner)}),
+                  make(decoded->op(),
+                       {scaled(sum, codes, loops.inner), scaled_again(sum, offsets, loops.inner)}),
                   loops.outer);
 }
 

@@ -22,6 +22,9 @@ constexpr std::size_t most_places = 4;
 constexpr std::ptrdiff_t most_compared = 8;
 // How far a merge looks for a path between its kernels before it gives up.
 constexpr int most_visited = 256;
+// Values of more bytes, and of so many times as many as all else that is touched for them, stay without memory for so
+// much more time.
+constexpr double large = 64 << 20, much_more = 4, worth_memory = 1.6;
 // Of the time of a kernel: less is no difference.
 constexpr double alike = 0.001, clearly_less = 0.1;
 
@@ -121,6 +124,7 @@ class Fuser {
       together += time_with_followers(offer->workload, cut, offer->instances);
       offers.push_back(std::move(*offer));
     }
+    if (takes_much_memory(alone, users)) apart *= worth_memory;
     if (together > apart || (together >= (1 - alike) * apart && is_staged_for_nothing(cut, offers)))
       return false;
     for (Offer& offer : offers) {
@@ -130,6 +134,23 @@ class Fuser {
       update_furthest(offer.kernel);
     }
     return true;
+  }
+
+  // As the scores of many tokens.
+  bool takes_much_memory(const Workload& alone, const std::set<std::size_t>& users) const {
+    if (alone.output_bytes < large) return false;
+    double others = 0;
+    const auto add = [&](const Workload& kernel) {
+      for (const auto& [input, bytes] : kernel.inputs)
+        if (const auto source = graph_.cut_of(input); !source || !instances_[*source].empty())
+          others += bytes;
+    };
+    add(alone);
+    for (const std::size_t user : users) {
+      add(kernels_[user]);
+      others += kernels_[user].output_bytes;
+    }
+    return alone.output_bytes > much_more * others;
   }
 
   // What goes on from a sum costs nothing more where the sum is made, which is not here.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 #include <weft/functional.h>
+#include <weft/settings.h>
 
 #include "ops.h"
 
@@ -79,6 +80,61 @@ Tensor shares(const Tensor& scores) {
   return e / (sum == 0).where(1, sum);
 }
 
+// Of queries and keys, with all that hides some of them: minus infinity.
+struct Scores {
+  AttentionOptions options;
+  double scale;
+  DType within;
+
+  Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& mask) const {
+    Tensor scores = query.matmul(key.transpose(-1, -2), within) * scale;
+    const Tensor by_place = seen(scores, options);
+    if (!by_place.is_null()) scores = by_place.where(scores, nowhere);
+    if (mask.is_null()) return scores;
+    want_mask(mask, scores);
+    return mask.dtype().is_bool() ? mask.where(scores, nowhere) : scores + mask;
+  }
+};
+
+// One for each query and key: whether gradients rather compute them again than keep them.
+bool take_much_memory(const Tensor& query, const Tensor& key, DType dtype) {
+  auto bytes = static_cast<double>(dtype.bytes()) *
+               static_cast<double>(from_last(key.dims(), 2)->bounds().hi);
+  const std::vector<Dim> dims = query.dims();
+  for (std::size_t i = 0; i + 1 < dims.size(); ++i)
+    bytes *= static_cast<double>(dims[i].uop()->bounds().hi);
+  constexpr double megabyte = 1e6;
+  return bytes > static_cast<double>(setting_int("ATTENTION_MEMORY")) * megabyte;
+}
+
+// What nobody takes for the value itself: computed once the gradient is there, and not kept until then.
+Tensor again(const Tensor& x, const Tensor& gradient) {
+  const Operand value(x), then(gradient);
+  return Tensor::from({make(Op::Remat, {value.uop(), then.uop()}, {}, IdArg{fresh_id()}),
+                       value.device, value.tracked});
+}
+
+// Of query, key and value. In memory is what there is one of for each query: the logarithm of the sum of its exponentials,
+// and its output times the gradient.
+std::vector<Tensor> gradients(const Scores& scores, const Tensor& gradient,
+                              const std::vector<Tensor>& inputs, const Tensor& output) {
+  const Tensor &query = inputs[0], &key = inputs[1], &value = inputs[2];
+  const Tensor mask = inputs.size() > 3 ? inputs[3] : Tensor();
+  const auto scored = [&] { return scores(again(query, gradient), key, mask); };
+  const Tensor sum = scored().logsumexp(-1, true);
+  const Tensor level = (sum == nowhere).where(0, sum).contiguous();
+  const Tensor own = (gradient * output.contiguous()).sum(-1, true).contiguous();
+  const auto shares = [&] { return (scored() - level).exp(); };
+  const auto of_scores = [&] {
+    const Tensor of_shares = gradient.matmul(again(value, gradient).transpose(-1, -2));
+    return shares() * (of_shares - own) * scores.scale;
+  };
+  std::vector<Tensor> result{of_scores().matmul(key), of_scores().transpose(-1, -2).matmul(query),
+                             shares().transpose(-1, -2).matmul(gradient)};
+  result.resize(inputs.size());
+  return result;
+}
+
 Tensor dropped(const Tensor& x, double p, const Tensor& query) {
   if (p == 0) return x;
   if (p == 1) return x * 0;
@@ -119,17 +175,30 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   const DType own = float_like(query.dtype()), within = promote(own, dtypes::f32);
   const double scale =
       options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
-  Tensor scores = query.matmul(k.transpose(-1, -2), within) * scale;
-  const Tensor by_place = seen(scores, options);
-  if (!by_place.is_null()) scores = by_place.where(scores, nowhere);
-  if (!options.attn_mask.is_null()) {
-    const Tensor& mask = options.attn_mask;
-    want_mask(mask, scores);
-    scores = mask.dtype().is_bool() ? mask.where(scores, nowhere) : scores + mask;
-  }
-  const bool may_see_none = options.window || !options.attn_mask.is_null();
-  const Tensor weights = may_see_none ? shares(scores) : scores.softmax(-1);
-  return dropped(weights, options.dropout_p, query).matmul(v.cast(within)).cast(own);
+  const Tensor& mask = options.attn_mask;
+  const Scores scores{options, scale, within};
+  const bool may_see_none = options.window || !mask.is_null();
+  const auto attended = [&](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) {
+    const Tensor all = scores(q, k, mask);
+    const Tensor weights = may_see_none ? shares(all) : all.softmax(-1);
+    return dropped(weights, options.dropout_p, q).matmul(v);
+  };
+  const bool is_mask_tracked = !mask.is_null() && mask.requires_grad();
+  const bool is_tracked = query.requires_grad() || k.requires_grad() || v.requires_grad();
+  if (!is_tracked || is_mask_tracked || options.dropout_p > 0 ||
+      !take_much_memory(query, k, within))
+    return attended(query, k, v.cast(within), mask).cast(own);
+  std::vector<Tensor> inputs{query.cast(within), k.cast(within), v.cast(within)};
+  if (!mask.is_null()) inputs.push_back(mask);
+  return Tensor::custom(
+             inputs,
+             [&](const std::vector<Tensor>& in) {
+               return attended(in[0], in[1], in[2], in.size() > 3 ? in[3] : Tensor());
+             },
+             [scores](const Tensor& gradient, const std::vector<Tensor>& in, const Tensor& output) {
+               return gradients(scores, gradient, in, output);
+             })
+      .cast(own);
 }
 
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,

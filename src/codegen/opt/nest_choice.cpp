@@ -21,7 +21,7 @@ namespace weft {
 namespace {
 
 constexpr double worth_a_try = 1.12;       // times the best so far, for a tile as it was ranked
-constexpr std::size_t most_stages = 9;     // ways to stage what is read
+constexpr std::size_t most_stages = 11;    // ways to stage what is read
 constexpr std::size_t most_threaded = 16;  // that are tried with threads
 
 bool may_shift(const KernelNest& nest) {
@@ -56,7 +56,7 @@ class Chooser {
       Option option = tile;
       option.order = order;
       for (std::int64_t block : trial_.blocks(is_ordered_))
-        for (const auto& staged : stages()) {
+        for (const auto& staged : stages(tile)) {
           option.block = block;
           option.staged = staged;
           if (!try_out(option, options) && block > 0) try_in_parts(option, options);
@@ -169,20 +169,36 @@ class Chooser {
     return tiles > 0 && trips % tiles == 0 ? tiles : 0;
   }
 
-  std::vector<std::vector<Staging>> stages() const {
+  std::vector<std::vector<Staging>> stages(const Option& tile) const {
     std::vector<std::vector<Staging>> result{std::vector<Staging>(nest_.accesses.size())};
     if (!nest_.has_reduce() || !has_outputs(nest_)) return result;
-    if (const auto all = all_kept(); all != result[0]) result.push_back(all);
+    const auto add = [&](const std::vector<Staging>& staged) {
+      if (std::ranges::find(result, staged) == result.end()) result.push_back(staged);
+    };
+    add(all_kept());
+    for (const std::size_t way : {0, 1}) add(read_by_lanes(tile, way));
     for (const std::vector<std::size_t>& together : staged_together()) {
       const std::size_t count = result.size();
       for (const Staging staging : trial_.stagings(nest_.accesses[together[0]]))
         for (std::size_t i = 0; i < count && result.size() < most_stages; ++i) {
           std::vector<Staging> staged = result[i];
           for (const std::size_t a : together) staged[a] = staging;
-          if (std::ranges::find(result, staged) == result.end()) result.push_back(staged);
+          add(staged);
         }
     }
     return result;
+  }
+
+  // All that sums read by lanes, where several do.
+  std::vector<Staging> read_by_lanes(const Option& tile, std::size_t way) const {
+    std::vector<Staging> staged(nest_.accesses.size());
+    for (std::size_t a = 0; a < staged.size() && tile.vector >= 0; ++a) {
+      const std::vector<Staging> stagings = trial_.stagings(nest_.accesses[a]);
+      if (!stagings.empty() &&
+          nest_.accesses[a].changes_with(static_cast<std::size_t>(tile.vector)))
+        staged[a] = stagings[std::min(way, stagings.size() - 1)];
+    }
+    return staged;
   }
 
   bool may_be_kept(std::size_t a) const {
