@@ -1,0 +1,94 @@
+#include "copies.h"
+
+#include <algorithm>
+
+#include "footprint.h"
+#include "planned.h"
+#include "traffic.h"
+
+namespace weft {
+namespace {
+
+constexpr double kept_price = 0.02;  // of the time to read what is kept
+
+class Filling : Planned {
+ public:
+  Filling(const Machine& machine, const Nest& nest, const NestPlan& plan,
+          const Footprints& footprints)
+      : Planned(machine, nest, plan), footprints_(footprints) {}
+
+  // What is staged is read and written once for each trip of the loops that it stands in.
+  double cycles() const {
+    double cycles = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      if (plan_.staged[a] < 0) continue;
+      const NestAccess& access = nest_.accesses[a];
+      const auto at = static_cast<std::size_t>(plan_.staged[a]);
+      double fills = 1, trips = 1;
+      double parts = 0;  // vectors that are read for each
+      bool is_contiguous = false;
+      for (std::size_t i = 0; i < pieces(); ++i) {
+        trips *= static_cast<double>(piece(i).trips);
+        if (!changes(access, i)) continue;
+        if (i <= at) fills = trips;
+        if (i <= at || access.irregular[piece(i).loop]) continue;
+        if (piece(i).kind != LoopKind::Vector) continue;
+        is_contiguous = access.stride(piece(i).loop) * piece(i).step == 1;
+        if (reads_between(access.stride(piece(i).loop), piece(i).trips))
+          parts = static_cast<double>(access.stride(piece(i).loop));
+      }
+      const double elements = staged_elements(access, plan_, a, at + 1);
+      const double lanes = machine_.vector_bytes / access.bytes;
+      const double each = is_contiguous ? 2 / lanes
+                          : parts > 0   ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
+                          : plan_.by_region[a]
+                              ? along_rows(region_sizes(access, plan_, at + 1).back(), lanes)
+                          : row_of(access, at) >= 4 ? 0.75
+                                                    : 1.5;
+      // What is filled in the copies of a loop in registers counts as filled around them.
+      const Footprint& source = footprints_.of_memory(std::min(at + 1, loop_pieces_), a);
+      // A region is read along its rows, which are followed, and so are long ones that are turned.
+      const double row = static_cast<double>(row_of(access, at)) * access.bytes;
+      const double missed = plan_.by_region[a]     ? 0
+                            : row >= scattered_run ? source.lines * machine_.line_miss / 4
+                                                   : source.lines * machine_.line_miss;
+      cycles += fills * (elements * each + missed + source.pages * machine_.page_miss);
+    }
+    return cycles;
+  }
+
+ private:
+  // Elements that lie together, of those that the pieces behind one copy for each lane; those that may be
+  // missing are copied one by one.
+  std::int64_t row_of(const NestAccess& access, std::size_t at) const {
+    std::int64_t row = 1;
+    if (access.is_masked) return row;
+    for (std::size_t i = pieces(); --i > at;)
+      if (const Piece& p = piece(i); p.kind != LoopKind::Vector && !access.irregular[p.loop] &&
+                                     access.stride(p.loop) * p.step == row)
+        row *= p.trips;
+    return row;
+  }
+
+  // Of each element of a region, whose rows have ends.
+  static double along_rows(double row, double lanes) { return std::max(4 / lanes, 1.5 / row); }
+
+  const Footprints& footprints_;
+};
+
+}  // namespace
+
+double copy_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan,
+                   const Footprints& footprints) {
+  return Filling(machine, nest, plan, footprints).cycles();
+}
+
+double price_of_kept(const Machine& machine, const Nest& nest, const NestPlan& plan) {
+  double bytes = 0;
+  for (std::size_t a = 0; a < nest.accesses.size(); ++a)
+    if (plan.is_kept(a))
+      bytes += staged_elements(nest.accesses[a], plan, a, 0) * nest.accesses[a].bytes;
+  return machine.levels.empty() ? 0 : kept_price * bytes / machine.levels.back().bandwidth;
+}
+
+}  // namespace weft

@@ -1,0 +1,279 @@
+#include "instructions.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "planned.h"
+
+namespace weft {
+namespace {
+
+// Of which lanes are there, which copies share, and of each whether it is there at all.
+constexpr double mask_of_lanes = 6, mask = 2;
+constexpr double lanes_summed = 8;  // cycles, into one value
+// For what finds no register: of each in each trip, and until a sum that went to memory is there again.
+constexpr double spilled = 1.5, forwarded = 8;
+
+// What runs side by side takes as long as the longest, and more where others take nearly as long.
+double hindering(std::initializer_list<double> cycles) {
+  double sum = 0;
+  for (const double each : cycles) sum += each * each * each * each;
+  return std::sqrt(std::sqrt(sum));
+}
+
+class Computing : Planned {
+ public:
+  using Planned::Planned;
+
+  double compute_cycles() const {
+    double sums = 1, outside = 1, outputs = 1, passes = 1;
+    bool sums_lanes = false;
+    for (const Piece& p : plan_.pieces) {
+      const bool is_reduce = nest_.loops[p.loop].is_reduce;
+      if (p.kind == LoopKind::Upcast && !is_reduce) sums *= static_cast<double>(p.trips);
+      if (!in_registers(p)) {
+        outside *= static_cast<double>(p.trips);
+        if (!is_reduce) {
+          outputs *= static_cast<double>(p.trips);
+          passes = outside;
+        }
+      }
+      sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
+    }
+    const double width = std::max(1.0, vectors_wide());
+    Instructions inner, outer;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) count(a, is_inner_[a] ? inner : outer);
+    inner.arithmetic += arithmetic(nest_.inner_ops, true);
+    outer.arithmetic += arithmetic(nest_.outer_ops, false) + (sums_lanes ? 12 * sums : 0);
+    if (sums_in_memory()) inner.loads += 3 * sums * width;
+    const bool has_chain = nest_.has_reduce() && !sums_in_memory();
+    const double added = sums * sums_together() * sums_of_copies();
+    double cycles = outside * cycles_of(inner, has_chain ? added * width : 0);
+    if (!nest_.has_reduce()) return cycles;
+    cycles += outputs * (cycles_of(outer, 0) + added * width + 10);
+    if (!has_chain) return cycles;
+    // Sums in parts come from memory and go there, once their lanes are added.
+    return cycles + (passes - outputs) * (added * (sums_lanes ? lanes_summed : 2 * width) + 10);
+  }
+
+ private:
+  // Sums that loops of the output run inside of.
+  bool sums_in_memory() const {
+    bool is_inside = false;
+    for (std::size_t i = 0; i < loop_pieces_; ++i) {
+      const bool is_reduce = nest_.loops[piece(i).loop].is_reduce;
+      if (i + 1 == loop_pieces_) return is_inside && !is_reduce && piece(i).trips > 1;
+      is_inside = is_inside || is_reduce;
+    }
+    return false;
+  }
+
+  // Instructions of one trip of the innermost loop, for all that stands in registers.
+  struct Instructions {
+    double arithmetic = 0, loads = 0, gathers = 0, held = 0;
+    double others = 0;  // that take none of these ports
+    double lines = 0;   // that nothing announced
+    double turned = 0;  // registers that reads were turned to
+  };
+
+  double upcast_trips(const NestAccess& access) const {
+    double trips = access.places;
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
+      if (piece(i).kind == LoopKind::Upcast && changes(access, i))
+        trips *= static_cast<double>(piece(i).trips);
+    return trips;
+  }
+
+  // Rows of any length begin anywhere in a line, so that vectors lie in two of them.
+  bool crosses_lines(const NestAccess& access, std::size_t lanes) const {
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop) {
+      const double step = static_cast<double>(access.stride(loop)) * access.bytes;
+      if (loop != lanes && std::fmod(step, machine_.vector_bytes) != 0) return true;
+    }
+    return false;
+  }
+
+  // How many neighbours the copies read together, where lanes are at a distance.
+  std::int64_t turned_at_once(const NestAccess& access, const Piece& lanes) const {
+    if (access.is_write || access.is_masked || access.irregular[lanes.loop]) return 1;
+    std::int64_t neighbours = 1;
+    for (const Piece& p : plan_.pieces)
+      if (p.kind == LoopKind::Upcast && p.step == 1 && !access.irregular[p.loop] &&
+          access.stride(p.loop) == 1)
+        neighbours = p.trips;
+    return weft::turned_at_once(neighbours, lanes.trips, static_cast<std::size_t>(access.bytes));
+  }
+
+  // What is read next lies behind what is read now, in no more rows than can be followed.
+  bool is_announced(const NestAccess& access) const {
+    if (loop_pieces_ == 0 || std::abs(access.stride(piece(loop_pieces_ - 1).loop)) != 1)
+      return false;
+    double rows = 1;
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
+      if (changes(access, i) && std::abs(access.stride(piece(i).loop)) != 1)
+        rows *= static_cast<double>(piece(i).trips);
+    return rows <= machine_.streams;
+  }
+
+  // A row is read for each lane; rows are joined to vectors, and these interleaved by halves.
+  static void count_turned(double blocks, std::int64_t rows, std::int64_t width,
+                           Instructions& sum) {
+    const int steps = std::bit_width(static_cast<std::uint64_t>(width)) - 1;
+    sum.loads += blocks * static_cast<double>(rows);
+    sum.arithmetic += blocks * static_cast<double>(rows - width + width * steps);
+  }
+
+  // As many vectors as elements from one lane to the next, shuffled into one; their masks as well.
+  static void count_between(double vectors, const NestAccess& access, std::int64_t stride,
+                            Instructions& sum) {
+    const double parts = std::max(vectors, 1.0) * static_cast<double>(stride);
+    sum.loads += parts;
+    sum.arithmetic += parts;
+    if (access.is_masked) sum.arithmetic += mask_of_lanes * static_cast<double>(stride) + parts;
+  }
+
+  // There for some lanes and not for others.
+  static bool is_one_for_lanes(const NestAccess& access, const Piece& lanes) {
+    return access.stride(lanes.loop) == 0 && !access.irregular[lanes.loop];
+  }
+
+  // Copies fill what lies between the lanes.
+  bool writes_in_turns(const NestAccess& access, std::int64_t stride) const {
+    return !access.is_masked && (stride == 2 || stride == 4) &&
+           std::ranges::any_of(plan_.pieces, [&](const Piece& p) {
+             return p.kind == LoopKind::Upcast && p.step == 1 && p.trips == stride &&
+                    !access.irregular[p.loop] && access.stride(p.loop) == 1;
+           });
+  }
+
+  // Interleaved by halves, and written as one.
+  void count_in_turns(double copies, double bytes, std::int64_t stride, Instructions& sum) const {
+    const int steps = std::bit_width(static_cast<std::uint64_t>(stride)) - 1;
+    const double vectors = copies * bytes / machine_.vector_bytes;
+    sum.arithmetic += std::max(copies, vectors) * steps;
+    sum.loads += 2 * std::max(vectors, 1.0);
+  }
+
+  // Cycles of the reads and writes of one trip, and the registers that hold them.
+  void count(std::size_t a, Instructions& sum) const {
+    const NestAccess& access = nest_.accesses[a];
+    const double times = upcast_trips(access);
+    const Piece* lanes = vector();
+    double each = 1;
+    if (lanes != nullptr && access.changes_with(lanes->loop) && !is_one_for_lanes(access, *lanes)) {
+      const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
+      const bool is_staged = lies_together(a);
+      const bool is_contiguous =
+          stride == 1 || is_packed(a) || (is_staged && reads_between(stride, lanes->trips));
+      if (access.is_write && writes_in_turns(access, stride))
+        return count_in_turns(times, static_cast<double>(lanes->trips) * access.bytes, stride, sum);
+      if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
+        return count_between(times * vectors_wide(), access, stride, sum);
+      const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
+      if (width > 1) {
+        const double bytes = times * static_cast<double>(lanes->trips) * access.bytes;
+        if (!is_announced(access)) sum.lines += bytes / machine_.line;
+        sum.turned += bytes / machine_.vector_bytes;
+        return count_turned(times / static_cast<double>(width), lanes->trips, width, sum);
+      }
+      if (!is_contiguous) sum.gathers += times * static_cast<double>(lanes->trips);
+      // Of stores that far apart no line stays until all of it is written.
+      if (access.is_write && static_cast<double>(std::abs(stride)) * access.bytes >= machine_.page)
+        sum.lines += times * static_cast<double>(lanes->trips);
+      each = is_contiguous
+                 ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
+                 : static_cast<double>(lanes->trips);
+      if (is_contiguous && !is_packed(a) && (is_staged || crosses_lines(access, lanes->loop)))
+        each *= 1 + machine_.vector_bytes / machine_.line;
+      if (!access.is_write) sum.held += std::min(times, 8.0);
+    }
+    sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
+    if (!access.is_masked || lies_together(a)) return;
+    const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
+    if (has_lanes) {
+      sum.arithmetic += mask_of_lanes + mask * times;
+    } else {
+      sum.arithmetic += times;  // put into all lanes
+      sum.others += 3 * times;
+    }
+  }
+
+  // In each trip of the innermost loop, of those that are run in it. What stays over trips is computed before them,
+  // and what copies or lanes have in common once.
+  double arithmetic(const std::vector<NestOps>& ops, bool in_sums) const {
+    double instructions = 0;
+    for (const NestOps& each : ops) {
+      double times = each.instructions;
+      bool stays = true;
+      for (std::size_t i = pieces(); i-- > 0;) {
+        const Piece& p = piece(i);
+        if (p.trips == 1) continue;
+        const auto trips = static_cast<double>(p.trips);
+        const bool changes = each.changes[p.loop];
+        if (p.kind == LoopKind::Vector) {
+          if (changes) times *= std::max(1.0, vectors_wide());
+        } else if (p.kind == LoopKind::Upcast) {
+          if (changes) times *= trips;
+        } else if (in_sums || !nest_.loops[p.loop].is_reduce) {
+          stays = stays && !changes;
+          if (stays) times /= trips;
+        }
+      }
+      instructions += times;
+    }
+    return instructions;
+  }
+
+  // That run together, each of which adds up as many values.
+  double sums_together() const {
+    for (const NestLoop& loop : nest_.loops)
+      if (loop.is_reduce) return static_cast<double>(loop.names.size());
+    return 1;
+  }
+
+  // The loop that runs inside of all others.
+  const Piece* innermost() const {
+    for (std::size_t i = loop_pieces_; i-- > 0;)
+      if (piece(i).trips > 1) return &piece(i);
+    return nullptr;
+  }
+
+  // Copies of what is summed are added to one sum, but for those that have factors of their own, such as scales of blocks.
+  double sums_of_copies() const {
+    double sums = 1;
+    const Piece* run = innermost();
+    if (run == nullptr || !nest_.loops[run->loop].is_reduce) return sums;
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i) {
+      const auto is_factor = [&](const NestAccess& access) {
+        return changes(access, i) && !access.changes_with(run->loop);
+      };
+      if (piece(i).kind == LoopKind::Upcast && nest_.loops[piece(i).loop].is_reduce &&
+          std::ranges::any_of(nest_.accesses, is_factor))
+        sums *= static_cast<double>(piece(i).trips);
+    }
+    return sums;
+  }
+
+  double cycles_of(const Instructions& code, double accumulators) const {
+    const double rate = vectors_wide() <= 0.5 ? machine_.halves : 1;
+    const double ports = code.arithmetic / (machine_.fma_ports * rate);
+    const double loads = code.loads / (machine_.load_ports * rate) + code.gathers / rate;
+    const double all =
+        (code.arithmetic + code.others + code.loads + 2 * code.gathers + 3) / machine_.issue;
+    double cycles = std::max(1.0, hindering({ports, loads, all})) + code.lines * machine_.line_miss;
+    if (accumulators > 0) cycles = std::max(cycles, machine_.fma_latency);
+    const double needed = accumulators + code.turned + std::min(code.held, 4.0) + 1;
+    const double more = std::max(0.0, needed - machine_.registers);
+    if (more > 0 && accumulators > 0) cycles = std::max(cycles, machine_.fma_latency + forwarded);
+    return cycles + more * spilled;
+  }
+};
+
+}  // namespace
+
+double compute_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan) {
+  return Computing(machine, nest, plan).compute_cycles();
+}
+
+}  // namespace weft

@@ -1,0 +1,84 @@
+// A nest as a plan runs it: what all parts of the model ask.
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include <weft/dev/cost/nest.h>
+
+namespace weft {
+
+inline bool in_registers(const Piece& piece) {
+  return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
+}
+
+inline double bytes_of(const NestAccess& access) {
+  double bytes = access.bytes;
+  for (const std::int64_t size : access.sizes) bytes *= static_cast<double>(size);
+  return bytes;
+}
+
+class Planned {
+ public:
+  Planned(const Machine& machine, const Nest& nest, const NestPlan& plan)
+      : machine_(machine),
+        nest_(nest),
+        plan_(plan),
+        loop_pieces_(static_cast<std::size_t>(
+            std::ranges::count_if(plan.pieces, std::not_fn(in_registers)))) {
+    for (const NestAccess& access : nest.accesses) is_inner_.push_back(is_inner(access));
+  }
+
+ protected:
+  const Piece& piece(std::size_t i) const { return plan_.pieces[i]; }
+  std::size_t pieces() const { return plan_.pieces.size(); }
+  bool changes(const NestAccess& access, std::size_t i) const {
+    return access.changes_with(piece(i).loop);
+  }
+  // Of an access: what stands outside of the reduction is not there in its trips.
+  double trips_of(std::size_t i, std::size_t a) const {
+    const bool is_there = !nest_.loops[piece(i).loop].is_reduce || is_inner_[a];
+    return is_there ? static_cast<double>(piece(i).trips) : 1;
+  }
+  double trips_outside(std::size_t first, std::size_t a) const {
+    double trips = 1;
+    for (std::size_t i = 0; i < first; ++i) trips *= trips_of(i, a);
+    return trips;
+  }
+
+  // In the order of the loops, by the plan.
+  bool is_packed(std::size_t a) const {
+    return plan_.is_kept(a) || (plan_.staged[a] >= 0 && !plan_.by_region[a]);
+  }
+  bool lies_together(std::size_t a) const { return is_packed(a) || plan_.staged[a] >= 0; }
+
+  const Piece* vector() const {
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
+      if (piece(i).kind == LoopKind::Vector) return &piece(i);
+    return nullptr;
+  }
+
+  // What stands in the lanes, in registers.
+  double vectors_wide() const {
+    if (vector() == nullptr) return 0;
+    const double lanes = static_cast<double>(vector()->trips);
+    return lanes * static_cast<double>(nest_.loops[vector()->loop].widest) / machine_.vector_bytes;
+  }
+
+  const Machine& machine_;
+  const Nest& nest_;
+  const NestPlan& plan_;
+  std::size_t loop_pieces_;     // which come first
+  std::vector<bool> is_inner_;  // by access: it is there in the trips of the reduction
+
+ private:
+  bool is_inner(const NestAccess& access) const {
+    if (!nest_.has_reduce()) return true;
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
+      if (nest_.loops[loop].is_reduce && access.changes_with(loop)) return true;
+    return false;
+  }
+};
+
+}  // namespace weft

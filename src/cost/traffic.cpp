@@ -1,0 +1,214 @@
+#include "traffic.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "footprint.h"
+#include "planned.h"
+
+namespace weft {
+namespace {
+
+constexpr double usable = 0.6;       // of a cache, by what is read again
+constexpr double usable_ways = 0.8;  // of a set
+constexpr double staying = 0.25;     // of the last cache, at most, from one kernel to the next
+
+// How many times as long takes memory of which less than this lies together.
+struct ShortRun {
+  double bytes, times;
+};
+constexpr ShortRun short_runs[] = {{16384, 1.7}, {65536, 1.15}};
+constexpr std::int64_t followed_steps = 16;
+// Until what comes from memory is read ahead: as long as so many lines take that are. Rows side by side wait together.
+constexpr double started_after = 12, all_started_after = 64;
+
+class Moving : Planned {
+ public:
+  Moving(const Machine& machine, const Nest& nest, const NestPlan& plan,
+         const Footprints& footprints)
+      : Planned(machine, nest, plan), footprints_(footprints) {}
+
+  Traffic of(const CacheLevel& cache) const {
+    std::size_t first = 0;
+    while (first < loop_pieces_ && !fits(cache, first)) ++first;
+    Traffic lines;
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      if (&cache == &machine_.levels.back() && stays(cache, nest_.accesses[a])) continue;
+      std::size_t kept = first;
+      while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
+      const Footprint& f = footprints_.of(kept, a);
+      const double own = conflicts(cache, f) ? f.lines * trips_outside(kept, a)
+                                             : swept(&Footprint::lines, kept, a);
+      const bool is_far = &cache != &machine_.levels[0] && first > 0 && !lies_together(a);
+      const double run = is_far ? run_bytes(nest_.accesses[a]) : 0;
+      lines.all += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(run) : 1);
+      if (is_far && is_scattered(nest_.accesses[a])) lines.scattered += own;
+      if (&cache == &machine_.levels.back()) lines.waiting += own * waiting_for_line(a);
+    }
+    return lines;
+  }
+
+  double page_cycles() const {
+    std::size_t first = 0;
+    while (first < loop_pieces_ && footprints_.sum_of(&Footprint::pages, first) > machine_.pages)
+      ++first;
+    double missed = 0;
+    for (std::size_t a = 0; a < nest_.accesses.size() && first > 0; ++a)
+      missed += swept(&Footprint::pages, first, a);
+    return missed * machine_.page_miss;
+  }
+
+ private:
+  bool fits(const CacheLevel& cache, std::size_t first) const {
+    return footprints_.sum_of(&Footprint::lines, first) * machine_.line <= usable * cache.bytes;
+  }
+
+  // Parts at a distance that divides the size of a way meet in few of its sets.
+  bool conflicts(const CacheLevel& cache, const Footprint& f) const {
+    if (f.gap < machine_.line) return false;
+    const auto way = static_cast<std::int64_t>(cache.bytes / cache.ways);
+    const auto places = way / std::gcd(static_cast<std::int64_t>(f.gap), way);
+    return f.runs > static_cast<double>(places) * cache.ways * usable_ways;
+  }
+
+  // What comes in, of lines or of pages, where all that the pieces from `first` on touch is kept: as
+  // often as what it belongs to is swept again, but for what the next trip finds there.
+  double swept(double Footprint::* what, std::size_t first, std::size_t a) const {
+    const double once = footprints_.of(first, a).*what;
+    if (first == 0) return once;
+    const double trips = trips_of(first - 1, a);
+    const double each = (footprints_.of(first - 1, a).*what - once) / std::max(trips - 1, 1.0);
+    return trips_outside(first - 1, a) * (once + (trips - 1) * std::clamp(each, 0.0, once));
+  }
+
+  // In the last cache from one kernel to the next: who made it, or the call before, has left it there.
+  static bool stays(const CacheLevel& last, const NestAccess& access) {
+    return bytes_of(access) <= staying * last.bytes;
+  }
+
+  // Rows that are read side by side each begin anew, and so do those behind them. Of what the last cache has room for
+  // some may still be there; where as much is written as is read, that goes on meanwhile.
+  double waiting_for_line(std::size_t a) const {
+    const NestAccess& access = nest_.accesses[a];
+    const double run = rows_together(access);
+    if (!nest_.has_reduce() || access.is_write || lies_together(a) || run < scattered_run) return 0;
+    if (bytes_of(access) <= machine_.levels.back().bytes) return 0;
+    return (started_after + all_started_after / rows_of(access).beside) * machine_.line / run;
+  }
+
+  // Lines that are only written go past the caches, where all of it is more than the last one holds.
+  bool is_read_before_written(std::size_t a) const {
+    const NestAccess& access = nest_.accesses[a];
+    if (!access.is_write || machine_.levels.empty()) return access.is_write;
+    const Piece* lanes = vector();
+    const bool is_whole = lanes != nullptr && access.stride(lanes->loop) == 1 &&
+                          !access.is_masked &&
+                          static_cast<double>(lanes->trips) * access.bytes >= machine_.line;
+    const bool is_read = std::ranges::any_of(nest_.accesses, [&](const NestAccess& other) {
+      return !other.is_write && other.storage == access.storage;
+    });
+    return !is_whole || is_read || bytes_of(access) <= machine_.levels.back().bytes;
+  }
+
+  static double slower_by(double run) {
+    const auto* found =
+        std::ranges::find_if(short_runs, [&](auto entry) { return run < entry.bytes; });
+    return found == std::end(short_runs) ? 1 : found->times;
+  }
+
+  // In the next line at the latest.
+  bool goes_on(const NestAccess& access, std::int64_t run, std::int64_t distance) const {
+    return run <= distance && static_cast<double>(distance - run) * access.bytes < machine_.line;
+  }
+
+  // What lies together of what one trip after the other touches. Rows that a sum reads side by side join
+  // where each is read to its end.
+  double run_bytes(const NestAccess& access) const {
+    std::int64_t run = 1;
+    const Piece* beside = nullptr;
+    for (std::size_t i = pieces(); i-- > 0;) {
+      const Piece& p = piece(i);
+      if (!changes(access, i) || p.trips == 1) continue;
+      const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
+      if (p.kind == LoopKind::Upcast && nest_.loops[p.loop].is_reduce && distance > run) {
+        beside = &p;
+        continue;
+      }
+      if (access.irregular[p.loop] || !goes_on(access, run, distance)) break;
+      run = distance * p.trips;
+      if (beside != nullptr && std::abs(access.stride(beside->loop)) * beside->step == run)
+        run *= std::exchange(beside, nullptr)->trips;
+    }
+    return static_cast<double>(run) * access.bytes;
+  }
+
+  // Whether what is read jumps after few steps: what goes on at one distance is followed. What stands in
+  // registers reads several rows side by side.
+  bool is_scattered(const NestAccess& access) const {
+    if (access.is_write) return false;
+    for (std::size_t i = loop_pieces_; i-- > 0;) {
+      if (!changes(access, i) || piece(i).trips == 1) continue;
+      if (access.irregular[piece(i).loop]) return true;
+      if (piece(i).trips >= followed_steps) return false;
+      break;
+    }
+    return rows_together(access) < scattered_run;
+  }
+
+  // What one trip after the other reads, and how many such rows stand beside each other in registers. Those that
+  // follow one another within a page are one.
+  struct Rows {
+    std::int64_t length = 1;
+    double beside = 1;
+  };
+  Rows rows_of(const NestAccess& access) const {
+    Rows rows;
+    const Piece* copies = nullptr;
+    for (std::size_t i = pieces(); i-- > 0;) {
+      const Piece& p = piece(i);
+      if (!changes(access, i) || p.trips == 1) continue;
+      const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
+      if (in_registers(p) && distance > rows.length) {
+        rows.beside *= static_cast<double>(p.trips);
+        copies = &p;
+        continue;
+      }
+      if (!goes_on(access, rows.length, distance)) break;
+      rows.length = distance * p.trips;
+      if (copies != nullptr && follow(access, *copies, rows.length)) {
+        rows.length *= copies->trips;
+        rows.beside /= static_cast<double>(copies->trips);
+        copies = nullptr;
+      }
+    }
+    return rows;
+  }
+  bool follow(const NestAccess& access, const Piece& copies, std::int64_t length) const {
+    return std::abs(access.stride(copies.loop)) * copies.step == length &&
+           static_cast<double>(length * copies.trips) * access.bytes <= machine_.page;
+  }
+  double rows_together(const NestAccess& access) const {
+    return static_cast<double>(rows_of(access).length) * access.bytes;
+  }
+
+  const Footprints& footprints_;
+};
+
+}  // namespace
+
+std::vector<Traffic> traffic_of(const Machine& machine, const Nest& nest, const NestPlan& plan,
+                                const Footprints& footprints) {
+  const Moving model(machine, nest, plan, footprints);
+  std::vector<Traffic> traffic;
+  for (const CacheLevel& cache : machine.levels) traffic.push_back(model.of(cache));
+  return traffic;
+}
+
+double page_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan,
+                   const Footprints& footprints) {
+  return Moving(machine, nest, plan, footprints).page_cycles();
+}
+
+}  // namespace weft
