@@ -106,6 +106,15 @@ TEST(PartedSums, OffsetsOfBlocksAreUnpackedWithinTheirOwnAxes) {
   EXPECT_LT((value.to("INTERP") - expected).abs().max().item<double>(), 1e-4);
 }
 
+// Each step uses the one before three times: on all ways down it would be met more often than can be counted.
+TEST(PartedSums, WhatIsSharedIsTakenApartOnce) {
+  const Tensor codes = filled({rows, blocks, size}, 0.7).cast(dtypes::i8).contiguous().realize();
+  Tensor weight = (codes.cast(dtypes::f32) * filled({rows, blocks, 1}, 1.3)).flatten(1);
+  for (int step = 0; step < 40; ++step) weight = (weight * 0.5 + weight.sin()) * weight;
+  const Tensor value = (filled({1, blocks * size}, 0.3) * weight).sum(1);
+  EXPECT_EQ(axes_of_sum(with_sums_in_parts({value.uop()})), 2u);
+}
+
 TEST(PartedSums, OthersStayAsTheyAre) {
   const Tensor x = filled({rows, blocks, size}, 0.7), scales = filled({rows, blocks, 1}, 1.3);
   for (const Tensor& value : {x.flatten(1).exp().sum(1), (x * scales).flatten(1).sum(1)})
