@@ -18,9 +18,25 @@ namespace {
 
 using Nodes = std::vector<const Node*>;
 
+// Of what products share, those of products have many: a power by squares of squares as many as its exponent.
+constexpr std::size_t most_factors = 16;
+
+bool is_square(const Node* value) {
+  return value->op() == Op::Mul && value->src(0) == value->src(1);
+}
+
 void add_factors(const Node* product, Nodes& factors) {
-  if (product->op() != Op::Mul) return factors.push_back(product);
-  for (const Node* factor : product->src()) add_factors(factor, factors);
+  const std::size_t first = factors.size();
+  factors.push_back(product);
+  for (std::size_t i = first; i < factors.size() && factors.size() - first < most_factors;) {
+    const Node* factor = factors[i];
+    if (factor->op() != Op::Mul || (is_square(factor) && is_square(factor->src(0)))) {
+      ++i;
+      continue;
+    }
+    factors[i] = factor->src(0);
+    factors.insert(factors.begin() + static_cast<std::ptrdiff_t>(i) + 1, factor->src(1));
+  }
 }
 
 bool changes_with_any(const Node* value, const Nodes& ranges) {

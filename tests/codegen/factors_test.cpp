@@ -80,6 +80,24 @@ TEST_F(Factors, OthersStayInside) {
             (Counts{2}));
 }
 
+// Of which there would be as many as the exponent.
+TEST_F(Factors, PowersStayAsTheyAre) {
+  const UOp block = loop(), i = loop();
+  UOp power = read(1, {block, i});
+  for (int square = 0; square < 40; ++square) power = power * power;
+  const std::vector<UOp> sums = sums_of(reduce(Op::Add, {power * read(2, {block}), block, i}));
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_TRUE(sums[1]->src(0) == power.node());
+}
+
+// What two products share may be taken apart again and again.
+TEST_F(Factors, AreNotWithoutNumber) {
+  const UOp block = loop(), i = loop();
+  UOp value = read(1, {block, i});
+  for (int step = 0; step < 40; ++step) value = value * (value * read(3, {i}));
+  EXPECT_EQ(loops_of_sums(reduce(Op::Add, {value * read(2, {block}), block, i})), (Counts{1, 1}));
+}
+
 // Sums of copies of a loop are one sum, but for those of what each has of its own.
 TEST_F(Factors, CopiesHaveSumsOfTheirOwnWithFactorsOfTheirOwn) {
   const UOp block = loop(), i = loop(), copy = loop(LoopKind::Upcast);
