@@ -4,6 +4,7 @@
 // After schedules, which take loops one inside of the other as one sum.
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include <weft/dev/codegen/lower.h>
@@ -17,9 +18,25 @@ namespace {
 
 using Nodes = std::vector<const Node*>;
 
+// Of what products share, those of products have many: a power by squares of squares as many as its exponent.
+constexpr std::size_t most_factors = 16;
+
+bool is_square(const Node* value) {
+  return value->op() == Op::Mul && value->src(0) == value->src(1);
+}
+
 void add_factors(const Node* product, Nodes& factors) {
-  if (product->op() != Op::Mul) return factors.push_back(product);
-  for (const Node* factor : product->src()) add_factors(factor, factors);
+  const std::size_t first = factors.size();
+  factors.push_back(product);
+  for (std::size_t i = first; i < factors.size() && factors.size() - first < most_factors;) {
+    const Node* factor = factors[i];
+    if (factor->op() != Op::Mul || (is_square(factor) && is_square(factor->src(0)))) {
+      ++i;
+      continue;
+    }
+    factors[i] = factor->src(0);
+    factors.insert(factors.begin() + static_cast<std::ptrdiff_t>(i) + 1, factor->src(1));
+  }
 }
 
 bool changes_with_any(const Node* value, const Nodes& ranges) {
@@ -120,7 +137,7 @@ UOp scaled_again(const Node* sum, const Factors& factors, const Nodes& inner) {
   UOp value = product_of(factors.inside);
   std::vector<UOp> src;
   for (const Node* range : inner) {
-    src.push_back(range_like(range, range->src(0)->lo()));
+    src.push_back(weft::range(UOp(range->src(0)), fresh_id().value, kind_of(range)));
     value = at_place(renewed(value, range), range, src.back());
   }
   src.insert(src.begin(), value);
@@ -139,8 +156,20 @@ UOp split_product(const Node* sum, const Nodes& factors) {
   return sum_over(sum, scaled(sum, parts, loops.inner), loops.outer);
 }
 
+// Codes are small: little is lost where what their products add up to and the sum of the others nearly cancel out.
+constexpr std::int64_t most_codes = 256;
+
 bool is_code(const Node* factor) {
-  return factor->op() == Op::Cast && factor->src(0)->dtype().is_int();
+  if (factor->op() != Op::Cast || !factor->src(0)->dtype().is_int()) return false;
+  return factor->src(0)->lo() >= -most_codes && factor->src(0)->hi() <= most_codes;
+}
+
+// Codes and scales of blocks; of other products a difference may be far more exact than that of their sums.
+bool is_scaled_code(const Node* product, const Nodes& inner) {
+  Nodes factors;
+  add_factors(product, factors);
+  const Nodes inside = Factors(factors, inner).inside;
+  return !inside.empty() && std::ranges::all_of(inside, is_code);
 }
 
 // What is added up is the same for copies or lanes of the output that have factors of their own.
@@ -152,26 +181,24 @@ bool is_shared(const Factors& factors) {
   });
 }
 
-// x * (code * scale - offset). Codes are small: little is lost where what their products add up to and the sum of x
-// nearly cancel out. Of other differences that is not known.
-UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at) {
+// x * (code * scale - offset), where the codes are on this side.
+UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at, std::size_t side) {
   const Node* decoded = factors[at];
   if (decoded->op() != Op::Add && decoded->op() != Op::Sub) return {};
+  const Node *code = decoded->src(side), *offset = decoded->src(1 - side);
   Nodes others = factors;
   others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
   Nodes product = others, with_offset = others;
-  add_factors(decoded->src(0), product);
-  add_factors(decoded->src(1), with_offset);
+  add_factors(code, product);
+  add_factors(offset, with_offset);
   const SumLoops loops = LoopsOf(sum, product).found();
   const Factors codes(product, loops.inner), offsets(with_offset, loops.inner);
-  if (!gains(codes, loops) || std::ranges::none_of(codes.inside, is_code)) return {};
-  if (changes_with_any(decoded->src(1), loops.inner) || offsets.inside.empty() ||
-      !is_shared(offsets))
+  if (!gains(codes, loops) || !is_scaled_code(code, loops.inner)) return {};
+  if (changes_with_any(offset, loops.inner) || offsets.inside.empty() || !is_shared(offsets))
     return {};
-  return sum_over(sum,
-                  make(decoded->op(),
-                       {scaled(sum, codes, loops.inner), scaled_again(sum, offsets, loops.inner)}),
-                  loops.outer);
+  std::vector<UOp> parts{scaled(sum, codes, loops.inner), scaled_again(sum, offsets, loops.inner)};
+  if (side == 1) std::swap(parts[0], parts[1]);
+  return sum_over(sum, make(decoded->op(), parts), loops.outer);
 }
 
 UOp split(const Match& m) {
@@ -181,7 +208,8 @@ UOp split(const Match& m) {
   Nodes factors;
   add_factors(sum->src(0), factors);
   for (std::size_t i = 0; i < factors.size(); ++i)
-    if (const UOp result = split_offset(sum, factors, i); !result.is_null()) return result;
+    for (const std::size_t side : {0, 1})
+      if (const UOp result = split_offset(sum, factors, i, side); !result.is_null()) return result;
   return split_product(sum, factors);
 }
 

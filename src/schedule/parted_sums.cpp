@@ -149,9 +149,23 @@ class Joined {
   const PartSizes& parts() const { return parts_; }
 
   // What does not come from such a RESHAPE is looked at in parts as it is.
-  UOp in_parts(const Node* value, std::size_t axis) const {
+  UOp in_parts(const Node* value, std::size_t axis) {
+    const auto known = made_.find({value, axis});
+    if (known != made_.end()) return known->second;
+    const UOp result = parted(value, axis);
+    made_.emplace(AxisOf(value, axis), result);
+    return result;
+  }
+
+  // The place of another axis, once this one is in parts.
+  std::int64_t moved(std::int64_t other, std::size_t axis) const {
+    return other <= static_cast<std::int64_t>(axis) ? other : other + std::ssize(parts_) - 1;
+  }
+
+ private:
+  UOp parted(const Node* value, std::size_t axis) {
     const auto found = leads_.find({value, axis});
-    const Sizes sizes = parted(sizes_of(UOp(value)), axis);
+    const Sizes sizes = part_sizes(sizes_of(UOp(value)), axis);
     if (found == leads_.end() || !found->second) return reshape(UOp(value), sizes);
     if (value->op() == Op::Reshape) {
       const auto before = axis_before(value, axis);
@@ -169,12 +183,6 @@ class Joined {
     return with_sources(UOp(value), src);
   }
 
-  // The place of another axis, once this one is in parts.
-  std::int64_t moved(std::int64_t other, std::size_t axis) const {
-    return other <= static_cast<std::int64_t>(axis) ? other : other + std::ssize(parts_) - 1;
-  }
-
- private:
   // Whether some RESHAPE below joins the axis; the first of them has the parts.
   bool look(const Node* node, std::size_t axis) {
     const auto [known, is_new] = leads_.try_emplace({node, axis}, false);
@@ -205,7 +213,7 @@ class Joined {
     return true;
   }
 
-  Sizes parted(Sizes sizes, std::size_t axis) const {
+  Sizes part_sizes(Sizes sizes, std::size_t axis) const {
     const auto at = sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(axis));
     const Sizes parts = constant_sizes(parts_);
     sizes.insert(at, parts.begin(), parts.end());
@@ -226,6 +234,7 @@ class Joined {
 
   PartSizes parts_;
   std::map<AxisOf, bool> leads_;
+  std::map<AxisOf, UOp> made_;
 };
 
 // The sum with one of its axes in parts; null where none is joined.
@@ -233,7 +242,7 @@ UOp in_parts(const UOp& sum) {
   const Axes axes = sum->arg<ReduceArg>().axes.get();
   for (const std::int64_t axis : axes) {
     const auto at = static_cast<std::size_t>(axis);
-    const Joined joined(sum->src(0), at);
+    Joined joined(sum->src(0), at);
     if (joined.parts().empty()) continue;
     Axes within;
     for (const std::int64_t other : axes) {

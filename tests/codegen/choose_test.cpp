@@ -296,6 +296,60 @@ TEST_F(Choose, ScalesOfBlocksAreNotStaged) {
   EXPECT_EQ(std::ranges::count(chosen, Action::Stage, &Action::type), 0) << to_string(chosen);
 }
 
+// The same as a constant, with scales and offsets of two bytes each.
+UOp constant_rows(std::int64_t rows, std::int64_t blocks) {
+  const UOp row = loop(rows), block = reduction(blocks), half = reduction(2), i = reduction(16);
+  const UOp bytes = param(1, Access::Constant, {size(rows), size(blocks), size(20)}, dtypes::u8);
+  const auto byte = [&](const UOp& at) { return load(place(bytes, {row, block, at})); };
+  const auto wide = [&](std::int64_t at) {
+    return cast(byte(const_int(at)), dtypes::f32) + cast(byte(const_int(at + 1)), dtypes::f32);
+  };
+  const UOp field = make(Op::Shr, {byte(i + 4), cast(half, dtypes::u8) * 4}) & 15;
+  const UOp x =
+      load(place(param(2, Access::Read, {size(blocks), size(2), size(16)}), {block, half, i}));
+  const UOp number = cast(field, dtypes::f32) * wide(0) + wide(2);
+  const UOp sum = reduce(Op::Add, {x * number, block, half, i});
+  return kernel_of(over(put(place(param(0, Access::Write, {size(rows)}), {row}), sum), {row}));
+}
+
+// Then rows are lanes, whose bytes are packed side by side.
+TEST_F(Choose, PartsOfAConstantAreKeptAllOrNone) {
+  const UOp kernel = constant_rows(4096, 128);
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  EXPECT_EQ(family_of(chosen, LoopKind::Vector), "r0") << to_string(chosen);
+  EXPECT_EQ(std::ranges::count(chosen, Space::Constant, &Action::space), 5) << to_string(chosen);
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+}
+
+// Rows of blocks of four parts of two halves: numbers of five bits, of which a half has the others in its byte, and the
+// fifth ones of all are in one.
+UOp rows_of_five_bits(std::int64_t rows, std::int64_t blocks) {
+  const UOp row = loop(rows), block = reduction(blocks), part = reduction(4), half = reduction(2),
+            i = reduction(32);
+  const UOp high =
+      load(place(param(1, Access::Constant, {size(rows), size(blocks), size(32)}, dtypes::u8),
+                 {row, block, i}));
+  const UOp both = load(
+      place(param(2, Access::Constant, {size(rows), size(blocks), size(4), size(32)}, dtypes::u8),
+            {row, block, part, i}));
+  const auto field = [](const UOp& byte, const UOp& by, std::int64_t mask) {
+    return make(Op::Shr, {byte, cast(by, dtypes::u8)}) & mask;
+  };
+  const UOp code = field(both, half * 4, 15) | (field(high, part * 2 + half, 1) * 16);
+  const UOp x = load(place(param(3, Access::Read, {size(blocks), size(4), size(2), size(32)}),
+                           {block, part, half, i}));
+  const UOp sum = reduce(Op::Add, {x * cast(code, dtypes::f32), block, part, half, i});
+  return kernel_of(over(put(place(param(0, Access::Write, {size(rows)}), {row}), sum), {row}));
+}
+
+TEST_F(Choose, FieldsOfTwoLoopsAreReadTogether) {
+  const UOp kernel = rows_of_five_bits(4096, 16);
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  for (const char* fields : {"k1", "k2"})
+    EXPECT_TRUE(has(chosen, LoopKind::Upcast, fields)) << to_string(chosen);
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+}
+
 TEST_F(Choose, SumOfRowsHasLanesAlongTheRow) {
   const Schedule chosen = choose_schedule(rows(256, 4096).node(), fixed_target());
   EXPECT_EQ(family_of(chosen, LoopKind::Vector), "k0") << to_string(chosen);
@@ -489,6 +543,39 @@ TEST_F(Choose, SumsOfNeighboursTakeSeveralRowsAtOnce) {
 TEST_F(Choose, SumsOfNeighboursTakeRowsOneAfterTheOtherFromMemory) {
   const Schedule chosen = choose_schedule(matmul(1, 4096, 4096).node(), fixed_target());
   EXPECT_FALSE(has(chosen, LoopKind::Upcast, "k0")) << to_string(chosen);
+}
+
+double waiting(const UOp& kernel, const char* schedule) {
+  return expected_time(kernel.node(), parse_schedule(schedule), fixed_target())->waits * 1e6;
+}
+
+// Until it is read ahead, what each row of several begins with has to come; those of a page are one.
+TEST_F(Choose, ExpectsRowsSideBySideFromMemoryToWait) {
+  const char* one = "tile k0 16; vector k0.1";
+  const char* four = "tile r0 4; tile k0 16; order r0 k0 r0.1 k0.1; upcast r0.1; vector k0.1";
+  const UOp far = rows(4096, 4096), near = rows(65536, 256), small = rows(1024, 1024);
+  EXPECT_GT(waiting(far, four), 1.2 * waiting(far, one));
+  EXPECT_LE(waiting(near, four), waiting(near, one));
+  EXPECT_EQ(waiting(small, four), 0) << "the last cache has it";
+}
+
+// Else all copies are added to one sum, which needs one register.
+TEST_F(Choose, ExpectsSumsOfCopiesWithFactorsOfTheirOwn) {
+  const auto cycles_with = [](bool are_own, double registers) {
+    Target target = fixed_target();
+    target.machine.registers = registers;
+    const UOp row = loop(64), block = reduction(64), part = reduction(8), i = reduction(16);
+    const UOp a = load(place(param(1, Access::Read, {size(64), size(8), size(16), size(64)}),
+                             {block, part, i, row}));
+    const UOp scales = param(2, Access::Read, {size(64), size(8)});
+    const UOp scale = load(place(scales, {block, are_own ? part : const_int(0)}));
+    const UOp sum = reduce(Op::Add, {a * scale, block, part, i});
+    const UOp out = place(param(0, Access::Write, {size(64)}), {row});
+    return computing(kernel_of(over(put(out, sum), {row})),
+                     "tile r0 16; order r0 k0 k2 k1 r0.1; upcast k1; vector r0.1", target);
+  };
+  EXPECT_EQ(cycles_with(false, 8), cycles_with(false, 32));
+  EXPECT_GT(cycles_with(true, 8), cycles_with(true, 32));
 }
 
 TEST_F(Choose, WhatIsChosenCanBeDone) {

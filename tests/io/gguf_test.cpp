@@ -1,5 +1,8 @@
 // What the package gguf wrote, and how it decodes it (data/make_gguf.py).
 
+#include <random>
+
+#include <weft/jit.h>
 #include <weft/state.h>
 
 #include "files.h"
@@ -8,6 +11,23 @@ namespace weft {
 namespace {
 
 using GgufFile = InFolder;
+
+// --- A file's parts -----------------------------------------------------------------------------
+
+std::string number(std::uint64_t value, std::size_t width) {
+  return std::string(reinterpret_cast<const char*>(&value), width);
+}
+std::string start(std::uint64_t tensors, std::uint64_t keys) {
+  return "GGUF" + number(3, 4) + number(tensors, 8) + number(keys, 8);
+}
+std::string text(const std::string& value) { return number(value.size(), 8) + value; }
+std::string tensor(const std::vector<std::uint64_t>& sizes, std::uint32_t type, std::uint64_t at) {
+  std::string entry = text("x") + number(sizes.size(), 4);
+  for (const std::uint64_t size : sizes) entry += number(size, 8);
+  return entry + number(type, 4) + number(at, 8);
+}
+
+// --------------------------------------------------------------------------------------------------
 
 TEST_F(GgufFile, DecodesEveryType) {
   const Gguf file = load_gguf(data("quants.gguf"));
@@ -60,6 +80,119 @@ TEST_F(GgufFile, ProductsOfPackedRows) {
   }
 }
 
+constexpr double rounding = 1e-6;  // of all that is added up
+
+// By what is decoded on the reference device; the error relative to the sum of what is added up.
+double error_of_product(const Tensor& product, const Tensor& x, const Tensor& values) {
+  const auto exact = [](const Tensor& tensor) { return tensor.to("INTERP").cast(dtypes::f64); };
+  const Tensor weight = exact(values).T(), most = exact(x).abs().matmul(weight.abs());
+  return ((exact(product) - exact(x).matmul(weight)).abs() / most.maximum(1e-30))
+      .max()
+      .item<double>();
+}
+
+Tensor rows_for(const Tensor& weight, std::int64_t rows) {
+  const Tensor places = Tensor::arange(rows * weight.size(1), {.dtype = dtypes::f32});
+  return (places * 0.7).sin().reshape({rows, -1}).to(weight.device()).contiguous().realize();
+}
+
+class GgufOn : public GgufFile, public testing::WithParamInterface<const char*> {
+ protected:
+  const StateDict state_ = load_state(data("quants.gguf"), GetParam());
+};
+
+TEST_P(GgufOn, MultipliesMatrices) {
+  for (const auto& [name, values] : load_safetensors(data("quants.safetensors")))
+    for (const std::int64_t rows : {1, 3}) {
+      SCOPED_TRACE(name + " times " + std::to_string(rows) + " rows");
+      const Tensor &weight = state_.at(name), x = rows_for(weight, rows);
+      EXPECT_LT(error_of_product(x.matmul(weight.T()), x, values), rounding);
+    }
+}
+
+struct Blocks {
+  const char* name;
+  std::uint32_t type;
+  std::uint64_t elements, bytes;
+  std::vector<std::size_t> halves;  // where scales are
+};
+
+// Of any bytes but the scales, which are numbers between 1/8 and 1.
+std::string random_blocks(const Blocks& blocks, std::uint64_t count, std::mt19937& random) {
+  std::string bytes(count * blocks.bytes, 0);
+  for (char& byte : bytes) byte = static_cast<char>(random());
+  for (std::uint64_t block = 0; block < count; ++block)
+    for (const std::size_t half : blocks.halves) {
+      const std::uint64_t value = 0x3000 + random() % 0xC00;
+      bytes.replace(block * blocks.bytes + half, 2, number(value, 2));
+    }
+  return bytes;
+}
+
+// So many rows that kernels pack them.
+TEST_F(GgufFile, ProductsOfManyRows) {
+  const Blocks types[] = {
+      {"Q4_0", 2, 32, 18, {0}},       {"Q4_1", 3, 32, 20, {0, 2}},
+      {"Q5_0", 6, 32, 22, {0}},       {"Q5_1", 7, 32, 24, {0, 2}},
+      {"Q8_0", 8, 32, 34, {0}},       {"Q2_K", 10, 256, 84, {80, 82}},
+      {"Q3_K", 11, 256, 110, {108}},  {"Q4_K", 12, 256, 144, {0, 2}},
+      {"Q5_K", 13, 256, 176, {0, 2}}, {"Q6_K", 14, 256, 210, {208}},
+      {"IQ4_NL", 20, 32, 18, {0}},    {"IQ4_XS", 23, 256, 136, {0}},
+      {"TQ1_0", 34, 256, 54, {52}},   {"TQ2_0", 35, 256, 66, {64}},
+  };
+  constexpr std::uint64_t rows = 64, columns = 512;
+  std::mt19937 random(7);
+  for (const Blocks& blocks : types) {
+    SCOPED_TRACE(blocks.name);
+    std::string bytes = start(1, 0) + tensor({columns, rows}, blocks.type, 0);
+    bytes.resize((bytes.size() + 31) / 32 * 32);
+    bytes += random_blocks(blocks, rows * columns / blocks.elements, random);
+    const std::string path = file(std::string(blocks.name) + ".gguf", bytes);
+    const Tensor values = load_gguf(path, "INTERP").tensors.at("x").contiguous().realize();
+    const Gguf loaded = load_gguf(path);
+    const Tensor& weight = loaded.tensors.at("x");
+    for (const std::int64_t count : {1, 3}) {
+      const Tensor x = rows_for(weight, count);
+      EXPECT_LT(error_of_product(x.matmul(weight.T()), x, values), rounding) << count << " rows";
+    }
+  }
+}
+
+// What kernels have packed is that of others still.
+TEST_P(GgufOn, AssignsToOneAndToNoOther) {
+  const StateDict expected = load_safetensors(data("quants.safetensors"));
+  for (const char* name : {"Q4_0", "Q4_K", "Q6_K"}) {
+    SCOPED_TRACE(name);
+    Tensor weight = state_.at(name);
+    const Tensor x = rows_for(weight, 1), values = expected.at(name);
+    EXPECT_LT(error_of_product(x.matmul(weight.T()), x, values), rounding);
+    weight.assign(weight * 2 + 1).realize();
+    EXPECT_LT(error_of_product(x.matmul(weight.T()), x, values * 2 + 1), rounding);
+    weight += 1;
+    EXPECT_LT(error_of_product(x.matmul(weight.T()), x, values * 2 + 2), rounding);
+  }
+  const StateDict again = load_state(data("quants.gguf"), GetParam());
+  for (const auto& [name, values] : expected)
+    EXPECT_TRUE(near(again.at(name), values.to_vector<double>(), values.shape(), 1e-6)) << name;
+}
+
+TEST_P(GgufOn, CapturedProductsStayTheSame) {
+  const StateDict expected = load_safetensors(data("quants.safetensors"));
+  for (const char* name : {"Q4_0", "Q5_1", "Q4_K", "IQ4_XS"}) {
+    SCOPED_TRACE(name);
+    const Tensor& weight = state_.at(name);
+    auto step = jit([&](const Tensor& x) { return x.matmul(weight.T()); });
+    for (int call = 0; call < 8; ++call) {
+      const Tensor x = (rows_for(weight, 1) + call).realize();
+      EXPECT_LT(error_of_product(step(x), x, expected.at(name)), rounding) << call;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Devices, GgufOn, testing::Values("", "INTERP"), [](const auto& info) {
+  return std::string(info.param).empty() ? std::string("Default") : std::string(info.param);
+});
+
 TEST_F(GgufFile, Metadata) {
   const Object all = load_gguf(data("quants.gguf")).metadata;
   EXPECT_EQ(all.at("general.architecture").as<std::string>(), "test");
@@ -78,18 +211,6 @@ TEST_F(GgufFile, Metadata) {
 }
 
 TEST_F(GgufFile, FilesThatLie) {
-  const auto number = [](std::uint64_t value, std::size_t width) {
-    return std::string(reinterpret_cast<const char*>(&value), width);
-  };
-  const auto start = [&](std::uint64_t tensors, std::uint64_t keys) {
-    return "GGUF" + number(3, 4) + number(tensors, 8) + number(keys, 8);
-  };
-  const auto text = [&](const std::string& value) { return number(value.size(), 8) + value; };
-  const auto tensor = [&](std::vector<std::uint64_t> sizes, std::uint32_t type, std::uint64_t at) {
-    std::string entry = text("x") + number(sizes.size(), 4);
-    for (const std::uint64_t size : sizes) entry += number(size, 8);
-    return entry + number(type, 4) + number(at, 8);
-  };
   const auto with_key = [&](const std::string& value) { return start(0, 1) + text("k") + value; };
   std::string nested = number(9, 4);
   for (int i = 0; i < 20; ++i) nested += number(9, 4) + number(1, 8);

@@ -210,6 +210,29 @@ UOp weighted(Random& random) {
   return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("weighted")});
 }
 
+// Of each row the sum of products with codes of blocks, which have a scale and an offset, some for each part of a block.
+UOp decoded(Random& random) {
+  const std::int64_t m = random.in(1, 3), n = random.in(1, 20), b = random.in(1, 6),
+                     p = random.in(1, 3), s = random.in(1, 17);
+  const UOp row = looped(m), column = looped(n), block = looped(b, LoopKind::Reduce),
+            part = looped(p, LoopKind::Reduce), i = looped(s, LoopKind::Reduce);
+  const bool is_of_parts = random.chance(0.5), is_turned = random.chance(0.5);
+  const UOp x = load(place(input(1, {m, b, p, s}), {row, block, part, i}));
+  const UOp packed = is_turned ? load(place(input(2, {b, p, s, n}), {block, part, i, column}))
+                               : load(place(input(2, {n, b, p, s}), {column, block, part, i}));
+  const UOp code = cast(cast(packed * 4.0, dtypes::i8), dtypes::f32);
+  const auto of_block = [&](int slot) {
+    return is_of_parts ? load(place(input(slot, {n, b, p}), {column, block, part}))
+                       : load(place(input(slot, {n, b}), {column, block}));
+  };
+  const UOp scaled = code * of_block(3), offset = of_block(4);
+  const std::vector<UOp> weights{scaled - offset, scaled + offset, offset - scaled, scaled,
+                                 (code - 8.0) * of_block(3)};
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{x * random.any_of(weights), block, part, i});
+  const UOp out = put(place(output({m, n}), {row, column}), sum);
+  return make(Op::Sink, {over(out, {row, column})}, {}, KernelArg{Symbol("decoded")});
+}
+
 // Shares by EXP2 of distances from a maximum, of rows of which some see few columns and the first one none.
 UOp attention(Random& random) {
   const std::int64_t m = random.in(1, 14), n = random.in(2, 40), d = random.in(1, 6),
@@ -295,6 +318,14 @@ class Drawer {
     online();
     for (std::int64_t tiles = random_.in(0, 3); tiles > 0; --tiles) tile();
     if (random_.chance(0.7)) kinds();
+    return schedule_;
+  }
+
+  // Lanes and copies, of outputs and of sums.
+  Schedule lanes() {
+    for (std::int64_t tiles = random_.in(1, 4); tiles > 0; --tiles) tile();
+    order();
+    kinds();
     return schedule_;
   }
 
@@ -608,6 +639,12 @@ TEST(ScheduleProperty, TripsFillMemoryTogether) {
   EXPECT_GT(8 * tried.batches, tried.accepted) << "some are batches";
 }
 
+TEST(ScheduleProperty, BlocksOfCodesComputeTheSame) {
+  const Tried tried = check_all({decoded}, &Drawer::lanes);
+  if (tried.accepted + tried.refused < 2) return;
+  EXPECT_GT(3 * tried.accepted, tried.refused) << "many schedules should be possible";
+}
+
 TEST(ScheduleProperty, SumsAreRelativeToARunningMaximum) {
   const Tried tried = check_all({attention, attention, log_of_sum}, &Drawer::blocks);
   if (tried.accepted + tried.refused < 2) return;
@@ -636,9 +673,9 @@ TEST(ScheduleProperty, ALongSumIsReadAhead) {
 
 // For a machine so slow that every kernel is worth threads.
 TEST(ScheduleProperty, TheDefaultComputesTheSame) {
-  static const std::vector<UOp (*)(Random&)> makers{matmul,   window,        rows,    columns,
-                                                    elements, in_place,      shares,  column_shares,
-                                                    turned,   turned_matmul, weighted};
+  static const std::vector<UOp (*)(Random&)> makers{
+      matmul, window,        rows,   columns,       elements, in_place,
+      shares, column_shares, turned, turned_matmul, weighted, decoded};
   Device& device = find_device("CPU");
   Target target = device.target();
   target.machine.hertz = 1e3;

@@ -1,10 +1,14 @@
 // Sums along what was joined of blocks: an axis for each part, and the same values.
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/engine/schedule.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
 #include <weft/weft.h>
 
 #include "../../src/schedule/parted_sums.h"
@@ -70,6 +74,45 @@ TEST(PartedSums, BlocksBecomeAxes) {
     const Tensor expected = (exact(x) * c.weight(exact(codes), exact(scales))).sum(1);
     EXPECT_LT((value.to("INTERP") - expected).abs().max().item<double>(), 1e-4);
   }
+}
+
+// Of which two are in a byte: what is for a block is EXPANDed to all of it.
+TEST(PartedSums, OffsetsOfBlocksAreUnpackedWithinTheirOwnAxes) {
+  constexpr std::int64_t pairs = 4;
+  const Tensor codes = (Tensor::arange(rows * 2 * pairs * size) * 7 % 16)
+                           .cast(dtypes::u8)
+                           .reshape({rows, 2 * pairs, size})
+                           .contiguous()
+                           .realize();
+  const Tensor packed =
+      (Tensor::arange(rows * pairs) * 37 % 256).cast(dtypes::u8).contiguous().realize();
+  const Tensor x = filled({1, 2 * pairs * size}, 0.3);
+  const auto product = [&](const std::string& device, DType dtype) {
+    const Tensor shifts = Tensor::arange(2, {.dtype = dtypes::u8, .device = device}) * 4;
+    const Tensor both = (packed.to(device).reshape({rows, pairs, 1}) >> shifts) & 15;
+    const Tensor zeros = both.flatten(1).unsqueeze(-1).cast(dtype);
+    const Tensor weight = (codes.to(device).cast(dtype) - zeros).flatten(1);
+    return (x.to(device).cast(dtype) * weight).sum(1);
+  };
+  const Tensor value = product(x.device(), dtypes::f32);
+  EXPECT_EQ(axes_of_sum(with_sums_in_parts({value.uop()})), 3u);
+  const std::vector<ScheduleItem> kernels = value.schedule();
+  ASSERT_EQ(kernels.size(), 1u);
+  const UOp ranged = run_named("simplify", run_named("ranges", {kernels[0].kernel}))[0];
+  constexpr OpSet divides{Op::CDiv, Op::CMod, Op::FloorDiv, Op::FloorMod};
+  for (const Node* node : toposort(ranged.node()))
+    EXPECT_FALSE(divides.contains(node->op())) << print_graph("kernel", {{ranged.node()}});
+  const Tensor expected = product("INTERP", dtypes::f64);
+  EXPECT_LT((value.to("INTERP") - expected).abs().max().item<double>(), 1e-4);
+}
+
+// Each step uses the one before three times: on all ways down it would be met more often than can be counted.
+TEST(PartedSums, WhatIsSharedIsTakenApartOnce) {
+  const Tensor codes = filled({rows, blocks, size}, 0.7).cast(dtypes::i8).contiguous().realize();
+  Tensor weight = (codes.cast(dtypes::f32) * filled({rows, blocks, 1}, 1.3)).flatten(1);
+  for (int step = 0; step < 40; ++step) weight = (weight * 0.5 + weight.sin()) * weight;
+  const Tensor value = (filled({1, blocks * size}, 0.3) * weight).sum(1);
+  EXPECT_EQ(axes_of_sum(with_sums_in_parts({value.uop()})), 2u);
 }
 
 TEST(PartedSums, OthersStayAsTheyAre) {
