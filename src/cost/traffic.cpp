@@ -89,12 +89,12 @@ class Moving : Planned {
   }
 
   // Rows that are read side by side each begin anew, and so do those behind them. Of what the last cache has room for
-  // some may still be there; where as much is written as is read, that goes on meanwhile.
+  // some may still be there, but other constants were read since; where as much is written as is read, that goes on meanwhile.
   double waiting_for_line(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     const double run = rows_together(access);
     if (!nest_.has_reduce() || access.is_write || lies_together(a) || run < scattered_run) return 0;
-    if (bytes_of(access) <= machine_.levels.back().bytes) return 0;
+    if (!access.is_constant && bytes_of(access) <= machine_.levels.back().bytes) return 0;
     return (started_after + all_started_after / rows_of(access).beside) * machine_.line / run;
   }
 
