@@ -137,6 +137,19 @@ class Several {
       if (action.type == Action::Stage && action.at == dealt) action.at += ".1";
   }
 
+  // What nests do with loops of their own leaves alone those around all of them, but not a nest's own that is outermost.
+  Schedule shared_after(const Schedule& schedule, const KernelLoops& before) const {
+    const std::vector<NamedLoop> names = before.names();
+    const auto cuts_outermost = [&](const Action& action) {
+      return action.type == Action::Tile && !names.empty() && action.name == names[0].name;
+    };
+    if (std::ranges::none_of(schedule, cuts_outermost))
+      return share_outermost(before, target_.machine);
+    KernelLoops after{UOp(kernel_)};
+    after.apply(schedule);
+    return share_outermost(after, target_.machine);
+  }
+
   // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
   // of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
   Schedules best_after(Schedule schedule, double most = std::numeric_limits<double>::infinity()) {
@@ -170,8 +183,7 @@ class Several {
       take(best.scratch);
       seconds += best.seconds * part_of(nest.nest, seen);
     }
-    // What nests do with loops of their own leaves alone those around all of them.
-    const Schedule shared = share_outermost(loops, target_.machine);
+    const Schedule shared = shared_after(schedule, loops);
     if (!shared.empty()) seconds /= target_.machine.workers;
     for (const Action& action : shared)
       if (action.type == Action::Deal) stage_in_parts(schedule, action.name);
