@@ -5,6 +5,7 @@
 #include "stages_apart.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
@@ -17,8 +18,10 @@ namespace weft {
 namespace {
 
 constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
-constexpr double most_memory = 4;      // of all that the kernel touches
-constexpr double least_launches = 4;   // that a kernel takes at least, to be looked at
+// What is filled once takes as long apart, and the rest may have other forms then, as a convolution of fewer products.
+constexpr double worth_memory_once = 1.03;
+constexpr double most_memory = 4;     // of all that the kernel touches
+constexpr double least_launches = 4;  // that a kernel takes at least, to be looked at
 constexpr std::size_t most_stages = 6;
 
 double memory_bytes(const UOp& memory) {
@@ -38,8 +41,8 @@ struct MovableStage {
   std::vector<const Node*> around;
 };
 
-// Of a kernel, those of sums that no assignment of it changes, in loops that another kernel can have. What is only converted,
-// as weights of few bits, is narrower where it comes from.
+// Of a kernel, those of sums, or that are filled once for it, that no assignment of it changes, in loops that another kernel
+// can have. What is only converted, as weights of few bits, is narrower where it comes from.
 std::vector<MovableStage> stages_of(const UOp& kernel) {
   std::vector<MovableStage> result;
   for (const Node* node : toposort(kernel.node())) {
@@ -53,8 +56,10 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
     };
     const auto is_sum = [](const Node* below) { return below->op() == Op::Reduce; };
     const std::vector<const Node*> values = toposort(node->src(0));
+    const bool is_whole = staged.around.empty();  // each thread would fill all of it
     if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
-        std::ranges::any_of(values, is_sum) && std::ranges::none_of(values, is_written))
+        (is_whole || std::ranges::any_of(values, is_sum)) &&
+        std::ranges::none_of(values, is_written))
       result.push_back(std::move(staged));
   }
   return result;
@@ -168,15 +173,17 @@ class Mover {
     if (stages.empty() || stages.size() > most_stages) return {};
     const auto whole = seconds_of(step.kernel, step);
     if (!whole || *whole < least_launches * launch_) return {};
-    double best = worth_memory * *whole;
+    double best = std::numeric_limits<double>::infinity();
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < stages.size(); ++i) {
+      const bool is_once = stages[i].around.empty();
+      const double most = std::min(best, (is_once ? worth_memory_once : worth_memory) * *whole);
       const Parted parted = Parting(step, stages[i]).parted();
       if (!may_have(parted.memory, step)) continue;
       const auto made = seconds_of(parted.maker, step);
-      if (!made || *made >= best) continue;
+      if (!made || *made >= most) continue;
       const auto rest = seconds_of(parted.rest, step);
-      if (!rest || *made + *rest >= best) continue;
+      if (!rest || *made + *rest >= most) continue;
       best = *made + *rest;
       found = i;
     }

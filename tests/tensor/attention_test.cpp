@@ -28,6 +28,24 @@ TEST(Attention, HalvesAreComputedInF32) {
   EXPECT_NEAR(y.mean().item<double>(), 1, 1e-3);
 }
 
+// As a layer has them: tokens, heads, width. Queries are the loop that threads share and a sum's own tile.
+TEST(Attention, OfHeadsBesideEachOther) {
+  Tensor::manual_seed(3);
+  const auto random = [] { return Tensor::randn({128, 12, 64}).realize(); };
+  const Tensor q = random(), k = random(), v = random();
+  const auto head = [](const Tensor& x, std::int64_t at) {
+    return x.narrow(1, at, 1).squeeze(1).contiguous().realize();
+  };
+  const auto heads_first = [](const Tensor& x) { return x.transpose(0, 1); };
+  const Tensor all =
+      F::scaled_dot_product_attention(heads_first(q), heads_first(k), heads_first(v));
+  const Tensor layer = heads_first(all).contiguous().realize();
+  for (const std::int64_t at : {0, 7, 11}) {
+    const Tensor scores = (head(q, at).matmul(head(k, at).T()) / 8).softmax(-1).realize();
+    EXPECT_TRUE(head(layer, at).allclose(scores.matmul(head(v, at)), 1e-5, 1e-5)) << at;
+  }
+}
+
 TEST(Rotary,
      PlacesShiftTogether) {  // the products of turned vectors depend on their distance alone
   Tensor::manual_seed(2);
