@@ -125,12 +125,12 @@ class Accumulate {
 
   // Outer ones first: inner ones share a loop where the loops around them do.
   void join_all() {
-    std::vector<const Node*> reductions;
+    std::map<std::uint32_t, std::vector<const Node*>, std::greater<>> by_level;
     for (const Node* node : order_)
-      if (node->op() == Op::Reduce && node->size() > 1) reductions.push_back(node);
-    std::ranges::stable_sort(reductions, std::greater(),
-                             [&](const Node* reduce) { return *level_.find(reduce); });
-    for (const Node* reduce : reductions) join(reduce);
+      if (node->op() == Op::Reduce && node->size() > 1)
+        by_level[*level_.find(node)].push_back(node);
+    for (const auto& [level, reductions] : by_level)
+      for (const Node* reduce : reductions) join(reduce);
   }
 
   const Node* leader_of(const Node* range) const {
