@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include <fmt/format.h>
 #include <weft/error.h>
@@ -61,15 +62,15 @@ Tensor repeated(const Tensor& x, const Tensor& query) {
 }
 
 // Whom each query sees by its place alone, (queries, keys); null where that is all.
-Tensor seen(const Tensor& scores, const AttentionOptions& options) {
-  if (!options.is_causal && !options.window) return {};
+Tensor seen(const Tensor& scores, bool is_causal, const std::optional<std::int64_t>& window) {
+  if (!is_causal && !window) return {};
   const std::vector<Dim> dims = scores.dims();
   Tensor seen =
       Tensor::full({from_last(dims, 2), from_last(dims, 1)}, true, {.device = scores.device()});
-  if (options.is_causal) seen = seen.tril();
-  if (!options.window) return seen;
-  seen = seen.triu(1 - *options.window);
-  return options.is_causal ? seen : seen.tril(*options.window - 1);
+  if (is_causal) seen = seen.tril();
+  if (!window) return seen;
+  seen = seen.triu(1 - *window);
+  return is_causal ? seen : seen.tril(*window - 1);
 }
 
 // Softmax; of nothing but minus infinity, zeros.
@@ -82,13 +83,14 @@ Tensor shares(const Tensor& scores) {
 
 // Of queries and keys, with all that hides some of them: minus infinity.
 struct Scores {
-  AttentionOptions options;
+  bool is_causal;
+  std::optional<std::int64_t> window;
   double scale;
   DType within;
 
   Tensor operator()(const Tensor& query, const Tensor& key, const Tensor& mask) const {
     Tensor scores = query.matmul(key.transpose(-1, -2), within) * scale;
-    const Tensor by_place = seen(scores, options);
+    const Tensor by_place = seen(scores, is_causal, window);
     if (!by_place.is_null()) scores = by_place.where(scores, nowhere);
     if (mask.is_null()) return scores;
     want_mask(mask, scores);
@@ -105,6 +107,21 @@ bool take_much_memory(const Tensor& query, const Tensor& key, DType dtype) {
     bytes *= static_cast<double>(dims[i].uop()->bounds().hi);
   constexpr double megabyte = 1e6;
   return bytes > static_cast<double>(setting_int("ATTENTION_MEMORY")) * megabyte;
+}
+
+// Each with all batches of any of them.
+std::vector<Tensor> in_equal_batches(const std::vector<Tensor>& tensors) {
+  std::vector<UOp> firsts;
+  for (const Tensor& x : tensors) firsts.push_back(x.narrow(-1, 0, 1).narrow(-2, 0, 1).uop());
+  const Sizes batches = broadcast_sizes(sdpa, firsts);
+  std::vector<Tensor> result;
+  for (const Tensor& x : tensors) {
+    const std::vector<Dim> own = x.dims();
+    std::vector<Dim> sizes(batches.begin(), batches.end() - 2);
+    sizes.insert(sizes.end(), own.end() - 2, own.end());
+    result.push_back(x.expand(Shape(sizes)));
+  }
+  return result;
 }
 
 // What nobody takes for the value itself: computed once the gradient is there, and not kept until then.
@@ -176,7 +193,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   const double scale =
       options.scale ? *options.scale : 1 / std::sqrt(static_cast<double>(query.size(-1)));
   const Tensor& mask = options.attn_mask;
-  const Scores scores{options, scale, within};
+  const Scores scores{options.is_causal, options.window, scale, within};
   const bool may_see_none = options.window || !mask.is_null();
   const auto attended = [&](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) {
     const Tensor all = scores(q, k, mask);
@@ -188,7 +205,8 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
   if (!is_tracked || is_mask_tracked || options.dropout_p > 0 ||
       !take_much_memory(query, k, within))
     return attended(query, k, v.cast(within), mask).cast(own);
-  std::vector<Tensor> inputs{query.cast(within), k.cast(within), v.cast(within)};
+  std::vector<Tensor> inputs =
+      in_equal_batches({query.cast(within), k.cast(within), v.cast(within)});
   if (!mask.is_null()) inputs.push_back(mask);
   return Tensor::custom(
              inputs,

@@ -62,6 +62,13 @@ TEST(AttentionGradient, OfHeadsThatShareKeys) {
   expect_same(shared);
 }
 
+TEST(AttentionGradient, OfBatchesThatAreShared) {
+  Attention shared = attention(7, 5);
+  shared.key = random({2, 5, 8}, 6);
+  shared.value = random({3, 1, 5, 4}, 7);
+  expect_same(shared);
+}
+
 TEST(AttentionGradient, OfMasks) {
   Attention masked = attention(12, 12);
   masked.options.is_causal = true;
