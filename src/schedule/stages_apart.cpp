@@ -20,6 +20,7 @@ namespace {
 constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
 // What is filled once takes as long apart, and the rest may have other forms then, as a convolution of fewer products.
 constexpr double worth_memory_once = 1.03;
+constexpr double least_once = 1e-3;   // seconds of the kernel
 constexpr double most_memory = 4;     // of all that the kernel touches
 constexpr double least_launches = 4;  // that a kernel takes at least, to be looked at
 constexpr std::size_t most_stages = 6;
@@ -35,10 +36,25 @@ bool is_plain_loop(const Node* node) {
          node->arg<RangeArg>().kind == LoopKind::Loop;
 }
 
+double bytes_filled(const Node* stage) {
+  double bytes = static_cast<double>(stage->dtype().bytes());
+  for (const Node* loop : stage->src().subspan(1))
+    if (loop->op() == Op::Range) bytes *= static_cast<double>(loop->src(0)->hi());
+  return bytes;
+}
+
+double bytes_read(const std::vector<const Node*>& values) {
+  double bytes = 0;
+  for (const Node* node : values)
+    if (node->op() == Op::Param) bytes += memory_bytes(UOp(node));
+  return bytes;
+}
+
 // A STAGE, and the loops around it that its values change with.
 struct MovableStage {
   const Node* stage;
   std::vector<const Node*> around;
+  bool has_sum = true;
 };
 
 // Of a kernel, those of sums, or that are filled once for it, that no assignment of it changes, in loops that another kernel
@@ -56,10 +72,11 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
     };
     const auto is_sum = [](const Node* below) { return below->op() == Op::Reduce; };
     const std::vector<const Node*> values = toposort(node->src(0));
-    const bool is_whole = staged.around.empty();  // each thread would fill all of it
+    staged.has_sum = std::ranges::any_of(values, is_sum);
+    // Each thread would fill all of what is filled once.
+    const bool is_once = staged.around.empty() && bytes_filled(node) <= bytes_read(values);
     if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
-        (is_whole || std::ranges::any_of(values, is_sum)) &&
-        std::ranges::none_of(values, is_written))
+        (is_once || staged.has_sum) && std::ranges::none_of(values, is_written))
       result.push_back(std::move(staged));
   }
   return result;
@@ -176,7 +193,8 @@ class Mover {
     double best = std::numeric_limits<double>::infinity();
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-      const bool is_once = stages[i].around.empty();
+      const bool is_long = *whole >= least_once, is_once = is_long && stages[i].around.empty();
+      if (!is_long && !stages[i].has_sum) continue;
       const double most = std::min(best, (is_once ? worth_memory_once : worth_memory) * *whole);
       const Parted parted = Parting(step, stages[i]).parted();
       if (!may_have(parted.memory, step)) continue;
