@@ -1,6 +1,8 @@
 // What a nest of loops moves through each cache.
 #pragma once
 
+#include <vector>
+
 #include <weft/dev/cost/nest.h>
 
 namespace weft {
