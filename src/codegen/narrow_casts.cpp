@@ -39,6 +39,8 @@ UOp f32_from_narrow(const UOp& value) {
   const std::uint32_t lanes = value->dtype().lanes();
   const DType u32 = dtypes::u32.vec(lanes), f32 = dtypes::f32.vec(lanes);
   const UOp word = cast(bitcast(value, word_of(value->dtype())), u32);
+  if (from.exponent_bits == f32_format.exponent_bits)
+    return bitcast(shl(word, f32_format.bits() - from.bits()), f32);
   const UOp code = word & (from.sign() - 1);
   const UOp sign = shl(word & from.sign(), f32_format.bits() - from.bits());
 
@@ -47,9 +49,6 @@ UOp f32_from_narrow(const UOp& value) {
   const std::int64_t quiet = f32_format.nan();
   const UOp nan = from.has_inf ? widened | quiet : const_int(quiet, u32);
   const UOp is_nan = from.has_inf ? code > from.inf() : code == from.inf();
-  if (from.exponent_bits == f32_format.exponent_bits)
-    return bitcast(sign | where(is_nan, nan, widened), f32);
-
   const std::int64_t rebias = from.least_exponent() - f32_format.least_exponent();
   const UOp normal = widened + (rebias << f32_format.mantissa_bits);
   // Exact, and normal in f32.
@@ -61,7 +60,7 @@ UOp f32_from_narrow(const UOp& value) {
   return bitcast(sign | where(is_special, special, finite), f32);
 }
 
-// x / 2^drop to the nearest integer, ties to even; x + 2^drop does not wrap.
+// x / 2^drop to the nearest integer, ties to even, where x + 2^drop does not wrap.
 UOp round_shift(const UOp& x, const UOp& drop) {
   const UOp one = literal_like(std::int64_t{1}, x);
   const UOp below_half = make(Op::Shl, {one, drop - 1}) - 1;
@@ -73,8 +72,6 @@ UOp round_shift(const UOp& x, const UOp& drop) {
 UOp round_finite(const UOp& code, const Format& to) {
   const int spare = f32_format.mantissa_bits - to.mantissa_bits;
   const UOp drop = literal_like(std::int64_t{spare}, code);
-  if (to.exponent_bits == f32_format.exponent_bits) return round_shift(code, drop);
-
   const std::int64_t least = to.least_exponent() - f32_format.least_exponent() + 1;
   const UOp exponent = shr(code, f32_format.mantissa_bits);
   const UOp mantissa = code & (f32_format.leading() - 1);
@@ -90,8 +87,18 @@ UOp round_finite(const UOp& code, const Format& to) {
   return shl(binade, to.mantissa_bits) + round_shift(significand, shift);
 }
 
+// bf16 is the upper half of an f32: rounding goes up into infinity, and past it only from NaNs.
+UOp upper_half(const UOp& value, DType dtype) {
+  const DType u32 = dtypes::u32.vec(dtype.lanes());
+  const UOp word = bitcast(value, u32);
+  const UOp rounded = round_shift(word, literal_like(std::int64_t{16}, word));
+  const UOp quiet = shr(word, 16) | 0x40;
+  return bitcast(cast(where(value != value, quiet, rounded), word_of(dtype)), dtype);
+}
+
 UOp narrow_from_f32(const UOp& value, DType dtype) {
   const Format to = format_of(dtype);
+  if (to.exponent_bits == f32_format.exponent_bits) return upper_half(value, dtype);
   const DType u32 = dtypes::u32.vec(dtype.lanes());
   const UOp word = bitcast(value, u32), code = word & (f32_format.sign() - 1);
   const UOp sign = shr(word & f32_format.sign(), f32_format.bits() - to.bits());

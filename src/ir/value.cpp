@@ -60,9 +60,11 @@ Bits encode(std::uint64_t magnitude, int exponent, const FloatFormat& to, Bits b
   return code > to.largest() ? beyond : code;
 }
 
-// Keeps the top of the payload, and turns a signalling NaN into a quiet one.
+// Keeps the top of the payload, and turns a signalling NaN into a quiet one, but for bf16 in f32, whose bits only move.
 Bits encode_nan(Bits code, const FloatFormat& from, const FloatFormat& to) {
   if (!from.has_inf || !to.has_inf) return to.nan();
+  const bool is_upper_half = from.exponent_bits == 8 && from.mantissa_bits == 7;
+  if (is_upper_half && to.exponent_bits == 8) return code << (to.mantissa_bits - 7);
   const Bits payload = code << (64 - from.mantissa_bits) >> (64 - to.mantissa_bits);
   return to.nan() | payload;
 }

@@ -172,6 +172,7 @@ TEST(Encode, NanStaysNan) {
   EXPECT_EQ(convert(0x7f800001, f32, f16), 0x7e00u);
   EXPECT_EQ(convert(0x7fa10000, f32, bf16), 0x7fe1u);
   EXPECT_EQ(convert(0xfd55, f16, f32), 0xffeaa000u);
+  EXPECT_EQ(convert(0xff81, bf16, f32), 0xff810000u);  // bits that move
   EXPECT_EQ(convert(0xfff4000000000001, f64, f32), 0xffe00000u);
   EXPECT_EQ(convert(0xffc00000, f32, f8e4m3), 0xffu);
   EXPECT_EQ(convert(0x7fe00000, f32, f8e5m2), 0x7fu);
