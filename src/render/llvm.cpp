@@ -52,8 +52,10 @@ class LlvmSource : LlvmWriter {
   void find_tiles() {
     if (std::ranges::find(program_, Op::Mma, &Node::op) == program_.end()) return;
     for (const Node* node : program_) {
-      if (node->op() == Op::Mma && shape_of(node).rows > 1)
+      if (node->op() == Op::Mma && shape_of(node).rows > 1) {
+        has_tiles_ = true;
         for (const Node* factor : node->src().first(2)) is_tile_.set(factor->src(0), true);
+      }
       if (node->op() == Op::Store && rows_of(node->src(0))) is_tile_.set(node->src(0), true);
     }
   }
@@ -432,6 +434,14 @@ class LlvmSource : LlvmWriter {
     name(node, define(vector_of_tile(node->dtype(), sum)));
   }
 
+  // What sums begin with in registers of their own. One vector of zeros for all would be loaded, and copied through memory.
+  bool is_zero_tile(const Node* value) const {
+    const DType dtype = value->dtype();
+    return has_tiles_ && value->op() == Op::Const &&
+           dtype.lanes() * dtype.scalar().bytes() == tile_bytes &&
+           text_of(value) == llvm_zero(dtype);
+  }
+
   // To be read, into all caches.
   void prefetch(const Node* node) {
     line(fmt::format("call void @llvm.prefetch(ptr {}, i32 0, i32 3, i32 1)",
@@ -451,7 +461,9 @@ class LlvmSource : LlvmWriter {
       line(fmt::format("br i1 {0}, label %{1}, label %{1}.end", to.valid, block));
       label(block);
     }
-    std::string result = text_of(value);
+    std::string result = is_zero_tile(value)
+                             ? define(vector_of_tile(value->dtype(), define(tile_zero())))
+                             : text_of(value);
     if (arg.combine) {
       const std::string old = from_memory(read_valid(to), value->dtype());
       const std::string instruction = llvm_combine(arg.op, value->dtype(), old, result);
@@ -510,7 +522,8 @@ class LlvmSource : LlvmWriter {
   std::vector<std::string> texts_;  // of values
   std::vector<Loop> open_;          // around what is written
   std::set<const Node*> short_;
-  NodeMap<bool> is_tile_;                 // of places
+  NodeMap<bool> is_tile_;  // of places
+  bool has_tiles_ = false;
   std::size_t at_ = 0;                    // in the program
   std::string globals_, thread_, entry_;  // before the function, in its head, and where it begins
   std::size_t cache_bytes_;

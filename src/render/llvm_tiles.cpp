@@ -79,6 +79,11 @@ std::string tile_load(const Rows& rows, const std::string& address) {
                      row_count, row_bytes, address, rows.bytes_apart);
 }
 
+std::string tile_zero() {
+  return fmt::format("call x86_amx @llvm.x86.tilezero.internal(i16 {}, i16 {})", row_count,
+                     row_bytes);
+}
+
 std::string tile_of_vector(DType dtype, const std::string& vector) {
   return fmt::format("call x86_amx @llvm.x86.cast.vector.to.tile({} {})", llvm_type(dtype), vector);
 }

@@ -13,6 +13,8 @@
 
 namespace weft {
 
+constexpr std::size_t tile_bytes = 1024;
+
 // The place of a fragment: sixteen rows of 64 bytes that begin at equal distances.
 struct Rows {
   const Node* base = nullptr;  // where the first begins, from `first` on; null: from 0
@@ -23,6 +25,7 @@ std::optional<Rows> rows_of(const Node* place);
 
 // The right sides of instructions; a store is all of it.
 std::string tile_load(const Rows& rows, const std::string& address);
+std::string tile_zero();
 std::string tile_of_vector(DType dtype, const std::string& vector);
 std::string vector_of_tile(DType dtype, const std::string& tile);
 std::string tile_store(const Rows& rows, const std::string& address, const std::string& tile);
