@@ -40,7 +40,8 @@ std::vector<std::string_view> products_here() {
   std::vector<std::string_view> features;
   if (has_tiles()) features.emplace_back("amx");
   if (WEFT_HAS("avx512vnni")) features.emplace_back("avx512vnni");
-  if (WEFT_HAS("avx512bf16")) features.emplace_back("avx512bf16");
+  // Processors with tiles multiply vectors of bf16 at half the rate of f32.
+  if (WEFT_HAS("avx512bf16") && !has_tiles()) features.emplace_back("avx512bf16");
   if (WEFT_HAS("avxvnni") && !WEFT_HAS("avx512f")) features.emplace_back("avxvnni");
   return features;
 }
@@ -51,7 +52,7 @@ std::array<Processor, 9> all_processors() {
   const Products here = products_here();
   const bool tiles = std::ranges::find(here, "amx") != here.end();
   const bool dots = WEFT_HAS("avx512vnni") && WEFT_HAS("avx512bf16");
-  const Products none, all{"amx", "avx512vnni", "avx512bf16"}, wide{"avx512vnni", "avx512bf16"},
+  const Products none, tiled{"amx", "avx512vnni"}, wide{"avx512vnni", "avx512bf16"},
       narrow{"avxvnni"};
   const int native_bytes = WEFT_HAS("avx512f") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
   constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
@@ -65,7 +66,7 @@ std::array<Processor, 9> all_processors() {
       {"x86-64-v3-vnni", x86,   "x86-64-v3",      "+avxvnni",                 32,           true,                      true,                       narrow, WEFT_HAS("x86-64-v3") && WEFT_HAS("avxvnni"), is_x86},
       {"x86-64-v4",      x86,   "x86-64-v4",      "",                         64,           true,                      true,                       none,   WEFT_HAS("x86-64-v4"),           is_x86},
       {"x86-64-v4-vnni", x86,   "x86-64-v4",      "+avx512vnni,+avx512bf16",  64,           true,                      true,                       wide,   WEFT_HAS("x86-64-v4") && dots,   is_x86},
-      {"sapphirerapids", x86,   "sapphirerapids", "",                         64,           true,                      true,                       all,    tiles && WEFT_HAS("avx512fp16"), is_x86},
+      {"sapphirerapids", x86,   "sapphirerapids", "",                         64,           true,                      true,                       tiled,  tiles && WEFT_HAS("avx512fp16"), is_x86},
       {"aarch64",        arm,   "generic",        "",                         16,           true,                      true,                       none,   is_arm,                          is_arm},
       // What Linux distributions are made for: libraries are compiled for it, no code is loaded. It has no vectors:
       // LLVM makes scalars of ours.
