@@ -128,6 +128,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "prefetch p2.1 at r0",
                            "pad r0 16",
                            "swap r0 k0.1",
+                           "merge r1 r0",
                            "group k0 8",
                            "group k0 8 mask",
                            "batch r1 12 shift",
@@ -172,6 +173,7 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"pad r0 16 mask", "'mask' is too much"},
       {"swap r0", "a loop is missing"},
       {"swap r0 r1 k0", "'k0' is too much"},
+      {"merge r0", "a loop is missing"},
       {"deal r0", "a number is missing"},
       {"pipeline p1", "a number is missing"},
       {"pipeline p1 0", "'0' is no number of trips"},
@@ -214,6 +216,9 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
        "schedule: work-items share r1, but more than 3 such loops are no launch"},
       {"global k0", "schedule: 'global k0': only the items of a work-group share a reduction"},
       {"group r0 4", "schedule: 'group r0 4': it is no loop of a reduction"},
+      {"merge r0 k0", "schedule: 'merge r0 k0': they are not of one nest"},
+      {"merge r0 r0", "schedule: 'merge r0 r0': they are not of one nest"},
+      {"upcast r1; merge r0 r1", "schedule: 'merge r0 r1': they are no plain loops"},
       {"deal k0 4", "schedule: 'deal k0 4': it is no plain loop of the output"},
       {"deal r0 13", "schedule: 'deal r0 13': it has 12 trips at most"},
       {"thread r0; deal r0 4", "schedule: 'deal r0 4': it is no plain loop of the output"},
@@ -468,6 +473,7 @@ TEST_F(Actions, OneIsAnotherOrTwo) {
   EXPECT_FALSE(hash("pad r0 32") == hash("none")) << "of more than there are";
   EXPECT_EQ(hash("swap r0 r1"), hash("order r1 r0"));
   EXPECT_EQ(hash("swap r1 r0; swap r0 r1"), hash("none"));
+  EXPECT_EQ(hash("tile r1 4; merge r1 r1.1"), hash("none")) << "the parts of a whole";
   EXPECT_EQ(hash("group k0 4; global r0"), hash("tile k0 4; local k0.1; global r0"));
 }
 

@@ -199,6 +199,96 @@ TEST_P(Mma, Multiplies) {
                                              {.target = interp.target()})[0]));
 }
 
+// The rows of an image fill no tile: all of its places follow one another.
+class MmaOfImages : public testing::TestWithParam<std::int64_t> {  // channels
+ protected:
+  static constexpr std::int64_t size = 7, features = 24, window = 3;
+
+  static const cpu::Processor& processor() { return processor_with(*find_mma("amx_bf16")); }
+
+  // Of an image that padding surrounds, whose channels lie together.
+  static UOp kernel(std::string_view schedule = {}) {
+    const std::int64_t channels = GetParam();
+    const auto loop = [](std::int64_t trips, LoopKind kind) {
+      return range(trips, fresh_id().value, kind);
+    };
+    const UOp y = loop(size, LoopKind::Loop), x = loop(size, LoopKind::Loop),
+              f = loop(features, LoopKind::Loop), i = loop(window, LoopKind::Reduce),
+              j = loop(window, LoopKind::Reduce), c = loop(channels, LoopKind::Reduce);
+    const auto dims = [](std::initializer_list<std::int64_t> sizes) {
+      std::vector<UOp> list;
+      for (const std::int64_t each : sizes) list.push_back(const_int(each));
+      return list;
+    };
+    const UOp row = y + i - 1, column = x + j - 1;
+    const UOp inside = (row >= 0) & (row < size) & (column >= 0) & (column < size);
+    const UOp image = load(place(param(1, Access::Read, dims({size, size, channels}), dtypes::bf16),
+                                 {row, column, c}, inside));
+    const UOp weights =
+        load(place(param(2, Access::Read, dims({window, window, channels, features}), dtypes::bf16),
+                   {i, j, c, f}));
+    const UOp out = place(param(0, Access::Write, dims({size, size, features})), {y, x, f});
+    const UOp sum =
+        reduce(Op::Add, {cast(image, dtypes::f32) * cast(weights, dtypes::f32), i, j, c});
+    return make(Op::Sink, {over(put(out, sum), {y, x, f})}, {},
+                KernelArg{Symbol("k"), Symbol(std::string(schedule))});
+  }
+
+  static Target target() {
+    Target target = cpu::llvm_compiler(processor()).target();
+    std::erase_if(target.mma, [](const MmaShape& shape) { return shape.feature != "amx"; });
+    target.machine.workers = 1;
+    return target;
+  }
+
+  static std::string chosen() {
+    const UOp until = run_pipeline_until("optimise", {kernel()}, {.target = target()})[0];
+    return to_string(choose_schedule(ready_to_schedule(until).node(), target()));
+  }
+
+  static std::vector<float> result_of(Device& device, const UOp& program) {
+    const std::int64_t channels = GetParam();
+    Guarded out(size * size * features * sizeof(float)), image(size * size * channels * 2),
+        weights(window * window * channels * features * 2);
+    std::mt19937 numbers(5);
+    for (Guarded* each : {&image, &weights})
+      for (std::uint16_t& bits : each->as<std::uint16_t>())
+        bits = static_cast<std::uint16_t>(
+            std::bit_cast<std::uint32_t>(static_cast<float>(int(numbers() % 17) - 8)) >> 16);
+    device.load(device.compile(device.render(program.node())))
+        ->run(std::vector<Argument>{{out.data(), 0, out.size()},
+                                    {image.data(), 0, image.size()},
+                                    {weights.data(), 0, weights.size()}},
+              {});
+    const auto written = out.as<float>();
+    return {written.begin(), written.end()};
+  }
+
+ private:
+  Arena arena_;
+  const InternerScope scope_{arena_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Channels, MmaOfImages, testing::Values(40, 64));
+
+TEST_P(MmaOfImages, MergeTheirLoops) {
+  const std::string schedule = chosen();
+  EXPECT_NE(schedule.find("merge r0 r1"), npos) << schedule;
+  Device& interp = find_device("INTERP");
+  const auto result = [&](std::string_view by) {
+    return result_of(interp, run_pipeline({kernel(by)}, {.target = interp.target()})[0]);
+  };
+  EXPECT_EQ(result(schedule), result("none"));
+}
+
+TEST_P(MmaOfImages, Multiply) {
+  if (!processor().runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
+  Device& device = find_device(fmt::format("CPU:LLVM:{}", processor().name));
+  Device& interp = find_device("INTERP");
+  EXPECT_EQ(result_of(device, run_pipeline({kernel(chosen())}, {.target = device.target()})[0]),
+            result_of(interp, run_pipeline({kernel("none")}, {.target = interp.target()})[0]));
+}
+
 TEST(MmaBlocks, FitIntoRegisters) {
   for (const MmaShape& shape : mma_shapes())
     for (const std::int64_t rows : {1, 7, 16, 49, 3136})

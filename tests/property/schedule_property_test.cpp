@@ -293,6 +293,7 @@ class Drawer {
     for (const Loop& loop : loops_)
       if (loop.is_reduce && random_.chance(0.2))
         schedule_.push_back({.type = Action::Stage, .name = loop.name});
+    if (!fills_ && tops_.empty() && random_.chance(0.2)) merge();
     if (random_.chance(0.2)) pad();
     if (fills_ && random_.chance(0.6)) batch();
     if (!tops_.empty() && random_.chance(0.3)) online();
@@ -399,6 +400,17 @@ class Drawer {
     schedule_.push_back({.type = Action::Online, .name = top->name, .count = count});
     for (Loop& loop : loops_)
       if (loop.size == trips && loop.name[0] != 'r' && loop.name[0] != 'b') loop.size = count;
+  }
+
+  // Refused where they are not of one nest.
+  void merge() {
+    const auto outer = static_cast<std::size_t>(random_.in(0, std::ssize(loops_) - 1));
+    const auto inner = static_cast<std::size_t>(random_.in(0, std::ssize(loops_) - 1));
+    if (outer == inner || loops_[outer].name[0] != loops_[inner].name[0]) return;
+    schedule_.push_back(
+        {.type = Action::Merge, .name = {}, .loops = {loops_[outer].name, loops_[inner].name}});
+    loops_[outer].size *= loops_[inner].size;
+    loops_.erase(loops_.begin() + static_cast<std::ptrdiff_t>(inner));
   }
 
   void pad() {

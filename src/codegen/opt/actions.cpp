@@ -126,8 +126,8 @@ Action parse_action(std::string_view text) {
   } else if (type == "pad") {
     action = {.type = Action::Pad, .name = words.take("a loop"), .tail = Tail::Mask};
     action.count = words.number();
-  } else if (type == "swap") {
-    action = {.type = Action::Swap, .name = {}};
+  } else if (type == "swap" || type == "merge") {
+    action = {.type = type == "swap" ? Action::Swap : Action::Merge, .name = {}};
     for (int i = 0; i < 2; ++i) action.loops.push_back(words.take("a loop"));
   } else if (type == "stage") {
     action = parse_stage(words);
@@ -162,6 +162,7 @@ std::string text_of(const Action& action) {
     case Action::Prefetch: return fmt::format("prefetch {} at {}", action.name, action.at);
     case Action::Pipeline: return fmt::format("pipeline {} {}", action.name, action.count);
     case Action::Swap: return "swap " + list;
+    case Action::Merge: return "merge " + list;
     case Action::Online: return fmt::format("online {} {}", action.name, action.count);
     case Action::Deal: return fmt::format("deal {} {}", action.name, action.count);
     case Action::Mma: return fmt::format("mma {} {} {}", list, action.name, action.at);

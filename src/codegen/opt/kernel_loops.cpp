@@ -230,7 +230,7 @@ void KernelLoops::apply(const Schedule& schedule) {
       &KernelLoops::tile,     &KernelLoops::set_kind, &KernelLoops::reorder, &KernelLoops::stage,
       &KernelLoops::group,    &KernelLoops::pad,      &KernelLoops::swap,    &KernelLoops::prefetch,
       &KernelLoops::pipeline, &KernelLoops::batch,    &KernelLoops::online,  &KernelLoops::deal,
-      &KernelLoops::mma};
+      &KernelLoops::mma,      &KernelLoops::merge};
   static_assert(std::size(apply) == Action::types);
   for (const Action& action : schedule) (this->*apply[action.type])(action);
 }

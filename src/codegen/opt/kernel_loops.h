@@ -49,6 +49,7 @@ class KernelLoops {
   void want_free(const Action& action) const;
   void pad(const Action& action);
   void tile(const Action& action);
+  void merge(const Action& action);
   void deal(const Action& action);
   void set_kind(const Action& action);
   void reorder(const Action& action);

@@ -1,10 +1,12 @@
 #include "mma_kernel.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/symbolic.h>
 
 #include "mma.h"
 #include "stores.h"
@@ -48,10 +50,27 @@ std::int64_t stride_of(const Node* access, const Node* range) {
   return stride;
 }
 
-MmaKernel::MmaKernel(const Node* kernel, const Target& target)
-    : target_(target), loops_{UOp(kernel)}, end_(kernel->src(0)) {
+std::int64_t first_step(const Node* access, const Node* range) {
+  const Node* place = access->src(0);
+  std::int64_t step = 0, apart = 1;
+  for (std::size_t i = place->size(); i-- > 2;) {
+    const auto in_trip = [&](std::int64_t trip) {
+      return substitute(UOp(place->src(i)), {{range, const_int(trip, range->dtype())}});
+    };
+    const UOp moved = simplify(in_trip(1) - in_trip(0));
+    const Node* size = storage_of(place->src(0))->dims()[i - 2];
+    if (!moved->is_const()) return 0;
+    step += moved->lo() * apart;
+    if (!size->is_const()) return 0;
+    apart *= size->lo();
+  }
+  return step;
+}
+
+MmaKernel::MmaKernel(KernelLoops loops, const Target& target)
+    : target_(target), loops_(std::move(loops)), end_(loops_.kernel()->src(0)) {
   std::vector<const Node*> sums;
-  for (const Node* node : toposort(kernel))
+  for (const Node* node : toposort(loops_.kernel().node()))
     if (node->op() == Op::Reduce) sums.push_back(node);
   if (sums.size() == 1 && sums[0]->src(0)->op() == Op::Mul) sum_ = sums[0];
 }
@@ -96,7 +115,8 @@ const Node* MmaKernel::range_of(const std::string& name) const {
 }
 
 std::int64_t MmaKernel::size_in(const MmaWay& way, const Node* range) {
-  if (range == way.row_range) return padded(range, way.block.rows);
+  if (range == way.row_range)
+    return padded(range, way.block.rows * (way.has_rows_around ? way.together : 1));
   if (range == way.column_range) return padded(range, way.block.columns);
   return range == way.depth_range ? padded(range, way.shape.depth) : size_of(range);
 }
@@ -134,7 +154,8 @@ double MmaKernel::elements_of(const Node* load, const MmaWay& way) const {
 }
 
 bool MmaKernel::shifts(const MmaWay& way) const {
-  return way.shape.rows == 1 && may_store_twice(end_);
+  const bool is_in_group = way.has_rows_around && way.together > 1;
+  return !is_in_group && size_of(way.row_range) >= way.block.rows && may_store_twice(end_);
 }
 
 std::vector<std::string> MmaKernel::output_loops(const MmaWay& way) const {
@@ -146,12 +167,18 @@ std::vector<std::string> MmaKernel::output_loops(const MmaWay& way) const {
     const bool is_around = target_.machine.workers > 1 || changes_with(way.b.load, loop.range);
     (is_around ? order : inside).push_back(loop.name);
   }
+  if (way.has_rows_around) {
+    order.insert(order.end(), inside.begin(), inside.end());
+    order.insert(order.end(), {way.row, way.column, way.row + ".1", way.rows_of_block(),
+                               way.columns_of_block()});
+    return order;
+  }
   const bool are_rows_shared = target_.machine.workers > 1 && order.empty() && is_kept(way.b.load);
   if (are_rows_shared) order.push_back(way.row);
   order.push_back(way.column);
   order.insert(order.end(), inside.begin(), inside.end());
   if (!are_rows_shared) order.push_back(way.row);
-  order.insert(order.end(), {way.column + ".1", way.row + ".1", way.column + ".2"});
+  order.insert(order.end(), {way.column + ".1", way.rows_of_block(), way.columns_of_block()});
   return order;
 }
 

@@ -18,23 +18,33 @@ struct MmaFactor {
   const Node* load = nullptr;
 };
 
-// The loops of an instruction, and the block of sums in registers.
+// The loops of an instruction, and the block of sums in registers. Blocks of columns go together around all rows, so that these
+// find near what is packed of them; or blocks of rows around all columns, where nobody packs those.
 struct MmaWay {
   MmaShape shape;
   std::string row, column, depth;
   const Node *row_range, *column_range, *depth_range;
   MmaBlock block = {};
   MmaFactor a = {}, b = {};  // of rows and of columns
+  bool has_rows_around = false;
+  std::int64_t together = 1;
+
+  const std::string& around() const { return has_rows_around ? row : column; }
+  // What is left of each inside of a block.
+  std::string rows_of_block() const { return row + (has_rows_around ? ".2" : ".1"); }
+  std::string columns_of_block() const { return column + (has_rows_around ? ".1" : ".2"); }
 };
 
 // Whether what is packed of the read is packed once, before the kernel runs: nobody writes it.
 bool is_kept(const Node* load);
 // Of a load or a store: elements between one trip and the next; 0 where it is not always as many.
 std::int64_t stride_of(const Node* access, const Node* range);
+// The same between the first and the second trip; 0 where that is not known.
+std::int64_t first_step(const Node* access, const Node* range);
 
 class MmaKernel {
  public:
-  MmaKernel(const Node* kernel, const Target& target);
+  MmaKernel(KernelLoops loops, const Target& target);
 
   const Target& target() const { return target_; }
   const Node* end() const { return end_; }
@@ -55,7 +65,7 @@ class MmaKernel {
   // Of a factor in one block, in all loops of the sum.
   double elements_of(const Node* load, const MmaWay& way) const;
 
-  // The last block of rows begins so early that it fits, where these are vectors.
+  // The last block of rows begins so early that it fits.
   bool shifts(const MmaWay& way) const;
   // The loops of the output once blocks are cut: others around those of the tiles. What is read of columns serves all that
   // do not change it, but threads share these, and else blocks of rows where nobody packs columns.

@@ -9,9 +9,10 @@
 namespace weft {
 namespace {
 
-constexpr double most_scratch = 0.5;                           // for what is packed of columns
-constexpr double most_of_rows = 0.25;                          // and of rows
-constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;  // of a cache, which others share
+constexpr double most_scratch = 0.5;                              // for what is packed of columns
+constexpr double most_of_rows = 0.25, most_of_rows_alone = 0.75;  // and of rows
+constexpr double most_of_cache = 0.75;                            // for what stays of columns
+constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, which others share
 // For each element.
 constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
 
@@ -22,7 +23,10 @@ class Packing {
 
   void columns(MmaDraft& draft) const {
     const MmaFactor& b = way_.b;
-    if (is_kept(b.load)) return draft.actions.push_back(once(b, "b1", true));
+    if (is_kept(b.load)) {
+      draft.cycles += cycles_to_stream_again();
+      return draft.actions.push_back(once(b, "b1", true));
+    }
     Action pack{.type = Action::Stage, .name = b.name, .at = way_.column};
     pack.loops = packed(b.load, "b1", true);
     pack.loops.insert(pack.loops.begin(), way_.column + ".1");
@@ -31,22 +35,27 @@ class Packing {
                     (stride_of(b.load, way_.column_range) == 1 ? cycles_to_pack : cycles_to_turn);
   }
 
-  bool rows(std::int64_t together, bool has_regions, MmaDraft& draft) const {
+  bool rows(bool has_regions, MmaDraft& draft) const {
     const MmaFactor& a = way_.a;
-    const auto times = 1 / static_cast<double>(together);
+    const auto together = static_cast<double>(way_.together);
     if (is_kept(a.load)) {
       draft.actions.push_back(once(a, "b0", false));
       return true;
     }
-    if (has_regions && are_windows()) return keep_region(times, draft);
+    if (has_regions && are_windows()) return keep_region(1 / together, draft);
     if (!need_packing()) return true;
-    if (!has_room(kernel_.elements_of(a.load, way_))) return false;
-    draft.actions.push_back({.type = Action::Stage,
-                             .name = a.name,
-                             .loops = packed(a.load, "b0", false),
-                             .at = way_.row});
-    draft.cycles += kernel_.elements_of(a.load, way_) * kernel_.blocks(way_) * times *
-                    (stride_of(a.load, way_.depth_range) == 1 ? cycles_to_pack : cycles_to_turn);
+    const double elements = kernel_.elements_of(a.load, way_);
+    if (!has_room(elements * (way_.has_rows_around ? together : 1))) return false;
+    Action pack{.type = Action::Stage,
+                .name = a.name,
+                .loops = packed(a.load, "b0", false),
+                .at = way_.row};
+    if (way_.has_rows_around) pack.loops.insert(pack.loops.begin(), way_.row + ".1");
+    draft.actions.push_back(pack);
+    const double columns =
+        way_.has_rows_around ? kernel_.trips_of(way_, way_.column) : together;  // for one packing
+    draft.cycles += elements * kernel_.blocks(way_) / columns *
+                    (first_step(a.load, way_.depth_range) == 1 ? cycles_to_pack : cycles_to_turn);
     return true;
   }
 
@@ -72,7 +81,7 @@ class Packing {
   Action once(const MmaFactor& factor, const std::string& own, bool is_column) const {
     Action pack{.type = Action::Stage, .name = factor.name, .space = Space::Constant};
     for (const std::string& name : loops_)
-      if (name != way_.row + ".1" && name != way_.column + ".2" &&
+      if (name != way_.rows_of_block() && name != way_.columns_of_block() &&
           changes_with(factor.load, kernel_.range_of(name.substr(0, name.find('.')))))
         pack.loops.push_back(name);
     const std::vector<std::string> inside = packed(factor.load, own, is_column);
@@ -95,13 +104,15 @@ class Packing {
 
   bool need_packing() const {
     const Node* load = way_.a.load;
-    return has_more_rows() || has_more(way_.depth_range) ||
-           stride_of(load, way_.depth_range) != 1 || !load->src(0)->src(1)->is_const_int(1) ||
-           meet_each_other();
+    const bool is_tile = way_.shape.rows > 1;
+    return has_more_rows() || (is_tile && stride_of(load, way_.row_range) == 0) ||
+           has_more(way_.depth_range) || stride_of(load, way_.depth_range) != 1 ||
+           !load->src(0)->src(1)->is_const_int(1) || meet_each_other();
   }
 
-  // Whether the rows of a block lie in few sets of a cache.
+  // Whether the rows of a block lie in few sets of a cache. Tiles take longer to be copied than to wait for theirs.
   bool meet_each_other() const {
+    if (way_.shape.rows > 1) return false;
     const Node* load = way_.a.load;
     const std::int64_t apart =
         stride_of(load, way_.row_range) * static_cast<std::int64_t>(load->dtype().bytes());
@@ -145,8 +156,24 @@ class Packing {
   }
 
   bool has_room(double elements) const {
+    const double most = way_.has_rows_around ? most_of_rows_alone : most_of_rows;
     return elements * static_cast<double>(way_.a.load->dtype().bytes()) <=
-           most_of_rows * static_cast<double>(kernel_.target().scratch_bytes);
+           most * static_cast<double>(kernel_.target().scratch_bytes);
+  }
+
+  // All columns for each group of rows after the first, where they do not stay in a core's own cache.
+  double cycles_to_stream_again() const {
+    const Machine& machine = kernel_.target().machine;
+    if (!way_.has_rows_around || machine.levels.size() < 3) return 0;
+    const Node* load = way_.b.load;
+    const double bytes = kernel_.elements_of(load, way_) * kernel_.trips_of(way_, way_.column) *
+                         static_cast<double>(load->dtype().bytes());
+    const CacheLevel& own = machine.levels[machine.levels.size() - 2];
+    const double groups = kernel_.blocks(way_) / kernel_.trips_of(way_, way_.column) /
+                          static_cast<double>(way_.together);
+    return bytes <= most_of_cache * own.bytes
+               ? 0
+               : bytes * (groups - 1) / machine.levels.back().bandwidth * machine.hertz;
   }
 
   const MmaKernel& kernel_;
@@ -156,8 +183,26 @@ class Packing {
 
 }  // namespace
 
+namespace {
+
+// Whether all rows stay in a core's own cache, so that they need not find more columns packed than those which fill the
+// first one.
+bool rows_stay(const MmaKernel& kernel, const MmaWay& way) {
+  const Machine& machine = kernel.target().machine;
+  if (machine.levels.size() < 3 || way.shape.rows == 1) return false;
+  const auto bytes_of = [&](const Node* load) {
+    return kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
+  };
+  return bytes_of(way.a.load) * kernel.trips_of(way, way.row) <=
+             machine.levels[machine.levels.size() - 2].bytes / 2 &&
+         bytes_of(way.b.load) > machine.levels[0].bytes / 4;
+}
+
+}  // namespace
+
 std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way) {
   const Node* load = way.b.load;
+  if (!is_kept(load) && rows_stay(kernel, way)) return 1;
   const double bytes = kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
   const auto blocks = static_cast<std::int64_t>(kernel.trips_of(way, way.column));
   const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
@@ -174,9 +219,8 @@ void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft) {
   Packing(kernel, way).columns(draft);
 }
 
-bool pack_rows(const MmaKernel& kernel, const MmaWay& way, std::int64_t together, bool has_regions,
-               MmaDraft& draft) {
-  return Packing(kernel, way).rows(together, has_regions, draft);
+bool pack_rows(const MmaKernel& kernel, const MmaWay& way, bool has_regions, MmaDraft& draft) {
+  return Packing(kernel, way).rows(has_regions, draft);
 }
 
 }  // namespace weft

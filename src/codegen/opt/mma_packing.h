@@ -18,7 +18,6 @@ std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way);
 void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft);
 
 // Where they have to be; whether there is room. Regions may be no choice.
-bool pack_rows(const MmaKernel& kernel, const MmaWay& way, std::int64_t together, bool has_regions,
-               MmaDraft& draft);
+bool pack_rows(const MmaKernel& kernel, const MmaWay& way, bool has_regions, MmaDraft& draft);
 
 }  // namespace weft

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <string>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
+#include "mma_merges.h"
 #include "mma_packing.h"
 #include "share.h"
 #include "stores.h"
@@ -29,48 +31,69 @@ double cycles_behind(const MmaKernel& kernel, const MmaWay& way) {
   return elements * cycles;
 }
 
-MmaDraft tiles(const MmaKernel& kernel, const MmaWay& way, std::int64_t together) {
-  const auto& [rows, columns] = way.block;
-  MmaDraft draft{{},
-                 kernel.trips(way) / static_cast<double>(rows * columns * way.shape.depth) *
-                         cycles_of(way.shape, way.block, kernel.target().machine) +
-                     cycles_behind(kernel, way)};
-  const auto add = [&](Action action) { draft.actions.push_back(std::move(action)); };
-  const std::tuple<std::string, const Node*, std::int64_t> loops[] = {
-      {way.row, way.row_range, rows},
-      {way.column, way.column_range, columns},
-      {way.depth, way.depth_range, way.shape.depth}};
-  bool shifts = false;
-  for (const auto& [name, range, count] : loops) {
-    if (range->src(0)->lo() % count == 0) continue;
-    if (range == way.row_range && kernel.shifts(way))
-      shifts = true;
-    else
-      add({.type = Action::Pad, .name = name, .count = count, .tail = Tail::Mask});
+class Draft {
+ public:
+  Draft(const MmaKernel& kernel, const MmaWay& way) : kernel_(kernel), way_(way) {}
+
+  MmaDraft tiles() {
+    const auto& [rows, columns] = way_.block;
+    draft_.cycles = kernel_.trips(way_) / static_cast<double>(rows * columns * way_.shape.depth) *
+                        cycles_of(way_.shape, way_.block, kernel_.target().machine) +
+                    cycles_behind(kernel_, way_);
+    if (way_.depth_range->src(0)->lo() % way_.shape.depth != 0) pad(way_.depth, way_.shape.depth);
+    cut(way_.row, way_.row_range, rows, way_.has_rows_around);
+    cut(way_.column, way_.column_range, columns, !way_.has_rows_around);
+    add({.type = Action::Mma,
+         .name = way_.depth,
+         .loops = {way_.rows_of_block(), way_.columns_of_block()},
+         .at = std::string(way_.shape.name)});
+    add({.type = Action::Order, .name = {}, .loops = kernel_.output_loops(way_)});
+    if (const auto sum = kernel_.sum_loops(way_); sum.size() > 1)
+      add({.type = Action::Order, .name = {}, .loops = sum});
+    if (way_.shape.rows > 1 && are_lanes())
+      add({.type = Action::Kind, .name = way_.columns_of_block(), .kind = LoopKind::Vector});
+    return std::move(draft_);
   }
-  add({.type = Action::Tile,
-       .name = way.row,
-       .count = rows,
-       .tail = shifts ? Tail::Shift : Tail::None});
-  add({.type = Action::Tile, .name = way.column, .count = columns * together});
-  add({.type = Action::Tile, .name = way.column + ".1", .count = columns});
-  add({.type = Action::Mma,
-       .name = way.depth,
-       .loops = {way.row + ".1", way.column + ".2"},
-       .at = std::string(way.shape.name)});
-  add({.type = Action::Order, .name = {}, .loops = kernel.output_loops(way)});
-  if (const auto sum = kernel.sum_loops(way); sum.size() > 1)
-    add({.type = Action::Order, .name = {}, .loops = sum});
-  return draft;
-}
+
+ private:
+  // Whether what follows the sums goes along all columns of a block at once: vectors beside each other wait less for what they
+  // are made of.
+  bool are_lanes() const {
+    const auto stores = stores_of(kernel_.end());
+    return way_.column_range->src(0)->lo() % way_.block.columns == 0 &&
+           std::ranges::all_of(stores, [&](const Node* store) {
+             return store->op() == Op::Store && stride_of(store, way_.column_range) == 1;
+           });
+  }
+
+  void add(Action action) { draft_.actions.push_back(std::move(action)); }
+  void pad(const std::string& name, std::int64_t count) {
+    add({.type = Action::Pad, .name = name, .count = count, .tail = Tail::Mask});
+  }
+
+  void cut(const std::string& name, const Node* range, std::int64_t block, bool is_around) {
+    const std::int64_t count = block * (is_around ? way_.together : 1);
+    const bool is_whole = range->src(0)->lo() % count == 0;
+    const bool shifts = !is_whole && range == way_.row_range && kernel_.shifts(way_);
+    if (!is_whole && !shifts) pad(name, count);
+    add({.type = Action::Tile,
+         .name = name,
+         .count = count,
+         .tail = shifts ? Tail::Shift : Tail::None});
+    if (is_around) add({.type = Action::Tile, .name = name + ".1", .count = block});
+  }
+
+  const MmaKernel& kernel_;
+  const MmaWay& way_;
+  MmaDraft draft_;
+};
 
 // Among threads, by the outermost loop.
-MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way,
-                   std::int64_t together) {
+MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way) {
   const Machine& machine = kernel.target().machine;
   const std::string outermost = kernel.output_loops(way)[0];
   const double trips = kernel.trips_of(way, outermost) /
-                       (outermost == way.column ? static_cast<double>(together) : 1);
+                       (outermost == way.around() ? static_cast<double>(way.together) : 1);
   double seconds = draft.cycles / machine.hertz;
   if (machine.workers > 1 && seconds > worth_threads && trips > 1) {
     draft.actions.push_back({.type = Action::Kind, .name = outermost, .kind = LoopKind::Thread});
@@ -79,17 +102,31 @@ MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way,
   return {std::move(draft.actions), seconds};
 }
 
+// With as many blocks together as fit; of rows, some numbers of them.
+std::vector<MmaWay> groupings(const MmaKernel& kernel, MmaWay way) {
+  std::vector<MmaWay> all;
+  way.together = blocks_together(kernel, way);
+  if (way.together > 0) all.push_back(way);
+  if (way.shape.rows == 1 || !is_kept(way.b.load)) return all;
+  way.has_rows_around = true;
+  for (const std::int64_t together : {1, 2, 4, 8}) {
+    way.together = together;
+    all.push_back(way);
+    if (static_cast<double>(together) >= kernel.trips_of(way, way.row)) break;
+  }
+  return all;
+}
+
 std::optional<MmaSchedule> best_of(const MmaKernel& kernel, bool has_regions) {
   std::optional<MmaSchedule> best;
-  for (const MmaWay& way : kernel.ways()) {
-    const std::int64_t together = blocks_together(kernel, way);
-    if (together == 0) continue;
-    MmaDraft draft = tiles(kernel, way, together);
-    pack_columns(kernel, way, draft);
-    if (!pack_rows(kernel, way, together, has_regions, draft)) continue;
-    MmaSchedule made = shared(kernel, std::move(draft), way, together);
-    if (!best || made.seconds < best->seconds) best = std::move(made);
-  }
+  for (const MmaWay& each : kernel.ways())
+    for (const MmaWay& way : groupings(kernel, each)) {
+      MmaDraft draft = Draft(kernel, way).tiles();
+      pack_columns(kernel, way, draft);
+      if (!pack_rows(kernel, way, has_regions, draft)) continue;
+      MmaSchedule made = shared(kernel, std::move(draft), way);
+      if (!best || made.seconds < best->seconds) best = std::move(made);
+    }
   return best;
 }
 
@@ -103,15 +140,36 @@ bool leaves_conditions(const Node* kernel, const Schedule& schedule) {
   });
 }
 
+// Of a kernel whose loops some merges have made fewer.
+std::optional<MmaSchedule> best_after(const Schedule& merges, KernelLoops loops, const Node* kernel,
+                                      const Target& target) {
+  loops.apply(merges);
+  const MmaKernel product(std::move(loops), target);
+  if (product.sum() == nullptr) return std::nullopt;
+  const auto from_kernel = [&](bool has_regions) {
+    auto best = best_of(product, has_regions);
+    if (best) best->schedule.insert(best->schedule.begin(), merges.begin(), merges.end());
+    return best;
+  };
+  auto best = from_kernel(true);
+  if (best && leaves_conditions(kernel, best->schedule)) best = from_kernel(false);
+  return best;
+}
+
+bool is_of_tiles(const MmaShape& shape) { return shape.rows > 1; }
+
 }  // namespace
 
 std::optional<MmaSchedule> mma_schedule(const Node* kernel, const Target& target) {
   if (target.mma.empty() || kernel->size() != 1 || kernel->src(0)->op() != Op::End)
     return std::nullopt;
-  const MmaKernel product(kernel, target);
-  if (product.sum() == nullptr) return std::nullopt;
-  auto best = best_of(product, true);
-  if (best && leaves_conditions(kernel, best->schedule)) best = best_of(product, false);
+  const KernelLoops loops{UOp(kernel)};
+  auto best = best_after({}, loops, kernel, target);
+  if (!best || std::ranges::none_of(target.mma, is_of_tiles)) return best;
+  for (const Schedule& merges : merges_that_fill(loops)) {
+    auto other = best_after(merges, loops, kernel, target);
+    if (other && other->seconds < best->seconds) best = std::move(other);
+  }
   return best;
 }
 

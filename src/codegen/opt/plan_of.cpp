@@ -121,7 +121,7 @@ NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   static constexpr Apply apply[] = {
       &Pieces::tile,  &Pieces::set_kind, &Pieces::reorder, &Pieces::stage, &Pieces::tile,
       &Pieces::pad,   &Pieces::swap,     &Pieces::leave,   &Pieces::leave, &Pieces::leave,
-      &Pieces::leave, &Pieces::leave,    &Pieces::leave};
+      &Pieces::leave, &Pieces::leave,    &Pieces::leave,   &Pieces::leave};
   static_assert(std::size(apply) == Action::types);
   Pieces pieces(nest);
   for (const Action& action : schedule) (pieces.*apply[action.type])(action);

@@ -1,4 +1,4 @@
-// TILE, PAD, DEAL and KIND.
+// TILE, PAD, MERGE, DEAL and KIND.
 
 #include <algorithm>
 
@@ -129,6 +129,36 @@ void KernelLoops::tile(const Action& action) {
   replace(closer, result);
   move_seen(range, tiles.place);
   add_inner(action.name, tiles);
+}
+
+// A trip is one of both: the outer's is how often all of the inner's fit into it.
+void KernelLoops::merge(const Action& action) {
+  const std::string &name = action.loops[0], &within = action.loops[1];
+  const Node *outer = loop(name), *inner = loop(within), *closer = closer_of(outer);
+  for (const std::string& each : action.loops) {
+    if (handing_.contains(each)) refuse(action, "memory is handed on from trip to trip");
+    const LoopKind kind = loop(each)->arg<RangeArg>().kind;
+    if (kind != LoopKind::Loop && kind != LoopKind::Reduce)
+      refuse(action, "they are no plain loops");
+    if (!loop(each)->src(0)->is_const())
+      refuse(action, "their sizes are not known before they run");
+  }
+  if (outer == inner || closer_of(inner) != closer) refuse(action, "they are not of one nest");
+  if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
+    refuse(action, "they reduce a list");
+  const std::int64_t trips = inner->src(0)->lo();
+  const UOp now = range_like(outer, outer->src(0)->lo() * trips);
+  const UOp first = now / trips, second = now % trips;
+  const UOp body = at_place(at_place(UOp(closer->src(0)), outer, first), inner, second);
+  std::vector<UOp> src{body};
+  for (const Node* other : closer->src().subspan(1))
+    if (other != inner) src.push_back(other == outer ? now : UOp(other));
+  replace(closer, with_sources(UOp(closer), src));
+  move_seen(outer, first);
+  move_seen(inner, second);
+  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(position(within)));
+  loops_.erase(within);
+  loops_[name] = now;
 }
 
 // As many trips in each part as make all of them in so many parts, fewer or none in the last. The loop over the parts is

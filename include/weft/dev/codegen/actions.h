@@ -43,8 +43,9 @@ struct Action {
     Online,  // what needs the maximum over loop `name` is summed with it, in blocks of `count` trips
     Deal,    // the loop, of whatever size, as `count` parts of trips that follow one another
     Mma,     // a sum over loop `name`, in the two `loops` of the output, by the instruction `at`
+    Merge,   // the second of the two `loops` runs within the first: one loop over the trips of both
   };
-  static constexpr std::size_t types = Mma + 1;
+  static constexpr std::size_t types = Merge + 1;
 
   Type type = Tile;
   std::string name;  // of the loop or the value
