@@ -201,12 +201,6 @@ double trips(const Node* range) {
   return static_cast<double>(std::max<Wide>(0, range->src(0)->bounds().hi));
 }
 
-double elements(NodeList dims) {
-  double count = 1;
-  for (const Node* size : dims) count *= static_cast<double>(std::max<Wide>(0, size->bounds().hi));
-  return count;
-}
-
 std::vector<Body> bodies(const CutGraph& graph) { return bodies(graph, {}, {}); }
 
 std::vector<Body> bodies(const CutGraph& graph, const CutGraph& other,

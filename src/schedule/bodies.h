@@ -50,6 +50,5 @@ std::vector<Body> bodies(const CutGraph& graph, const CutGraph& other,
 
 // Symbolic sizes count at their most.
 double trips(const Node* range);
-double elements(NodeList dims);
 
 }  // namespace weft

@@ -17,6 +17,9 @@ namespace {
 constexpr OpSet moving{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
 constexpr OpSet passing{Op::Detach, Op::Remat};  // they matter to gradients and merging alone
 
+// Elements of a factor that gets memory for an instruction to read.
+constexpr double most_multiplied = 4 << 20;
+
 bool is_view(const Node* node) {
   return moving.contains(node->op()) || passing.contains(node->op());
 }
@@ -339,15 +342,27 @@ class Cutter {
            std::ranges::any_of(profile_.mma, takes);
   }
 
-  // Of bytes, which are little to keep, or with a constant: products of two that change may be parts of one kernel.
+  // Of bytes, or with a constant; and what is little to keep. Else products of two that change are parts of one kernel: shares
+  // of attention take the square of its tokens.
   static bool is_product(const Node* user, const Node* factor) {
     if (user->op() != Op::Mul) return false;
-    return user->dtype().is_int() || is_kept(user->src(user->src(0) == factor ? 1 : 0));
+    return user->dtype().is_int() || is_kept(user->src(user->src(0) == factor ? 1 : 0)) ||
+           is_little(factor);
+  }
+
+  static const Node* below_casts(const Node* value) {
+    while (is_view(value) || value->op() == Op::Cast) value = value->src(0);
+    return value;
   }
 
   static bool is_kept(const Node* value) {
-    while (is_view(value) || value->op() == Op::Cast) value = value->src(0);
+    value = below_casts(value);
     return value->op() == Op::Buffer && value->arg<BufferArg>().space == Space::Constant;
+  }
+
+  static bool is_little(const Node* value) {
+    value = below_casts(value);
+    return value->shape() != nullptr && elements(value->dims()) <= most_multiplied;
   }
 
   UOp add(Cut piece) {
@@ -490,12 +505,15 @@ std::vector<const Node*> leaves_of(const Cut& cut) {
   return leaves;
 }
 
+double elements(NodeList dims) {
+  double count = 1;
+  for (const Node* size : dims) count *= static_cast<double>(std::max<Wide>(0, size->bounds().hi));
+  return count;
+}
+
 std::size_t new_bytes(const Cut& cut) {
   if (!cut.before.is_null()) return 0;
-  double elements = 1;
-  for (const Node* size : cut.leaf->dims())
-    elements *= static_cast<double>(std::max<Wide>(0, size->bounds().hi));
-  return static_cast<std::size_t>(elements) * cut.leaf->dtype().bytes();
+  return static_cast<std::size_t>(elements(cut.leaf->dims())) * cut.leaf->dtype().bytes();
 }
 
 std::vector<bool> outliving(const CutGraph& graph) {

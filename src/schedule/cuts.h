@@ -37,6 +37,8 @@ Region copied_from(const Cut& copy);
 
 // Of memory that the cut asks for, if it gets any: none where that was there before.
 std::size_t new_bytes(const Cut& cut);
+// Symbolic sizes count at their most.
+double elements(NodeList dims);
 
 struct CutGraph {
   std::vector<Cut> cuts;                                 // each after those that it uses

@@ -18,6 +18,8 @@ constexpr double times_scalar = 8;
 constexpr double times_crowded = 1.5;
 // And one that has loops of so few trips where some are around another sum, which nothing can then go across.
 constexpr double times_ordered = 2, lanes = 16;
+// And one that an instruction for matrices would compute, if it were the kernel's only one: of tiles, or of vectors.
+constexpr double times_without_tiles = 8, times_without_dots = 2;
 // What a byte takes that a stage reads again in every trip of the loops around it, where it reads more than
 // stays in a cache.
 constexpr double effort_of_far_byte = 1.5;
@@ -87,6 +89,14 @@ double far_effort(const Body& body, const Instance& place, std::size_t outside, 
   return effort;
 }
 
+// The trips of the loops that a dimension goes through.
+double trips_of(const Bound& bound) {
+  if (bound.loop != nullptr) return bound.loop->reduces ? 1 : bound.loop->trips;
+  double count = 1;
+  for (const Node* range : bound.index->ranges()) count *= trips(range);
+  return count;
+}
+
 // What a sum at this place reads for all of its trips, each read shared by the neighbours that need the same.
 double loads(const Body& body, const Instance& place) {
   if (body.reduction.empty() || !body.scanned.empty()) return 0;
@@ -98,12 +108,11 @@ double loads(const Body& body, const Instance& place) {
     double inside = 1, around = 1;  // of the loops around a stage one fills it together
     for (std::size_t dim = 0; dim < place.dims.size(); ++dim) {
       const Bound& bound = place.dims[dim];
-      const bool is_shared = bound.loop != nullptr && !bound.loop->reduces &&
-                             std::ranges::find(reading.used, dim) == reading.used.end();
-      if (is_shared && bound.depth > outside)
-        inside *= bound.loop->trips;
-      else if (is_shared)
-        around = std::max(around, bound.loop->trips);
+      if (std::ranges::find(reading.used, dim) != reading.used.end()) continue;
+      if (bound.depth > outside)
+        inside *= trips_of(bound);
+      else
+        around = std::max(around, trips_of(bound));
     }
     count += trips_of_all / std::min(inside * around, most_reuse);
   }
@@ -175,6 +184,30 @@ bool read_alike(const Summed& a, const Summed& b) {
     return std::ranges::find(a.body->readings, index.node(), &Reading::index) !=
            a.body->readings.end();
   });
+}
+
+// As codegen/opt/mma.h has them: products of what is read and converted.
+double times_without_instruction(const Body& body, const Profile& profile) {
+  const Node* sum = body.value.node();
+  if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add ||
+      sum->src(0)->op() != Op::Mul)
+    return 1;
+  const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
+  if (a->op() != Op::Cast || b->op() != Op::Cast) return 1;
+  const DType from_a = a->src(0)->dtype(), from_b = b->src(0)->dtype();
+  double times = 1;
+  for (const MmaShape& shape : profile.mma) {
+    const bool fits = sum->dtype() == shape.c && ((from_a == shape.a && from_b == shape.b) ||
+                                                  (from_a == shape.b && from_b == shape.a));
+    if (fits) times = std::max(times, shape.rows > 1 ? times_without_tiles : times_without_dots);
+  }
+  return times;
+}
+
+// No other sum stands beside it then.
+void slow_down_products(Workload& kernel) {
+  if (kernel.sums.size() < 2) return;
+  for (Summed& sum : kernel.sums) slow_down(kernel, sum, sum.times_beside);
 }
 
 // Sums of one nest run together where they are equally long.
@@ -257,7 +290,9 @@ void Estimator::add_work(Workload& kernel, const Body& body, const Instance& pla
     if (takes_lanes(sum, other)) slow_down(kernel, other, times_ordered);
     if (takes_lanes(other, sum)) slow_down(kernel, sum, times_ordered);
   }
+  sum.times_beside = times_without_instruction(body, profile_);
   kernel.sums.push_back(std::move(sum));
+  slow_down_products(kernel);
 }
 
 // Of a sum that stands in loops around a stage, its own or another's.
@@ -316,6 +351,7 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
   kernel.flops += other.flops;
   kernel.effort += other.effort;
   kernel.longest += other.longest;
+  slow_down_products(kernel);
   kernel.flops_apart += other.flops_apart;
   kernel.scratch += other.scratch;
   kernel.size += other.size;

@@ -16,8 +16,9 @@ struct Summed {
   std::vector<double> trips = {};      // of its own loops
   std::set<const Node*> sources = {};  // leaves that it reads
   double effort = 0, longest = 0;
-  double times = 1;  // how many times as long it takes as it would alone
-  double far = 0;    // effort besides, for what it reads again
+  double times = 1;         // how many times as long it takes as it would alone
+  double times_beside = 1;  // and would take beside another at least
+  double far = 0;           // effort besides, for what it reads again
 };
 
 struct Workload {
