@@ -142,6 +142,25 @@ class Lowering {
     nodes_.make("Rescale", std::move(scaled), {output}, std::move(other));
   }
 
+  // What a layer multiplies is short in memory then, and nowhere else: whoever else reads it reads that.
+  void let_others_read() {
+    for (const auto& [of, short_one] : narrow_) {
+      const auto& [factor, precision] = of;
+      const auto other =
+          narrow_.find({factor, precision == Precision::BF16 ? Precision::F16 : Precision::BF16});
+      if (nodes_.producer(factor) == nullptr || nodes_.is_constant(factor) ||
+          other != narrow_.end())
+        continue;
+      Name wide;
+      for (NodeProto& node : nodes_.all())
+        for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+          if (node.inputs[i] != factor) continue;
+          if (wide.empty()) wide = nodes_.make("Widen", {short_one, factor});
+          nodes_.read_instead(node, i, wide);
+        }
+    }
+  }
+
   static std::vector<std::size_t> factors_of(const NodeProto& node, const LayerKind& kind) {
     std::vector<std::size_t> factors;
     for (std::size_t i = 0; i < node.inputs.size() && i < 32; ++i)
@@ -192,6 +211,7 @@ class Layers {
       if (kind != nullptr && !first_output(node).empty())
         lower(nodes, lowering, node, *kind, is_inside);
     }
+    if (!rules_.beside) lowering.let_others_read();
     nodes.finish();
   }
 
