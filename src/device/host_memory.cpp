@@ -13,22 +13,31 @@
 #include <fmt/core.h>
 #include <weft/error.h>
 
+#include "large_pages.h"
+
 namespace weft {
 namespace {
 
-constexpr std::size_t large_page = std::size_t{2} << 20;
-
 std::align_val_t alignment_for(std::size_t bytes) {
-  return std::align_val_t{bytes >= 2 * large_page ? large_page : HostMemory::alignment};
+  return std::align_val_t{bytes >= 2 * LargePages::page ? LargePages::page : HostMemory::alignment};
 }
 
-void to_system(void* memory, std::size_t bytes) { ::operator delete(memory, alignment_for(bytes)); }
+LargePages& large_pages() {
+  // Leaked on purpose: tensors in static objects may be released after any destructor here.
+  static auto& all = *new LargePages;
+  return all;
+}
 
-// What is large lies in large pages where the system has them: fewer have to be made.
+void to_system(void* memory, std::size_t bytes) {
+  if (!large_pages().give_back(memory, bytes)) ::operator delete(memory, alignment_for(bytes));
+}
+
+// What is large lies in large pages where the system has them: fewer have to be made, and their addresses are at hand.
 void* from_system(std::size_t bytes) {
+  if (void* memory = large_pages().take(bytes)) return memory;
   bytes = std::max<std::size_t>(bytes, 1);
   void* memory = ::operator new(bytes, alignment_for(bytes), std::nothrow);
-  if (memory != nullptr && bytes >= 2 * large_page) madvise(memory, bytes, MADV_HUGEPAGE);
+  if (memory != nullptr && bytes >= 2 * LargePages::page) madvise(memory, bytes, MADV_HUGEPAGE);
   return memory;
 }
 
@@ -85,8 +94,7 @@ class Spare {
 };
 
 Spare& spare() {
-  // Leaked on purpose: tensors in static objects may be released after any destructor here.
-  static auto& all = *new Spare;
+  static auto& all = *new Spare;  // leaked on purpose as well
   return all;
 }
 

@@ -2,13 +2,20 @@
 
 #include <weft/dev/device/buffer.h>
 
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <functional>
+#include <map>
+#include <random>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include <weft/dev/device/host_memory.h>
 #include <weft/error.h>
 
+#include "../../src/device/large_pages.h"
 #include "../support/errors.h"
 
 namespace weft {
@@ -155,6 +162,73 @@ TEST(Buffers, CopyBetweenDevices) {
   small.copy_from(here, 1);
   EXPECT_EQ(contents(small), bytes({2, 3}));
   EXPECT_EQ(contents(none), bytes({}));
+}
+
+// --- Large pages ----------------------------------------------------------------------------------------
+
+constexpr std::size_t kilo = 1024, mega = kilo * kilo;
+
+std::uintptr_t address_of(void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
+
+TEST(LargePages, AreForBlocksThatAreNoneAndYetLarge) {
+  LargePages pages;
+  for (const std::size_t bytes :
+       {std::size_t{0}, std::size_t{1}, 100 * kilo, 4 * mega + 1, 9 * mega})
+    EXPECT_EQ(pages.take(bytes), nullptr) << bytes;
+  std::vector<std::byte> other(mega);
+  EXPECT_FALSE(pages.give_back(other.data(), other.size()));
+  void* const block = pages.take(mega);
+  ASSERT_NE(block, nullptr);
+  EXPECT_FALSE(pages.give_back(other.data(), other.size())) << "before or behind it";
+  EXPECT_TRUE(pages.give_back(block, mega));
+}
+
+TEST(LargePages, HoldNeighbours) {
+  LargePages pages;
+  void *const first = pages.take(300 * kilo + 1), *const second = pages.take(mega);
+  EXPECT_EQ(address_of(first) % LargePages::page, 0U);
+  EXPECT_EQ(address_of(second) - address_of(first), 304 * kilo);
+  EXPECT_TRUE(pages.give_back(first, 300 * kilo + 1));
+  EXPECT_EQ(pages.take(256 * kilo), first) << "what is free again";
+  EXPECT_TRUE(pages.give_back(second, mega));
+  EXPECT_TRUE(pages.give_back(first, 256 * kilo));
+}
+
+// Blocks of many sizes keep what is written into them, and all of a chunk can be had again when they are gone.
+TEST(LargePages, KeepBlocksApart) {
+  constexpr unsigned seed = 3;
+  LargePages pages;
+  std::mt19937 random(seed);
+  struct Block {
+    std::size_t bytes;
+    unsigned char mark;
+  };
+  std::map<std::byte*, Block> blocks;
+  const auto release = [&](auto block) {
+    const auto [memory, known] = *block;
+    const auto is_mark = [&](std::byte each) { return each == std::byte{known.mark}; };
+    EXPECT_TRUE(std::all_of(memory, memory + known.bytes, is_mark)) << "seed " << seed;
+    EXPECT_TRUE(pages.give_back(memory, known.bytes));
+    blocks.erase(block);
+  };
+  for (int i = 0; i < 300; ++i) {
+    if (blocks.size() > 30 || (!blocks.empty() && random() % 3 == 0)) {
+      release(std::next(blocks.begin(), static_cast<std::ptrdiff_t>(random() % blocks.size())));
+      continue;
+    }
+    const std::size_t bytes = 256 * kilo + random() % (3 * mega);
+    auto* const memory = static_cast<std::byte*>(pages.take(bytes));
+    ASSERT_NE(memory, nullptr);
+    const auto mark = static_cast<unsigned char>(random());
+    std::memset(memory, mark, bytes);
+    ASSERT_TRUE(blocks.emplace(memory, Block{bytes, mark}).second) << "seed " << seed;
+  }
+  while (!blocks.empty()) release(blocks.begin());
+  std::vector<void*> whole;
+  for (int i = 0; i < 4; ++i) whole.push_back(pages.take(4 * mega));
+  for (std::size_t i = 1; i < whole.size(); ++i)
+    EXPECT_EQ(address_of(whole[i]) - address_of(whole[i - 1]), 4 * mega);
+  for (void* block : whole) EXPECT_TRUE(pages.give_back(block, 4 * mega));
 }
 
 }  // namespace

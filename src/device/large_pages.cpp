@@ -1,0 +1,58 @@
+#include "large_pages.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+
+namespace weft {
+
+void* LargePages::take_from(std::byte* chunk, Free& free, std::size_t bytes) {
+  const auto fits = [&](const auto& block) { return block.second >= bytes; };
+  const auto found = std::ranges::find_if(free, fits);
+  if (found == free.end()) return nullptr;
+  const auto [begin, size] = *found;
+  free.erase(found);
+  if (size > bytes) free.emplace(begin + bytes, size - bytes);
+  return chunk + begin;
+}
+
+void* LargePages::take(std::size_t bytes) {
+  if (bytes < least_bytes || bytes > chunk_bytes / 4) return nullptr;
+  bytes = in_pages(bytes);
+  const std::lock_guard lock(mutex_);
+  for (auto& [chunk, free] : chunks_)
+    if (void* memory = take_from(chunk, free, bytes)) return memory;
+  void* memory = ::operator new(chunk_bytes, std::align_val_t{page}, std::nothrow);
+  if (memory == nullptr) return nullptr;
+  madvise(memory, chunk_bytes, MADV_HUGEPAGE);
+  auto* const chunk = static_cast<std::byte*>(memory);
+  return take_from(chunk, chunks_.emplace(chunk, Free{{0, chunk_bytes}}).first->second, bytes);
+}
+
+bool LargePages::give_back(void* memory, std::size_t bytes) noexcept try {
+  auto* const block = static_cast<std::byte*>(memory);
+  const std::lock_guard lock(mutex_);
+  auto chunk = chunks_.upper_bound(block);
+  if (chunk == chunks_.begin() || block >= (--chunk)->first + chunk_bytes) return false;
+  Free& free = chunk->second;
+  auto now = free.emplace(static_cast<std::size_t>(block - chunk->first), in_pages(bytes)).first;
+  const auto join = [&](auto first, auto second) {
+    if (second == free.end() || first->first + first->second != second->first) return first;
+    first->second += second->second;
+    free.erase(second);
+    return first;
+  };
+  now = join(now, std::next(now));
+  if (now != free.begin()) now = join(std::prev(now), now);
+  if (free.begin()->second == chunk_bytes) {
+    ::operator delete(chunk->first, std::align_val_t{page});
+    chunks_.erase(chunk);
+  }
+  return true;
+} catch (const std::bad_alloc&) {
+  return true;  // lost: there was no room to write down that it is free
+}
+
+}  // namespace weft
