@@ -14,8 +14,8 @@ constexpr std::size_t most_between = std::size_t{16} << 20;
 
 }  // namespace
 
-void* Device::allocate(std::size_t bytes) {
-  void* memory = allocator().allocate(bytes);
+void* Device::allocate(std::size_t bytes, bool is_lasting) {
+  void* memory = is_lasting ? allocator().allocate_lasting(bytes) : allocator().allocate(bytes);
   const std::lock_guard lock(counting_);
   use_.bytes += bytes;
   use_.peak = std::max(use_.peak, use_.bytes);
@@ -69,7 +69,7 @@ void* Buffer::memory() {
     is_given_ = true;
     make();
   } else if (memory_ == nullptr && !foreign_) {
-    memory_ = device_.allocate(bytes_);
+    memory_ = device_.allocate(bytes_, lasting_);
   }
   return memory_;
 }

@@ -24,17 +24,14 @@ std::align_val_t alignment_for(std::size_t bytes) {
 
 LargePages& large_pages() {
   // Leaked on purpose: tensors in static objects may be released after any destructor here.
-  static auto& all = *new LargePages;
+  static auto& all = *new LargePages(std::size_t{8} << 20);
   return all;
 }
 
-void to_system(void* memory, std::size_t bytes) {
-  if (!large_pages().give_back(memory, bytes)) ::operator delete(memory, alignment_for(bytes));
-}
+void to_system(void* memory, std::size_t bytes) { ::operator delete(memory, alignment_for(bytes)); }
 
-// What is large lies in large pages where the system has them: fewer have to be made, and their addresses are at hand.
+// What is large lies in large pages where the system has them: fewer have to be made.
 void* from_system(std::size_t bytes) {
-  if (void* memory = large_pages().take(bytes)) return memory;
   bytes = std::max<std::size_t>(bytes, 1);
   void* memory = ::operator new(bytes, alignment_for(bytes), std::nothrow);
   if (memory != nullptr && bytes >= 2 * LargePages::page) madvise(memory, bytes, MADV_HUGEPAGE);
@@ -111,8 +108,14 @@ void* HostMemory::allocate(std::size_t bytes) {
   return memory;
 }
 
+void* HostMemory::allocate_lasting(std::size_t bytes) {
+  void* memory = large_pages().take(bytes);
+  return memory != nullptr ? memory : allocate(bytes);
+}
+
 void HostMemory::release(void* memory, std::size_t bytes) {
-  if (!spare().keep(memory, bytes)) to_system(memory, bytes);
+  if (!large_pages().give_back(memory, bytes) && !spare().keep(memory, bytes))
+    to_system(memory, bytes);
 }
 
 void trim_host_memory() {

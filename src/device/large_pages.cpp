@@ -19,9 +19,13 @@ void* LargePages::take_from(std::byte* chunk, Free& free, std::size_t bytes) {
 }
 
 void* LargePages::take(std::size_t bytes) {
-  if (bytes < least_bytes || bytes > chunk_bytes / 4) return nullptr;
+  if (bytes < least_bytes || bytes > most_bytes) return nullptr;
   bytes = in_pages(bytes);
   const std::lock_guard lock(mutex_);
+  if (bytes <= bytes_elsewhere_) {
+    bytes_elsewhere_ -= bytes;
+    return nullptr;
+  }
   for (auto& [chunk, free] : chunks_)
     if (void* memory = take_from(chunk, free, bytes)) return memory;
   void* memory = ::operator new(chunk_bytes, std::align_val_t{page}, std::nothrow);
@@ -39,17 +43,23 @@ bool LargePages::give_back(void* memory, std::size_t bytes) noexcept try {
   Free& free = chunk->second;
   auto now = free.emplace(static_cast<std::size_t>(block - chunk->first), in_pages(bytes)).first;
   const auto join = [&](auto first, auto second) {
-    if (second == free.end() || first->first + first->second != second->first) return first;
     first->second += second->second;
     free.erase(second);
     return first;
   };
-  now = join(now, std::next(now));
-  if (now != free.begin()) now = join(std::prev(now), now);
+  const auto meet = [](auto first, auto second) {
+    return first->first + first->second == second->first;
+  };
+  if (const auto next = std::next(now); next != free.end() && meet(now, next)) join(now, next);
+  if (now != free.begin() && meet(std::prev(now), now)) now = join(std::prev(now), now);
   if (free.begin()->second == chunk_bytes) {
     ::operator delete(chunk->first, std::align_val_t{page});
     chunks_.erase(chunk);
+    return true;
   }
+  const std::size_t first = (now->first + page - 1) / page * page;
+  const std::size_t last = (now->first + now->second) / page * page;
+  if (first < last) madvise(chunk->first + first, last - first, MADV_DONTNEED);
   return true;
 } catch (const std::bad_alloc&) {
   return true;  // lost: there was no room to write down that it is free

@@ -181,8 +181,11 @@ void lower_again(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleL
 
 std::shared_ptr<Buffer> kept_memory(const Kept& kept, Buffer& constant) {
   return constant.derived(kept.name, [&](std::shared_ptr<Buffer>& known) {
-    const auto made =
-        known != nullptr ? known : std::make_shared<Buffer>(constant.device(), kept.bytes);
+    auto made = known;
+    if (made == nullptr) {
+      made = std::make_shared<Buffer>(constant.device(), kept.bytes);
+      made->set_lasting(constant.is_constant());
+    }
     fill(kept, constant, *made);
     known = made;
   });

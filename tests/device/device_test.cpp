@@ -2,7 +2,10 @@
 
 #include <weft/dev/device/buffer.h>
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstring>
 #include <functional>
@@ -131,6 +134,18 @@ TEST(HostMemory, UsesLargeBlocksAgain) {
   memory.release(other, bytes + 64);
 }
 
+TEST(HostMemory, HoldsWhatLastsInLargePages) {
+  HostMemory memory;
+  constexpr std::size_t bytes = std::size_t{3} << 20;
+  std::vector<void*> blocks;
+  for (int i = 0; i < 12; ++i) blocks.push_back(memory.allocate_lasting(bytes));
+  const auto follow = [&](std::size_t i) {
+    return static_cast<std::byte*>(blocks[i]) - static_cast<std::byte*>(blocks[i - 1]) == bytes;
+  };
+  EXPECT_TRUE(follow(blocks.size() - 1) || follow(blocks.size() - 2)) << "but for a new chunk";
+  for (void* block : blocks) memory.release(block, bytes);
+}
+
 TEST(Buffers, UseForeignBytesInPlaceWhereTheyCan) {
   auto near = bytes({1, 2}), away = bytes({1, 2});
   Buffer here(find_device("INTERP"), near), there(far(), away);
@@ -171,11 +186,11 @@ constexpr std::size_t kilo = 1024, mega = kilo * kilo;
 std::uintptr_t address_of(void* memory) { return reinterpret_cast<std::uintptr_t>(memory); }
 
 TEST(LargePages, AreForBlocksThatAreNoneAndYetLarge) {
-  LargePages pages;
+  LargePages pages(0);
   for (const std::size_t bytes :
-       {std::size_t{0}, std::size_t{1}, 100 * kilo, 4 * mega + 1, 9 * mega})
+       {std::size_t{0}, std::size_t{1}, 15 * kilo, 4 * mega + 1, 9 * mega})
     EXPECT_EQ(pages.take(bytes), nullptr) << bytes;
-  std::vector<std::byte> other(mega);
+  std::vector<std::byte> other(kilo);
   EXPECT_FALSE(pages.give_back(other.data(), other.size()));
   void* const block = pages.take(mega);
   ASSERT_NE(block, nullptr);
@@ -184,7 +199,7 @@ TEST(LargePages, AreForBlocksThatAreNoneAndYetLarge) {
 }
 
 TEST(LargePages, HoldNeighbours) {
-  LargePages pages;
+  LargePages pages(0);
   void *const first = pages.take(300 * kilo + 1), *const second = pages.take(mega);
   EXPECT_EQ(address_of(first) % LargePages::page, 0U);
   EXPECT_EQ(address_of(second) - address_of(first), 304 * kilo);
@@ -194,10 +209,44 @@ TEST(LargePages, HoldNeighbours) {
   EXPECT_TRUE(pages.give_back(first, 256 * kilo));
 }
 
+TEST(LargePages, AreNotForTheFirst) {
+  LargePages pages(2 * mega);
+  EXPECT_EQ(pages.take(mega), nullptr);
+  void* const block = pages.take(mega + 1);
+  ASSERT_NE(block, nullptr) << "more than is left to others";
+  EXPECT_EQ(pages.take(mega), nullptr);
+  void* const other = pages.take(mega);
+  EXPECT_NE(other, nullptr);
+  EXPECT_TRUE(pages.give_back(other, mega));
+  EXPECT_TRUE(pages.give_back(block, mega + 1));
+}
+
+TEST(LargePages, GoBackOneByOne) {
+  LargePages pages(0);
+  std::array<std::byte*, 4> blocks{};
+  for (std::byte*& block : blocks) {
+    block = static_cast<std::byte*>(pages.take(4 * mega));
+    std::memset(block, 1, 4 * mega);
+  }
+  const auto is_resident = [](std::byte* block) {
+    unsigned char found = 0;
+    EXPECT_EQ(mincore(block, 4096, &found), 0);
+    return (found & 1U) != 0;
+  };
+  EXPECT_TRUE(pages.give_back(blocks[0], 4 * mega));
+  EXPECT_TRUE(pages.give_back(blocks[2], 4 * mega)) << "which meets no other";
+  EXPECT_FALSE(is_resident(blocks[0]));
+  EXPECT_FALSE(is_resident(blocks[2]));
+  EXPECT_EQ(blocks[1][0], std::byte{1});
+  EXPECT_EQ(blocks[3][0], std::byte{1});
+  EXPECT_TRUE(pages.give_back(blocks[1], 4 * mega));
+  EXPECT_TRUE(pages.give_back(blocks[3], 4 * mega));
+}
+
 // Blocks of many sizes keep what is written into them, and all of a chunk can be had again when they are gone.
 TEST(LargePages, KeepBlocksApart) {
   constexpr unsigned seed = 3;
-  LargePages pages;
+  LargePages pages(0);
   std::mt19937 random(seed);
   struct Block {
     std::size_t bytes;

@@ -28,6 +28,9 @@ class Buffer {
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
 
+  // Before its bytes are first asked for: whether they stay for long.
+  void set_lasting(bool is_lasting) { lasting_ = is_lasting; }
+
   Device& device() const { return device_; }
   std::size_t bytes() const { return bytes_; }
   bool is_allocated() const { return memory_ != nullptr; }
@@ -61,6 +64,7 @@ class Buffer {
   void* memory_ = nullptr;
   std::size_t offset_ = 0;  // in the memory
   bool foreign_ = false;    // the memory is not the device's
+  bool lasting_ = false;
   std::shared_ptr<const void> owner_;
   Recipe recipe_;
   std::function<void()> rest_;

@@ -24,6 +24,8 @@ class Allocator {
 
   // Aligned for every dtype and vector. Throws where there is not that much.
   virtual void* allocate(std::size_t bytes) = 0;
+  // What stays as long as the program needs what it was made of: beside others like it.
+  virtual void* allocate_lasting(std::size_t bytes) { return allocate(bytes); }
   virtual void release(void* memory, std::size_t bytes) = 0;
 
   virtual void copy_in(void* to, std::size_t offset, std::span<const std::byte> from) = 0;
@@ -74,7 +76,7 @@ class Device {
   MemoryUse memory_use() const;
   void forget_peak();
   // Of the device's memory, counted.
-  void* allocate(std::size_t bytes);
+  void* allocate(std::size_t bytes, bool is_lasting = false);
   void release(void* memory, std::size_t bytes);
 
   virtual std::string_view name() const = 0;  // as it is asked for: "CPU", "CPU:1", "CPU:LLVM:1"

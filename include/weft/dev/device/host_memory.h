@@ -10,6 +10,7 @@ class HostMemory final : public Allocator {
   static constexpr std::size_t alignment = 64;
 
   void* allocate(std::size_t bytes) override;
+  void* allocate_lasting(std::size_t bytes) override;
   void release(void* memory, std::size_t bytes) override;
   void copy_in(void* to, std::size_t offset, std::span<const std::byte> from) override;
   void copy_out(std::span<std::byte> to, const void* from, std::size_t offset) override;
