@@ -22,7 +22,8 @@ std::vector<UOp> loops_over(NodeList dims) {
 
 // Arithmetic on data: what computes places and conditions on them is not counted.
 bool is_work(const Node* node) {
-  if (!is_elementwise(node->op()) || node->dtype().is_weak()) return false;
+  if (!is_elementwise(node->op()) || node->dtype().is_weak() || is_converted_read(node))
+    return false;
   return std::ranges::none_of(node->src(), [](auto s) { return s->dtype().is_index(); });
 }
 
@@ -196,6 +197,10 @@ void open_up(const CutGraph& graph, const std::vector<std::size_t>& cuts,
 }
 
 }  // namespace
+
+bool is_converted_read(const Node* node) {
+  return node->op() == Op::Cast && node->src(0)->op() == Op::Load;
+}
 
 double trips(const Node* range) {
   return static_cast<double>(std::max<Wide>(0, range->src(0)->bounds().hi));

@@ -48,6 +48,9 @@ std::vector<Body> bodies(const CutGraph& graph);
 std::vector<Body> bodies(const CutGraph& graph, const CutGraph& other,
                          const std::vector<Body>& known);
 
+// How memory of another dtype is read, which counts as no operation.
+bool is_converted_read(const Node* node);
+
 // Symbolic sizes count at their most.
 double trips(const Node* range);
 

@@ -6,6 +6,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
+#include "bodies.h"
+
 namespace weft {
 
 UOp named(const UOp& kernel) {
@@ -47,7 +49,7 @@ Work work_of(const UOp& kernel) {
       work.bytes += bytes;
     } else if (node->op() == Op::Reduce) {
       work.flops += trips(node->src(0)->ranges());
-    } else if (is_elementwise(node->op()) && node->dtype().is_float()) {
+    } else if (is_elementwise(node->op()) && node->dtype().is_float() && !is_converted_read(node)) {
       work.flops += trips(node->ranges());
     }
   }
