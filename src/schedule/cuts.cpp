@@ -347,22 +347,18 @@ class Cutter {
   static bool is_product(const Node* user, const Node* factor) {
     if (user->op() != Op::Mul) return false;
     return user->dtype().is_int() || is_kept(user->src(user->src(0) == factor ? 1 : 0)) ||
-           is_little(factor);
-  }
-
-  static const Node* below_casts(const Node* value) {
-    while (is_view(value) || value->op() == Op::Cast) value = value->src(0);
-    return value;
+           (user->src(0) != user->src(1) && is_little(factor));
   }
 
   static bool is_kept(const Node* value) {
-    value = below_casts(value);
+    while (is_view(value) || value->op() == Op::Cast) value = value->src(0);
     return value->op() == Op::Buffer && value->arg<BufferArg>().space == Space::Constant;
   }
 
   static bool is_little(const Node* value) {
-    value = below_casts(value);
-    return value->shape() != nullptr && elements(value->dims()) <= most_multiplied;
+    value = viewed(value);
+    return value->op() == Op::Cast && value->shape() != nullptr &&
+           elements(value->dims()) <= most_multiplied;
   }
 
   UOp add(Cut piece) {

@@ -193,7 +193,12 @@ double times_without_instruction(const Body& body, const Profile& profile) {
       sum->src(0)->op() != Op::Mul)
     return 1;
   const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
-  if (a->op() != Op::Cast || b->op() != Op::Cast) return 1;
+  const auto has_own = [](const Node* factor, const Node* other) {
+    return std::ranges::any_of(factor->ranges(), [&](const Node* range) {
+      return std::ranges::find(other->ranges(), range) == other->ranges().end();
+    });
+  };
+  if (!is_converted_read(a) || !is_converted_read(b) || !has_own(a, b) || !has_own(b, a)) return 1;
   const DType from_a = a->src(0)->dtype(), from_b = b->src(0)->dtype();
   double times = 1;
   for (const MmaShape& shape : profile.mma) {

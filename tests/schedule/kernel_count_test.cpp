@@ -5,6 +5,9 @@
 
 #include <gtest/gtest.h>
 #include <weft/dev/cost/places.h>
+#include <weft/dev/device/mma.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/schedule/plan.h>
 #include <weft/weft.h>
 
 namespace weft {
@@ -224,6 +227,60 @@ TEST(KernelCount, OfManyStepsThatShareATable) {
   Tensor state = Tensor::randint({25}, 0, 99).realize();
   for (int i = 0; i < 2400; ++i) state = ((state << table) ^ state.roll(1, 0)).contiguous();
   EXPECT_EQ(kernels(state), 2400u);
+}
+
+// --- Instructions that multiply matrices ------------------------------------------------------------------
+
+// The kernels of a plan for processors that have some.
+std::vector<UOp> kernels_with(const std::vector<MmaShape>& mma, const Tensor& tensor,
+                              Arena& arena) {
+  std::vector<Root> roots;
+  const std::vector<UOp> views{tensor.uop()};
+  for (const UOp& root : import_graph(nodes_of(views), shared_graph(), arena))
+    roots.push_back({root, Symbol("CPU")});
+  Profile profile;
+  profile.mma = mma;
+  std::vector<UOp> kernels;
+  for (const Step& step : make_plan(roots, profile).steps) kernels.push_back(step.kernel);
+  return kernels;
+}
+
+std::ptrdiff_t sums_in(const UOp& kernel) {
+  return std::ranges::count(toposort(kernel.node()), Op::Reduce, &Node::op);
+}
+
+bool multiplies_short(const UOp& kernel) {
+  return std::ranges::any_of(toposort(kernel.node()), [](const Node* node) {
+    if (node->op() != Op::Reduce || node->src(0)->op() != Op::Mul) return false;
+    const auto is_short = [](const Node* factor) {
+      return factor->op() == Op::Cast && factor->src(0)->op() == Op::Load &&
+             factor->src(0)->dtype() == dtypes::bf16;
+    };
+    return is_short(node->src(0)->src(0)) && is_short(node->src(0)->src(1));
+  });
+}
+
+// A layer and a norm behind it, then scores: sums of products of bf16 stand alone where an instruction computes them, and
+// read their factors from memory.
+TEST(KernelCount, ProductsOfInstructionsStandAlone) {
+  const auto short_one = [](const Tensor& x) { return x.cast(dtypes::bf16).cast(dtypes::f32); };
+  const auto parameter = [](const Shape& shape) {
+    return Tensor::empty(shape, {.dtype = dtypes::bf16});
+  };
+  const Tensor x = Tensor::empty({64, 64}, {.dtype = dtypes::bf16});
+  const Tensor layer = x.cast(dtypes::f32).matmul(parameter({64, 64}).cast(dtypes::f32));
+  const Tensor norm = (layer - layer.mean({1}, true)) * (layer.var({1}, true, 0) + 1e-5).rsqrt();
+  const Tensor scores = short_one(norm).matmul(short_one(norm * 2).T());
+  for (const bool has_tiles : {false, true}) {
+    Arena arena;
+    const InternerScope scope(arena);
+    std::ptrdiff_t alone = 0, beside = 0;
+    for (const UOp& kernel :
+         kernels_with(has_tiles ? std::vector{*find_mma("amx_bf16")} : std::vector<MmaShape>{},
+                      scores, arena))
+      if (multiplies_short(kernel)) ++(sums_in(kernel) == 1 ? alone : beside);
+    EXPECT_EQ(alone == 2 && beside == 0, has_tiles) << alone << " " << beside;
+  }
 }
 
 }  // namespace
