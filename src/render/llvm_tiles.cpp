@@ -12,8 +12,6 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t row_bytes = 64, row_count = 16;
-
 constexpr std::pair<std::string_view, std::string_view> instructions[] = {
     {"amx_bf16", "tdpbf16ps"},
     {"amx_i8i8", "tdpbssd"},

@@ -2,6 +2,7 @@
 // others they are vectors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -13,7 +14,8 @@
 
 namespace weft {
 
-constexpr std::size_t tile_bytes = 1024;
+constexpr std::int64_t row_bytes = 64, row_count = 16;
+constexpr std::size_t tile_bytes = row_bytes * row_count;
 
 // The place of a fragment: sixteen rows of 64 bytes that begin at equal distances.
 struct Rows {

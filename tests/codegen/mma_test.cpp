@@ -199,16 +199,22 @@ TEST_P(Mma, Multiplies) {
                                              {.target = interp.target()})[0]));
 }
 
-// The rows of an image fill no tile: all of its places follow one another.
-class MmaOfImages : public testing::TestWithParam<std::int64_t> {  // channels
+// The rows of an image fill no tile: all of its places follow one another. Weights are kept where they are constant: then
+// places may go around all of them.
+struct ImageCase {
+  std::int64_t channels, features;
+  bool is_constant;
+};
+
+class MmaOfImages : public testing::TestWithParam<ImageCase> {
  protected:
-  static constexpr std::int64_t size = 7, features = 24, window = 3;
+  static constexpr std::int64_t size = 7, window = 3;
 
   static const cpu::Processor& processor() { return processor_with(*find_mma("amx_bf16")); }
 
   // Of an image that padding surrounds, whose channels lie together.
   static UOp kernel(std::string_view schedule = {}) {
-    const std::int64_t channels = GetParam();
+    const auto& [channels, features, is_constant] = GetParam();
     const auto loop = [](std::int64_t trips, LoopKind kind) {
       return range(trips, fresh_id().value, kind);
     };
@@ -224,9 +230,9 @@ class MmaOfImages : public testing::TestWithParam<std::int64_t> {  // channels
     const UOp inside = (row >= 0) & (row < size) & (column >= 0) & (column < size);
     const UOp image = load(place(param(1, Access::Read, dims({size, size, channels}), dtypes::bf16),
                                  {row, column, c}, inside));
-    const UOp weights =
-        load(place(param(2, Access::Read, dims({window, window, channels, features}), dtypes::bf16),
-                   {i, j, c, f}));
+    const UOp weights = load(place(param(2, is_constant ? Access::Constant : Access::Read,
+                                         dims({window, window, channels, features}), dtypes::bf16),
+                                   {i, j, c, f}));
     const UOp out = place(param(0, Access::Write, dims({size, size, features})), {y, x, f});
     const UOp sum =
         reduce(Op::Add, {cast(image, dtypes::f32) * cast(weights, dtypes::f32), i, j, c});
@@ -246,8 +252,9 @@ class MmaOfImages : public testing::TestWithParam<std::int64_t> {  // channels
     return to_string(choose_schedule(ready_to_schedule(until).node(), target()));
   }
 
-  static std::vector<float> result_of(Device& device, const UOp& program) {
-    const std::int64_t channels = GetParam();
+  // A kernel of its own makes what is kept.
+  static std::vector<float> result_of(Device& device, const std::vector<UOp>& programs) {
+    const auto& [channels, features, is_constant] = GetParam();
     Guarded out(size * size * features * sizeof(float)), image(size * size * channels * 2),
         weights(window * window * channels * features * 2);
     std::mt19937 numbers(5);
@@ -255,11 +262,18 @@ class MmaOfImages : public testing::TestWithParam<std::int64_t> {  // channels
       for (std::uint16_t& bits : each->as<std::uint16_t>())
         bits = static_cast<std::uint16_t>(
             std::bit_cast<std::uint32_t>(static_cast<float>(int(numbers() % 17) - 8)) >> 16);
-    device.load(device.compile(device.render(program.node())))
-        ->run(std::vector<Argument>{{out.data(), 0, out.size()},
+    std::vector<Argument> arguments{{out.data(), 0, out.size()},
                                     {image.data(), 0, image.size()},
-                                    {weights.data(), 0, weights.size()}},
-              {});
+                                    {weights.data(), 0, weights.size()}};
+    const auto run = [&](const UOp& program, std::vector<Argument> given) {
+      device.load(device.compile(device.render(program.node())))->run(given, {});
+    };
+    std::vector<std::byte> kept(std::size_t{1} << 22);
+    for (std::size_t i = 1; i < programs.size(); ++i) {
+      run(programs[i], {{}, {}, arguments[2], {kept.data(), 0, kept.size()}});
+      arguments.push_back({kept.data(), 0, kept.size()});
+    }
+    run(programs[0], arguments);
     const auto written = out.as<float>();
     return {written.begin(), written.end()};
   }
@@ -269,14 +283,18 @@ class MmaOfImages : public testing::TestWithParam<std::int64_t> {  // channels
   const InternerScope scope_{arena_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Channels, MmaOfImages, testing::Values(40, 64));
+INSTANTIATE_TEST_SUITE_P(Channels, MmaOfImages,
+                         testing::Values(ImageCase{40, 24, false}, ImageCase{64, 24, false},
+                                         ImageCase{64, 96, true}, ImageCase{512, 64, true}));
 
 TEST_P(MmaOfImages, MergeTheirLoops) {
   const std::string schedule = chosen();
   EXPECT_NE(schedule.find("merge r0 r1"), npos) << schedule;
+  // Of many channels few columns would be packed at a time: all places go around them.
+  EXPECT_EQ(schedule.find("mma r0.2 r2.1 k2") != npos, GetParam().channels == 512) << schedule;
   Device& interp = find_device("INTERP");
   const auto result = [&](std::string_view by) {
-    return result_of(interp, run_pipeline({kernel(by)}, {.target = interp.target()})[0]);
+    return result_of(interp, run_pipeline({kernel(by)}, {.target = interp.target()}));
   };
   EXPECT_EQ(result(schedule), result("none"));
 }
@@ -285,8 +303,8 @@ TEST_P(MmaOfImages, Multiply) {
   if (!processor().runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
   Device& device = find_device(fmt::format("CPU:LLVM:{}", processor().name));
   Device& interp = find_device("INTERP");
-  EXPECT_EQ(result_of(device, run_pipeline({kernel(chosen())}, {.target = device.target()})[0]),
-            result_of(interp, run_pipeline({kernel("none")}, {.target = interp.target()})[0]));
+  EXPECT_EQ(result_of(device, run_pipeline({kernel(chosen())}, {.target = device.target()})),
+            result_of(interp, run_pipeline({kernel("none")}, {.target = interp.target()})));
 }
 
 TEST(MmaBlocks, FitIntoRegisters) {

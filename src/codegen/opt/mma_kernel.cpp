@@ -61,7 +61,7 @@ std::int64_t first_step(const Node* access, const Node* range) {
     const Node* size = storage_of(place->src(0))->dims()[i - 2];
     if (!moved->is_const()) return 0;
     step += moved->lo() * apart;
-    if (!size->is_const()) return 0;
+    if (!size->is_const()) return i == 2 ? step : 0;
     apart *= size->lo();
   }
   return step;

@@ -32,9 +32,10 @@ class Merges {
     if (!is_known(outer) || !is_known(inner) || inner->src(0)->lo() >= few_trips) return false;
     const Node* end = loops_.kernel()->src(0);
     if (loops_.closer_of(outer) != end || loops_.closer_of(inner) != end) return false;
-    const auto go_on = [&](const Node* access) {
-      const std::int64_t step = first_step(access, inner);
-      return step > 0 && first_step(access, outer) == step * inner->src(0)->lo();
+    const auto go_on = [&](const Node* store) {
+      if (store->op() != Op::Store) return false;
+      const std::int64_t step = first_step(store, inner);
+      return step > 0 && first_step(store, outer) == step * inner->src(0)->lo();
     };
     return std::ranges::any_of(stores_of(end), go_on);
   }

@@ -168,22 +168,19 @@ class Packing {
     const Node* load = way_.b.load;
     const double bytes = kernel_.elements_of(load, way_) * kernel_.trips_of(way_, way_.column) *
                          static_cast<double>(load->dtype().bytes());
-    const CacheLevel& own = machine.levels[machine.levels.size() - 2];
+    const CacheLevel &last = machine.levels.back(),
+                     &own = machine.levels[machine.levels.size() - 2];
+    const double bandwidth = bytes > last.bytes ? last.bandwidth : own.bandwidth;
     const double groups = kernel_.blocks(way_) / kernel_.trips_of(way_, way_.column) /
                           static_cast<double>(way_.together);
-    return bytes <= most_of_cache * own.bytes
-               ? 0
-               : bytes * (groups - 1) / machine.levels.back().bandwidth * machine.hertz;
+    return bytes <= most_of_cache * own.bytes ? 0
+                                              : bytes * (groups - 1) / bandwidth * machine.hertz;
   }
 
   const MmaKernel& kernel_;
   const MmaWay& way_;
   std::vector<std::string> loops_;
 };
-
-}  // namespace
-
-namespace {
 
 // Whether all rows stay in a core's own cache, so that they need not find more columns packed than those which fill the
 // first one.
@@ -202,13 +199,13 @@ bool rows_stay(const MmaKernel& kernel, const MmaWay& way) {
 
 std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way) {
   const Node* load = way.b.load;
-  if (!is_kept(load) && rows_stay(kernel, way)) return 1;
   const double bytes = kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
   const auto blocks = static_cast<std::int64_t>(kernel.trips_of(way, way.column));
   const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
   const std::int64_t workers =
       kernel.output_loops(way)[0] == way.column ? kernel.target().machine.workers : 1;
-  const std::int64_t most = std::max<std::int64_t>(blocks / workers, 1);
+  const bool is_one = !is_kept(load) && rows_stay(kernel, way);
+  const std::int64_t most = is_one ? 1 : std::max<std::int64_t>(blocks / workers, 1);
   std::int64_t best = is_kept(load) ? 1 : 0;  // which takes no room
   for (std::int64_t count = 1; count <= most; ++count)
     if (blocks % count == 0 && static_cast<double>(count) * bytes <= room) best = count;

@@ -130,8 +130,11 @@ NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
 
 std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedule,
                                       const Target& target) {
-  const auto is_mma = [](const Action& action) { return action.type == Action::Mma; };
-  if (std::ranges::any_of(schedule, is_mma)) return std::nullopt;  // has a time of its own
+  // MMA has a time of its own, and what MERGE makes is another nest.
+  const auto is_other = [](const Action& action) {
+    return action.type == Action::Mma || action.type == Action::Merge;
+  };
+  if (std::ranges::any_of(schedule, is_other)) return std::nullopt;
   const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
   if (!nest || nest->loops.empty()) return std::nullopt;
   return time_of(target.machine, *nest, plan_of(*nest, schedule));
