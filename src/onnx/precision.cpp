@@ -142,33 +142,36 @@ class Lowering {
     nodes_.make("Rescale", std::move(scaled), {output}, std::move(other));
   }
 
-  // What a layer multiplies is short in memory then, and nowhere else: whoever else reads it reads that.
-  void let_others_read() {
+  // What layers of this precision multiply is short in memory then: whoever else reads it reads that, but for layers of f32.
+  void let_others_read(Precision precision) {
     for (const auto& [of, short_one] : narrow_) {
-      const auto& [factor, precision] = of;
-      const auto other =
-          narrow_.find({factor, precision == Precision::BF16 ? Precision::F16 : Precision::BF16});
-      if (nodes_.producer(factor) == nullptr || nodes_.is_constant(factor) ||
-          other != narrow_.end())
+      const auto& [factor, own] = of;
+      if (own != precision || nodes_.producer(factor) == nullptr || nodes_.is_constant(factor))
         continue;
       Name wide;
-      for (NodeProto& node : nodes_.all())
+      for (NodeProto& node : nodes_.all()) {
+        const LayerKind* kind = kind_of(node);
         for (std::size_t i = 0; i < node.inputs.size(); ++i) {
-          if (node.inputs[i] != factor) continue;
+          if (node.inputs[i] != factor || (kind != nullptr && is_factor(*kind, i))) continue;
           if (wide.empty()) wide = nodes_.make("Widen", {short_one, factor});
           nodes_.read_instead(node, i, wide);
         }
+      }
     }
   }
 
   static std::vector<std::size_t> factors_of(const NodeProto& node, const LayerKind& kind) {
     std::vector<std::size_t> factors;
-    for (std::size_t i = 0; i < node.inputs.size() && i < 32; ++i)
-      if ((kind.factors >> i & 1U) != 0 && has_input(node, i)) factors.push_back(i);
+    for (std::size_t i = 0; i < node.inputs.size(); ++i)
+      if (is_factor(kind, i) && has_input(node, i)) factors.push_back(i);
     return factors;
   }
 
  private:
+  static bool is_factor(const LayerKind& kind, std::size_t input) {
+    return input < 32 && (kind.factors >> input & 1U) != 0;
+  }
+
   Name narrow(Name factor, Precision precision) {
     Name& made = narrow_[{factor, precision}];
     if (made.empty())
@@ -211,7 +214,7 @@ class Layers {
       if (kind != nullptr && !first_output(node).empty())
         lower(nodes, lowering, node, *kind, is_inside);
     }
-    if (!rules_.beside) lowering.let_others_read();
+    if (!rules_.beside) lowering.let_others_read(rules_.all);
     nodes.finish();
   }
 

@@ -235,6 +235,37 @@ TEST(Precision, LayersByNameAlsoInsideOfBranches) {
             std::string::npos);
 }
 
+// Twice a value between two of bf16 is what a layer multiplies, what is added to it, an output and what a layer in f32 reads.
+TEST(Precision, OthersReadWhatALayerMultiplies) {
+  constexpr float between = 0x1.03p0F, rounded = 0x1.04p0F;
+  Writer net("shared", 18);
+  const auto x = net.input("x", Type::F32, {1, 1});
+  const auto twice = net.node("Add", {x, x}, {}, {.name = "twice"});
+  const auto one = net.constant("one", Tensor({1.F}).reshape({1, 1}));
+  const auto layer = net.node("MatMul", {twice, one}, {}, {.name = "layer"});
+  const auto other = net.node("MatMul", {twice, one}, {}, {.name = "other"});
+  net.output("product", layer, Type::F32, {1, 1});
+  net.output("sum", net.node("Add", {twice, one}), Type::F32, {1, 1});
+  net.output("other", other, Type::F32, {1, 1});
+  const auto found = [&](const onnx::LoadOptions& options) {
+    const Model model = Model::parse(net.bytes(), options);
+    const NamedValues all = model({{"x", Tensor({between}).reshape({1, 1})}});
+    Floats values;
+    for (const char* name : {"product", "sum", "other"})
+      values.push_back(all.at(name).tensor().to_vector<float>()[0]);
+    return values;
+  };
+  const Floats exact{2 * between, 2 * between + 1, 2 * between};
+  EXPECT_EQ(found({}), exact);
+  EXPECT_EQ(found({.precision = Precision::BF16}),
+            (Floats{2 * rounded, 2 * rounded + 1, 2 * rounded}));
+  EXPECT_EQ(found({.precision = Precision::BF16, .layer_precisions = {{"other", Precision::F32}}}),
+            (Floats{2 * rounded, 2 * rounded + 1, 2 * between}));
+  EXPECT_EQ(found({.layer_precisions = {{"layer", Precision::BF16}}}),
+            (Floats{2 * rounded, 2 * between + 1, 2 * between}))
+      << "of one layer nobody else takes any notice";
+}
+
 // What calls a function gives it the weights, which it does not know to be constant.
 TEST(Precision, LayersOfFunctions) {
   using namespace onnx_file;  // NOLINT: what it writes reads as it is
