@@ -243,10 +243,19 @@ def int8_cases(_machine, _threads):
     return [case for pair in zip(floats, bytes_) for case in pair]
 
 
+def bf16_cases(_machine, _threads):
+    """Networks in floats, and the same where layers multiply bf16."""
+    floats = [network_case("resnet50", made="weights", model="onnx/light/light_resnet50.onnx"),
+              network_case("encoder", made="encoder")]
+    short = [{**case, "name": f"{case['name']}.bf16", "same_file": case["name"], "precision": "bf16",
+              "tolerance": 0.1} for case in floats]
+    return [case for pair in zip(floats, short) for case in pair]
+
+
 CASES = {"matmul": matmul_cases, "conv": conv_cases, "attention": attention_cases,
          "memory": memory_cases, "launch": launch_cases,
          "beam": beam_cases, "train": train_cases, "models": model_cases,
-         "int8": int8_cases}
+         "int8": int8_cases, "bf16": bf16_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
 QUICK = {
@@ -258,5 +267,6 @@ QUICK = {
     "train": "gpt b4|resnet18 b8",
     "models": "squeezenet|mnist-8|tinyphysics",
     "int8": "mobilenet_v2",
+    "bf16": "resnet50",
     "beam": r"square 256|b1 28 conv 512>1024|b1 14 conv 256>256|b1 28 depthwise",
 }

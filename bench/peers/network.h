@@ -9,6 +9,7 @@
 
 namespace weft::bench {
 
+onnx::Model load_network(const nlohmann::json& one);
 onnx::NamedValues network_inputs(const nlohmann::json& one);
 std::unique_ptr<Work> network(const nlohmann::json& one);
 

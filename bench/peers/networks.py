@@ -30,12 +30,15 @@ def file_of(case, folder):
 def made(case, folder):
     """The file of a network that is not as it lies there: written once, as seeds make it the same."""
     import onnx
-    path = folder / (re.sub(r"\W", "_", case["name"]) + ".onnx")
+    path = folder / (re.sub(r"\W", "_", case.get("same_file", case["name"])) + ".onnx")
     if path.exists():
         return path
     if case["made"] == "driving":
         from driving import driving
         model = driving()
+    elif case["made"] == "encoder":
+        from encoder import encoder
+        model = encoder()
     elif case["made"] == "mobilenet_v2":
         from quantised_networks import mobilenet_v2
         model = mobilenet_v2()

@@ -11,7 +11,7 @@ int main() {
   using namespace weft;
   try {
     const auto one = nlohmann::json::parse(std::cin);
-    const onnx::Model model = onnx::Model::load(one.at("file").get<std::string>());
+    const onnx::Model model = bench::load_network(one);
     const onnx::NamedValues outputs = model(bench::network_inputs(one));
     std::cout << nlohmann::json{{"peak_mb", bench::peak_mb()}}.dump() << "\n" << std::flush;
   } catch (const std::exception& error) {

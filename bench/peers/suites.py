@@ -51,6 +51,9 @@ SUITES = {
     "int8": Suite(
         "Networks in ONNX files, f32 and quantised to bytes, batch 1",
         ("weft", "onnxruntime", "openvino"), ("onnxruntime", "openvino"), "", 1.0, None, 1.0),
+    "bf16": Suite(
+        "Networks in ONNX files, f32 and with layers that multiply bf16, batch 1",
+        ("weft", "openvino"), ("openvino",), "", 1.0, None, 1.2),
 }
 
 # Peers that are the machine itself have nothing to check.

@@ -141,7 +141,9 @@ class OpenVino:
         shapes = {one["name"]: one["shape"] for one in case["inputs"]}
         if any(port.get_partial_shape().is_dynamic for port in model.inputs):
             model.reshape(shapes)
-        request = self.core.compile_model(model, "CPU", self.settings).create_infer_request()
+        precision = {"INFERENCE_PRECISION_HINT": case.get("precision", "f32")}
+        compiled = self.core.compile_model(model, "CPU", {**self.settings, **precision})
+        request = compiled.create_infer_request()
         tensors = [self.openvino.Tensor(array, shared_memory=True) for array in arrays]
         for one, tensor in zip(case["inputs"], tensors):
             request.set_tensor(one["name"], tensor)
