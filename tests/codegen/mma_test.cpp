@@ -285,7 +285,11 @@ class MmaOfImages : public testing::TestWithParam<ImageCase> {
 
 INSTANTIATE_TEST_SUITE_P(Channels, MmaOfImages,
                          testing::Values(ImageCase{40, 24, false}, ImageCase{64, 24, false},
-                                         ImageCase{64, 96, true}, ImageCase{512, 64, true}));
+                                         ImageCase{64, 96, true}, ImageCase{512, 64, true}),
+                         [](const auto& info) {
+                           return fmt::format("{}_{}{}", info.param.channels, info.param.features,
+                                              info.param.is_constant ? "_kept" : "");
+                         });
 
 TEST_P(MmaOfImages, MergeTheirLoops) {
   const std::string schedule = chosen();

@@ -231,18 +231,15 @@ TEST(KernelCount, OfManyStepsThatShareATable) {
 
 // --- Instructions that multiply matrices ------------------------------------------------------------------
 
-// The kernels of a plan for processors that have some.
-std::vector<UOp> kernels_with(const std::vector<MmaShape>& mma, const Tensor& tensor,
-                              Arena& arena) {
+// A plan for processors that have some.
+Plan plan_with(const std::vector<MmaShape>& mma, const Tensor& tensor, Arena& arena) {
   std::vector<Root> roots;
   const std::vector<UOp> views{tensor.uop()};
   for (const UOp& root : import_graph(nodes_of(views), shared_graph(), arena))
     roots.push_back({root, Symbol("CPU")});
   Profile profile;
   profile.mma = mma;
-  std::vector<UOp> kernels;
-  for (const Step& step : make_plan(roots, profile).steps) kernels.push_back(step.kernel);
-  return kernels;
+  return make_plan(roots, profile);
 }
 
 std::ptrdiff_t sums_in(const UOp& kernel) {
@@ -274,11 +271,11 @@ TEST(KernelCount, ProductsOfInstructionsStandAlone) {
   for (const bool has_tiles : {false, true}) {
     Arena arena;
     const InternerScope scope(arena);
+    const Plan plan = plan_with(
+        has_tiles ? std::vector{*find_mma("amx_bf16")} : std::vector<MmaShape>{}, scores, arena);
     std::ptrdiff_t alone = 0, beside = 0;
-    for (const UOp& kernel :
-         kernels_with(has_tiles ? std::vector{*find_mma("amx_bf16")} : std::vector<MmaShape>{},
-                      scores, arena))
-      if (multiplies_short(kernel)) ++(sums_in(kernel) == 1 ? alone : beside);
+    for (const Step& step : plan.steps)
+      if (multiplies_short(step.kernel)) ++(sums_in(step.kernel) == 1 ? alone : beside);
     EXPECT_EQ(alone == 2 && beside == 0, has_tiles) << alone << " " << beside;
   }
 }
