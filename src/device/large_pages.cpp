@@ -39,7 +39,9 @@ bool LargePages::give_back(void* memory, std::size_t bytes) noexcept try {
   auto* const block = static_cast<std::byte*>(memory);
   const std::lock_guard lock(mutex_);
   auto chunk = chunks_.upper_bound(block);
-  if (chunk == chunks_.begin() || block >= (--chunk)->first + chunk_bytes) return false;
+  if (chunk == chunks_.begin()) return false;
+  --chunk;  // the last that begins before it
+  if (block >= chunk->first + chunk_bytes) return false;
   Free& free = chunk->second;
   auto now = free.emplace(static_cast<std::size_t>(block - chunk->first), in_pages(bytes)).first;
   const auto join = [&](auto first, auto second) {
