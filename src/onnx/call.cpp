@@ -64,9 +64,13 @@ Tensor Call::tensor_or_null(std::size_t input) const {
   return has(input) ? tensor(input) : Tensor();
 }
 
+std::optional<double> Call::known_float(std::size_t input) const {
+  return has(input) ? state_.inputs[input]->number : std::nullopt;
+}
+
 Tensor Call::operand(std::size_t input) const {
   const Tensor given = tensor(input);
-  const std::optional<double> number = state_.inputs[input]->number;
+  const std::optional<double> number = known_float(input);
   return number ? Tensor::full(Shape(given.dims()), *number, options(given.dtype())) : given;
 }
 

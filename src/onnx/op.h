@@ -3,6 +3,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,7 +28,9 @@ class Call {
   // On the model's device.
   Tensor tensor(std::size_t input) const;
   Tensor tensor_or_null(std::size_t input) const;  // null where it is left out
-  // The same, but one float that nobody can change is a constant, which is part of the kernels that compute with it.
+  // One float that nobody can change, which kernels may have as a part of them.
+  std::optional<double> known_float(std::size_t input) const;
+  // A tensor, or what is known.
   Tensor operand(std::size_t input) const;
   std::vector<Tensor> tensors(std::size_t from = 0) const;  // this one and all that follow
   const Text& text(std::size_t input) const;

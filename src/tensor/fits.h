@@ -23,7 +23,7 @@ extern const Fit log1p_fit;  // log(1 + x)/x for 0 <= x <= 1
 extern const Fit atan_fit;   // (atan(x)/x - 1)/z with z = x^2, for |x| <= tan(pi/8)
 extern const Fit erf_fit;    // erf(x)/x - 1 of z = x^2, for |x| <= 1
 extern const Fit
-    erf_tail_fit;  // log2(1 - erf(x)) of x - 5/2 for 1 <= x <= 4; f64: of x - 7/2 for 1 <= x <= 6
+    erf_tail_fit;  // (1 - erf(x))^(1/4) of x - 5/2 for 1 <= x <= 4; f64: log2(1 - erf(x)) of x - 7/2 for 1 <= x <= 6
 extern const Fit erfcx_fit;         // exp(x^2) erfc(x) (1 + 2x) of t = (x - 4)/(x + 4), for x >= 0
 extern const Fit erfinv_small_fit;  // erfinv(y)/y of w - 25/8 with w = -log(1 - y^2), for w <= 25/4
 extern const Fit erfinv_middle_fit;  // ... of sqrt(w) - 13/4, for 25/4 <= w <= 16
