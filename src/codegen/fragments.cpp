@@ -7,13 +7,14 @@
 #include <fmt/format.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/codegen/strides.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/error.h>
 
 #include "lanes.h"
-#include "strides.h"
+
 #include "traversal.h"
 
 namespace weft {
@@ -65,13 +66,13 @@ class Product {
   }
 
   UOp lowered() const {
-    const std::int64_t k = shape_.depth, group = shape_.group;
+    const std::int64_t k = depth(), group = shape_.group;
     Steps along{{loops_.group, 1}};
     if (loops_.depth != nullptr) along.emplace_back(loops_.depth, group);
     const UOp a = fragment(a_, loops_.row, along, k),
               b = fragment(b_, loops_.depth, {{loops_.column, group}, {loops_.group, 1}},
                            group * shape_.columns);
-    const DType dtype = shape_.c.vec(lanes(shape_.rows * shape_.columns));
+    const DType dtype = shape_.c.vec(lanes(size(loops_.row) * shape_.columns));
     const UOp product = make(Op::Mma, {a, b, const_int(0, dtype)}, dtype,
                              NameArg{Symbol(std::string(shape_.name))});
     const UOp to = place(store_->src(0), loops_.row, {{loops_.column, 1}}, shape_.columns);
@@ -93,15 +94,16 @@ class Product {
   MmaShape shape_in(const std::vector<MmaShape>& known) const {
     const auto found = std::ranges::find_if(known, [&](const MmaShape& shape) {
       return shape.a == a_->dtype() && shape.b == b_->dtype() && shape.c == sum_->dtype() &&
-             shape.rows == size(loops_.row) && shape.columns == size(loops_.column) &&
-             shape.group == size(loops_.group) &&
-             shape.depth == size(loops_.depth) * size(loops_.group);
+             shape.rows_for(size(loops_.row)) == size(loops_.row) &&
+             shape.columns == size(loops_.column) && shape.group == size(loops_.group) &&
+             shape.depth_for(depth()) == depth();
     });
     if (found == known.end()) refuse("the device has no such instruction");
     return *found;
   }
 
   static std::int64_t size(const Node* range) { return range == nullptr ? 1 : range->src(0)->lo(); }
+  std::int64_t depth() const { return size(loops_.depth) * size(loops_.group); }
 
   static std::int64_t stride(const Node* index, const Node* range) {
     if (range == nullptr) return 0;

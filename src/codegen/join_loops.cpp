@@ -4,9 +4,8 @@
 #include <optional>
 
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/codegen/strides.h>
 #include <weft/dev/ir/graph.h>
-
-#include "strides.h"
 
 namespace weft {
 namespace {

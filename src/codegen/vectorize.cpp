@@ -11,6 +11,7 @@
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/codegen/strides.h>
 #include <weft/dev/cost/nest.h>
 #include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
@@ -19,7 +20,7 @@
 #include <weft/settings.h>
 
 #include "join_loops.h"
-#include "strides.h"
+
 #include "traversal.h"
 
 namespace weft {

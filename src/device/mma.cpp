@@ -27,6 +27,24 @@ std::span<const MmaShape> mma_shapes() {
   return shapes;
 }
 
+namespace {
+
+std::int64_t most_that_divides(std::int64_t trips, std::int64_t most, std::int64_t step) {
+  for (std::int64_t part = most; part > 0; part -= step)
+    if (trips % part == 0) return part;
+  return 0;
+}
+
+}  // namespace
+
+std::int64_t MmaShape::rows_for(std::int64_t trips) const {
+  return most_that_divides(trips, rows, 1);
+}
+
+std::int64_t MmaShape::depth_for(std::int64_t trips) const {
+  return most_that_divides(trips, depth, group);
+}
+
 const MmaShape* find_mma(std::string_view name) {
   const auto shapes = mma_shapes();
   const auto found = std::ranges::find(shapes, name, &MmaShape::name);

@@ -53,15 +53,20 @@ class LlvmSource : LlvmWriter {
     if (std::ranges::find(program_, Op::Mma, &Node::op) == program_.end()) return;
     for (const Node* node : program_) {
       if (node->op() == Op::Mma && shape_of(node).rows > 1) {
-        has_tiles_ = true;
-        for (const Node* factor : node->src().first(2)) is_tile_.set(factor->src(0), true);
+        sums_.push_back(node->dtype());
+        for (std::size_t i = 0; i < 2; ++i)
+          rows_.set(node->src(i)->src(0), rows_of_factor(node, i));
       }
-      if (node->op() == Op::Store && rows_of(node->src(0))) is_tile_.set(node->src(0), true);
+      if (node->op() != Op::Store || !are_sums(node->src(1)->dtype())) continue;
+      const std::int64_t count = full_rows(node->src(1)->dtype());
+      if (rows_of(node->src(0), count)) rows_.set(node->src(0), count);
     }
   }
   std::optional<Rows> rows(const Node* place) const {
-    return is_tile_.contains(place) ? rows_of(place) : std::nullopt;
+    const std::int64_t* count = rows_.find(place);
+    return count != nullptr ? rows_of(place, *count) : std::nullopt;
   }
+  bool are_sums(DType dtype) const { return std::ranges::find(sums_, dtype) != sums_.end(); }
 
   // Indices of neighbours are only a base: their vectors need not be computed.
   void find_needed() {
@@ -104,7 +109,7 @@ class LlvmSource : LlvmWriter {
       case Op::Range: return open(node);
       case Op::End: return close(node);
       case Op::Store: return store(node);
-      case Op::Load: return name(node, is_tile_.contains(node->src(0)) ? tile(node) : load(node));
+      case Op::Load: return name(node, rows_.contains(node->src(0)) ? tile(node) : load(node));
       case Op::Mma: return product(node);
       case Op::Prefetch: return prefetch(node);
       case Op::After:
@@ -437,9 +442,7 @@ class LlvmSource : LlvmWriter {
   // What sums begin with in registers of their own. One vector of zeros for all would be loaded, and copied through memory.
   bool is_zero_tile(const Node* value) const {
     const DType dtype = value->dtype();
-    return has_tiles_ && value->op() == Op::Const &&
-           dtype.lanes() * dtype.scalar().bytes() == tile_bytes &&
-           text_of(value) == llvm_zero(dtype);
+    return are_sums(dtype) && value->op() == Op::Const && text_of(value) == llvm_zero(dtype);
   }
 
   // To be read, into all caches.
@@ -461,9 +464,10 @@ class LlvmSource : LlvmWriter {
       line(fmt::format("br i1 {0}, label %{1}, label %{1}.end", to.valid, block));
       label(block);
     }
-    std::string result = is_zero_tile(value)
-                             ? define(vector_of_tile(value->dtype(), define(tile_zero())))
-                             : text_of(value);
+    std::string result =
+        is_zero_tile(value)
+            ? define(vector_of_tile(value->dtype(), define(tile_zero(value->dtype()))))
+            : text_of(value);
     if (arg.combine) {
       const std::string old = from_memory(read_valid(to), value->dtype());
       const std::string instruction = llvm_combine(arg.op, value->dtype(), old, result);
@@ -522,8 +526,8 @@ class LlvmSource : LlvmWriter {
   std::vector<std::string> texts_;  // of values
   std::vector<Loop> open_;          // around what is written
   std::set<const Node*> short_;
-  NodeMap<bool> is_tile_;  // of places
-  bool has_tiles_ = false;
+  NodeMap<std::int64_t> rows_;            // of the places of tiles
+  std::vector<DType> sums_;               // in tiles
   std::size_t at_ = 0;                    // in the program
   std::string globals_, thread_, entry_;  // before the function, in its head, and where it begins
   std::size_t cache_bytes_;

@@ -34,6 +34,10 @@ std::string_view instruction_of(const Node* mma) {
   return found->second;
 }
 
+std::int64_t bytes_of(DType dtype) {
+  return static_cast<std::int64_t>(dtype.lanes() * dtype.scalar().bytes());
+}
+
 // All lanes of the numbers, which begin with `first`.
 std::optional<std::int64_t> distance_of_rows(const Node* numbers, std::int64_t columns) {
   const auto at = [&](std::int64_t lane) {
@@ -50,13 +54,19 @@ std::optional<std::int64_t> distance_of_rows(const Node* numbers, std::int64_t c
 
 }  // namespace
 
-std::optional<Rows> rows_of(const Node* place) {
+std::int64_t rows_of_factor(const Node* mma, std::size_t which) {
+  return full_rows(which == 0 ? mma->dtype() : mma->src(1)->dtype());
+}
+
+std::int64_t full_rows(DType dtype) { return bytes_of(dtype) / row_bytes; }
+
+std::optional<Rows> rows_of(const Node* place, std::int64_t count) {
   const Node* at = index_of(place);
   const auto bytes = static_cast<std::int64_t>(place->dtype().scalar().bytes());
   if (at == nullptr) return std::nullopt;
-  const std::int64_t columns = row_bytes / bytes;
-  if (at->dtype().lanes() != columns * row_count) return std::nullopt;
-  Rows rows;
+  const std::int64_t columns = at->dtype().lanes() / count;
+  Rows rows{count, columns * bytes};
+  if (columns * count != at->dtype().lanes() || rows.bytes > row_bytes) return std::nullopt;
   const Node* numbers = at;
   if (at->op() == Op::Add) {
     const std::size_t side = at->src(0)->op() == Op::Splat ? 0 : 1;
@@ -74,11 +84,11 @@ std::optional<Rows> rows_of(const Node* place) {
 
 std::string tile_load(const Rows& rows, const std::string& address) {
   return fmt::format("call x86_amx @llvm.x86.tileloadd64.internal(i16 {}, i16 {}, ptr {}, i64 {})",
-                     row_count, row_bytes, address, rows.bytes_apart);
+                     rows.count, rows.bytes, address, rows.bytes_apart);
 }
 
-std::string tile_zero() {
-  return fmt::format("call x86_amx @llvm.x86.tilezero.internal(i16 {}, i16 {})", row_count,
+std::string tile_zero(DType dtype) {
+  return fmt::format("call x86_amx @llvm.x86.tilezero.internal(i16 {}, i16 {})", full_rows(dtype),
                      row_bytes);
 }
 
@@ -93,15 +103,16 @@ std::string vector_of_tile(DType dtype, const std::string& tile) {
 std::string tile_store(const Rows& rows, const std::string& address, const std::string& tile) {
   return fmt::format(
       "call void @llvm.x86.tilestored64.internal(i16 {}, i16 {}, ptr {}, i64 {}, x86_amx {})",
-      row_count, row_bytes, address, rows.bytes_apart, tile);
+      rows.count, rows.bytes, address, rows.bytes_apart, tile);
 }
 
 std::string tile_product(const Node* mma, const std::string& a, const std::string& b,
                          const std::string& c) {
+  const std::int64_t rows = full_rows(mma->dtype()), depth = bytes_of(mma->src(0)->dtype()) / rows;
   return fmt::format(
       "call x86_amx @llvm.x86.{}.internal(i16 {}, i16 {}, i16 {}, x86_amx {}, x86_amx {}, x86_amx "
       "{})",
-      instruction_of(mma), row_count, row_bytes, row_bytes, c, a, b);
+      instruction_of(mma), rows, row_bytes, depth, c, a, b);
 }
 
 const MmaShape& shape_of(const Node* mma) {

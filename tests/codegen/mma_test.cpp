@@ -204,17 +204,20 @@ TEST_P(Mma, Multiplies) {
 struct ImageCase {
   std::int64_t channels, features;
   bool is_constant;
+  std::string_view schedule;  // a part of it
+  std::int64_t size = 7;
+  bool is_surrounded = false;  // what is around the image lies in memory with it
 };
 
 class MmaOfImages : public testing::TestWithParam<ImageCase> {
  protected:
-  static constexpr std::int64_t size = 7, window = 3;
+  static constexpr std::int64_t window = 3;
 
   static const cpu::Processor& processor() { return processor_with(*find_mma("amx_bf16")); }
 
-  // Of an image that padding surrounds, whose channels lie together.
+  // The channels of a place lie together.
   static UOp kernel(std::string_view schedule = {}) {
-    const auto& [channels, features, is_constant] = GetParam();
+    const auto& [channels, features, is_constant, expected, size, is_surrounded] = GetParam();
     const auto loop = [](std::int64_t trips, LoopKind kind) {
       return range(trips, fresh_id().value, kind);
     };
@@ -226,10 +229,13 @@ class MmaOfImages : public testing::TestWithParam<ImageCase> {
       for (const std::int64_t each : sizes) list.push_back(const_int(each));
       return list;
     };
-    const UOp row = y + i - 1, column = x + j - 1;
-    const UOp inside = (row >= 0) & (row < size) & (column >= 0) & (column < size);
-    const UOp image = load(place(param(1, Access::Read, dims({size, size, channels}), dtypes::bf16),
-                                 {row, column, c}, inside));
+    const std::int64_t before = is_surrounded ? 0 : 1, stored = stored_size();
+    const UOp row = y + i - before, column = x + j - before;
+    const UOp inside = is_surrounded ? const_bool(true)
+                                     : (row >= 0) & (row < size) & (column >= 0) & (column < size);
+    const UOp image =
+        load(place(param(1, Access::Read, dims({stored, stored, channels}), dtypes::bf16),
+                   {row, column, c}, inside));
     const UOp weights = load(place(param(2, is_constant ? Access::Constant : Access::Read,
                                          dims({window, window, channels, features}), dtypes::bf16),
                                    {i, j, c, f}));
@@ -238,6 +244,10 @@ class MmaOfImages : public testing::TestWithParam<ImageCase> {
         reduce(Op::Add, {cast(image, dtypes::f32) * cast(weights, dtypes::f32), i, j, c});
     return make(Op::Sink, {over(put(out, sum), {y, x, f})}, {},
                 KernelArg{Symbol("k"), Symbol(std::string(schedule))});
+  }
+
+  static std::int64_t stored_size() {
+    return GetParam().size + (GetParam().is_surrounded ? window - 1 : 0);
   }
 
   static Target target() {
@@ -254,9 +264,11 @@ class MmaOfImages : public testing::TestWithParam<ImageCase> {
 
   // A kernel of its own makes what is kept.
   static std::vector<float> result_of(Device& device, const std::vector<UOp>& programs) {
-    const auto& [channels, features, is_constant] = GetParam();
-    Guarded out(size * size * features * sizeof(float)), image(size * size * channels * 2),
-        weights(window * window * channels * features * 2);
+    const std::int64_t channels = GetParam().channels, features = GetParam().features;
+    const std::int64_t size = GetParam().size, stored = stored_size();
+    const auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count); };
+    Guarded out(bytes(size * size * features * 4)), image(bytes(stored * stored * channels * 2)),
+        weights(bytes(window * window * channels * features * 2));
     std::mt19937 numbers(5);
     for (Guarded* each : {&image, &weights})
       for (std::uint16_t& bits : each->as<std::uint16_t>())
@@ -283,24 +295,54 @@ class MmaOfImages : public testing::TestWithParam<ImageCase> {
   const InternerScope scope_{arena_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Channels, MmaOfImages,
-                         testing::Values(ImageCase{40, 24, false}, ImageCase{64, 24, false},
-                                         ImageCase{64, 96, true}, ImageCase{512, 64, true}),
-                         [](const auto& info) {
-                           return fmt::format("{}_{}{}", info.param.channels, info.param.features,
-                                              info.param.is_constant ? "_kept" : "");
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Channels, MmaOfImages,
+    testing::Values(
+        ImageCase{40, 24, false, "merge r0 r1"}, ImageCase{64, 24, false, "merge r0 r1"},
+        ImageCase{64, 96, true, "merge r0 r1"},
+        // Of many channels few columns would be packed at a time: all places go around them, and bring the next.
+        ImageCase{512, 64, true, "k0 k1 k2 b1 k2.1 b1.1 k2.2; prefetch p2 at r2"},
+        // Where no condition hides what a window reads, rows of tiles are those of the image.
+        ImageCase{32, 32, true, "tile r1 28; tile r2 ", 28, true},
+        ImageCase{64, 96, true, "merge r0 r1; tile r0 28;", 14, true},
+        // And few channels of several places are as deep as tiles.
+        ImageCase{4, 64, true, "merge k1 k2; ", 32, true}),
+    [](const auto& info) {
+      return fmt::format("{}_{}_{}", info.index, info.param.channels, info.param.features);
+    });
 
-TEST_P(MmaOfImages, MergeTheirLoops) {
+TEST_P(MmaOfImages, MeanTheSameBySchedulesOfTheirOwn) {
   const std::string schedule = chosen();
-  EXPECT_NE(schedule.find("merge r0 r1"), npos) << schedule;
-  // Of many channels few columns would be packed at a time: all places go around them.
-  EXPECT_EQ(schedule.find("mma r0.2 r2.1 k2") != npos, GetParam().channels == 512) << schedule;
+  EXPECT_NE(schedule.find(GetParam().schedule), npos) << schedule;
   Device& interp = find_device("INTERP");
   const auto result = [&](std::string_view by) {
     return result_of(interp, run_pipeline({kernel(by)}, {.target = interp.target()}));
   };
   EXPECT_EQ(result(schedule), result("none"));
+}
+
+// Rows that are asked for: fewer than fill a tile, as the loop around them has whole numbers of.
+TEST_P(MmaOfImages, HaveTilesOfAsManyRowsAsIsSaid) {
+  const std::string schedule = chosen();
+  const std::size_t at = schedule.find("amx_bf16;");
+  if (schedule.find("tile r0 28;") == npos) GTEST_SKIP() << "28 rows are what this test is about";
+  const auto with_rows = [&](const char* rows) {
+    return std::string(schedule).replace(at, 9, fmt::format("amx_bf16 {};", rows));
+  };
+  Device& interp = find_device("INTERP");
+  const auto of = [&](Device& device, const std::string& by) {
+    return result_of(device, run_pipeline({kernel(by)}, {.target = device.target()}));
+  };
+  const std::vector<float> expected = of(interp, "none");
+  EXPECT_EQ(of(interp, with_rows("7")), expected);
+  for (const char* rows : {"1", "5", "28"})
+    EXPECT_EQ(
+        error_of([&] { return apply_schedule(kernel(), parse_schedule(with_rows(rows))); }),
+        fmt::format("schedule: 'mma r0.1 r2.2 k2 amx_bf16 {}': its loops fill no tiles evenly",
+                    rows));
+  if (!processor().runs_here) return;
+  EXPECT_EQ(of(find_device(fmt::format("CPU:LLVM:{}", processor().name)), with_rows("7")),
+            expected);
 }
 
 TEST_P(MmaOfImages, Multiply) {

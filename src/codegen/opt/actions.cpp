@@ -123,6 +123,7 @@ Action parse_action(std::string_view text) {
     for (int i = 0; i < 2; ++i) action.loops.push_back(words.take("a loop"));
     action.name = words.take("a loop");
     action.at = words.take("an instruction");
+    if (!words.empty()) action.count = words.number();
   } else if (type == "pad") {
     action = {.type = Action::Pad, .name = words.take("a loop"), .tail = Tail::Mask};
     action.count = words.number();
@@ -165,7 +166,9 @@ std::string text_of(const Action& action) {
     case Action::Merge: return "merge " + list;
     case Action::Online: return fmt::format("online {} {}", action.name, action.count);
     case Action::Deal: return fmt::format("deal {} {}", action.name, action.count);
-    case Action::Mma: return fmt::format("mma {} {} {}", list, action.name, action.at);
+    case Action::Mma:
+      return fmt::format("mma {} {} {}{}", list, action.name, action.at,
+                         action.count == 0 ? "" : fmt::format(" {}", action.count));
     case Action::Stage:
       return fmt::format(
           "stage {}{}{}{}{}{}{}{}", action.name,

@@ -59,11 +59,12 @@ class KernelLoops {
   void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);
   void stage_all();
   std::vector<const Node*> inside_of(const Action& action, const Node* load) const;
-  void stage_read(const Action& action, const Node* load);
+  UOp stage_read(const Action& action, const Node* load);
   std::vector<UOp> items() const;
   UOp filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const;
   UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
-  void prefetch(const Action& action);
+  void prefetch(const Action& action) { memory_.push_back(action); }
+  UOp read_ahead(const Action& action, const Node* load);
   void pipeline(const Action& action);
   void batch(const Action& action);
   void online(const Action& action);
@@ -101,7 +102,8 @@ class KernelLoops {
   std::set<std::string> handing_;   // loops that hand memory on
   // Of loops over blocks of which a mask hides some: how many of their trips there are to go through.
   std::map<std::string, UOp> seen_;
-  Schedule stages_;  // of reads: done last, when loops and their order are what they will be
+  Schedule
+      memory_;  // STAGE and PREFETCH of reads: done last, when loops and their order are what they will be
 };
 
 // What a kernel computes for other loops as well, just as a reduction computes what it reduces.

@@ -52,6 +52,12 @@ void KernelLoops::mma(const Action& action) {
   const MmaShape* shape = find_mma(action.at);
   if (shape == nullptr) refuse(action, fmt::format("there is no instruction '{}'", action.at));
   const UOp row(loop(action.loops[0])), column(loop(action.loops[1]));
+  const std::int64_t trips = row->src(0)->lo();
+  const std::int64_t rows = action.count > 0 ? action.count : shape->rows_for(trips);
+  const std::int64_t depth = shape->depth_for(loop(action.name)->src(0)->lo());
+  const std::int64_t fewest = std::min<std::int64_t>(shape->rows, 2);
+  if (rows < fewest || rows > shape->rows || trips % rows != 0 || depth == 0)
+    refuse(action, "its loops fill no tiles evenly");
   const Node* sum = closer_of(loop(action.name));
   if (!is_product_for(sum, *shape, row.node(), column.node()))
     refuse(action, "it sums no products of what these loops read");
@@ -68,13 +74,13 @@ void KernelLoops::mma(const Action& action) {
     return order_[position(name) + 1];
   };
   // A loop of one trip is none.
-  const std::int64_t sizes[] = {shape->rows, shape->columns};
+  const std::int64_t sizes[] = {rows, shape->columns};
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (sizes[i] > 1) set_kind(cut(names[i], sizes[i]), LoopKind::Mma);
     set_kind(names[i], LoopKind::Upcast);
   }
-  std::string inner = cut(action.name, shape->depth);
-  if (shape->depth > shape->group) {
+  std::string inner = cut(action.name, depth);
+  if (depth > shape->group) {
     const std::string group = cut(inner, shape->group);
     set_kind(inner, LoopKind::Mma);
     inner = group;

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/codegen/strides.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/symbolic.h>
@@ -14,12 +15,35 @@
 namespace weft {
 namespace {
 
+constexpr std::int64_t fewest_rows = 7;  // of a tile that is not full
+
 std::int64_t size_of(const Node* range) {
   return range->src(0)->is_const() ? range->src(0)->lo() : 0;
 }
 
 std::int64_t padded(const Node* range, std::int64_t tile) {
   return (size_of(range) + tile - 1) / tile * tile;
+}
+
+// With full tiles, and with smaller ones that loops fill evenly; not by rows where that leaves few.
+std::vector<MmaWay> ways_to_cut(MmaWay way) {
+  const MmaShape whole = way.shape;
+  std::vector<MmaWay> found;
+  for (const std::int64_t most : {whole.rows, whole.rows - 1})
+    for (const bool is_deep : {true, false}) {
+      way.shape = whole;
+      if (most < whole.rows) {
+        way.shape.rows = most;  // of those below
+        way.shape.rows = way.shape.rows_for(size_of(way.row_range));
+      }
+      if (!is_deep) way.shape.depth = whole.depth_for(size_of(way.depth_range));
+      const bool is_other = (is_deep || (way.shape.depth > 0 && way.shape.depth < whole.depth)) &&
+                            way.shape.rows >= std::min(whole.rows, fewest_rows);
+      if (!is_other) continue;
+      way.block = block_for(way.shape, size_of(way.row_range), size_of(way.column_range));
+      found.push_back(way);
+    }
+  return found;
 }
 
 bool is_among(NodeList ranges, const Node* range) {
@@ -48,6 +72,22 @@ std::int64_t stride_of(const Node* access, const Node* range) {
     apart *= size->lo();
   }
   return stride;
+}
+
+std::int64_t stride_in_parts(const Node* access, const Node* range, std::int64_t part) {
+  if (const std::int64_t stride = stride_of(access, range); stride != 0) return stride;
+  const Node *place = access->src(0), *storage = storage_of(place->src(0));
+  const UOp outer = range_like(range, size_of(range) / part), inner = range_like(range, part);
+  UOp at = const_int(0);
+  std::int64_t apart = 1;
+  for (std::size_t i = place->size(); i-- > 2;) {
+    at = at + UOp(place->src(i)) * apart;
+    const Node* size = storage->dims()[i - 2];
+    if (!size->is_const()) break;
+    apart *= size->lo();
+  }
+  const UOp flat = simplify(substitute(at, {{range, outer * part + inner}}));
+  return Strides(slice_of(flat.node(), inner.node()), inner.node()).of(flat.node()).value_or(0);
 }
 
 std::int64_t first_step(const Node* access, const Node* range) {
@@ -85,10 +125,11 @@ std::vector<MmaWay> MmaKernel::ways() const {
           MmaWay way{shape,     row.name,     column.name, depth.name,
                      row.range, column.range, depth.range};
           if (!is_possible(way)) continue;
-          way.block = block_for(shape, size_of(row.range), size_of(column.range));
           way.a = factor(row.range);
           way.b = factor(column.range);
-          if (way.a.load != nullptr && way.b.load != nullptr) found.push_back(std::move(way));
+          if (way.a.load == nullptr || way.b.load == nullptr) continue;
+          const std::vector<MmaWay> cut = ways_to_cut(std::move(way));
+          found.insert(found.end(), cut.begin(), cut.end());
         }
   return found;
 }

@@ -39,6 +39,8 @@ struct MmaWay {
 bool is_kept(const Node* load);
 // Of a load or a store: elements between one trip and the next; 0 where it is not always as many.
 std::int64_t stride_of(const Node* access, const Node* range);
+// Where trips are cut into parts of so many, between those of a part.
+std::int64_t stride_in_parts(const Node* access, const Node* range, std::int64_t part);
 // The same between the first and the second trip; 0 where that is not known.
 std::int64_t first_step(const Node* access, const Node* range);
 

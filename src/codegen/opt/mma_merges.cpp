@@ -10,18 +10,30 @@ namespace {
 
 constexpr std::int64_t few_trips = 64;
 
-// Whether what the kernel stores goes on in the next trip of the outer one where all trips of the inner one end.
+// What decides how a loop may lie: of those of the output what is stored, and of those of a sum what is read and not packed
+// before the kernel runs.
+std::vector<const Node*> accesses_in(const KernelLoops& loops, const Node* closer) {
+  std::vector<const Node*> found;
+  if (closer == loops.kernel()->src(0)) {
+    for (const Node* store : stores_of(closer))
+      if (store->op() == Op::Store) found.push_back(store);
+  } else if (closer->op() == Op::Reduce) {
+    for (const NamedRead& read : loops.reads())
+      if (depends_on(closer, read.load) && !is_kept(read.load)) found.push_back(read.load);
+  }
+  return found;
+}
+
+// Whether they go on in the next trip of the outer one where all trips of the inner one end.
 bool follow(const KernelLoops& loops, const Node* outer, const Node* inner) {
   const auto is_known = [](const Node* loop) { return loop->src(0)->is_const(); };
   if (!is_known(outer) || !is_known(inner) || inner->src(0)->lo() >= few_trips) return false;
-  const Node* end = loops.kernel()->src(0);
-  if (loops.closer_of(outer) != end || loops.closer_of(inner) != end) return false;
-  const auto go_on = [&](const Node* store) {
-    if (store->op() != Op::Store) return false;
-    const std::int64_t step = first_step(store, inner);
-    return step > 0 && first_step(store, outer) == step * inner->src(0)->lo();
-  };
-  return std::ranges::any_of(stores_of(end), go_on);
+  const Node* closer = loops.closer_of(outer);
+  if (loops.closer_of(inner) != closer) return false;
+  return std::ranges::any_of(accesses_in(loops, closer), [&](const Node* access) {
+    const std::int64_t step = first_step(access, inner);
+    return step > 0 && first_step(access, outer) == step * inner->src(0)->lo();
+  });
 }
 
 // Of two loops each.

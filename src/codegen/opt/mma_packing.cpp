@@ -13,6 +13,10 @@ constexpr double most_scratch = 0.5;                              // for what is
 constexpr double most_of_rows = 0.25, most_of_rows_alone = 0.75;  // and of rows
 constexpr double most_of_cache = 0.75;                            // for what stays of columns
 constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, which others share
+constexpr std::int64_t bytes_near = 1024;                         // of rows that follow one another
+constexpr double cycles_of_far_rows = 4, cycles_in_one_set = 16;  // more for a tile of them
+constexpr double most_times_ahead =
+    32;  // that what is read ahead is used in a trip: beyond, it is little beside them
 // For each element.
 constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
 
@@ -24,8 +28,16 @@ class Packing {
   void columns(MmaDraft& draft) const {
     const MmaFactor& b = way_.b;
     if (is_kept(b.load)) {
+      draft.actions.push_back(once(b, "b1", true));
       draft.cycles += cycles_to_stream_again();
-      return draft.actions.push_back(once(b, "b1", true));
+      const double streaming = cycles_to_stream();
+      if (!reads_ahead()) {
+        draft.cycles += streaming;
+      } else {
+        draft.cycles = std::max(draft.cycles, streaming);
+        draft.actions.push_back({.type = Action::Prefetch, .name = b.name, .at = way_.column});
+      }
+      return;
     }
     Action pack{.type = Action::Stage, .name = b.name, .at = way_.column};
     pack.loops = packed(b.load, "b1", true);
@@ -43,7 +55,10 @@ class Packing {
       return true;
     }
     if (has_regions && are_windows()) return keep_region(1 / together, draft);
-    if (!need_packing()) return true;
+    if (!need_packing()) {
+      draft.cycles += cycles_far_apart();
+      return true;
+    }
     const double elements = kernel_.elements_of(a.load, way_);
     if (!has_room(elements * (way_.has_rows_around ? together : 1))) return false;
     Action pack{.type = Action::Stage,
@@ -105,9 +120,24 @@ class Packing {
   bool need_packing() const {
     const Node* load = way_.a.load;
     const bool is_tile = way_.shape.rows > 1;
-    return has_more_rows() || (is_tile && stride_of(load, way_.row_range) == 0) ||
-           has_more(way_.depth_range) || stride_of(load, way_.depth_range) != 1 ||
+    return has_more_rows() ||
+           (is_tile && stride_in_parts(load, way_.row_range, way_.shape.rows) == 0) ||
+           has_more(way_.depth_range) ||
+           stride_in_parts(load, way_.depth_range, way_.shape.depth) != 1 ||
            !load->src(0)->src(1)->is_const_int(1) || meet_each_other();
+  }
+
+  // What the rows of tiles take beside those that are near each other, in pages of their own or in one set of a cache.
+  double cycles_far_apart() const {
+    if (way_.shape.rows == 1) return 0;
+    const Node* load = way_.a.load;
+    const std::int64_t apart = stride_in_parts(load, way_.row_range, way_.shape.rows) *
+                               static_cast<std::int64_t>(load->dtype().bytes());
+    const double for_tile = apart % bytes_of_way == 0 ? cycles_in_one_set
+                            : apart > bytes_near      ? cycles_of_far_rows
+                                                      : 0;
+    return kernel_.trips(way_) /
+           static_cast<double>(way_.shape.rows * way_.block.columns * way_.shape.depth) * for_tile;
   }
 
   // Whether the rows of a block lie in few sets of a cache. Tiles take longer to be copied than to wait for theirs.
@@ -161,20 +191,50 @@ class Packing {
            most * static_cast<double>(kernel_.target().scratch_bytes);
   }
 
-  // All columns for each group of rows after the first, where they do not stay in a core's own cache.
-  double cycles_to_stream_again() const {
-    const Machine& machine = kernel_.target().machine;
-    if (!way_.has_rows_around || machine.levels.size() < 3) return 0;
+  const CacheLevel& own_cache() const {
+    const auto& levels = kernel_.target().machine.levels;
+    return levels[levels.size() - 2];
+  }
+  double bytes_of_columns() const {
     const Node* load = way_.b.load;
-    const double bytes = kernel_.elements_of(load, way_) * kernel_.trips_of(way_, way_.column) *
-                         static_cast<double>(load->dtype().bytes());
-    const CacheLevel &last = machine.levels.back(),
-                     &own = machine.levels[machine.levels.size() - 2];
-    const double bandwidth = bytes > last.bytes ? last.bandwidth : own.bandwidth;
-    const double groups = kernel_.blocks(way_) / kernel_.trips_of(way_, way_.column) /
-                          static_cast<double>(way_.together);
-    return bytes <= most_of_cache * own.bytes ? 0
-                                              : bytes * (groups - 1) / bandwidth * machine.hertz;
+    return kernel_.elements_of(load, way_) * kernel_.trips_of(way_, way_.column) *
+           static_cast<double>(load->dtype().bytes());
+  }
+  bool columns_stay() const { return bytes_of_columns() <= most_of_cache * own_cache().bytes; }
+
+  // All columns once, which come from where all cores keep them. Vectors compute so long that those which follow come
+  // meanwhile.
+  double cycles_to_stream() const {
+    const Machine& machine = kernel_.target().machine;
+    if (way_.shape.rows == 1 || machine.levels.size() < 3) return 0;
+    const CacheLevel& last = machine.levels.back();
+    const double bytes = bytes_of_columns();
+    return bytes / (bytes > last.bytes ? last.bandwidth : own_cache().bandwidth) * machine.hertz;
+  }
+
+  double groups_of_rows() const {
+    return kernel_.blocks(way_) / kernel_.trips_of(way_, way_.column) /
+           static_cast<double>(way_.together);
+  }
+
+  // And once more for each group of rows after the first, where they do not stay in a core's own cache.
+  double cycles_to_stream_again() const {
+    if (!way_.has_rows_around || cycles_to_stream() == 0 || columns_stay()) return 0;
+    return cycles_to_stream() * (groups_of_rows() - 1);
+  }
+
+  // Whether blocks of rows after the first that go along the same columns leave time to bring the next ones, which stand
+  // where nobody announces them.
+  bool reads_ahead() const {
+    if (cycles_to_stream() == 0 || kernel_.trips_of(way_, way_.column) / columns_in_trip() < 2)
+      return false;
+    if (way_.has_rows_around)
+      return way_.together > 1 && (groups_of_rows() == 1 || !columns_stay());
+    const double times = inside_of_columns();
+    return times > 1 && times <= most_times_ahead;
+  }
+  double columns_in_trip() const {
+    return way_.has_rows_around ? 1 : static_cast<double>(way_.together);
   }
 
   const MmaKernel& kernel_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <weft/dev/codegen/choose.h>
+#include <weft/dev/device/mma.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
@@ -43,8 +44,10 @@ class Draft {
     if (way_.depth_range->src(0)->lo() % way_.shape.depth != 0) pad(way_.depth, way_.shape.depth);
     cut(way_.row, way_.row_range, rows, way_.has_rows_around);
     cut(way_.column, way_.column_range, columns, !way_.has_rows_around);
+    const bool is_plain = way_.shape.rows == find_mma(way_.shape.name)->rows_for(rows);
     add({.type = Action::Mma,
          .name = way_.depth,
+         .count = is_plain ? 0 : way_.shape.rows,
          .loops = {way_.rows_of_block(), way_.columns_of_block()},
          .at = std::string(way_.shape.name)});
     add({.type = Action::Order, .name = {}, .loops = kernel_.output_loops(way_)});

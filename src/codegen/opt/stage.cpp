@@ -1,6 +1,7 @@
 // STAGE: what is read is read before, into memory of the kernel's own.
 
 #include <algorithm>
+#include <map>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/slice.h>
@@ -70,12 +71,22 @@ void KernelLoops::stage(const Action& action) {
   if (loops_.contains(action.name))
     stage_value(action);
   else
-    stages_.push_back(action);
+    memory_.push_back(action);
 }
 
 void KernelLoops::stage_all() {
   const std::vector<NamedRead> before = reads();
-  for (const Action& action : stages_) stage_read(action, read_named(action, before));
+  std::map<std::string, UOp> packed;
+  for (const Action& action : memory_) {
+    UOp load(read_named(action, before)), by;
+    if (action.type == Action::Stage) {
+      packed[action.name] = by = stage_read(action, load.node());
+    } else {
+      if (const auto found = packed.find(action.name); found != packed.end()) load = found->second;
+      by = read_ahead(action, load.node());
+    }
+    replace(load.node(), by);
+  }
   join_barriers();
 }
 
@@ -96,7 +107,7 @@ std::vector<const Node*> KernelLoops::inside_of(const Action& action, const Node
   return inside;
 }
 
-void KernelLoops::stage_read(const Action& action, const Node* load) {
+UOp KernelLoops::stage_read(const Action& action, const Node* load) {
   if (!depends_on(kernel_.node(), load))
     refuse(action, "it is part of another value that is staged");
   if (action.space == Space::Constant) check_constant(action, load);
@@ -119,15 +130,14 @@ void KernelLoops::stage_read(const Action& action, const Node* load) {
       action.by_region ? staged_by_region(action, load, inside) : staged_by_loops(load, inside);
   if (action.slides || action.count > 1) {
     const Staged handed = handed_on(action, staged);
-    return replace(load, read_from(handed.value, handed));
+    return read_from(handed.value, handed);
   }
-  if (action.space != Space::Shared)
-    return replace(load, read_from(stage_of(staged, action.space), staged));
+  if (action.space != Space::Shared) return read_from(stage_of(staged, action.space), staged);
   const SharedMemory memory(staged.ranges, load->dtype(),
                             trips_around(staged.value, staged.ranges));
   const UOp filling =
       filled_by_items(action, memory.begin(), {staged.value, staged.ranges, staged.ranges});
-  replace(load, read_from(memory.after(filling), staged));
+  return read_from(memory.after(filling), staged);
 }
 
 // By the items of a group together, or by each worker for itself.
@@ -138,8 +148,10 @@ UOp KernelLoops::filled(const Action& action, const UOp& begin, const Fill& fill
 
 // So many trips ahead.
 void KernelLoops::pipeline(const Action& action) {
-  const auto staged = std::ranges::find(stages_, action.name, &Action::name);
-  if (staged == stages_.end()) refuse(action, "it is not staged");
+  const auto staged = std::ranges::find_if(memory_, [&](const Action& other) {
+    return other.type == Action::Stage && other.name == action.name;
+  });
+  if (staged == memory_.end()) refuse(action, "it is not staged");
   if (staged->slides) refuse(action, "what slides is not read ahead");
   if (action.count < 2) refuse(action, "one trip alone is not ahead");
   staged->count = action.count;

@@ -42,8 +42,9 @@ struct Action {
     Batch,     // a TILE for whose trips what each of them fills is filled at once
     Online,  // what needs the maximum over loop `name` is summed with it, in blocks of `count` trips
     Deal,    // the loop, of whatever size, as `count` parts of trips that follow one another
-    Mma,     // a sum over loop `name`, in the two `loops` of the output, by the instruction `at`
-    Merge,   // the second of the two `loops` runs within the first: one loop over the trips of both
+    // A sum over loop `name`, in the two `loops` of the output, by the instruction `at`; by tiles of `count` rows, if not 0.
+    Mma,
+    Merge,  // the second of the two `loops` runs within the first: one loop over the trips of both
   };
   static constexpr std::size_t types = Merge + 1;
 

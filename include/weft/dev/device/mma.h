@@ -12,13 +12,17 @@ namespace weft {
 struct MmaShape {
   std::string_view name;
   DType a, b, c;
-  std::int64_t rows, columns, depth;  // trips of m, n and k
+  std::int64_t rows, columns, depth;  // trips of m, n and k, at most
   // Fragments are rows in memory: of a one for each m; of c one for each m; of b one for each `group` of k, in which
   // those of one n are neighbours. What has one row is a vector, to whose lanes a row of a is multiplied.
   std::int64_t group;
   std::string_view feature;  // of processors that have it
   double cycles;             // until the next can begin
   std::int64_t registers;    // for fragments
+
+  // Tiles may have fewer rows, and less depth: as many trips of loops as fill them evenly. 0: there are none.
+  std::int64_t rows_for(std::int64_t trips) const;
+  std::int64_t depth_for(std::int64_t trips) const;
 
   friend bool operator==(const MmaShape&, const MmaShape&) = default;
 };
