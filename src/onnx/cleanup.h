@@ -16,6 +16,7 @@ struct CleanupRules {
   // exact up to 2^24 and round beyond as the file's own do.
   bool multiplies_bytes = false;
   bool multiplies_alike = false;  // also two that are signed, or two that are not
+  bool has_byte_tiles = false;    // it multiplies rows of both
 };
 
 // Rewrites the nodes of the model's own graph, which has no cycles, until no rule applies. New names are kept in

@@ -143,12 +143,6 @@ Name zero_of(const Nodes& nodes, const NodeProto& node) {
   return are_zero<std::int8_t>(*nodes.initialiser(name)) ? Name() : name;
 }
 
-bool has_padding(const NodeProto& node) {
-  const AttributeProto *pads = node.find("pads"), *automatic = node.find("auto_pad");
-  return (pads != nullptr && std::ranges::count(pads->ints, 0) != std::ssize(pads->ints)) ||
-         (automatic != nullptr && automatic->strings != std::vector<Name>{"NOTSET"});
-}
-
 // Of a product, what makes it one of bytes.
 struct ByteInputs {
   Name left, right, left_scale, right_scale, left_zero, right_zero, bias;
@@ -219,6 +213,8 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
   }
   const bool multiplies_bytes = shift_bytes(nodes, product, inputs) && inputs.right_zero.empty() &&
                                 (inputs.left_zero.empty() || inputs.is_bias_integer);
+  const bool surrounds = nodes.rules.has_byte_tiles && op == "ConvOfBytes" &&
+                         wants_surroundings(node, nodes.initialiser(inputs.right));
   Name weights = inputs.right;
   bool is_in_bias = false;
   if (op == "ConvOfBytes" && !multiplies_bytes)
@@ -230,6 +226,7 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
   if (is_in_bias && !is_padding) inputs.left_zero = {};
   std::vector<AttributeProto> attributes = std::move(node.attributes);
   if (is_padding) attributes.push_back(number("zero_is_in_bias", 1));
+  if (surrounds) attributes.push_back(number("surrounds", 1));
   nodes.become(node, op,
                {inputs.left, weights, step_of_sums(nodes, inputs), inputs.left_zero,
                 inputs.right_zero, inputs.bias});

@@ -171,6 +171,11 @@ inline std::int64_t integer(const NodeProto& node, Name attribute, std::int64_t 
   return found == nullptr || found->ints.empty() ? otherwise : found->ints[0];
 }
 
+bool has_padding(const NodeProto& node);
+// Whether a convolution goes along the channels of padded images, whose places tiles read best where the padding lies in
+// memory as well.
+bool wants_surroundings(const NodeProto& node, const TensorProto* weight);
+
 // How many of its first inputs an operator gives elements of, and nothing else; 0 where it computes others.
 std::size_t chosen_inputs(const NodeProto& node);
 

@@ -28,13 +28,18 @@ std::string text_of(const std::vector<Dim>& dims) {
   return fmt::format("({})", fmt::join(sizes, ", "));
 }
 
-CleanupRules cleanup_rules(const LoadOptions& options) {
+std::vector<MmaShape> products_of(const LoadOptions& options) {
   const std::string& device = options.device;
+  return find_device(device.empty() ? default_device() : device).target().mma;
+}
+
+CleanupRules cleanup_rules(const LoadOptions& options) {
   CleanupRules rules{.trainable = options.trainable};
-  for (const MmaShape& shape : find_device(device.empty() ? default_device() : device).target().mma)
+  for (const MmaShape& shape : products_of(options))
     if (shape.a.is_int() && shape.a.bytes() == 1) {
       rules.multiplies_bytes = true;
       rules.multiplies_alike = rules.multiplies_alike || shape.a == shape.b;
+      rules.has_byte_tiles = rules.has_byte_tiles || shape.rows > 1;
     }
   return rules;
 }
@@ -70,9 +75,14 @@ Model::State::State(InFile from, const std::shared_ptr<const Mapping>& file,
   find_ports();
   plan();
   clean_up(proto, new_names, cleanup_rules(options));
-  layers = lower_precision(
-      proto, new_names,
-      {.all = options.precision, .layers = options.layer_precisions, .beside = beside});
+  PrecisionRules rules{
+      .all = options.precision, .layers = options.layer_precisions, .beside = beside};
+  for (const MmaShape& shape : products_of(options)) {
+    if (shape.a != dtypes::bf16) continue;
+    rules.multiplies_bf16 = true;
+    rules.has_tiles_of_bf16 = rules.has_tiles_of_bf16 || shape.rows > 1;
+  }
+  layers = lower_precision(proto, new_names, rules);
   if (options.trainable) want_gradients();
 }
 

@@ -33,6 +33,7 @@ constexpr std::pair<Precision, std::string_view> precision_names[] = {
 };
 
 constexpr unsigned all_inputs = ~0U;
+constexpr std::int64_t colours = 3;
 
 // An operator that sums products. Each bit of `factors` is an input that it multiplies.
 struct LayerKind {
@@ -110,7 +111,7 @@ Type type_of(Precision precision) { return precision == Precision::BF16 ? Type::
 
 class Lowering {
  public:
-  explicit Lowering(Nodes& nodes) : nodes_(nodes) {}
+  Lowering(Nodes& nodes, const PrecisionRules& rules) : nodes_(nodes), rules_(rules) {}
 
   // Where all factors are constants, what the layer gives is one as well.
   void to_floats(NodeProto& node, const LayerKind& kind, Precision precision) {
@@ -119,7 +120,15 @@ class Lowering {
         factors, [&](std::size_t at) { return !nodes_.is_constant(node.inputs[at]); });
     if (changing == factors.end()) return;
     const Name like = node.inputs[*changing];
+    const bool has_few = has_few_channels(node, precision);
+    if (has_few || is_surrounded(node, precision)) {
+      node.domain = "weft";
+      node.op = "SurroundedConv";
+      node.attributes.push_back(number("to", std::int64_t(type_of(precision))));
+      node.attributes.push_back(number("has_few_channels", has_few ? 1 : 0));
+    }
     for (const std::size_t at : factors) {
+      if (has_few && at == *changing) continue;  // it becomes narrow where it is brought together
       const Name factor = node.inputs[at], short_one = narrow(factor, precision);
       nodes_.read_instead(
           node, at, nodes_.make("Widen", {short_one, nodes_.is_constant(factor) ? like : factor}));
@@ -168,6 +177,20 @@ class Lowering {
   }
 
  private:
+  const TensorProto* weight_of_conv(const NodeProto& node) const {
+    const bool is_conv = node.op == "Conv" && node.domain.empty() && node.inputs.size() > 1;
+    return is_conv ? nodes_.initialiser(node.inputs[1]) : nullptr;
+  }
+  bool has_few_channels(const NodeProto& node, Precision precision) const {
+    const TensorProto* weight = weight_of_conv(node);
+    return rules_.multiplies_bf16 && precision == Precision::BF16 && weight != nullptr &&
+           weight->dims.size() == 4 && weight->dims[1] == colours && integer(node, "group", 1) == 1;
+  }
+  bool is_surrounded(const NodeProto& node, Precision precision) const {
+    return rules_.has_tiles_of_bf16 && precision == Precision::BF16 &&
+           wants_surroundings(node, weight_of_conv(node));
+  }
+
   static bool is_factor(const LayerKind& kind, std::size_t input) {
     return input < 32 && (kind.factors >> input & 1U) != 0;
   }
@@ -191,6 +214,7 @@ class Lowering {
   }
 
   Nodes& nodes_;
+  const PrecisionRules& rules_;
   std::map<std::pair<Name, Precision>, Name> narrow_;
   std::map<std::pair<Name, std::optional<std::int64_t>>, std::array<Name, 2>> steps_;
 };
@@ -206,7 +230,7 @@ class Layers {
 
   void lower(GraphProto& graph, std::int64_t opset, bool is_inside) {
     Nodes nodes(graph, opset, names_);
-    Lowering lowering(nodes);
+    Lowering lowering(nodes, rules_);
     for (NodeProto& node : nodes.all()) {
       for (AttributeProto& attribute : node.attributes)
         for (GraphProto& inner : attribute.graphs) lower(inner, opset, true);

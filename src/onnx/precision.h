@@ -15,6 +15,8 @@ struct PrecisionRules {
   // Layers of the model's own graph stay as they are. What each gives of these inputs in its precision is a value
   // beside its own.
   bool beside = false;
+  // Instructions multiply matrices of bf16, and tiles of them.
+  bool multiplies_bf16 = false, has_tiles_of_bf16 = false;
 };
 
 // A layer, and the values that it multiplies, as they are in f32.

@@ -46,16 +46,19 @@ std::size_t inputs_alike(const NodeProto& node) {
   return std::ranges::find(averaging, node.op) == std::end(averaging) ? 0 : 1;
 }
 
+std::string folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  return folder.empty() ? std::string(1, '.') : folder.string();
+}
+
 }  // namespace
 
 Original::Original(const std::string& path)
     : in{path},
       file(std::make_shared<const Mapping>(path)),
-      folder(std::filesystem::path(path).parent_path().string()),
+      folder(folder_of(path)),
       proto(parse_model(file->bytes(), in)),
-      weights(in, file, folder.empty() ? "." : folder, default_device()) {
-  if (folder.empty()) folder = ".";
-}
+      weights(in, file, folder, default_device()) {}
 
 std::int64_t Original::opset() const {
   const auto found = std::ranges::find(proto.opsets, "", &OpsetId::domain);

@@ -2,6 +2,7 @@
 // sums become the floats that they stand for. No file has these.
 
 #include "axes.h"
+#include "conv_input.h"
 #include "nearest.h"
 #include "sliding.h"
 #include "tables.h"
@@ -58,16 +59,6 @@ Tensor as_floats(const Call& call, const Tensor& sums, std::int64_t axis) {
   return sums.cast(dtypes::f32) * scale + bias;
 }
 
-// Of few channels those of a place lie together, with some of zeros: instructions multiply four at once.
-void gather_channels(Tensor& x, Tensor& weight) {
-  constexpr std::int64_t together = 4;
-  const std::int64_t missing = together - weight.size(1);
-  if (missing <= 0 || x.ndim() != 4) return;
-  x = x.pad(Tensor::Bounds{{0, 0}, {0, missing}, {0, 0}, {0, 0}});
-  x = x.permute({0, 2, 3, 1}).contiguous().permute({0, 3, 1, 2});
-  weight = weight.pad(Tensor::Bounds{{0, 0}, {0, missing}, {0, 0}, {0, 0}});
-}
-
 // Padding counts as the zero point: it is there once that has been taken away, or where bias does that, in the bytes.
 Tensor conv_of_bytes(const Call& call) {
   const DType sums = sums_of(call);
@@ -76,11 +67,11 @@ Tensor conv_of_bytes(const Call& call) {
   Tensor x = multiplies_bytes ? call.tensor(of_left) : left(call), weight = right(call, 0);
   ConvOptions options = conv_options(call, x, weight);
   options.dtype = sums;
-  if (is_in_bias) {
-    Tensor::Bounds bounds(2, {0, 0});
-    for (const auto& [before, after] : sliding_over(call, x, weight).pads)
-      bounds.emplace_back(before, after);
-    x = x.pad(bounds, call.ints(left_zero).at(0));
+  const bool surrounds = multiplies_bytes && call.attr("surrounds", 0) != 0;
+  if (is_in_bias || surrounds) {
+    x = surrounded(call, surrounds ? x.contiguous() : x, weight,
+                   is_in_bias ? call.ints(left_zero).at(0) : 0);
+    if (surrounds) x = place_by_place(x);
     options.padding = 0;
   }
   if (multiplies_bytes) {

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "axes.h"
+#include "conv_input.h"
+#include "sliding.h"
 #include "tables.h"
 
 namespace weft::onnx {
@@ -20,6 +22,21 @@ Tensor narrow(const Call& call) {
 
 // In the type of the second, which changes: so kernels read what is narrow, and sum what is wide.
 Tensor widen(const Call& call) { return call.tensor(0).cast(call.tensor(1).dtype()); }
+
+// A convolution whose input lies in memory, narrow and with what is around it.
+Tensor surrounded_conv(const Call& call) {
+  const DType wide = call.tensor(0).dtype(), narrow = dtype_of(call.attr<Type>("to"));
+  Tensor x = call.tensor(0).cast(narrow), weight = call.tensor(1);
+  ConvOptions options = conv_options(call, x, weight);
+  options.padding = 0;
+  if (call.attr("has_few_channels", 0) != 0) {
+    x = surrounded(call, x, weight);
+    gather_channels(x, weight);
+  } else {
+    x = place_by_place(surrounded(call, x.contiguous(), weight));
+  }
+  return x.cast(wide).conv(weight, call.tensor_or_null(2), options);
+}
 
 // As steps of i8 from -127 to 127, and the size of a step: one for each place of an axis, so small that sums of
 // products of all that share it are within i32, or one for all.
@@ -64,7 +81,7 @@ Tensor rescale(const Call& call) {
 
 const Op ops[] = {
     {"Integers", 1, integers}, {"Narrow", 1, narrow}, {"Quantize", 1, quantize},
-    {"Rescale", 1, rescale},   {"Widen", 1, widen},
+    {"Rescale", 1, rescale},   {"Widen", 1, widen},   {"SurroundedConv", 1, surrounded_conv},
 };
 
 }  // namespace
