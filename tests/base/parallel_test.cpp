@@ -77,6 +77,18 @@ TEST(Parallel, UsesSeveralThreads) {
   EXPECT_TRUE(meet(3));
 }
 
+// Of many that take no time: what is written side by side would go from core to core.
+TEST(Parallel, NeighboursRunOneAfterTheOther) {
+  const Context context{{"WEFT_THREADS", 2}};
+  std::vector<std::thread::id> by(8192);
+  parallel(std::ssize(by), [&](std::int64_t index) {
+    by[static_cast<std::size_t>(index)] = std::this_thread::get_id();
+  });
+  std::size_t changes = 0;
+  for (std::size_t i = 1; i < by.size(); ++i) changes += by[i] != by[i - 1];
+  EXPECT_LT(changes, 128U) << "each takes an eighth of what is left";
+}
+
 TEST(Parallel, OneThreadRunsInOrder) {
   const Context context{{"WEFT_THREADS", 1}};
   std::vector<std::int64_t> order;
