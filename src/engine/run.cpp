@@ -115,10 +115,14 @@ void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& mem
         if (const std::uint32_t slot = plan.steps[i].slots[kept.constant]; is_constant(slot))
           all.push_back({kernel, &kept, memory[slot].get()});
   std::ranges::sort(all, std::greater(), [](const Wanted& each) { return each.constant->bytes(); });
-  std::size_t bytes = 0;
+  std::size_t bytes = 0, lent = 0;
   for (const auto& [kernel, kept, constant] : all) {
     // The copy that was lent serves the next of the same size, or nobody.
-    if (constant->bytes() != bytes && bytes >= worth_trimming) trim_host_memory();
+    if (constant->bytes() != bytes) lent += bytes;
+    if (constant->bytes() != bytes && lent >= worth_trimming) {
+      trim_host_memory();
+      lent = 0;
+    }
     bytes = constant->bytes();
     const std::lock_guard lock(kernel->running);
     kept_memory(*kept, *constant);
