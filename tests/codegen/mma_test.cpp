@@ -188,6 +188,19 @@ TEST_P(Mma, IsAnInstruction) {
   EXPECT_EQ(text.find("tileloadd") != npos, has_tiles) << text;
 }
 
+// A vector's row is no tile of one row, where a processor has both.
+TEST_P(Mma, IsTheOneThatIsAskedFor) {
+  const cpu::Processor& all = processor_with(*find_mma("amx_bf16"));
+  const cpu::Compiler& compiler = cpu::llvm_compiler(all);
+  const Target target = compiler.target();
+  if (std::ranges::find(target.mma, GetParam().shape) == target.mma.end())
+    GTEST_SKIP() << all.name << " has no such instruction";
+  const std::string schedule = to_string(chosen(kernel()));
+  const UOp program = run_pipeline({kernel(false, schedule)}, {.target = target})[0];
+  EXPECT_EQ(compiler.render(program.node()).find("x86_amx") != npos, GetParam().shape.rows > 1)
+      << schedule;
+}
+
 TEST_P(Mma, Multiplies) {
   if (!processor().runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
   Device& device = find_device(fmt::format("CPU:LLVM:{}", processor().name));
