@@ -73,7 +73,7 @@ class CSource {
       case Op::Stack:
       case Op::Lane: return is_used(node) ? lanes(node) : void();
       case Op::Prefetch:
-        return line(fmt::format("__builtin_prefetch(&{});", access(node->src(0)).place));
+        return line(fmt::format("__builtin_prefetch(&{}, 0, 2);", access(node->src(0)).place));
       default: return is_used(node) ? apply(node) : void();
     }
   }

@@ -445,9 +445,9 @@ class LlvmSource : LlvmWriter {
     return are_sums(dtype) && value->op() == Op::Const && text_of(value) == llvm_zero(dtype);
   }
 
-  // To be read, into all caches.
+  // To be read, into the second cache: what comes early would leave the first again.
   void prefetch(const Node* node) {
-    line(fmt::format("call void @llvm.prefetch(ptr {}, i32 0, i32 3, i32 1)",
+    line(fmt::format("call void @llvm.prefetch(ptr {}, i32 0, i32 2, i32 1)",
                      access(node->src(0)).address));
   }
 
