@@ -20,6 +20,18 @@ constexpr double most_times_ahead =
 // For each element.
 constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
 
+double bytes_in_block(const MmaKernel& kernel, const MmaWay& way, const Node* load) {
+  return kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
+}
+
+// Whether all rows stay in a core's own cache.
+bool rows_stay(const MmaKernel& kernel, const MmaWay& way) {
+  const auto& levels = kernel.target().machine.levels;
+  return levels.size() >= 3 &&
+         bytes_in_block(kernel, way, way.a.load) * kernel.trips_of(way, way.row) <=
+             levels[levels.size() - 2].bytes / 2;
+}
+
 class Packing {
  public:
   Packing(const MmaKernel& kernel, const MmaWay& way)
@@ -57,6 +69,8 @@ class Packing {
     if (has_regions && are_windows()) return keep_region(1 / together, draft);
     if (!need_packing()) {
       draft.cycles += cycles_far_apart();
+      if (reads_rows_ahead())
+        draft.actions.push_back({.type = Action::Prefetch, .name = a.name, .at = way_.row});
       return true;
     }
     const double elements = kernel_.elements_of(a.load, way_);
@@ -233,6 +247,13 @@ class Packing {
     const double times = inside_of_columns();
     return times > 1 && times <= most_times_ahead;
   }
+  // Rows that all groups of columns read where they lie come from where all cores keep them, but for the last group's.
+  bool reads_rows_ahead() const {
+    const auto together = static_cast<double>(way_.together);
+    return way_.shape.rows > 1 && !way_.has_rows_around && together <= most_times_ahead &&
+           kernel_.trips_of(way_, way_.column) > together && !rows_stay(kernel_, way_) &&
+           kernel_.trips_of(way_, way_.row) > 1;
+  }
   double columns_in_trip() const {
     return way_.has_rows_around ? 1 : static_cast<double>(way_.together);
   }
@@ -241,19 +262,6 @@ class Packing {
   const MmaWay& way_;
   std::vector<std::string> loops_;
 };
-
-// Whether all rows stay in a core's own cache, so that they need not find more columns packed than those which fill the
-// first one.
-bool rows_stay(const MmaKernel& kernel, const MmaWay& way) {
-  const Machine& machine = kernel.target().machine;
-  if (machine.levels.size() < 3 || way.shape.rows == 1) return false;
-  const auto bytes_of = [&](const Node* load) {
-    return kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
-  };
-  return bytes_of(way.a.load) * kernel.trips_of(way, way.row) <=
-             machine.levels[machine.levels.size() - 2].bytes / 2 &&
-         bytes_of(way.b.load) > machine.levels[0].bytes / 4;
-}
 
 }  // namespace
 
@@ -264,7 +272,9 @@ std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way) {
   const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
   const std::int64_t workers =
       kernel.output_loops(way)[0] == way.column ? kernel.target().machine.workers : 1;
-  const bool is_one = !is_kept(load) && rows_stay(kernel, way);
+  // Rows that stay need not find more columns packed than those which fill the first cache.
+  const bool is_one = !is_kept(load) && way.shape.rows > 1 && rows_stay(kernel, way) &&
+                      bytes > kernel.target().machine.levels[0].bytes / 4;
   const std::int64_t most = is_one ? 1 : std::max<std::int64_t>(blocks / workers, 1);
   std::int64_t best = is_kept(load) ? 1 : 0;  // which takes no room
   for (std::int64_t count = 1; count <= most; ++count)
