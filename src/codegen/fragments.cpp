@@ -14,7 +14,6 @@
 #include <weft/error.h>
 
 #include "lanes.h"
-
 #include "traversal.h"
 
 namespace weft {

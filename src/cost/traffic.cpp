@@ -15,7 +15,8 @@ constexpr double usable = 0.6;       // of a cache, by what is read again
 constexpr double usable_ways = 0.8;  // of a set
 constexpr double staying = 0.25;     // of the last cache, at most, from one kernel to the next
 
-constexpr double by_large_pages = 0.65;  // of the time that memory in small ones takes
+// What is kept and fills large pages takes this part of the time that memory in small ones does.
+constexpr double large_page = 2 << 20, by_large_pages = 0.65;
 
 // How many times as long takes memory of which less than this lies together.
 struct ShortRun {
@@ -45,7 +46,8 @@ class Moving : Planned {
                                              : swept(&Footprint::lines, kept, a);
       const bool is_far = &cache != &machine_.levels[0] && first > 0 && !lies_together(a);
       const double run = is_far ? run_bytes(nest_.accesses[a]) : 0;
-      const bool has_large_pages = &cache == &machine_.levels.back() && plan_.is_kept(a);
+      const bool has_large_pages = &cache == &machine_.levels.back() && plan_.is_kept(a) &&
+                                   bytes_of(nest_.accesses[a]) >= large_page;
       lines.all += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(run) : 1) *
                    (has_large_pages ? by_large_pages : 1);
       if (is_far && is_scattered(nest_.accesses[a])) lines.scattered += own;

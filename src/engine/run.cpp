@@ -119,7 +119,7 @@ void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& mem
   for (const auto& [kernel, kept, constant] : all) {
     // The copy that was lent serves the next of the same size, or nobody.
     if (constant->bytes() != bytes) lent += bytes;
-    if (constant->bytes() != bytes && lent >= worth_trimming) {
+    if (lent >= worth_trimming) {
       trim_host_memory();
       lent = 0;
     }

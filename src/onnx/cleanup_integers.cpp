@@ -214,7 +214,7 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
   const bool multiplies_bytes = shift_bytes(nodes, product, inputs) && inputs.right_zero.empty() &&
                                 (inputs.left_zero.empty() || inputs.is_bias_integer);
   const bool surrounds = nodes.rules.has_byte_tiles && op == "ConvOfBytes" &&
-                         wants_surroundings(node, nodes.initialiser(inputs.right));
+                         wants_surroundings(node, weights_of(nodes, product));
   Name weights = inputs.right;
   bool is_in_bias = false;
   if (op == "ConvOfBytes" && !multiplies_bytes)

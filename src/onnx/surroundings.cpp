@@ -15,7 +15,8 @@ constexpr std::int64_t fewest_channels = 16;  // that a row of a tile is worth
 bool has_padding(const NodeProto& node) {
   const AttributeProto *pads = node.find("pads"), *automatic = node.find("auto_pad");
   return (pads != nullptr && std::ranges::count(pads->ints, 0) != std::ssize(pads->ints)) ||
-         (automatic != nullptr && automatic->strings != std::vector<Name>{"NOTSET"});
+         (automatic != nullptr && automatic->strings != std::vector<Name>{"NOTSET"} &&
+          automatic->strings != std::vector<Name>{"VALID"});
 }
 
 bool wants_surroundings(const NodeProto& node, const TensorProto* weight) {

@@ -57,7 +57,7 @@ class LlvmSource : LlvmWriter {
         for (std::size_t i = 0; i < 2; ++i)
           rows_.set(node->src(i)->src(0), rows_of_factor(node, i));
       }
-      if (node->op() != Op::Store || !are_sums(node->src(1)->dtype())) continue;
+      if (node->op() != Op::Store || !is_sum(node->src(1))) continue;
       const std::int64_t count = full_rows(node->src(1)->dtype());
       if (rows_of(node->src(0), count)) rows_.set(node->src(0), count);
     }
@@ -65,6 +65,12 @@ class LlvmSource : LlvmWriter {
   std::optional<Rows> rows(const Node* place) const {
     const std::int64_t* count = rows_.find(place);
     return count != nullptr ? rows_of(place, *count) : std::nullopt;
+  }
+  // Which a register has of a tile.
+  bool is_sum(const Node* value) const {
+    if (value->op() != Op::Load || !are_sums(value->dtype())) return false;
+    const Node* storage = storage_of(value->src(0)->src(0));
+    return storage->op() == Op::Buffer && storage->arg<BufferArg>().space == Space::Register;
   }
   bool are_sums(DType dtype) const { return std::ranges::find(sums_, dtype) != sums_.end(); }
 

@@ -131,14 +131,14 @@ Tensor Tensor::mish() const {
 Tensor Tensor::hardtanh(double least, double most) const { return Called(), clamp(least, most); }
 
 // A product with the reciprocal, and what it is wrong by: the remainder of both is exact, but where it is a subnormal
-// number, and negated so that zeros keep their signs. What is infinite has none.
+// number, and negated so that zeros keep their signs. What is infinite, or becomes so, has none.
 Tensor quotient(const Tensor& x, double divisor) {
   const double size = std::abs(divisor);
   if (!(size > 0x1p-100 && size < 0x1p100)) return x / divisor;
   const auto compute = [size](const Tensor& a) {
     const double known = a.dtype() == dtypes::f32 ? static_cast<float>(size) : size;
     const Tensor near = a * (1 / known), rest = fused(near, known, -a);
-    return (rest == rest).where(fused(rest, -1 / known, near), near);
+    return (rest - rest == 0).where(fused(rest, -1 / known, near), near);
   };
   return with_slope(divisor < 0 ? -x : x, compute,
                     [size](const Tensor& a, const Tensor&) { return a.full_like(1 / size); });

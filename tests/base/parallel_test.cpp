@@ -81,9 +81,20 @@ TEST(Parallel, UsesSeveralThreads) {
 TEST(Parallel, NeighboursRunOneAfterTheOther) {
   const Context context{{"WEFT_THREADS", 2}};
   std::vector<std::thread::id> by(8192);
+  std::mutex mutex;
+  std::set<std::thread::id> threads;
+  std::atomic<std::size_t> here{0};
+  const auto end = std::chrono::steady_clock::now() + 30s;
   parallel(std::ssize(by), [&](std::int64_t index) {
+    if (here < 2) {
+      const std::lock_guard lock(mutex);
+      threads.insert(std::this_thread::get_id());
+      here = threads.size();
+    }
+    while (here < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
     by[static_cast<std::size_t>(index)] = std::this_thread::get_id();
   });
+  EXPECT_EQ(here, 2U);
   std::size_t changes = 0;
   for (std::size_t i = 1; i < by.size(); ++i) changes += by[i] != by[i - 1];
   EXPECT_LT(changes, 128U) << "each takes an eighth of what is left";

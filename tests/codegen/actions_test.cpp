@@ -381,8 +381,9 @@ TEST_F(Actions, BringWhatTheNextTripReads) {
   EXPECT_EQ(places("stage k1; prefetch p1.0 at r0; tile r0 2; tile v1 4; vector v1.1").size(), 1U);
   static constexpr Text wrong[] = {
       {"prefetch p9 at r0", "the kernel reads no such value; it reads p1.0 p1.1 p1.2"},
-      {"global r0; prefetch p1.0 at r0", "trips that follow one another have a next one"},
+      {"thread r0; prefetch p1.0 at r0", "trips that follow one another have a next one"},
       {"stage k1; prefetch p1.0 at r1", "the next trip reads the same"},
+      {"stage k1; prefetch p1.1 at r0", "nothing is stored in the trip that reads it"},
   };
   for (const auto& [schedule, expected] : wrong)
     EXPECT_NE(refusal(shares(), schedule).find(expected), std::string::npos)
@@ -407,6 +408,9 @@ TEST_F(Actions, BringWhatIsPackedForTheNextTrip) {
       EXPECT_LT(place->src(i)->bounds().hi, place->src(0)->src(i - 1)->src(0)->lo());
   EXPECT_EQ(once[0]->src(3)->bounds().lo, 0);
   EXPECT_EQ(once[1]->src(3)->bounds().lo, 4) << "a line is four steps of the sum";
+  const std::string twice = packed + "prefetch p2 at r1; prefetch p2 at r1";
+  EXPECT_EQ(refusal(matmul(Access::Constant), twice.c_str()),
+            "schedule: 'prefetch p2 at r1': it is part of another value, or announced");
   // Two halves of the rows bring a line each.
   EXPECT_EQ(prefetched(("tile r0 6; order r0 r1; " + packed +
                         "order r1 r0 r0.1 k0 r1.1; prefetch p2 at r1")

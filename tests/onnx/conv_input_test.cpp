@@ -62,6 +62,37 @@ TEST(OnnxConvInput, HasItsSurroundingsInMemory) {
   }
 }
 
+// As Conv of the standard: steps of windows, groups of none, and pads that follow from sizes which are not known.
+TEST(OnnxConvInput, IsPaddedAsAnyConvolution) {
+  const Tensor x = whole_numbers({2, 3, 9, 8}, dtypes::f32, -3),
+               weight = whole_numbers({4, 3, 3, 2}, dtypes::f32, -2),
+               bias = whole_numbers({4}, dtypes::f32, -1);
+  const auto result = [&](const std::string& op, const Attributes& more, bool is_open) {
+    Writer net("padded", 17);
+    net.use("weft", 1);
+    Attributes attributes = more;
+    if (op != "Conv") {
+      attributes.emplace_back("to", static_cast<std::int64_t>(Type::BF16));
+      attributes.emplace_back("has_few_channels", 1);
+    }
+    const std::string in = is_open ? net.input("x", Type::F32, {2, 3, "height", "width"})
+                                   : net.input("x", Type::F32, {2, 3, 9, 8});
+    net.output("y", net.node(op, {in, net.constant("w", weight), net.constant("b", bias)},
+                             attributes, {.domain = op == "Conv" ? "" : "weft"}));
+    return result_of(net, x);
+  };
+  const Attributes all[] = {{{"auto_pad", "SAME_UPPER"}, {"strides", {2, 2}}},
+                            {{"auto_pad", "SAME_LOWER"}, {"strides", {2, 1}}},
+                            {{"auto_pad", "VALID"}},
+                            {{"pads", {2, 0, 1, 3}}, {"dilations", {2, 3}}}};
+  for (const Attributes& attributes : all)
+    for (const bool is_open : {false, true}) {
+      const bool is_same = attributes.size() == 2 && attributes[0].first == "auto_pad";
+      if (is_open && !is_same) continue;  // windows have to fit into the least size
+      EXPECT_EQ(result("SurroundedConv", attributes, is_open), result("Conv", attributes, is_open));
+    }
+}
+
 TEST(OnnxConvInput, OfBytesHasZeroPointsAround) {
   const std::uint8_t zero = 5;
   for (const Window& sizes : all_windows)

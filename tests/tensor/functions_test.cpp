@@ -1,7 +1,11 @@
 // What golden cases do not say of functions, dtypes and scans: limits, promotion, long axes, symbolic sizes.
 
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <random>
+
+#include <weft/dev/tensor/quotient.h>
 
 #include "tensor_test.h"
 
@@ -96,6 +100,42 @@ TEST(TensorFunctions, NeighboursInOrder) {
 TEST(TensorFunctions, SignOfZeroHasNoGradient) {
   const Tensor x({-2.0, 0.0, 3.0});
   EXPECT_TRUE(holds<float>(x.sign().sum().gradient({x})[0], {0, 0, 0}, {3}));
+}
+
+// Bit by bit as a division, where no quotient is a subnormal number.
+template <class Number>
+void divides_exactly(DType dtype, const std::vector<double>& divisors) {
+  constexpr Number inf = std::numeric_limits<Number>::infinity(),
+                   most = std::numeric_limits<Number>::max();
+  std::mt19937 generator(3);
+  std::vector<Number> numbers{0, -Number(0),    1,   -1,           most, -most, inf, -inf, most / 2,
+                              3, Number(1e-20), 255, Number(1e30), 7};
+  for (int i = 0; i < 4000; ++i)
+    numbers.push_back(std::ldexp(static_cast<Number>(generator()), int(generator() % 60) - 60));
+  const Tensor x = Tensor(numbers).cast(dtype);
+  for (const double divisor : divisors) {
+    const auto found = quotient(x, divisor).template to_vector<Number>(),
+               expected = (x / divisor).template to_vector<Number>();
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      if (expected[i] != 0 && std::abs(expected[i]) < Number(0x1p-100)) continue;
+      if (std::isnan(found[i]) && std::isnan(expected[i])) continue;
+      EXPECT_EQ(found[i], expected[i]) << numbers[i] << " / " << divisor;
+      EXPECT_EQ(std::signbit(found[i]), std::signbit(expected[i]))
+          << numbers[i] << " / " << divisor;
+    }
+  }
+  const Tensor nan(std::vector<Number>{std::numeric_limits<Number>::quiet_NaN()});
+  EXPECT_TRUE(std::isnan(quotient(nan, 3).template to_vector<Number>()[0]));
+}
+
+TEST(Quotients, AreThoseOfADivision) {
+  const std::vector<double> divisors{
+      1.4142135623730951, 3, -7, 255, 0.1, 0.5, 1e-12, -1e20, 1e-40, 1e40};
+  divides_exactly<float>(dtypes::f32, divisors);
+  divides_exactly<double>(dtypes::f64, divisors);
+  const Tensor half(std::vector<float>{1, -2, 100, 0.3F});
+  EXPECT_EQ(quotient(half.cast(dtypes::f16), 3).cast(dtypes::f32).to_vector<float>(),
+            (half.cast(dtypes::f16) / 3).cast(dtypes::f32).to_vector<float>());
 }
 
 }  // namespace

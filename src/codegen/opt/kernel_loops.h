@@ -63,8 +63,9 @@ class KernelLoops {
   std::vector<UOp> items() const;
   UOp filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const;
   UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
-  void prefetch(const Action& action) { memory_.push_back(action); }
-  UOp read_ahead(const Action& action, const Node* load);
+  void prefetch(const Action& action);
+  std::vector<const Node*> repeated_inside(const Node* around, const Node* load) const;
+  UOp read_ahead(const Action& action, const Node* load) const;
   void pipeline(const Action& action);
   void batch(const Action& action);
   void online(const Action& action);
@@ -102,8 +103,8 @@ class KernelLoops {
   std::set<std::string> handing_;   // loops that hand memory on
   // Of loops over blocks of which a mask hides some: how many of their trips there are to go through.
   std::map<std::string, UOp> seen_;
-  Schedule
-      memory_;  // STAGE and PREFETCH of reads: done last, when loops and their order are what they will be
+  // Of reads: done last, when loops and their order are what they will be.
+  Schedule stages_, announced_;
 };
 
 // What a kernel computes for other loops as well, just as a reduction computes what it reduces.

@@ -52,10 +52,13 @@ void KernelLoops::mma(const Action& action) {
   const MmaShape* shape = find_mma(action.at);
   if (shape == nullptr) refuse(action, fmt::format("there is no instruction '{}'", action.at));
   const UOp row(loop(action.loops[0])), column(loop(action.loops[1]));
+  for (const Node* range : {row.node(), column.node(), loop(action.name)})
+    if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
   const std::int64_t trips = row->src(0)->lo();
   const std::int64_t rows = action.count > 0 ? action.count : shape->rows_for(trips);
   const std::int64_t depth = shape->depth_for(loop(action.name)->src(0)->lo());
-  const std::int64_t fewest = std::min<std::int64_t>(shape->rows, 2);
+  const std::int64_t fewest =
+      std::min<std::int64_t>(shape->rows, action.count > 0 ? 2 : MmaShape::fewest_rows);
   if (rows < fewest || rows > shape->rows || trips % rows != 0 || depth == 0)
     refuse(action, "its loops fill no tiles evenly");
   const Node* sum = closer_of(loop(action.name));

@@ -15,8 +15,6 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t fewest_rows = 7;  // of a tile that is not full
-
 std::int64_t size_of(const Node* range) {
   return range->src(0)->is_const() ? range->src(0)->lo() : 0;
 }
@@ -38,7 +36,7 @@ std::vector<MmaWay> ways_to_cut(MmaWay way) {
       }
       if (!is_deep) way.shape.depth = whole.depth_for(size_of(way.depth_range));
       const bool is_other = (is_deep || (way.shape.depth > 0 && way.shape.depth < whole.depth)) &&
-                            way.shape.rows >= std::min(whole.rows, fewest_rows);
+                            way.shape.rows >= std::min(whole.rows, MmaShape::fewest_rows);
       if (!is_other) continue;
       way.block = block_for(way.shape, size_of(way.row_range), size_of(way.column_range));
       found.push_back(way);

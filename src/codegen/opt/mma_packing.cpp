@@ -43,7 +43,7 @@ class Packing {
       draft.actions.push_back(once(b, "b1", true));
       draft.cycles += cycles_to_stream_again();
       const double streaming = cycles_to_stream();
-      if (!reads_ahead()) {
+      if (!announces_columns()) {
         draft.cycles += streaming;
       } else {
         draft.cycles = std::max(draft.cycles, streaming);
@@ -69,7 +69,7 @@ class Packing {
     if (has_regions && are_windows()) return keep_region(1 / together, draft);
     if (!need_packing()) {
       draft.cycles += cycles_far_apart();
-      if (reads_rows_ahead())
+      if (announces_rows())
         draft.actions.push_back({.type = Action::Prefetch, .name = a.name, .at = way_.row});
       return true;
     }
@@ -239,8 +239,9 @@ class Packing {
 
   // Whether blocks of rows after the first that go along the same columns leave time to bring the next ones, which stand
   // where nobody announces them.
-  bool reads_ahead() const {
-    if (cycles_to_stream() == 0 || kernel_.trips_of(way_, way_.column) / columns_in_trip() < 2)
+  bool announces_columns() const {
+    if (cycles_to_stream() == 0 || !has_known_sum() ||
+        kernel_.trips_of(way_, way_.column) / columns_in_trip() < 2)
       return false;
     if (way_.has_rows_around)
       return way_.together > 1 && (groups_of_rows() == 1 || !columns_stay());
@@ -248,11 +249,15 @@ class Packing {
     return times > 1 && times <= most_times_ahead;
   }
   // Rows that all groups of columns read where they lie come from where all cores keep them, but for the last group's.
-  bool reads_rows_ahead() const {
+  bool announces_rows() const {
     const auto together = static_cast<double>(way_.together);
-    return way_.shape.rows > 1 && !way_.has_rows_around && together <= most_times_ahead &&
-           kernel_.trips_of(way_, way_.column) > together && !rows_stay(kernel_, way_) &&
-           kernel_.trips_of(way_, way_.row) > 1;
+    return way_.shape.rows > 1 && !way_.has_rows_around && has_known_sum() &&
+           together <= most_times_ahead && kernel_.trips_of(way_, way_.column) > together &&
+           !rows_stay(kernel_, way_) && kernel_.trips_of(way_, way_.row) > 1;
+  }
+  bool has_known_sum() const {
+    return std::ranges::all_of(kernel_.sum()->src().subspan(1),
+                               [](const Node* range) { return range->src(0)->is_const(); });
   }
   double columns_in_trip() const {
     return way_.has_rows_around ? 1 : static_cast<double>(way_.together);

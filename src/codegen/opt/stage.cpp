@@ -71,21 +71,22 @@ void KernelLoops::stage(const Action& action) {
   if (loops_.contains(action.name))
     stage_value(action);
   else
-    memory_.push_back(action);
+    stages_.push_back(action);
 }
 
 void KernelLoops::stage_all() {
   const std::vector<NamedRead> before = reads();
-  std::map<std::string, UOp> packed;
-  for (const Action& action : memory_) {
-    UOp load(read_named(action, before)), by;
-    if (action.type == Action::Stage) {
-      packed[action.name] = by = stage_read(action, load.node());
-    } else {
-      if (const auto found = packed.find(action.name); found != packed.end()) load = found->second;
-      by = read_ahead(action, load.node());
-    }
-    replace(load.node(), by);
+  std::map<std::string, UOp> staged;
+  for (const Action& action : stages_) {
+    const Node* load = read_named(action, before);
+    const UOp by = stage_read(action, load);
+    replace(load, by);
+    staged[action.name] = by;
+  }
+  for (const Action& action : announced_) {
+    const auto found = staged.find(action.name);
+    const UOp load = found == staged.end() ? UOp(read_named(action, before)) : found->second;
+    replace(load.node(), read_ahead(action, load.node()));
   }
   join_barriers();
 }
@@ -148,10 +149,8 @@ UOp KernelLoops::filled(const Action& action, const UOp& begin, const Fill& fill
 
 // So many trips ahead.
 void KernelLoops::pipeline(const Action& action) {
-  const auto staged = std::ranges::find_if(memory_, [&](const Action& other) {
-    return other.type == Action::Stage && other.name == action.name;
-  });
-  if (staged == memory_.end()) refuse(action, "it is not staged");
+  const auto staged = std::ranges::find(stages_, action.name, &Action::name);
+  if (staged == stages_.end()) refuse(action, "it is not staged");
   if (staged->slides) refuse(action, "what slides is not read ahead");
   if (action.count < 2) refuse(action, "one trip alone is not ahead");
   staged->count = action.count;

@@ -65,15 +65,17 @@ Tensor conv_of_bytes(const Call& call) {
   const bool is_in_bias = call.attr("zero_is_in_bias", 0) != 0;
   const bool multiplies_bytes = sums.is_int() && (is_in_bias || !call.has(left_zero));
   Tensor x = multiplies_bytes ? call.tensor(of_left) : left(call), weight = right(call, 0);
-  ConvOptions options = conv_options(call, x, weight);
-  options.dtype = sums;
   const bool surrounds = multiplies_bytes && call.attr("surrounds", 0) != 0;
+  ConvOptions options;
   if (is_in_bias || surrounds) {
-    x = surrounded(call, surrounds ? x.contiguous() : x, weight,
-                   is_in_bias ? call.ints(left_zero).at(0) : 0);
-    if (surrounds) x = place_by_place(x);
-    options.padding = 0;
+    const std::int64_t around = is_in_bias ? call.ints(left_zero).at(0) : 0;
+    auto padded = padded_input(call, surrounds ? x.contiguous() : x, weight, around);
+    x = surrounds ? place_by_place(padded.x) : padded.x;
+    options = padded.options;
+  } else {
+    options = conv_options(call, x, weight);
   }
+  options.dtype = sums;
   if (multiplies_bytes) {
     if (options.groups == 1) gather_channels(x, weight);
     x = x.cast(sums);

@@ -5,9 +5,6 @@
 
 namespace weft::onnx {
 
-// With what is around it: there is no condition for what a window reads.
-Tensor surrounded(const Call& call, const Tensor& x, const Tensor& weight, Scalar fill = 0);
-
 // All channels of a place lie together, in memory of their own.
 Tensor place_by_place(const Tensor& x);
 

@@ -26,15 +26,14 @@ Tensor widen(const Call& call) { return call.tensor(0).cast(call.tensor(1).dtype
 // A convolution whose input lies in memory, narrow and with what is around it.
 Tensor surrounded_conv(const Call& call) {
   const DType wide = call.tensor(0).dtype(), narrow = dtype_of(call.attr<Type>("to"));
-  Tensor x = call.tensor(0).cast(narrow), weight = call.tensor(1);
-  ConvOptions options = conv_options(call, x, weight);
-  options.padding = 0;
-  if (call.attr("has_few_channels", 0) != 0) {
-    x = surrounded(call, x, weight);
+  const bool has_few = call.attr("has_few_channels", 0) != 0;
+  const Tensor given = call.tensor(0).cast(narrow);
+  Tensor weight = call.tensor(1);
+  auto [x, options] = padded_input(call, has_few ? given : given.contiguous(), weight);
+  if (has_few)
     gather_channels(x, weight);
-  } else {
-    x = place_by_place(surrounded(call, x.contiguous(), weight));
-  }
+  else
+    x = place_by_place(x);
   return x.cast(wide).conv(weight, call.tensor_or_null(2), options);
 }
 

@@ -169,4 +169,13 @@ Tensor convolved(const Call& call, const Tensor& x, const Tensor& weight, const 
   return window.padded(x).conv(weight, bias, options);
 }
 
+Padded padded_input(const Call& call, const Tensor& x, const Tensor& weight, Scalar fill) {
+  const Sliding window = sliding(call, x, kernel_of(call, x, weight));
+  Tensor::Bounds bounds(2, {0, 0});
+  for (const auto& [before, after] : window.pads) bounds.emplace_back(before, after);
+  Padded result{window.padded(x, fill).pad(bounds, fill), options_of(call, x, window)};
+  result.options.padding = 0;
+  return result;
+}
+
 }  // namespace weft::onnx

@@ -41,6 +41,13 @@ Sliding sliding_over(const Call& call, const Tensor& x, const Tensor& weight);
 // The kernel alone, checked against kernel_shape.
 std::vector<std::int64_t> kernel_of(const Call& call, const Tensor& x, const Tensor& weight);
 
+// A convolution's input with its padding, and how a convolution goes along that.
+struct Padded {
+  Tensor x;
+  ConvOptions options;
+};
+Padded padded_input(const Call& call, const Tensor& x, const Tensor& weight, Scalar fill = 0);
+
 std::int64_t groups_of(const Call& call, const Tensor& x);
 ConvOptions conv_options(const Call& call, const Tensor& x, const Tensor& weight);
 // Sums are taken in this dtype, and of it; without one in what fits.

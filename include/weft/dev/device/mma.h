@@ -10,6 +10,8 @@
 namespace weft {
 
 struct MmaShape {
+  static constexpr std::int64_t fewest_rows = 7;  // that are worth a tile which is not full
+
   std::string_view name;
   DType a, b, c;
   std::int64_t rows, columns, depth;  // trips of m, n and k, at most

@@ -1,0 +1,131 @@
+// PREFETCH of many lines: all that the next trip of a loop reads of what is packed, or of the rows of tiles, is announced
+// line by line in the trips of the loops that read.
+
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <utility>
+
+#include <weft/dev/codegen/filled.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+
+#include "kernel_loops.h"
+#include "mma_kernel.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t bytes_of_line = 64, most_in_trip = 64;
+
+LoopKind kind_of(const Node* range) { return range->arg<RangeArg>().kind; }
+bool runs_in_order(const Node* range) {
+  return kind_of(range) == LoopKind::Loop || kind_of(range) == LoopKind::Thread;
+}
+bool is_repeated(const Node* range) {
+  return kind_of(range) == LoopKind::Loop || kind_of(range) == LoopKind::Reduce;
+}
+std::int64_t trips_of(const Node* range) { return range->src(0)->lo(); }
+
+// The trip after the last is the last once more: no place is outside of the memory.
+UOp trip_after(const Node* range) {
+  const UOp last = UOp(range->src(0)) - 1;
+  return where(UOp(range) < last, UOp(range) + 1, last);
+}
+
+// What a trip reads, in the order in which it lies.
+class InTrip {
+ public:
+  InTrip(const Node* load, std::vector<const Node*> loops) : loops_(std::move(loops)) {
+    const auto step = [&](const Node* range) { return first_step(load, range); };
+    std::ranges::sort(loops_, std::greater<>(), step);
+    std::int64_t run = 1;
+    for (const Node* range : loops_ | std::views::reverse) {
+      elements_ *= trips_of(range);
+      if (step(range) == run) run = elements_;
+    }
+    const auto line =
+        std::max<std::int64_t>(bytes_of_line / static_cast<std::int64_t>(load->dtype().bytes()), 1);
+    in_line_ = run % line == 0 ? line : std::min(run, line);
+  }
+
+  std::int64_t lines() const { return elements_ / in_line_; }
+
+  // The trips of all loops where a line begins.
+  Substitution begin_of(const UOp& line) const {
+    Substitution trips;
+    UOp rest = line * in_line_;
+    for (const Node* range : loops_ | std::views::reverse) {
+      const std::int64_t size = trips_of(range);
+      trips.emplace(range, range == loops_[0] ? rest : rest % size);
+      rest = rest / size;
+    }
+    return trips;
+  }
+
+ private:
+  std::vector<const Node*> loops_;  // the outermost where it lies first
+  std::int64_t elements_ = 1, in_line_ = 1;
+};
+
+// A number for each trip of the outermost of these loops, of as many as there are no more trips than lines.
+struct Counted {
+  UOp trip = const_int(0);
+  std::int64_t trips = 1;
+};
+Counted counted(const std::vector<const Node*>& loops, std::int64_t lines) {
+  Counted all;
+  for (const Node* range : loops) {
+    if (all.trips * trips_of(range) > lines) break;
+    all.trips *= trips_of(range);
+    all.trip = all.trip * trips_of(range) + UOp(range);
+  }
+  return all;
+}
+
+}  // namespace
+
+// The loops around what reads, inside of another, that are gone through trip by trip.
+std::vector<const Node*> KernelLoops::repeated_inside(const Node* around, const Node* load) const {
+  const std::vector<const Node*> all = closers();
+  const Node* closer =
+      *std::ranges::find_if(all, [&](const Node* node) { return depends_on(node, load); });
+  const NodeList own = closer->src().subspan(1);
+  std::vector<const Node*> loops;
+  for (const std::string& name : order_) {
+    const Node* range = loop(name);
+    const bool stands_in =
+        changes_with(closer, range) || std::ranges::find(own, range) != own.end();
+    if (comes_before(around, range) && is_repeated(range) && stands_in) loops.push_back(range);
+  }
+  return loops;
+}
+
+UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
+  const Node* around = loop(action.at);
+  if (!depends_on(kernel_.node(), load))
+    refuse(action, "it is part of another value, or announced");
+  if (!runs_in_order(around)) refuse(action, "trips that follow one another have a next one");
+  if (!changes_with(load, around)) refuse(action, "the next trip reads the same");
+  std::vector<const Node*> read;
+  for (const std::string& name : order_) {
+    if (!comes_before(around, loop(name))) continue;
+    if (!loop(name)->src(0)->is_const()) refuse(action, "a size is not known before it runs");
+    if (changes_with(load, loop(name))) read.push_back(loop(name));
+  }
+  const InTrip in_trip(load, read);
+  const Counted now = counted(repeated_inside(around, load), in_trip.lines());
+  const std::int64_t share = in_trip.lines() / now.trips;
+  if (share > most_in_trip) refuse(action, "too few trips read so many lines");
+  const UOp place(load->src(0));
+  std::vector<UOp> memory{UOp(place->src(0))}, there = list_of(place->src());
+  for (std::int64_t i = 0; i < share; ++i) {
+    Substitution at = in_trip.begin_of(now.trip * share + i);
+    at.emplace(around, trip_after(around));
+    memory.push_back(make(Op::Prefetch, {substitute(place, at)}));
+  }
+  there[0] = make(Op::After, memory);
+  return make(Op::Load, {with_sources(place, there)});
+}
+
+}  // namespace weft
