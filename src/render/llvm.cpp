@@ -66,9 +66,10 @@ class LlvmSource : LlvmWriter {
     const std::int64_t* count = rows_.find(place);
     return count != nullptr ? rows_of(place, *count) : std::nullopt;
   }
-  // Which a register has of a tile.
+  // What a tile has: a product, or what a register has summed of them.
   bool is_sum(const Node* value) const {
-    if (value->op() != Op::Load || !are_sums(value->dtype())) return false;
+    if (!are_sums(value->dtype())) return false;
+    if (value->op() != Op::Load) return value->op() == Op::Mma;
     const Node* storage = storage_of(value->src(0)->src(0));
     return storage->op() == Op::Buffer && storage->arg<BufferArg>().space == Space::Register;
   }
@@ -439,7 +440,9 @@ class LlvmSource : LlvmWriter {
       return name(node, vector_product(node, text_of(node->src(0)), text_of(node->src(1)),
                                        text_of(node->src(2)), write));
     }
-    const std::string c = define(tile_of_vector(node->dtype(), text_of(node->src(2))));
+    const Node* to = node->src(2);
+    const std::string c = define(is_zero_tile(to) ? tile_zero(to->dtype())
+                                                  : tile_of_vector(to->dtype(), text_of(to)));
     const std::string sum =
         define(tile_product(node, text_of(node->src(0)), text_of(node->src(1)), c));
     name(node, define(vector_of_tile(node->dtype(), sum)));

@@ -148,7 +148,11 @@ TEST_P(Mma, IsWhatTheModelTakes) {
   EXPECT_NE(plain.find(fmt::format(" k0 {}", GetParam().shape.name)), npos) << plain;
   // Both factors lie along the sum: either is the first, which another instruction may be for.
   const std::string_view name = GetParam().shape.name;
-  EXPECT_NE(turned.find(fmt::format(" k0 {}", name.substr(0, name.find('_') + 1))), npos) << turned;
+  // Of what fills no tile, vectors may be as fast.
+  if (GetParam().rows == 32) {
+    EXPECT_NE(turned.find(fmt::format(" k0 {}", name.substr(0, name.find('_') + 1))), npos)
+        << turned;
+  }
   Target without = target();
   without.mma.clear();
   const UOp until = run_pipeline_until("optimise", {kernel()}, {.target = without})[0];
@@ -336,26 +340,34 @@ TEST_P(MmaOfImages, MeanTheSameBySchedulesOfTheirOwn) {
 
 // Rows that are asked for: fewer than fill a tile, as the loop around them has whole numbers of.
 TEST_P(MmaOfImages, HaveTilesOfAsManyRowsAsIsSaid) {
-  const std::string schedule = chosen();
-  const std::size_t at = schedule.find("amx_bf16;");
-  if (schedule.find("tile r0 28;") == npos) GTEST_SKIP() << "28 rows are what this test is about";
-  const auto with_rows = [&](const char* rows) {
-    return std::string(schedule).replace(at, 9, fmt::format("amx_bf16 {};", rows));
+  const std::string block = "tile r0 28;", schedule = chosen();
+  const std::size_t at = schedule.find(block);
+  if (at == npos) GTEST_SKIP() << "28 rows are what this test is about";
+  const auto with_rows = [&](const char* rows, const char* tile) {
+    std::string text = schedule;
+    text.replace(text.find("amx_bf16;"), 9, fmt::format("amx_bf16 {};", rows));
+    return text.replace(at, block.size(), tile);
   };
   Device& interp = find_device("INTERP");
   const auto of = [&](Device& device, const std::string& by) {
     return result_of(device, run_pipeline({kernel(by)}, {.target = device.target()}));
   };
   const std::vector<float> expected = of(interp, "none");
-  EXPECT_EQ(of(interp, with_rows("7")), expected);
+  const std::string sevens = with_rows("7", "tile r0 14;");
+  EXPECT_EQ(of(interp, sevens), expected);
+  const auto refusal = [&](const char* rows) {
+    const std::string text = with_rows(rows, block.c_str());
+    return error_of([&] { return apply_schedule(kernel(), parse_schedule(text)); });
+  };
   for (const char* rows : {"1", "5", "28"})
     EXPECT_EQ(
-        error_of([&] { return apply_schedule(kernel(), parse_schedule(with_rows(rows))); }),
+        refusal(rows),
         fmt::format("schedule: 'mma r0.1 r2.2 k2 amx_bf16 {}': its loops fill no tiles evenly",
                     rows));
+  EXPECT_EQ(refusal("7"),
+            "schedule: 'mma r0.1 r2.2 k2 amx_bf16 7': its blocks have more tiles than there are");
   if (!processor().runs_here) return;
-  EXPECT_EQ(of(find_device(fmt::format("CPU:LLVM:{}", processor().name)), with_rows("7")),
-            expected);
+  EXPECT_EQ(of(find_device(fmt::format("CPU:LLVM:{}", processor().name)), sevens), expected);
 }
 
 TEST_P(MmaOfImages, Multiply) {
@@ -364,6 +376,36 @@ TEST_P(MmaOfImages, Multiply) {
   Device& interp = find_device("INTERP");
   EXPECT_EQ(result_of(device, run_pipeline({kernel(chosen())}, {.target = device.target()})),
             result_of(interp, run_pipeline({kernel("none")}, {.target = interp.target()})));
+}
+
+// A sum of one step has no loop: its tile begins with no zeros from memory, and is stored as it is.
+TEST(MmaTiles, OfOneStepBeginAndEndAsTiles) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const cpu::Compiler& compiler = cpu::llvm_compiler(processor_with(*find_mma("amx_bf16")));
+  const std::string error = error_of([&] { return compiler.key(); });
+  if (error != "no error") GTEST_SKIP() << error;
+  const std::int64_t rows = 64, depth = 32;
+  const UOp m = range(rows, fresh_id().value), n = range(rows, fresh_id().value);
+  const UOp k = range(depth, fresh_id().value, LoopKind::Reduce);
+  const auto factor = [&](int slot, std::int64_t first, std::int64_t second, const UOp& i,
+                          const UOp& j) {
+    return cast(
+        load(place(param(slot, Access::Read, {size(first), size(second)}, dtypes::bf16), {i, j})),
+        dtypes::f32);
+  };
+  const UOp sum = reduce(Op::Add, {factor(1, rows, depth, m, k) * factor(2, depth, rows, k, n), k});
+  const UOp out = place(param(0, Access::Write, {size(rows), size(rows)}), {m, n});
+  const UOp kernel = make(
+      Op::Sink, {over(put(out, sum), {m, n})}, {},
+      KernelArg{Symbol("k"),
+                Symbol("tile r0 32; tile r1 32; tile r1.1 32; mma r0.1 r1.2 k0 amx_bf16; "
+                       "order r1 r0 r1.1 r0.1 r1.2; stage p2 at r1 as r1.1 k0 b1 k0.1 b1.1 k0.2")});
+  const std::string source =
+      compiler.render(run_pipeline({kernel}, {.target = compiler.target()})[0].node());
+  EXPECT_NE(source.find("tilezero"), npos) << source;
+  EXPECT_NE(source.find("tilestored64"), npos) << source;
+  EXPECT_EQ(source.find("vector.to.tile(<256 x float> <"), npos) << source;
 }
 
 TEST(MmaBlocks, FitIntoRegisters) {

@@ -61,6 +61,9 @@ void KernelLoops::mma(const Action& action) {
       std::min<std::int64_t>(shape->rows, action.count > 0 ? 2 : MmaShape::fewest_rows);
   if (rows < fewest || rows > shape->rows || trips % rows != 0 || depth == 0)
     refuse(action, "its loops fill no tiles evenly");
+  const std::int64_t down = trips / rows, across = column->src(0)->lo() / shape->columns;
+  if (shape->rows > 1 && down * across + std::min(down, across) >= shape->registers)
+    refuse(action, "its blocks have more tiles than there are");
   const Node* sum = closer_of(loop(action.name));
   if (!is_product_for(sum, *shape, row.node(), column.node()))
     refuse(action, "it sums no products of what these loops read");
