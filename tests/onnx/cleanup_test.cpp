@@ -74,6 +74,27 @@ TEST(OnnxCleanup, WhatIsAddedToEachChannel) {
   EXPECT_EQ(run(graph, false), (Floats{12, 14, 16, 18, 17, 14, 11, 8}));
 }
 
+// GELU as files have it; the division is one where others read it, or where weights are trained.
+TEST(OnnxCleanup, ADivisionBeforeErfIsAProduct) {
+  const auto graph_of = [](bool is_read_twice) {
+    Graph graph;
+    graph.inputs = {port("x", Type::F32, {1, 1, 2, 2})};
+    graph.outputs = {port("y", Type::F32, {1, 1, 2, 2})};
+    graph.initialisers = {tensor("root", {}, Floats{1.41421356F})};
+    graph.nodes = {node("Div", {"x", "root"}, {"d"}), node("Erf", {"d"}, {"e"}),
+                   node("Mul", {"e", is_read_twice ? "d" : "x"}, {"y"})};
+    return graph;
+  };
+  for (const bool is_read_twice : {false, true})
+    for (const bool trainable : {false, true}) {
+      const Floats y = run(graph_of(is_read_twice), trainable);
+      for (std::size_t i = 0; i < 4; ++i) {
+        const double x = double(i + 1), d = x / std::sqrt(2.0);
+        EXPECT_NEAR(y[i], std::erf(d) * (is_read_twice ? d : x), 1e-6);
+      }
+    }
+}
+
 TEST(OnnxCleanup, AValueThatOthersReadStays) {
   const Graph graph =
       conv_graph({node("Add", {"c", "addend"}, {"a"}), node("Add", {"a", "c"}, {"y"})});

@@ -1,10 +1,8 @@
 // Arithmetic, comparisons, logic and bits, element by element.
 
 #include <limits>
-#include <optional>
 
 #include <fmt/format.h>
-#include <weft/dev/tensor/quotient.h>
 
 #include "arguments.h"
 #include "elements.h"
@@ -62,9 +60,7 @@ Tensor mean(const Call& call) {
 
 Tensor divide(const Call& call) {
   const auto [a, b] = operands(call);
-  if (a.dtype().is_int()) return a.div(b, Tensor::Rounding::Trunc);
-  const std::optional<double> number = call.known_float(1);
-  return number && b.ndim() <= a.ndim() ? quotient(a, *number) : a / b;
+  return a.dtype().is_int() ? a.div(b, Tensor::Rounding::Trunc) : a / b;
 }
 
 Tensor power(const Call& call) {

@@ -1,4 +1,9 @@
-// What the clean-up of graphs asks for: weights with what follows a convolution multiplied in. No file has these.
+// What the clean-up of graphs asks for: weights with what follows a convolution multiplied in, divisions as products. No
+// file has these.
+
+#include <optional>
+
+#include <weft/dev/tensor/quotient.h>
 
 #include "tables.h"
 
@@ -28,8 +33,16 @@ Tensor scaled_bias(const Call& call) {
   return (before * factor(call, 0, 3) + shift).cast(shift.dtype());
 }
 
+// By a product, where the divisor is known.
+Tensor quotient_of(const Call& call) {
+  const Tensor a = call.tensor(0), b = call.tensor(1);
+  const std::optional<double> divisor = call.known_float(1);
+  return divisor && b.ndim() <= a.ndim() ? quotient(a, *divisor) : a / b;
+}
+
 const Op ops[] = {{"Factor", 1, factor_alone},
                   {"Flat", 1, flat},
+                  {"Quotient", 1, quotient_of},
                   {"ScaleShift", 1, scale_shift},
                   {"ScaledBias", 1, scaled_bias}};
 
