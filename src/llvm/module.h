@@ -3,6 +3,10 @@
 
 #include "interface.h"
 
+namespace llvm {
+class Module;
+}
+
 namespace weft::module {
 
 void host(WeftTakeProcessor take, void* to);
@@ -10,6 +14,7 @@ bool compile(const char* source, const WeftLlvmProcessor* processor, WeftTakeTex
 bool link(const WeftLlvmPart* parts, std::size_t count, const WeftLlvmProcessor* processor,
           WeftTakeText take, void* to);
 bool archive(const char* name, const char* object, std::size_t size, WeftTakeText take, void* to);
+void spell_out_casts(llvm::Module& module);
 void frames(const char* file, std::uint64_t address, WeftTakeFrame take, void* to);
 
 }  // namespace weft::module
