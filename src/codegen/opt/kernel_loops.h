@@ -66,6 +66,7 @@ class KernelLoops {
   void prefetch(const Action& action);
   std::vector<const Node*> repeated_inside(const Node* around, const Node* load) const;
   UOp read_ahead(const Action& action, const Node* load) const;
+  std::vector<UOp> next_lines(const Action& action, const Node* load) const;
   void pipeline(const Action& action);
   void batch(const Action& action);
   void online(const Action& action);
@@ -113,6 +114,10 @@ struct SameValue {
   std::vector<UOp> ranges;  // of the other loops
 };
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
+
+// The trip after, where there is one, and what is read at once there: no place is outside of the memory.
+UOp trip_after(const Node* range);
+UOp place_ahead(const Node* load, const Node* range);
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads);
 

@@ -30,20 +30,39 @@ bool is_stored_beside(const Node* store, const Node* load) {
   return false;
 }
 
-// The trip after the last is the last once more: no place is outside of the memory.
-UOp next_place(const Node* place, const Node* range) {
-  const UOp last = UOp(range->src(0)) - 1;
-  const UOp next = where(UOp(range) < last, UOp(range) + 1, last);
-  return substitute(UOp(place), {{range, next}});
-}
-
 bool is_plain(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Loop; }
 bool is_of_tile(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Mma; }
 
+bool is_at_once(const Node* range) {
+  const LoopKind kind = range->arg<RangeArg>().kind;
+  return kind == LoopKind::Vector || kind == LoopKind::Dot;
+}
+
 }  // namespace
 
-// It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, and of tiles, all lines of a
-// trip are announced once the loops are what they will be.
+UOp trip_after(const Node* range) {
+  const UOp last = UOp(range->src(0)) - 1;
+  return where(UOp(range) < last, UOp(range) + 1, last);
+}
+
+// Trips of a tile's loop go on in the next tile.
+UOp place_ahead(const Node* load, const Node* range) {
+  Substitution at{{range, UOp(range) + 1}};
+  for (const Node* own : load->ranges())
+    if (is_at_once(own)) at.emplace(own, const_int(0, own->dtype()));
+  std::vector<UOp> place;
+  for (const Node* part : load->src(0)->src()) place.push_back(substitute(UOp(part), at));
+  const NodeList sizes = storage_of(place[0].node())->dims();
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    const UOp last = UOp(sizes[i]) - 1;
+    if (changes_with(load->src(0)->src(i + 2), range))
+      place[i + 2] = where(place[i + 2] < last, place[i + 2], last);
+  }
+  return make(Op::Index, place);
+}
+
+// It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, of tiles, and in sums it
+// stands before the read itself, once the loops are what they will be.
 void KernelLoops::prefetch(const Action& action) {
   const Node *load = read_named(action, reads()), *range = loop(action.at);
   const bool is_packed = std::ranges::any_of(stages_, [&](const Action& stage) {
@@ -56,10 +75,10 @@ void KernelLoops::prefetch(const Action& action) {
   std::vector<const Node*> stores;
   for (const Node* node : toposort(kernel_.node()))
     if (node->op() == Op::Store && is_stored_beside(node, load)) stores.push_back(node);
-  if (stores.empty()) refuse(action, "nothing is stored in the trip that reads it");
+  if (stores.empty()) return announced_.push_back(action);
   std::vector<UOp> src;
   for (const Node* source : stores[0]->src()) src.emplace_back(source);
-  src.push_back(make(Op::Prefetch, {next_place(load->src(0), range)}));
+  src.push_back(make(Op::Prefetch, {place_ahead(load, range)}));
   replace(stores[0], with_sources(UOp(stores[0]), src));
 }
 

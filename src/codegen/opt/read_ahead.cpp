@@ -1,5 +1,5 @@
-// PREFETCH of many lines: all that the next trip of a loop reads of what is packed, or of the rows of tiles, is announced
-// line by line in the trips of the loops that read.
+// PREFETCH before a read: of what is packed, or of the rows of tiles, all that the next trip of a loop reads is announced line
+// by line in the trips of the loops that read; of others, what stands at the same place there.
 
 #include <algorithm>
 #include <functional>
@@ -9,6 +9,7 @@
 #include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 
 #include "kernel_loops.h"
 #include "mma_kernel.h"
@@ -26,12 +27,6 @@ bool is_repeated(const Node* range) {
   return kind_of(range) == LoopKind::Loop || kind_of(range) == LoopKind::Reduce;
 }
 std::int64_t trips_of(const Node* range) { return range->src(0)->lo(); }
-
-// The trip after the last is the last once more: no place is outside of the memory.
-UOp trip_after(const Node* range) {
-  const UOp last = UOp(range->src(0)) - 1;
-  return where(UOp(range) < last, UOp(range) + 1, last);
-}
 
 // What a trip reads, in the order in which it lies.
 class InTrip {
@@ -83,6 +78,13 @@ Counted counted(const std::vector<const Node*>& loops, std::int64_t lines) {
   return all;
 }
 
+// What is packed, and rows of tiles.
+bool is_of_many_lines(const Node* load) {
+  return storage_of(load->src(0)->src(0))->op() != Op::Param ||
+         std::ranges::any_of(load->ranges(),
+                             [](const Node* range) { return kind_of(range) == LoopKind::Mma; });
+}
+
 }  // namespace
 
 // The loops around what reads, inside of another, that are gone through trip by trip.
@@ -107,6 +109,18 @@ UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
     refuse(action, "it is part of another value, or announced");
   if (!runs_in_order(around)) refuse(action, "trips that follow one another have a next one");
   if (!changes_with(load, around)) refuse(action, "the next trip reads the same");
+  std::vector<UOp> read = list_of(load->src()), place = list_of(load->src(0)->src());
+  std::vector<UOp> memory{place[0]};
+  const std::vector<UOp> places =
+      is_of_many_lines(load) ? next_lines(action, load) : std::vector{place_ahead(load, around)};
+  for (const UOp& ahead : places) memory.push_back(make(Op::Prefetch, {ahead}));
+  place[0] = make(Op::After, memory);
+  read[0] = with_sources(read[0], place);
+  return with_sources(UOp(load), read);
+}
+
+std::vector<UOp> KernelLoops::next_lines(const Action& action, const Node* load) const {
+  const Node* around = loop(action.at);
   std::vector<const Node*> read;
   for (const std::string& name : order_) {
     if (!comes_before(around, loop(name))) continue;
@@ -117,15 +131,13 @@ UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
   const Counted now = counted(repeated_inside(around, load), in_trip.lines());
   const std::int64_t share = in_trip.lines() / now.trips;
   if (share > most_in_trip) refuse(action, "too few trips read so many lines");
-  const UOp place(load->src(0));
-  std::vector<UOp> memory{UOp(place->src(0))}, there = list_of(place->src());
+  std::vector<UOp> lines;
   for (std::int64_t i = 0; i < share; ++i) {
     Substitution at = in_trip.begin_of(now.trip * share + i);
     at.emplace(around, trip_after(around));
-    memory.push_back(make(Op::Prefetch, {substitute(place, at)}));
+    lines.push_back(substitute(UOp(load->src(0)), at));
   }
-  there[0] = make(Op::After, memory);
-  return make(Op::Load, {with_sources(place, there)});
+  return lines;
 }
 
 }  // namespace weft
