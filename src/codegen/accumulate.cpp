@@ -49,10 +49,17 @@ bool are_few_products(const Node* value) {
   return products <= most_behind;
 }
 
+// Into the first of products of matrices that take each other in.
+UOp into_product(const UOp& sum, const UOp& product) {
+  const UOp others = product.src(2);
+  return with_sources(product, {product.src(0), product.src(1),
+                                others->op() == Op::Mma ? into_product(sum, others) : sum});
+}
+
 // A product of matrices, which added to zeros, always takes the sum in. A few products do one by one, which is an addition
 // less, where that keeps nobody waiting.
 UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses, bool is_one_of_many) {
-  if (value->op() == Op::Mma) return with_sources(value, {value.src(0), value.src(1), sum});
+  if (value->op() == Op::Mma) return into_product(sum, value);
   return is_one_of_many && are_few_products(value.node()) ? added_behind(sum, op, value, fuses)
                                                           : added_to(sum, op, value, fuses);
 }

@@ -26,6 +26,8 @@ bool is_vector_range(const Node* node) {
   return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Vector;
 }
 
+bool is_dot_range(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Dot; }
+
 std::uint32_t lanes_of(const Node* range) {
   const Node* size = range->src(0);
   if (!size->is_const() || size->lo() < 1 || size->lo() > DType::most_lanes)
@@ -139,6 +141,8 @@ class Expand {
   std::optional<Line> few_apart(const Node* load) const {
     const Node* place = load->src(0);
     if (place->size() != 3 || load->size() > 2 || load->dtype().is_bool()) return std::nullopt;
+    // `dots` reads what lies between them as well.
+    if (std::ranges::any_of(place->ranges(), is_dot_range)) return std::nullopt;
     const bool is_plain = load->size() == 1 || (*this)[load->src(1)]->dtype().lanes() == 1;
     const auto at = line(place->src(2));
     const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();

@@ -16,9 +16,9 @@ bool is_plain(const Node* range) {
 }
 
 // Two loops of an END, one right inside the other.
-class Pair {
+class TwoLoops {
  public:
-  Pair(const Node* end, const Node* outer, const Node* inner)
+  TwoLoops(const Node* end, const Node* outer, const Node* inner)
       : end_(end),
         outer_(outer),
         inner_(inner),
@@ -82,7 +82,7 @@ UOp joined(UOp end) {
   for (std::size_t i = end->size() - 1; i > 1; --i) {
     const Node *outer = end->src(i - 1), *inner = end->src(i);
     if (!is_plain(outer) || !is_plain(inner)) continue;
-    if (const Pair pair(end.node(), outer, inner); pair.can_join()) end = pair.joined();
+    if (const TwoLoops pair(end.node(), outer, inner); pair.can_join()) end = pair.joined();
   }
   return end;
 }

@@ -56,6 +56,8 @@ constexpr Pass passes[] = {
     {"unroll", unroll, Level::Kernel, Pass::Lowering, "UNROLL and UPCAST ranges to copies"},
     // Before accumulate: reductions whose bodies are vectors get vectors to add to.
     {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},
+    {"dots", dots, Level::Kernel, Pass::Lowering,
+     "DOT ranges to an instruction that multiplies neighbours and adds them up in each lane"},
     {"accumulate", accumulate, Level::Kernel, Pass::Lowering,
      "reductions to registers and loops, shared where they can be"},
     // After accumulate: copies of a reduction have one loop by then.

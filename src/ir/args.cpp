@@ -9,9 +9,9 @@
 namespace weft {
 namespace {
 
-constexpr std::array<std::string_view, 11> loop_kinds{"loop",   "reduce", "thread", "global",
+constexpr std::array<std::string_view, 12> loop_kinds{"loop",   "reduce", "thread", "global",
                                                       "local",  "warp",   "lane",   "upcast",
-                                                      "vector", "unroll", "mma"};
+                                                      "vector", "unroll", "mma",    "dot"};
 constexpr std::array<std::string_view, 5> spaces{"global", "shared", "scratch", "register",
                                                  "constant"};
 constexpr std::array<std::string_view, 4> accesses{"read", "write", "readwrite", "constant"};

@@ -15,6 +15,7 @@
 #include <weft/settings.h>
 
 #include "batch.h"
+#include "dot_schedule.h"
 #include "kernel_loops.h"
 #include "mma_schedule.h"
 #include "nest_choice.h"
@@ -202,6 +203,7 @@ Schedules best_schedules(const Node* kernel, const Target& target, std::size_t m
   if (auto schedule = scan_schedule(kernel, target)) return {{std::move(*schedule)}, {}};
   if (target.vector_bytes == 0)
     return {{share_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
+  if (auto dots = dot_schedule(kernel, target)) return {{std::move(dots->schedule)}, dots->seconds};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
   const bool is_one = nests.size() == 1 && nests[0].is_whole;
   // Threads share what stands around a nest as they do for several.

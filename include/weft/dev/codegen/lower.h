@@ -42,6 +42,9 @@ std::vector<UOp> sections(const std::vector<UOp>& roots, const RewriteOptions& o
 // all their trips.
 std::vector<UOp> fragments(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
+// Products of bytes that a DOT range sums become one instruction, which adds up as many in each of its lanes.
+std::vector<UOp> dots(const std::vector<UOp>& roots, const RewriteOptions& options = {});
+
 // A range along which everything is contiguous, or the same, is split into VECTOR ranges as wide as
 // the target's registers and what is left. NOOPT=1 leaves this out.
 std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options = {});

@@ -33,6 +33,7 @@ enum class LoopKind : std::uint8_t {
   Vector,
   Unroll,
   Mma,  // one instruction for all trips of such loops
+  Dot,  // neighbours whose products an instruction adds up in each lane
 };
 // Whether workers share the trips, one each.
 constexpr bool is_parallel(LoopKind kind) {

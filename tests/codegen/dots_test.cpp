@@ -1,0 +1,141 @@
+// Products of bytes that an instruction adds up in each lane: where the model takes it, that a schedule with it means the same,
+// what code is made of, and, on processors that have it, what it computes.
+
+#include <random>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <weft/dev/base/process.h>
+#include <weft/dev/base/temporary_folder.h>
+#include <weft/dev/codegen/choose.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
+#include <weft/dev/device/mma.h>
+#include <weft/dev/ir/graph.h>
+
+#include "../../src/backends/cpu/compiler.h"
+#include "../support/errors.h"
+#include "../support/guarded.h"
+#include "../support/kernels.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t blocks = 40, depth = 24, lanes = 16, group = 4;
+constexpr auto npos = std::string::npos;
+
+// Two fields of each byte of a matrix, whose rows are lanes of blocks, times a vector; by two sums.
+UOp kernel(std::string_view schedule = {}) {
+  const UOp row = range(blocks, fresh_id().value), lane = range(lanes, fresh_id().value);
+  const auto sum = [&](std::int64_t of) {
+    const UOp field = range(2, fresh_id().value, LoopKind::Reduce),
+              step = range(depth, fresh_id().value, LoopKind::Reduce),
+              at = range(group, fresh_id().value, LoopKind::Reduce);
+    const UOp bytes = load(place(
+        param(1, Access::Read, {size(blocks), size(depth), size(lanes), size(group)}, dtypes::u8),
+        {row, step, lane, at}));
+    const UOp code = make(Op::Shr, {bytes, cast(field, dtypes::u8) * 4}) & 15;
+    const UOp x =
+        load(place(param(2, Access::Read, {size(2), size(2), size(depth * group)}, dtypes::i8),
+                   {size(of), field, step * group + at}));
+    return reduce(Op::Add, {cast(x, dtypes::i32) * cast(code, dtypes::i32), field, step, at});
+  };
+  const UOp out =
+      place(param(0, Access::Write, {size(blocks), size(lanes)}, dtypes::i32), {row, lane});
+  return make(Op::Sink, {over(put(out, sum(1) * 256 + sum(0)), {row, lane})}, {},
+              KernelArg{Symbol("k"), Symbol(std::string(schedule))});
+}
+
+std::vector<std::byte> result_of(Device& device, const UOp& of) {
+  Guarded out(blocks * lanes * sizeof(std::int32_t)), codes(blocks * depth * lanes * group),
+      x(2 * 2 * depth * group);
+  std::mt19937 numbers(5);
+  for (std::uint8_t& byte : codes.as<std::uint8_t>()) byte = static_cast<std::uint8_t>(numbers());
+  for (std::uint8_t& byte : x.as<std::uint8_t>()) byte = static_cast<std::uint8_t>(numbers());
+  const UOp program = run_pipeline({of}, {.target = device.target()})[0];
+  device.load(device.compile(device.render(program.node())))
+      ->run(std::vector<Argument>{{out.data(), 0, out.size()},
+                                  {codes.data(), 0, codes.size()},
+                                  {x.data(), 0, x.size()}},
+            {});
+  return {out.data(), out.data() + out.size()};
+}
+
+class Dots : public testing::TestWithParam<std::string_view> {
+ protected:
+  void SetUp() override {
+    const std::string error = error_of([] { return compiler().key(); });
+    if (error != "no error") GTEST_SKIP() << error;
+  }
+
+  static const cpu::Processor& processor() {
+    return *std::ranges::find(cpu::processors(), GetParam(), &cpu::Processor::name);
+  }
+  static const cpu::Compiler& compiler() { return cpu::llvm_compiler(processor()); }
+
+  static Schedule chosen(const UOp& of, int workers = 1) {
+    Target target = compiler().target();
+    target.machine.workers = workers;
+    const UOp until = run_pipeline_until("optimise", {of}, {.target = target})[0];
+    return choose_schedule(ready_to_schedule(until).node(), target);
+  }
+
+ private:
+  Arena arena_;
+  const InternerScope scope_{arena_};
+};
+
+INSTANTIATE_TEST_SUITE_P(Processors, Dots, testing::Values("x86-64-v4-vnni", "x86-64-v3-vnni"),
+                         [](const auto& info) {
+                           return info.param.ends_with("v4-vnni") ? "avx512" : "avx";
+                         });
+
+TEST_P(Dots, AreWhatTheModelTakes) {
+  const std::string schedule = to_string(chosen(kernel()));
+  for (const char* action : {"vector r1", "upcast k0", "dot k2", "upcast k3", "dot k5"})
+    EXPECT_NE(schedule.find(action), npos) << action << ": " << schedule;
+}
+
+TEST_P(Dots, MeanTheSame) {
+  Device& interp = find_device("INTERP");
+  const std::string schedule = to_string(chosen(kernel()));
+  EXPECT_EQ(result_of(interp, kernel(schedule)), result_of(interp, kernel("none"))) << schedule;
+}
+
+TEST_P(Dots, AreInstructions) {
+  const std::string objdump = find_program({"llvm-objdump-19", "llvm-objdump"});
+  if (objdump.empty()) GTEST_SKIP() << "there is no llvm-objdump";
+  const UOp program = run_pipeline({kernel()}, {.target = compiler().target()})[0];
+  const std::string source = compiler().render(program.node());
+  const TemporaryFolder folder;
+  write_text(folder / "kernel.o", compiler().compile({&source, 1})[0]);
+  const std::string text = run_program({objdump, "-d", "kernel.o"}, folder.path());
+  EXPECT_NE(text.find("vpdpbusd"), npos) << text;
+}
+
+TEST_P(Dots, MultiplyAndAddUp) {
+  if (!processor().runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
+  EXPECT_EQ(result_of(find_device(fmt::format("CPU:LLVM:{}", processor().name)), kernel()),
+            result_of(find_device("INTERP"), kernel("none")));
+}
+
+TEST_P(Dots, AreRefusedWhereThereIsNoInstruction) {
+  const auto refusal = [&](const char* schedule) {
+    return error_of(
+        [&] { return run_pipeline({kernel(schedule)}, {.target = compiler().target()}); });
+  };
+  const std::string vector =
+      GetParam() == "x86-64-v4-vnni" ? "vector r1" : "tile r1 8; vector r1.1";
+  EXPECT_EQ(refusal((vector + "; dot k2; dot k5").c_str()), "no error");
+  const char* few_lanes = "tile r1 4; vector r1.1; dot k2";
+  EXPECT_NE(refusal(few_lanes).find("the device has no such instruction"), npos)
+      << refusal(few_lanes);
+  const std::string two = vector + "; tile k1 2; dot k1.1; dot k2";
+  EXPECT_NE(refusal(two.c_str()).find("there are two of it"), npos) << refusal(two.c_str());
+  const std::string group_of_two = vector + "; tile k2 2; dot k2.1";
+  EXPECT_NE(refusal(group_of_two.c_str()).find("no such instruction"), npos);
+}
+
+}  // namespace
+}  // namespace weft
