@@ -10,6 +10,10 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
+#include <weft/settings.h>
+#include <weft/weft.h>
+#include <weft/settings.h>
+#include <weft/weft.h>
 
 #include "../support/errors.h"
 #include "../support/kernels.h"
@@ -389,6 +393,16 @@ TEST_F(Actions, BringWhatTheNextTripReads) {
   for (const auto& [schedule, expected] : wrong)
     EXPECT_NE(refusal(shares(), schedule).find(expected), std::string::npos)
         << schedule << ": " << refusal(shares(), schedule);
+}
+
+// Rows whose places are read themselves, and rows from the last to the first.
+TEST(ReadsAhead, StayInsideOfMemory) {
+  const Context checked{{"VALIDATE", 1}};
+  const Tensor table = Tensor::rand({4096, 2048}).realize();
+  const Tensor rows = Tensor::randint({2048}, 0, 4096).cast(dtypes::i32).realize();
+  const auto sum = [](const Tensor& of) { return of.softmax(-1).sum().item<float>(); };
+  EXPECT_NEAR(sum(table.index_select(0, rows)), 2048, 0.1);
+  EXPECT_NEAR(sum(table.flip(0)), 4096, 0.1);
 }
 
 // All that a trip of r1 reads of what is packed: 4 columns of 8 numbers, two lines.

@@ -13,6 +13,8 @@
 #include <weft/dev/device/device.h>
 #include <weft/dev/device/mma.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/settings.h>
+#include <weft/weft.h>
 
 #include "../../src/backends/cpu/compiler.h"
 #include "../support/errors.h"
@@ -22,11 +24,11 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t blocks = 40, depth = 24, lanes = 16, group = 4;
+constexpr std::int64_t depth = 24, lanes = 16, group = 4;
 constexpr auto npos = std::string::npos;
 
 // Two fields of each byte of a matrix, whose rows are lanes of blocks, times a vector; by two sums.
-UOp kernel(std::string_view schedule = {}) {
+UOp kernel(std::string_view schedule = {}, std::int64_t blocks = 40) {
   const UOp row = range(blocks, fresh_id().value), lane = range(lanes, fresh_id().value);
   const auto sum = [&](std::int64_t of) {
     const UOp field = range(2, fresh_id().value, LoopKind::Reduce),
@@ -48,6 +50,7 @@ UOp kernel(std::string_view schedule = {}) {
 }
 
 std::vector<std::byte> result_of(Device& device, const UOp& of) {
+  constexpr std::int64_t blocks = 40;
   Guarded out(blocks * lanes * sizeof(std::int32_t)), codes(blocks * depth * lanes * group),
       x(2 * 2 * depth * group);
   std::mt19937 numbers(5);
@@ -97,6 +100,22 @@ TEST_P(Dots, AreWhatTheModelTakes) {
     EXPECT_NE(schedule.find(action), npos) << action << ": " << schedule;
 }
 
+// What comes from beyond a core's own caches is announced, where the next rows are another thread's too.
+TEST_P(Dots, AreReadAhead) {
+  for (const int workers : {1, 2, 16, 64})
+    for (const std::int64_t blocks : {4096, 5000}) {
+      const UOp of = kernel({}, blocks);
+      const std::string schedule = to_string(chosen(of, workers));
+      EXPECT_NE(schedule.find("prefetch p1.1 at r0"), npos) << schedule;
+      EXPECT_EQ(error_of([&] {
+                  run_pipeline({kernel(schedule, blocks)}, {.target = compiler().target()});
+                }),
+                "no error")
+          << schedule;
+    }
+  EXPECT_EQ(to_string(chosen(kernel())).find("prefetch"), npos);
+}
+
 TEST_P(Dots, MeanTheSame) {
   Device& interp = find_device("INTERP");
   const std::string schedule = to_string(chosen(kernel()));
@@ -135,6 +154,57 @@ TEST_P(Dots, AreRefusedWhereThereIsNoInstruction) {
   EXPECT_NE(refusal(two.c_str()).find("there are two of it"), npos) << refusal(two.c_str());
   const std::string group_of_two = vector + "; tile k2 2; dot k2.1";
   EXPECT_NE(refusal(group_of_two.c_str()).find("no such instruction"), npos);
+  EXPECT_NE(refusal("dot r0").find("its trips are not summed"), npos) << refusal("dot r0");
+}
+
+// Products of bytes that are no such groups, or nearly: they mean the same where there is an instruction and where there is none.
+TEST(SumsOfFourBytes, AreWhatTheyAreWhereverTheyLie) {
+  const auto bytes = [](const Shape& shape) {
+    return Tensor::randint(shape, 0, 100).cast(dtypes::u8).realize();
+  };
+  struct Factors {
+    const char* name;
+    Tensor w, x;
+  };
+  const Tensor w = bytes({64, 4}), x = bytes({4}).cast(dtypes::i8).realize();
+  const Factors all[] = {
+      {"as they lie", w, x},
+      {"rows that are not there", bytes({60, 4}).pad({{0, 4}, {0, 0}}), x},
+      {"a number that is not there", w, x.shrink({{0, 3}}).pad({{0, 1}})},
+      {"rows from the fifth", w.roll(5, 0), x},
+      {"rows again", bytes({8, 4}).repeat({8, 1}), x},
+      {"numbers from the third", w, x.roll(3, 0)},
+      {"columns from the third", w.roll(3, 1), x},
+      {"rows from the last", w.flip(0), x},
+      {"decoded by the place", w + Tensor::arange(4).cast(dtypes::u8), x},
+      {"decoded by the row", w + Tensor::arange(64).cast(dtypes::u8).reshape({64, 1}), x},
+      {"joined", bytes({32, 4}).cat({bytes({32, 4})}, 0), x},
+      {"every other row", bytes({128, 4}).index_select(0, Tensor::arange(64).cast(dtypes::i32) * 2),
+       x},
+      {"for several rows", bytes({1, 64, 4}), bytes({32, 1, 4}).cast(dtypes::i8)},
+      {"several kinds of rows", bytes({64, 32, 4}), bytes({64, 1, 4}).cast(dtypes::i8)}};
+  const Context checked{{"VALIDATE", 1}};
+  for (const auto& [name, left, right] : all) {
+    const auto sums = [](const Tensor& a, const Tensor& b) {
+      return (a.cast(dtypes::i32) * b.cast(dtypes::i32)).sum(-1).to_vector<std::int32_t>();
+    };
+    EXPECT_EQ(sums(left, right), sums(left.to("INTERP"), right.to("INTERP"))) << name;
+  }
+}
+
+// Two sums in each trip, of lanes that are outermost.
+TEST(SumsOfFourBytes, MayBeTwo) {
+  const Tensor w = Tensor::randint({64, 1, 4}, 0, 256).cast(dtypes::u8).realize();
+  const Tensor x = Tensor::randint({2, 4}, -9, 9).cast(dtypes::i8).realize();
+  const auto sum = [&](int row, const std::string& device) {
+    return (w.to(device).cast(dtypes::i32) *
+            x.to(device).shrink({{row, row + 1}, {0, 4}}).cast(dtypes::i32))
+        .sum(-1);
+  };
+  const auto both = [&](const std::string& device) {
+    return (sum(0, device) * 3 + sum(1, device)).to_vector<std::int32_t>();
+  };
+  EXPECT_EQ(both("CPU"), both("INTERP"));
 }
 
 }  // namespace

@@ -5,8 +5,10 @@
 #include <vector>
 
 #include <weft/dev/codegen/choose.h>
+#include <weft/dev/codegen/strides.h>
 #include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 
 #include "kernel_loops.h"
 #include "mma_kernel.h"
@@ -32,9 +34,26 @@ std::vector<const Node*> reads_along(const Node* value, const Node* range) {
   return reads;
 }
 
+// By how many elements it moves in each trip, where it is always as many.
+std::optional<std::int64_t> stride_along(const Node* load, const Node* range) {
+  const Node* place = load->src(0);
+  const NodeList sizes = storage_of(place->src(0))->dims();
+  if (load->size() != 1 || !place->src(1)->is_const_int(1) || place->size() != sizes.size() + 2)
+    return std::nullopt;
+  std::int64_t sum = 0, apart = 1;
+  for (std::size_t i = sizes.size(); i-- > 0;) {
+    const Node* index = place->src(i + 2);
+    const auto stride = Strides(slice_of(index, range), range).of(index);
+    if (!stride || !sizes[i]->is_const()) return std::nullopt;
+    sum += *stride * apart;
+    apart *= sizes[i]->lo();
+  }
+  return sum;
+}
+
 bool has_strides(const std::vector<const Node*>& reads, const Node* range, std::int64_t stride) {
   return !reads.empty() && std::ranges::all_of(reads, [&](const Node* read) {
-    return first_step(read, range) == stride;
+    return stride_along(read, range) == stride;
   });
 }
 
@@ -51,9 +70,14 @@ class DotKernel {
   DotKernel(const Node* kernel, const MmaShape& shape)
       : kernel_(kernel), shape_(shape), loops_(UOp(kernel)), names_(loops_.names()) {
     const NodeList ranges = kernel->src(0)->src().subspan(1);
-    for (const Node* range : ranges)
-      if (trips_of(range) % shape.columns == 0 && takes_lanes_along(range)) lanes_ = range;
-    if (lanes_ != nullptr && ranges[0] != lanes_) rows_ = ranges[0];
+    for (const Node* range : ranges) {
+      if (trips_of(range) < 1 || trips_of(range) % shape.columns != 0) continue;
+      dots_ = dots_along(range);
+      if (dots_.empty()) continue;
+      lanes_ = range;
+      if (ranges[0] != range) rows_ = ranges[0];
+      return;
+    }
   }
 
   bool is_one() const { return lanes_ != nullptr; }
@@ -73,7 +97,8 @@ class DotKernel {
     loops.apply(shared);
     schedule_.insert(schedule_.end(), shared.begin(), shared.end());
     is_shared_ = !shared.empty();
-    if (is_decoded && rows_ != nullptr && bytes() > machine.levels[1].bytes) announce(loops);
+    if (is_decoded && rows_ != nullptr && &level_that_holds(machine) > &machine.levels[1])
+      announce(loops);
     return schedule_;
   }
 
@@ -91,8 +116,10 @@ class DotKernel {
       (is_product(node) ? products : others) += trips;
     }
     const double cycles = products * shape_.cycles / machine.fma_ports + others / others_in_cycle;
-    return std::max(cycles / machine.hertz, seconds_to_read(machine)) /
-           (is_shared_ ? machine.workers : 1);
+    const CacheLevel& level = level_that_holds(machine);
+    const double workers = is_shared_ ? machine.workers : 1;
+    return std::max(cycles / machine.hertz / workers,
+                    bytes() / level.bandwidth / (level.is_shared ? 1 : workers));
   }
 
  private:
@@ -100,25 +127,46 @@ class DotKernel {
     return std::ranges::any_of(dots_, [&](const Dot& dot) { return dot.sum->src(0) == node; });
   }
 
-  bool takes_lanes_along(const Node* range) {
-    dots_.clear();
-    for (const Node* node : toposort(kernel_))
-      if (node->op() == Op::Reduce && node->dtype() == shape_.c && !add_dot(node, range))
-        return false;
-    return !dots_.empty();
+  // None where there is another sum.
+  std::vector<Dot> dots_along(const Node* lanes) const {
+    std::vector<Dot> dots;
+    for (const Node* node : toposort(kernel_)) {
+      if (node->op() != Op::Reduce || node->dtype() != shape_.c) continue;
+      const auto dot = dot_of(node, lanes);
+      if (!dot) return {};
+      dots.push_back(*dot);
+    }
+    return dots;
   }
 
-  bool add_dot(const Node* sum, const Node* lanes) {
+  std::optional<Dot> dot_of(const Node* sum, const Node* lanes) const {
     const Node* product = sum->src(0);
-    if (sum->arg<ReduceArg>().op != Op::Add || product->op() != Op::Mul) return false;
+    if (sum->arg<ReduceArg>().op != Op::Add || product->op() != Op::Mul) return std::nullopt;
     const Node *a = converted(product->src(0)), *b = converted(product->src(1));
     if (changes_with(a, lanes)) std::swap(a, b);
     const Dot dot{sum, b};
-    const std::vector<const Node*> reads = reads_along(b, lanes);
-    dots_.push_back(dot);
-    return trips_of(dot.group()) == shape_.group && a->op() == Op::Load && a->dtype() == shape_.a &&
-           b->dtype() == shape_.b && !changes_with(a, lanes) && has_strides({a}, dot.group(), 1) &&
-           has_strides(reads, dot.group(), 1) && has_strides(reads, lanes, shape_.group);
+    const bool are_factors = a->op() == Op::Load && a->dtype() == shape_.a &&
+                             b->dtype() == shape_.b && !changes_with(a, lanes);
+    if (!are_factors || trips_of(dot.group()) != shape_.group || is_used_again(b) ||
+        !has_strides({a}, dot.group(), 1) || !is_in_groups(dot, lanes))
+      return std::nullopt;
+    return dot;
+  }
+
+  // All that changes with the group is read, neighbours as the lanes have them.
+  static bool is_in_groups(const Dot& dot, const Node* lanes) {
+    const std::vector<const Node*> reads = reads_along(dot.codes, lanes),
+                                   parts = elementwise_below({dot.codes});
+    return std::ranges::find(parts, dot.group()) == parts.end() &&
+           reads == reads_along(dot.codes, dot.group()) && has_strides(reads, dot.group(), 1) &&
+           has_strides(reads, lanes, dot.group()->src(0)->lo());
+  }
+
+  // In loops that it does not change with: tiles of products would share it.
+  bool is_used_again(const Node* codes) const {
+    return std::ranges::any_of(kernel_->src(0)->src().subspan(1), [&](const Node* range) {
+      return trips_of(range) != 1 && !changes_with(codes, range);
+    });
   }
 
   std::string name_of(const Node* range) const {
@@ -169,11 +217,11 @@ class DotKernel {
     }
     return bytes;
   }
-  // From the level that holds it.
-  double seconds_to_read(const Machine& machine) const {
+  const CacheLevel& level_that_holds(const Machine& machine) const {
+    const double all = bytes();
     const auto level = std::ranges::find_if(
-        machine.levels, [&](const CacheLevel& each) { return bytes() <= each.bytes; });
-    return bytes() / (level == machine.levels.end() ? machine.levels.back() : *level).bandwidth;
+        machine.levels, [&](const CacheLevel& each) { return all <= each.bytes; });
+    return level == machine.levels.end() ? machine.levels.back() : *level;
   }
 
   const Node* kernel_;

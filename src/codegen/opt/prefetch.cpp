@@ -33,6 +33,12 @@ bool is_stored_beside(const Node* store, const Node* load) {
 bool is_plain(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Loop; }
 bool is_of_tile(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Mma; }
 
+// Whether its indices are read themselves.
+bool reads_to_find(const Node* place) {
+  return std::ranges::any_of(toposort(place->src().subspan(1)),
+                             [](const Node* node) { return node->op() == Op::Load; });
+}
+
 bool is_at_once(const Node* range) {
   const LoopKind kind = range->arg<RangeArg>().kind;
   return kind == LoopKind::Vector || kind == LoopKind::Dot;
@@ -45,20 +51,23 @@ UOp trip_after(const Node* range) {
   return where(UOp(range) < last, UOp(range) + 1, last);
 }
 
-// Trips of a tile's loop go on in the next tile.
+// Trips of a tile's loop go on in the next tile, where the place says where the memory ends.
 UOp place_ahead(const Node* load, const Node* range) {
-  Substitution at{{range, UOp(range) + 1}};
+  const Node* place = load->src(0);
+  const NodeList sizes = storage_of(place->src(0))->dims();
+  const bool may_go_on = place->size() == sizes.size() + 2 && !reads_to_find(place);
+  Substitution at{{range, may_go_on ? UOp(range) + 1 : trip_after(range)}};
   for (const Node* own : load->ranges())
     if (is_at_once(own)) at.emplace(own, const_int(0, own->dtype()));
-  std::vector<UOp> place;
-  for (const Node* part : load->src(0)->src()) place.push_back(substitute(UOp(part), at));
-  const NodeList sizes = storage_of(place[0].node())->dims();
-  for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const UOp last = UOp(sizes[i]) - 1;
-    if (changes_with(load->src(0)->src(i + 2), range))
-      place[i + 2] = where(place[i + 2] < last, place[i + 2], last);
-  }
-  return make(Op::Index, place);
+  std::vector<UOp> parts;
+  for (const Node* part : place->src()) parts.push_back(substitute(UOp(part), at));
+  for (std::size_t i = 0; may_go_on && i < sizes.size(); ++i)
+    if (changes_with(place->src(i + 2), range)) {
+      const UOp last = UOp(sizes[i]) - 1;
+      parts[i + 2] =
+          max(where(parts[i + 2] < last, parts[i + 2], last), const_int(0, last->dtype()));
+    }
+  return make(Op::Index, parts);
 }
 
 // It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, of tiles, and in sums it
@@ -70,12 +79,12 @@ void KernelLoops::prefetch(const Action& action) {
   });
   if (is_packed || std::ranges::any_of(load->ranges(), is_of_tile))
     return announced_.push_back(action);
-  if (!is_plain(range)) refuse(action, "trips that follow one another have a next one");
   if (!changes_with(load, range)) refuse(action, "the next trip reads the same");
   std::vector<const Node*> stores;
   for (const Node* node : toposort(kernel_.node()))
     if (node->op() == Op::Store && is_stored_beside(node, load)) stores.push_back(node);
   if (stores.empty()) return announced_.push_back(action);
+  if (!is_plain(range)) refuse(action, "trips that follow one another have a next one");
   std::vector<UOp> src;
   for (const Node* source : stores[0]->src()) src.emplace_back(source);
   src.push_back(make(Op::Prefetch, {place_ahead(load, range)}));

@@ -195,6 +195,8 @@ void KernelLoops::set_kind(const Action& action) {
     refuse(action, "no device here has warps");
   if (closer->op() == Op::Reduce && is_parallel(action.kind) && action.kind != LoopKind::Local)
     refuse(action, "only the items of a work-group share a reduction");
+  if (closer->op() != Op::Reduce && action.kind == LoopKind::Dot)
+    refuse(action, "its trips are not summed");
   if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
     refuse(action, "its size is not known before it runs");
   set_kind(action.name, action.kind);
