@@ -75,6 +75,8 @@ const std::vector<SettingInfo>& all_settings() {
       {"DEBUG", "0",
        "1: kernels and time of every realize; 2: a line for each kernel, with the line of the "
        "program that made it; 3: its source, and time and size of every pass; 4: the IR after it"},
+      {"DIGITS", "1",
+       "0: vectors times matrices of packed codes in f32 alone, never as products of bytes"},
       {"DUMP", "", "print the IR after this pass only"},
       {"FASTMATH", "0", "1: rewrite floats as if there were no NaN, infinity and -0; fuse a*b + c"},
       {"INTERP_BACKWARD", "0",

@@ -75,7 +75,7 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
       devices += compilation_key(*device, *extra) + ",";
   }
   devices += setting("ALLREDUCE") + "," + setting("IN_PLACE") + ",";
-  devices += setting("LAYOUTS") + "," + setting("WINOGRAD") + ",";
+  devices += setting("LAYOUTS") + "," + setting("WINOGRAD") + "," + setting("DIGITS") + ",";
   devices += setting("WINOGRAD_ERROR") + "," + setting("RECOMPUTE") + ",";
   devices += setting("BEAM");  // a plan keeps what a search has found
   const StructuralHash hash = structural_hash(nodes);

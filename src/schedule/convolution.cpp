@@ -44,25 +44,8 @@ std::optional<Axis> axis_along(const Convolution& of, const Node* tap) {
   return {};
 }
 
-const Node* only_sum(const Node* store) {
-  const Node* found = nullptr;
-  for (const Node* node : toposort(store)) {
-    if (node->op() == Op::Stage || node->op() == Op::After) return nullptr;
-    if (node->op() != Op::Reduce) continue;
-    if (found != nullptr) return nullptr;
-    found = node;
-  }
-  return found;
-}
-
 bool is_read_of_param(const Node* node) {
   return node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Param;
-}
-
-bool has_known_sizes(NodeList ranges) {
-  return std::ranges::all_of(ranges, [](const Node* range) {
-    return range->op() == Op::Range && range->src(0)->is_const();
-  });
 }
 
 }  // namespace

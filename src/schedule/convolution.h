@@ -6,9 +6,9 @@
 
 #include <weft/dev/ir/uop.h>
 
-namespace weft {
+#include "only_sum.h"
 
-using Ranges = std::vector<const Node*>;
+namespace weft {
 
 // A loop of the outputs and one of the sum: what is convolved is read at their sum, and the filter at the latter.
 struct Axis {

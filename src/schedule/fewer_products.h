@@ -5,20 +5,9 @@
 #include <cstdint>
 #include <vector>
 
-#include <weft/dev/ir/uop.h>
+#include "kernel_form.h"
 
 namespace weft {
-
-struct KernelForm {
-  // One of its kernels: PARAMs of other numbers than the kernel's own are memory of the form.
-  struct Part {
-    UOp kernel;
-    bool is_once = false;  // it reads constants alone
-  };
-  std::int32_t params = 0;  // of the kernel itself
-  std::vector<UOp> memory;  // BUFFERs, by the numbers behind those
-  std::vector<Part> parts;  // in the order in which they run
-};
 
 // Outputs of a tile along an axis, and the rounding error of its sums (`expected_error`), at most.
 struct FormLimits {

@@ -12,9 +12,9 @@ constexpr std::size_t never = Flow::nowhere;
 
 // How much memory is needed at each step. Adding to a stretch of steps, and the most of all, take
 // logarithmic time: a tree of maxima, each without what was added to all of its steps at once.
-class Needed {
+class NeededMemory {
  public:
-  explicit Needed(std::size_t steps) {
+  explicit NeededMemory(std::size_t steps) {
     while (size_ < steps) size_ *= 2;
     most_.resize(2 * size_);
     added_.resize(2 * size_);
@@ -200,7 +200,7 @@ class Chooser {
   Price price_;  // what is left of it
   const std::vector<Lifetime> parts_;
   const std::vector<std::vector<std::size_t>> reads_;
-  Needed needed_;
+  NeededMemory needed_;
   std::size_t step_ = 0;  // where most is needed when everything is kept
   std::vector<std::size_t> first_late_;
   std::vector<bool> again_;

@@ -14,6 +14,7 @@
 #include <weft/dev/ir/movement.h>
 #include <weft/settings.h>
 
+#include "digits.h"
 #include "fewer_products.h"
 #include "kernel_slots.h"
 #include "steps.h"
@@ -123,12 +124,19 @@ class Orders {
     const auto seconds = seconds_(kernel, device);
     if (!seconds) return {};
     Best best{*seconds};
-    const auto forms = forms_with_fewer_products(kernel, limits_);
+    const auto forms = forms_of(kernel);
     for (std::size_t i = 0; i < forms.size(); ++i)
       if (const auto taken = seconds_of(forms[i], device);
           taken && *taken < other_gain * best.seconds)
         best = {*taken, static_cast<int>(i)};
     return best;
+  }
+
+  std::vector<KernelForm> forms_of(const UOp& kernel) const {
+    std::vector<KernelForm> forms = forms_with_fewer_products(kernel, limits_);
+    if (!may_have_digits_) return forms;
+    for (KernelForm& form : forms_by_digits(kernel)) forms.push_back(std::move(form));
+    return forms;
   }
 
   std::optional<double> seconds_of(const KernelForm& form, Symbol device) const {
@@ -266,7 +274,7 @@ class Orders {
   }
 
   bool add_form(const Step& step, std::size_t number, std::vector<Step>& steps) {
-    const std::vector<KernelForm> forms = forms_with_fewer_products(step.kernel, limits_);
+    const std::vector<KernelForm> forms = forms_of(step.kernel);
     if (number >= forms.size()) return false;
     const KernelForm& form = forms[number];
     std::vector<std::uint32_t> slots(step.slots);
@@ -294,6 +302,7 @@ class Orders {
   std::map<std::vector<int>, double> by_order_;           // by kernel and the orders of its slots
   std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by the structure of a kernel
   FormLimits limits_{setting_int("WINOGRAD"), setting_int("WINOGRAD_ERROR")};
+  bool may_have_digits_ = setting_int("DIGITS") != 0;
 };
 
 }  // namespace

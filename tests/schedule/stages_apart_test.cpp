@@ -15,7 +15,7 @@
 namespace weft {
 namespace {
 
-Tensor random(const Shape& shape) { return Tensor::randn(shape).realize(); }
+Tensor drawn(const Shape& shape) { return Tensor::randn(shape).realize(); }
 
 bool has_stage(const UOp& kernel) {
   return std::ranges::any_of(toposort(kernel.node()),
@@ -33,8 +33,8 @@ KernelSeconds taking(double with_stage, double without) {
 
 // Small enough to be one kernel: a product of its own for each element of a window would be too much.
 Tensor pooled() {
-  return random({1, 3, 20, 20})
-      .conv2d(random({8, 3, 3, 3}), random({8}), {.padding = 1})
+  return drawn({1, 3, 20, 20})
+      .conv2d(drawn({8, 3, 3, 3}), drawn({8}), {.padding = 1})
       .relu()
       .max_pool2d(3, MaxPoolOptions{.stride = 2, .padding = 1});
 }
@@ -57,7 +57,7 @@ TEST(StagesApart, GetMemoryWhereThatIsFaster) {
 
 // A row that is normalised once, for all columns: the product is a kernel by itself.
 TEST(StagesApart, GetMemoryForAsLongIfTheyAreFilledOnce) {
-  const Tensor x = random({1, 64}), w = random({64, 256});
+  const Tensor x = drawn({1, 64}), w = drawn({64, 256});
   const Tensor tensor = (x / (1 + x.square().sum())).gelu().matmul(w);
   const auto seconds = [](double apart) {
     return [=](const UOp& kernel, Symbol) { return has_stage(kernel) ? 2e-3 : apart / 2; };
@@ -122,7 +122,7 @@ TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
 }
 
 TEST(StagesApart, NoChoiceGivesThemMuchMoreMemoryThanTheRest) {
-  const Tensor q = random({1, 2048, 16}), k = random({1, 2048, 16}), v = random({1, 2048, 16});
+  const Tensor q = drawn({1, 2048, 16}), k = drawn({1, 2048, 16}), v = drawn({1, 2048, 16});
   const Tensor tensor = q.matmul(k.transpose(1, 2)).softmax(-1).matmul(v);
   const Planned planned(tensor, taking(1, 0.01), Choices{.apart = {0, 0}});
   EXPECT_EQ(planned.plan().choices.apart.size(), 0U);
@@ -130,7 +130,7 @@ TEST(StagesApart, NoChoiceGivesThemMuchMoreMemoryThanTheRest) {
 
 // Attention: each score is of a row and a key, so memory for all of them grows with the square.
 TEST(StagesApart, StayWhereTheyTakeMuchMoreMemoryThanTheRest) {
-  const Tensor q = random({1, 2048, 16}), k = random({1, 2048, 16}), v = random({1, 2048, 16});
+  const Tensor q = drawn({1, 2048, 16}), k = drawn({1, 2048, 16}), v = drawn({1, 2048, 16});
   const Tensor tensor = q.matmul(k.transpose(1, 2)).softmax(-1).matmul(v);
   const Planned planned(tensor, taking(1, 0.01));
   EXPECT_EQ(planned.plan().choices.apart.size(), 0U);

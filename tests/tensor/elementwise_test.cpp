@@ -226,14 +226,15 @@ TEST(TensorElementwise, LargeResultsSaturateSmallFloats) {
 
 // As many as fill vectors, with what lies around the ends of each type.
 TEST(TensorElementwise, FloatsSaturateAsIntegersInVectors) {
-  std::vector<double> values{0, -0.0, 0.99, -0.99, 1.5, -1.5, NAN, INFINITY, -INFINITY, 1e300, -1e300};
+  std::vector<double> values{0,   -0.0,     0.99,      -0.99, 1.5,   -1.5,
+                             NAN, INFINITY, -INFINITY, 1e300, -1e300};
   for (const int bits : {7, 8, 15, 16, 31, 32, 63, 64})
     for (const double off : {-1.0, -0.5, 0.0, 0.5, 1.0})
       for (const double sign : {-1.0, 1.0}) values.push_back(sign * (std::ldexp(1.0, bits) + off));
   for (const DType from : {dtypes::f32, dtypes::f64}) {
     const Tensor x = Tensor(values, {.dtype = dtypes::f64}).cast(from).realize();
-    for (const DType to : {dtypes::i8, dtypes::u8, dtypes::i16, dtypes::u16, dtypes::i32, dtypes::u32,
-                           dtypes::i64, dtypes::u64}) {
+    for (const DType to : {dtypes::i8, dtypes::u8, dtypes::i16, dtypes::u16, dtypes::i32,
+                           dtypes::u32, dtypes::i64, dtypes::u64}) {
       const auto bits_of = [&](const Tensor& of) {
         return of.cast(to).realize().to("INTERP").cast(dtypes::i64).to_vector<std::int64_t>();
       };
