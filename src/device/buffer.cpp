@@ -91,7 +91,7 @@ Argument Buffer::argument() { return {memory(), offset_, bytes_}; }
 void Buffer::lend(const std::function<void(const Argument&)>& use) {
   if (!recipe_) {
     use(argument());
-    if (rest_ && is_constant()) rest_();
+    rest();
     return;
   }
   const std::lock_guard lock(making_);

@@ -1,6 +1,7 @@
 #include <weft/dev/engine/realize.h>
 
 #include <algorithm>
+#include <memory>
 #include <set>
 #include <unordered_map>
 
@@ -236,13 +237,19 @@ struct Task {
       needed.push_back(one);
     }
     if (open.empty()) return;
-    const InternerScope scope(arena);
+    const InternerScope scope(*arena);
     const PassOptions options;
     resolved = resolve(needed, options);
     runnable = plan_for(resolved, options.extra);
   }
 
-  Arena arena;
+  // What has been planned is a graph of its own: those that it was made of need not be there while it runs.
+  void forget_graphs() {
+    resolved.roots.clear();
+    arena.reset();
+  }
+
+  std::unique_ptr<Arena> arena = std::make_unique<Arena>();
   std::vector<UOp> results;       // of those that there is nothing to do for
   std::vector<std::size_t> open;  // which are the others
   Resolved resolved;
@@ -258,6 +265,7 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
   std::vector<std::shared_ptr<Buffer>> memory;
   for (const UOp& buffer : made.buffers)
     memory.push_back(buffer.is_null() ? nullptr : memory_of(buffer.node()));
+  task.forget_graphs();
   run(*task.runnable, memory, task.resolved.values,
       callers_of(task.runnable->plan, task.resolved.origins));
   if (CallList* list = CallList::recording())

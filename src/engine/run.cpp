@@ -92,11 +92,24 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
 
 constexpr std::size_t worth_trimming = std::size_t{4} << 20;
 
+// What planning took, and what it has looked at of files, before large constants are packed.
+void forget_planning(const std::vector<std::shared_ptr<Buffer>>& memory) {
+  std::size_t bytes = 0;
+  for (const std::shared_ptr<Buffer>& each : memory)
+    if (each != nullptr && each->is_constant()) bytes += each->bytes();
+  if (bytes < worth_trimming) return;
+  for (const std::shared_ptr<Buffer>& each : memory)
+    if (each != nullptr) each->rest();
+  forget_node_maps();
+  trim_host_memory();
+}
+
 // What kernels make of constants, the largest first: the weights of a file are in memory one at a time, and the largest while
 // there is little else.
 void make_kept(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>>& memory) {
   if (runnable.has_made_kept.exchange(true)) return;
   const Plan& plan = runnable.plan;
+  forget_planning(memory);
   const auto is_constant = [&](std::uint32_t slot) {
     return memory[slot] != nullptr && memory[slot]->is_constant();
   };

@@ -43,6 +43,8 @@ Mapping::Mapping(const std::string& path) {
   void* start =
       ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE, file.number, 0);
   if (start == MAP_FAILED) in.fail_by_errno();
+  // A page at a time: what is forgotten would come back with small neighbours, in pages of megabytes.
+  ::madvise(start, size, MADV_NOHUGEPAGE);
   bytes_ = {static_cast<std::byte*>(start), size};
 }
 

@@ -40,7 +40,18 @@ std::vector<const Node*> postorder(NodeList roots, IsLeaf is_leaf) {
   return order;
 }
 
+std::vector<void (*)()>& maps_of_thread() {
+  thread_local std::vector<void (*)()> all;
+  return all;
+}
+
 }  // namespace
+
+void forget_node_maps() {
+  for (void (*forget)() : maps_of_thread()) forget();
+}
+
+void detail::on_forgetting_node_maps(void (*forget)()) { maps_of_thread().push_back(forget); }
 
 std::vector<const Node*> toposort(NodeList roots) {
   return postorder(roots, [](const Node*) { return false; });

@@ -262,8 +262,10 @@ std::shared_ptr<Model::State> Model::State::open(const std::string& path,
                                                  const LoadOptions& options, bool beside) {
   const auto file = std::make_shared<const Mapping>(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  return std::make_shared<State>(InFile{path}, file, folder.empty() ? "." : folder.string(),
-                                 options, beside);
+  auto state = std::make_shared<State>(InFile{path}, file, folder.empty() ? "." : folder.string(),
+                                       options, beside);
+  file->forget(file->bytes());  // where its weights begin has been looked at
+  return state;
 }
 
 Model Model::load(const std::string& path, const LoadOptions& options) {

@@ -12,8 +12,6 @@
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
 #include <weft/weft.h>
-#include <weft/settings.h>
-#include <weft/weft.h>
 
 #include "../support/errors.h"
 #include "../support/kernels.h"

@@ -41,6 +41,10 @@ class Buffer {
   // What to do after that with foreign bytes that are constant, as long as nobody writes them: their owner may have them
   // elsewhere as well. Not beside a lend().
   void after_lending(std::function<void()> rest) { rest_ = std::move(rest); }
+  // The same at once.
+  void rest() const {
+    if (rest_ && constant_) rest_();
+  }
   void copy_in(std::span<const std::byte> from, std::size_t offset = 0);
   void copy_out(std::span<std::byte> to, std::size_t offset = 0);
   // As many bytes as this has, of a buffer on any device from `offset` on.

@@ -5,11 +5,19 @@
 #include <memory>
 #include <span>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
+
+// Of this thread: memory that maps of nodes keep for those to come.
+void forget_node_maps();
+
+namespace detail {
+void on_forgetting_node_maps(void (*forget)());
+}
 
 // A map from the nodes of one interner to small values, indexed by the nodes' ids: a few
 // nanoseconds for a look-up. The storage is kept per thread and reused, never cleared.
@@ -34,7 +42,8 @@ class NodeMap {
   bool contains(const Node* node) const { return find(node) != nullptr; }
   void set(const Node* node, T value) {
     auto& entries = storage_->entries;
-    if (node->id() >= entries.size()) entries.resize(std::size_t{node->id()} * 2 + 64);
+    // What a vector keeps beyond its size is not touched, and so takes no memory.
+    if (node->id() >= entries.size()) entries.resize(std::size_t{node->id()} + ahead);
     entries[node->id()] = {epoch_, value};
   }
   // False, and no change, where the node was there.
@@ -45,6 +54,8 @@ class NodeMap {
   }
 
  private:
+  static constexpr std::size_t ahead = 1024;  // of the greatest id
+
   struct Entry {
     std::uint32_t epoch = 0;
     T value{};
@@ -53,9 +64,15 @@ class NodeMap {
     std::vector<Entry> entries;
     std::uint32_t epoch = 0;
   };
+  struct Pool {
+    Pool() {
+      detail::on_forgetting_node_maps([] { std::exchange(pool(), {}); });
+    }
+    std::vector<std::unique_ptr<Storage>> free;
+  };
   static std::vector<std::unique_ptr<Storage>>& pool() {
-    thread_local std::vector<std::unique_ptr<Storage>> free;
-    return free;
+    thread_local Pool all;
+    return all.free;
   }
   static std::unique_ptr<Storage> acquire() {
     auto& free = pool();
