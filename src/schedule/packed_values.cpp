@@ -1,6 +1,7 @@
 #include "packed_values.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 
 #include <weft/dev/ir/below.h>
@@ -28,14 +29,13 @@ class PackedValues {
   }
 
   const Values& of(const Node* node) {
-    if (const Values* known = known_.find(node)) return *known;
+    if (const auto known = known_.find(node); known != known_.end()) return known->second;
     Values below;
     if (changes_with(node, row_)) {
       for (const Node* source : node->src()) add(of(source), below);
       if (is_one(node, below)) below = {node};
     }
-    known_.set(node, below);
-    return *known_.find(node);
+    return known_.emplace(node, std::move(below)).first->second;
   }
 
   // What is computed once is computed of one memory. It may take as much as what else would lie there, but for what of that is
@@ -63,7 +63,7 @@ class PackedValues {
 
   const Node* row_;
   Values parts_;
-  NodeMap<Values> known_;
+  std::unordered_map<const Node*, Values> known_;
 };
 
 }  // namespace
