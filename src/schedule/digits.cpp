@@ -33,26 +33,22 @@ constexpr std::int64_t mantissa = 23, most_exponent = 255;
 class ByDigits {
  public:
   ByDigits(const UOp& kernel, const CodedSum& of)
-      : kernel_(kernel), of_(of), values_(packed_values(of)) {
-    for (const Node* node : toposort(kernel.node()))
-      if (node->op() == Op::Param) params_ = std::max(params_, node->arg<ParamArg>().slot + 1);
-  }
+      : maker_(kernel), of_(of), values_(packed_values(of)) {}
 
   KernelForm made() {
-    form_.params = params_;
-    add_memory(dtypes::f32, sizes_of_blocks());
-    add_memory(dtypes::f32, sizes_of_blocks());
+    maker_.add_memory(dtypes::f32, sizes_of_blocks());
+    maker_.add_memory(dtypes::f32, sizes_of_blocks());
     std::vector<UOp> sizes = sizes_of_blocks();
     sizes.push_back(const_int(digits));
     for (const Node* code : of_.codes) sizes.emplace_back(code->src(0));
-    add_memory(dtypes::i8, sizes);
-    if (has_sums()) add_memory(dtypes::f32, sizes_of_blocks());
-    for (const Node* value : values_) form_.parts.push_back({packed(value), true});
-    form_.parts.push_back({powers()});
-    form_.parts.push_back({in_digits()});
-    if (has_sums()) form_.parts.push_back({sums()});
-    form_.parts.push_back({products()});
-    return std::move(form_);
+    maker_.add_memory(dtypes::i8, sizes);
+    if (has_sums()) maker_.add_memory(dtypes::f32, sizes_of_blocks());
+    for (const Node* value : values_) maker_.add(packed(value), true);
+    maker_.add(powers());
+    maker_.add(in_digits());
+    if (has_sums()) maker_.add(sums());
+    maker_.add(products());
+    return maker_.made();
   }
 
  private:
@@ -120,25 +116,8 @@ class ByDigits {
     return sizes;
   }
 
-  std::int32_t add_memory(DType dtype, const std::vector<UOp>& sizes, Space space = Space::Global) {
-    BufferArg arg;
-    arg.id = fresh_id();
-    arg.space = space;
-    form_.memory.push_back(make(Op::Buffer, sizes, dtype, arg));
-    return static_cast<std::int32_t>(form_.memory.size()) - 1;
-  }
-
   UOp place(std::int32_t memory, Access access, const std::vector<UOp>& at) const {
-    const UOp& buffer = form_.memory[static_cast<std::size_t>(memory)];
-    std::vector<UOp> sizes;
-    for (const Node* size : buffer->dims()) sizes.emplace_back(size);
-    if (access == Access::Read && buffer->arg<BufferArg>().space == Space::Constant)
-      access = Access::Constant;
-    std::vector<UOp> src{
-        make(Op::Param, sizes, buffer->dtype(), ParamArg{params_ + memory, access, 0}),
-        const_bool(true)};
-    src.insert(src.end(), at.begin(), at.end());
-    return make(Op::Index, src);
+    return make(Op::Index, joined({maker_.param(memory, access), const_bool(true)}, at));
   }
   UOp read(std::int32_t memory, const std::vector<UOp>& at) const {
     return make(Op::Load, {place(memory, Access::Read, at)});
@@ -149,16 +128,11 @@ class ByDigits {
 
   UOp kernel(const std::vector<UOp>& stores, const std::vector<UOp>& loops,
              std::string_view suffix) const {
-    std::vector<UOp> src{simplify(stores.size() == 1 ? stores[0] : tuple(stores))};
-    src.insert(src.end(), loops.begin(), loops.end());
-    const Symbol name(fmt::format("{}_{}", kernel_->arg<KernelArg>().name.get(), suffix));
-    return make(Op::Sink, {make(Op::End, src)}, {}, KernelArg{name});
+    return maker_.kernel(simplify(stores.size() == 1 ? stores[0] : tuple(stores)), loops, suffix);
   }
 
   static UOp reduced(Op op, const UOp& value, const std::vector<UOp>& loops) {
-    std::vector<UOp> src{value};
-    src.insert(src.end(), loops.begin(), loops.end());
-    return make(Op::Reduce, src, {}, ReduceArg{op, {}});
+    return make(Op::Reduce, joined({value}, loops), {}, ReduceArg{op, {}});
   }
 
   // A value of the matrix, in the order in which it is read: of each row a lane, groups beside each other.
@@ -167,7 +141,7 @@ class ByDigits {
     const std::vector<UOp> at = place_of(value, loops);
     std::vector<UOp> sizes;
     for (const UOp& loop : at) sizes.emplace_back(loop->src(0));
-    const std::int32_t memory = add_memory(value->dtype(), sizes, Space::Constant);
+    const std::int32_t memory = maker_.add_memory(value->dtype(), sizes, Space::Constant);
     packed_.push_back(memory);
     return kernel({stored(memory, at, substitute(UOp(value), loops.by))}, at,
                   fmt::format("packed{}", packed_.size() - 1));
@@ -281,12 +255,10 @@ class ByDigits {
     return kernel({store}, {loops.rows, loops.lane}, "products");
   }
 
-  const UOp& kernel_;
+  FormMaker maker_;
   const CodedSum& of_;
   std::vector<const Node*> values_;
   std::vector<std::int32_t> packed_;  // the memory of each
-  std::int32_t params_ = 0;
-  KernelForm form_;
 };
 
 }  // namespace

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <functional>
 
-#include <fmt/format.h>
 #include <weft/dev/ir/below.h>
 #include <weft/dev/rules/symbolic.h>
 
@@ -64,14 +63,12 @@ Toom toom_for(const Tile& tile) {
 class Maker {
  public:
   Maker(const UOp& kernel, const Convolution& of, const Tile& tile)
-      : kernel_(kernel),
+      : maker_(kernel),
         of_(of),
         tile_(tile),
         products_(tile.outputs + tile.taps - 1),
         toom_(toom_for(tile)),
         channels_(of.channels()) {
-    for (const Node* node : toposort(kernel.node()))
-      if (node->op() == Op::Param) params_ = std::max(params_, node->arg<ParamArg>().slot + 1);
     for (const Node* loop : of.loops()) {
       if (changes_with(of.input, loop)) input_loops_.push_back(loop);
       if (changes_with(of.filter, loop)) filter_loops_.push_back(loop);
@@ -83,12 +80,11 @@ class Maker {
     add_memory(loops_of_filter(), is_constant ? Space::Constant : Space::Global);
     add_memory(loops_of_input(), Space::Global);
     add_memory(of_.loops(), Space::Global);
-    form_.params = params_;
-    form_.parts.push_back({filters(), is_constant});
-    form_.parts.push_back({inputs()});
-    form_.parts.push_back({products()});
-    form_.parts.push_back({outputs()});
-    return std::move(form_);
+    maker_.add(filters(), is_constant);
+    maker_.add(inputs());
+    maker_.add(products());
+    maker_.add(outputs());
+    return maker_.made();
   }
 
  private:
@@ -112,24 +108,10 @@ class Maker {
   void add_memory(const Ranges& loops, Space space) {
     std::vector<UOp> sizes(of_.axes.size(), const_int(products_));
     for (const Node* loop : loops) sizes.push_back(const_int(trips(loop)));
-    BufferArg arg;
-    arg.id = fresh_id();
-    arg.space = space;
-    form_.memory.push_back(make(Op::Buffer, sizes, dtypes::f32, arg));
+    maker_.add_memory(dtypes::f32, sizes, space);
   }
 
-  UOp param(Memory memory, Access access) const {
-    const UOp& buffer = form_.memory[memory];
-    const bool is_kept = buffer->arg<BufferArg>().space == Space::Constant && !writes(access);
-    const ParamArg arg{params_ + static_cast<std::int32_t>(memory),
-                       is_kept ? Access::Constant : access, 0};
-    return make(Op::Param, sizes_of_buffer(buffer), dtypes::f32, arg);
-  }
-  static std::vector<UOp> sizes_of_buffer(const UOp& buffer) {
-    std::vector<UOp> sizes;
-    for (const Node* size : buffer->dims()) sizes.emplace_back(size);
-    return sizes;
-  }
+  UOp param(Memory memory, Access access) const { return maker_.param(memory, access); }
 
   // Loops of a part's own, for those of the kernel.
   Substitution fresh(const Ranges& loops, LoopKind kind = LoopKind::Loop) const {
@@ -154,10 +136,9 @@ class Maker {
 
   UOp sink(const UOp& effect, const Ranges& loops, const Substitution& own,
            std::string_view suffix) const {
-    std::vector<UOp> src{effect};
-    for (const Node* loop : loops) src.push_back(own.at(loop));
-    const Symbol name(fmt::format("{}_{}", kernel_->arg<KernelArg>().name.get(), suffix));
-    return make(Op::Sink, {make(Op::End, src)}, {}, KernelArg{name});
+    std::vector<UOp> trips;
+    for (const Node* loop : loops) trips.push_back(own.at(loop));
+    return maker_.kernel(effect, trips, suffix);
   }
 
   // Every product's value to its place.
@@ -222,7 +203,7 @@ class Maker {
   UOp products() const {
     const Ranges loops = of_.loops();
     Substitution own = fresh(loops);
-    std::vector<UOp> number, sum{UOp()}, src{UOp()};
+    std::vector<UOp> number, sum{UOp()};
     for (std::size_t a = 0; a < of_.axes.size(); ++a)
       number.push_back(range(products_, fresh_id().value));
     for (const auto& [loop, with] : fresh(channels_, LoopKind::Reduce)) own.emplace(loop, with);
@@ -232,12 +213,12 @@ class Maker {
     };
     sum[0] = read(Inputs, loops_of_input()) * read(Filters, loops_of_filter());
     const UOp value = sum.size() == 1 ? sum[0] : make(Op::Reduce, sum, {}, ReduceArg{Op::Add, {}});
-    src[0] = make(Op::Store, {place(param(Products, Access::Write), number, loops, own), value}, {},
-                  StoreArg{});
-    src.insert(src.end(), number.begin(), number.end());
-    for (const Node* loop : loops) src.push_back(own.at(loop));
-    const Symbol name(fmt::format("{}_products", kernel_->arg<KernelArg>().name.get()));
-    return make(Op::Sink, {make(Op::End, src)}, {}, KernelArg{name});
+    const UOp store =
+        make(Op::Store, {place(param(Products, Access::Write), number, loops, own), value}, {},
+             StoreArg{});
+    std::vector<UOp> trips = number;
+    for (const Node* loop : loops) trips.push_back(own.at(loop));
+    return maker_.kernel(store, trips, "products");
   }
 
   UOp outputs() const {
@@ -270,7 +251,7 @@ class Maker {
   UOp guarded(const UOp& store, const UOp& valid) const {
     if (valid->is_const_int(1)) return store;
     Substitution by;
-    const std::int32_t products = params_ + static_cast<std::int32_t>(Products);
+    const std::int32_t products = param(Products, Access::Read)->arg<ParamArg>().slot;
     for (const Node* node : toposort(store.node())) {
       if (node->op() != Op::Index || node->src(0)->op() != Op::Param) continue;
       if (node->src(0)->arg<ParamArg>().slot == products) continue;
@@ -282,14 +263,12 @@ class Maker {
     return substitute(store, by);
   }
 
-  const UOp& kernel_;
+  FormMaker maker_;
   const Convolution& of_;
   Tile tile_;
   std::int64_t products_;
   Toom toom_;
   Ranges channels_, input_loops_, filter_loops_;
-  std::int32_t params_ = 0;
-  KernelForm form_;
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <weft/dev/ir/uop.h>
@@ -17,6 +19,25 @@ struct KernelForm {
   std::int32_t params = 0;  // of the kernel itself
   std::vector<UOp> memory;  // BUFFERs, by the numbers behind those
   std::vector<Part> parts;  // in the order in which they run
+};
+
+// A form while it is made.
+class FormMaker {
+ public:
+  explicit FormMaker(const UOp& kernel);
+
+  // Its number, which kernels of the form know it by.
+  std::int32_t add_memory(DType dtype, const std::vector<UOp>& sizes, Space space = Space::Global);
+  UOp param(std::int32_t memory, Access access) const;
+  // With the name of the whole and a suffix.
+  UOp kernel(const UOp& effect, const std::vector<UOp>& loops, std::string_view suffix) const;
+  void add(UOp part, bool is_once = false) { form_.parts.push_back({std::move(part), is_once}); }
+
+  KernelForm made() { return std::move(form_); }
+
+ private:
+  Symbol name_;
+  KernelForm form_;
 };
 
 }  // namespace weft

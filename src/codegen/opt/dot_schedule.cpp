@@ -237,7 +237,12 @@ class DotKernel {
 }  // namespace
 
 std::optional<MmaSchedule> dot_schedule(const Node* kernel, const Target& target) {
-  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return std::nullopt;
+  const auto may_be_dot = [](const Node* node) {
+    return node->op() == Op::Reduce && node->dtype() == dtypes::i32;
+  };
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End ||
+      std::ranges::none_of(toposort(kernel), may_be_dot))
+    return std::nullopt;
   for (const MmaShape& shape : target.mma) {
     if (shape.rows > 1 || shape.depth != shape.group || shape.c != dtypes::i32) continue;
     DotKernel dots(kernel, shape);
