@@ -101,7 +101,10 @@ std::unique_ptr<llvm::Module> parsed(const char* source, const llvm::TargetMachi
 }
 
 Bytes emitted(llvm::Module& module, llvm::TargetMachine& machine) {
-  if (machine.getTargetTriple().isX86()) spell_out_casts(module);
+  if (machine.getTargetTriple().isX86()) {
+    spell_out_casts(module);
+    choose_largest_by_range(module, machine);
+  }
   optimise(module, machine);
   Bytes object;
   llvm::raw_svector_ostream out(object);

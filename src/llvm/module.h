@@ -5,7 +5,8 @@
 
 namespace llvm {
 class Module;
-}
+class TargetMachine;
+}  // namespace llvm
 
 namespace weft::module {
 
@@ -15,6 +16,7 @@ bool link(const WeftLlvmPart* parts, std::size_t count, const WeftLlvmProcessor*
           WeftTakeText take, void* to);
 bool archive(const char* name, const char* object, std::size_t size, WeftTakeText take, void* to);
 void spell_out_casts(llvm::Module& module);
+void choose_largest_by_range(llvm::Module& module, const llvm::TargetMachine& machine);
 void frames(const char* file, std::uint64_t address, WeftTakeFrame take, void* to);
 
 }  // namespace weft::module

@@ -1,0 +1,101 @@
+// The larger of two floats on the CPU: numbers, zeros of both signs, infinities and NaN, in as many lanes as registers and
+// parts of them have.
+
+#include <cmath>
+#include <limits>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/device/device.h>
+
+#include "../support/kernels.h"
+
+namespace weft {
+namespace {
+
+template <class T>
+std::vector<T> special_values() {
+  using Limits = std::numeric_limits<T>;
+  return {T(0),
+          -T(0),
+          T(1),
+          T(-1),
+          T(1.5),
+          Limits::infinity(),
+          -Limits::infinity(),
+          Limits::quiet_NaN(),
+          Limits::denorm_min(),
+          -Limits::denorm_min(),
+          Limits::max(),
+          Limits::lowest()};
+}
+
+// As ops.def has MAX.
+template <class T>
+T larger(T a, T b) {
+  if (std::isnan(a) || std::isnan(b)) return std::numeric_limits<T>::quiet_NaN();
+  if (a == b) return std::signbit(a) ? b : a;
+  return a < b ? b : a;
+}
+
+class Largest : public testing::TestWithParam<std::int64_t> {
+ protected:
+  // Of each pair of a and b; the lanes side by side.
+  template <class T>
+  static void compare(DType dtype) {
+    const std::int64_t lanes = GetParam();
+    std::vector<T> a, b;
+    for (const T x : special_values<T>())
+      for (const T y : special_values<T>()) {
+        a.push_back(x);
+        b.push_back(y);
+      }
+    while (static_cast<std::int64_t>(a.size()) % lanes != 0) {
+      a.push_back(T(2));
+      b.push_back(T(3));
+    }
+    const auto count = static_cast<std::int64_t>(a.size());
+    const UOp i = range(count, fresh_id().value);
+    const auto read = [&](int slot) {
+      return load(place(param(slot, Access::Read, {size(count)}, dtype), {i}));
+    };
+    const UOp out = place(param(0, Access::Write, {size(count)}, dtype), {i});
+    const std::string schedule =
+        lanes == 1 ? "none" : fmt::format("tile r0 {}; vector r0.1", lanes);
+    const UOp kernel = make(Op::Sink, {over(put(out, max(read(1), read(2))), {i})}, {},
+                            KernelArg{Symbol("k"), Symbol(schedule)});
+    Device& device = find_device("CPU:LLVM");
+    const UOp program = run_pipeline({kernel}, {.target = device.target()})[0];
+    std::vector<T> found(a.size());
+    const auto argument = [](std::vector<T>& values) {
+      return Argument{reinterpret_cast<std::byte*>(values.data()), 0, values.size() * sizeof(T)};
+    };
+    device.load(device.compile(device.render(program.node())))
+        ->run(std::vector{argument(found), argument(a), argument(b)}, {});
+    for (std::size_t at = 0; at < found.size(); ++at) {
+      const T expected = larger(a[at], b[at]);
+      const auto known = [](T value) {
+        return std::tuple(std::isnan(value), std::isnan(value) ? T(0) : value,
+                          !std::isnan(value) && std::signbit(value));
+      };
+      EXPECT_EQ(known(found[at]), known(expected)) << a[at] << " and " << b[at];
+    }
+  }
+
+ private:
+  Arena arena_;
+  const InternerScope scope_{arena_};
+};
+
+TEST_P(Largest, OfTwoInF32) { compare<float>(dtypes::f32); }
+TEST_P(Largest, OfTwoInF64) { compare<double>(dtypes::f64); }
+
+INSTANTIATE_TEST_SUITE_P(Lanes, Largest, testing::Values(1, 2, 4, 8, 16, 32, 64),
+                         testing::PrintToStringParamName());
+
+}  // namespace
+}  // namespace weft
