@@ -66,7 +66,7 @@ class NodeMap {
   };
   struct Pool {
     Pool() {
-      detail::on_forgetting_node_maps([] { std::exchange(pool(), {}); });
+      detail::on_forgetting_node_maps([] { pool().clear(); });
     }
     std::vector<std::unique_ptr<Storage>> free;
   };
