@@ -1,4 +1,9 @@
 #include <weft/dev/codegen/decompose.h>
+
+#include <algorithm>
+
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
 namespace weft {
@@ -10,9 +15,27 @@ const RuleSet& decompositions() {
   return rules;
 }
 
+namespace {
+
+// Whether the kernel multiplies such numbers by an instruction.
+bool multiplies(const std::vector<UOp>& roots, KindSet kinds) {
+  return std::ranges::any_of(toposort(nodes_of(roots)), [&](const Node* node) {
+    return node->op() == Op::Mma && kinds.contains(node->src(0)->dtype().kind());
+  });
+}
+
+}  // namespace
+
 std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& options) {
   static const RuleSet rules{"decompose", {&decompositions(), &fold_rules()}};
-  return rewrite(roots, rules, options);
+  const auto* target = options.context.get<Target>();
+  if (target == nullptr || target->rounds == KindSet{} || multiplies(roots, target->rounds))
+    return rewrite(roots, rules, options);
+  Target exact = *target;
+  exact.rounds = {};
+  RewriteOptions exactly = options;
+  exactly.context = &exact;
+  return rewrite(roots, rules, exactly);
 }
 
 }  // namespace weft

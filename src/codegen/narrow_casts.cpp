@@ -128,21 +128,25 @@ bool fits_f32(DType dtype) {
 }
 
 // Casts of other dtypes go by way of bits: rules would join two casts to one that no instruction does.
-bool is_instruction(const Match& m, DType narrow, DType other) {
+bool is_instruction(const Match& m, KindSet Target::* known, DType narrow, DType other) {
   const auto* target = m.context<Target>();
-  return target != nullptr && other.kind() == Kind::F32 && target->converts.contains(narrow.kind());
+  return target != nullptr && other.kind() == Kind::F32 && (target->*known).contains(narrow.kind());
 }
 
 UOp widen(const Match& m) {
   const UOp value(m.root()->src(0));
   const DType to = m.root()->dtype();
-  return is_instruction(m, value->dtype(), to) ? UOp() : cast(f32_from_narrow(value), to);
+  return is_instruction(m, &Target::converts, value->dtype(), to)
+             ? UOp()
+             : cast(f32_from_narrow(value), to);
 }
 
 UOp round_to_narrow(const Match& m) {
   const UOp value(m.root()->src(0));
   const DType from = value->dtype(), to = m.root()->dtype();
-  if (is_instruction(m, to, from)) return {};
+  if (is_instruction(m, &Target::converts, to, from) ||
+      is_instruction(m, &Target::rounds, to, from))
+    return {};
   const bool fits = fits_f32(from) || is_narrow(from);
   const DType f32 = dtypes::f32.vec(from.lanes());
   return narrow_from_f32(fits ? cast(value, f32) : odd_f32_from(value), to);

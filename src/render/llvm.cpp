@@ -270,7 +270,7 @@ class LlvmSource : LlvmWriter {
     if (from.kind() == Kind::F16 && to.kind() == Kind::F32) {
       const std::string half = add("bitcast {} {} to {}", llvm_type(from), value, llvm_half(from));
       name(node, add("fpext {} {} to {}", llvm_half(from), half, llvm_type(to)));
-    } else if (from.kind() == Kind::F32 && to.kind() == Kind::F16) {
+    } else if (from.kind() == Kind::F32 && (to.kind() == Kind::F16 || to.kind() == Kind::BF16)) {
       const std::string half = add("fptrunc {} {} to {}", llvm_type(from), value, llvm_half(to));
       name(node, add("bitcast {} {} to {}", llvm_half(to), half, llvm_type(to)));
     } else {

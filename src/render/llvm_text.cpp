@@ -105,7 +105,8 @@ std::string llvm_type(DType dtype) {
 }
 
 std::string llvm_half(DType dtype) {
-  return dtype.lanes() == 1 ? "half" : fmt::format("<{} x half>", dtype.lanes());
+  const std::string_view scalar = dtype.kind() == Kind::BF16 ? "bfloat" : "half";
+  return dtype.lanes() == 1 ? std::string(scalar) : fmt::format("<{} x {}>", dtype.lanes(), scalar);
 }
 
 std::string llvm_memory_type(DType dtype) { return llvm_type(memory_of(dtype)); }

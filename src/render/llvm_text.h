@@ -9,7 +9,7 @@
 namespace weft {
 
 std::string llvm_type(DType dtype);
-std::string llvm_half(DType dtype);  // of f16 as LLVM computes with it
+std::string llvm_half(DType dtype);  // of f16 and bf16 as LLVM computes with them
 std::string llvm_memory_type(DType dtype);
 std::string llvm_constant(const Node* node);  // a CONST, or a STACK of them
 std::string llvm_zero(DType dtype);

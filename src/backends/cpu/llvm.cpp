@@ -28,6 +28,7 @@ class LlvmCompiler final : public Compiler {
     Target target = target_of(processor_);
     target.vector_bytes = processor_.vector_bytes;
     if (processor_.has_halves) target.converts = {Kind::F16};
+    if (processor_.rounds_bf16) target.rounds = {Kind::BF16};
     target.machine = machine();
     for (const MmaShape& shape : mma_shapes())
       if (std::ranges::find(processor_.products, shape.feature) != processor_.products.end())

@@ -59,18 +59,18 @@ std::array<Processor, 9> all_processors() {
                              riscv = "riscv64-unknown-linux-gnu";
   // clang-format off
   return {{
-      // name            triple model             features                    bytes         FMA                        halves                      products runs here                        like this
-      {"native",         "",    "",               "",                         native_bytes, is_arm || WEFT_HAS("fma"), is_arm || WEFT_HAS("f16c"), here,   true,                            true},
-      {"x86-64-v2",      x86,   "x86-64-v2",      "",                         16,           false,                     false,                      none,   WEFT_HAS("x86-64-v2"),           is_x86},
-      {"x86-64-v3",      x86,   "x86-64-v3",      "",                         32,           true,                      true,                       none,   WEFT_HAS("x86-64-v3"),           is_x86},
-      {"x86-64-v3-vnni", x86,   "x86-64-v3",      "+avxvnni",                 32,           true,                      true,                       narrow, WEFT_HAS("x86-64-v3") && WEFT_HAS("avxvnni"), is_x86},
-      {"x86-64-v4",      x86,   "x86-64-v4",      "",                         64,           true,                      true,                       none,   WEFT_HAS("x86-64-v4"),           is_x86},
-      {"x86-64-v4-vnni", x86,   "x86-64-v4",      "+avx512vnni,+avx512bf16",  64,           true,                      true,                       wide,   WEFT_HAS("x86-64-v4") && dots,   is_x86},
-      {"sapphirerapids", x86,   "sapphirerapids", "",                         64,           true,                      true,                       tiled,  tiles && WEFT_HAS("avx512fp16"), is_x86},
-      {"aarch64",        arm,   "generic",        "",                         16,           true,                      true,                       none,   is_arm,                          is_arm},
+      // name            triple model             features                    bytes         FMA                        halves                      bf16                    products runs here                        like this
+      {"native",         "",    "",               "",                         native_bytes, is_arm || WEFT_HAS("fma"), is_arm || WEFT_HAS("f16c"), WEFT_HAS("avx512bf16"), here,   true,                            true},
+      {"x86-64-v2",      x86,   "x86-64-v2",      "",                         16,           false,                     false,                      false,                  none,   WEFT_HAS("x86-64-v2"),           is_x86},
+      {"x86-64-v3",      x86,   "x86-64-v3",      "",                         32,           true,                      true,                       false,                  none,   WEFT_HAS("x86-64-v3"),           is_x86},
+      {"x86-64-v3-vnni", x86,   "x86-64-v3",      "+avxvnni",                 32,           true,                      true,                       false,                  narrow, WEFT_HAS("x86-64-v3") && WEFT_HAS("avxvnni"), is_x86},
+      {"x86-64-v4",      x86,   "x86-64-v4",      "",                         64,           true,                      true,                       false,                  none,   WEFT_HAS("x86-64-v4"),           is_x86},
+      {"x86-64-v4-vnni", x86,   "x86-64-v4",      "+avx512vnni,+avx512bf16",  64,           true,                      true,                       true,                   wide,   WEFT_HAS("x86-64-v4") && dots,   is_x86},
+      {"sapphirerapids", x86,   "sapphirerapids", "",                         64,           true,                      true,                       true,                   tiled,  tiles && WEFT_HAS("avx512fp16"), is_x86},
+      {"aarch64",        arm,   "generic",        "",                         16,           true,                      true,                       false,                  none,   is_arm,                          is_arm},
       // What Linux distributions are made for: libraries are compiled for it, no code is loaded. It has no vectors:
       // LLVM makes scalars of ours.
-      {"riscv64",        riscv, "generic",        "+m,+a,+f,+d,+c",           16,           true,                      false,                      none,   false,                           false},
+      {"riscv64",        riscv, "generic",        "+m,+a,+f,+d,+c",           16,           true,                      false,                      false,                  none,   false,                           false},
   }};
   // clang-format on
 }

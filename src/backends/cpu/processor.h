@@ -15,6 +15,7 @@ struct Processor {
   int vector_bytes;
   bool has_fma;
   bool has_halves;                         // it casts f16 from and to f32
+  bool rounds_bf16;                        // f32 to it, by an instruction
   std::vector<std::string_view> products;  // of matrices: the features of MmaShape that it has
   bool runs_here;
   bool is_like_this;  // of the same kind: what it runs might run here

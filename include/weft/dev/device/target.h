@@ -15,9 +15,11 @@ struct Target {
   // Kernels become programs first: loops in order, flat indices, chosen widths. Otherwise the device
   // takes them as they were scheduled, like the reference.
   bool lowered = false;
-  OpSet ops = {};                  // the elementwise ops it has
-  KindSet kinds = {};              // the scalars it computes in; others only lie in memory
-  KindSet converts = {};           // and of those, what is cast from and to f32 by an instruction
+  OpSet ops = {};         // the elementwise ops it has
+  KindSet kinds = {};     // the scalars it computes in; others only lie in memory
+  KindSet converts = {};  // and of those, what is cast from and to f32 by an instruction
+  // What f32 is rounded to by an instruction that takes denormals as zero: beside products of it that do so too.
+  KindSet rounds = {};
   int vector_bytes = 0;            // of a vector register; 0 where values are scalars
   std::vector<MmaShape> mma = {};  // products of matrices that are one instruction
   std::size_t scratch_bytes = std::size_t{1} << 20;  // memory of its own that a kernel may have
