@@ -147,6 +147,15 @@ MmaFactor MmaKernel::factor(const Node* changing) const {
   return {};
 }
 
+std::vector<MmaFactor> MmaKernel::beside_sums(const MmaWay& way) const {
+  std::vector<MmaFactor> found;
+  for (const auto& [name, load] : loops_.reads())
+    if (!depends_on(sum_->src(0), load) && changes_with(load, way.row_range) &&
+        stride_of(load, way.column_range) == 1)
+      found.push_back({name, load});
+  return found;
+}
+
 const Node* MmaKernel::range_of(const std::string& name) const {
   for (const NamedLoop& loop : loops_.names())
     if (loop.name == name) return loop.range;

@@ -55,6 +55,9 @@ class MmaKernel {
   // Those that may be, for each instruction.
   std::vector<MmaWay> ways() const;
 
+  // Reads of what is computed with the sums, row by row along the columns.
+  std::vector<MmaFactor> beside_sums(const MmaWay& way) const;
+
   // What is not cut yet; null for other names.
   const Node* range_of(const std::string& name) const;
   // Trips of a loop, with those that fill up its last block.

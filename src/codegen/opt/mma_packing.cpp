@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
@@ -12,6 +13,7 @@ namespace {
 constexpr double most_scratch = 0.5;                              // for what is packed of columns
 constexpr double most_of_rows = 0.25, most_of_rows_alone = 0.75;  // and of rows
 constexpr double most_of_cache = 0.75;                            // for what stays of columns
+constexpr double least_of_near = 1.0 / 3;                         // of the first, for a group
 constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, which others share
 constexpr std::int64_t bytes_near = 1024;                         // of rows that follow one another
 constexpr double cycles_of_far_rows = 4, cycles_in_one_set = 16;  // more for a tile of them
@@ -24,12 +26,14 @@ double bytes_in_block(const MmaKernel& kernel, const MmaWay& way, const Node* lo
   return kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
 }
 
+double bytes_of_rows(const MmaKernel& kernel, const MmaWay& way) {
+  return bytes_in_block(kernel, way, way.a.load) * kernel.trips_of(way, way.row);
+}
+
 // Whether all rows stay in a core's own cache.
 bool rows_stay(const MmaKernel& kernel, const MmaWay& way) {
   const auto& levels = kernel.target().machine.levels;
-  return levels.size() >= 3 &&
-         bytes_in_block(kernel, way, way.a.load) * kernel.trips_of(way, way.row) <=
-             levels[levels.size() - 2].bytes / 2;
+  return levels.size() >= 3 && bytes_of_rows(kernel, way) <= levels[levels.size() - 2].bytes / 2;
 }
 
 class Packing {
@@ -43,11 +47,12 @@ class Packing {
       draft.actions.push_back(once(b, "b1", true));
       draft.cycles += cycles_to_stream_again();
       const double streaming = cycles_to_stream();
-      if (!announces_columns()) {
-        draft.cycles += streaming;
+      const auto announced = announced_columns();
+      if (announced) {
+        draft.cycles = std::max(draft.cycles, streaming) + streaming / announced->trips;
+        draft.actions.push_back({.type = Action::Prefetch, .name = b.name, .at = announced->loop});
       } else {
-        draft.cycles = std::max(draft.cycles, streaming);
-        draft.actions.push_back({.type = Action::Prefetch, .name = b.name, .at = way_.column});
+        draft.cycles += streaming;
       }
       return;
     }
@@ -64,11 +69,12 @@ class Packing {
     const auto together = static_cast<double>(way_.together);
     if (is_kept(a.load)) {
       draft.actions.push_back(once(a, "b0", false));
+      draft.cycles += cycles_to_stream_rows();
       return true;
     }
     if (has_regions && are_windows()) return keep_region(1 / together, draft);
     if (!need_packing()) {
-      draft.cycles += cycles_far_apart();
+      draft.cycles += cycles_far_apart() + cycles_to_read_again();
       if (announces_rows())
         draft.actions.push_back({.type = Action::Prefetch, .name = a.name, .at = way_.row});
       return true;
@@ -214,16 +220,46 @@ class Packing {
     return kernel_.elements_of(load, way_) * kernel_.trips_of(way_, way_.column) *
            static_cast<double>(load->dtype().bytes());
   }
+  // With those of other loops.
+  double in_all_loops(double bytes, const MmaFactor& factor, const Node* own) const {
+    for (const std::string& name : other_loops_of(factor, own))
+      bytes *= kernel_.trips_of(way_, name);
+    return bytes;
+  }
   bool columns_stay() const { return bytes_of_columns() <= most_of_cache * own_cache().bytes; }
 
-  // All columns once, which come from where all cores keep them. Vectors compute so long that those which follow come
-  // meanwhile.
-  double cycles_to_stream() const {
+  // Vectors compute so long that what follows comes meanwhile.
+  bool waits_for_caches() const {
+    return way_.shape.rows > 1 && kernel_.target().machine.levels.size() >= 3;
+  }
+
+  // What comes from where all cores keep it.
+  double cycles_to_bring(double bytes) const {
+    if (!waits_for_caches()) return 0;
     const Machine& machine = kernel_.target().machine;
-    if (way_.shape.rows == 1 || machine.levels.size() < 3) return 0;
     const CacheLevel& last = machine.levels.back();
-    const double bytes = bytes_of_columns();
     return bytes / (bytes > last.bytes ? last.bandwidth : own_cache().bandwidth) * machine.hertz;
+  }
+
+  // All columns once.
+  double cycles_to_stream() const {
+    return cycles_to_bring(in_all_loops(bytes_of_columns(), way_.b, way_.column_range));
+  }
+
+  // All rows that are kept, once or for each group of columns.
+  double cycles_to_stream_rows() const {
+    if (!waits_for_caches()) return 0;
+    const double bytes = in_all_loops(bytes_of_rows(kernel_, way_), way_.a, way_.row_range);
+    const bool stay = bytes <= most_of_cache * own_cache().bytes;
+    return cycles_to_bring(bytes) * (stay || way_.has_rows_around ? 1 : groups_of_columns());
+  }
+
+  // All rows for each group of columns after the first, where those and the next ones leave no room for rows.
+  double cycles_to_read_again() const {
+    if (!waits_for_caches() || way_.has_rows_around) return 0;
+    const double rows = bytes_of_rows(kernel_, way_), groups = groups_of_columns();
+    const double columns = bytes_of_columns() / groups * std::min(groups, 2.0);
+    return rows + columns <= own_cache().bytes ? 0 : cycles_to_bring(rows) * (groups - 1);
   }
 
   double groups_of_rows() const {
@@ -237,16 +273,41 @@ class Packing {
     return cycles_to_stream() * (groups_of_rows() - 1);
   }
 
-  // Whether blocks of rows after the first that go along the same columns leave time to bring the next ones, which stand
-  // where nobody announces them.
-  bool announces_columns() const {
-    if (cycles_to_stream() == 0 || !has_known_sum() ||
-        kernel_.trips_of(way_, way_.column) / columns_in_trip() < 2)
-      return false;
-    if (way_.has_rows_around)
-      return way_.together > 1 && (groups_of_rows() == 1 || !columns_stay());
-    const double times = inside_of_columns();
-    return times > 1 && times <= most_times_ahead;
+  double groups_of_columns() const {
+    const double together = way_.has_rows_around ? 1 : static_cast<double>(way_.together);
+    return kernel_.trips_of(way_, way_.column) / together;
+  }
+  // Loops of the output, but for its own, that a factor changes with, the outermost first.
+  std::vector<std::string> other_loops_of(const MmaFactor& factor, const Node* own) const {
+    std::vector<std::string> names;
+    for (const std::string& name : loops_) {
+      const Node* range = kernel_.range_of(name);
+      if (range != nullptr && range != own && changes_with(factor.load, range))
+        names.push_back(name);
+    }
+    return names;
+  }
+
+  // A loop, in each of whose trips the columns of the next are announced.
+  struct Announced {
+    std::string loop;
+    double trips;
+  };
+
+  // Where blocks of rows after the first go along the same columns, there is time to bring the next ones, which stand where
+  // nobody announces them.
+  std::optional<Announced> announced_columns() const {
+    if (cycles_to_stream() == 0 || !has_known_sum()) return std::nullopt;
+    const double times =
+        way_.has_rows_around ? static_cast<double>(way_.together) : inside_of_columns();
+    if (times <= 1 || (!way_.has_rows_around && times > most_times_ahead)) return std::nullopt;
+    if (way_.has_rows_around && groups_of_rows() > 1 && columns_stay()) return std::nullopt;
+    Announced most{way_.column, groups_of_columns()};
+    for (const std::string& name : other_loops_of(way_.b, way_.column_range))
+      if (const double trips = kernel_.trips_of(way_, name);
+          trips > most.trips && bytes_of_columns() <= own_cache().bytes / 4)
+        most = {name, trips};
+    return most.trips > 1 ? std::optional(most) : std::nullopt;
   }
   // Rows that all groups of columns read where they lie come from where all cores keep them, but for the last group's.
   bool announces_rows() const {
@@ -259,9 +320,6 @@ class Packing {
     return std::ranges::all_of(kernel_.sum()->src().subspan(1),
                                [](const Node* range) { return range->src(0)->is_const(); });
   }
-  double columns_in_trip() const {
-    return way_.has_rows_around ? 1 : static_cast<double>(way_.together);
-  }
 
   const MmaKernel& kernel_;
   const MmaWay& way_;
@@ -270,21 +328,29 @@ class Packing {
 
 }  // namespace
 
-std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way) {
+// The most that fit. Of kept columns fewer may be better, as nobody announces the first group; such as fill less of the first
+// cache only have rows come more often.
+std::vector<std::int64_t> blocks_together(const MmaKernel& kernel, const MmaWay& way) {
   const Node* load = way.b.load;
-  const double bytes = kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
+  const double bytes = bytes_in_block(kernel, way, load);
+  const double near = kernel.target().machine.levels[0].bytes;
   const auto blocks = static_cast<std::int64_t>(kernel.trips_of(way, way.column));
   const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
   const std::int64_t workers =
       kernel.output_loops(way)[0] == way.column ? kernel.target().machine.workers : 1;
   // Rows that stay need not find more columns packed than those which fill the first cache.
-  const bool is_one = !is_kept(load) && way.shape.rows > 1 && rows_stay(kernel, way) &&
-                      bytes > kernel.target().machine.levels[0].bytes / 4;
+  const bool is_one =
+      !is_kept(load) && way.shape.rows > 1 && rows_stay(kernel, way) && bytes > near / 4;
   const std::int64_t most = is_one ? 1 : std::max<std::int64_t>(blocks / workers, 1);
   std::int64_t best = is_kept(load) ? 1 : 0;  // which takes no room
   for (std::int64_t count = 1; count <= most; ++count)
     if (blocks % count == 0 && static_cast<double>(count) * bytes <= room) best = count;
-  return best;
+  std::vector<std::int64_t> counts;
+  if (best > 0) counts.push_back(best);
+  while (way.shape.rows > 1 && is_kept(load) && best % 2 == 0 &&
+         bytes * static_cast<double>(best) / 2 >= least_of_near * near)
+    counts.push_back(best /= 2);
+  return counts;
 }
 
 void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft) {

@@ -13,7 +13,7 @@ struct MmaDraft {
 
 // As many blocks of columns as fit beside one of rows into a part of the scratch memory: what is packed of them is read by
 // all rows, and each block of these by all of them, while it is near. 0: not even one.
-std::int64_t blocks_together(const MmaKernel& kernel, const MmaWay& way);
+std::vector<std::int64_t> blocks_together(const MmaKernel& kernel, const MmaWay& way);
 
 void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft);
 

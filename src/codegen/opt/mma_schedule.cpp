@@ -53,8 +53,10 @@ class Draft {
     add({.type = Action::Order, .name = {}, .loops = kernel_.output_loops(way_)});
     if (const auto sum = kernel_.sum_loops(way_); sum.size() > 1)
       add({.type = Action::Order, .name = {}, .loops = sum});
-    if (way_.shape.rows > 1 && are_lanes())
+    if (way_.shape.rows > 1 && are_lanes()) {
       add({.type = Action::Kind, .name = way_.columns_of_block(), .kind = LoopKind::Vector});
+      announce_beside_sums();
+    }
     return std::move(draft_);
   }
 
@@ -67,6 +69,20 @@ class Draft {
            std::ranges::all_of(stores, [&](const Node* store) {
              return store->op() == Op::Store && stride_of(store, way_.column_range) == 1;
            });
+  }
+
+  // Of the next block, while tiles are multiplied: vectors behind them wait for each row.
+  void announce_beside_sums() {
+    const auto& levels = kernel_.target().machine.levels;
+    const std::string around = way_.around(), other = way_.has_rows_around ? way_.column : way_.row;
+    const std::string loop = way_.together > 1 ? around + ".1" : other;
+    const bool has_next = way_.together > 1 || kernel_.trips_of(way_, other) > 1;
+    if (levels.empty() || !has_next) return;
+    const auto sums = static_cast<double>(MmaKernel::size_in(way_, way_.row_range) *
+                                          MmaKernel::size_in(way_, way_.column_range));
+    for (const auto& [name, load] : kernel_.beside_sums(way_))
+      if (sums * static_cast<double>(load->dtype().bytes()) > levels[0].bytes)
+        add({.type = Action::Prefetch, .name = name, .at = loop});
   }
 
   void add(Action action) { draft_.actions.push_back(std::move(action)); }
@@ -105,11 +121,13 @@ MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way) {
   return {std::move(draft.actions), seconds};
 }
 
-// With as many blocks together as fit; of rows, some numbers of them.
+// With some numbers of blocks of columns together, or of rows.
 std::vector<MmaWay> groupings(const MmaKernel& kernel, MmaWay way) {
   std::vector<MmaWay> all;
-  way.together = blocks_together(kernel, way);
-  if (way.together > 0) all.push_back(way);
+  for (const std::int64_t together : blocks_together(kernel, way)) {
+    way.together = together;
+    all.push_back(way);
+  }
   if (way.shape.rows == 1 || !is_kept(way.b.load)) return all;
   way.has_rows_around = true;
   for (const std::int64_t together : {1, 2, 4, 8}) {
