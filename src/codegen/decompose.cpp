@@ -17,7 +17,7 @@ const RuleSet& decompositions() {
 
 namespace {
 
-// Whether the kernel multiplies such numbers by an instruction.
+// Whether a kernel among them multiplies such numbers by an instruction.
 bool multiplies(const std::vector<UOp>& roots, KindSet kinds) {
   return std::ranges::any_of(toposort(nodes_of(roots)), [&](const Node* node) {
     return node->op() == Op::Mma && kinds.contains(node->src(0)->dtype().kind());

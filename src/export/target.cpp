@@ -61,7 +61,9 @@ class StandIn final : public Device {
         running_(find_device(target.is_c ? "CPU" : "CPU:LLVM")),
         planned_(planned_for(target)) {
     // Constants are computed here.
-    if (!(planned_.converts == running_.target().converts)) planned_.converts = {};
+    const weft::Target here = running_.target();
+    if (!(planned_.converts == here.converts)) planned_.converts = {};
+    if (!(planned_.rounds == here.rounds)) planned_.rounds = {};
   }
 
   std::string_view name() const override { return name_; }

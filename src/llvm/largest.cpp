@@ -2,7 +2,9 @@
 // first, and then looks for NaN: five instructions, each of which waits for the one before. VRANGE knows signs, and the sum of
 // both gives the NaN. A part of the module.
 
+#include <algorithm>
 #include <bit>
+#include <cstdint>
 #include <vector>
 
 #include <llvm/IR/IRBuilder.h>

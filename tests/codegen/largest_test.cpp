@@ -1,6 +1,7 @@
 // The larger of two floats on the CPU: numbers, zeros of both signs, infinities and NaN, in as many lanes as registers and
 // parts of them have.
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -9,9 +10,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <weft/dev/base/process.h>
+#include <weft/dev/base/temporary_folder.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 
+#include "../../src/backends/cpu/compiler.h"
 #include "../support/kernels.h"
 
 namespace weft {
@@ -94,8 +98,37 @@ class Largest : public testing::TestWithParam<std::int64_t> {
 TEST_P(Largest, OfTwoInF32) { compare<float>(dtypes::f32); }
 TEST_P(Largest, OfTwoInF64) { compare<double>(dtypes::f64); }
 
-INSTANTIATE_TEST_SUITE_P(Lanes, Largest, testing::Values(1, 2, 4, 8, 16, 32, 64),
+// Those that fill no registers too, which LLVM takes apart itself.
+INSTANTIATE_TEST_SUITE_P(Lanes, Largest, testing::Values(1, 2, 4, 8, 12, 16, 32, 48, 64),
                          testing::PrintToStringParamName());
+
+// Wherever this test runs, code for such a processor is made.
+TEST(LargestWithAvx512, IsVrange) {
+  const std::string objdump = find_program({"llvm-objdump-19", "llvm-objdump"});
+  if (objdump.empty()) GTEST_SKIP() << "there is no llvm-objdump";
+  const auto code_of = [&](std::string_view name, std::string_view type) {
+    const cpu::Processor& processor =
+        *std::ranges::find(cpu::processors(), name, &cpu::Processor::name);
+    const std::string source = fmt::format(
+        "define void @kernel(ptr %arguments, ptr %values) {{\n"
+        "  %a = load {0}, ptr %arguments, align 4\n  %b = load {0}, ptr %values, align 4\n"
+        "  %c = call {0} @llvm.maximum({0} %a, {0} %b)\n"
+        "  store {0} %c, ptr %arguments, align 4\n  ret void\n}}\n",
+        type);
+    const TemporaryFolder folder;
+    write_text(folder / "kernel.o", cpu::llvm_compiler(processor).compile({&source, 1})[0]);
+    return run_program({objdump, "-d", "kernel.o"}, folder.path());
+  };
+  for (const auto& [type, instruction] : {std::pair{"float", "vrangeps"},
+                                          {"<8 x float>", "vrangeps"},
+                                          {"<32 x float>", "vrangeps"},
+                                          {"double", "vrangepd"},
+                                          {"<8 x double>", "vrangepd"}}) {
+    const std::string code = code_of("x86-64-v4", type);
+    EXPECT_NE(code.find(instruction), std::string::npos) << type << "\n" << code;
+    EXPECT_EQ(code_of("x86-64-v3", type).find("vrange"), std::string::npos) << type;
+  }
+}
 
 }  // namespace
 }  // namespace weft

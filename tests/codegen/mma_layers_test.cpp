@@ -21,7 +21,7 @@ namespace {
 
 class MmaLayers : public testing::Test {
  protected:
-  static constexpr std::int64_t rows = 128, columns = 256, depth = 128, heads = 12;
+  static constexpr std::int64_t rows = 128, columns = 256, depth = 128;
   static constexpr auto nowhere = std::string::npos;
 
   void SetUp() override {
@@ -131,21 +131,99 @@ TEST_F(MmaLayers, AreRoundedByAnInstruction) {
   }
 }
 
-// Of each head the columns of the next, of few columns in all.
-TEST_F(MmaLayers, AnnounceTheWeightsOfTheNextHead) {
-  const std::int64_t size_of_head = 64, wide = 768;
-  const UOp h = loop(heads), m = loop(rows), n = loop(size_of_head),
-            k = loop(wide, LoopKind::Reduce);
-  const UOp sum =
-      reduce(Op::Add, {read(1, Access::Read, {rows, wide}, {m, k}) *
-                           read(2, Access::Constant, {heads, wide, size_of_head}, {h, k, n}),
-                       k});
+// What is added is all that is left: sums of zeros.
+TEST_F(MmaLayers, RoundSpecialValues) {
+  const std::string_view name = "x86-64-v4-vnni";
+  if (!processor(name).runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
+  constexpr std::uint16_t infinity = 0x7f80, nan = 0x7fc1, least_normal = 0x0080, denormal = 0x0041;
+  std::vector<std::uint16_t> a(rows * depth), b(depth * columns), c(rows * columns),
+      out(rows * columns), kept(std::size_t{1} << 20);
+  const std::uint16_t special[] = {infinity,     infinity | 0x8000, nan,
+                                   least_normal, denormal,          0x3f80};
+  for (std::size_t i = 0; i < c.size(); ++i) c[i] = special[i % std::size(special)];
+  Device& device = find_device(fmt::format("CPU:LLVM:{}", name));
+  const auto programs =
+      run_pipeline({layer(chosen(layer(), target(name)))}, {.target = device.target()});
+  const auto argument = [](std::vector<std::uint16_t>& values) {
+    return Argument{reinterpret_cast<std::byte*>(values.data()), 0, values.size() * 2};
+  };
+  std::vector<Argument> arguments{argument(out), argument(a), argument(b), argument(c)};
+  const auto run = [&](const UOp& program, const std::vector<Argument>& given) {
+    device.load(device.compile(device.render(program.node())))->run(given, {});
+  };
+  for (std::size_t i = 1; i < programs.size(); ++i) {
+    run(programs[i], {{}, {}, arguments[2], {}, argument(kept)});
+    arguments.push_back(argument(kept));
+  }
+  run(programs[0], arguments);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const std::uint16_t value = c[i];
+    if (value == nan)
+      EXPECT_GT(out[i] & 0x7fff, infinity);
+    else
+      EXPECT_EQ(out[i], value == denormal ? 0 : value) << "of " << i;
+  }
+}
+
+// A head after the other, each with its own columns.
+UOp heads_of(std::int64_t heads, std::int64_t rows, std::int64_t depth, std::int64_t columns,
+             std::string_view schedule) {
+  const UOp h = range(heads, fresh_id().value), m = range(rows, fresh_id().value),
+            n = range(columns, fresh_id().value),
+            k = range(depth, fresh_id().value, LoopKind::Reduce);
+  const auto read = [](int slot, Access access, const std::vector<UOp>& sizes,
+                       const std::vector<UOp>& at) {
+    return cast(load(place(param(slot, access, sizes, dtypes::bf16), at)), dtypes::f32);
+  };
+  const UOp sum = reduce(
+      Op::Add, {read(1, Access::Read, {size(rows), size(depth)}, {m, k}) *
+                    read(2, Access::Constant, {size(heads), size(depth), size(columns)}, {h, k, n}),
+                k});
   const UOp out =
-      place(param(0, Access::Write, {size(heads), size(rows), size(size_of_head)}), {h, m, n});
-  const UOp kernel =
-      make(Op::Sink, {over(put(out, sum), {h, m, n})}, {}, KernelArg{Symbol("k"), Symbol("")});
-  const std::string schedule = chosen(kernel, target("sapphirerapids"));
+      place(param(0, Access::Write, {size(heads), size(rows), size(columns)}), {h, m, n});
+  return make(Op::Sink, {over(put(out, sum), {h, m, n})}, {},
+              KernelArg{Symbol("k"), Symbol(std::string(schedule))});
+}
+
+TEST_F(MmaLayers, AnnounceTheWeightsOfTheNextHead) {
+  const std::string schedule = chosen(heads_of(12, 128, 768, 64, ""), target("sapphirerapids"));
   EXPECT_NE(schedule.find("; prefetch p2 at r0"), nowhere) << schedule;
+  Device& interp = find_device("INTERP");
+  const auto result = [&](std::string_view by) {
+    const auto programs = run_pipeline({heads_of(4, 128, 64, 64, by)}, {.target = interp.target()});
+    std::vector<std::uint16_t> a(128 * 64), b(std::size_t{4} * 64 * 64);
+    std::vector<float> out(std::size_t{4} * 128 * 64);
+    std::vector<std::byte> kept(std::size_t{1} << 20);
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = i % 3 == 0 ? 0x3f80 : 0x4000;
+    for (std::size_t i = 0; i < b.size(); ++i) b[i] = i % 5 == 0 ? 0xbf80 : 0x4040;
+    const auto argument = [](auto& values) {
+      return Argument{reinterpret_cast<std::byte*>(values.data()), 0,
+                      values.size() * sizeof(values[0])};
+    };
+    std::vector<Argument> arguments{argument(out), argument(a), argument(b)};
+    const auto run = [&](const UOp& program, const std::vector<Argument>& given) {
+      interp.load(interp.compile(interp.render(program.node())))->run(given, {});
+    };
+    for (std::size_t i = 1; i < programs.size(); ++i) {
+      run(programs[i], {{}, {}, arguments[2], argument(kept)});
+      arguments.push_back(argument(kept));
+    }
+    run(programs[0], arguments);
+    return out;
+  };
+  EXPECT_EQ(result(schedule), result("none"));
+}
+
+// Many rows and few columns: no loop has as many trips as there are lines.
+TEST_F(MmaLayers, AnnounceHoweverManyTripsThereAre) {
+  const auto kernel = [](std::string_view schedule) {
+    return heads_of(12, 1632, 4096, 16, schedule);
+  };
+  const Target with = target("sapphirerapids");
+  const std::string schedule = chosen(kernel(""), with);
+  EXPECT_NE(schedule.find("; prefetch p2 at r0"), nowhere) << schedule;
+  const auto programs = run_pipeline({kernel(schedule)}, {.target = with});
+  EXPECT_NE(compiler("sapphirerapids").render(programs[0].node()).find("llvm.prefetch"), nowhere);
 }
 
 }  // namespace

@@ -20,6 +20,8 @@
 namespace weft::cpu {
 namespace {
 
+constexpr int revision = 2;  // of what the module makes of the same text
+
 class LlvmCompiler final : public Compiler {
  public:
   explicit LlvmCompiler(const Processor& processor) : processor_(processor) {}
@@ -51,8 +53,8 @@ class LlvmCompiler final : public Compiler {
 
   std::string key() const override {
     const LlvmProcessor processor = in_words();
-    return fmt::format("llvm {} small {} {} {}", llvm_version(), processor.triple, processor.model,
-                       processor.features);
+    return fmt::format("llvm {} module {} small {} {} {}", llvm_version(), revision,
+                       processor.triple, processor.model, processor.features);
   }
 
  private:

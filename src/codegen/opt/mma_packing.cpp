@@ -6,6 +6,7 @@
 
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 
 namespace weft {
 namespace {
@@ -17,6 +18,7 @@ constexpr double least_of_near = 1.0 / 3;                         // of the firs
 constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, which others share
 constexpr std::int64_t bytes_near = 1024;                         // of rows that follow one another
 constexpr double cycles_of_far_rows = 4, cycles_in_one_set = 16;  // more for a tile of them
+constexpr double trips_of_worker = 4;                             // that are worth announcing
 constexpr double most_times_ahead =
     32;  // that what is read ahead is used in a trip: beyond, it is little beside them
 // For each element.
@@ -74,9 +76,14 @@ class Packing {
     }
     if (has_regions && are_windows()) return keep_region(1 / together, draft);
     if (!need_packing()) {
-      draft.cycles += cycles_far_apart() + cycles_to_read_again();
-      if (announces_rows())
+      draft.cycles += cycles_far_apart();
+      const double again = cycles_to_read_again();
+      if (announces_rows()) {
+        draft.cycles = std::max(draft.cycles, again);
         draft.actions.push_back({.type = Action::Prefetch, .name = a.name, .at = way_.row});
+      } else {
+        draft.cycles += again;
+      }
       return true;
     }
     const double elements = kernel_.elements_of(a.load, way_);
@@ -220,11 +227,21 @@ class Packing {
     return kernel_.elements_of(load, way_) * kernel_.trips_of(way_, way_.column) *
            static_cast<double>(load->dtype().bytes());
   }
-  // With those of other loops.
-  double in_all_loops(double bytes, const MmaFactor& factor, const Node* own) const {
-    for (const std::string& name : other_loops_of(factor, own))
-      bytes *= kernel_.trips_of(way_, name);
-    return bytes;
+  double trips_of_all(const std::vector<std::string>& loops) const {
+    double trips = 1;
+    for (const std::string& name : loops) trips *= kernel_.trips_of(way_, name);
+    return trips;
+  }
+
+  // Of rows in the loops inside of that of columns, which are those that columns do not change with; no more than there is,
+  // as windows share theirs.
+  double bytes_of_rows_inside() const {
+    const Node* memory = storage_of(way_.a.load->src(0)->src(0));
+    double bytes = bytes_of_rows(kernel_, way_), all = memory->dtype().bytes();
+    for (const std::string& name : other_loops_of(way_.a, way_.row_range))
+      if (!changes_with(way_.b.load, kernel_.range_of(name))) bytes *= kernel_.trips_of(way_, name);
+    for (const Node* size : memory->dims()) all *= static_cast<double>(size->bounds().hi);
+    return std::min(bytes, all);
   }
   bool columns_stay() const { return bytes_of_columns() <= most_of_cache * own_cache().bytes; }
 
@@ -243,27 +260,33 @@ class Packing {
 
   // All columns once.
   double cycles_to_stream() const {
-    return cycles_to_bring(in_all_loops(bytes_of_columns(), way_.b, way_.column_range));
+    return cycles_to_bring(bytes_of_columns() *
+                           trips_of_all(other_loops_of(way_.b, way_.column_range)));
   }
 
   // All rows that are kept, once or for each group of columns.
   double cycles_to_stream_rows() const {
     if (!waits_for_caches()) return 0;
-    const double bytes = in_all_loops(bytes_of_rows(kernel_, way_), way_.a, way_.row_range);
+    const double bytes = bytes_of_rows_inside();
     const bool stay = bytes <= most_of_cache * own_cache().bytes;
-    return cycles_to_bring(bytes) * (stay || way_.has_rows_around ? 1 : groups_of_columns());
+    const double times = stay || way_.has_rows_around ? 1 : groups_of_columns();
+    return cycles_to_bring(bytes) * times * trips_of_all(other_loops_of(way_.b, way_.column_range));
   }
 
   // All rows for each group of columns after the first, where those and the next ones leave no room for rows.
   double cycles_to_read_again() const {
     if (!waits_for_caches() || way_.has_rows_around) return 0;
-    const double rows = bytes_of_rows(kernel_, way_), groups = groups_of_columns();
+    const double rows = bytes_of_rows_inside(), groups = groups_of_columns();
     const double columns = bytes_of_columns() / groups * std::min(groups, 2.0);
-    return rows + columns <= own_cache().bytes ? 0 : cycles_to_bring(rows) * (groups - 1);
+    if (rows + columns <= own_cache().bytes) return 0;
+    return cycles_to_bring(rows) * (groups - 1) *
+           trips_of_all(other_loops_of(way_.b, way_.column_range));
   }
 
+  // That go along the same columns.
   double groups_of_rows() const {
     return kernel_.blocks(way_) / kernel_.trips_of(way_, way_.column) /
+           trips_of_all(other_loops_of(way_.b, way_.column_range)) /
            static_cast<double>(way_.together);
   }
 
@@ -303,11 +326,14 @@ class Packing {
     if (times <= 1 || (!way_.has_rows_around && times > most_times_ahead)) return std::nullopt;
     if (way_.has_rows_around && groups_of_rows() > 1 && columns_stay()) return std::nullopt;
     Announced most{way_.column, groups_of_columns()};
-    for (const std::string& name : other_loops_of(way_.b, way_.column_range))
-      if (const double trips = kernel_.trips_of(way_, name);
+    if (const auto around = other_loops_of(way_.b, way_.column_range); !around.empty())
+      if (const double trips = kernel_.trips_of(way_, around.back());
           trips > most.trips && bytes_of_columns() <= own_cache().bytes / 4)
-        most = {name, trips};
-    return most.trips > 1 ? std::optional(most) : std::nullopt;
+        most = {around.back(), trips};
+    // What threads take in turn is another's next trip as often as its own, where there are few.
+    const int workers = kernel_.target().machine.workers;
+    const double least = workers > 1 && most.loop == loops_[0] ? trips_of_worker * workers : 2;
+    return most.trips >= least ? std::optional(most) : std::nullopt;
   }
   // Rows that all groups of columns read where they lie come from where all cores keep them, but for the last group's.
   bool announces_rows() const {
@@ -330,10 +356,11 @@ class Packing {
 
 // The most that fit. Of kept columns fewer may be better, as nobody announces the first group; such as fill less of the first
 // cache only have rows come more often.
-std::vector<std::int64_t> blocks_together(const MmaKernel& kernel, const MmaWay& way) {
+std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaWay& way) {
   const Node* load = way.b.load;
   const double bytes = bytes_in_block(kernel, way, load);
-  const double near = kernel.target().machine.levels[0].bytes;
+  const auto& levels = kernel.target().machine.levels;
+  const double near = levels.empty() ? 0 : levels[0].bytes;
   const auto blocks = static_cast<std::int64_t>(kernel.trips_of(way, way.column));
   const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
   const std::int64_t workers =
@@ -347,9 +374,10 @@ std::vector<std::int64_t> blocks_together(const MmaKernel& kernel, const MmaWay&
     if (blocks % count == 0 && static_cast<double>(count) * bytes <= room) best = count;
   std::vector<std::int64_t> counts;
   if (best > 0) counts.push_back(best);
-  while (way.shape.rows > 1 && is_kept(load) && best % 2 == 0 &&
-         bytes * static_cast<double>(best) / 2 >= least_of_near * near)
-    counts.push_back(best /= 2);
+  if (way.shape.rows == 1 || !is_kept(load)) return counts;
+  for (std::int64_t count = best - 1; count > 0; --count)
+    if (blocks % count == 0 && bytes * static_cast<double>(count) >= least_of_near * near)
+      counts.push_back(count);
   return counts;
 }
 

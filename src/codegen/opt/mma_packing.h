@@ -1,6 +1,8 @@
 // How the factors of a product of matrices lie: where they are, packed, or packed once for all.
 #pragma once
 
+#include <vector>
+
 #include "mma_kernel.h"
 
 namespace weft {
@@ -11,9 +13,10 @@ struct MmaDraft {
   double cycles = 0;
 };
 
-// As many blocks of columns as fit beside one of rows into a part of the scratch memory: what is packed of them is read by
-// all rows, and each block of these by all of them, while it is near. 0: not even one.
-std::vector<std::int64_t> blocks_together(const MmaKernel& kernel, const MmaWay& way);
+// How many blocks of columns may go together, the most first: as many as fit beside one of rows into a part of the scratch
+// memory, so that what is packed of them is read by all rows, and each block of these by all of them, while it is near. None
+// where not even one fits.
+std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaWay& way);
 
 void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft);
 

@@ -71,7 +71,7 @@ class Draft {
            });
   }
 
-  // Of the next block, while tiles are multiplied: vectors behind them wait for each row.
+  // Of the next block the line where each row begins, while tiles are multiplied: vectors behind them wait for each row.
   void announce_beside_sums() {
     const auto& levels = kernel_.target().machine.levels;
     const std::string around = way_.around(), other = way_.has_rows_around ? way_.column : way_.row;
@@ -124,7 +124,7 @@ MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way) {
 // With some numbers of blocks of columns together, or of rows.
 std::vector<MmaWay> groupings(const MmaKernel& kernel, MmaWay way) {
   std::vector<MmaWay> all;
-  for (const std::int64_t together : blocks_together(kernel, way)) {
+  for (const std::int64_t together : counts_together(kernel, way)) {
     way.together = together;
     all.push_back(way);
   }

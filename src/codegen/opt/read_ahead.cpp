@@ -63,15 +63,18 @@ class InTrip {
   std::int64_t elements_ = 1, in_line_ = 1;
 };
 
-// A number for each trip of the outermost of these loops, of as many as there are no more trips than lines.
+// A number for each trip of the outermost of these loops: of as many as there are no more trips than lines, or of one more where
+// each trip would announce too many.
 struct Counted {
   UOp trip = const_int(0);
   std::int64_t trips = 1;
+
+  std::int64_t share_of(std::int64_t lines) const { return (lines + trips - 1) / trips; }
 };
 Counted counted(const std::vector<const Node*>& loops, std::int64_t lines) {
   Counted all;
   for (const Node* range : loops) {
-    if (all.trips * trips_of(range) > lines) break;
+    if (all.trips * trips_of(range) > lines && all.share_of(lines) <= most_in_trip) break;
     all.trips *= trips_of(range);
     all.trip = all.trip * trips_of(range) + UOp(range);
   }
@@ -129,11 +132,13 @@ std::vector<UOp> KernelLoops::next_lines(const Action& action, const Node* load)
   }
   const InTrip in_trip(load, read);
   const Counted now = counted(repeated_inside(around, load), in_trip.lines());
-  const std::int64_t share = in_trip.lines() / now.trips;
+  const std::int64_t share = now.share_of(in_trip.lines());
   if (share > most_in_trip) refuse(action, "too few trips read so many lines");
   std::vector<UOp> lines;
   for (std::int64_t i = 0; i < share; ++i) {
-    Substitution at = in_trip.begin_of(now.trip * share + i);
+    const UOp line = now.trip * share + i, last = const_int(in_trip.lines() - 1);
+    const bool has_more = share * now.trips > in_trip.lines();
+    Substitution at = in_trip.begin_of(has_more ? where(line < last, line, last) : line);
     at.emplace(around, trip_after(around));
     lines.push_back(substitute(UOp(load->src(0)), at));
   }
