@@ -7,6 +7,7 @@
 
 #include <weft/dev/device/host_memory.h>
 #include <weft/dev/engine/storage.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 
 #include "report.h"

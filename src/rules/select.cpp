@@ -2,6 +2,7 @@
 
 #include <map>
 
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
 namespace weft {
