@@ -74,6 +74,28 @@ class MmaLayers : public testing::Test {
     return to_string(choose_schedule(ready_to_schedule(until).node(), target));
   }
 
+  // A kernel, after those that fill what it keeps of the weights.
+  static void run(Device& device, const std::vector<UOp>& programs,
+                  std::vector<Argument> arguments) {
+    constexpr std::size_t weights = 2;
+    const auto call = [&](const UOp& program, const std::vector<Argument>& given) {
+      device.load(device.compile(device.render(program.node())))->run(given, {});
+    };
+    std::vector<std::byte> kept(std::size_t{1} << 20);
+    for (std::size_t i = 1; i < programs.size(); ++i) {
+      std::vector<Argument> given(arguments.size());
+      given[weights] = arguments[weights];
+      given.push_back({kept.data(), 0, kept.size()});
+      call(programs[i], given);
+      arguments.push_back({kept.data(), 0, kept.size()});
+    }
+    call(programs[0], arguments);
+  }
+  template <class T>
+  static Argument argument(std::vector<T>& values) {
+    return {reinterpret_cast<std::byte*>(values.data()), 0, values.size() * sizeof(T)};
+  }
+
   // Whole numbers whose sums f32 holds and bf16 does not.
   static std::vector<std::uint16_t> result_of(Device& device, const std::vector<UOp>& programs) {
     constexpr auto bytes = [](std::int64_t count) { return static_cast<std::size_t>(count) * 2; };
@@ -86,15 +108,7 @@ class MmaLayers : public testing::Test {
             std::bit_cast<std::uint32_t>(static_cast<float>(int(numbers() % 65) - 32)) >> 16);
     std::vector<Argument> arguments;
     for (Guarded* each : {&out, &a, &b, &c}) arguments.push_back({each->data(), 0, each->size()});
-    const auto run = [&](const UOp& program, std::vector<Argument> given) {
-      device.load(device.compile(device.render(program.node())))->run(given, {});
-    };
-    std::vector<std::byte> kept(std::size_t{1} << 20);
-    for (std::size_t i = 1; i < programs.size(); ++i) {
-      run(programs[i], {{}, {}, arguments[2], {}, {kept.data(), 0, kept.size()}});
-      arguments.push_back({kept.data(), 0, kept.size()});
-    }
-    run(programs[0], arguments);
+    run(device, programs, arguments);
     const auto written = out.as<std::uint16_t>();
     return {written.begin(), written.end()};
   }
@@ -137,25 +151,14 @@ TEST_F(MmaLayers, RoundSpecialValues) {
   if (!processor(name).runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
   constexpr std::uint16_t infinity = 0x7f80, nan = 0x7fc1, least_normal = 0x0080, denormal = 0x0041;
   std::vector<std::uint16_t> a(rows * depth), b(depth * columns), c(rows * columns),
-      out(rows * columns), kept(std::size_t{1} << 20);
+      out(rows * columns);
   const std::uint16_t special[] = {infinity,     infinity | 0x8000, nan,
                                    least_normal, denormal,          0x3f80};
   for (std::size_t i = 0; i < c.size(); ++i) c[i] = special[i % std::size(special)];
   Device& device = find_device(fmt::format("CPU:LLVM:{}", name));
   const auto programs =
       run_pipeline({layer(chosen(layer(), target(name)))}, {.target = device.target()});
-  const auto argument = [](std::vector<std::uint16_t>& values) {
-    return Argument{reinterpret_cast<std::byte*>(values.data()), 0, values.size() * 2};
-  };
-  std::vector<Argument> arguments{argument(out), argument(a), argument(b), argument(c)};
-  const auto run = [&](const UOp& program, const std::vector<Argument>& given) {
-    device.load(device.compile(device.render(program.node())))->run(given, {});
-  };
-  for (std::size_t i = 1; i < programs.size(); ++i) {
-    run(programs[i], {{}, {}, arguments[2], {}, argument(kept)});
-    arguments.push_back(argument(kept));
-  }
-  run(programs[0], arguments);
+  run(device, programs, {argument(out), argument(a), argument(b), argument(c)});
   for (std::size_t i = 0; i < out.size(); ++i) {
     const std::uint16_t value = c[i];
     if (value == nan)
@@ -193,22 +196,9 @@ TEST_F(MmaLayers, AnnounceTheWeightsOfTheNextHead) {
     const auto programs = run_pipeline({heads_of(4, 128, 64, 64, by)}, {.target = interp.target()});
     std::vector<std::uint16_t> a(128 * 64), b(std::size_t{4} * 64 * 64);
     std::vector<float> out(std::size_t{4} * 128 * 64);
-    std::vector<std::byte> kept(std::size_t{1} << 20);
     for (std::size_t i = 0; i < a.size(); ++i) a[i] = i % 3 == 0 ? 0x3f80 : 0x4000;
     for (std::size_t i = 0; i < b.size(); ++i) b[i] = i % 5 == 0 ? 0xbf80 : 0x4040;
-    const auto argument = [](auto& values) {
-      return Argument{reinterpret_cast<std::byte*>(values.data()), 0,
-                      values.size() * sizeof(values[0])};
-    };
-    std::vector<Argument> arguments{argument(out), argument(a), argument(b)};
-    const auto run = [&](const UOp& program, const std::vector<Argument>& given) {
-      interp.load(interp.compile(interp.render(program.node())))->run(given, {});
-    };
-    for (std::size_t i = 1; i < programs.size(); ++i) {
-      run(programs[i], {{}, {}, arguments[2], argument(kept)});
-      arguments.push_back(argument(kept));
-    }
-    run(programs[0], arguments);
+    run(interp, programs, {argument(out), argument(a), argument(b)});
     return out;
   };
   EXPECT_EQ(result(schedule), result("none"));
