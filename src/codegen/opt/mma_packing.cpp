@@ -2,54 +2,36 @@
 
 #include <algorithm>
 #include <numeric>
-#include <optional>
 
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/ir/memory.h>
+
+#include "mma_traffic.h"
 
 namespace weft {
 namespace {
 
 constexpr double most_scratch = 0.5;                              // for what is packed of columns
 constexpr double most_of_rows = 0.25, most_of_rows_alone = 0.75;  // and of rows
-constexpr double most_of_cache = 0.75;                            // for what stays of columns
 constexpr double least_of_near = 1.0 / 3;                         // of the first, for a group
 constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, which others share
 constexpr std::int64_t bytes_near = 1024;                         // of rows that follow one another
 constexpr double cycles_of_far_rows = 4, cycles_in_one_set = 16;  // more for a tile of them
-constexpr double trips_of_worker = 4;                             // that are worth announcing
-constexpr double most_times_ahead =
-    32;  // that what is read ahead is used in a trip: beyond, it is little beside them
 // For each element.
 constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
-
-double bytes_in_block(const MmaKernel& kernel, const MmaWay& way, const Node* load) {
-  return kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
-}
-
-double bytes_of_rows(const MmaKernel& kernel, const MmaWay& way) {
-  return bytes_in_block(kernel, way, way.a.load) * kernel.trips_of(way, way.row);
-}
-
-// Whether all rows stay in a core's own cache.
-bool rows_stay(const MmaKernel& kernel, const MmaWay& way) {
-  const auto& levels = kernel.target().machine.levels;
-  return levels.size() >= 3 && bytes_of_rows(kernel, way) <= levels[levels.size() - 2].bytes / 2;
-}
 
 class Packing {
  public:
   Packing(const MmaKernel& kernel, const MmaWay& way)
-      : kernel_(kernel), way_(way), loops_(kernel.output_loops(way)) {}
+      : kernel_(kernel), way_(way), traffic_(kernel, way), loops_(kernel.output_loops(way)) {}
 
   void columns(MmaDraft& draft) const {
     const MmaFactor& b = way_.b;
     if (is_kept(b.load)) {
       draft.actions.push_back(once(b, "b1", true));
-      draft.cycles += cycles_to_stream_again();
-      const double streaming = cycles_to_stream();
-      const auto announced = announced_columns();
+      draft.cycles += traffic_.cycles_to_stream_again();
+      const double streaming = traffic_.cycles_to_stream();
+      const auto announced = traffic_.announced_columns();
       if (announced) {
         draft.cycles = std::max(draft.cycles, streaming) + streaming / announced->trips;
         draft.actions.push_back({.type = Action::Prefetch, .name = b.name, .at = announced->loop});
@@ -62,7 +44,8 @@ class Packing {
     pack.loops = packed(b.load, "b1", true);
     pack.loops.insert(pack.loops.begin(), way_.column + ".1");
     draft.actions.push_back(pack);
-    draft.cycles += kernel_.elements_of(b.load, way_) * kernel_.blocks(way_) / inside_of_columns() *
+    draft.cycles += kernel_.elements_of(b.load, way_) * kernel_.blocks(way_) /
+                    traffic_.inside_of_columns() *
                     (stride_of(b.load, way_.column_range) == 1 ? cycles_to_pack : cycles_to_turn);
   }
 
@@ -71,14 +54,14 @@ class Packing {
     const auto together = static_cast<double>(way_.together);
     if (is_kept(a.load)) {
       draft.actions.push_back(once(a, "b0", false));
-      draft.cycles += cycles_to_stream_rows();
+      draft.cycles += traffic_.cycles_to_stream_rows();
       return true;
     }
     if (has_regions && are_windows()) return keep_region(1 / together, draft);
     if (!need_packing()) {
       draft.cycles += cycles_far_apart();
-      const double again = cycles_to_read_again();
-      if (announces_rows()) {
+      const double again = traffic_.cycles_to_read_again();
+      if (traffic_.announces_rows()) {
         draft.cycles = std::max(draft.cycles, again);
         draft.actions.push_back({.type = Action::Prefetch, .name = a.name, .at = way_.row});
       } else {
@@ -129,14 +112,6 @@ class Packing {
     const std::vector<std::string> inside = packed(factor.load, own, is_column);
     pack.loops.insert(pack.loops.end(), inside.begin(), inside.end());
     return pack;
-  }
-
-  // Blocks of the loops inside of that of columns.
-  double inside_of_columns() const {
-    double count = 1;
-    for (auto at = std::ranges::find(loops_, way_.column) + 1; *at != way_.column + ".1"; ++at)
-      count *= kernel_.trips_of(way_, *at);
-    return count;
   }
 
   bool has_more(const Node* range) const {
@@ -218,137 +193,9 @@ class Packing {
            most * static_cast<double>(kernel_.target().scratch_bytes);
   }
 
-  const CacheLevel& own_cache() const {
-    const auto& levels = kernel_.target().machine.levels;
-    return levels[levels.size() - 2];
-  }
-  double bytes_of_columns() const {
-    const Node* load = way_.b.load;
-    return kernel_.elements_of(load, way_) * kernel_.trips_of(way_, way_.column) *
-           static_cast<double>(load->dtype().bytes());
-  }
-  double trips_of_all(const std::vector<std::string>& loops) const {
-    double trips = 1;
-    for (const std::string& name : loops) trips *= kernel_.trips_of(way_, name);
-    return trips;
-  }
-
-  // Of rows in the loops inside of that of columns, which are those that columns do not change with; no more than there is,
-  // as windows share theirs.
-  double bytes_of_rows_inside() const {
-    const Node* memory = storage_of(way_.a.load->src(0)->src(0));
-    double bytes = bytes_of_rows(kernel_, way_), all = memory->dtype().bytes();
-    for (const std::string& name : other_loops_of(way_.a, way_.row_range))
-      if (!changes_with(way_.b.load, kernel_.range_of(name))) bytes *= kernel_.trips_of(way_, name);
-    for (const Node* size : memory->dims()) all *= static_cast<double>(size->bounds().hi);
-    return std::min(bytes, all);
-  }
-  bool columns_stay() const { return bytes_of_columns() <= most_of_cache * own_cache().bytes; }
-
-  // Vectors compute so long that what follows comes meanwhile.
-  bool waits_for_caches() const {
-    return way_.shape.rows > 1 && kernel_.target().machine.levels.size() >= 3;
-  }
-
-  // What comes from where all cores keep it.
-  double cycles_to_bring(double bytes) const {
-    if (!waits_for_caches()) return 0;
-    const Machine& machine = kernel_.target().machine;
-    const CacheLevel& last = machine.levels.back();
-    return bytes / (bytes > last.bytes ? last.bandwidth : own_cache().bandwidth) * machine.hertz;
-  }
-
-  // All columns once.
-  double cycles_to_stream() const {
-    return cycles_to_bring(bytes_of_columns() *
-                           trips_of_all(other_loops_of(way_.b, way_.column_range)));
-  }
-
-  // All rows that are kept, once or for each group of columns.
-  double cycles_to_stream_rows() const {
-    if (!waits_for_caches()) return 0;
-    const double bytes = bytes_of_rows_inside();
-    const bool stay = bytes <= most_of_cache * own_cache().bytes;
-    const double times = stay || way_.has_rows_around ? 1 : groups_of_columns();
-    return cycles_to_bring(bytes) * times * trips_of_all(other_loops_of(way_.b, way_.column_range));
-  }
-
-  // All rows for each group of columns after the first, where those and the next ones leave no room for rows.
-  double cycles_to_read_again() const {
-    if (!waits_for_caches() || way_.has_rows_around) return 0;
-    const double rows = bytes_of_rows_inside(), groups = groups_of_columns();
-    const double columns = bytes_of_columns() / groups * std::min(groups, 2.0);
-    if (rows + columns <= own_cache().bytes) return 0;
-    return cycles_to_bring(rows) * (groups - 1) *
-           trips_of_all(other_loops_of(way_.b, way_.column_range));
-  }
-
-  // That go along the same columns.
-  double groups_of_rows() const {
-    return kernel_.blocks(way_) / kernel_.trips_of(way_, way_.column) /
-           trips_of_all(other_loops_of(way_.b, way_.column_range)) /
-           static_cast<double>(way_.together);
-  }
-
-  // And once more for each group of rows after the first, where they do not stay in a core's own cache.
-  double cycles_to_stream_again() const {
-    if (!way_.has_rows_around || cycles_to_stream() == 0 || columns_stay()) return 0;
-    return cycles_to_stream() * (groups_of_rows() - 1);
-  }
-
-  double groups_of_columns() const {
-    const double together = way_.has_rows_around ? 1 : static_cast<double>(way_.together);
-    return kernel_.trips_of(way_, way_.column) / together;
-  }
-  // Loops of the output, but for its own, that a factor changes with, the outermost first.
-  std::vector<std::string> other_loops_of(const MmaFactor& factor, const Node* own) const {
-    std::vector<std::string> names;
-    for (const std::string& name : loops_) {
-      const Node* range = kernel_.range_of(name);
-      if (range != nullptr && range != own && changes_with(factor.load, range))
-        names.push_back(name);
-    }
-    return names;
-  }
-
-  // A loop, in each of whose trips the columns of the next are announced.
-  struct Announced {
-    std::string loop;
-    double trips;
-  };
-
-  // Where blocks of rows after the first go along the same columns, there is time to bring the next ones, which stand where
-  // nobody announces them.
-  std::optional<Announced> announced_columns() const {
-    if (cycles_to_stream() == 0 || !has_known_sum()) return std::nullopt;
-    const double times =
-        way_.has_rows_around ? static_cast<double>(way_.together) : inside_of_columns();
-    if (times <= 1 || (!way_.has_rows_around && times > most_times_ahead)) return std::nullopt;
-    if (way_.has_rows_around && groups_of_rows() > 1 && columns_stay()) return std::nullopt;
-    Announced most{way_.column, groups_of_columns()};
-    if (const auto around = other_loops_of(way_.b, way_.column_range); !around.empty())
-      if (const double trips = kernel_.trips_of(way_, around.back());
-          trips > most.trips && bytes_of_columns() <= own_cache().bytes / 4)
-        most = {around.back(), trips};
-    // What threads take in turn is another's next trip as often as its own, where there are few.
-    const int workers = kernel_.target().machine.workers;
-    const double least = workers > 1 && most.loop == loops_[0] ? trips_of_worker * workers : 2;
-    return most.trips >= least ? std::optional(most) : std::nullopt;
-  }
-  // Rows that all groups of columns read where they lie come from where all cores keep them, but for the last group's.
-  bool announces_rows() const {
-    const auto together = static_cast<double>(way_.together);
-    return way_.shape.rows > 1 && !way_.has_rows_around && has_known_sum() &&
-           together <= most_times_ahead && kernel_.trips_of(way_, way_.column) > together &&
-           !rows_stay(kernel_, way_) && kernel_.trips_of(way_, way_.row) > 1;
-  }
-  bool has_known_sum() const {
-    return std::ranges::all_of(kernel_.sum()->src().subspan(1),
-                               [](const Node* range) { return range->src(0)->is_const(); });
-  }
-
   const MmaKernel& kernel_;
   const MmaWay& way_;
+  MmaTraffic traffic_;
   std::vector<std::string> loops_;
 };
 
