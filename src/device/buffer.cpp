@@ -1,6 +1,11 @@
 #include <weft/dev/device/buffer.h>
 
 #include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <thread>
 #include <vector>
 
 #include <fmt/core.h>
@@ -88,9 +93,40 @@ void Buffer::make() {
 
 Argument Buffer::argument() { return {memory(), offset_, bytes_}; }
 
+namespace {
+
+// Of many bytes that are read from one end to the other: what was read goes meanwhile.
+class Resting {
+ public:
+  explicit Resting(const Buffer& buffer) {
+    if (buffer.bytes() < worth_a_thread || !buffer.may_rest()) return;
+    try {
+      thread_ = std::jthread([&](const std::stop_token& ends) {
+        std::unique_lock lock(mutex_);
+        while (!wake_.wait_for(lock, ends, interval, [&] { return ends.stop_requested(); }))
+          buffer.rest();
+      });
+    } catch (const std::system_error&) {  // no more threads: it rests when all is read
+    }
+  }
+
+ private:
+  static constexpr std::size_t worth_a_thread = std::size_t{32} << 20;
+  static constexpr std::chrono::milliseconds interval{4};
+
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  std::jthread thread_;  // ends before what it waits for
+};
+
+}  // namespace
+
 void Buffer::lend(const std::function<void(const Argument&)>& use) {
   if (!recipe_) {
-    use(argument());
+    {
+      const Resting resting(*this);
+      use(argument());
+    }
     rest();
     return;
   }

@@ -6,11 +6,15 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <map>
 #include <random>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -165,6 +169,30 @@ TEST(Buffers, KeepTheOwnerOfForeignBytes) {
     EXPECT_FALSE(watch.expired());
   }
   EXPECT_TRUE(watch.expired());
+}
+
+// Who reads for long has what was read let go meanwhile.
+TEST(Buffers, RestWhileManyBytesAreLent) {
+  for (const std::size_t mega : {1U, 64U}) {
+    std::vector<std::byte> bytes(mega << 20);
+    Buffer buffer(find_device("INTERP"), bytes);
+    std::atomic<int> rests = 0;
+    buffer.after_lending([&] { ++rests; });
+    const auto lend = [&] {
+      rests = 0;
+      int meanwhile = 0;
+      buffer.lend([&](const Argument&) {
+        const auto end = std::chrono::steady_clock::now() +
+                         std::chrono::milliseconds(buffer.is_constant() && mega > 1 ? 10000 : 20);
+        while (rests < 2 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        meanwhile = rests;
+      });
+      return std::pair(meanwhile > 0, rests > meanwhile);
+    };
+    EXPECT_EQ(lend(), std::pair(false, false)) << "it is not constant";
+    buffer.set_constant(true);
+    EXPECT_EQ(lend(), std::pair(mega > 1, true));
+  }
 }
 
 TEST(Buffers, CopyBetweenDevices) {

@@ -38,12 +38,13 @@ class Buffer {
   Argument argument();
   // For as long as `use` runs. What a recipe made for that goes again, where nobody has been given it to keep.
   void lend(const std::function<void(const Argument&)>& use);
-  // What to do after that with foreign bytes that are constant, as long as nobody writes them: their owner may have them
-  // elsewhere as well. Not beside a lend().
+  // What to do after that, and now and then meanwhile from another thread where they are many, with foreign bytes that are
+  // constant, as long as nobody writes them: their owner may have them elsewhere as well. Not beside a lend().
   void after_lending(std::function<void()> rest) { rest_ = std::move(rest); }
+  bool may_rest() const { return rest_ != nullptr && constant_; }
   // The same at once.
   void rest() const {
-    if (rest_ && constant_) rest_();
+    if (may_rest()) rest_();
   }
   void copy_in(std::span<const std::byte> from, std::size_t offset = 0);
   void copy_out(std::span<std::byte> to, std::size_t offset = 0);
