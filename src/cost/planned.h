@@ -13,12 +13,6 @@ inline bool in_registers(const Piece& piece) {
   return piece.kind == LoopKind::Upcast || piece.kind == LoopKind::Vector;
 }
 
-inline double bytes_of(const NestAccess& access) {
-  double bytes = access.bytes;
-  for (const std::int64_t size : access.sizes) bytes *= static_cast<double>(size);
-  return bytes;
-}
-
 class Planned {
  public:
   Planned(const Machine& machine, const Nest& nest, const NestPlan& plan)

@@ -393,6 +393,22 @@ TEST_F(Actions, BringWhatTheNextTripReads) {
         << schedule << ": " << refusal(shares(), schedule);
 }
 
+// Of neighbours that are read in one trip, what none of them is.
+TEST_F(Actions, BringOfSeveralReadsWhatIsNotThere) {
+  const UOp i = range(32, 0);
+  const UOp x = param(1, Access::Read, {size(80)});
+  UOp sum = load(place(x, {i * 2}));
+  for (std::int64_t next = 1; next < 4; ++next) sum = sum + load(place(x, {i * 2 + next}));
+  const UOp out = place(param(0, Access::Write, {size(32)}), {i});
+  const UOp kernel = make(Op::Sink, {over(put(out, sum), {i})}, {}, KernelArg{Symbol("k")});
+  const auto announced = [&](const char* schedule) {
+    return count(apply_schedule(kernel, parse_schedule(schedule)), Op::Prefetch);
+  };
+  EXPECT_EQ(announced("prefetch p1 at r0"), 2U);
+  EXPECT_EQ(announced("prefetch p1.1 at r0"), 1U);
+  EXPECT_EQ(announced("prefetch p1 at r0; tile r0 8; vector r0.1"), 2U);
+}
+
 // Rows whose places are read themselves, and rows from the last to the first.
 TEST(ReadsAhead, StayInsideOfMemory) {
   const Context checked{{"VALIDATE", 1}};

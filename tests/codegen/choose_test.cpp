@@ -1,6 +1,7 @@
 // What the cost model decides on a machine that is the same everywhere.
 
 #include <weft/dev/codegen/choose.h>
+#include <weft/dev/rules/symbolic.h>
 
 #include <algorithm>
 #include <map>
@@ -532,6 +533,36 @@ TEST_F(Choose, BringsTheNextRowWhileItComputesOne) {
   EXPECT_EQ(brings(8192, 4096), 1);
   EXPECT_EQ(brings(64, 4096), 0) << "it stays in the cache";
   EXPECT_EQ(brings(1 << 20, 16), 0) << "rows are shorter than what caches see coming";
+}
+
+// Of each pixel a value of much arithmetic, of all that are so near to it in its channel.
+UOp windows(std::int64_t rows, std::int64_t columns, std::int64_t channels, bool is_long = true) {
+  constexpr std::int64_t near = 8;
+  const UOp i = range(rows, 0), j = range(columns, 1), c = range(channels, 2);
+  const UOp x =
+      param(1, Access::Read, {size(4 * rows + near), size(4 * columns + near), size(channels)});
+  UOp sum = const_float(0, dtypes::f32);
+  for (std::int64_t a = 0; a < near; ++a)
+    for (std::int64_t b = 0; b < near; ++b) {
+      const UOp value = load(place(x, {i * 4 + a, j * 4 + b, c}));
+      sum = sum + value * const_float(0.5 + static_cast<double>(a * near + b), dtypes::f32);
+      if (is_long) sum = sum * sum + value;
+    }
+  const UOp out =
+      place(param(0, Access::Write, {size(rows), size(columns), size(channels)}), {i, j, c});
+  return simplify(
+      make(Op::Sink, {over(put(out, sum), {i, j, c})}, {}, KernelArg{Symbol("windows")}));
+}
+
+// From beyond the second cache, where a trip is longer than what a processor looks ahead.
+TEST_F(Choose, BringsTheWindowsThatAreNext) {
+  const auto begins = [](const UOp& kernel) {
+    const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+    return chosen.empty() || chosen[0].type != Action::Prefetch ? "" : to_string({chosen[0]});
+  };
+  EXPECT_EQ(begins(windows(56, 48, 64)), "prefetch p1 at r1");
+  EXPECT_EQ(begins(windows(4, 4, 64)), "") << "it stays in the cache";
+  EXPECT_EQ(begins(windows(56, 48, 64, false)), "") << "trips are short";
 }
 
 TEST_F(Choose, SumsOfNeighboursTakeSeveralRowsAtOnce) {

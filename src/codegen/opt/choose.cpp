@@ -55,6 +55,11 @@ double scratch_in(const Node* kernel) {
   return bytes;
 }
 
+Schedule joined(Schedule first, const Schedule& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
 struct Schedules {
   std::vector<Schedule> best;     // the fastest first
   std::optional<double> seconds;  // of that; nothing where the model does not know all of it
@@ -111,11 +116,6 @@ class Several {
     for (std::size_t i = at + 1; i < begun.size() && i <= at + 2; ++i)
       if (take_better(best, best_after(joined(begun[i], then), most_in_batches))) at = i;
     return best;
-  }
-
-  static Schedule joined(Schedule first, const Schedule& second) {
-    first.insert(first.end(), second.begin(), second.end());
-    return first;
   }
 
   static bool take_better(Schedules& best, Schedules other) {
@@ -209,10 +209,11 @@ Schedules best_schedules(const Node* kernel, const Target& target, std::size_t m
   // Threads share what stands around a nest as they do for several.
   if (!is_one || nests[0].nest.loops[0].is_around)
     return Several(kernel, target).best(is_one ? open_loops_outermost(kernel, target) : Schedule());
+  const Schedule ahead = windows_ahead(nests[0].nest, target.machine);
   Schedules schedules;
   for (Chosen& chosen : best_of(nests[0], target, most)) {
     if (schedules.best.empty()) schedules.seconds = chosen.seconds;
-    schedules.best.push_back(std::move(chosen.schedule));
+    schedules.best.push_back(joined(ahead, chosen.schedule));
   }
   if (auto mma = mma_schedule(kernel, target); mma && mma->seconds < schedules.seconds) {
     schedules.seconds = mma->seconds;

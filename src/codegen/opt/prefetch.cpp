@@ -1,10 +1,15 @@
 // PREFETCH: what the next trip of a loop reads comes into the caches while this one computes.
 
 #include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
 
+#include <fmt/core.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/symbolic.h>
 
 #include "kernel_loops.h"
 #include "nest_of.h"
@@ -13,7 +18,9 @@
 namespace weft {
 namespace {
 
-constexpr double worth_a_prefetch = 8;  // instructions that a value takes beside it
+constexpr double worth_a_prefetch = 8;             // instructions that a value takes beside it
+constexpr double more_than_is_looked_ahead = 150;  // instructions
+constexpr double least_places = 9;                 // of a window
 
 // What is stored in the trip that reads, and not only after the loop of a reduction.
 bool is_stored_beside(const Node* store, const Node* load) {
@@ -70,10 +77,49 @@ UOp place_ahead(const Node* load, const Node* range) {
   return make(Op::Index, parts);
 }
 
+namespace {
+
+// Of one read, or of those of a memory with several that change with the loop.
+std::vector<const Node*> reads_of(const Action& action, const std::vector<NamedRead>& reads,
+                                  const Node* range) {
+  std::vector<const Node*> loads;
+  for (const auto& [name, load] : reads)
+    if (name.starts_with(action.name + ".") && changes_with(load, range)) loads.push_back(load);
+  return loads.empty() ? std::vector{read_named(action, reads)} : loads;
+}
+
+// Of a store, and what is read beside it.
+bool is_in_its_loops(const Node* load, const Node* store) {
+  const NodeList open = store->ranges();
+  return std::ranges::all_of(
+      load->ranges(), [&](const Node* own) { return std::ranges::find(open, own) != open.end(); });
+}
+
+// What this trip reads is there.
+std::vector<UOp> announced(const std::vector<const Node*>& loads, const Node* range) {
+  const auto places_of = [](const Node* place) {
+    const NodeList src = place->src().subspan(2);
+    return std::vector<const Node*>(src.begin(), src.end());
+  };
+  std::set<std::vector<const Node*>> now;
+  for (const Node* load : loads) now.insert(places_of(load->src(0)));
+  std::vector<UOp> places;
+  for (const Node* load : loads) {
+    const UOp next = simplify(substitute(UOp(load->src(0)), {{range, UOp(range) + 1}}));
+    if (!now.contains(places_of(next.node())))
+      places.push_back(make(Op::Prefetch, {place_ahead(load, range)}));
+  }
+  return places;
+}
+
+}  // namespace
+
 // It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, of tiles, and in sums it
 // stands before the read itself, once the loops are what they will be.
 void KernelLoops::prefetch(const Action& action) {
-  const Node *load = read_named(action, reads()), *range = loop(action.at);
+  const Node* range = loop(action.at);
+  std::vector<const Node*> loads = reads_of(action, reads(), range);
+  const Node* load = loads[0];
   const bool is_packed = std::ranges::any_of(stages_, [&](const Action& stage) {
     return stage.name == action.name && stage.space == Space::Constant;
   });
@@ -83,13 +129,25 @@ void KernelLoops::prefetch(const Action& action) {
   std::vector<const Node*> stores;
   for (const Node* node : toposort(kernel_.node()))
     if (node->op() == Op::Store && is_stored_beside(node, load)) stores.push_back(node);
+  if (stores.empty() && loads.size() > 1) refuse(action, "nothing that is stored needs them");
   if (stores.empty()) return announced_.push_back(action);
   if (!is_plain(range)) refuse(action, "trips that follow one another have a next one");
-  std::vector<UOp> src;
-  for (const Node* source : stores[0]->src()) src.emplace_back(source);
-  src.push_back(make(Op::Prefetch, {place_ahead(load, range)}));
+  std::erase_if(loads, [&](const Node* each) { return !is_in_its_loops(each, stores[0]); });
+  std::vector<UOp> src = list_of(stores[0]->src());
+  for (UOp& each : announced(loads, range)) src.push_back(std::move(each));
   replace(stores[0], with_sources(UOp(stores[0]), src));
 }
+
+namespace {
+
+double bytes_of_memory(const Node* load) {
+  const Node* memory = storage_of(load->src(0)->src(0));
+  double bytes = static_cast<double>(memory->dtype().bytes());
+  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->bounds().hi);
+  return bytes;
+}
+
+}  // namespace
 
 // What several loops of a trip read one after the other comes from memory once, and where the last of them
 // computes much, memory idles meanwhile: softmax of rows.
@@ -100,8 +158,7 @@ Schedule reads_ahead(const KernelLoops& loops, const Machine& machine) {
   const double kept = machine.levels[1].bytes;
   const auto from_memory = [&](const NamedRead& read) {
     const Node* memory = storage_of(read.load->src(0)->src(0));
-    double bytes = static_cast<double>(memory->dtype().bytes());
-    for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->bounds().hi);
+    const double bytes = bytes_of_memory(read.load);
     const double in_trip = bytes / static_cast<double>(range->src(0)->bounds().hi);
     return memory->op() == Op::Param && changes_with(read.load, range) && bytes > 2 * kept &&
            in_trip > machine.page && in_trip < kept / 4;
@@ -120,6 +177,48 @@ Schedule reads_ahead(const KernelLoops& loops, const Machine& machine) {
     }
   }
   return {};
+}
+
+namespace {
+
+// Of the loops that it changes with, the one whose next trip reads what lies nearest behind its rows.
+const NestLoop* beside_rows(const Nest& nest, const NestAccess& access) {
+  const NestLoop* nearest = nullptr;
+  std::int64_t least = 0;
+  bool has_rows = false;
+  for (std::size_t i = 0; i < nest.loops.size(); ++i) {
+    const std::int64_t step = access.stride(i);
+    if (access.irregular[i]) return nullptr;
+    has_rows = has_rows || step == 1;
+    if (step <= 1 || (nearest != nullptr && step >= least)) continue;
+    nearest = &nest.loops[i];
+    least = step;
+  }
+  return has_rows ? nearest : nullptr;
+}
+
+}  // namespace
+
+Schedule windows_ahead(const Nest& nest, const Machine& machine) {
+  if (nest.has_reduce() || machine.levels.size() < 2) return {};
+  double instructions = 0;
+  for (const NestOps& ops : nest.inner_ops) instructions += ops.instructions;
+  if (instructions < more_than_is_looked_ahead) return {};
+  std::map<std::int32_t, std::vector<const NestAccess*>> windows;  // by PARAM
+  for (const NestAccess& access : nest.accesses)
+    if (!access.is_write && !access.is_index && access.storage->op() == Op::Param &&
+        bytes_of(access) > machine.levels[1].bytes)
+      windows[access.storage->arg<ParamArg>().slot].push_back(&access);
+  Schedule ahead;
+  for (const auto& [slot, accesses] : windows) {
+    double places = 0;
+    for (const NestAccess* access : accesses) places += access->places;
+    if (places < least_places) continue;
+    if (const NestLoop* loop = beside_rows(nest, *accesses[0]))
+      ahead.push_back(
+          {.type = Action::Prefetch, .name = fmt::format("p{}", slot), .at = loop->names[0]});
+  }
+  return ahead;
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <weft/dev/codegen/actions.h>
+#include <weft/dev/cost/nest.h>
 #include <weft/dev/device/target.h>
 
 #include "kernel_loops.h"
@@ -19,8 +20,12 @@ bool gains_by_threads(const Node* end, const Node* range);
 // The kernel's outermost loop for all threads, where there is work enough.
 Schedule share_outermost(const KernelLoops& loops, const Machine& machine);
 
-// What the next trip of the outermost loop reads, where memory idles while this one computes.
+// What the next trip of a loop reads, where memory idles while this one computes.
 Schedule reads_ahead(const KernelLoops& loops, const Machine& machine);
+
+// The windows that are next of memory that the second cache does not hold, where a trip computes more than a processor
+// looks ahead: it would wait for each of them.
+Schedule windows_ahead(const Nest& nest, const Machine& machine);
 
 // Values that more than one loop computes, where memory is faster.
 Schedule values_to_stage(const Node* kernel, const Target& target);

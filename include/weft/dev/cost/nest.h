@@ -50,6 +50,13 @@ struct NestAccess {
   }
 };
 
+// Of all of its memory.
+inline double bytes_of(const NestAccess& access) {
+  double bytes = access.bytes;
+  for (const std::int64_t size : access.sizes) bytes *= static_cast<double>(size);
+  return bytes;
+}
+
 // Simple instructions that change with the same loops: trips of others share what they come to.
 struct NestOps {
   std::vector<bool> changes;  // by loop
