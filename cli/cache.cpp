@@ -1,4 +1,4 @@
-// What is kept on disk: compiled code and measured speeds, an entry each, and found schedules.
+// What is kept on disk: plans, compiled code and measured speeds, an entry each, and found schedules.
 
 #include <algorithm>
 #include <filesystem>

@@ -60,7 +60,8 @@ const std::vector<SettingInfo>& all_settings() {
        "seconds that measuring may take for each kernel; with more, a search that was ended goes "
        "on"},
       {"CACHE_DIR", "",
-       "where compiled kernels, found schedules and measured speeds are kept; none: nowhere; "
+       "where plans, compiled kernels, found schedules and measured speeds are kept; none: "
+       "nowhere; "
        "default: the user's cache"},
       {"CALIBRATE", "1",
        "0: schedules are chosen for a processor of assumed speeds, not for those measured here"},
@@ -100,6 +101,9 @@ const std::vector<SettingInfo>& all_settings() {
       {"WINOGRAD", "4",
        "outputs of a tile along an axis, at most, of convolutions by fewer products: 4, 2, or 0 "
        "for none"},
+      {"WINOGRAD_BAND", "512",
+       "KiB for each thread, about, of what such a convolution has between its steps: it goes "
+       "through its images in bands; 0: all at once"},
       {"WINOGRAD_ERROR", "64",
        "rounding error, at most, that is expected of such a convolution, in 2^-24 of the root mean "
        "square of its outputs"},

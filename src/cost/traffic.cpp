@@ -13,7 +13,7 @@ namespace {
 
 constexpr double usable = 0.6;       // of a cache, by what is read again
 constexpr double usable_ways = 0.8;  // of a set
-constexpr double staying = 0.25;     // of the last cache, at most, from one kernel to the next
+constexpr double staying = 0.25;     // of a cache, at most, from one kernel to the next
 
 // What is kept and fills large pages takes this part of the time that memory in small ones does.
 constexpr double large_page = 2 << 20, by_large_pages = 0.65;
@@ -38,7 +38,7 @@ class Moving : Planned {
     while (first < loop_pieces_ && !fits(cache, first)) ++first;
     Traffic lines;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (&cache == &machine_.levels.back() && stays(cache, nest_.accesses[a])) continue;
+      if (&cache != &machine_.levels[0] && stays(cache, nest_.accesses[a])) continue;
       std::size_t kept = first;
       while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
       const Footprint& f = footprints_.of(kept, a);
@@ -89,9 +89,11 @@ class Moving : Planned {
     return trips_outside(first - 1, a) * (once + (trips - 1) * std::clamp(each, 0.0, once));
   }
 
-  // In the last cache from one kernel to the next: who made it, or the call before, has left it there.
-  static bool stays(const CacheLevel& last, const NestAccess& access) {
-    return bytes_of(access) <= staying * last.bytes;
+  // From one kernel to the next: who made it has left it there; what is constant, the call before has, in the last cache.
+  bool stays(const CacheLevel& cache, const NestAccess& access) const {
+    const bool may_stay =
+        !access.is_constant || (machine_.constants_stay && &cache == &machine_.levels.back());
+    return may_stay && bytes_of(access) <= staying * cache.bytes;
   }
 
   // Rows that are read side by side each begin anew, and so do those behind them. Of what the last cache has room for

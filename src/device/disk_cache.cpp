@@ -5,7 +5,6 @@
 #include <atomic>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 #include <optional>
 
 #include <fmt/core.h>
@@ -23,19 +22,23 @@ namespace {
 // line says how long both are and what they hash to.
 std::string header_of(std::string_view key, std::string_view content) {
   return fmt::format("weft 1 {} {} {:016x}\n", key.size(), content.size(),
-                     hash_mix(hash_text(key), hash_text(content)));
+                     hash_mix(hash_bytes(key), hash_bytes(content)));
 }
 
 std::optional<std::string> read_entry(const fs::path& file, std::string_view key) {
+  std::error_code error;
+  const auto size = fs::file_size(file, error);
+  if (error) return std::nullopt;
   std::ifstream in(file, std::ios::binary);
-  if (!in) return std::nullopt;
-  const std::string text{std::istreambuf_iterator<char>(in), {}};
-  const std::size_t line = text.find('\n');
-  if (line == std::string::npos || text.size() - line - 1 < key.size()) return std::nullopt;
-  const std::string_view content = std::string_view(text).substr(line + 1 + key.size());
-  if (text != header_of(key, content) + std::string(key) + std::string(content))
-    return std::nullopt;
-  return std::string(content);
+  std::string text(size, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  const std::size_t start = text.find('\n') + 1 + key.size();
+  if (!in || start > text.size()) return std::nullopt;
+  const std::string_view content = std::string_view(text).substr(start);
+  const std::string_view before = std::string_view(text).substr(0, start);
+  if (before != header_of(key, content) + std::string(key)) return std::nullopt;
+  text.erase(0, start);
+  return text;
 }
 
 // Whole or not at all: written beside, then renamed.
@@ -59,7 +62,7 @@ std::string from_environment(const char* name) {
 }  // namespace
 
 fs::path DiskCache::file_of(std::string_view key) const {
-  return folder_ / fmt::format("{:016x}", hash_text(key));
+  return folder_ / fmt::format("{:016x}", hash_bytes(key));
 }
 
 std::optional<std::string> DiskCache::find(std::string_view key) const {

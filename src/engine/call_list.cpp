@@ -68,8 +68,10 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
       note(call.places[argument], reads(access), writes(access));
     }
     for (std::size_t variable : loaded.variables) {
-      variables_[id_of(variables[variable])].push_back({calls_.size(), call.values.size()});
-      call.values.push_back(values[variable]);
+      const bool is_open = variable < variables.size();
+      if (is_open)
+        variables_[id_of(variables[variable])].push_back({calls_.size(), call.values.size()});
+      call.values.push_back(is_open ? values[variable] : step.trip);
     }
     calls_.push_back(std::move(call));
   }

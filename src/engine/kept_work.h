@@ -13,11 +13,12 @@ namespace weft {
 // program has rules of its own, whose names alone are known.
 bool may_keep_work(const ExtraRuleList& extra);
 
-std::optional<Rendered> known_rendered(const std::string& key);
-void keep_rendered(const std::string& key, const Rendered& rendered);
+// Compiled kernels, without their sources.
+std::optional<Rendered> known_compiled(const std::string& key);
+void keep_compiled(const std::string& key, const Rendered& kernel);
 
-// The forms and orders of a plan's kernels.
-std::optional<Choices> known_choices(const std::string& key);
-void keep_choices(const std::string& key, const Choices& choices);
+// Plans, but for the origins of their steps.
+std::optional<Plan> known_plan(const std::string& key);
+void keep_plan(const std::string& key, const Plan& plan);
 
 }  // namespace weft

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <utility>
 
 #include <fmt/core.h>
 #include <weft/dev/base/hash.h>
 #include <weft/dev/base/lru_cache.h>
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/disk_cache.h>
@@ -23,15 +25,11 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t most_known_seconds = 8192;
-
 using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
 struct Programs {
   std::mutex mutex;
   LruCache<Key, std::shared_ptr<LoadedKernel>> loaded{most_programs};
-  LruCache<Key, std::optional<double>> seconds{
-      most_known_seconds};  // that kernels take by the model
 };
 
 Programs& programs() {
@@ -51,9 +49,15 @@ Key key_of(const KernelFor& wanted, const std::string& schedule, const ExtraRule
 struct Batch {
   Device* device;
   std::vector<Key> keys;
-  std::vector<std::shared_ptr<LoadedKernel>> kernels;
-  std::vector<std::string> sources;  // of all kernels, then of what they keep
+  std::vector<Rendered> kernels;
+  std::vector<std::size_t> open;  // those that have no code yet
 };
+
+// What a kernel's programs are on disk by.
+std::string name_of(const Key& key) {
+  const auto& [settings, high, low] = key;
+  return fmt::format("{:016x}{:016x}\n{}", high, low, settings);
+}
 
 // One that was kept and is refused is as none.
 Rendered rendered(const KernelFor& wanted, const std::string& schedule,
@@ -69,30 +73,42 @@ Rendered rendered(const KernelFor& wanted, const std::string& schedule,
 void render(const KernelFor& wanted, const std::string& schedule, const Key& key,
             const std::shared_ptr<const ExtraRuleList>& extra, Batch& batch) {
   const auto& [kernel, device] = wanted;
-  const auto& [settings, high, low] = key;
-  const std::string name = fmt::format("{:016x}{:016x}\n{}", high, low, settings);
-  auto known = may_keep_work(*extra) ? known_rendered(name) : std::nullopt;
-  Rendered made = known ? std::move(*known) : rendered(wanted, schedule, extra);
-  if (may_keep_work(*extra) && !known) keep_rendered(name, made);
-  batch.kernels.push_back(std::make_shared<LoadedKernel>());
-  batch.kernels.back()->variables = std::move(made.variables);
-  batch.kernels.back()->kept = std::move(made.kept);
-  batch.kernels.back()->is_read = std::move(made.is_read);
-  batch.sources.push_back(std::move(made.source));
+  batch.keys.push_back(key);
+  if (may_keep_work(*extra))
+    if (auto known = known_compiled(name_of(key)))
+      return batch.kernels.push_back(std::move(*known));
+  batch.open.push_back(batch.kernels.size());
+  batch.kernels.push_back(rendered(wanted, schedule, extra));
   if (setting_int("DEBUG") >= 3)
-    report_source(kernel->arg<KernelArg>().name.get(), device->name(), batch.sources.back());
+    report_source(kernel->arg<KernelArg>().name.get(), device->name(), batch.kernels.back().source);
 }
 
-void compile(Batch& batch) {
-  std::vector<std::unique_ptr<Program>*> programs;
-  for (const auto& kernel : batch.kernels) programs.push_back(&kernel->program);
-  for (const auto& kernel : batch.kernels)
-    for (Kept& kept : kernel->kept) {
-      batch.sources.push_back(kept.source);
-      programs.push_back(&kept.program);
-    }
-  const std::vector<std::string> code = compile_cached(*batch.device, batch.sources);
-  for (std::size_t i = 0; i < code.size(); ++i) *programs[i] = batch.device->load(code[i]);
+void compile(Batch& batch, bool is_kept) {
+  std::vector<std::string> sources;
+  std::vector<std::string*> code;
+  const auto add = [&](auto& part) {
+    sources.push_back(std::move(part.source));
+    code.push_back(&part.code);
+  };
+  for (const std::size_t open : batch.open) {
+    add(batch.kernels[open]);
+    std::ranges::for_each(batch.kernels[open].kept, add);
+  }
+  std::vector<std::string> made = compile_cached(*batch.device, sources);
+  for (std::size_t i = 0; i < made.size(); ++i) *code[i] = std::move(made[i]);
+  if (!is_kept) return;
+  for (const std::size_t open : batch.open)
+    keep_compiled(name_of(batch.keys[open]), batch.kernels[open]);
+}
+
+std::shared_ptr<LoadedKernel> loaded(Rendered&& made, Device& device) {
+  auto kernel = std::make_shared<LoadedKernel>();
+  kernel->program = device.load(made.code);
+  kernel->variables = std::move(made.variables);
+  kernel->is_read = std::move(made.is_read);
+  kernel->kept = std::move(made.kept);
+  for (Kept& kept : kernel->kept) kept.program = device.load(std::exchange(kept.code, {}));
+  return kernel;
 }
 
 // Of a kernel that fills memory with what it reads of a constant.
@@ -122,9 +138,8 @@ void fill(const Kept& kept, Buffer& constant, Buffer& memory) {
 }  // namespace
 
 std::string compilation_key(Device& device, const ExtraRuleList& extra) {
-  std::string key = fmt::format("{} {}", device.name(), device.compiler_key());
-  for (std::string_view name :
-       {"ALGEBRA", "CALIBRATE", "FASTMATH", "NOOPT", "SKIP", "WEFT_THREADS"})
+  std::string key = fmt::format("{} {} {}", device.name(), device.compiler_key(), thread_count());
+  for (std::string_view name : {"ALGEBRA", "CALIBRATE", "FASTMATH", "NOOPT", "SKIP"})
     key += " " + setting(name);
   return key + key_of(extra);
 }
@@ -229,38 +244,6 @@ std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, c
   return constant->derived(fmt::format("{:016x}{:016x}", hash.high, hash.low), make);
 }
 
-namespace {
-
-// In an arena of its own, which all that is tried goes with.
-std::optional<double> asked_model(const UOp& kernel, const Target& target,
-                                  const std::shared_ptr<const ExtraRuleList>& extra) {
-  if (!target.lowered) return std::nullopt;
-  const Context quiet{{"DEBUG", 0}, {"DUMP", ""}};
-  Interner& from = Interner::current();
-  Arena arena;
-  const InternerScope scope(arena);
-  const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
-  const PassOptions passing{.target = target, .extra = extra};
-  const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {own}, passing)[0]);
-  return seconds_of_choice(ready, target);
-}
-
-}  // namespace
-
-KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra) {
-  return [extra](const UOp& kernel, Symbol device_name) -> std::optional<double> {
-    Device& device = find_device(device_name.get());
-    const Key key = key_of({kernel, &device}, "", *extra);
-    {
-      const std::lock_guard lock(programs().mutex);
-      if (const auto* known = programs().seconds.find(key)) return *known;
-    }
-    const auto seconds = asked_model(kernel, device.target(), extra);
-    const std::lock_guard lock(programs().mutex);
-    return programs().seconds.insert(key, seconds);
-  };
-}
-
 std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
     std::span<const KernelFor> kernels, const std::shared_ptr<const ExtraRuleList>& extra) {
   std::vector<Key> keys;
@@ -280,16 +263,19 @@ std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
     if (!known.try_emplace(keys[i]).second) continue;
     Batch& batch = batches[kernels[i].device->name()];
     batch.device = kernels[i].device;
-    batch.keys.push_back(keys[i]);
     render(kernels[i], schedules[i], keys[i], extra, batch);
   }
-  for (auto& [name, batch] : batches) compile(batch);
+  for (auto& [name, batch] : batches) {
+    compile(batch, may_keep_work(*extra));
+    for (std::size_t i = 0; i < batch.keys.size(); ++i)
+      known[batch.keys[i]] = loaded(std::exchange(batch.kernels[i], {}), *batch.device);
+  }
   if (!batches.empty()) trim_host_memory();
   {
     const std::lock_guard lock(programs().mutex);
     for (auto& [name, batch] : batches)
       for (std::size_t i = 0; i < batch.keys.size(); ++i)
-        known[batch.keys[i]] = programs().loaded.insert(batch.keys[i], batch.kernels[i]);
+        known[batch.keys[i]] = programs().loaded.insert(batch.keys[i], known[batch.keys[i]]);
   }
   std::vector<std::shared_ptr<LoadedKernel>> result;
   for (const Key& key : keys) result.push_back(known.at(key));

@@ -21,6 +21,7 @@ struct Kept {
       argument;  // where the program that makes it finds the one and writes the other
   std::size_t bytes;
   std::string source, name;
+  std::string code = {};                  // of the source, until it is loaded
   std::unique_ptr<Program> program = {};  // null: zeros will do
 };
 
@@ -45,7 +46,7 @@ std::string compilation_key(Device& device, const ExtraRuleList& extra);
 // The kernel's source for a device by a schedule ("": its own), and what the program takes as its
 // values.
 struct Rendered {
-  std::string source;
+  std::string source, code = {};       // once that is compiled
   std::vector<std::size_t> variables;  // places in the list of the kernel's own variables
   std::vector<Kept> kept;              // without programs
   std::vector<bool> is_read;           // by param of the kernel: by the program itself
@@ -57,8 +58,9 @@ Rendered render_kernel(const UOp& kernel, const std::string& schedule, Device& d
 std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, const UOp& kernel,
                                   std::size_t bytes, const std::shared_ptr<Buffer>& constant);
 
-// What the cost model of a kernel's device says of it.
-KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra);
+// What the cost model of a kernel's device says of it, among others that read so many bytes of constants.
+KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra,
+                               std::size_t constant_bytes);
 
 struct KernelFor {
   UOp kernel;

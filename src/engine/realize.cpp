@@ -15,6 +15,7 @@
 #include <weft/dev/engine/tuning.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
+#include <weft/error.h>
 #include <weft/settings.h>
 
 #include "kept_work.h"
@@ -40,44 +41,69 @@ Plans& plans() {
   return all;
 }
 
-// What all of their devices have.
+// What all of their devices have, and the threads of the last.
 Profile profile_for(const std::vector<Root>& roots) {
   Profile profile;
   for (const Root& root : roots)
     for (const Device* device : find_devices(root.device.get())) {
-      const std::vector<MmaShape> own = device->target().mma;
-      if (&root == &roots[0]) profile.mma = own;
+      const Target target = device->target();
+      profile.threads = target.machine.workers;
+      if (&root == &roots[0]) profile.mma = target.mma;
       std::erase_if(profile.mma, [&](const MmaShape& shape) {
-        return std::ranges::find(own, shape) == own.end();
+        return std::ranges::find(target.mma, shape) == target.mma.end();
       });
     }
   return profile;
 }
 
-// The model's choices are kept on disk, by what they depend on.
+std::size_t bytes_of_constants(const Resolved& resolved) {
+  std::size_t bytes = 0;
+  for (const UOp& buffer : resolved.buffers)
+    if (buffer->arg<BufferArg>().space == Space::Constant)
+      bytes += bytes_of(buffer->dtype(), buffer->dims());
+  return bytes;
+}
+
+// Kept on disk, by what it depends on.
 Plan made_plan(const Resolved& resolved, const std::string& key,
                const std::shared_ptr<const ExtraRuleList>& extra) {
+  const bool is_kept = may_keep_work(*extra) && resolved.origins.empty();
+  if (is_kept)
+    if (auto known = known_plan(key)) return std::move(*known);
   const Profile profile = profile_for(resolved.roots);
-  if (setting_int("LAYOUTS") == 0) return make_plan(resolved.roots, profile);
-  const auto known = may_keep_work(*extra) ? known_choices(key) : std::nullopt;
-  Plan plan = make_plan(resolved.roots, profile, expected_seconds(extra), known);
-  if (may_keep_work(*extra) && !known) keep_choices(key, plan.choices);
+  Plan plan = setting_int("LAYOUTS") == 0
+                  ? make_plan(resolved.roots, profile)
+                  : make_plan(resolved.roots, profile,
+                              expected_seconds(extra, bytes_of_constants(resolved)));
+  if (is_kept) keep_plan(key, plan);
   return plan;
+}
+
+// Of all that may compute something. A device without a compiler may still have memory.
+std::string keys_of_devices(const Resolved& resolved, const ExtraRuleList& extra) {
+  std::set<std::string> names;
+  for (const Root& root : resolved.roots) names.insert(root.device.get());
+  for (const UOp& buffer : resolved.buffers) names.insert(buffer->arg<BufferArg>().device.get());
+  std::string keys;
+  for (const std::string& name : names)
+    for (Device* device : find_devices(name)) try {
+        keys += compilation_key(*device, extra) + ",";
+      } catch (const Error&) {
+        keys += name + ",";
+      }
+  return keys;
 }
 
 // Graphs of one structure share a plan: only their memory differs.
 std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
                                        const std::shared_ptr<const ExtraRuleList>& extra) {
   std::vector<const Node*> nodes;
-  std::string devices;
-  for (const Root& root : resolved.roots) {
-    nodes.push_back(root.tensor.node());
-    for (Device* device : find_devices(root.device.get()))
-      devices += compilation_key(*device, *extra) + ",";
-  }
+  for (const Root& root : resolved.roots) nodes.push_back(root.tensor.node());
+  std::string devices = keys_of_devices(resolved, *extra);
   devices += setting("ALLREDUCE") + "," + setting("IN_PLACE") + ",";
   devices += setting("LAYOUTS") + "," + setting("WINOGRAD") + "," + setting("DIGITS") + ",";
-  devices += setting("WINOGRAD_ERROR") + "," + setting("RECOMPUTE") + ",";
+  devices += setting("WINOGRAD_BAND") + "," + setting("WINOGRAD_ERROR") + ",";
+  devices += setting("RECOMPUTE") + ",";
   devices += setting("BEAM");  // a plan keeps what a search has found
   const StructuralHash hash = structural_hash(nodes);
   const PlanKey key{hash.high, hash.low, devices, !resolved.origins.empty()};
@@ -149,20 +175,23 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
   Substitution known;
   for (std::size_t i = 0; i < plan.variables.size(); ++i)
     known.emplace(imported[plan.roots.size() + i].node(), resolved.variables[i]);
+  // By the program's variables: those of a plan that others made, or that comes from the disk, are its own.
+  const auto sizes_now = [&](const Node* node) {
+    Sizes sizes;
+    for (const Node* size : node->dims()) sizes.push_back(substitute(UOp(size), known));
+    return sizes;
+  };
   for (std::size_t i = 0; i < plan.roots.size(); ++i) {
     const UOp& root = imported[i];
     for (const Node* node : toposort(root.node())) {
       if (node->op() != Op::Buffer || known.contains(node)) continue;
       UOp& buffer = results.buffers[slot_of.at(node->arg<BufferArg>().id.value)];
-      if (buffer.is_null()) {
-        Sizes sizes;
-        for (const Node* size : shaped_like(root, node)->dims())
-          sizes.push_back(substitute(UOp(size), known));
-        buffer = new_buffer(node->dtype(), sizes, find_device(node->arg<BufferArg>().device.get()));
-      }
-      known.emplace(node, reshape(buffer, sizes_of(UOp(node))));
+      if (buffer.is_null())
+        buffer = new_buffer(node->dtype(), sizes_now(shaped_like(root, node)),
+                            find_device(node->arg<BufferArg>().device.get()));
+      known.emplace(node, reshape(buffer, sizes_now(node)));
     }
-    results.roots.push_back(reshape(substitute(root, known), sizes_of(root)));
+    results.roots.push_back(reshape(substitute(root, known), sizes_now(root.node())));
   }
   return results;
 }

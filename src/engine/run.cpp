@@ -21,7 +21,7 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Which of the plan's variables the program takes.
+// Which of the plan's variables the program takes; their number for the one that is none of them.
 std::vector<std::size_t> variables_of(const LoadedKernel& loaded, const Step& step,
                                       const Plan& plan) {
   std::vector<std::size_t> result;
@@ -37,16 +37,20 @@ void load(RunnablePlan& runnable) {
   const std::lock_guard lock(runnable.loading);
   if (!runnable.steps.empty()) return;
   const Plan& plan = runnable.plan;
-  std::vector<KernelFor> wanted;
+  std::vector<KernelFor> wanted;  // once of those that several steps run
+  std::map<std::pair<const Node*, Device*>, std::size_t> number;
+  const auto key_of = [](const Step& step) {
+    return std::pair(step.kernel.node(), &find_device(step.device.get()));
+  };
   for (const Step& step : plan.steps)
-    if (!step.kernel.is_null()) wanted.push_back({step.kernel, &find_device(step.device.get())});
+    if (!step.kernel.is_null() && number.emplace(key_of(step), wanted.size()).second)
+      wanted.push_back({step.kernel, key_of(step).second});
   const auto loaded = load_kernels(wanted, runnable.extra);
-  auto next = loaded.begin();
   std::vector<RunnablePlan::Loaded> steps(plan.steps.size());
   for (std::size_t i = 0; i < steps.size(); ++i) {
     if (plan.steps[i].kernel.is_null()) continue;
-    steps[i] = {*next, variables_of(**next, plan.steps[i], plan)};
-    ++next;
+    const auto& kernel = loaded[number.at(key_of(plan.steps[i]))];
+    steps[i] = {kernel, variables_of(*kernel, plan.steps[i], plan)};
   }
   runnable.blocks = blocks_of(plan);
   runnable.steps = std::move(steps);
@@ -86,7 +90,8 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
   std::vector<Buffer*> given;
   for (std::uint32_t slot : step.slots) given.push_back(memory[slot].get());
   std::vector<std::int64_t> own;
-  for (std::size_t variable : loaded.variables) own.push_back(values[variable]);
+  for (std::size_t variable : loaded.variables)
+    own.push_back(variable < values.size() ? values[variable] : step.trip);
   const std::lock_guard lock(loaded.kernel->running);
   loaded.kernel->program->run(arguments_for(*loaded.kernel, given), own);
 }

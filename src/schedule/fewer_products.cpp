@@ -7,16 +7,14 @@
 #include <weft/dev/ir/below.h>
 #include <weft/dev/rules/symbolic.h>
 
+#include "bands.h"
 #include "convolution.h"
 #include "toom.h"
 
 namespace weft {
 namespace {
 
-// Outputs of a tile along each axis, by the taps of the window.
-struct Tile {
-  std::int64_t taps, outputs;
-};
+constexpr std::int64_t least_row = 16;  // of channels: a line of a cache
 constexpr Tile tiles[] = {{3, 2}, {3, 4}, {5, 2}};
 
 // Values along each axis, the first axis outermost.
@@ -62,12 +60,14 @@ Toom toom_for(const Tile& tile) {
 
 class Maker {
  public:
-  Maker(const UOp& kernel, const Convolution& of, const Tile& tile)
+  Maker(const UOp& kernel, const Convolution& of, const Tile& tile, const Bands& bands)
       : maker_(kernel),
         of_(of),
         tile_(tile),
+        bands_(bands),
         products_(tile.outputs + tile.taps - 1),
         toom_(toom_for(tile)),
+        band_(bands.loop == nullptr ? const_int(0) : Variable("band", 0, bands.count - 1)),
         channels_(of.channels()) {
     for (const Node* loop : of.loops()) {
       if (changes_with(of.input, loop)) input_loops_.push_back(loop);
@@ -77,13 +77,14 @@ class Maker {
 
   KernelForm made() {
     const bool is_constant = param_of(of_.filter)->arg<ParamArg>().access == Access::Constant;
-    add_memory(loops_of_filter(), is_constant ? Space::Constant : Space::Global);
-    add_memory(loops_of_input(), Space::Global);
-    add_memory(of_.loops(), Space::Global);
+    add_memory(Filters, loops_of_filter(), is_constant ? Space::Constant : Space::Global);
+    add_memory(Inputs, loops_of_input());
+    add_memory(Products, of_.loops());
     maker_.add(filters(), is_constant);
-    maker_.add(inputs());
-    maker_.add(products());
-    maker_.add(outputs());
+    maker_.set_trips(bands_.count);
+    maker_.add_repeated(inputs());
+    maker_.add_repeated(products());
+    maker_.add_repeated(outputs());
     return maker_.made();
   }
 
@@ -99,17 +100,42 @@ class Maker {
     return loops;
   }
 
-  // Trips of a loop in the form: tiles along the axes.
+  // Of one band.
   std::int64_t trips(const Node* loop) const {
-    const std::int64_t size = loop->src(0)->lo();
-    return of_.axis_of(loop) == nullptr ? size : (size + tile_.outputs - 1) / tile_.outputs;
+    return loop == bands_.loop ? bands_.trips : trips_of(loop, of_, tile_);
   }
 
-  void add_memory(const Ranges& loops, Space space) {
-    std::vector<UOp> sizes(of_.axes.size(), const_int(products_));
-    for (const Node* loop : loops) sizes.push_back(const_int(trips(loop)));
-    maker_.add_memory(dtypes::f32, sizes, space);
+  void add_memory(Memory memory, const Ranges& loops, Space space = Space::Global) {
+    const std::vector<UOp> products(of_.axes.size(), const_int(products_));
+    const auto size = [&](const Node* loop) { return const_int(trips(loop)); };
+    maker_.add_memory(dtypes::f32, dimensions(memory, products, loops, size), space);
   }
+
+  // What a memory has for its products and for the loops. Those of a filter are a matrix for each product. Else, where many
+  // channels go along memory, all products of a tile lie together, a row of channels each: as planes they would be as far apart
+  // as meets in few sets of a cache.
+  std::vector<UOp> dimensions(Memory memory, const std::vector<UOp>& products, const Ranges& loops,
+                              const std::function<UOp(const Node*)>& of_loop) const {
+    std::vector<UOp> tiles, rows;
+    const bool is_by_tile = memory != Filters && is_of_channels(loops.back()) && has_long_rows();
+    for (const Node* loop : loops)
+      (is_by_tile && !is_of_channels(loop) ? tiles : rows).push_back(of_loop(loop));
+    tiles.insert(tiles.end(), products.begin(), products.end());
+    tiles.insert(tiles.end(), rows.begin(), rows.end());
+    return tiles;
+  }
+
+  bool has_long_rows() const {
+    const auto is_long = [&](const Ranges& loops) {
+      std::int64_t channels = 1;
+      for (const Node* loop : loops) channels *= is_of_channels(loop) ? trips(loop) : 1;
+      return channels >= least_row;
+    };
+    return is_long(loops_of_input()) && is_long(of_.loops());
+  }
+
+  // Whether it counts channels, of the filter's outputs or inputs.
+  bool is_of_channels(const Node* loop) const { return changes_with(of_.filter, loop); }
 
   UOp param(Memory memory, Access access) const { return maker_.param(memory, access); }
 
@@ -120,11 +146,20 @@ class Maker {
     return result;
   }
 
-  static UOp place(const UOp& param, const std::vector<UOp>& first, const Ranges& loops,
-                   const Substitution& own) {
-    std::vector<UOp> src{param, const_bool(true)};
-    src.insert(src.end(), first.begin(), first.end());
-    for (const Node* loop : loops) src.push_back(own.at(loop));
+  // Where those are among the trips of all bands.
+  Substitution with_all(const Substitution& own) const {
+    Substitution result = own;
+    if (const auto banded = own.find(bands_.loop); banded != own.end())
+      result[bands_.loop] = band_ * bands_.trips + banded->second;
+    return result;
+  }
+
+  UOp place(Memory memory, Access access, const std::vector<UOp>& products, const Ranges& loops,
+            const Substitution& own) const {
+    std::vector<UOp> src{param(memory, access), const_bool(true)};
+    for (UOp& at :
+         dimensions(memory, products, loops, [&](const Node* loop) { return own.at(loop); }))
+      src.push_back(std::move(at));
     return make(Op::Index, src);
   }
 
@@ -147,9 +182,9 @@ class Maker {
     std::vector<UOp> stores;
     std::size_t next = 0;
     along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
-      stores.push_back(make(
-          Op::Store, {place(param(memory, Access::Write), numbers(at), loops, own), values[next++]},
-          {}, StoreArg{}));
+      stores.push_back(make(Op::Store,
+                            {place(memory, Access::Write, numbers(at), loops, own), values[next++]},
+                            {}, StoreArg{}));
       return stores.back();
     });
     return sink(tuple(stores), loops, own, suffix);
@@ -169,7 +204,9 @@ class Maker {
 
   // What is there of a tile: its last ones may go beyond the outputs.
   UOp is_there(const Axis& axis, const UOp& at, std::int64_t beyond) const {
-    return axis.outputs() % tile_.outputs == 0 ? const_bool(true) : at < axis.outputs() + beyond;
+    const std::int64_t tiles = trips(axis.out) * (axis.out == bands_.loop ? bands_.count : 1);
+    return tiles * tile_.outputs == axis.outputs() ? const_bool(true)
+                                                   : at < axis.outputs() + beyond;
   }
 
   static UOp with_validity(const UOp& load, const UOp& valid) {
@@ -185,11 +222,11 @@ class Maker {
     const Substitution own = fresh(loops_of_input());
     const auto values =
         along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
-          Substitution by = own;
+          Substitution by = with_all(own);
           UOp valid = const_bool(true);
           for (std::size_t a = 0; a < at.size(); ++a) {
             const Axis& axis = of_.axes[a];
-            const UOp first = own.at(axis.out) * tile_.outputs;
+            const UOp first = by.at(axis.out) * tile_.outputs;
             by[axis.out] = first;
             by.emplace(axis.tap, const_int(at[a]));
             valid = valid & is_there(axis, first + at[a], tile_.taps - 1);
@@ -209,13 +246,12 @@ class Maker {
     for (const auto& [loop, with] : fresh(channels_, LoopKind::Reduce)) own.emplace(loop, with);
     for (const Node* channel : channels_) sum.push_back(own.at(channel));
     const auto read = [&](Memory memory, const Ranges& of) {
-      return make(Op::Load, {place(param(memory, Access::Read), number, of, own)});
+      return make(Op::Load, {place(memory, Access::Read, number, of, own)});
     };
     sum[0] = read(Inputs, loops_of_input()) * read(Filters, loops_of_filter());
     const UOp value = sum.size() == 1 ? sum[0] : make(Op::Reduce, sum, {}, ReduceArg{Op::Add, {}});
-    const UOp store =
-        make(Op::Store, {place(param(Products, Access::Write), number, loops, own), value}, {},
-             StoreArg{});
+    const UOp store = make(Op::Store, {place(Products, Access::Write, number, loops, own), value},
+                           {}, StoreArg{});
     std::vector<UOp> trips = number;
     for (const Node* loop : loops) trips.push_back(own.at(loop));
     return maker_.kernel(store, trips, "products");
@@ -226,17 +262,17 @@ class Maker {
     const Substitution own = fresh(loops);
     const auto products =
         along_axes(of_.axes.size(), static_cast<std::size_t>(products_), [&](const auto& at) {
-          return make(Op::Load, {place(param(Products, Access::Read), numbers(at), loops, own)});
+          return make(Op::Load, {place(Products, Access::Read, numbers(at), loops, own)});
         });
     const std::vector<UOp> sums =
         transformed(toom_.result, products, of_.axes.size(), times_result);
     std::vector<UOp> stores;
     std::size_t next = 0;
     along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.outputs), [&](const auto& at) {
-      Substitution by = own;
+      Substitution by = with_all(own);
       UOp valid = const_bool(true);
       for (std::size_t a = 0; a < at.size(); ++a) {
-        const UOp place = own.at(of_.axes[a].out) * tile_.outputs + at[a];
+        const UOp place = by.at(of_.axes[a].out) * tile_.outputs + at[a];
         by[of_.axes[a].out] = place;
         valid = valid & is_there(of_.axes[a], place, 0);
       }
@@ -266,8 +302,10 @@ class Maker {
   FormMaker maker_;
   const Convolution& of_;
   Tile tile_;
+  Bands bands_;
   std::int64_t products_;
   Toom toom_;
+  UOp band_;
   Ranges channels_, input_loops_, filter_loops_;
 };
 
@@ -296,7 +334,9 @@ std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, const FormL
     if (tile.outputs <= limits.outputs && std::ranges::all_of(axes, fits) &&
         expected_error(tile.outputs, tile.taps, axes.size(), channels) <=
             static_cast<double>(limits.error))
-      forms.push_back(Maker(kernel, *convolution, tile).made());
+      forms.push_back(Maker(kernel, *convolution, tile,
+                            bands_of(*convolution, tile, limits.band_bytes, limits.threads))
+                          .made());
   }
   return forms;
 }

@@ -9,9 +9,12 @@
 
 namespace weft {
 
-// Outputs of a tile along an axis, and the rounding error of its sums (`expected_error`), at most.
+// Outputs of a tile along an axis, the rounding error of its sums (`expected_error`), and the bytes between the kernels of a form
+// in bands, about, at most; threads that share the rows of a band.
 struct FormLimits {
   std::int64_t outputs, error;
+  double band_bytes;
+  std::int64_t threads;
 };
 
 // All there are within the limits, for kernels of this kind; none for others.

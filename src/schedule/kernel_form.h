@@ -15,10 +15,13 @@ struct KernelForm {
   struct Part {
     UOp kernel;
     bool is_once = false;  // it reads constants alone
+    bool is_repeated =
+        false;  // it has a variable, for whose values 0 ... trips-1 such parts run in turn
   };
   std::int32_t params = 0;  // of the kernel itself
   std::vector<UOp> memory;  // BUFFERs, by the numbers behind those
-  std::vector<Part> parts;  // in the order in which they run
+  std::vector<Part> parts;  // in the order in which they run, repeated ones beside each other
+  std::int64_t trips = 1;
 };
 
 // A form while it is made.
@@ -32,6 +35,8 @@ class FormMaker {
   // With the name of the whole and a suffix.
   UOp kernel(const UOp& effect, const std::vector<UOp>& loops, std::string_view suffix) const;
   void add(UOp part, bool is_once = false) { form_.parts.push_back({std::move(part), is_once}); }
+  void add_repeated(UOp part) { form_.parts.push_back({std::move(part), false, true}); }
+  void set_trips(std::int64_t trips) { form_.trips = trips; }
 
   KernelForm made() { return std::move(form_); }
 

@@ -5,7 +5,6 @@
 #include "orders.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <set>
@@ -27,26 +26,28 @@ constexpr double gain = 0.97;           // of the time: less is worth another or
 constexpr double clear_gain = 0.9;      // less, around one slot, is not tried otherwise
 constexpr double other_gain = 0.9;      // less is worth another form
 constexpr int most_rounds = 2;
+constexpr double repeated_launch = 1e-6;  // seconds
 
 class Orders {
  public:
-  Orders(Plan& plan, const KernelSeconds& seconds)
+  Orders(Plan& plan, const KernelSeconds& seconds, std::int64_t threads)
       : plan_(plan),
         seconds_(seconds),
         users_(plan.slots.size()),
-        last_(plan.slots.size(), as_made) {
+        last_(plan.slots.size(), as_made),
+        limits_{setting_int("WINOGRAD"), setting_int("WINOGRAD_ERROR"),
+                1024 * static_cast<double>(setting_int("WINOGRAD_BAND") * threads), threads} {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (!plan.steps[i].kernel.is_null()) kernels_.emplace_back(plan.steps[i], i);
     for (const KernelSlots& kernel : kernels_)
       for (const std::uint32_t slot : kernel.slots()) users_[slot].push_back(&kernel);
   }
 
-  void choose(const std::optional<Choices>& known) {
+  void choose() {
     find_candidates();
-    if (!known || !fits(*known))
-      find_choices();
-    else
-      plan_.choices = *known;
+    begin();
+    for (int round = 0; round < most_rounds; ++round)
+      if (!turn_slots()) break;
     apply();
   }
 
@@ -145,7 +146,8 @@ class Orders {
       if (part.is_once) continue;
       const auto seconds = seconds_(part.kernel, device);
       if (!seconds) return {};
-      sum += *seconds;
+      const double more = part.is_repeated ? static_cast<double>(form.trips - 1) : 0;
+      sum += *seconds + more * (*seconds + repeated_launch);
     }
     return sum;
   }
@@ -195,69 +197,36 @@ class Orders {
     return is_better;
   }
 
-  void find_choices() {
-    begin();
-    for (int round = 0; round < most_rounds; ++round)
-      if (!turn_slots()) break;
-    Choices& choices = plan_.choices;
-    choices.last = last_;
-    choices.forms.assign(plan_.steps.size(), as_made);
-    choices.nanoseconds.assign(last_.size(), 0);
-    choices.nanoseconds_as_made.assign(last_.size(), 0);
-    for (const KernelSlots& kernel : kernels_)
-      choices.forms[kernel.number()] =
-          best_of(kernel.ordered(last_), plan_.steps[kernel.number()].device).form;
-    for (const auto& [slot, dimensions] : candidates_) {
-      if (last_[slot] == as_made) continue;
-      std::vector<int> before = last_;
-      before[slot] = as_made;
-      choices.nanoseconds[slot] = std::llround(seconds_around(slot, last_) * 1e9);
-      choices.nanoseconds_as_made[slot] = std::llround(seconds_around(slot, before) * 1e9);
-    }
-  }
-
-  // Of the same graph; what comes from a file may be anything.
-  bool fits(const Choices& known) const {
-    const std::size_t slots = plan_.slots.size();
-    if (known.last.size() != slots || known.nanoseconds.size() != slots) return false;
-    if (known.nanoseconds_as_made.size() != slots || known.forms.size() != plan_.steps.size())
-      return false;
-    for (std::uint32_t slot = 0; slot < slots; ++slot) {
-      if (known.last[slot] == as_made) continue;
-      const auto candidates = candidates_.find(slot);
-      if (candidates == candidates_.end() ||
-          std::ranges::find(candidates->second, known.last[slot]) == candidates->second.end())
-        return false;
-    }
-    return true;
-  }
-
   void apply() {
-    const Choices& choices = plan_.choices;
-    last_ = choices.last;
-    for (const KernelSlots& kernel : kernels_)
-      plan_.steps[kernel.number()].kernel = kernel.ordered(last_);
-    for (const auto& [slot, dimensions] : candidates_) {
-      if (last_[slot] == as_made) continue;
-      UOp& buffer = plan_.slots[slot].buffer;
-      std::vector<int> order(buffer->dims().size());
-      std::iota(order.begin(), order.end(), 0);
-      plan_.layouts.push_back(
-          {.kernel = maker_of(slot),
-           .sizes = sizes_in(buffer->dims()),
-           .order = with_last(order, last_[slot]),
-           .seconds = static_cast<double>(choices.nanoseconds[slot]) * 1e-9,
-           .seconds_as_made = static_cast<double>(choices.nanoseconds_as_made[slot]) * 1e-9});
-      buffer = with_sources(buffer, with_last(sizes_of(buffer), last_[slot]));
+    for (const auto& [slot, dimensions] : candidates_)
+      if (last_[slot] != as_made) turn(slot);
+    std::vector<int> forms(plan_.steps.size(), as_made);
+    for (const KernelSlots& kernel : kernels_) {
+      Step& step = plan_.steps[kernel.number()];
+      step.kernel = kernel.ordered(last_);
+      forms[kernel.number()] = best_of(step.kernel, step.device).form;
     }
     std::vector<Step> steps;
-    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
-      Step& step = plan_.steps[i];
-      if (choices.forms[i] == as_made || step.kernel.is_null() ||
-          !add_form(step, static_cast<std::size_t>(choices.forms[i]), steps))
-        steps.push_back(std::move(step));
-    }
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+      if (forms[i] == as_made)
+        steps.push_back(std::move(plan_.steps[i]));
+      else
+        add_form(plan_.steps[i], static_cast<std::size_t>(forms[i]), steps);
     plan_.steps = std::move(steps);
+  }
+
+  void turn(std::uint32_t slot) {
+    std::vector<int> before = last_;
+    before[slot] = as_made;
+    UOp& buffer = plan_.slots[slot].buffer;
+    std::vector<int> order(buffer->dims().size());
+    std::iota(order.begin(), order.end(), 0);
+    plan_.layouts.push_back({.kernel = maker_of(slot),
+                             .sizes = sizes_in(buffer->dims()),
+                             .order = with_last(order, last_[slot]),
+                             .seconds = seconds_around(slot, last_),
+                             .seconds_as_made = seconds_around(slot, before)});
+    buffer = with_sources(buffer, with_last(sizes_of(buffer), last_[slot]));
   }
 
   // Of the first that writes it.
@@ -273,10 +242,17 @@ class Orders {
     return sizes;
   }
 
-  bool add_form(const Step& step, std::size_t number, std::vector<Step>& steps) {
-    const std::vector<KernelForm> forms = forms_of(step.kernel);
-    if (number >= forms.size()) return false;
-    const KernelForm& form = forms[number];
+  // Of what the part of a form touches, and the kernel itself would.
+  double outer_bytes(const Step& part, const Step& whole) const {
+    double bytes = 0;
+    for (const std::uint32_t slot : part.slots)
+      if (std::ranges::find(whole.slots, slot) != whole.slots.end())
+        bytes += memory_bytes(plan_.slots[slot].buffer);
+    return bytes;
+  }
+
+  void add_form(const Step& step, std::size_t number, std::vector<Step>& steps) {
+    const KernelForm form = forms_of(step.kernel)[number];
     std::vector<std::uint32_t> slots(step.slots);
     slots.resize(static_cast<std::size_t>(form.params));
     for (const UOp& buffer : form.memory) {
@@ -285,11 +261,19 @@ class Orders {
       arg.device = step.device;
       plan_.slots.push_back({.buffer = make(Op::Buffer, sizes_of(buffer), buffer->dtype(), arg)});
     }
+    std::vector<Step> repeated;
     for (const KernelForm::Part& part : form.parts) {
-      steps.push_back(step_like(step, part.kernel, slots));
-      steps.back().is_once = part.is_once;
+      Step made = step_like(step, part.kernel, slots);
+      made.is_once = part.is_once;
+      if (part.is_repeated)
+        made.work.bytes -= outer_bytes(made, step) * (1 - 1 / static_cast<double>(form.trips));
+      (part.is_repeated ? repeated : steps).push_back(std::move(made));
     }
-    return true;
+    for (std::int64_t trip = 0; trip < form.trips; ++trip)
+      for (Step& each : repeated) {
+        each.trip = trip;
+        steps.push_back(each);
+      }
   }
 
   Plan& plan_;
@@ -301,14 +285,14 @@ class Orders {
   std::set<std::uint32_t> is_settled_;                    // slots that gained by what all did
   std::map<std::vector<int>, double> by_order_;           // by kernel and the orders of its slots
   std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by the structure of a kernel
-  FormLimits limits_{setting_int("WINOGRAD"), setting_int("WINOGRAD_ERROR")};
+  FormLimits limits_;
   bool may_have_digits_ = setting_int("DIGITS") != 0;
 };
 
 }  // namespace
 
-void choose_orders(Plan& plan, const KernelSeconds& seconds, const std::optional<Choices>& known) {
-  Orders(plan, seconds).choose(known);
+void choose_orders(Plan& plan, const KernelSeconds& seconds, std::int64_t threads) {
+  Orders(plan, seconds, threads).choose();
 }
 
 }  // namespace weft

@@ -5,8 +5,8 @@
 
 namespace weft {
 
-// Chooses it for what only the plan's kernels touch, and the forms of these, so that they take the least time together;
-// or as it is known.
-void choose_orders(Plan& plan, const KernelSeconds& seconds, const std::optional<Choices>& known);
+// Chooses it for what only the plan's kernels touch, and the forms of these, so that they take the least time together, each on so
+// many threads.
+void choose_orders(Plan& plan, const KernelSeconds& seconds, std::int64_t threads);
 
 }  // namespace weft

@@ -183,12 +183,8 @@ void find_inputs(const std::vector<Root>& roots, Plan& plan) {
 
 // Copies everything that the plan names into an arena of its own: what was tried on the way goes.
 void keep(Plan& plan, Interner& from) {
-  std::vector<UOp*> named;
-  for (Slot& slot : plan.slots) named.push_back(&slot.buffer);
-  for (Step& step : plan.steps)
-    if (!step.kernel.is_null()) named.push_back(&step.kernel);
-  for (UOp& root : plan.roots) named.push_back(&root);
-  for (UOp& variable : plan.variables) named.push_back(&variable);
+  std::vector<UOp*> named = names_of(plan);
+  std::erase_if(named, [](const UOp* uop) { return uop->is_null(); });
   std::vector<const Node*> nodes;
   for (const UOp* uop : named) nodes.push_back(uop->node());
   from.forget_origins();  // which have come to the steps, and mean nothing elsewhere
@@ -199,8 +195,8 @@ void keep(Plan& plan, Interner& from) {
 
 }  // namespace
 
-Plan make_plan(const std::vector<Root>& roots, const Profile& profile, const KernelSeconds& seconds,
-               const std::optional<Choices>& known) {
+Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
+               const KernelSeconds& seconds) {
   const bool is_checked = setting_int("SPEC") != 0;
   for (const Root& root : roots)
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
@@ -212,8 +208,8 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile, const Ker
   find_inputs(roots, plan);
   store_joined_in_parts(plan);
   if (seconds) {
-    move_stages_apart(plan, seconds, profile.launch, known);
-    choose_orders(plan, seconds, known);
+    move_stages_apart(plan, seconds, profile.launch);
+    choose_orders(plan, seconds, profile.threads);
   }
   reuse_inputs(plan, in_place_in_force());
   for (const Step& step : plan.steps)

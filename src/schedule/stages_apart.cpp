@@ -25,12 +25,6 @@ constexpr double most_memory = 4;     // of all that the kernel touches
 constexpr double least_launches = 4;  // that a kernel takes at least, to be looked at
 constexpr std::size_t most_stages = 6;
 
-double memory_bytes(const UOp& memory) {
-  double bytes = static_cast<double>(memory->dtype().bytes());
-  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->hi());
-  return bytes;
-}
-
 bool is_plain_loop(const Node* node) {
   return node->op() == Op::Range && node->src(0)->is_const() &&
          node->arg<RangeArg>().kind == LoopKind::Loop;
@@ -151,30 +145,8 @@ class Mover {
         ++step;
         continue;
       }
-      plan_.choices.apart.push_back(static_cast<int>(step));
-      plan_.choices.apart.push_back(static_cast<int>(*stage));
       move(step, *stage);
     }
-  }
-
-  // Whether all of it can be done; else the plan is as it was.
-  bool follow(const std::vector<int>& apart) {
-    const std::vector<Step> steps = plan_.steps;
-    const std::size_t slots = plan_.slots.size();
-    bool is_done = apart.size() % 2 == 0;
-    for (std::size_t i = 0; i + 1 < apart.size() && is_done; i += 2) {
-      const auto step = static_cast<std::size_t>(apart[i]);
-      const auto stage = static_cast<std::size_t>(apart[i + 1]);
-      is_done = may_move(step, stage);
-      if (is_done) move(step, stage);
-    }
-    if (is_done) {
-      plan_.choices.apart = apart;
-    } else {
-      plan_.steps = steps;
-      plan_.slots.resize(slots);
-    }
-    return is_done;
   }
 
  private:
@@ -208,13 +180,6 @@ class Mover {
     return found;
   }
 
-  bool may_move(std::size_t number, std::size_t stage) const {
-    if (number >= plan_.steps.size() || plan_.steps[number].kernel.is_null()) return false;
-    const Step& step = plan_.steps[number];
-    const std::vector<MovableStage> stages = stages_of(step.kernel);
-    return stage < stages.size() && may_have(Parting(step, stages[stage]).parted().memory, step);
-  }
-
   bool may_have(const UOp& memory, const Step& step) const {
     return memory_bytes(memory) <= most_memory * touched(step);
   }
@@ -244,10 +209,8 @@ class Mover {
 
 }  // namespace
 
-void move_stages_apart(Plan& plan, const KernelSeconds& seconds, double launch,
-                       const std::optional<Choices>& known) {
-  Mover mover(plan, seconds, launch);
-  if (!known || !mover.follow(known->apart)) mover.choose();
+void move_stages_apart(Plan& plan, const KernelSeconds& seconds, double launch) {
+  Mover(plan, seconds, launch).choose();
 }
 
 }  // namespace weft

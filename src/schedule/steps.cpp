@@ -35,6 +35,12 @@ std::vector<bool> own_slots(const Plan& plan) {
   return own;
 }
 
+double memory_bytes(const UOp& memory) {
+  double bytes = static_cast<double>(memory->dtype().bytes());
+  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->hi());
+  return bytes;
+}
+
 Work work_of(const UOp& kernel) {
   Work work;
   const auto trips = [](NodeList ranges) {

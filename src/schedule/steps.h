@@ -11,6 +11,9 @@ UOp named(const UOp& kernel);
 // By slot: made by the plan's own kernels, and nobody else looks at it.
 std::vector<bool> own_slots(const Plan& plan);
 
+// Of all elements of a BUFFER, a PARAM or a STAGE.
+double memory_bytes(const UOp& memory);
+
 // Operations on floats, and the bytes of all that it touches, once.
 Work work_of(const UOp& kernel);
 

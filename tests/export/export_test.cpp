@@ -102,6 +102,22 @@ INSTANTIATE_TEST_SUITE_P(Targets, ExportTo, testing::Values("cpu=native", "cpu=x
                            return name;
                          });
 
+// A convolution by fewer products in bands: calls of one function with a number each.
+TEST(Export, CallsOneFunctionForEachBand) {
+  const Context bands{{"WINOGRAD", 4}, {"WINOGRAD_BAND", 128}, {"WEFT_THREADS", 1}};
+  const std::string device = export_device("cpu=native");
+  const Tensor weights = Net::frozen({64, 64, 3, 3}, device);
+  const ExportedFunction function = [=](const std::vector<Tensor>& given) {
+    return Named{{"map", given[0].conv2d(weights, {}, {.padding = 1}).relu()}};
+  };
+  const Named inputs{{"image", Tensor::rand({1, 64, 40, 40}, {.device = device}).realize()}};
+  ASSERT_GT(function(tensors_of(inputs))[0].second.cost().kernels, 4U);
+  const ExportedLibrary library(function, inputs);
+  const std::vector<Bytes> expected = expected_of(function, inputs);
+  EXPECT_EQ(library.verify()(library.weights().at(), library.weights().size), 0);
+  EXPECT_EQ(library(tensors_of(inputs), sizes_of(expected)), expected);
+}
+
 // The nearest that two compilers of the same arithmetic come: functions such as exp are of the program itself.
 void expect_near(const std::vector<Bytes>& found, const std::vector<Bytes>& expected) {
   const auto scores = floats_of(found[0]), wanted = floats_of(expected[0]);

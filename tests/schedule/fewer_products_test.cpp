@@ -1,5 +1,6 @@
 // Convolutions by fewer products: the matrices are exact, and every form gives what the sums of products give in f64.
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <string>
@@ -58,17 +59,25 @@ TEST(ToomCook, RefusesOtherNumbersOfPoints) {
   EXPECT_THROW(points_for(5), Error);
 }
 
-// Only forms of that many products are fast.
-KernelSeconds for_products(std::int64_t products) {
-  return [products](const UOp& kernel, Symbol) -> std::optional<double> {
+bool has_products(const Node* param, std::int64_t products) {
+  return std::ranges::any_of(param->dims(),
+                             [&](const Node* size) { return size->lo() == products; });
+}
+
+// Only forms of that many products are fast, those in bands where that is asked for.
+KernelSeconds for_products(std::int64_t products, bool in_bands = false) {
+  return [=](const UOp& kernel, Symbol) -> std::optional<double> {
     const std::string name(kernel->arg<KernelArg>().name.get());
     const auto is_part = [&](const char* of) { return name.ends_with(of); };
     if (!is_part("_inputs") && !is_part("_products") && !is_part("_outputs") &&
         !is_part("_filters"))
       return 1.0;
-    for (const Node* node : toposort(kernel.node()))
-      if (node->op() == Op::Param && node->dims()[0]->lo() == products) return 1e-3;
-    return 2.0;
+    bool is_one = false, is_of_band = is_part("_filters") || is_part("_products");
+    for (const Node* node : toposort(kernel.node())) {
+      is_one = is_one || (node->op() == Op::Param && has_products(node, products));
+      is_of_band = is_of_band || node->op() == Op::Variable;
+    }
+    return is_one && (is_of_band || !in_bands) ? 1e-4 : 2.0;
   };
 }
 
@@ -96,29 +105,41 @@ Tensor convolution(const Tensor& x, const Tensor& w, const Tensor& b, const Case
   return c.has_more ? (y + y.sin()).relu() : y;
 }
 
+// A case's tensors, and its plan beside the sums in f64.
+struct Made {
+  explicit Made(const Case& of)
+      : c(of), x(random(shape(of.image))), w(random(shape(of.filter))), b(random({of.filter[0]})) {
+    if (c.is_frozen) w.freeze();
+  }
+
+  // What can be off is a part of the sum of what is added.
+  void expect_sums(Planned& planned) const {
+    const auto exact = [&](const Tensor& of) { return of.cast(dtypes::f64).to("INTERP"); };
+    const auto expected = convolution(exact(x), exact(w), exact(b), c).to_vector<double>();
+    Case plain = c;
+    plain.has_more = false;
+    const auto sums =
+        convolution(exact(x).abs(), exact(w).abs(), exact(b).abs(), plain).to_vector<double>();
+    for (int run = 0; run < 2; ++run) {
+      const std::vector<float> values = planned.values();
+      ASSERT_EQ(values.size(), expected.size());
+      for (std::size_t i = 0; i < values.size(); ++i)
+        ASSERT_NEAR(values[i], expected[i], 4e-6 * sums[i] + 1e-5) << "at " << i;
+    }
+  }
+
+  Case c;
+  Tensor x, w, b;
+};
+
 class FewerProducts : public testing::TestWithParam<Case> {};
 
 TEST_P(FewerProducts, GiveTheSums) {
-  const Case& c = GetParam();
   const Context context{{"WINOGRAD", 4}};
-  const Tensor x = random(shape(c.image)), b = random({c.filter[0]});
-  Tensor w = random(shape(c.filter));
-  if (c.is_frozen) w.freeze();
-  Planned planned(convolution(x, w, b, c), for_products(c.products));
+  const Made made(GetParam());
+  Planned planned(convolution(made.x, made.w, made.b, made.c), for_products(made.c.products));
   EXPECT_EQ(forms_in(planned.plan()), 1U);
-  const auto exact = [&](const Tensor& of) { return of.cast(dtypes::f64).to("INTERP"); };
-  const auto expected = convolution(exact(x), exact(w), exact(b), c).to_vector<double>();
-  // What can be off is a part of the sum of what is added.
-  Case plain = c;
-  plain.has_more = false;
-  const auto sums =
-      convolution(exact(x).abs(), exact(w).abs(), exact(b).abs(), plain).to_vector<double>();
-  for (int run = 0; run < 2; ++run) {
-    const std::vector<float> values = planned.values();
-    ASSERT_EQ(values.size(), expected.size());
-    for (std::size_t i = 0; i < values.size(); ++i)
-      ASSERT_NEAR(values[i], expected[i], 4e-6 * sums[i] + 1e-5) << "at " << i;
-  }
+  made.expect_sums(planned);
 }
 
 INSTANTIATE_TEST_SUITE_P(Convolutions, FewerProducts,
@@ -131,6 +152,39 @@ INSTANTIATE_TEST_SUITE_P(Convolutions, FewerProducts,
                                          Case{{1, 8, 10, 13}, {10, 4, 3, 3}, 2, 1, 6},
                                          Case{{1, 8, 3, 30}, {10, 8, 1, 3}, 1, 0, 6},
                                          Case{{1, 8, 3, 31}, {10, 8, 1, 3}, 1, 0, 4, true, true}));
+
+struct BandCase {
+  Case of;
+  std::int64_t kib;
+  std::size_t bands;
+  int threads = 1;
+};
+
+class InBands : public testing::TestWithParam<BandCase> {};
+
+// Rows of tiles, of which the last band may have fewer and threads get as many each, images, lines.
+TEST_P(InBands, GiveTheSums) {
+  const auto& [c, kib, bands, threads] = GetParam();
+  const Context context{{"WINOGRAD", 4}, {"WINOGRAD_BAND", kib}, {"WEFT_THREADS", threads}};
+  const Made made(c);
+  Planned planned(convolution(made.x, made.w, made.b, c), for_products(c.products, true));
+  EXPECT_EQ(forms_in(planned.plan()), bands);
+  made.expect_sums(planned);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Convolutions, InBands,
+    testing::Values(BandCase{{{1, 8, 24, 24}, {16, 8, 3, 3}, 1, 1, 6, true}, 44, 3},
+                    BandCase{{{1, 8, 24, 24}, {16, 8, 3, 3}, 1, 1, 6, true}, 44, 2, 2},
+                    BandCase{{{1, 16, 24, 24}, {16, 16, 3, 3}, 1, 1, 6, true, true}, 56, 3},
+                    BandCase{{{1, 16, 26, 9}, {16, 16, 3, 3}, 1, 1, 6, false, true}, 28, 4},
+                    BandCase{{{1, 16, 23, 24}, {32, 16, 3, 3}, 1, 0, 4, true}, 68, 6},
+                    BandCase{{{6, 16, 8, 8}, {16, 16, 3, 3}, 1, 1, 6, true, true}, 37, 3},
+                    BandCase{{{6, 16, 8, 8}, {16, 16, 3, 3}, 1, 1, 6, true, true}, 37, 2, 2},
+                    BandCase{{{5, 16, 8, 8}, {16, 16, 3, 3}, 1, 1, 6}, 1, 5},
+                    BandCase{{{2, 16, 24, 24}, {16, 16, 3, 3}, 1, 1, 6, true}, 56, 6},
+                    BandCase{{{1, 32, 16, 16}, {32, 16, 3, 3}, 2, 1, 6, true}, 64, 4},
+                    BandCase{{{1, 16, 1, 50}, {16, 16, 1, 3}, 1, 0, 6, true}, 2, 6}));
 
 // What is no such convolution has no other form.
 TEST(FewerProducts, OfNothingElse) {
@@ -162,7 +216,7 @@ TEST(FewerProducts, AreThereWhereTheyAreAskedFor) {
 
 // In the root mean square, beside sums in f64.
 TEST(FewerProducts, RoundAsExpected) {
-  const Context context{{"WINOGRAD", 4}};
+  const Context context{{"WINOGRAD", 4}, {"WINOGRAD_BAND", 0}};
   struct Tile {
     std::int64_t outputs, taps, channels;
   };
@@ -186,12 +240,16 @@ TEST(FewerProducts, RoundAsExpected) {
   }
 }
 
-// By the model's choice, in calls that are replayed; the filter gets other values meanwhile.
-TEST(FewerProducts, InCapturedCalls) {
-  const Context context{{"WINOGRAD", 4}};
+// By the model's choice, in calls that are replayed, at once and in bands; the filter gets other values meanwhile.
+class Captured : public testing::TestWithParam<int> {};
+
+TEST_P(Captured, GiveTheSums) {
+  const Context context{{"WINOGRAD", 4}, {"WINOGRAD_BAND", GetParam()}, {"WEFT_THREADS", 1}};
   Tensor w = random({64, 64, 3, 3});
   w.freeze();
   auto step = jit([&](const Tensor& x) { return x.conv2d(w, {}, {.padding = 1}); });
+  const std::size_t kernels = random({1, 64, 40, 40}).conv2d(w, {}, {.padding = 1}).cost().kernels;
+  EXPECT_EQ(kernels > 4, GetParam() > 0) << kernels;
   const auto expect_sums = [&] {
     const Tensor x = random({1, 64, 40, 40});
     const Tensor result = step(x).clone().realize();
@@ -204,6 +262,8 @@ TEST(FewerProducts, InCapturedCalls) {
     for (int call = 0; call < 2; ++call) expect_sums();
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(FewerProducts, Captured, testing::Values(0, 256));
 
 }  // namespace
 }  // namespace weft

@@ -64,6 +64,7 @@ TEST(InPlace, NotUnderASum) {
 }
 
 TEST(InPlace, NotWhatIsReadLater) {
+  const Context as_made{{"LAYOUTS", 0}};
   const Tensor x = square();
   expect_matrices(
       [&] {

@@ -51,7 +51,6 @@ TEST(StagesApart, GetMemoryWhereThatIsFaster) {
   ASSERT_EQ(with_stages(inside.plan()), 1U);
   EXPECT_EQ(with_stages(apart.plan()), 0U);
   EXPECT_EQ(apart.plan().steps.size(), inside.plan().steps.size() + 1);
-  EXPECT_EQ(apart.plan().choices.apart.size(), 2U);
   expect_same(apart.values(), inside.values());
 }
 
@@ -77,27 +76,6 @@ TEST(StagesApart, StayInWhatIsAsShortAsACall) {
   EXPECT_EQ(with_stages(Planned(pooled(), taking(1e-7, 1e-9)).plan()), 1U);
 }
 
-// Those of another plan, or of a file that is no longer what it was: then they are made anew.
-TEST(StagesApart, WhatCannotBeFollowedChangesNothing) {
-  const Tensor tensor = pooled();
-  const KernelSeconds seconds = taking(1e-3, 0.2e-3);
-  const Planned chosen(tensor, seconds);
-  const std::vector<int> known = chosen.plan().choices.apart;
-  ASSERT_EQ(known.size(), 2U);
-  const int step = known[0], stage = known[1];
-  const std::vector<int> wrong[] = {
-      {step},  {step, stage, step},       {step, stage, step, 7}, {step, stage, 99, 0},
-      {-1, 0}, {step, stage, step, stage}};
-  for (const auto& apart : wrong) {
-    Planned planned(tensor, seconds, Choices{.apart = apart});
-    EXPECT_EQ(planned.plan().choices.apart, known);
-    EXPECT_EQ(planned.plan().steps.size(), chosen.plan().steps.size());
-    EXPECT_EQ(planned.plan().slots.size(), chosen.plan().slots.size());
-  }
-  const Planned followed(tensor, taking(1e-3, 0.9e-3), Choices{.apart = known});
-  EXPECT_EQ(followed.plan().choices.apart, known);
-}
-
 // An element of it says where another is.
 TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
   Arena arena;
@@ -116,24 +94,16 @@ TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
   const UOp kernel = make(Op::Sink, {over(put(out, load(place(stage, {at}, inside))), {i})}, {},
                           KernelArg{Symbol("k")});
   plan.steps.push_back({.kernel = kernel, .device = Symbol("CPU"), .slots = {0, 1}, .work = {}});
-  move_stages_apart(plan, taking(1e-3, 1e-4), 1e-6, {});
+  move_stages_apart(plan, taking(1e-3, 1e-4), 1e-6);
   ASSERT_EQ(plan.steps.size(), 2U);
   EXPECT_EQ(with_stages(plan), 0U);
-}
-
-TEST(StagesApart, NoChoiceGivesThemMuchMoreMemoryThanTheRest) {
-  const Tensor q = drawn({1, 2048, 16}), k = drawn({1, 2048, 16}), v = drawn({1, 2048, 16});
-  const Tensor tensor = q.matmul(k.transpose(1, 2)).softmax(-1).matmul(v);
-  const Planned planned(tensor, taking(1, 0.01), Choices{.apart = {0, 0}});
-  EXPECT_EQ(planned.plan().choices.apart.size(), 0U);
 }
 
 // Attention: each score is of a row and a key, so memory for all of them grows with the square.
 TEST(StagesApart, StayWhereTheyTakeMuchMoreMemoryThanTheRest) {
   const Tensor q = drawn({1, 2048, 16}), k = drawn({1, 2048, 16}), v = drawn({1, 2048, 16});
   const Tensor tensor = q.matmul(k.transpose(1, 2)).softmax(-1).matmul(v);
-  const Planned planned(tensor, taking(1, 0.01));
-  EXPECT_EQ(planned.plan().choices.apart.size(), 0U);
+  EXPECT_EQ(with_stages(Planned(tensor, taking(1, 0.01)).plan()), 1U);
 }
 
 }  // namespace

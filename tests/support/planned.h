@@ -2,10 +2,10 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <span>
 #include <vector>
 
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/weft.h>
 
@@ -16,12 +16,13 @@ namespace weft {
 
 class Planned {
  public:
-  Planned(const Tensor& tensor, const KernelSeconds& seconds,
-          const std::optional<Choices>& known = {}) {
+  Planned(const Tensor& tensor, const KernelSeconds& seconds) {
     const InternerScope scope(arena_);
     const PassOptions options;
     resolved_ = resolve({{tensor.uop(), Symbol(tensor.device())}}, options);
-    runnable_.plan = make_plan(resolved_.roots, Profile{}, seconds, known);
+    Profile profile;
+    profile.threads = thread_count();
+    runnable_.plan = make_plan(resolved_.roots, profile, seconds);
     runnable_.extra = options.extra;
   }
 

@@ -14,6 +14,7 @@ struct Profile {
   double bandwidth = 10e9;  // bytes per second between memory and all workers together
   double launch = 2e-6;     // seconds
   std::int64_t workers = 2;
+  std::int64_t threads = 1;          // that a call of a kernel has, on the machine at hand
   std::int64_t scratch = 512 << 10;  // bytes that a worker has for itself
   // Limits of one kernel: how much code generation is worth its time, and what a launch can carry.
   std::int64_t most_ops = 2000;

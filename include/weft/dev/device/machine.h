@@ -31,6 +31,7 @@ struct Machine {
   double line_miss = 12;  // cycles for a line that nothing announced, others on the way beside it
   double streams = 16;    // rows side by side, whose next lines are announced by those before
   double launch = 2e-6;   // seconds until all workers are at it
+  bool constants_stay = true;  // in the last cache, from one call to the next
   std::vector<CacheLevel> levels;
 };
 

@@ -31,7 +31,8 @@ struct Step {
   std::vector<std::uint32_t> slots;  // by the PARAMs of the kernel
   std::size_t offset = 0;            // of a copy: the bytes of slots[1] before what is copied
   Work work;
-  bool is_once = false;              // what it makes of constants, slots[0], is made once for these
+  bool is_once = false;   // what it makes of constants, slots[0], is made once for these
+  std::int64_t trip = 0;  // the value of its kernel's variable that is none of the plan's
   std::vector<Origin> origins = {};  // of the values that it stores, of which some may have none
 };
 
@@ -43,33 +44,32 @@ struct BufferLayout {
   double seconds, seconds_as_made;  // of the kernels that touch it, by the model
 };
 
-// What the model has chosen for a plan, which takes most of the time to make one.
-struct Choices {
-  // Steps, each with the number of the STAGE of it that gets memory; such a kernel is one more step.
-  std::vector<int> apart = {};
-  std::vector<int> last =
-      {};  // by slot: the dimension that lies along memory; -1: as the graph has it
-  std::vector<int> forms = {};  // by kernel: which other form it takes; -1: none
-  // By slot, of the kernels that touch one in another order: with it and as the graph has it.
-  std::vector<std::int64_t> nanoseconds = {}, nanoseconds_as_made = {};
-};
-
 struct Plan {
   // Holds every node that the plan names.
   std::unique_ptr<Arena> arena;
   std::vector<Slot> slots;
   std::vector<Step> steps;
-  std::vector<UOp> roots;      // each as a view of a slot's buffer, or a MULTI of such
-  std::vector<UOp> variables;  // of the roots' graph, as toposort() meets them
-  Choices choices;
+  std::vector<UOp> roots;             // each as a view of a slot's buffer, or a MULTI of such
+  std::vector<UOp> variables;         // of the roots' graph, as toposort() meets them
   std::vector<BufferLayout> layouts;  // that are not as the graph has them
 };
+
+// Where a plan names a node, or none.
+template <class MaybeConstPlan>
+auto names_of(MaybeConstPlan& plan) {
+  std::vector<decltype(&plan.roots[0])> names;
+  for (auto& slot : plan.slots) names.push_back(&slot.buffer);
+  for (auto& step : plan.steps) names.push_back(&step.kernel);
+  for (auto& root : plan.roots) names.push_back(&root);
+  for (auto& variable : plan.variables) names.push_back(&variable);
+  return names;
+}
 
 // What a kernel is expected to take on a device; nothing where nobody knows.
 using KernelSeconds = std::function<std::optional<double>(const UOp& kernel, Symbol device)>;
 
-// The tensors live in the current interner, an arena. Choices that are known are those of an equal graph.
+// The tensors live in the current interner, an arena.
 Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
-               const KernelSeconds& seconds = {}, const std::optional<Choices>& known = {});
+               const KernelSeconds& seconds = {});
 
 }  // namespace weft

@@ -1,0 +1,69 @@
+// What the cost model says of kernels. It is not asked twice.
+
+#include <mutex>
+#include <tuple>
+
+#include <weft/dev/base/lru_cache.h>
+#include <weft/dev/codegen/choose.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/settings.h>
+
+#include "programs.h"
+
+namespace weft {
+namespace {
+
+constexpr double staying = 0.5;  // of the last cache: constants that the next call finds there
+
+// Of the device and settings, of the kernel, and whether constants stay.
+using Key = std::tuple<std::string, std::uint64_t, std::uint64_t, bool>;
+
+struct KnownSeconds {
+  static constexpr std::size_t most = 8192;
+  std::mutex mutex;
+  LruCache<Key, std::optional<double>> by_kernel{most};
+};
+
+KnownSeconds& known_seconds() {
+  static auto& all = *new KnownSeconds;  // leaked on purpose, like the programs
+  return all;
+}
+
+// In an arena of its own, which all that is tried goes with.
+std::optional<double> asked_model(const UOp& kernel, const Target& target,
+                                  const std::shared_ptr<const ExtraRuleList>& extra) {
+  if (!target.lowered) return std::nullopt;
+  const Context quiet{{"DEBUG", 0}, {"DUMP", ""}};
+  Interner& from = Interner::current();
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
+  const PassOptions passing{.target = target, .extra = extra};
+  const UOp ready = ready_to_schedule(run_pipeline_until("optimise", {own}, passing)[0]);
+  return seconds_of_choice(ready, target);
+}
+
+}  // namespace
+
+KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra,
+                               std::size_t constant_bytes) {
+  return [=](const UOp& kernel, Symbol device_name) -> std::optional<double> {
+    Device& device = find_device(device_name.get());
+    Target target = device.target();
+    Machine& machine = target.machine;
+    machine.constants_stay = machine.levels.empty() || static_cast<double>(constant_bytes) <=
+                                                           staying * machine.levels.back().bytes;
+    const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
+    const Key key{compilation_key(device, *extra), hash.high, hash.low, machine.constants_stay};
+    {
+      const std::lock_guard lock(known_seconds().mutex);
+      if (const auto* known = known_seconds().by_kernel.find(key)) return *known;
+    }
+    const auto seconds = asked_model(kernel, target, extra);
+    const std::lock_guard lock(known_seconds().mutex);
+    return known_seconds().by_kernel.insert(key, seconds);
+  };
+}
+
+}  // namespace weft

@@ -1,0 +1,61 @@
+#include "bands.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <weft/dev/ir/below.h>
+
+namespace weft {
+
+std::int64_t trips_of(const Node* loop, const Convolution& of, const Tile& tile) {
+  const std::int64_t size = loop->src(0)->lo();
+  return of.axis_of(loop) == nullptr ? size : (size + tile.outputs - 1) / tile.outputs;
+}
+
+namespace {
+
+double trips_of(const Ranges& loops, const Convolution& of, const Tile& tile) {
+  double trips = 1;
+  for (const Node* loop : loops) trips *= static_cast<double>(trips_of(loop, of, tile));
+  return trips;
+}
+
+// The outermost whose single trips are small enough, if all together are so many times too large; else the longest.
+const Node* loop_to_cut(const Ranges& tiles, const Convolution& of, const Tile& tile,
+                        double times) {
+  const auto trips = [&](const Node* loop) { return trips_of(loop, of, tile); };
+  const auto found = std::ranges::find_if(
+      tiles, [&](const Node* loop) { return static_cast<double>(trips(loop)) >= times; });
+  return found != tiles.end() ? *found : *std::ranges::max_element(tiles, {}, trips);
+}
+
+}  // namespace
+
+Bands bands_of(const Convolution& of, const Tile& tile, double most_bytes, std::int64_t threads) {
+  Ranges tiles, filters, groups;
+  for (const Node* loop : of.loops()) {
+    const bool is_of_filter = changes_with(of.filter, loop);
+    (is_of_filter ? filters : tiles).push_back(loop);
+    if (is_of_filter && changes_with(of.input, loop)) groups.push_back(loop);
+  }
+  const double products = std::pow(tile.outputs + tile.taps - 1, of.axes.size());
+  const double rows =
+      trips_of(of.channels(), of, tile) * trips_of(groups, of, tile) + trips_of(filters, of, tile);
+  const double bytes = trips_of(tiles, of, tile) * products * rows * dtypes::f32.bytes();
+  if (most_bytes <= 0 || bytes <= most_bytes) return {};
+  const Node* loop = loop_to_cut(tiles, of, tile, bytes / most_bytes);
+  const bool is_axis = of.axis_of(loop) != nullptr;
+  const std::int64_t all = trips_of(loop, of, tile), step = is_axis ? std::min(threads, all) : 1;
+  const auto most =
+      std::max(step, static_cast<std::int64_t>(static_cast<double>(all) * most_bytes / bytes));
+  Bands best;
+  for (std::int64_t trips = most - most % step; trips > most / 2; trips -= step) {
+    const std::int64_t count = (all + trips - 1) / trips;
+    const bool has_less_beyond = best.loop == nullptr || count * trips < best.count * best.trips;
+    if (has_less_beyond && (is_axis || count * trips == all)) best = {loop, trips, count};
+  }
+  if (best.loop == nullptr) best = {loop, step, (all + step - 1) / step};
+  return best.count > 1 ? best : Bands();
+}
+
+}  // namespace weft
