@@ -48,6 +48,7 @@ Profile profile_for(const std::vector<Root>& roots) {
     for (const Device* device : find_devices(root.device.get())) {
       const Target target = device->target();
       profile.threads = target.machine.workers;
+      profile.fuses = profile.fuses && target.ops.contains(Op::MulAcc);
       if (&root == &roots[0]) profile.mma = target.mma;
       std::erase_if(profile.mma, [&](const MmaShape& shape) {
         return std::ranges::find(target.mma, shape) == target.mma.end();

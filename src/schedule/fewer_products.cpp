@@ -30,24 +30,24 @@ std::vector<UOp> along_axes(std::size_t axes, std::size_t count,
   }
 }
 
-using Times = std::vector<UOp> (*)(const Matrix&, const std::vector<UOp>&);
+using Times = std::vector<UOp> (*)(const Matrix&, const std::vector<UOp>&, bool);
 
 // The matrix along each of the axes.
 std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values, std::size_t axes,
-                             Times multiply) {
-  if (axes == 1) return multiply(matrix, values);
+                             Times multiply, bool fuses) {
+  if (axes == 1) return multiply(matrix, values, fuses);
   const std::size_t in = matrix[0].size(), out = matrix.size();
   std::vector<std::vector<UOp>> columns;
   for (std::size_t column = 0; column < in; ++column) {
     std::vector<UOp> each;
     for (std::size_t row = 0; row < in; ++row) each.push_back(values[row * in + column]);
-    columns.push_back(multiply(matrix, each));
+    columns.push_back(multiply(matrix, each, fuses));
   }
   std::vector<UOp> result;
   for (std::size_t row = 0; row < out; ++row) {
     std::vector<UOp> each;
     for (const std::vector<UOp>& column : columns) each.push_back(column[row]);
-    for (UOp& value : multiply(matrix, each)) result.push_back(std::move(value));
+    for (UOp& value : multiply(matrix, each, fuses)) result.push_back(std::move(value));
   }
   return result;
 }
@@ -60,11 +60,12 @@ Toom toom_for(const Tile& tile) {
 
 class Maker {
  public:
-  Maker(const UOp& kernel, const Convolution& of, const Tile& tile, const Bands& bands)
+  Maker(const UOp& kernel, const Convolution& of, const Tile& tile, const Bands& bands, bool fuses)
       : maker_(kernel),
         of_(of),
         tile_(tile),
         bands_(bands),
+        fuses_(fuses),
         products_(tile.outputs + tile.taps - 1),
         toom_(toom_for(tile)),
         band_(bands.loop == nullptr ? const_int(0) : Variable("band", 0, bands.count - 1)),
@@ -199,7 +200,7 @@ class Maker {
           return simplify(substitute(UOp(of_.filter), by));
         });
     return stored(Filters, loops_of_filter(), own,
-                  transformed(toom_.filter, values, of_.axes.size(), times), "filters");
+                  transformed(toom_.filter, values, of_.axes.size(), times, fuses_), "filters");
   }
 
   // What is there of a tile: its last ones may go beyond the outputs.
@@ -234,7 +235,7 @@ class Maker {
           return simplify(with_validity(substitute(UOp(of_.input), by), valid));
         });
     return stored(Inputs, loops_of_input(), own,
-                  transformed(toom_.input, values, of_.axes.size(), times), "inputs");
+                  transformed(toom_.input, values, of_.axes.size(), times, fuses_), "inputs");
   }
 
   UOp products() const {
@@ -265,7 +266,7 @@ class Maker {
           return make(Op::Load, {place(Products, Access::Read, numbers(at), loops, own)});
         });
     const std::vector<UOp> sums =
-        transformed(toom_.result, products, of_.axes.size(), times_result);
+        transformed(toom_.result, products, of_.axes.size(), times_result, fuses_);
     std::vector<UOp> stores;
     std::size_t next = 0;
     along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.outputs), [&](const auto& at) {
@@ -303,6 +304,7 @@ class Maker {
   const Convolution& of_;
   Tile tile_;
   Bands bands_;
+  bool fuses_;
   std::int64_t products_;
   Toom toom_;
   UOp band_;
@@ -335,7 +337,8 @@ std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, const FormL
         expected_error(tile.outputs, tile.taps, axes.size(), channels) <=
             static_cast<double>(limits.error))
       forms.push_back(Maker(kernel, *convolution, tile,
-                            bands_of(*convolution, tile, limits.band_bytes, limits.threads))
+                            bands_of(*convolution, tile, limits.band_bytes, limits.threads),
+                            limits.fuses)
                           .made());
   }
   return forms;

@@ -10,11 +10,12 @@
 namespace weft {
 
 // Outputs of a tile along an axis, the rounding error of its sums (`expected_error`), and the bytes between the kernels of a form
-// in bands, about, at most; threads that share the rows of a band.
+// in bands, about, at most; threads that share the rows of a band; whether a product is added in one operation.
 struct FormLimits {
   std::int64_t outputs, error;
   double band_bytes;
   std::int64_t threads;
+  bool fuses;
 };
 
 // All there are within the limits, for kernels of this kind; none for others.

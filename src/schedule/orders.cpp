@@ -30,13 +30,14 @@ constexpr double repeated_launch = 1e-6;  // seconds
 
 class Orders {
  public:
-  Orders(Plan& plan, const KernelSeconds& seconds, std::int64_t threads)
+  Orders(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
       : plan_(plan),
         seconds_(seconds),
         users_(plan.slots.size()),
         last_(plan.slots.size(), as_made),
         limits_{setting_int("WINOGRAD"), setting_int("WINOGRAD_ERROR"),
-                1024 * static_cast<double>(setting_int("WINOGRAD_BAND") * threads), threads} {
+                1024 * static_cast<double>(setting_int("WINOGRAD_BAND") * profile.threads),
+                profile.threads, profile.fuses} {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (!plan.steps[i].kernel.is_null()) kernels_.emplace_back(plan.steps[i], i);
     for (const KernelSlots& kernel : kernels_)
@@ -291,8 +292,8 @@ class Orders {
 
 }  // namespace
 
-void choose_orders(Plan& plan, const KernelSeconds& seconds, std::int64_t threads) {
-  Orders(plan, seconds, threads).choose();
+void choose_orders(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
+  Orders(plan, seconds, profile).choose();
 }
 
 }  // namespace weft

@@ -5,8 +5,7 @@
 
 namespace weft {
 
-// Chooses it for what only the plan's kernels touch, and the forms of these, so that they take the least time together, each on so
-// many threads.
-void choose_orders(Plan& plan, const KernelSeconds& seconds, std::int64_t threads);
+// Chooses it for what only the plan's kernels touch, and the forms of these, so that they take the least time together.
+void choose_orders(Plan& plan, const KernelSeconds& seconds, const Profile& profile);
 
 }  // namespace weft

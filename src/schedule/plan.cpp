@@ -209,7 +209,7 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   store_joined_in_parts(plan);
   if (seconds) {
     move_stages_apart(plan, seconds, profile.launch);
-    choose_orders(plan, seconds, profile.threads);
+    choose_orders(plan, seconds, profile);
   }
   reuse_inputs(plan, in_place_in_force());
   for (const Step& step : plan.steps)

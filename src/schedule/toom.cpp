@@ -26,38 +26,40 @@ std::vector<double> product_of(const std::vector<double>& points, std::size_t wi
 
 UOp scaled(const UOp& value, double factor) {
   if (factor == 1) return value;
-  return value * const_float(factor, value->dtype());
+  return factor == -1 ? -value : value * const_float(factor, value->dtype());
 }
 
-// A sum of terms, up to its sign: that of the first term is positive. Null where there are none.
+UOp added(const UOp& sum, const UOp& value, double factor, bool fuses) {
+  if (fuses && std::abs(factor) != 1)
+    return make(Op::MulAcc, {value, const_float(factor, value->dtype()), sum});
+  const UOp term = scaled(value, std::abs(factor));
+  return factor < 0 ? sum - term : sum + term;
+}
+
+// A sum of terms times a factor, which is that of the last term. Null where there are none.
 struct Terms {
   UOp sum;
-  double sign = 1;
+  double factor = 1;
 };
 
-Terms terms(const std::vector<double>& row, const std::vector<UOp>& values, bool is_odd) {
+Terms terms(const std::vector<double>& row, const std::vector<UOp>& values, bool is_odd,
+            bool fuses) {
   Terms result;
-  for (std::size_t k = is_odd ? 1 : 0; k < row.size(); k += 2) {
-    if (row[k] == 0) continue;
-    if (result.sum.is_null()) {
-      result.sign = row[k] < 0 ? -1 : 1;
-      result.sum = scaled(values[k], std::abs(row[k]));
-      continue;
-    }
-    const double factor = row[k] * result.sign;
-    const UOp term = scaled(values[k], std::abs(factor));
-    result.sum = factor < 0 ? result.sum - term : result.sum + term;
+  for (std::size_t k = row.size(); k-- > 0;) {
+    if (row[k] == 0 || (k % 2 == 1) != is_odd) continue;
+    if (result.sum.is_null())
+      result = {values[k], row[k]};
+    else
+      result.sum = added(result.sum, values[k], row[k] / result.factor, fuses);
   }
   return result;
 }
 
-UOp sum_of(Terms a, Terms b, DType dtype) {
+UOp sum_of(Terms a, Terms b, DType dtype, bool fuses) {
   if (a.sum.is_null() && b.sum.is_null()) return const_float(0, dtype);
-  if (a.sum.is_null()) std::swap(a, b);
-  if (b.sum.is_null()) return a.sign < 0 ? -a.sum : a.sum;
-  if (a.sign < 0) std::swap(a, b);
-  if (a.sign < 0) return -(a.sum + b.sum);
-  return b.sign < 0 ? a.sum - b.sum : a.sum + b.sum;
+  if (a.sum.is_null() || (!b.sum.is_null() && b.factor == 1)) std::swap(a, b);
+  const UOp first = scaled(a.sum, a.factor);
+  return b.sum.is_null() ? first : added(first, b.sum, b.factor, fuses);
 }
 
 }  // namespace
@@ -103,15 +105,15 @@ std::vector<double> points_for(std::size_t products) {
   internal_error("toom: there are points for 4 and 6 products");
 }
 
-std::vector<UOp> times(const Matrix& matrix, const std::vector<UOp>& values) {
+std::vector<UOp> times(const Matrix& matrix, const std::vector<UOp>& values, bool fuses) {
   std::vector<UOp> result;
   for (const std::vector<double>& row : matrix)
-    result.push_back(
-        sum_of(terms(row, values, false), terms(row, values, true), values[0]->dtype()));
+    result.push_back(sum_of(terms(row, values, false, fuses), terms(row, values, true, fuses),
+                            values[0]->dtype(), fuses));
   return result;
 }
 
-std::vector<UOp> times_result(const Matrix& matrix, const std::vector<UOp>& values) {
+std::vector<UOp> times_result(const Matrix& matrix, const std::vector<UOp>& values, bool fuses) {
   Matrix halves = matrix;
   std::vector<UOp> pairs = values;
   for (std::size_t j = 1; j + 2 < values.size(); j += 2) {
@@ -123,7 +125,7 @@ std::vector<UOp> times_result(const Matrix& matrix, const std::vector<UOp>& valu
       row[j + 1] = (a - b) / 2;
     }
   }
-  return times(halves, pairs);
+  return times(halves, pairs, fuses);
 }
 
 }  // namespace weft

@@ -26,9 +26,9 @@ double growth_of(const Toom& toom);
 std::vector<double> points_for(std::size_t products);
 
 // The matrix times a list of values, in few operations: rows that differ in the signs of every other term share the
-// sums of both kinds of terms.
-std::vector<UOp> times(const Matrix& matrix, const std::vector<UOp>& values);
+// sums of both kinds of terms. Where that is one operation, products are added as they are, unrounded.
+std::vector<UOp> times(const Matrix& matrix, const std::vector<UOp>& values, bool fuses);
 // The same for the result, of whose columns those of a number and its negative share sums and differences.
-std::vector<UOp> times_result(const Matrix& matrix, const std::vector<UOp>& values);
+std::vector<UOp> times_result(const Matrix& matrix, const std::vector<UOp>& values, bool fuses);
 
 }  // namespace weft

@@ -137,9 +137,12 @@ class FewerProducts : public testing::TestWithParam<Case> {};
 TEST_P(FewerProducts, GiveTheSums) {
   const Context context{{"WINOGRAD", 4}};
   const Made made(GetParam());
-  Planned planned(convolution(made.x, made.w, made.b, made.c), for_products(made.c.products));
-  EXPECT_EQ(forms_in(planned.plan()), 1U);
-  made.expect_sums(planned);
+  for (const bool fuses : {false, true}) {
+    Planned planned(convolution(made.x, made.w, made.b, made.c), for_products(made.c.products),
+                    fuses);
+    EXPECT_EQ(forms_in(planned.plan()), 1U);
+    made.expect_sums(planned);
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Convolutions, FewerProducts,

@@ -16,12 +16,13 @@ namespace weft {
 
 class Planned {
  public:
-  Planned(const Tensor& tensor, const KernelSeconds& seconds) {
+  Planned(const Tensor& tensor, const KernelSeconds& seconds, bool fuses = true) {
     const InternerScope scope(arena_);
     const PassOptions options;
     resolved_ = resolve({{tensor.uop(), Symbol(tensor.device())}}, options);
     Profile profile;
     profile.threads = thread_count();
+    profile.fuses = fuses;
     runnable_.plan = make_plan(resolved_.roots, profile, seconds);
     runnable_.extra = options.extra;
   }

@@ -15,6 +15,7 @@ struct Profile {
   double launch = 2e-6;     // seconds
   std::int64_t workers = 2;
   std::int64_t threads = 1;          // that a call of a kernel has, on the machine at hand
+  bool fuses = true;                 // a product is added in one operation
   std::int64_t scratch = 512 << 10;  // bytes that a worker has for itself
   // Limits of one kernel: how much code generation is worth its time, and what a launch can carry.
   std::int64_t most_ops = 2000;
