@@ -42,12 +42,16 @@ Bands bands_of(const Convolution& of, const Tile& tile, double most_bytes, std::
   const double rows =
       trips_of(of.channels(), of, tile) * trips_of(groups, of, tile) + trips_of(filters, of, tile);
   const double bytes = trips_of(tiles, of, tile) * products * rows * dtypes::f32.bytes();
-  if (most_bytes <= 0 || bytes <= most_bytes) return {};
-  const Node* loop = loop_to_cut(tiles, of, tile, bytes / most_bytes);
+  // Each band reads the filter again, which has to be little beside what it writes and reads.
+  const double of_filter = trips_of(filters, of, tile) * trips_of(of.channels(), of, tile) *
+                           products * dtypes::f32.bytes();
+  const double most_of_band = std::max(most_bytes, 2 * of_filter);
+  if (most_bytes <= 0 || bytes <= most_of_band) return {};
+  const Node* loop = loop_to_cut(tiles, of, tile, bytes / most_of_band);
   const bool is_axis = of.axis_of(loop) != nullptr;
   const std::int64_t all = trips_of(loop, of, tile), step = is_axis ? std::min(threads, all) : 1;
   const auto most =
-      std::max(step, static_cast<std::int64_t>(static_cast<double>(all) * most_bytes / bytes));
+      std::max(step, static_cast<std::int64_t>(static_cast<double>(all) * most_of_band / bytes));
   Bands best;
   for (std::int64_t trips = most - most % step; trips > most / 2; trips -= step) {
     const std::int64_t count = (all + trips - 1) / trips;

@@ -21,8 +21,8 @@ struct Bands {
   std::int64_t trips = 0, count = 1;
 };
 
-// As many at a time as come to no more than that many bytes of transformed inputs and of products, where all of them come to
-// more: of rows as many for each thread, and few beyond the last.
+// As many at a time as come to no more than that many bytes of transformed inputs and of products, or than twice the filter, where
+// all of them come to more: of rows as many for each thread, and few beyond the last.
 Bands bands_of(const Convolution& of, const Tile& tile, double most_bytes, std::int64_t threads);
 
 }  // namespace weft

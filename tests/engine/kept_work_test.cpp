@@ -72,7 +72,7 @@ TEST_F(KeptWork, CompiledKernelsComeBack) {
 
 // Two convolutions and a copy to another device.
 Tensor planned_tensor() {
-  const Tensor image = Tensor::randn({1, 8, 12, 12}).realize();
+  const Tensor image = Tensor::randn({1, 8, 24, 24}).realize();
   const Tensor weights = Tensor::randn({16, 8, 3, 3}).realize();
   const Tensor first = image.conv2d(weights, {}, {.padding = 1}).relu().contiguous();
   const Tensor second = first.conv2d(Tensor::randn({8, 16, 1, 1}).realize());
