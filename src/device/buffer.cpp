@@ -106,7 +106,8 @@ class Resting {
         while (!wake_.wait_for(lock, ends, interval, [&] { return ends.stop_requested(); }))
           buffer.rest();
       });
-    } catch (const std::system_error&) {  // no more threads: it rests when all is read
+    } catch (const std::system_error&) {
+      thread_ = {};  // there are no more threads: it rests when all is read
     }
   }
 

@@ -15,7 +15,7 @@ bool may_keep_work(const ExtraRuleList& extra);
 
 // Compiled kernels, without their sources.
 std::optional<Rendered> known_compiled(const std::string& key);
-void keep_compiled(const std::string& key, const Rendered& kernel);
+void keep_compiled(const std::string& key, const Rendered& rendered);
 
 // Plans, but for the origins of their steps.
 std::optional<Plan> known_plan(const std::string& key);
