@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
