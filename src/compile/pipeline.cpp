@@ -113,8 +113,9 @@ void report_cost(std::string_view pass, Clock::duration time, NodeList before, N
 }
 
 void dump(std::string_view pass, NodeList before, NodeList after) {
-  if (setting_int("DEBUG") < 4 && setting("DUMP") != pass) return;
-  const bool same = std::ranges::equal(before, after);
+  const bool is_asked_for = setting("DUMP") == pass;
+  if (setting_int("DEBUG") < 4 && !is_asked_for) return;
+  const bool same = !is_asked_for && std::ranges::equal(before, after);
   const std::string text = same ? "// " + std::string(pass) + " (unchanged)\n"
                                 : print_graph(pass, after, {.renumber = true});
   std::fputs(text.c_str(), stderr);

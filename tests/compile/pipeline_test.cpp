@@ -42,5 +42,16 @@ TEST(Pipeline, ReportsTimeAndSize) {
   EXPECT_TRUE(report.ends_with(" ms, 5 nodes -> 1\n")) << report;
 }
 
+TEST(Pipeline, PrintsTheGraphThatIsAskedForThoughItIsAsBefore) {
+  const auto printed = [](const char* pass) {
+    const Context context{{"DUMP", pass}};
+    testing::internal::CaptureStderr();
+    run_named("simplify", {const_int(3)});
+    return testing::internal::GetCapturedStderr();
+  };
+  EXPECT_TRUE(printed("simplify").starts_with("graph simplify {")) << printed("simplify");
+  EXPECT_EQ(printed("ranges"), "");
+}
+
 }  // namespace
 }  // namespace weft
