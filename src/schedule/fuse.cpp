@@ -27,6 +27,8 @@ constexpr int most_visited = 256;
 constexpr double large = 64 << 20, much_more = 4, worth_memory = 1.6;
 // Of the time of a kernel: less is no difference.
 constexpr double alike = 0.001, clearly_less = 0.1;
+// Of the time of the kernels, what a stage takes that could do without one.
+constexpr double for_nothing = 0.05;
 
 class Fuser {
  public:
@@ -125,7 +127,8 @@ class Fuser {
       offers.push_back(std::move(*offer));
     }
     if (takes_much_memory(alone, users)) apart *= worth_memory;
-    if (together > apart || (together >= (1 - alike) * apart && is_staged_for_nothing(cut, offers)))
+    if (together > apart ||
+        (together >= (1 - for_nothing) * apart && is_staged_for_nothing(cut, offers)))
       return false;
     for (Offer& offer : offers) {
       kernels_[offer.kernel] = std::move(offer.workload);

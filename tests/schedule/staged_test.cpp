@@ -39,5 +39,19 @@ TEST(Staged, WhatFollowsSumsOfAnotherKernelGoesWithThem) {
     for (const Node* node : toposort(step.kernel.node())) EXPECT_NE(node->op(), Op::Stage);
 }
 
+// Nor of what it scales, adds and clips: all that costs the product's kernel nothing.
+TEST(Staged, LongerMapsOfSumsOfAnotherKernelGoWithThem) {
+  const auto each = [] { return normal({1, 64, 1, 1}); };
+  const Tensor x =
+      normal({1, 3, 224, 224}).conv2d(normal({64, 3, 7, 7}), {}, {.stride = 2, .padding = 3});
+  const Tensor tensor = ((x * each() + each()) * each() + each())
+                            .relu()
+                            .max_pool2d({3, 3}, {.stride = 2, .padding = 1});
+  Planned planned(tensor, [](const UOp&, Symbol) { return std::optional<double>(); });
+  ASSERT_EQ(planned.plan().steps.size(), 2U);
+  for (const Step& step : planned.plan().steps)
+    for (const Node* node : toposort(step.kernel.node())) EXPECT_NE(node->op(), Op::Stage);
+}
+
 }  // namespace
 }  // namespace weft
