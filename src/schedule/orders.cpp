@@ -5,8 +5,10 @@
 #include "orders.h"
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <set>
 
 #include <weft/dev/ir/graph.h>
@@ -27,6 +29,7 @@ constexpr double clear_gain = 0.9;      // less, around one slot, is not tried o
 constexpr double other_gain = 0.9;      // less is worth another form
 constexpr int most_rounds = 2;
 constexpr double repeated_launch = 1e-6;  // seconds
+constexpr double never = std::numeric_limits<double>::infinity();
 
 class Orders {
  public:
@@ -103,14 +106,21 @@ class Orders {
     std::vector<int> key{static_cast<int>(kernel.number())};
     for (const std::uint32_t slot : kernel.slots()) key.push_back(last[slot]);
     const auto [known, is_new] = by_order_.try_emplace(key, 0);
-    if (is_new)
-      known->second = best_of(kernel.ordered(last), plan_.steps[kernel.number()].device).seconds;
+    if (is_new) known->second = found_seconds(kernel, last);
     return known->second;
+  }
+
+  // A kernel that the model does not know takes as long in any order; no order is worth that it does not know it any more.
+  double found_seconds(const KernelSlots& kernel, const std::vector<int>& last) {
+    const Symbol device = plan_.steps[kernel.number()].device;
+    if (const auto seconds = best_of(kernel.ordered(last), device).seconds) return *seconds;
+    const std::vector<int> none(last.size(), as_made);
+    return best_of(kernel.ordered(none), device).seconds ? never : 0;
   }
 
   // A kernel as it is, or in another form.
   struct Best {
-    double seconds = 0;
+    std::optional<double> seconds;  // nothing where the model does not know it
     int form = as_made;
   };
 
@@ -121,16 +131,15 @@ class Orders {
     return known->second;
   }
 
-  // A kernel that the model does not know takes as long in any order.
   Best found_best(const UOp& kernel, Symbol device) {
     const auto seconds = seconds_(kernel, device);
     if (!seconds) return {};
-    Best best{*seconds};
+    Best best{seconds};
     const auto forms = forms_of(kernel);
     for (std::size_t i = 0; i < forms.size(); ++i)
       if (const auto taken = seconds_of(forms[i], device);
-          taken && *taken < other_gain * best.seconds)
-        best = {*taken, static_cast<int>(i)};
+          taken && *taken < other_gain * *best.seconds)
+        best = {taken, static_cast<int>(i)};
     return best;
   }
 

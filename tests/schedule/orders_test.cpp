@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -100,6 +101,17 @@ TEST(Orders, TheFastestIsTaken) {
   EXPECT_EQ(layout.order.back(), 1);
   EXPECT_EQ(layout.seconds, 3);
   EXPECT_EQ(layout.seconds_as_made, 4);
+}
+
+// A time that is not known is none.
+TEST(Orders, NoneIsTakenWhoseTimeIsNotKnown) {
+  const Tensor x = random({1, 8, 20, 20});
+  const Tensor y =
+      x.conv2d(random({16, 8, 3, 3})).relu().contiguous().conv2d(random({24, 16, 1, 1}));
+  const Planned ordered(y, [](const UOp& kernel, Symbol) {
+    return last_size(kernel) == 16 ? std::nullopt : std::optional(1.0);
+  });
+  EXPECT_TRUE(ordered.plan().layouts.empty()) << text_of(ordered.plan().layouts);
 }
 
 TEST(Orders, WhatTheProgramSeesStays) {
