@@ -43,14 +43,14 @@ class Filling : Planned {
                           : parts > 0   ? (1 + (access.is_masked ? 3 : 2) * parts) / lanes
                           : plan_.by_region[a]
                               ? along_rows(region_sizes(access, plan_, at + 1).back(), lanes)
-                          : row_of(access, at) >= 4 ? 0.75
+                          : row_of(access, at) >= 4 ? 0.5
                                                     : 1.5;
       // What is filled in the copies of a loop in registers counts as filled around them.
       const Footprint& source = footprints_.of_memory(std::min(at + 1, loop_pieces_), a);
       // A region is read along its rows, which are followed, and so are long ones that are turned.
-      const double row = static_cast<double>(row_of(access, at)) * access.bytes;
+      const double run = static_cast<double>(run_of(access, at)) * access.bytes;
       const double missed = plan_.by_region[a]     ? 0
-                            : row >= scattered_run ? source.lines * machine_.line_miss / 4
+                            : run >= scattered_run ? source.lines * machine_.line_miss / 4
                                                    : source.lines * machine_.line_miss;
       cycles += fills * (elements * each + missed + source.pages * machine_.page_miss);
     }
@@ -68,6 +68,16 @@ class Filling : Planned {
                                      access.stride(p.loop) * p.step == row)
         row *= p.trips;
     return row;
+  }
+
+  // Those rows, where the one of a lane ends as that of the next begins.
+  std::int64_t run_of(const NestAccess& access, std::size_t at) const {
+    std::int64_t run = row_of(access, at);
+    for (std::size_t i = pieces(); run > 1 && --i > at;)
+      if (const Piece& p = piece(i); p.kind == LoopKind::Vector && !access.irregular[p.loop] &&
+                                     access.stride(p.loop) * p.step == run)
+        run *= p.trips;
+    return run;
   }
 
   // Of each element of a region, whose rows have ends.

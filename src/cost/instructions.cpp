@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <initializer_list>
+#include <utility>
+#include <vector>
 
 #include "planned.h"
 
@@ -12,6 +14,7 @@ namespace {
 
 // Of which lanes are there, which copies share, and of each whether it is there at all.
 constexpr double mask_of_lanes = 6, mask = 2;
+constexpr double chosen = 2;        // instructions: the place of all lanes, or one of zeros
 constexpr double lanes_summed = 8;  // cycles, into one value
 // For what finds no register: of each in each trip, and until a sum that went to memory is there again.
 constexpr double spilled = 1.5, forwarded = 8;
@@ -78,12 +81,31 @@ class Computing : Planned {
     double turned = 0;  // registers that reads were turned to
   };
 
-  double upcast_trips(const NestAccess& access) const {
-    double trips = access.places;
-    for (std::size_t i = loop_pieces_; i < pieces(); ++i)
-      if (piece(i).kind == LoopKind::Upcast && changes(access, i))
-        trips *= static_cast<double>(piece(i).trips);
-    return trips;
+  // By the copies of one trip. What several of them find in one place is read once, but where each has a place of its own.
+  double copies_of(std::size_t a) const {
+    const NestAccess& access = nest_.accesses[a];
+    double copies = access.places;
+    std::vector<std::pair<std::int64_t, std::int64_t>> regular;  // elements between copies, copies
+    for (std::size_t i = loop_pieces_; i < pieces(); ++i) {
+      const Piece& p = piece(i);
+      if (p.kind != LoopKind::Upcast || !changes(access, i)) continue;
+      const std::int64_t stride = std::abs(access.stride(p.loop)) * p.step;
+      if (access.is_write || is_packed(a) || access.irregular[p.loop] || stride == 0)
+        copies *= static_cast<double>(p.trips);
+      else
+        regular.emplace_back(stride, p.trips);
+    }
+    std::ranges::sort(regular);
+    std::int64_t row = 1, step = 0;  // places one step apart
+    for (const auto& [stride, trips] : regular) {
+      if (step > 0 && stride % step == 0 && stride / step <= row) {
+        row += stride / step * (trips - 1);
+      } else {
+        copies *= static_cast<double>(row);
+        row = trips, step = stride;
+      }
+    }
+    return copies * static_cast<double>(row);
   }
 
   // Rows of any length begin anywhere in a line, so that vectors lie in two of them.
@@ -159,7 +181,7 @@ class Computing : Planned {
   // Cycles of the reads and writes of one trip, and the registers that hold them.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
-    const double times = upcast_trips(access);
+    const double times = copies_of(a);
     const Piece* lanes = vector();
     double each = 1;
     if (lanes != nullptr && access.changes_with(lanes->loop) && !is_one_for_lanes(access, *lanes)) {
@@ -192,7 +214,9 @@ class Computing : Planned {
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
     if (!access.is_masked || lies_together(a)) return;
     const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
-    if (has_lanes) {
+    if (has_lanes && !access.guarded[lanes->loop]) {
+      sum.others += chosen * times;
+    } else if (has_lanes) {
       sum.arithmetic += mask_of_lanes + mask * times;
     } else {
       sum.arithmetic += times;  // put into all lanes

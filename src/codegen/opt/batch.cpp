@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96};
+constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96, 192};
 constexpr std::int64_t least_batch =
     4;                                 // all trips of a loop that has fewer than the first of these
 constexpr double bytes_of_way = 1024;  // or a divisor of it
@@ -228,36 +228,52 @@ bool may_be_batch(const Node* kernel, const Node* range) {
          std::ranges::any_of(nodes, [&](auto node) { return shares_reads(node, range); });
 }
 
-// The loop inside of the others down to this place.
-Schedule inside_others(std::size_t loop, std::size_t place) {
-  if (loop == place) return {};
+// Loops of the kernel's only END, outermost first, in whose trips memory is filled. None where it has several.
+std::vector<std::size_t> loops_that_fill(const Node* kernel) {
+  std::vector<std::size_t> found;
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
+  for (std::size_t i = 1; i < kernel->src(0)->size(); ++i)
+    if (!filled_in_trips(kernel, kernel->src(0)->src(i)).empty()) found.push_back(i - 1);
+  return found;
+}
+
+Action order_of(const std::vector<std::size_t>& loops) {
   Action order{.type = Action::Order, .name = {}};
-  for (std::size_t i = loop + 1; i <= place; ++i) order.loops.push_back(fmt::format("r{}", i));
-  order.loops.push_back(fmt::format("r{}", loop));
-  return {order};
+  for (const std::size_t loop : loops) order.loops.push_back(fmt::format("r{}", loop));
+  return order;
 }
 
 }  // namespace
 
+Schedule filled_loops_outermost(const Node* kernel) {
+  std::vector<std::size_t> order = loops_that_fill(kernel);
+  if (order.empty() || order.back() + 1 == order.size()) return {};
+  for (std::size_t i = 0; i + 1 < kernel->src(0)->size(); ++i)
+    if (std::ranges::find(order, i) == order.end()) order.push_back(i);
+  return {order_of(order)};
+}
+
 // Of the innermost loop that may be one. Others that fill in their trips stand around it.
 std::vector<Schedule> batches(const Node* kernel) {
   std::vector<Schedule> found;
-  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
-  const NodeList own = kernel->src(0)->src().subspan(1);
-  std::size_t end = own.size();
-  while (end > 0 && filled_in_trips(kernel, own[end - 1]).empty()) --end;
-  std::size_t at = end;
-  while (at > 0 && !may_be_batch(kernel, own[at - 1])) --at;
-  if (at == 0) return found;
-  const Node* range = own[at - 1];
+  std::vector<std::size_t> order = loops_that_fill(kernel);
+  const auto range_of = [&](std::size_t loop) { return kernel->src(0)->src(loop + 1); };
+  const auto at = std::ranges::find_if(order.rbegin(), order.rend(), [&](auto loop) {
+    return may_be_batch(kernel, range_of(loop));
+  });
+  if (at == order.rend()) return found;
+  const Node* range = range_of(*at);
+  const std::string name = fmt::format("r{}", *at);
+  order.erase(order.begin(), at.base() - 1);
+  std::ranges::rotate(order, order.begin() + 1);
   const std::int64_t trips = range->src(0)->lo();
-  const std::string name = fmt::format("r{}", at - 1);
   std::vector<std::int64_t> counts(std::begin(sizes_of_batches), std::end(sizes_of_batches));
   if (trips >= least_batch && trips < counts[0]) counts = {trips};
   for (const std::int64_t count : counts) {
     const bool is_whole = trips % count == 0;
     if (count > trips || (!is_whole && !may_store_twice(kernel->src(0)))) continue;
-    found.push_back(inside_others(at - 1, end - 1));
+    found.emplace_back();
+    if (order.size() > 1) found.back().push_back(order_of(order));
     found.back().push_back({.type = Action::Batch,
                             .name = name,
                             .count = count,

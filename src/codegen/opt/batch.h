@@ -1,4 +1,4 @@
-// Which loops may fill memory for several of their trips at once.
+// Which loops fill memory, and which may do so for several of their trips at once.
 #pragma once
 
 #include <vector>
@@ -6,6 +6,10 @@
 #include <weft/dev/codegen/actions.h>
 
 namespace weft {
+
+// Puts the loops in whose trips memory is filled around all others, in whose trips it would be filled again. Nothing where
+// they stand there already.
+Schedule filled_loops_outermost(const Node* kernel);
 
 // The beginnings of schedules, where sums of several trips read the same: as many rows of an attention's scores
 // go through the keys together.

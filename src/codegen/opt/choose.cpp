@@ -70,8 +70,9 @@ class Several {
  public:
   Several(const Node* kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
-  Schedules best(const Schedule& first) {
-    std::vector<Schedule> begun{joined(first, values_to_stage(kernel_, target_))};
+  Schedules best(Schedule first) {
+    first = joined(std::move(first), filled_loops_outermost(kernel_));
+    std::vector<Schedule> begun{joined(std::move(first), values_to_stage(kernel_, target_))};
     const Schedules plain = best_after(begun[0]);
     if (!plain.seconds) return plain;
     for (const Schedule& batch : batches(kernel_)) begun.push_back(joined(begun[0], batch));
