@@ -1,13 +1,16 @@
-// Loops in sections, where conditions on their range change again and again: within a section each has
-// one answer. So an element of many joined tensors reads one of them, instead of choosing among all.
+// Loops in sections, where conditions on their range change again and again, or say which memory is read: within a section
+// each has one answer. So an element of joined tensors reads one of them, instead of choosing among all.
 //
 // A traversal and not a rule: where to cut is read off everything inside of a loop.
 
 #include <algorithm>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/device/target.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/rules/turns.h>
@@ -18,7 +21,8 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t least_sections = 4;  // a few conditions cost less than loops
+// A few conditions cost less than loops, but where they say which memory is read, whose rows may lie otherwise.
+constexpr std::size_t least_sections = 4, least_of_memories = 2;
 // What is not chosen among is copied as well.
 constexpr std::size_t most_nodes_each = 24, most_nodes = std::size_t{1} << 16;
 
@@ -30,6 +34,15 @@ struct Cuts {
   std::size_t sections() const { return ends.empty() ? 1 : ends.size() - 1; }
 };
 
+// Whether conditions on the range choose among them.
+bool reads_several_memories(const std::vector<const Node*>& slice, const Node* range) {
+  std::set<const Node*> memories;
+  for (const Node* node : slice)
+    if (node->op() == Op::Load && changes_with(node->src(0)->src(1), range))
+      memories.insert(node->src(0)->src(0));
+  return memories.size() > 1;
+}
+
 Cuts cuts_of(const Node* effect, const Node* range) {
   Cuts cuts{range, {}};
   if (!range->src(0)->is_const() || range->arg<RangeArg>().kind != LoopKind::Loop) return cuts;
@@ -39,7 +52,9 @@ Cuts cuts_of(const Node* effect, const Node* range) {
   cuts.ends = section_ends(std::move(cuts.ends), size);
   const bool is_small = slice.size() <= cuts.sections() * most_nodes_each &&
                         slice.size() * cuts.sections() <= most_nodes;
-  if (cuts.sections() < least_sections || !is_small) cuts.ends.clear();
+  const std::size_t least =
+      reads_several_memories(slice, range) ? least_of_memories : least_sections;
+  if (cuts.sections() < least || !is_small) cuts.ends.clear();
   return cuts;
 }
 
@@ -56,11 +71,25 @@ bool is_plain(const Node* effect) {
   return true;
 }
 
-// All loops of the END, from one cut to the next: a RANGE is closed once, so they are new.
-UOp section(const UOp& end, const Node* range, std::int64_t first, std::int64_t stop) {
+// What it stores, but for places that no trip has. Null where that is nothing.
+UOp stored_somewhere(const UOp& effect) {
+  std::vector<UOp> stores;
+  const Node* own = effect.node();
+  for (const Node* store : own->op() == Op::Tuple ? own->src() : NodeList(&own, 1))
+    if (store->op() != Op::Store || !store->src(0)->src(1)->is_const_int(0))
+      stores.emplace_back(store);
+  if (stores.empty()) return {};
+  return stores.size() == 1 ? stores[0] : tuple(stores);
+}
+
+// The loops of the END but the outer one, from one cut to the next: a RANGE is closed once, so they are new. Null where these
+// store nothing.
+UOp section(const UOp& end, const Node* outer, const Node* range, std::int64_t first,
+            std::int64_t stop) {
   Substitution trips;
   std::vector<UOp> loops;
   for (const Node* old : end->src().subspan(1)) {
+    if (old == outer) continue;
     const bool is_cut = old == range;
     const UOp size = is_cut ? const_int(stop - first, old->src(0)->dtype()) : UOp(old->src(0));
     UOp trip = const_int(0, old->dtype());
@@ -70,8 +99,8 @@ UOp section(const UOp& end, const Node* range, std::int64_t first, std::int64_t 
     }
     trips.emplace(old, is_cut ? trip + first : trip);
   }
-  const UOp effect = substitute(end.src(0), trips);
-  if (loops.empty()) return effect;
+  const UOp effect = stored_somewhere(simplify(substitute(end.src(0), trips)));
+  if (effect.is_null() || loops.empty()) return effect;
   loops.insert(loops.begin(), effect);
   return make(Op::End, loops);
 }
@@ -86,22 +115,27 @@ Cuts best_cuts(const Node* end) {
   return best;
 }
 
-UOp in_sections(const UOp& end) {
+// Threads share a loop that stands around all sections.
+UOp in_sections(const UOp& end, bool has_threads) {
   const Cuts best = best_cuts(end.node());
   if (best.range == nullptr) return end;
+  const Node* first = end->src(1);
+  const Node* outer = has_threads && first != best.range ? first : nullptr;
   std::vector<UOp> sections;
   for (std::size_t i = 0; i < best.sections(); ++i)
-    sections.push_back(section(end, best.range, best.ends[i], best.ends[i + 1]));
-  return tuple(sections);
+    if (UOp each = section(end, outer, best.range, best.ends[i], best.ends[i + 1]); !each.is_null())
+      sections.push_back(std::move(each));
+  if (sections.empty()) return end;
+  return outer == nullptr ? tuple(sections) : make(Op::End, {tuple(sections), UOp(outer)});
 }
 
 class Sections {
  public:
-  explicit Sections(NodeList roots) {
+  Sections(NodeList roots, bool has_threads) {
     for (const Node* node : toposort(roots)) {
       std::vector<UOp> src;
       for (const Node* source : node->src()) src.push_back((*this)[source]);
-      made_.set(node, in_sections(with_sources(UOp(node), src)).node());
+      made_.set(node, in_sections(with_sources(UOp(node), src), has_threads).node());
     }
   }
 
@@ -117,7 +151,10 @@ std::vector<UOp> sections(const std::vector<UOp>& roots, const RewriteOptions& o
   const auto is_cut = [](const Node* node) { return best_cuts(node).range != nullptr; };
   if (setting_int("NOOPT") != 0 || std::ranges::none_of(toposort(nodes_of(roots)), is_cut))
     return roots;
-  return simplify(traversed<Sections>(roots), {.pass = options.pass, .trace = options.trace});
+  const auto* target = options.context.get<Target>();
+  const bool has_threads = target != nullptr && target->machine.workers > 1;
+  return simplify(traversed<Sections>(roots, has_threads),
+                  {.pass = options.pass, .trace = options.trace});
 }
 
 }  // namespace weft

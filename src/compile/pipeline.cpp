@@ -29,7 +29,7 @@ constexpr Pass passes[] = {
      "reductions that differ in the names of their ranges alone become one"},
     // Before schedules: what is a choice between memories may be contiguous in each of them.
     {"sections", sections, Level::Kernel, Pass::Lowering,
-     "loops cut where many conditions on their range change"},
+     "loops cut where conditions on their range change often, or say which memory is read"},
     {"optimise", optimise, Level::Kernel, Pass::Lowering,
      "the actions of the schedule: tiles, the order and kinds of loops, what is staged"},
     {"workers", workers, Level::Kernel, Pass::Lowering,

@@ -99,17 +99,17 @@ TEST_F(ShortLoops, ReadVectorsUnderOneCondition) {
   }
 }
 
-// A choice between two memories, in lanes that have conditions of their own as well: nothing is read behind either.
+// A choice between two places, in lanes that have conditions of their own as well: nothing is read behind either.
 TEST_F(ShortLoops, ReadNothingWhereNoLaneIsValid) {
   constexpr std::int64_t rows = 64, columns = 24;
   const UOp i = range(rows, fresh_id().value), j = range(columns, fresh_id().value);
   const UOp is_first = i < 32, is_inside = j < 21;
-  const auto half = [&](int slot, const UOp& row, const UOp& is_here) {
-    const UOp memory = param(slot, Access::Read, {size(32), size(columns)});
+  const UOp memory = param(1, Access::Read, {size(64), size(columns)});
+  const auto half = [&](const UOp& row, const UOp& is_here) {
     return load(place(memory, {row, j}, is_here & is_inside));
   };
-  const UOp value = where(is_first, half(1, i, is_first),
-                          half(2, i - 32, where(is_first, const_bool(false), const_bool(true))));
+  const UOp value = where(is_first, half(i + 32, is_first),
+                          half(i - 32, where(is_first, const_bool(false), const_bool(true))));
   const UOp out = place(param(0, Access::Write, {size(rows), size(columns)}), {i, j});
   const UOp kernel = make(Op::Sink, {over(put(out, value), {i, j})}, {},
                           KernelArg{Symbol("k"), Symbol("tile r1 8; vector r1.1")});

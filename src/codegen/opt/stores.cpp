@@ -43,8 +43,9 @@ bool may_store_twice(const Node* end) {
 }
 
 bool may_share(const Node* end, const Node* range) {
-  if (end->src(0)->op() == Op::End) return may_share(end->src(0), range);  // of what was dealt
   return std::ranges::all_of(stores_of(end), [&](const Node* store) {
+    if (store->op() == Op::End)
+      return may_share(store, range);  // of what was dealt, or cut in sections
     return has_place_of_its_own(store) && changes_with(store->src(0), range);
   });
 }
