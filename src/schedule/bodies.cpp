@@ -14,6 +14,13 @@
 namespace weft {
 namespace {
 
+// What a processor does not begin in each cycle takes as long as so many others. Exponentials count as one: kernels in which a
+// softmax takes them again are fast.
+constexpr double slow = 4;
+bool is_slow(Op op) {
+  return OpSet{Op::Sqrt, Op::Div, Op::Recip, Op::Pow, Op::Mod, Op::Sin, Op::Cos}.contains(op);
+}
+
 std::vector<UOp> loops_over(NodeList dims) {
   std::vector<UOp> loops;
   for (const Node* size : dims) loops.push_back(range(size_as_index(size), fresh_id().value));
@@ -55,7 +62,7 @@ class Reader {
         if (const Op* op = summed.find(node)) body_.readings.back().summed = *op;
       }
       if (is_work(node))
-        count(node->ranges(), 1);
+        count(node->ranges(), is_slow(node->op()) ? slow : 1);
       else if (node->op() == Op::Reduce)
         count(node->src(0)->ranges(), 1);
     }
@@ -138,12 +145,12 @@ class Reader {
     return result;
   }
 
-  void count(NodeList ranges, double ops) {
+  void count(NodeList ranges, double effort) {
     Loop loop = around(ranges);
     auto same = std::ranges::find(body_.operations, loop.own, &Operations::own);
-    if (same == body_.operations.end())
-      same = body_.operations.insert(same, {std::move(loop.own), 0});
-    same->count += ops * loop.trips;
+    if (same == body_.operations.end()) same = body_.operations.insert(same, {std::move(loop.own)});
+    same->count += loop.trips;
+    same->effort += effort * loop.trips;
   }
 
   Body& body_;

@@ -21,6 +21,7 @@ struct Reading {
 struct Operations {
   std::vector<std::size_t> own;  // those loops of the body, by position
   double count = 0;
+  double effort = 0;  // the same, of which some take as long as several
 };
 
 // A scan (rules/scan.h), counted as a loop that carries it runs it.

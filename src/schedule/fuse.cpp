@@ -27,8 +27,8 @@ constexpr int most_visited = 256;
 constexpr double large = 64 << 20, much_more = 4, worth_memory = 1.6;
 // Of the time of a kernel: less is no difference.
 constexpr double alike = 0.001, clearly_less = 0.1;
-// Of the time of the kernels, what a stage takes that could do without one.
-constexpr double for_nothing = 0.05;
+// Of that time, what a stage has to save if its value could go where the sum is made.
+constexpr double least_saving = 0.05;
 
 class Fuser {
  public:
@@ -128,7 +128,7 @@ class Fuser {
     }
     if (takes_much_memory(alone, users)) apart *= worth_memory;
     if (together > apart ||
-        (together >= (1 - for_nothing) * apart && is_staged_for_nothing(cut, offers)))
+        (together >= (1 - least_saving) * apart && is_staged_for_nothing(cut, offers)))
       return false;
     for (Offer& offer : offers) {
       kernels_[offer.kernel] = std::move(offer.workload);

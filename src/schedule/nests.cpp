@@ -46,12 +46,12 @@ double Instance::runs(std::size_t depth) const {
   return count;
 }
 
-double Instance::flops(const Body& body) const {
+double Instance::operations(const Body& body, double Operations::* of) const {
   double total = 0;
   for (const Operations& operations : body.operations) {
     std::size_t depth = 0;
     for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
-    total += operations.count * runs(depth);
+    total += operations.*of * runs(depth);
   }
   for (const Scanned& scan : body.scanned)
     if (!carries(*this, scan, body)) total *= scan.trips;

@@ -45,7 +45,8 @@ struct Instance {
   // Of the loops that workers share: none inside of a stage.
   double shared_runs() const { return runs(std::min(outside.value_or(nest.size()), nest.size())); }
   double runs(std::size_t depth) const;  // of the loops down to a depth
-  double flops(const Body& body) const;
+  // Of the body, here: how many, or what they take.
+  double operations(const Body& body, double Operations::* of) const;
   // Whether some index is more than sums of multiples of loops: no lanes of it lie beside each other.
   bool is_scattered() const;
 };

@@ -113,9 +113,9 @@ class Orders {
   // A kernel that the model does not know takes as long in any order; no order is worth that it does not know it any more.
   double found_seconds(const KernelSlots& kernel, const std::vector<int>& last) {
     const Symbol device = plan_.steps[kernel.number()].device;
-    if (const auto seconds = best_of(kernel.ordered(last), device).seconds) return *seconds;
     const std::vector<int> none(last.size(), as_made);
-    return best_of(kernel.ordered(none), device).seconds ? never : 0;
+    if (!best_of(kernel.ordered(none), device).seconds) return 0;
+    return best_of(kernel.ordered(last), device).seconds.value_or(never);
   }
 
   // A kernel as it is, or in another form.
@@ -135,11 +135,13 @@ class Orders {
     const auto seconds = seconds_(kernel, device);
     if (!seconds) return {};
     Best best{seconds};
+    double least = *seconds;
     const auto forms = forms_of(kernel);
     for (std::size_t i = 0; i < forms.size(); ++i)
-      if (const auto taken = seconds_of(forms[i], device);
-          taken && *taken < other_gain * *best.seconds)
+      if (const auto taken = seconds_of(forms[i], device); taken && *taken < other_gain * least) {
+        least = *taken;
         best = {taken, static_cast<int>(i)};
+      }
     return best;
   }
 
@@ -177,6 +179,9 @@ class Orders {
   void begin() {
     std::vector<int> turned = last_;
     for (const auto& [slot, dimensions] : candidates_) turned[slot] = dimensions[0];
+    for (const KernelSlots& kernel : kernels_)
+      if (seconds_of(kernel, turned) == never)
+        for (const std::uint32_t slot : kernel.slots()) turned[slot] = as_made;
     if (seconds_of_all(turned) >= gain * seconds_of_all(last_)) return;
     for (const auto& [slot, dimensions] : candidates_)
       if (seconds_around(slot, turned) < clear_gain * seconds_around(slot, last_))
@@ -228,6 +233,7 @@ class Orders {
   void turn(std::uint32_t slot) {
     std::vector<int> before = last_;
     before[slot] = as_made;
+    const double as_made_seconds = seconds_around(slot, before);
     UOp& buffer = plan_.slots[slot].buffer;
     std::vector<int> order(buffer->dims().size());
     std::iota(order.begin(), order.end(), 0);
@@ -235,7 +241,7 @@ class Orders {
                              .sizes = sizes_in(buffer->dims()),
                              .order = with_last(order, last_[slot]),
                              .seconds = seconds_around(slot, last_),
-                             .seconds_as_made = seconds_around(slot, before)});
+                             .seconds_as_made = as_made_seconds < never ? as_made_seconds : 0});
     buffer = with_sources(buffer, with_last(sizes_of(buffer), last_[slot]));
   }
 

@@ -276,10 +276,10 @@ Workload Estimator::alone(std::size_t cut, const Instance& root) const {
 }
 
 void Estimator::add_work(Workload& kernel, const Body& body, const Instance& place) const {
-  const double flops = place.flops(body);
-  Summed sum{.body = &body, .place = place, .effort = flops + loads(body, place)};
+  const double effort = place.operations(body, &Operations::effort);
+  Summed sum{.body = &body, .place = place, .effort = effort + loads(body, place)};
   sum.longest = sum.effort / shared(place.shared_runs());
-  kernel.flops += flops;
+  kernel.flops += place.operations(body, &Operations::count);
   kernel.effort += sum.effort;
   kernel.longest += sum.longest;
   for (const Node* range : body.reduction) sum.trips.push_back(trips(range));

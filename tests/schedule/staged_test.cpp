@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include <gtest/gtest.h>
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/functional.h>
 #include <weft/weft.h>
 
 #include "../support/planned.h"
@@ -51,6 +53,30 @@ TEST(Staged, LongerMapsOfSumsOfAnotherKernelGoWithThem) {
   ASSERT_EQ(planned.plan().steps.size(), 2U);
   for (const Step& step : planned.plan().steps)
     for (const Node* node : toposort(step.kernel.node())) EXPECT_NE(node->op(), Op::Stage);
+}
+
+// Roots, powers and quotients take as long as several operations: windows that overlap do not compute them again.
+TEST(Staged, SlowOperationsAreNotRepeatedForWindows) {
+  constexpr OpSet slow{Op::Sqrt, Op::Pow};
+  for (const double power : {0.75, 0.6}) {
+    const Tensor x = normal({1, 96, 109, 109});
+    const Tensor normed = functional::local_response_norm(x, 5, 1e-4, power);
+    Planned planned(normed.max_pool2d({3, 3}, {.stride = 2, .padding = 0}),
+                    [](const UOp&, Symbol) { return std::optional<double>(); });
+    int maxima = 0, slow_ops = 0;
+    for (const Step& step : planned.plan().steps)
+      for (const Node* sum : toposort(step.kernel.node())) {
+        slow_ops += slow.contains(sum->op()) ? 1 : 0;
+        if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Max) continue;
+        ++maxima;
+        const auto computed = nodes_below({sum->src(0)}, [](const Node* node) {
+          return node->op() == Op::Stage ? NodeList{} : node->src();
+        });
+        for (const Node* node : computed) EXPECT_FALSE(slow.contains(node->op())) << power;
+      }
+    EXPECT_EQ(maxima, 1);
+    EXPECT_GT(slow_ops, 0);
+  }
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <weft/functional.h>
 
 #include "axes.h"
 #include "tables.h"
@@ -145,17 +146,15 @@ Tensor mean_variance_norm(const Call& call) {
   return ((x - mean) / (var.sqrt() + 1e-9)).cast(given.dtype());
 }
 
-// Of the channels that each sees, the odd one out lies behind it.
+// Of the channels that each sees, the odd one out lies behind it, and not in front of it.
 Tensor local_response_norm(const Call& call) {
   const Tensor given = call.tensor(0), x = given.cast(wide(given.dtype()));
   const auto size = call.attr<std::int64_t>("size");
   if (x.ndim() < 2 || size < 1 || size > (std::int64_t{1} << 31))
     call.refuse(fmt::format("size is {} for an input of {} axes", size, x.ndim()));
-  Tensor::Bounds around(static_cast<std::size_t>(x.ndim()), {0, 0});
-  around[1] = {(size - 1) / 2, size / 2};
-  const Tensor sum = x.square().pad(around).unfold(1, size, 1).sum(-1);
-  const double alpha = call.attr("alpha", 1e-4) / static_cast<double>(size);
-  return (x / (sum * alpha + call.attr("bias", 1.0)).pow(call.attr("beta", 0.75)))
+  const auto ordered = [&](const Tensor& each) { return size % 2 == 0 ? each.flip({1}) : each; };
+  return ordered(functional::local_response_norm(ordered(x), size, call.attr("alpha", 1e-4),
+                                                 call.attr("beta", 0.75), call.attr("bias", 1.0)))
       .cast(given.dtype());
 }
 
