@@ -11,6 +11,7 @@
 #include <numbers>
 
 #include <weft/dev/codegen/decompose.h>
+#include <weft/dev/device/target.h>
 #include <weft/dev/ir/value.h>
 
 namespace weft {
@@ -62,10 +63,12 @@ UOp clamped(const UOp& x, double limit) {
 
 UOp exponent_shift(const FloatLayout& layout) { return rounding_shift(layout, 2 * layout.bias); }
 
-UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout) {
+UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool scales) {
   const bool is_f32 = layout.precision == 24;
   const std::span<const double> terms = is_f32 ? std::span<const double>(exp2_f32) : exp2_f64;
   const UOp power = mulacc(f, polynomial(f, terms), layout.number(1));
+  if (scales)
+    return make(Op::Ldexp, {power, n.word - bitcast(exponent_shift(layout), layout.word)});
   // In two steps: 2^n itself may be no normal number. The first is exact, the second rounds once.
   // Each takes one of the biases, and the shifts drop all bits above the exponent.
   const UOp half = shr(n.word, 1), rest = n.word - half;
@@ -75,21 +78,21 @@ UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout) {
   return power * scale(half) * scale(rest);
 }
 
-UOp exp2_of(const UOp& x) {
+UOp exp2_of(const UOp& x, bool scales) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const UOp near = clamped(x, exp2_limit(layout)), shift = exponent_shift(layout);
   const Rounded n = unshifted(near + shift, shift, layout);
-  return scaled_exp2(n, near - n.value, layout);
+  return scaled_exp2(n, near - n.value, layout, scales);
 }
 
 // 2^(x*c), of the product as it is before it would be rounded: for exp an instruction less, and bits
 // more, as many as the product has before the point.
-UOp exp2_of_product(const UOp& x, const UOp& c, double size) {
+UOp exp2_of_product(const UOp& x, const UOp& c, double size, bool scales) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const UOp near = clamped(x, exp2_limit(layout) / size);
   const UOp shift = exponent_shift(layout);
   const Rounded n = unshifted(mulacc(near, c, shift), shift, layout);
-  return scaled_exp2(n, mulacc(near, c, -n.value), layout);
+  return scaled_exp2(n, mulacc(near, c, -n.value), layout, scales);
 }
 
 Scaled normalised(const UOp& x, const FloatLayout& layout) {
@@ -133,6 +136,12 @@ UOp in_f32(const Match& m) {
   return cast(dtype.is_fp8() ? saturated(result, operands) : result, dtype);
 }
 
+bool scales(const Match& m) {
+  const auto* target = m.context<Target>();
+  return m.root()->dtype().kind() == Kind::F32 && target != nullptr &&
+         target->ops.contains(Op::Ldexp);
+}
+
 template <UOp (*function)(const UOp&)>
 UOp unary(const Match& m) {
   return function(UOp(m.root()->src(0)));
@@ -144,10 +153,20 @@ UOp exp2_of_multiple(const Match& m) {
   const UOp x(product->src(0)), factor(product->src(1));
   const Bits bits = factor->arg<ConstArg>().bits;
   const double size = std::abs(double_from_bits(bits, factor->dtype().scalar()));
-  return size > 0x1p-64 && size < 0x1p64 ? exp2_of_product(x, factor, size) : UOp();
+  return size > 0x1p-64 && size < 0x1p64 ? exp2_of_product(x, factor, size, scales(m)) : UOp();
 }
 
-UOp power(const Match& m) { return pow_of(UOp(m.root()->src(0)), UOp(m.root()->src(1))); }
+UOp exp2(const Match& m) { return exp2_of(UOp(m.root()->src(0)), scales(m)); }
+
+UOp power_by_roots(const Match& m) {
+  const Node* exponent = m.root()->src(1);
+  return pow_by_roots(UOp(m.root()->src(0)),
+                      double_from_bits(exponent->arg<ConstArg>().bits, exponent->dtype().scalar()));
+}
+
+UOp power(const Match& m) {
+  return pow_of(UOp(m.root()->src(0)), UOp(m.root()->src(1)), scales(m));
+}
 
 }  // namespace
 
@@ -159,10 +178,11 @@ const RuleSet& transcendental_rules() {
       "transcendental",
       {
           rule(node(Op::Exp2, {ordered(x * c)}), exp2_of_multiple),
-          rule(with_kinds(node(Op::Exp2), wide), unary<exp2_of>),
+          rule(with_kinds(node(Op::Exp2), wide), exp2),
           rule(with_kinds(node(Op::Log2), wide), unary<log2_of>),
           rule(with_kinds(node(Op::Sin), wide), unary<sin_of>),
           rule(with_kinds(node(Op::Cos), wide), unary<cos_of>),
+          rule(node(Op::Pow, {x, c}), power_by_roots),
           rule(with_kinds(node(Op::Pow), wide), power),
           rule(with_kinds(node({Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow}), narrow), in_f32),
       }};

@@ -1,6 +1,7 @@
 // POW: x^y as 2^(y log2 x), the logarithm in pairs so that its error times y stays below the last
 // bit of the result.
 
+#include <cmath>
 #include <limits>
 
 #include "transcendental.h"
@@ -53,7 +54,7 @@ Pair log2_pair(const UOp& x, const FloatLayout& layout) {
 }
 
 // |x|^y for finite x other than 0.
-UOp power_of_magnitude(const UOp& magnitude, const UOp& y, const FloatLayout& layout) {
+UOp power_of_magnitude(const UOp& magnitude, const UOp& y, const FloatLayout& layout, bool scales) {
   const Pair log = log2_pair(magnitude, layout);
   // With this y, x^y is 0, 1 or infinite already for the x next to 1. Larger ones would overflow.
   const UOp bounded = clamped(y, std::ldexp(1.0, layout.precision + 10));
@@ -64,12 +65,24 @@ UOp power_of_magnitude(const UOp& magnitude, const UOp& y, const FloatLayout& la
       where(high == product.high, mulacc(bounded, log.low, product.low), layout.number(0));
   const UOp shift = exponent_shift(layout);
   const Rounded n = unshifted(high + shift, shift, layout);
-  return scaled_exp2(n, (high - n.value) + low, layout);
+  return scaled_exp2(n, (high - n.value) + low, layout, scales);
 }
 
 }  // namespace
 
-UOp pow_of(const UOp& x, const UOp& y) {
+// What is rounded twice is within 2 ulp.
+UOp pow_by_roots(const UOp& x, double y) {
+  if (y != 0.25 && y != 0.5 && y != 1.5 && y != -0.5) return {};
+  const UOp root = make(Op::Sqrt, {x});
+  UOp power = y == 0.25 ? make(Op::Sqrt, {root}) : y == 1.5 ? root * x : root;
+  // A root of -0 is -0, and of -inf there is none.
+  const UOp zero = literal_like(0.0, x), infinity = literal_like(HUGE_VAL, x);
+  if (y != 1.5) power = where(x == zero, zero, power);
+  power = where(x == -infinity, infinity, power);
+  return y < 0 ? make(Op::Recip, {power}) : power;
+}
+
+UOp pow_of(const UOp& x, const UOp& y, bool scales) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const UOp zero = layout.number(0), one = layout.number(1), infinity = layout.infinity();
   const UOp word = bitcast(x, layout.word);
@@ -84,7 +97,7 @@ UOp pow_of(const UOp& x, const UOp& y) {
 
   const UOp is_pole = (magnitude == zero) | (magnitude == infinity);
   const UOp at_pole = where((magnitude == zero) != (y < zero), zero, infinity);
-  const UOp size = where(is_pole, at_pole, power_of_magnitude(magnitude, y, layout));
+  const UOp size = where(is_pole, at_pole, power_of_magnitude(magnitude, y, layout, scales));
   const UOp is_negative = word < 0;
   const UOp result = where(is_negative & is_odd, -size, size);
 

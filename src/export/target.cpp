@@ -64,6 +64,9 @@ class StandIn final : public Device {
     const weft::Target here = running_.target();
     if (!(planned_.converts == here.converts)) planned_.converts = {};
     if (!(planned_.rounds == here.rounds)) planned_.rounds = {};
+    planned_.ops = OpSet::where([&](Op op) {
+      return planned_.ops.contains(op) && (op != Op::Ldexp || here.ops.contains(op));
+    });
   }
 
   std::string_view name() const override { return name_; }

@@ -235,6 +235,12 @@ Bits threefry(Bits counter, Bits key) {
   return Bits{y} << 32 | x;
 }
 
+// Rounded once: a double holds more of what is narrower, and less than its least is 0 there.
+Bits scaled(DType dtype, Bits value, Bits exponent) {
+  const int power = static_cast<std::int32_t>(static_cast<std::uint32_t>(exponent));
+  return Small::store(std::ldexp(double_from_bits(value, dtype), power), dtype);
+}
+
 }  // namespace
 
 std::optional<Bits> evaluate(Op op, DType dtype, std::span<const Bits> operands) {
@@ -245,6 +251,7 @@ std::optional<Bits> evaluate(Op op, DType dtype, std::span<const Bits> operands)
   if (op == Op::Where) return operands[operands[0] != 0 ? 1 : 2];
   if (op == Op::Neg && dtype.is_float()) return operands[0] ^ (Bits{1} << (dtype.bits() - 1));
   if (op == Op::Threefry && dtype.kind() == Kind::U64) return threefry(operands[0], operands[1]);
+  if (op == Op::Ldexp && dtype.is_float()) return scaled(dtype, operands[0], operands[1]);
   return dtype.bits() == 0 ? std::nullopt : computer_of(dtype)(op, dtype, operands);
 }
 

@@ -30,7 +30,8 @@ std::string_view allowed_text(Op op) {
 
 void check_operands(Op op, NodeList src) {
   if (!has(op, OpFlag::Operands)) return;
-  for (const Node* source : src)
+  const bool is_scaled = info(op).dtype == DTypeRule::Scaled;  // by what is no such operand
+  for (const Node* source : is_scaled ? src.first(1) : src)
     if (!allows(op, source->dtype()))
       user_error(fmt::format("{}: not for {}, only for {}", info(op).name, source->dtype().str(),
                              allowed_text(op)));
@@ -81,6 +82,11 @@ DType infer_dtype(Op op, NodeList src, DType given) {
     case DTypeRule::Bool:
       want_same(op, src[0], src[1]);
       return dtypes::bool_.vec(src[0]->dtype().lanes());
+    case DTypeRule::Scaled:
+      if (src[1]->dtype() != dtypes::i32.vec(src[0]->dtype().lanes()))
+        user_error(fmt::format("{}: by {}, not by an i32 for each lane", info(op).name,
+                               src[1]->dtype().str()));
+      return src[0]->dtype();
     case DTypeRule::Where:
       want_same(op, src[1], src[2]);
       if (!src[0]->dtype().is_bool())

@@ -13,6 +13,7 @@
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
+#include "llvm_scale.h"
 #include "llvm_text.h"
 #include "llvm_tiles.h"
 #include "llvm_writer.h"
@@ -283,6 +284,9 @@ class LlvmSource : LlvmWriter {
     if (converts_half(node)) return;
     std::vector<std::string> operands;
     for (const Node* source : node->src()) operands.push_back(text_of(source));
+    if (node->op() == Op::Ldexp)
+      return name(node, llvm_scaled(node->dtype(), operands[0], operands[1],
+                                    [&](const std::string& line) { return define(line); }));
     const std::string instruction = llvm_instruction(node, operands);
     name(node, instruction.empty() ? operands[0] : define(instruction));
   }

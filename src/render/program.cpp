@@ -95,7 +95,8 @@ std::vector<const Node*> checked_program(const Node* kernel, std::size_t scratch
 OpSet rendered_ops() {
   return OpSet::where([](Op op) {
     return is_elementwise(op) &&
-           !OpSet{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow, Op::Threefry}.contains(op);
+           !OpSet{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow, Op::Ldexp, Op::Threefry}.contains(
+               op);
   });
 }
 

@@ -169,6 +169,10 @@ TEST_P(Cpu, ComputesWhatOpsMean) {
       if (!ops.contains(op) || !allows(op, dtype) || op == Op::Cast || op == Op::Bitcast) continue;
       std::vector<UOp> src(in, in + info(op).arity.least);
       if (op == Op::Where) src = {in[0] != in[1], in[1], in[2]};
+      if (op == Op::Ldexp) {
+        if (dtype != dtypes::f32) continue;  // what code generation makes
+        src[1] = bitcast(in[1], dtypes::i32);
+      }
       values.push_back(make(op, src));
       const auto slot = static_cast<int>(memory.size());
       const DType to = values.back()->dtype();
@@ -550,6 +554,35 @@ TEST_P(Cpu, SaysWhatItCannotDo) {
               std::string::npos);
   EXPECT_NE(error_of([] { find_device("CPU:8"); }).find("there is no CPU:8"), std::string::npos);
   EXPECT_NE(error_of([&] { device.load("nonsense"); }).find("no code"), std::string::npos);
+}
+
+TEST(CpuVectors, ScaleByPowersOfTwo) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const Context llvm{{"CLANG", 0}};
+  if (!find_device("CPU").target().ops.contains(Op::Ldexp)) GTEST_SKIP() << "it has no such op";
+  std::vector<Bits> values, powers;
+  for (int i = 0; i < 64; ++i) {
+    values.push_back(bits_from_double(i % 5 == 0 ? -1.0 / (i + 1) : 1 + i * 0x1p-20, dtypes::f32));
+    powers.push_back(static_cast<std::uint32_t>(9 * i - 300));
+  }
+  for (const std::int64_t lanes : {1, 2, 3, 4, 6, 8, 16, 17, 24, 32, 64}) {
+    const UOp block = range(64 / lanes, 0), lane = range(lanes, 1, LoopKind::Vector);
+    const UOp i = block * lanes + lane;
+    const auto memory_of = [&](int slot, Access access, DType dtype) {
+      return place(param(slot, access, {size(64)}, dtype), {i});
+    };
+    const UOp scaled = make(Op::Ldexp, {load(memory_of(1, Access::Read, dtypes::f32)),
+                                        load(memory_of(2, Access::Read, dtypes::i32))});
+    const UOp to = memory_of(0, Access::Write, dtypes::f32);
+    Memory memory{std::vector<std::byte>(256), stored(values, dtypes::f32),
+                  stored(powers, dtypes::i32)};
+    run("CPU", kernel_of({over(put(to, scaled), {block, lane})}), memory);
+    const std::vector<Bits> got = loaded(memory[0], dtypes::f32);
+    for (std::size_t k = 0; k < static_cast<std::size_t>(64 / lanes * lanes); ++k)
+      ASSERT_EQ(got[k], *evaluate(Op::Ldexp, dtypes::f32, {{values[k], powers[k]}}))
+          << lanes << " lanes, value " << k;
+  }
 }
 
 // Lanes of their own places, a tail that is masked, and one place for all lanes.

@@ -36,10 +36,11 @@ void true_value(Op op, mpfr_ptr out, mpfr_ptr x, mpfr_ptr y) {
 // Compares one op in one dtype with the true value, and remembers the greatest error.
 class Accuracy {
  public:
-  Accuracy(Op op, DType dtype)
+  Accuracy(Op op, DType dtype, const Target& target = {})
       : op_(op),
         dtype_(dtype),
-        decomposed_(op, std::vector<DType>(op == Op::Pow ? 2 : 1, dtype)),
+        decomposed_(op, std::vector<DType>(op == Op::Pow ? 2 : 1, dtype), dtypes::void_,
+                    decompositions(), target),
         program_(decomposed_.program()) {
     EXPECT_EQ(first_op_left(decomposed_.after, transcendental), "");
   }
@@ -149,20 +150,22 @@ void check_edges(Accuracy& accuracy, DType dtype) {
   EXPECT_TRUE(std::isnan(accuracy.value(nan)));
 }
 
-class Transcendental : public testing::TestWithParam<DType> {};
-
-TEST_P(Transcendental, Exp2) {
-  Accuracy exp2(Op::Exp2, GetParam());
-  check_edges(exp2, GetParam());
-  if (GetParam() == dtypes::f32)
+void check_exp2(DType dtype, const Target& target = {}) {
+  Accuracy exp2(Op::Exp2, dtype, target);
+  check_edges(exp2, dtype);
+  if (dtype == dtypes::f32)
     check_patterns(exp2);
   else
     check_samples(exp2, 1100);
   EXPECT_EQ(exp2.value(-inf), 0);
   EXPECT_EQ(exp2.value(inf), inf);
-  for (int n = GetParam() == dtypes::f32 ? -149 : -1074; n < 128; ++n)
+  for (int n = dtype == dtypes::f32 ? -149 : -1074; n < 128; ++n)
     EXPECT_EQ(exp2.value(n), std::ldexp(1, n));
 }
+
+class Transcendental : public testing::TestWithParam<DType> {};
+
+TEST_P(Transcendental, Exp2) { check_exp2(GetParam()); }
 
 TEST_P(Transcendental, Log2) {
   Accuracy log2(Op::Log2, GetParam());
@@ -255,16 +258,65 @@ void check_power_samples(Accuracy& pow, DType dtype) {
   }
 }
 
-TEST_P(Transcendental, Pow) {
-  Accuracy pow(Op::Pow, GetParam());
+void check_pow(DType dtype, const Target& target = {}) {
+  Accuracy pow(Op::Pow, dtype, target);
   std::vector<double> values =
       with_neighbours({0, inf, 0.5, 1, 2, 3, 4, 10, 0x1p23, 0x1p24, 0x1p31, 0x1p52, 0x1p53, 0x1p63,
-                       0x1p-30, GetParam() == dtypes::f32 ? 0x1p-126 : 0x1p-1022,
-                       GetParam() == dtypes::f32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023},
-                      GetParam());
+                       0x1p-30, dtype == dtypes::f32 ? 0x1p-126 : 0x1p-1022,
+                       dtype == dtypes::f32 ? 0x1.fffffep127 : 0x1.fffffffffffffp1023},
+                      dtype);
   for (const double x : values)
     for (const double y : values) pow.check_double(x, y);
-  check_power_samples(pow, GetParam());
+  check_power_samples(pow, dtype);
+}
+
+TEST_P(Transcendental, Pow) { check_pow(GetParam()); }
+
+// By square roots, with the special cases of IEEE 754 (9.2.1).
+TEST_P(Transcendental, PowByRoots) {
+  const DType dtype = GetParam();
+  for (const double y : {0.25, 0.5, 1.5, -0.5}) {
+    const Leaf leaf(dtype);
+    const UOp power = make(Op::Pow, {leaf.value, literal_like(y, leaf.value)});
+    const UOp after = decomposed(power);
+    EXPECT_EQ(first_op_left(after, {Op::Shl}), "") << y;
+    FlatProgram program(after, {leaf.bits});
+    const auto value = [&](double x) {
+      return double_from_bits(program(bits_from_double(x, dtype)), dtype);
+    };
+    Real base(64), exact(128), exponent(64);
+    mpfr_set_d(exponent.get(), y, MPFR_RNDN);
+    std::mt19937_64 random(3);
+    for (int i = 0; i < 20000; ++i) {
+      const Bits x = stratified(random, i, dtype) & ~(Bits{1} << (dtype.bits() - 1));
+      mpfr_set_d(base.get(), double_from_bits(x, dtype), MPFR_RNDN);
+      mpfr_pow(exact.get(), base.get(), exponent.get(), MPFR_RNDN);
+      const double got = double_from_bits(program(x), dtype);
+      ASSERT_LE(ulp_error(bits_from_double(got, dtype), dtype, exact.get()), most_ulp)
+          << double_from_bits(x, dtype) << " to " << y;
+    }
+    const double least = y < 0 ? inf : 0, most = y < 0 ? 0 : inf;
+    for (const double x : {0.0, -0.0}) {
+      EXPECT_EQ(value(x), least) << y;
+      EXPECT_FALSE(std::signbit(value(x))) << y;
+    }
+    EXPECT_EQ(value(inf), most);
+    EXPECT_EQ(value(-inf), most) << y;
+    EXPECT_TRUE(std::isnan(value(-2.0)));
+    EXPECT_TRUE(std::isnan(value(nan)));
+  }
+}
+
+// Where a target scales by powers of two.
+TEST(ScaledTranscendental, IsAsNear) {
+  const Target target{.ops = {Op::Ldexp}};
+  const Decomposed scaled(Op::Exp2, {dtypes::f32}, dtypes::void_, decompositions(), target);
+  const Decomposed power(Op::Pow, {dtypes::f32, dtypes::f32}, dtypes::void_, decompositions(),
+                         target);
+  EXPECT_EQ(first_op_left(scaled.after, {Op::Ldexp}), "ldexp f32");
+  EXPECT_EQ(first_op_left(power.after, {Op::Ldexp}), "ldexp f32");
+  check_exp2(dtypes::f32, target);
+  check_pow(dtypes::f32, target);
 }
 
 // The table of special cases of IEEE 754 (9.2.1), zeros by their sign.

@@ -486,6 +486,32 @@ TEST(EvaluateFloat, SpecialValues) {
   }
 }
 
+// By powers that are integers, far beyond those of the dtype.
+TEST(EvaluateFloat, ScalesByPowersOfTwo) {
+  std::mt19937_64 random(seed);
+  const auto scaled = [](DType dtype, Bits value, std::int64_t power) {
+    return run(Op::Ldexp, dtype, value, static_cast<Bits>(static_cast<std::uint32_t>(power)));
+  };
+  for (int i = 0; i < 100000; ++i) {
+    const auto word = static_cast<std::uint32_t>(random());
+    const int power = static_cast<int>(random() % 700) - 350;
+    const auto value = std::bit_cast<float>(word);
+    if (std::isnan(value)) continue;
+    ASSERT_EQ(scaled(f32, word, power), std::bit_cast<std::uint32_t>(std::scalbn(value, power)))
+        << value << " by " << power;
+  }
+  const Bits one = bits_from_double(1, f16), odd = bits_from_double(0x1.008p-13, f16);
+  EXPECT_EQ(scaled(f16, one, -24), bits_from_double(0x1p-24, f16));
+  EXPECT_EQ(scaled(f16, one, -25), bits_from_double(0, f16)) << "half of the least, to even";
+  EXPECT_EQ(scaled(f16, odd, -3), bits_from_double(0x1p-16, f16));
+  for (const DType dtype : {f16, f32, f64}) {
+    EXPECT_EQ(double_from_bits(scaled(dtype, bits_from_double(3, dtype), INT32_MAX), dtype), inf);
+    EXPECT_EQ(scaled(dtype, bits_from_double(-3, dtype), INT32_MIN), bits_from_double(-0.0, dtype));
+    EXPECT_EQ(double_from_bits(scaled(dtype, bits_from_double(-inf, dtype), -4000), dtype), -inf);
+    EXPECT_TRUE(is_nan(scaled(dtype, bits_from_double(nan, dtype), 1), dtype));
+  }
+}
+
 TEST(EvaluateFloat, Fp8Saturates) {
   EXPECT_EQ(run_float(Op::Add, f8e4m3, 448, 448), 448);
   EXPECT_EQ(run_float(Op::Mul, f8e4m3, -448, 448), -448);

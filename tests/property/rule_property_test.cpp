@@ -65,7 +65,8 @@ class Instance {
       if (pattern->ops.contains(static_cast<Op>(i))) ops.push_back(static_cast<Op>(i));
     const Op op = ops[random_() % ops.size()];
     if (op == Op::Range) return wanted.is_int() ? loop(pattern, wanted) : UOp();
-    if (info(op).arg != ArgType::NoArg || op == Op::Threefry || op == Op::Index) return {};
+    if (info(op).arg != ArgType::NoArg || OpSet{Op::Threefry, Op::Ldexp, Op::Index}.contains(op))
+      return {};
     const bool compares = info(op).dtype == DTypeRule::Bool;
     if (compares && !wanted.is_bool()) return {};
     DType operand = wanted;

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include <weft/dev/codegen/decompose.h>
+#include <weft/dev/device/target.h>
 #include <weft/dev/rewrite/rewriter.h>
 #include <weft/dev/rules/spec.h>
 
@@ -33,8 +34,9 @@ struct Leaf {
   UOp bits, value;
 };
 
-inline UOp decomposed(const UOp& root, const RuleSet& rules = decompositions()) {
-  const UOp result = rewrite(root, rules);
+inline UOp decomposed(const UOp& root, const RuleSet& rules = decompositions(),
+                      const Target& target = {}) {
+  const UOp result = rewrite(root, rules, {.context = &target});
   verify(nodes_of(std::span(&result, 1)), Level::Any, rules.name());
   return result;
 }
@@ -42,7 +44,7 @@ inline UOp decomposed(const UOp& root, const RuleSet& rules = decompositions()) 
 // One op on leaves of these dtypes, decomposed.
 struct Decomposed {
   Decomposed(Op op, const std::vector<DType>& dtypes, DType to = dtypes::void_,
-             const RuleSet& rules = decompositions()) {
+             const RuleSet& rules = decompositions(), const Target& target = {}) {
     std::vector<UOp> operands;
     for (const DType dtype : dtypes) {
       const Leaf leaf(dtype);
@@ -50,7 +52,7 @@ struct Decomposed {
       operands.push_back(leaf.value);
     }
     before = make(op, operands, to);
-    after = decomposed(before, rules);
+    after = decomposed(before, rules, target);
   }
   FlatProgram program() const { return {after, leaves}; }
 

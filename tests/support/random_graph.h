@@ -249,9 +249,11 @@ class RandomGraph {
     }
     const Node* shape = nullptr;
     std::vector<UOp> src;
-    for (int i = 0; i < info(op).arity.least; ++i)
-      src.push_back(
-          value(op == Op::Where && i == 0 ? dtypes::bool_.vec(dtype.lanes()) : dtype, shape));
+    for (int i = 0; i < info(op).arity.least; ++i) {
+      const bool is_condition = op == Op::Where && i == 0, is_exponent = op == Op::Ldexp && i == 1;
+      const DType own = is_condition ? dtypes::bool_ : is_exponent ? dtypes::i32 : dtype.scalar();
+      src.push_back(value(own.vec(dtype.lanes()), shape));
+    }
     return make(op, src);
   }
 

@@ -29,6 +29,7 @@ class LlvmCompiler final : public Compiler {
   Target target() const override {
     Target target = target_of(processor_);
     target.vector_bytes = processor_.vector_bytes;
+    if (processor_.vector_bytes == 64) target.ops.add(Op::Ldexp);  // an instruction of AVX-512
     if (processor_.has_halves) target.converts = {Kind::F16};
     if (processor_.rounds_bf16) target.rounds = {Kind::BF16};
     target.machine = machine();

@@ -54,7 +54,7 @@ std::array<Processor, 9> all_processors() {
   const bool dots = WEFT_HAS("avx512vnni") && WEFT_HAS("avx512bf16");
   const Products none, tiled{"amx", "avx512vnni"}, wide{"avx512vnni", "avx512bf16"},
       narrow{"avxvnni"};
-  const int native_bytes = WEFT_HAS("avx512f") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
+  const int native_bytes = WEFT_HAS("avx512vl") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
   constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
                              riscv = "riscv64-unknown-linux-gnu";
   // clang-format off

@@ -35,14 +35,15 @@ enum class OpClass : std::uint8_t {
 };
 
 enum class DTypeRule : std::uint8_t {
-  Given,  // stated by whoever builds the node
-  Same,   // that of the sources, which agree
-  First,  // that of the first source
-  Bool,   // bool, with the lanes of the sources, which agree
-  Where,  // that of sources 1 and 2, which agree; source 0 is bool
-  Stack,  // the sources' scalar dtype, a lane each
-  Lane,   // the scalar dtype of the source
-  Place,  // that of the first source, with the lanes of the others
+  Given,   // stated by whoever builds the node
+  Same,    // that of the sources, which agree
+  First,   // that of the first source
+  Bool,    // bool, with the lanes of the sources, which agree
+  Scaled,  // that of the first source; the second is an i32 of as many lanes
+  Where,   // that of sources 1 and 2, which agree; source 0 is bool
+  Stack,   // the sources' scalar dtype, a lane each
+  Lane,    // the scalar dtype of the source
+  Place,   // that of the first source, with the lanes of the others
   Void,
 };
 
