@@ -14,6 +14,7 @@
 #include <weft/error.h>
 
 #include "cleanup_nodes.h"
+#include "short_functions.h"
 
 namespace weft::onnx {
 namespace {
@@ -240,6 +241,7 @@ class Layers {
     }
     if (!rules_.beside) lowering.let_others_read(rules_.all);
     nodes.finish();
+    if (!rules_.beside) shorten_functions(graph);
   }
 
   std::vector<PlacedLayer> take() {
@@ -307,6 +309,7 @@ std::vector<PlacedLayer> lower_precision(ModelProto& model, std::deque<std::stri
   for (FunctionProto& function : model.functions) {
     GraphProto body;
     body.nodes = std::move(function.nodes);
+    for (const Name output : function.outputs) body.outputs.emplace_back().name = output;
     layers.lower(body, opset, true);
     function.nodes = std::move(body.nodes);
   }

@@ -75,6 +75,9 @@ constexpr double erf_f64[] = {
     -0.02686617064323777,    0.0052239776071164225,  -0.0008548325975389692,
     0.00012055294904839707,  -1.492473690741966e-05, 1.6447424703317362e-06,
     -1.6208483801871705e-07, 1.3720064546777686e-08, -7.795898827002142e-10};
+// By the least greatest error, of polynomials that are 1 at the end.
+constexpr double erf_short_f32[] = {1.1280214,    -0.37386534,    0.10862216,    -0.023244724,
+                                    0.0034936406, -0.00034359877, 1.9587185e-05, -4.862037e-07};
 constexpr double erfcx_f32[] = {1.232995,     -0.13962111,  0.015383843,    0.06809666,
                                 -0.101088256, 0.09373753,   -0.06611786,    0.037146498,
                                 -0.016617347, 0.0050762906, -0.00036590832, -0.0002462804};
@@ -181,6 +184,7 @@ const Fit log1p_fit{log1p_f32, log1p_f64};
 const Fit erf_tail_fit{erf_tail_f32, erf_tail_f64};
 const Fit atan_fit{atan_f32, atan_f64};
 const Fit erf_fit{erf_f32, erf_f64};
+const Fit erf_short_fit{erf_short_f32, {}};
 const Fit erfcx_fit{erfcx_f32, erfcx_f64};
 const Fit erfinv_small_fit{erfinv_small_f32, erfinv_small_f64};
 const Fit erfinv_middle_fit{erfinv_middle_f32, erfinv_middle_f64};

@@ -17,11 +17,12 @@ Tensor fused(const Tensor& a, const Operand& b, const Operand& c);
 // Of x, which is f32 or f64.
 Tensor polynomial(const Tensor& x, const Fit& fit);
 
-extern const Fit expm1_fit;  // (exp(x) - 1 - x)/x^2 for |x| <= 1/2
-extern const Fit tanh_fit;   // (tanh(x)/x - 1)/z with z = x^2, for |x| <= 5/8
-extern const Fit log1p_fit;  // log(1 + x)/x for 0 <= x <= 1
-extern const Fit atan_fit;   // (atan(x)/x - 1)/z with z = x^2, for |x| <= tan(pi/8)
-extern const Fit erf_fit;    // erf(x)/x - 1 of z = x^2, for |x| <= 1
+extern const Fit expm1_fit;      // (exp(x) - 1 - x)/x^2 for |x| <= 1/2
+extern const Fit tanh_fit;       // (tanh(x)/x - 1)/z with z = x^2, for |x| <= 5/8
+extern const Fit log1p_fit;      // log(1 + x)/x for 0 <= x <= 1
+extern const Fit atan_fit;       // (atan(x)/x - 1)/z with z = x^2, for |x| <= tan(pi/8)
+extern const Fit erf_fit;        // erf(x)/x - 1 of z = x^2, for |x| <= 1
+extern const Fit erf_short_fit;  // erf(x)/x of z = x^2, for |x| <= 23/8, within 2^-14; of f32
 extern const Fit
     erf_tail_fit;  // (1 - erf(x))^(1/4) of x - 5/2 for 1 <= x <= 4; f64: log2(1 - erf(x)) of x - 7/2 for 1 <= x <= 6
 extern const Fit erfcx_fit;         // exp(x^2) erfc(x) (1 + 2x) of t = (x - 4)/(x + 4), for x >= 0

@@ -3,6 +3,8 @@
 #include <limits>
 #include <numbers>
 
+#include <weft/dev/tensor/short_erf.h>
+
 #include "fits.h"
 #include "functions.h"
 
@@ -42,6 +44,14 @@ Tensor plain_erf(const Tensor& x) {
   return (size < 1).where(near, with_sign_of(x, 1 - missing));
 }
 
+Tensor plain_short_erf(const Tensor& x) {
+  constexpr double most = 2.875;
+  const Tensor below = (x > most).where(most, x), bounded = (below < -most).where(-most, below);
+  return bounded * polynomial(bounded * bounded, erf_short_fit);
+}
+
+bool is_short(DType dtype) { return dtype == dtypes::bf16 || dtype.is_fp8(); }
+
 // Near 0 it is 1 - erf.
 Tensor plain_erfc(const Tensor& x) {
   const Tensor is_near = x.abs() < 0.5, tail = erfc_tail(x.abs());
@@ -62,6 +72,7 @@ Tensor plain_erfinv(const Tensor& y) {
 }
 
 Tensor exp_slope(const Tensor& x) { return (-x * x).exp() * (2 * inv_sqrtpi); }
+Tensor erf_slope(const Tensor& x, const Tensor&) { return exp_slope(x); }
 
 // sin(pi x) without the multiples of pi.
 Tensor sine_of_turns(const Tensor& x) { return ((x - x.round()) * pi).sin(); }
@@ -121,8 +132,9 @@ Tensor plain_i0(const Tensor& x) {
 
 Tensor Tensor::erf() const {
   const Called called;
-  return with_slope(*this, plain_erf, [](const Tensor& x, const Tensor&) { return exp_slope(x); });
+  return with_slope(*this, is_short(dtype()) ? plain_short_erf : plain_erf, erf_slope);
 }
+Tensor short_erf(const Tensor& x) { return with_slope(x, plain_short_erf, erf_slope); }
 Tensor Tensor::erfc() const {
   const Called called;
   return with_slope(*this, plain_erfc,

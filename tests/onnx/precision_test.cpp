@@ -266,6 +266,45 @@ TEST(Precision, OthersReadWhatALayerMultiplies) {
       << "of one layer nobody else takes any notice";
 }
 
+// It is rounded differently near the middle of two bf16, by a unit; not where others see it.
+TEST(Precision, ErfHasFewDigitsWhereAllOfThemAreRounded) {
+  std::vector<float> values(2000), rounded;
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) * 0.002F - 2;
+  for (const float x : values) rounded.push_back(std::erf(x));
+  const Tensor exact = Tensor(rounded).cast(dtypes::bf16).cast(dtypes::f32);
+  const auto differing = [&](bool is_seen) {
+    Writer net("erf", 20);
+    const auto x = net.input("x", Type::F32, {2000, 1});
+    const auto half = net.node("Div", {net.node("Erf", {x}), net.constant("two", Tensor({2.F}))});
+    const auto one = net.constant("one", Tensor({2.F}).reshape({1, 1}));
+    net.output("y", net.node("MatMul", {half, one}), Type::F32, {2000, 1});
+    if (is_seen) net.output("half", half, Type::F32, {2000, 1});
+    const Model model = Model::parse(net.bytes(), {.precision = Precision::BF16});
+    const Tensor y = model({{"x", Tensor(values).reshape({2000, 1})}}).at("y").tensor().flatten();
+    EXPECT_LE(((y - exact) / exact.abs().maximum(0x1p-20)).abs().max().item<float>(), 0x1p-7F);
+    return (y != exact).sum().item<int>();
+  };
+  EXPECT_GT(differing(false), 20);
+  EXPECT_EQ(differing(true), 0);
+}
+
+// In its own type, whatever that is.
+TEST(Precision, GeluOfOtherTypesKeepsTheirDigits) {
+  const Tensor x = Tensor::linspace(-4, 4, 200).reshape({200, 1});
+  for (const auto& [type, dtype] :
+       {std::pair(Type::F64, dtypes::f64), std::pair(Type::F16, dtypes::f16)}) {
+    Writer net("gelu", 20);
+    const auto gelu = net.node("Gelu", {net.input("x", type, {200, 1})});
+    const auto one = net.constant("one", Tensor({1.F}).reshape({1, 1}).cast(dtype));
+    net.output("y", net.node("MatMul", {gelu, one}), type, {200, 1});
+    const Model model = Model::parse(net.bytes(), {.precision = Precision::BF16});
+    const Tensor y = model({{"x", x.cast(dtype)}}).at("y").tensor().cast(dtypes::f32),
+                 exact = x.cast(dtype).gelu(Gelu::Exact).cast(dtypes::bf16).cast(dtypes::f32);
+    EXPECT_LE(((y - exact).abs() / exact.abs().maximum(0x1p-14)).max().item<float>(), 0x1p-6F)
+        << dtype.str();
+  }
+}
+
 // What calls a function gives it the weights, which it does not know to be constant.
 TEST(Precision, LayersOfFunctions) {
   using namespace onnx_file;  // NOLINT: what it writes reads as it is

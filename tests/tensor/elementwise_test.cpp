@@ -1,3 +1,4 @@
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -184,6 +185,20 @@ TEST(TensorElementwise, Functions) {
     for (std::size_t i = 0; i < values.size(); ++i) expected[i] = function.theirs(values[i]);
     EXPECT_TRUE(near(function.ours(wide), expected, {10}, 1e-12)) << function.name;
   }
+}
+
+// Half a unit in the last place, which is 2^-8 of it at most, and what the polynomial is off.
+TEST(TensorElementwise, ErfOfBf16IsWithinAUnit) {
+  std::vector<float> values;
+  for (std::uint32_t bits = 0x3000; bits < 0x4200; ++bits)
+    for (const std::uint32_t sign : {0U, 0x8000U})
+      values.push_back(std::bit_cast<float>((bits | sign) << 16U));
+  const Tensor x = Tensor(values).cast(dtypes::bf16);
+  const std::vector<float> y = x.erf().cast(dtypes::f32).to_vector<float>();
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(y[i] / std::erf(values[i]), 1, 0x1p-8 + 0x1p-11) << values[i];
+  const Tensor far = Tensor({-infinity, -0.0, 1e30, nan}).cast(dtypes::bf16);
+  EXPECT_TRUE(near(far.erf().cast(dtypes::f32), {-1, 0, 1, nan}, {4}));
 }
 
 TEST(TensorElementwise, InfinityAndNaN) {

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
+
+#include <weft/dev/tensor/short_erf.h>
 
 #include "axes.h"
 #include "conv_input.h"
@@ -78,9 +81,27 @@ Tensor rescale(const Call& call) {
   return y.cast(own.dtype());
 }
 
+// Other types have their own, which is not rounded to fewer bits, or computed in more.
+Tensor short_erf_of(const Call& call) {
+  const Tensor x = call.tensor(0);
+  return x.dtype() == dtypes::f32 ? short_erf(x) : x.erf().cast(x.dtype());
+}
+
+Tensor short_gelu(const Call& call) {
+  const Tensor x = call.tensor(0), half = x * 0.5;
+  if (x.dtype() != dtypes::f32) return x.gelu(Gelu::Exact);
+  return half * short_erf(x * (1 / std::numbers::sqrt2)) + half;
+}
+
 const Op ops[] = {
-    {"Integers", 1, integers}, {"Narrow", 1, narrow}, {"Quantize", 1, quantize},
-    {"Rescale", 1, rescale},   {"Widen", 1, widen},   {"SurroundedConv", 1, surrounded_conv},
+    {"Integers", 1, integers},
+    {"Narrow", 1, narrow},
+    {"Quantize", 1, quantize},
+    {"Rescale", 1, rescale},
+    {"ShortErf", 1, short_erf_of},
+    {"ShortGelu", 1, short_gelu},
+    {"SurroundedConv", 1, surrounded_conv},
+    {"Widen", 1, widen},
 };
 
 }  // namespace
