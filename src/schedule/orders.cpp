@@ -27,6 +27,8 @@ constexpr std::int64_t least_size = 8;  // of a dimension that vectors go along
 constexpr double gain = 0.97;           // of the time: less is worth another order
 constexpr double clear_gain = 0.9;      // less, around one slot, is not tried otherwise
 constexpr double other_gain = 0.9;      // less is worth another form
+constexpr double worth_of_memory =
+    50e9;  // bytes that a form may keep of constants for each second that it is faster
 constexpr int most_rounds = 2;
 constexpr double repeated_launch = 1e-6;  // seconds
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -137,12 +139,32 @@ class Orders {
     Best best{seconds};
     double least = *seconds;
     const auto forms = forms_of(kernel);
-    for (std::size_t i = 0; i < forms.size(); ++i)
-      if (const auto taken = seconds_of(forms[i], device); taken && *taken < other_gain * least) {
-        least = *taken;
-        best = {taken, static_cast<int>(i)};
-      }
+    const double own = bytes_of_constants(kernel);
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      const auto taken = seconds_of(forms[i], device);
+      if (!taken) continue;
+      const double more = std::max(bytes_kept(forms[i]) - own, 0.0);
+      const double with_memory = *taken + more / worth_of_memory;
+      if (with_memory >= other_gain * least) continue;
+      least = with_memory;
+      best = {taken, static_cast<int>(i)};
+    }
     return best;
+  }
+
+  static double bytes_of_constants(const UOp& kernel) {
+    double bytes = 0;
+    for (const Node* node : toposort(kernel.node()))
+      if (node->op() == Op::Param && node->arg<ParamArg>().access == Access::Constant)
+        bytes += memory_bytes(UOp(node));
+    return bytes;
+  }
+
+  static double bytes_kept(const KernelForm& form) {
+    double bytes = 0;
+    for (const UOp& memory : form.memory)
+      if (memory->arg<BufferArg>().space == Space::Constant) bytes += memory_bytes(memory);
+    return bytes;
   }
 
   std::vector<KernelForm> forms_of(const UOp& kernel) const {
