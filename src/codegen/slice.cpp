@@ -50,6 +50,7 @@ void renew_memory(const Node* after, const Node* changing, Substitution& fresh) 
 // other loops from now on, so theirs are new too.
 UOp renewed(const UOp& root, const Node* changing) {
   Substitution fresh;
+  std::vector<const Node*> loops;
   std::vector<std::pair<const Node*, const Node*>> open{{root.node(), changing}};
   while (!open.empty()) {
     const auto [body, changed] = open.back();
@@ -60,10 +61,14 @@ UOp renewed(const UOp& root, const Node* changing) {
       for (const Node* old : node->src().subspan(1)) {
         if (fresh.contains(old)) continue;
         fresh.emplace(old, range(UOp(old->src(0)), fresh_id().value, old->arg<RangeArg>().kind));
+        loops.push_back(old);
         open.emplace_back(node->src(0), old);
       }
     }
   }
+  for (const Node* old : toposort(loops))  // a size may be one of trips of another
+    if (const auto own = fresh.find(old); own != fresh.end() && old->op() == Op::Range)
+      own->second = with_sources(own->second, {substitute(UOp(old->src(0)), fresh)});
   return substitute(root, fresh);
 }
 

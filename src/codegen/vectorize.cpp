@@ -119,7 +119,9 @@ class Body {
       case Op::Index: return is_contiguous(node, strides);
       case Op::Reduce:
         return node->src(0)->op() != Op::Tuple &&
-               std::ranges::none_of(node->src().subspan(1), has_lanes);
+               std::ranges::none_of(node->src().subspan(1), [&](const Node* loop) {
+                 return has_lanes(loop) || changes_with(loop->src(0), range_);
+               });
       default: return is_elementwise(node->op()) && !scalar_ops.contains(node->op());
     }
   }

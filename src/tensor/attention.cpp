@@ -78,7 +78,7 @@ Tensor shares(const Tensor& scores) {
   const Tensor top = scores.max(-1, true).detach();
   const Tensor e = (scores - (top == nowhere).where(0, top)).exp();
   const Tensor sum = e.sum(-1, true);
-  return e / (sum == 0).where(1, sum);
+  return e * (sum == 0).where(1, sum).reciprocal();
 }
 
 // Of queries and keys, with all that hides some of them: minus infinity.

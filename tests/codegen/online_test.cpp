@@ -222,9 +222,9 @@ TEST_F(Online, IsChosenWhereScoresOfAllKeysDoNotFit) {
   EXPECT_FALSE(is_chosen(128));
 }
 
-// What the keys that no row of a batch sees would add is not a number.
-void expect_hidden(const Case& c, const std::string& before, const std::string& after) {
-  constexpr std::int64_t seen = 16;
+// What the keys that none of so many rows sees would add is not a number.
+void expect_hidden(const Case& c, const std::string& before, const std::string& after,
+                   std::int64_t seen = 16) {
   const UOp kernel = attention(c);
   const std::string top = loop_of_maximum(kernel);
   const std::string text =
@@ -252,6 +252,17 @@ TEST_F(Online, BlocksThatAMaskHidesAreNotGoneThrough) {
       }
 }
 
+// Of a block that a mask hides in part, for each row.
+TEST_F(Online, SumsEndWhereTheRestOfABlockIsHidden) {
+  for (const Seen seen : {Seen::Before, Seen::Window})
+    for (const bool is_guarded : {false, true})
+      for (const std::int64_t keys : {64, 48}) {
+        const Case c{2, 1, 48, keys, 8, seen, is_guarded};
+        expect_hidden(c, "", "", 11);
+        expect_hidden(c, "batch r1 16; ", "", 5);
+      }
+}
+
 // Which trips a tile of the block leaves over has no say in it.
 TEST_F(Online, BlocksAreHiddenHoweverTheMaximumIsTiled) {
   for (const std::string tail : {" 5 remainder", " 4", " 7 mask"})
@@ -275,7 +286,8 @@ TEST_F(Online, BlocksAreHiddenInTilesOfTheLoopsAround) {
     const UOp scheduled =
         apply_schedule(ready(kernel), parse_schedule("batch r1 16; online " + top + " 16" + more));
     for (const Node* node : toposort(scheduled.node()))
-      if (node->op() == Op::Range && !node->src(0)->is_const())
+      if (node->op() == Op::Range && !node->src(0)->is_const() &&
+          node->arg<RangeArg>().kind == LoopKind::Loop)
         sizes.push_back(std::to_string(node->src(0)->ranges().size()) + " " +
                         std::to_string(node->src(0)->hi()));
     return sizes;

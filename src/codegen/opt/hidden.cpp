@@ -1,12 +1,15 @@
 #include "hidden.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <optional>
+#include <utility>
 
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/value.h>
+#include <weft/dev/rules/symbolic.h>
 
 namespace weft {
 namespace {
@@ -20,14 +23,33 @@ std::optional<double> constant_float(const Node* node) {
 
 bool is_always_valid(const Node* place) { return place->src(1)->is_const_int(1); }
 
-// What has been stored where the value is read; null where that is no single store, or something else in some trips.
-const Node* stored(const Node* load) {
-  const Node* ready = load->src(0)->src(0);
-  if (load->size() != 1 || !is_always_valid(load->src(0))) return nullptr;
-  if (ready->op() != Op::After || ready->size() != 2) return nullptr;
+// What has been stored where the value is read, in terms of its loops where they are those of the store; null where that is no
+// single store, or something else in some trips.
+UOp stored(const Node* load) {
+  const Node *place = load->src(0), *ready = place->src(0);
+  if (load->size() != 1 || !is_always_valid(place)) return {};
+  if (ready->op() != Op::After || ready->size() != 2) return {};
   const Node* effect = ready->src(1);
   const Node* store = effect->op() == Op::End ? effect->src(0) : effect;
-  return store->op() == Op::Store && is_always_valid(store->src(0)) ? store->src(1) : nullptr;
+  if (store->op() != Op::Store || !is_always_valid(store->src(0))) return {};
+  Substitution there;
+  for (std::size_t i = 2; i < place->size(); ++i)
+    if (const Node* own = store->src(0)->src(i); own->op() == Op::Range)
+      there.emplace(own, UOp(place->src(i)));
+  return substitute(UOp(store->src(1)), there);
+}
+
+// No place in loops that do not stand around is beyond it: the highest, or the lowest.
+UOp furthest(const Node* place, bool is_high,
+             const std::function<bool(const Node*)>& stands_around) {
+  if (std::ranges::all_of(place->ranges(), stands_around)) return UOp(place);
+  if (place->op() == Op::Add)
+    return furthest(place->src(0), is_high, stands_around) +
+           furthest(place->src(1), is_high, stands_around);
+  if (place->op() == Op::Mul && place->src(1)->is_const() && place->src(1)->lo() > 0)
+    return furthest(place->src(0), is_high, stands_around) * place->src(1)->lo();
+  const auto bounds = place->bounds();
+  return const_int(static_cast<std::int64_t>(is_high ? bounds.hi : bounds.lo));
 }
 
 // A place as another type holds it.
@@ -40,30 +62,52 @@ const Node* place_behind(const Node* node) {
 
 class Hidden {
  public:
-  Hidden(const Node* blocks, NodeList around) : blocks_(blocks), around_(around) {}
+  Hidden(const Node* blocks, std::function<bool(const Node*)> stands_around)
+      : blocks_(blocks), stands_around_(std::move(stands_around)) {}
+
+  // The trips in which the value may be other than 0.
+  UOp trips_of_factor(const Node* value) const {
+    switch (value->op()) {
+      case Op::Load: {
+        const UOp what = stored(value);
+        return what.is_null() ? UOp() : trips_of_factor(what.node());
+      }
+      case Op::Mul: return fewer(trips_of_factor(value->src(0)), trips_of_factor(value->src(1)));
+      case Op::Exp2: return trips(value->src(0));
+      case Op::Where: return trips_unless(value, 0, &Hidden::trips_of_factor);
+      default: return {};
+    }
+  }
 
   // The trips in which the value may be more than minus infinity.
   UOp trips(const Node* value) const {
     switch (value->op()) {
       case Op::Load: {
-        const Node* what = stored(value);
-        return what == nullptr ? UOp() : trips(what);
+        const UOp what = stored(value);
+        return what.is_null() ? UOp() : trips(what.node());
       }
       case Op::Mul:
         for (const std::size_t side : {0, 1})
           if (constant_float(value->src(side)) > 0) return trips(value->src(1 - side));
         return {};
       case Op::Add: return fewer(trips(value->src(0)), trips(value->src(1)));
-      case Op::Where:
-        for (const bool side : {true, false})
-          if (constant_float(value->src(side ? 2 : 1)) == -endless)
-            return fewer(trips_where(value->src(0), side), trips(value->src(side ? 1 : 2)));
-        return {};
+      case Op::Sub: return trips(value->src(0));
+      case Op::Where: return trips_unless(value, -endless, &Hidden::trips);
       default: return {};
     }
   }
 
  private:
+  // Of a choice between something and a constant: those in which it may be something.
+  UOp trips_unless(const Node* choice, double constant,
+                   UOp (Hidden::*trips_of)(const Node*) const) const {
+    for (const bool side : {true, false})
+      if (constant_float(choice->src(side ? 2 : 1)) == constant)
+        return fewer(trips_where(choice->src(0), side),
+                     (this->*trips_of)(choice->src(side ? 1 : 2)));
+    return {};
+  }
+
   // Where both bounds hold, and where one of them does. Null is all trips.
   static UOp fewer(const UOp& a, const UOp& b) {
     if (a.is_null() || b.is_null()) return a.is_null() ? b : a;
@@ -90,8 +134,9 @@ class Hidden {
     if (!place->dtype().is_index() || !limit->dtype().is_index()) return {};
     const auto step = step_of(place);
     if (!step || *step <= 0 || changes_with(limit, blocks_)) return {};
-    const UOp first = furthest(substitute(UOp(place), {{blocks_, const_int(0)}}).node(), false);
-    const UOp last = furthest(limit, true);
+    const UOp first =
+        furthest(substitute(UOp(place), {{blocks_, const_int(0)}}).node(), false, stands_around_);
+    const UOp last = furthest(limit, true, stands_around_);
     return make(Op::FloorDiv, {last - first - less, const_int(*step)}) + 1;
   }
 
@@ -108,30 +153,29 @@ class Hidden {
     return a && b ? std::optional(*a + *b) : std::nullopt;
   }
 
-  // No place in the loops inside is beyond it: the highest, or the lowest.
-  UOp furthest(const Node* place, bool is_high) const {
-    const auto stands_around = [&](const Node* range) {
-      return std::ranges::find(around_, range) != around_.end();
-    };
-    if (std::ranges::all_of(place->ranges(), stands_around)) return UOp(place);
-    if (place->op() == Op::Add)
-      return furthest(place->src(0), is_high) + furthest(place->src(1), is_high);
-    if (place->op() == Op::Mul && place->src(1)->is_const() && place->src(1)->lo() > 0)
-      return furthest(place->src(0), is_high) * place->src(1)->lo();
-    const auto bounds = place->bounds();
-    return const_int(static_cast<std::int64_t>(is_high ? bounds.hi : bounds.lo));
-  }
-
   const Node* blocks_;
-  NodeList around_;
+  std::function<bool(const Node*)> stands_around_;
 };
 
 }  // namespace
 
 UOp trips_before_hidden(const Node* maximum, const Node* blocks, NodeList around) {
-  const UOp trips = Hidden(blocks, around).trips(maximum->src(0));
+  const auto stands_around = [&](const Node* range) {
+    return std::ranges::find(around, range) != around.end();
+  };
+  const UOp trips = Hidden(blocks, stands_around).trips(maximum->src(0));
   const UOp all(blocks->src(0));
   return trips.is_null() ? trips : max(min(trips, all), const_int(1));
+}
+
+UOp trips_before_zero(const Node* sum, const Node* range) {
+  const Hidden hidden(range, [&](const Node* other) { return other != range; });
+  const UOp trips = hidden.trips_of_factor(sum->src(0));
+  return trips.is_null() ? trips : simplify(trips);
+}
+
+UOp most_trips(const UOp& trips, const std::function<bool(const Node*)>& stands_around) {
+  return simplify(furthest(trips.node(), true, stands_around));
 }
 
 }  // namespace weft

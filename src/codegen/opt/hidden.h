@@ -1,5 +1,7 @@
-// Blocks of a maximum's trips that a comparison of places hides.
+// What a comparison of places hides: blocks of a maximum's trips, and trips of sums.
 #pragma once
+
+#include <functional>
 
 #include <weft/dev/ir/uop.h>
 
@@ -10,5 +12,12 @@ namespace weft {
 //
 //   WHERE(i < 64 * block + j, -inf, x)   ->   (the most that i is) / 64 + 1
 UOp trips_before_hidden(const Node* maximum, const Node* blocks, NodeList around);
+
+// How many trips of a sum's loop come before those in which a factor of what it sums is the EXP2 of minus infinity, in terms of
+// all loops that the factor changes with. Null where no comparison says so.
+UOp trips_before_zero(const Node* sum, const Node* range);
+
+// The most that a number of trips is in all loops that do not stand around.
+UOp most_trips(const UOp& trips, const std::function<bool(const Node*)>& stands_around);
 
 }  // namespace weft

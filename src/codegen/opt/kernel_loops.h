@@ -72,6 +72,7 @@ class KernelLoops {
   void online(const Action& action);
   void name_online(const Running& running);
   void drop_closed_loops();
+  void find_hidden_in_sums(const Running& running);
   void leave_out_hidden();
   void mma(const Action& action);
   void set_kind(const std::string& name, LoopKind kind);
@@ -104,6 +105,12 @@ class KernelLoops {
   std::set<std::string> handing_;   // loops that hand memory on
   // Of loops over blocks of which a mask hides some: how many of their trips there are to go through.
   std::map<std::string, UOp> seen_;
+  // Of sums over a block of which a mask hides a part: how many of so many trips there are, in terms of all other loops.
+  struct PartlyHidden {
+    UOp trips;
+    std::int64_t size;
+  };
+  std::map<std::string, PartlyHidden> partly_hidden_;
   // Of reads: done last, when loops and their order are what they will be.
   Schedule stages_, announced_;
 };

@@ -56,8 +56,8 @@ double mean_of(const UOp& value) {
 void KernelLoops::online(const Action& action) {
   const Node* top = closer_of(loop(action.name));
   if (!is_maximum(top)) refuse(action, "it is not the one loop of a maximum, of a known size");
-  if (action.count >= top->src(1)->src(0)->lo())
-    refuse(action, fmt::format("it has {} trips", top->src(1)->src(0)->lo()));
+  const std::int64_t trips = top->src(1)->src(0)->lo();
+  if (action.count >= trips) refuse(action, fmt::format("it has {} trips", trips));
   const Running running(kernel_, top, action.count, names());
   if (!running.refusal().empty()) refuse(action, running.refusal());
   for (const auto& [range, trip] : running.in_block())
@@ -68,7 +68,21 @@ void KernelLoops::online(const Action& action) {
   const Node* blocks = running.added()[0].node();
   const UOp seen =
       trips_before_hidden(closer_of(loop(action.name)), blocks, closer_of(blocks)->ranges());
-  if (!seen.is_null()) seen_.emplace(name_of(blocks), seen);
+  if (seen.is_null()) return;
+  seen_.emplace(name_of(blocks), seen);
+  // What ends with the trips, in the last block, takes the form of a mask as well: it is seldom worth other sums.
+  if (trips % action.count == 0) find_hidden_in_sums(running);
+}
+
+void KernelLoops::find_hidden_in_sums(const Running& running) {
+  for (const auto& [all, trip] : running.in_block()) {
+    const Node* sum = closer_of(trip.node());
+    if (sum->op() != Op::Reduce || sum->size() != 2 || sum->arg<ReduceArg>().op != Op::Add)
+      continue;
+    const UOp trips = trips_before_zero(sum, trip.node());
+    if (!trips.is_null())
+      partly_hidden_.emplace(name_of(trip.node()), PartlyHidden{trips, trip->src(0)->lo()});
+  }
 }
 
 // What is added, o0 and so on, stands around all that runs in a block.
@@ -98,8 +112,24 @@ std::map<std::string, double> KernelLoops::seen_parts() const {
   return parts;
 }
 
-// The last that is done: what else there is for each block, such as what is staged of it, is there for all of them.
+// The last that is done: what else there is for each block, such as what is staged of it, is there for all of them. Sums end
+// where the rest of a block is hidden in all loops inside of theirs.
 void KernelLoops::leave_out_hidden() {
+  for (const auto& [name, part] : partly_hidden_) {
+    const auto found = loops_.find(name);
+    if (found == loops_.end()) continue;
+    const Node* range = found->second.node();
+    if (!is_plain_loop(range) || !range->src(0)->is_const_int(part.size)) continue;  // it is cut
+    const NodeList open = closer_of(range)->ranges();
+    const UOp most = most_trips(part.trips, [&](const Node* other) {
+      const bool has_trips = is_plain_loop(other) || is_parallel(other->arg<RangeArg>().kind);
+      return has_trips && comes_before(other, range) &&
+             std::ranges::find(open, other) != open.end();
+    });
+    const UOp left = max(min(most, UOp(range->src(0))), const_int(1));
+    if (!left->is_const())
+      kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {left})}});
+  }
   for (const auto& [blocks, seen] : seen_) {
     const Node* range = loop(blocks);
     const NodeList around = closer_of(range)->ranges();

@@ -186,6 +186,7 @@ void KernelLoops::deal(const Action& action) {
 // What is known of blocks says so in terms of the loops that there are now.
 void KernelLoops::move_seen(const Node* range, const UOp& to) {
   for (auto& [blocks, seen] : seen_) seen = substitute(seen, {{range, to}});
+  for (auto& [name, part] : partly_hidden_) part.trips = substitute(part.trips, {{range, to}});
 }
 
 void KernelLoops::set_kind(const Action& action) {

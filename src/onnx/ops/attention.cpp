@@ -81,7 +81,7 @@ Tensor shares(const Tensor& scores) {
   const Tensor most = scores.max(-1, true);
   const Tensor e = (scores - (most == nowhere).where(0, most)).exp();
   const Tensor sum = e.sum(-1, true);
-  return e / (sum == 0).where(1, sum);
+  return e * (sum == 0).where(1, sum).reciprocal();
 }
 
 Tensor soft_capped(const Call& call, const Tensor& scores) {
