@@ -73,7 +73,8 @@ class CSource {
       case Op::Stack:
       case Op::Lane: return is_used(node) ? lanes(node) : void();
       case Op::Prefetch:
-        return line(fmt::format("__builtin_prefetch(&{}, 0, 2);", access(node->src(0)).place));
+        return line(fmt::format("__builtin_prefetch(&{}, {});", access(node->src(0)).place,
+                                will_be_written(node) ? "1, 3" : "0, 2"));
       default: return is_used(node) ? apply(node) : void();
     }
   }

@@ -458,10 +458,11 @@ class LlvmSource : LlvmWriter {
     return are_sums(dtype) && value->op() == Op::Const && text_of(value) == llvm_zero(dtype);
   }
 
-  // To be read, into the second cache: what comes early would leave the first again.
+  // What is read comes into the second cache: early as it is, it would leave the first again. What is written is written soon.
   void prefetch(const Node* node) {
-    line(fmt::format("call void @llvm.prefetch(ptr {}, i32 0, i32 2, i32 1)",
-                     access(node->src(0)).address));
+    const auto [writes, locality] = will_be_written(node) ? std::pair(1, 3) : std::pair(0, 2);
+    line(fmt::format("call void @llvm.prefetch(ptr {}, i32 {}, i32 {}, i32 1)",
+                     access(node->src(0)).address, writes, locality));
   }
 
   void store(const Node* node) {

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 #include <weft/dev/codegen/linearize.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/render/render.h>
 #include <weft/dev/rules/spec.h>
 #include <weft/error.h>
@@ -68,6 +69,11 @@ DType carrier_of(DType dtype) {
 }
 
 DType memory_of(DType dtype) { return dtype.is_bool() ? dtypes::u8.vec(dtype.lanes()) : dtype; }
+
+bool will_be_written(const Node* prefetch) {
+  const Node* memory = storage_of(prefetch->src(0)->src(0));
+  return memory->op() == Op::Param && memory->arg<ParamArg>().access == Access::Write;
+}
 
 std::int64_t elements_of(const Node* buffer) {
   if (buffer->size() > 1) internal_error("a program's BUFFER has more than one dimension");

@@ -8,6 +8,7 @@
 #include <weft/dev/base/called.h>
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/settings.h>
@@ -407,6 +408,8 @@ TEST_F(Actions, BringOfSeveralReadsWhatIsNotThere) {
   EXPECT_EQ(announced("prefetch p1 at r0"), 2U);
   EXPECT_EQ(announced("prefetch p1.1 at r0"), 1U);
   EXPECT_EQ(announced("prefetch p1 at r0; tile r0 8; vector r0.1"), 2U);
+  EXPECT_EQ(refusal(kernel, "prefetch p0 at r0"),
+            "schedule: 'prefetch p0 at r0': no sum inside of the loop comes before what is stored");
 }
 
 // Rows whose places are read themselves, and rows from the last to the first.
@@ -417,6 +420,20 @@ TEST(ReadsAhead, StayInsideOfMemory) {
   const auto sum = [](const Tensor& of) { return of.softmax(-1).sum().item<float>(); };
   EXPECT_NEAR(sum(table.index_select(0, rows)), 2048, 0.1);
   EXPECT_NEAR(sum(table.flip(0)), 4096, 0.1);
+}
+
+// Twelve rows of four columns, a line each, in eight steps of the sum.
+TEST_F(Actions, AnnounceWhatIsStoredAfterASum) {
+  const UOp kernel = simplify(apply_schedule(
+      matmul(Access::Read), parse_schedule("tile r1 4; order r1 k0 r0 r1.1; prefetch p0 at r1")));
+  std::vector<const Node*> places;
+  for (const Node* node : toposort(kernel.node()))
+    if (node->op() == Op::Prefetch) places.push_back(node->src(0));
+  ASSERT_EQ(places.size(), 2U);
+  for (const Node* place : places) {
+    EXPECT_EQ(storage_of(place->src(0))->arg<ParamArg>().slot, 0);
+    EXPECT_NE(expression_text(place->src(2)).find("11"), std::string::npos) << "the last row";
+  }
 }
 
 // All that a trip of r1 reads of what is packed: 4 columns of 8 numbers, two lines.

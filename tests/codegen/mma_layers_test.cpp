@@ -204,6 +204,17 @@ TEST_F(MmaLayers, AnnounceTheWeightsOfTheNextHead) {
   EXPECT_EQ(result(schedule), result("none"));
 }
 
+// Where it is more than a core keeps: the lines of a block, while its sums are computed.
+TEST_F(MmaLayers, AnnounceWhatTheyStore) {
+  const Target with = target("sapphirerapids");
+  const std::string schedule = chosen(heads_of(1, 1024, 64, 1024, ""), with);
+  EXPECT_NE(schedule.find("; prefetch p0 at r"), nowhere) << schedule;
+  EXPECT_EQ(chosen(heads_of(1, 128, 64, 128, ""), with).find("prefetch p0"), nowhere);
+  const auto programs = run_pipeline({heads_of(1, 1024, 64, 1024, schedule)}, {.target = with});
+  EXPECT_NE(compiler("sapphirerapids").render(programs[0].node()).find("i32 1, i32 3, i32 1)"),
+            nowhere);
+}
+
 // Many rows and few columns: no loop has as many trips as there are lines.
 TEST_F(MmaLayers, AnnounceHoweverManyTripsThereAre) {
   const auto kernel = [](std::string_view schedule) {

@@ -66,7 +66,11 @@ class KernelLoops {
   void prefetch(const Action& action);
   std::vector<const Node*> repeated_inside(const Node* around, const Node* load) const;
   UOp read_ahead(const Action& action, const Node* load) const;
-  std::vector<UOp> next_lines(const Action& action, const Node* load) const;
+  std::vector<UOp> lines_in_trip(const Action& action, const Node* access,
+                                 const std::vector<const Node*>& repeated, std::int64_t most,
+                                 const Substitution& trip) const;
+  const Node* stored_as(const std::string& name) const;
+  void announce_stores(const Action& action);
   void pipeline(const Action& action);
   void batch(const Action& action);
   void online(const Action& action);

@@ -5,9 +5,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/device/mma.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include "mma_merges.h"
@@ -18,6 +20,7 @@
 namespace weft {
 namespace {
 
+constexpr double most_announced = 4096;                    // bytes of a block
 constexpr double cycles_to_finish = 12, cycles_apart = 3;  // for a vector of sums, or one
 
 // What follows the sums, which goes along what it stores.
@@ -30,6 +33,12 @@ double cycles_behind(const MmaKernel& kernel, const MmaWay& way) {
     cycles += is_run ? 4 * cycles_to_finish / kernel.target().machine.vector_bytes : cycles_apart;
   }
   return elements * cycles;
+}
+
+double bytes_of(const Node* memory) {
+  double bytes = memory->dtype().bytes();
+  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->bounds().hi);
+  return bytes;
 }
 
 class Draft {
@@ -71,18 +80,39 @@ class Draft {
            });
   }
 
-  // Of the next block the line where each row begins, while tiles are multiplied: vectors behind them wait for each row.
+  // While tiles are multiplied, of the next block the line where each row begins, and what this one stores: vectors behind them
+  // wait for each row.
   void announce_beside_sums() {
     const auto& levels = kernel_.target().machine.levels;
     const std::string around = way_.around(), other = way_.has_rows_around ? way_.column : way_.row;
     const std::string loop = way_.together > 1 ? around + ".1" : other;
     const bool has_next = way_.together > 1 || kernel_.trips_of(way_, other) > 1;
-    if (levels.empty() || !has_next) return;
+    if (levels.empty()) return;
     const auto sums = static_cast<double>(MmaKernel::size_in(way_, way_.row_range) *
                                           MmaKernel::size_in(way_, way_.column_range));
     for (const auto& [name, load] : kernel_.beside_sums(way_))
-      if (sums * static_cast<double>(load->dtype().bytes()) > levels[0].bytes)
+      if (has_next && sums * static_cast<double>(load->dtype().bytes()) > levels[0].bytes)
         add({.type = Action::Prefetch, .name = name, .at = loop});
+    announce_stores();
+  }
+
+  // Of a block, where all blocks together are more than a core keeps.
+  void announce_stores() {
+    const auto& levels = kernel_.target().machine.levels;
+    const NodeList stores = stores_of(kernel_.end());
+    const Node* memory = storage_of(stores[0]->src(0)->src(0));
+    const auto& [rows, columns] = way_.block;
+    const auto bytes = static_cast<double>(rows * columns) * memory->dtype().bytes();
+    if (levels.size() < 2 || stores.size() > 1 || memory->op() != Op::Param ||
+        bytes_of(memory) < levels[levels.size() - 2].bytes || bytes > most_announced)
+      return;
+    const std::string name = fmt::format("p{}", memory->arg<ParamArg>().slot);
+    const auto beside = kernel_.beside_sums(way_);
+    if (std::ranges::find(beside, name, &MmaFactor::name) != beside.end()) return;  // read as well
+    const auto loops = kernel_.output_loops(way_);
+    add({.type = Action::Prefetch,
+         .name = name,
+         .at = loops[loops.size() - (way_.together > 1 ? 3 : 4)]});
   }
 
   void add(Action action) { draft_.actions.push_back(std::move(action)); }

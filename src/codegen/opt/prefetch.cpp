@@ -115,10 +115,11 @@ std::vector<UOp> announced(const std::vector<const Node*>& loads, const Node* ra
 
 }  // namespace
 
-// It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, of tiles, and in sums it
-// stands before the read itself, once the loops are what they will be.
+// It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, of tiles, in sums, and of
+// what is stored it stands before a read, once the loops are what they will be.
 void KernelLoops::prefetch(const Action& action) {
   const Node* range = loop(action.at);
+  if (stored_as(action.name) != nullptr) return announced_.push_back(action);
   std::vector<const Node*> loads = reads_of(action, reads(), range);
   const Node* load = loads[0];
   const bool is_packed = std::ranges::any_of(stages_, [&](const Action& stage) {

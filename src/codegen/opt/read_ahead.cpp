@@ -1,11 +1,13 @@
 // PREFETCH before a read: of what is packed, or of the rows of tiles, all that the next trip of a loop reads is announced line
-// by line in the trips of the loops that read; of others, what stands at the same place there.
+// by line in the trips of the loops that read; of others, what stands at the same place there. Of what is stored after sums,
+// the lines are announced while these are computed.
 
 #include <algorithm>
 #include <functional>
 #include <ranges>
 #include <utility>
 
+#include <fmt/core.h>
 #include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
@@ -18,6 +20,7 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t bytes_of_line = 64, most_in_trip = 64;
+constexpr std::int64_t most_to_write_in_trip = 16;
 
 LoopKind kind_of(const Node* range) { return range->arg<RangeArg>().kind; }
 bool runs_in_order(const Node* range) {
@@ -28,19 +31,19 @@ bool is_repeated(const Node* range) {
 }
 std::int64_t trips_of(const Node* range) { return range->src(0)->lo(); }
 
-// What a trip reads, in the order in which it lies.
+// What a trip reads or stores, in the order in which it lies.
 class InTrip {
  public:
-  InTrip(const Node* load, std::vector<const Node*> loops) : loops_(std::move(loops)) {
-    const auto step = [&](const Node* range) { return first_step(load, range); };
+  InTrip(const Node* access, std::vector<const Node*> loops) : loops_(std::move(loops)) {
+    const auto step = [&](const Node* range) { return first_step(access, range); };
     std::ranges::sort(loops_, std::greater<>(), step);
     std::int64_t run = 1;
     for (const Node* range : loops_ | std::views::reverse) {
       elements_ *= trips_of(range);
       if (step(range) == run) run = elements_;
     }
-    const auto line =
-        std::max<std::int64_t>(bytes_of_line / static_cast<std::int64_t>(load->dtype().bytes()), 1);
+    const std::uint32_t bytes = storage_of(access->src(0)->src(0))->dtype().bytes();
+    const auto line = std::max<std::int64_t>(bytes_of_line / static_cast<std::int64_t>(bytes), 1);
     in_line_ = run % line == 0 ? line : std::min(run, line);
   }
 
@@ -71,10 +74,10 @@ struct Counted {
 
   std::int64_t share_of(std::int64_t lines) const { return (lines + trips - 1) / trips; }
 };
-Counted counted(const std::vector<const Node*>& loops, std::int64_t lines) {
+Counted counted(const std::vector<const Node*>& loops, std::int64_t lines, std::int64_t most) {
   Counted all;
   for (const Node* range : loops) {
-    if (all.trips * trips_of(range) > lines && all.share_of(lines) <= most_in_trip) break;
+    if (all.trips * trips_of(range) > lines && all.share_of(lines) <= most) break;
     all.trips *= trips_of(range);
     all.trip = all.trip * trips_of(range) + UOp(range);
   }
@@ -106,43 +109,87 @@ std::vector<const Node*> KernelLoops::repeated_inside(const Node* around, const 
   return loops;
 }
 
+namespace {
+
+UOp with_announced(const Node* load, const std::vector<UOp>& places) {
+  std::vector<UOp> read = list_of(load->src()), place = list_of(load->src(0)->src());
+  std::vector<UOp> memory{place[0]};
+  for (const UOp& each : places) memory.push_back(make(Op::Prefetch, {each}));
+  place[0] = make(Op::After, memory);
+  read[0] = with_sources(read[0], place);
+  return with_sources(UOp(load), read);
+}
+
+}  // namespace
+
 UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
   const Node* around = loop(action.at);
   if (!depends_on(kernel_.node(), load))
     refuse(action, "it is part of another value, or announced");
   if (!runs_in_order(around)) refuse(action, "trips that follow one another have a next one");
   if (!changes_with(load, around)) refuse(action, "the next trip reads the same");
-  std::vector<UOp> read = list_of(load->src()), place = list_of(load->src(0)->src());
-  std::vector<UOp> memory{place[0]};
-  const std::vector<UOp> places =
-      is_of_many_lines(load) ? next_lines(action, load) : std::vector{place_ahead(load, around)};
-  for (const UOp& ahead : places) memory.push_back(make(Op::Prefetch, {ahead}));
-  place[0] = make(Op::After, memory);
-  read[0] = with_sources(read[0], place);
-  return with_sources(UOp(load), read);
+  if (!is_of_many_lines(load)) return with_announced(load, {place_ahead(load, around)});
+  const auto repeated = repeated_inside(around, load);
+  const Substitution next{{around, trip_after(around)}};
+  return with_announced(load, lines_in_trip(action, load, repeated, most_in_trip, next));
 }
 
-std::vector<UOp> KernelLoops::next_lines(const Action& action, const Node* load) const {
+// Of an access, in a trip of a loop: those that each of the repeated loops' trips announces.
+std::vector<UOp> KernelLoops::lines_in_trip(const Action& action, const Node* access,
+                                            const std::vector<const Node*>& repeated,
+                                            std::int64_t most, const Substitution& trip) const {
   const Node* around = loop(action.at);
-  std::vector<const Node*> read;
+  std::vector<const Node*> inside;
   for (const std::string& name : order_) {
-    if (!comes_before(around, loop(name))) continue;
+    if (!comes_before(around, loop(name)) || !changes_with(access, loop(name))) continue;
     if (!loop(name)->src(0)->is_const()) refuse(action, "a size is not known before it runs");
-    if (changes_with(load, loop(name))) read.push_back(loop(name));
+    inside.push_back(loop(name));
   }
-  const InTrip in_trip(load, read);
-  const Counted now = counted(repeated_inside(around, load), in_trip.lines());
+  for (const Node* range : repeated)
+    if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
+  const InTrip in_trip(access, inside);
+  const Counted now = counted(repeated, in_trip.lines(), most);
   const std::int64_t share = now.share_of(in_trip.lines());
-  if (share > most_in_trip) refuse(action, "too few trips read so many lines");
+  if (share > most_in_trip) refuse(action, "too few trips announce so many lines");
   std::vector<UOp> lines;
   for (std::int64_t i = 0; i < share; ++i) {
     const UOp line = now.trip * share + i, last = const_int(in_trip.lines() - 1);
     const bool has_more = share * now.trips > in_trip.lines();
     Substitution at = in_trip.begin_of(has_more ? where(line < last, line, last) : line);
-    at.emplace(around, trip_after(around));
-    lines.push_back(substitute(UOp(load->src(0)), at));
+    at.insert(trip.begin(), trip.end());
+    lines.push_back(substitute(UOp(access->src(0)), at));
   }
   return lines;
+}
+
+// Of the param that an action names. Null where it is stored in several places, or not, or is read.
+const Node* KernelLoops::stored_as(const std::string& name) const {
+  const Node* found = nullptr;
+  for (const NamedRead& read : reads())
+    if (read.name == name || read.name.starts_with(name + ".")) return nullptr;
+  for (const Node* node : toposort(kernel_.node())) {
+    if (node->op() != Op::Store) continue;
+    const Node* memory = storage_of(node->src(0)->src(0));
+    if (memory->op() != Op::Param || name != fmt::format("p{}", memory->arg<ParamArg>().slot))
+      continue;
+    if (found != nullptr) return nullptr;
+    found = node;
+  }
+  return found;
+}
+
+void KernelLoops::announce_stores(const Action& action) {
+  const Node *store = stored_as(action.name), *around = loop(action.at);
+  if (!runs_in_order(around)) refuse(action, "trips that follow one another have a next one");
+  for (const Node* load : toposort(store)) {
+    if (load->op() != Op::Load) continue;
+    std::vector<const Node*> repeated = repeated_inside(around, load);
+    std::erase_if(repeated, [](const Node* range) { return kind_of(range) != LoopKind::Reduce; });
+    if (repeated.empty() || !changes_with(closer_of(repeated[0]), around)) continue;
+    return replace(load, with_announced(load, lines_in_trip(action, store, repeated,
+                                                            most_to_write_in_trip, {})));
+  }
+  refuse(action, "no sum inside of the loop comes before what is stored");
 }
 
 }  // namespace weft

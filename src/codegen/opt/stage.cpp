@@ -83,11 +83,17 @@ void KernelLoops::stage_all() {
     replace(load, by);
     staged[action.name] = by;
   }
+  Schedule stored;  // of what is announced
   for (const Action& action : announced_) {
+    if (stored_as(action.name) != nullptr) {
+      stored.push_back(action);
+      continue;
+    }
     const auto found = staged.find(action.name);
     const UOp load = found == staged.end() ? UOp(read_named(action, before)) : found->second;
     replace(load.node(), read_ahead(action, load.node()));
   }
+  for (const Action& action : stored) announce_stores(action);
   join_barriers();
 }
 

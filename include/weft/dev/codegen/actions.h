@@ -30,14 +30,14 @@ enum class Tail : std::uint8_t {
 
 struct Action {
   enum Type : std::uint8_t {
-    Tile,      // the loop as `count` trips within a loop over such tiles
-    Kind,      // how the loop runs
-    Order,     // `loops`, outermost first, in this order; a reduction's may stand before others
-    Stage,     // the value is computed before, for all trips inside of loop `at` (the kernel: "")
-    Group,     // a TILE of a reduction whose trips are those of work-items
-    Pad,       // more trips, which are masked, until `count` divides them
-    Swap,      // the two `loops` change places
-    Prefetch,  // the value of the next trip of loop `at` is brought into the caches
+    Tile,   // the loop as `count` trips within a loop over such tiles
+    Kind,   // how the loop runs
+    Order,  // `loops`, outermost first, in this order; a reduction's may stand before others
+    Stage,  // the value is computed before, for all trips inside of loop `at` (the kernel: "")
+    Group,  // a TILE of a reduction whose trips are those of work-items
+    Pad,    // more trips, which are masked, until `count` divides them
+    Swap,   // the two `loops` change places
+    Prefetch,  // the value of the next trip of loop `at`, or what this one stores, is brought into the caches
     Pipeline,  // what is staged is read `count` - 1 trips before it is needed
     Batch,     // a TILE for whose trips what each of them fills is filled at once
     Online,  // what needs the maximum over loop `name` is summed with it, in blocks of `count` trips
