@@ -45,9 +45,10 @@ DType memory_of(DType dtype);  // bools are bytes there
 inline const Node* index_of(const Node* place) {
   return place->size() > 2 ? place->src(2) : nullptr;
 }
+inline bool is_always_valid(const Node* place) { return place->src(1)->is_const_int(1); }
+
 // Of a PREFETCH: whether the kernel only stores there.
 bool will_be_written(const Node* prefetch);
-inline bool is_always_valid(const Node* place) { return place->src(1)->is_const_int(1); }
 
 // How many elements a BUFFER has room for; 1 where it has no dimension.
 std::int64_t elements_of(const Node* buffer);

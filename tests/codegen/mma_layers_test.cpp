@@ -1,6 +1,7 @@
 // Layers of networks in bf16: what is added to their sums, how these are rounded, and whose weights are announced.
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <random>
 
@@ -213,6 +214,26 @@ TEST_F(MmaLayers, AnnounceWhatTheyStore) {
   const auto programs = run_pipeline({heads_of(1, 1024, 64, 1024, schedule)}, {.target = with});
   EXPECT_NE(compiler("sapphirerapids").render(programs[0].node()).find("i32 1, i32 3, i32 1)"),
             nowhere);
+}
+
+// Whatever is left of the loops around a block: one trip of rows or of columns, a depth of one tile.
+TEST_F(MmaLayers, AnnounceStoresOfAnyShape) {
+  Target with = target("sapphirerapids");
+  for (const int workers : {1, 8}) {
+    with.machine.workers = workers;
+    for (const auto& [rows, depth, columns] :
+         std::vector<std::array<std::int64_t, 3>>{{16, 64, 65536},
+                                                  {32, 32, 65536},
+                                                  {65536, 32, 16},
+                                                  {65536, 64, 32},
+                                                  {48, 96, 32768},
+                                                  {65536, 32, 96},
+                                                  {50, 33, 40000}}) {
+      const UOp kernel = heads_of(1, rows, depth, columns, "");
+      EXPECT_EQ(error_of([&] { run_pipeline({kernel}, {.target = with}); }), "no error")
+          << rows << " " << depth << " " << columns;
+    }
+  }
 }
 
 // Many rows and few columns: no loop has as many trips as there are lines.

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// Within 2^-14, and within 2^-11 of what it should be, computed in f32: half as many operations as erf.
+// Of f32, or less: within 2^-14, and within 2^-11 of what it should be. Half as many operations as erf.
 Tensor short_erf(const Tensor& x);
 
 }  // namespace weft
