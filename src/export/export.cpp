@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 #include <weft/dev/device/device.h>
+#include <weft/dev/device/mma.h>
 #include <weft/dev/io/file.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/render/render.h>
 #include <weft/error.h>
 
@@ -24,9 +26,16 @@ namespace {
 
 namespace fs = std::filesystem;
 
+bool has_tiles(const Node* program) {
+  return std::ranges::any_of(toposort(program), [](const Node* node) {
+    return node->op() == Op::Mma && find_mma(node->arg<NameArg>().name.get())->feature == "amx";
+  });
+}
+
 Function function_of(const Node* program, const std::string& name, std::string source) {
   const Signature signature = signature_of(program);
-  return {name, std::move(source), signature.threads(), signature.thread != nullptr};
+  return {name, std::move(source), signature.threads(), signature.thread != nullptr,
+          has_tiles(program)};
 }
 
 // --- The code -----------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <weft/dev/device/mma.h>
 
 #include "text.h"
 #include "weights.h"
@@ -17,6 +18,7 @@ class LlvmGlue {
 
   std::string text() {
     std::string text = parts() + check() + verify();
+    if (std::ranges::any_of(library_.functions, &Function::has_tiles)) text += ask_for_tiles();
     if (library_.state.bytes > 0) text += start();
     for (const Entry& entry : library_.entries) {
       if (!entry.sizes.empty()) text += check_sizes(entry) + shapes(entry);
@@ -68,6 +70,19 @@ done:
 }}
 )",
         name_);
+  }
+
+  // When the library is loaded, by the instruction itself: a library needs no other. What it gives is not looked at, as
+  // such a library runs where it was made.
+  std::string ask_for_tiles() const {
+    return fmt::format(
+        R"(@llvm.global_ctors = appending global [1 x {{ i32, ptr, ptr }}] [{{ i32, ptr, ptr }} {{ i32 65535, ptr @{0}_tiles, ptr null }}]
+define internal void @{0}_tiles() {{
+  %result = call i64 asm sideeffect "syscall", "={{rax}},{{rax}},{{rdi}},{{rsi}},~{{rcx}},~{{r11}},~{{memory}}"(i64 {1}, i64 {2}, i64 {3})
+  ret void
+}}
+)",
+        name_, AskForTiles::call, AskForTiles::request, AskForTiles::tiles);
   }
 
   // Instructions that leave the function with that code where the condition holds, and go on in block `next`.

@@ -44,6 +44,7 @@ struct Function {
   std::string name, source;
   std::int64_t threads = 1;
   bool takes_thread = false;
+  bool has_tiles = false;  // which the system is asked for
 };
 
 // What a kernel is told: a number, or one of the sizes.

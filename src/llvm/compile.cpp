@@ -46,6 +46,7 @@ const llvm::Target& target_of(const std::string& triple) {
   if (llvm::Triple(triple).getArch() == llvm::Triple(llvm::sys::getProcessTriple()).getArch()) {
     llvm::InitializeNativeTarget();
     llvm::InitializeNativeTargetAsmPrinter();
+    llvm::InitializeNativeTargetAsmParser();
   } else {
     llvm::InitializeAllTargetInfos();
     llvm::InitializeAllTargets();
@@ -62,6 +63,7 @@ const llvm::Target& target_of(const std::string& triple) {
 std::unique_ptr<llvm::TargetMachine> machine_of(const WeftLlvmProcessor& processor) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Standard;
+  options.UseInitArray = true;  // what is called when a library is loaded, as all linkers know it
   return std::unique_ptr<llvm::TargetMachine>(
       target_of(processor.triple)
           .createTargetMachine(processor.triple, processor.model, processor.features, options,

@@ -24,6 +24,14 @@ read_by cpu=native o
 read_by cpu=x86-64-v2 o "$valgrind"
 read_by c c "$valgrind"
 
+# With instructions of its own processor, which the system may have to be asked for.
+expect "compiles in bf16" 0 "^digits.h, digits.o" "$weft" compile "$root/models/digits.onnx" -o "$lib" \
+  --name digits --shape image=1,1,28,28 --precision bf16
+# shellcheck disable=SC2086
+cc $strict -I "$lib" "$root/examples/library/read_digit.c" "$lib/digits.o" -o "$dir/read" -lm
+expect "reads a seven in bf16" 0 '^7 (' sh -c \
+  "'$dir/read' '$lib/digits.weights' < '$root/examples/library/seven.txt'"
+
 for kind in static shared; do
   expect "writes $kind" 0 "^digits.h, digits.[as]" "$weft" compile "$root/models/digits.onnx" \
     -o "$dir/$kind" --name digits --kind $kind --shape image=1,1,28,28

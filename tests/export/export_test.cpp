@@ -1,18 +1,23 @@
 // Exported libraries beside what computes the same in this process.
+#include <dlfcn.h>
+
 #include <algorithm>
 #include <cctype>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <map>
 #include <sstream>
 #include <thread>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <weft/dev/llvm/llvm.h>
 #include <weft/settings.h>
 #include <weft/weft.h>
 #include <weft/weft_library.h>
 
+#include "../../src/export/text.h"
 #include "../support/errors.h"
 #include "library.h"
 
@@ -312,6 +317,29 @@ std::vector<std::string> lines_of(const std::string& command, const std::string&
   std::vector<std::string> lines;
   for (std::string line; std::getline(text, line);) lines.push_back(line);
   return lines;
+}
+
+// A process has no tiles before it asks for them. Where there are none, asking does nothing.
+TEST(Export, WhatHasTilesAsksForThemWhenItIsLoaded) {
+  if (!has_llvm() || llvm_host().triple.substr(0, 6) != "x86_64")
+    GTEST_SKIP() << "makes no code for tiles";
+  const TemporaryFolder folder;
+  const std::string object = (folder / "net.o").string(), library = (folder / "net.so").string();
+  for (const bool has_tiles : {false, true}) {
+    exported::Library net{"net", "cpu=native", {}, {}, {}, {}};
+    net.functions.push_back({.name = "net_kernel", .source = {}, .has_tiles = has_tiles});
+    const std::string kernel =
+        "define void @kernel(ptr %arguments, ptr %values) {\n  ret void\n}\n";
+    std::ofstream(object, std::ios::binary)
+        << llvm_library({{exported::llvm_glue(net), ""}, {kernel, "net_kernel"}}, llvm_host());
+    const auto starts = lines_of("objdump -h " + object + " | { grep -c init_array || true; }",
+                                 (folder / "lines").string());
+    EXPECT_EQ(starts, std::vector<std::string>{has_tiles ? "1" : "0"});
+    ASSERT_EQ(std::system(("cc -shared -o " + library + " " + object).c_str()), 0);
+    void* const loaded = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(loaded, nullptr) << dlerror();
+    dlclose(loaded);
+  }
 }
 
 TEST(Export, AnArchiveHasTheObject) {

@@ -4,9 +4,10 @@
 #include <array>
 
 #if defined(__x86_64__) && defined(__linux__)
-#include <sys/syscall.h>
 #include <unistd.h>
 #endif
+
+#include <weft/dev/device/mma.h>
 
 namespace weft::cpu {
 namespace {
@@ -25,11 +26,9 @@ constexpr bool is_arm = false;
 #endif
 
 #if defined(__x86_64__) && defined(__linux__)
-// Registers that large a program has to ask the system for, once and for all of its threads.
 bool has_tiles() {
-  constexpr long request = 0x1023, tiles = 18;  // ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA
   return WEFT_HAS("amx-bf16") && WEFT_HAS("amx-int8") &&
-         syscall(SYS_arch_prctl, request, tiles) == 0;
+         syscall(AskForTiles::call, AskForTiles::request, AskForTiles::tiles) == 0;
 }
 #else
 bool has_tiles() { return false; }

@@ -33,4 +33,10 @@ struct MmaShape {
 std::span<const MmaShape> mma_shapes();
 const MmaShape* find_mma(std::string_view name);
 
+// Tiles are so large that a program has to ask Linux for them, once and for all of its threads, by a system call of
+// x86-64: arch_prctl(ARCH_REQ_XCOMP_PERM, XFEATURE_XTILEDATA), which gives 0.
+struct AskForTiles {
+  static constexpr long call = 158, request = 0x1023, tiles = 18;
+};
+
 }  // namespace weft
