@@ -5,7 +5,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace weft::cli {
 
@@ -38,10 +39,13 @@ void add_other_commands(CLI::App& app, Options& options);
 void add_model(CLI::App& command, ModelOptions& options);
 void add_shapes(CLI::App& command, ModelOptions& options);
 void add_inputs(CLI::App& command, ModelOptions& options);
+// `meaning`: what they are for, up to what files they are.
+CLI::Option* add_samples(CLI::App& command, ModelOptions& options, const std::string& flag,
+                         const std::string& meaning);
 void add_images(CLI::App& command, ImageOptions& options);
 void add_device(CLI::App& command, ModelOptions& options);  // and threads
 void add_precision(CLI::App& command, PrecisionOptions& options);
-void add_precision_choice(CLI::App& command, PrecisionOptions& options);
+void add_precision_choice(CLI::App& command, ModelOptions& options);
 std::vector<std::int64_t> sizes_of(const std::string& text, const std::string& argument,
                                    char separator);
 

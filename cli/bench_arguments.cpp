@@ -99,7 +99,7 @@ void add_bench(CLI::App& app, BenchOptions& options) {
   CLI::App* onnx = bench->add_subcommand("onnx", "Calls of a model, of made-up inputs");
   add_model(*onnx, options.model);
   add_inputs(*onnx, options.model);
-  add_precision_choice(*onnx, options.model.precision);
+  add_precision_choice(*onnx, options.model);
   add_cold(*onnx, options);
   add_common(*onnx, options, BenchOptions::Onnx);
   add_matmul(*bench, options);

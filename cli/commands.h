@@ -49,8 +49,9 @@ struct ModelOptions {
   std::string file;
   std::map<std::string, std::vector<std::int64_t>> shapes;  // of inputs
   std::map<std::string, std::string> inputs;                // files by name
-  std::string device;                                       // empty: the default device
-  int threads = 0;                                          // 0: as many as there are cores
+  std::vector<std::string> samples;  // files with all inputs of a call or of several, or folders
+  std::string device;                // empty: the default device
+  int threads = 0;                   // 0: as many as there are cores
   PrecisionOptions precision;
 };
 
@@ -95,7 +96,6 @@ struct QuantizeOptions {
   ModelOptions model;
   ImageOptions images;
   std::string out;
-  std::vector<std::string> samples;  // files, or folders of them
   std::string method = "minmax";
   double percentile = 99.99;
   std::vector<std::string> exclude;  // names of nodes

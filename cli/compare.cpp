@@ -9,6 +9,7 @@
 #include "json.h"
 #include "model_inputs.h"
 #include "precision.h"
+#include "samples.h"
 #include "terminal.h"
 
 namespace weft::cli {
@@ -44,7 +45,7 @@ std::string json_of(const Difference& difference) {
       {{"max", json_number(difference.largest)}, {"rms", json_number(difference.rms)}});
 }
 
-void print_json(const Comparison& comparison) {
+void print_json(const Comparison& comparison, std::size_t calls) {
   std::vector<std::string> layers, outputs;
   for (const LayerComparison& row : comparison.layers)
     layers.push_back(json_object({{"name", json_text(row.layer.name)},
@@ -59,7 +60,8 @@ void print_json(const Comparison& comparison) {
                                    {"rms", json_number(difference.rms)}}));
   fmt::print("{}\n", json_object({{"layers", json_list(layers)},
                                   {"outputs", json_list(outputs)},
-                                  {"max_error", json_number(comparison.error())}}));
+                                  {"max_error", json_number(comparison.error())},
+                                  {"calls", fmt::to_string(calls)}}));
 }
 
 }  // namespace
@@ -69,14 +71,14 @@ void run_compare(const CompareOptions& options) {
   const PrecisionOptions& asked = options.model.precision;
   if (!asked.max_error && asked.all.empty() && asked.layers.empty() && asked.file.empty())
     model.precision.all = {onnx::Precision::BF16};
-  const onnx::NamedValues inputs =
-      model_inputs(load_model(model), options.model.inputs, options.images);
-  Comparison comparison = onnx::compare(model.file, inputs, load_options(model));
+  const std::vector<onnx::NamedValues> calls =
+      model_calls(load_model(model), options.model, options.images);
+  Comparison comparison = onnx::compare(model.file, calls, load_options(model));
   if (options.sort)
     std::ranges::sort(comparison.layers, std::ranges::greater(),
                       [](const LayerComparison& row) { return row.alone.largest; });
   if (options.json)
-    print_json(comparison);
+    print_json(comparison, calls.size());
   else
     print_text(comparison);
   flush_output();

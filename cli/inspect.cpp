@@ -94,7 +94,7 @@ void print_cost(const Inspected& found) {
 
 // A read of a constant that is kept in the order of its kernel's loops.
 struct KeptRead {
-  std::string kernel, read, sizes, schedule;
+  std::string kernel, read, of, schedule;
 };
 
 std::vector<KeptRead> kept_reads(const onnx::CallCost& cost) {
@@ -110,7 +110,7 @@ std::vector<KeptRead> kept_reads(const onnx::CallCost& cost) {
       const std::size_t at = text.reads.find(action.name + ": ") + action.name.size() + 2;
       found.push_back({.kernel = item.name,
                        .read = action.name,
-                       .sizes = text.reads.substr(at, text.reads.find(',', at) - at),
+                       .of = text.reads.substr(at, text.reads.find(',', at) - at),
                        .schedule = text.schedule});
     }
   }
@@ -121,8 +121,7 @@ void print_layouts(const Inspected& found) {
   if (!found.cost) return;
   fmt::print(
       "memory between kernels, by the kernel that writes it: sizes, the order of dimensions, what "
-      "the "
-      "kernels take that touch it by the model, and what they would as the graph has it\n");
+      "the kernels take that touch it by the model, and what they would as the graph has it\n");
   for (const TurnedMemory& each : found.cost->run.turned)
     fmt::print("  {:<32} {:<20} {:<12} {:9.4f} ms {:9.4f} ms\n", each.kernel,
                fmt::format("{}", fmt::join(each.sizes, "x")),
@@ -130,7 +129,7 @@ void print_layouts(const Inspected& found) {
                each.seconds_as_made * 1e3);
   fmt::print("constants that kernels keep in the order of their loops\n");
   for (const KeptRead& each : kept_reads(*found.cost))
-    fmt::print("  {:<32} {:<5} {:<28} {}\n", each.kernel, each.read, each.sizes, each.schedule);
+    fmt::print("  {:<32} {:<5} {:<28} {}\n", each.kernel, each.read, each.of, each.schedule);
 }
 
 void print_text(const Model& model, const Inspected& found) {
@@ -162,12 +161,6 @@ std::string json_of(const Port& port) {
                       {"shape", port.has_shape ? json_list(shape) : "null"}});
 }
 
-std::string json_of(const std::vector<Port>& ports) {
-  std::vector<std::string> all;
-  for (const Port& port : ports) all.push_back(json_of(port));
-  return json_list(all);
-}
-
 std::string json_of(const OpUse& use) {
   return json_object({{"domain", json_text(use.domain)},
                       {"name", json_text(use.name)},
@@ -196,34 +189,46 @@ std::string json_of(const TurnedMemory& each) {
                       {"seconds_as_made", json_number(each.seconds_as_made)}});
 }
 
-std::string json_of(const onnx::CallCost& cost) {
-  std::vector<std::string> kernels, turned;
-  for (const ScheduleItem& item : cost.kernels) kernels.push_back(json_of(item));
-  for (const TurnedMemory& each : cost.run.turned) turned.push_back(json_of(each));
-  return json_object({{"kernels", json_list(kernels)},
+std::string json_of(const KeptRead& each) {
+  return json_object({{"kernel", json_text(each.kernel)},
+                      {"read", json_text(each.read)},
+                      {"of", json_text(each.of)},
+                      {"schedule", json_text(each.schedule)}});
+}
+
+template <class T>
+std::string json_all(const std::vector<T>& all) {
+  std::vector<std::string> texts;
+  for (const T& each : all) texts.push_back(json_of(each));
+  return json_list(texts);
+}
+
+std::string json_of(const onnx::CallCost& cost, bool with_layouts) {
+  return json_object({{"kernels", json_all(cost.kernels)},
                       {"flops", json_number(cost.run.flops)},
                       {"bytes", json_number(cost.run.bytes)},
                       {"result_bytes", fmt::to_string(cost.run.result_bytes)},
                       {"own_bytes", fmt::to_string(cost.run.own_bytes)},
                       {"least_bytes", fmt::to_string(cost.run.least_bytes)},
                       {"peak_bytes", fmt::to_string(cost.run.peak_bytes())},
-                      {"turned", json_list(turned)},
+                      {"turned", json_all(cost.run.turned)},
+                      {"kept", with_layouts ? json_all(kept_reads(cost)) : "null"},
                       {"depends_on_values", cost.depends_on_values ? "true" : "false"}});
 }
 
-void print_json(const Model& model, const Inspected& found) {
-  std::vector<std::string> ops, open;
-  for (const OpUse& use : found.ops) ops.push_back(json_of(use));
+void print_json(const Model& model, const Inspected& found, bool with_layouts) {
+  std::vector<std::string> open;
   for (const std::string& name : found.open) open.push_back(json_text(name));
   const std::string parameters = json_object({{"tensors", fmt::to_string(found.tensors)},
                                               {"elements", fmt::to_string(found.elements)},
                                               {"bytes", fmt::to_string(found.bytes)}});
-  fmt::print("{}\n", json_object({{"inputs", json_of(model.inputs())},
-                                  {"outputs", json_of(model.outputs())},
-                                  {"operators", json_list(ops)},
+  const std::string call = found.cost ? json_of(*found.cost, with_layouts) : "null";
+  fmt::print("{}\n", json_object({{"inputs", json_all(model.inputs())},
+                                  {"outputs", json_all(model.outputs())},
+                                  {"operators", json_all(found.ops)},
                                   {"parameters", parameters},
                                   {"sizes_taken_as_1", json_list(open)},
-                                  {"call", found.cost ? json_of(*found.cost) : "null"},
+                                  {"call", call},
                                   {"missing", found.cost ? "null" : json_text(found.missing)}}));
 }
 
@@ -233,7 +238,7 @@ void run_inspect(const InspectOptions& options) {
   const Model model = load_model(options.model);
   const Inspected found = inspect(model);
   if (options.json)
-    print_json(model, found);
+    print_json(model, found, options.layouts);
   else
     print_text(model, found);
   if (options.layouts && !options.json) print_layouts(found);

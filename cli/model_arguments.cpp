@@ -67,6 +67,17 @@ void add_inputs(CLI::App& command, ModelOptions& options) {
       });
 }
 
+CLI::Option* add_samples(CLI::App& command, ModelOptions& options, const std::string& flag,
+                         const std::string& meaning) {
+  return command
+      .add_option(flag, options.samples,
+                  meaning +
+                      ", or folders of them. One is for all inputs, so that several need .npz "
+                      "with an array each; along its first axis it may have values for several "
+                      "calls")
+      ->type_name("FILE");
+}
+
 void add_device(CLI::App& command, ModelOptions& options) {
   command.add_option("--device", options.device, "The device to run on; by default DEV");
   command.add_option("--threads", options.threads, "So many threads; by default one for each core")
@@ -133,7 +144,7 @@ void add_run(CLI::App& app, RunOptions& options) {
       app.add_subcommand("run", "Run an ONNX model, time it and print what it gives");
   add_model(*command, options.model);
   add_inputs(*command, options.model);
-  add_precision_choice(*command, options.model.precision);
+  add_precision_choice(*command, options.model);
   add_images(*command, options.images);
   command
       ->add_option("--out", options.out,
@@ -167,10 +178,13 @@ void add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* command =
       app.add_subcommand("inspect", "Print what an ONNX model is made of and what a call takes");
   add_model(*command, options.model);
-  command->add_flag("--json", options.json, "Print one object instead");
   command->add_flag(
       "--layouts", options.layouts,
       "What lies in another order than the file has it: memory between kernels, and constants");
+  command->add_flag("--json", options.json,
+                    "Print one object instead: inputs, outputs, operators, parameters, "
+                    "sizes_taken_as_1, call, missing; a call has kernels, what it takes, turned "
+                    "memory, and with --layouts kept constants");
   command->callback([&options] { run_inspect(options); });
 }
 

@@ -11,6 +11,7 @@
 #include "input.h"
 #include "json.h"
 #include "model_inputs.h"
+#include "samples.h"
 
 namespace weft::cli {
 namespace {
@@ -54,7 +55,7 @@ ModelOptions with_choice(const ModelOptions& options, const ImageOptions& images
   onnx::PrecisionSearch search{.max_error = *options.precision.max_error};
   if (!options.precision.all.empty()) search.candidates = options.precision.all;
   const onnx::Precisions chosen = onnx::choose_precisions(
-      options.file, model_inputs(model, options.inputs, images), load_options(result), search);
+      options.file, model_calls(model, options, images), load_options(result), search);
   result.precision.layers.insert(chosen.begin(), chosen.end());
   fmt::print(stderr, "{} of {} in cheaper numbers\n", chosen.size(),
              count_text(model.layers().size(), "layer"));

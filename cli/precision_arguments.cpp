@@ -23,6 +23,20 @@ void add_stated(PrecisionOptions& options, const std::string& given) {
     options.layers.insert_or_assign(given.substr(0, equals), *precision);
 }
 
+CLI::Option* add_max_error(CLI::App& command, PrecisionOptions& options) {
+  CLI::Option* bound =
+      command
+          .add_option("--max-error", options.max_error,
+                      "Choose a precision for each layer so that no output of these inputs is "
+                      "further from f32 than this share of its largest value, from the types of "
+                      "--precision or bf16")
+          ->check(CLI::PositiveNumber);
+  command.add_option("--save-precision", options.save, "A file for what --max-error chooses")
+      ->type_name("FILE")
+      ->needs(bound);
+  return bound;
+}
+
 }  // namespace
 
 void add_precision(CLI::App& command, PrecisionOptions& options) {
@@ -43,16 +57,10 @@ void add_precision(CLI::App& command, PrecisionOptions& options) {
       ->type_name("FILE");
 }
 
-void add_precision_choice(CLI::App& command, PrecisionOptions& options) {
-  CLI::Option* bound =
-      command
-          .add_option("--max-error", options.max_error,
-                      "Choose a precision for each layer so that no output of these inputs is "
-                      "further from f32 than this share of its largest value, from the types of "
-                      "--precision or bf16")
-          ->check(CLI::PositiveNumber);
-  command.add_option("--save-precision", options.save, "A file for what --max-error chooses")
-      ->type_name("FILE")
+void add_precision_choice(CLI::App& command, ModelOptions& options) {
+  CLI::Option* bound = add_max_error(command, options.precision);
+  add_samples(command, options, "--samples",
+              "Choose precisions by calls with these in place of --input: files as of --input")
       ->needs(bound);
 }
 
@@ -61,14 +69,21 @@ void add_compare(CLI::App& app, CompareOptions& options) {
       "compare", "Run an ONNX model in cheaper numbers and in f32, and compare layer by layer");
   add_model(*command, options.model);
   add_inputs(*command, options.model);
-  add_precision_choice(*command, options.model.precision);
+  add_samples(*command, options.model, "--samples",
+              "Compare calls with these in place of --input, by the largest error of all: files as "
+              "of --input")
+      ->excludes(command->get_option("--input"));
+  add_max_error(*command, options.model.precision);
   add_images(*command, options.images);
   command->add_flag("--sort", options.sort, "Layers that add most of the error come first");
-  command->add_flag("--json", options.json,
-                    "Print one object instead: layers, outputs, max_error; a layer has name, op, "
-                    "precision, products, alone and together, each with max and rms");
+  command->add_flag(
+      "--json", options.json,
+      "Print one object instead: layers, outputs, max_error, calls; a layer has name, op, "
+      "precision, products, alone and together, each with max and rms");
   command->footer(
-      "weft compare mnist.onnx --precision int8 --sort\n"
+      "Layers are in bf16 where nothing says another precision. They are compared with f32 by all "
+      "products (WINOGRAD=0), so that --precision f32 shows what fewer of them change.\n"
+      "weft compare mnist.onnx --precision int8 --samples digits --sort\n"
       "weft compare mnist.onnx --max-error 0.001 --save-precision mnist.json");
   command->callback([&options] { run_compare(options); });
 }

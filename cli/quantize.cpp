@@ -1,17 +1,14 @@
 // Models of floats to models of 8-bit integers, by values that files have.
 
-#include <algorithm>
-#include <filesystem>
 #include <map>
 
 #include <fmt/format.h>
-#include <weft/error.h>
 #include <weft/onnx_quantize.h>
 
 #include "commands.h"
-#include "image_input.h"
 #include "json.h"
 #include "model_inputs.h"
+#include "samples.h"
 
 namespace weft::cli {
 namespace {
@@ -23,72 +20,12 @@ const std::map<std::string, onnx::RangeMethod> methods{
     {"percentile", onnx::RangeMethod::Percentile},
     {"entropy", onnx::RangeMethod::Entropy}};
 
-bool is_sample(const std::filesystem::path& path) {
-  const std::string kind = path.extension().string();
-  return kind == ".npy" || kind == ".npz" || kind == ".pb" || is_image(path.string());
-}
-
-// Folders by what values are in them, in the order of its names.
-std::vector<std::string> files_of(const std::vector<std::string>& given) {
-  std::vector<std::string> files;
-  for (const std::string& each : given) {
-    if (!std::filesystem::is_directory(each)) {
-      files.push_back(each);
-      continue;
-    }
-    std::vector<std::string> inside;
-    for (const auto& entry : std::filesystem::directory_iterator(each))
-      if (is_sample(entry.path())) inside.push_back(entry.path().string());
-    std::ranges::sort(inside);
-    files.insert(files.end(), inside.begin(), inside.end());
-  }
-  return files;
-}
-
-// How many calls a file is for: as often as the first size of an input goes into what it has of it.
-std::int64_t calls_in(const onnx::Port& port, const onnx::Value& value) {
-  if (!value.is_tensor() || port.shape.empty()) return 1;
-  const auto* size = std::get_if<std::int64_t>(&port.shape[0]);
-  const Tensor tensor = value.tensor();
-  if (size == nullptr || *size < 1 || tensor.ndim() != std::ssize(port.shape)) return 1;
-  return tensor.size(0) % *size == 0 ? std::max<std::int64_t>(1, tensor.size(0) / *size) : 1;
-}
-
-void add_calls(const onnx::Model& model, const NamedValues& values,
-               std::vector<NamedValues>& calls) {
-  std::int64_t count = 0;
-  for (const onnx::Port& port : model.inputs()) {
-    const std::int64_t own = calls_in(port, values.at(port.name));
-    count = count == 0 ? own : std::min(count, own);
-  }
-  for (std::int64_t i = 0; i < count; ++i) {
-    NamedValues call = values;
-    if (count > 1)
-      for (auto& [name, value] : call) {
-        const Tensor all = value.tensor();
-        const std::int64_t size = all.size(0) / count;
-        value = onnx::Value(all.narrow(0, i * size, size).contiguous(), value.type());
-      }
-    calls.push_back(std::move(call));
-  }
-}
-
 std::vector<NamedValues> calls_of(const QuantizeOptions& options) {
-  const onnx::Model model = load_model(options.model);
-  std::vector<NamedValues> calls;
-  const std::vector<std::string> files = files_of(options.samples);
-  if (files.empty() && !options.samples.empty())
-    user_error("--calibrate: the folders have no .npy, .npz, .pb or images");
-  for (const std::string& file : files) {
-    std::map<std::string, std::string> named;
-    for (const onnx::Port& port : model.inputs()) named[port.name] = file;
-    add_calls(model, model_inputs(model, named, options.images), calls);
-  }
-  if (!files.empty()) return calls;
-  fmt::print(stderr,
-             "weft: ranges are those of values that are made up, and of little use: --calibrate "
-             "names files of the model's own\n");
-  return {model_inputs(model, {}, options.images)};
+  if (options.model.samples.empty())
+    fmt::print(stderr,
+               "weft: ranges are those of values that are made up, and of little use: --calibrate "
+               "names files of the model's own\n");
+  return model_calls(load_model(options.model), options.model, options.images);
 }
 
 }  // namespace

@@ -14,14 +14,9 @@ void add_quantize(CLI::App& app, QuantizeOptions& options) {
   add_device(*command, options.model);
   command->add_option("-o,--out", options.out, "The file to write")->required()->type_name("FILE");
   CLI::Option* calibrate =
-      command
-          ->add_option(
-              "--calibrate", options.samples,
-              "What the model is called with to see what values it computes: files as of "
-              "--input of weft run, or folders of them. One is for all inputs, so that "
-              "several need .npz with an array each; along its first axis it may have values "
-              "for several calls")
-          ->type_name("FILE");
+      add_samples(*command, options.model, "--calibrate",
+                  "What the model is called with to see what values it computes: files as of "
+                  "--input of weft run");
   command
       ->add_option("--method", options.method,
                    "The range of values that the steps of 8 bits are for: minmax: all; percentile: "

@@ -202,8 +202,8 @@ class Model {
 
 // --- What precision costs ---------------------------------------------------------------------------
 
-// How far values are from those in f32: the furthest, of the largest of these, and the root of the mean square, of
-// that of these.
+// How far values are from those in f32, whose products are all summed there (none by WINOGRAD): the furthest, of the
+// largest of these, and the root of the mean square, of that of these. Of several calls it is the largest of each.
 struct Difference {
   double largest = 0, rms = 0;
 };
@@ -222,18 +222,29 @@ struct Comparison {
   double error() const;  // the furthest that any output is
 };
 
-// A call of the model in a file, in the precisions that `options` says and in f32.
-Comparison compare(const std::string& path, const NamedValues& inputs, const LoadOptions& options);
+// Calls of the model in a file, in the precisions that `options` says and in f32.
+Comparison compare(const std::string& path, std::span<const NamedValues> calls,
+                   const LoadOptions& options);
 
 struct PrecisionSearch {
   std::vector<Precision> candidates = {Precision::BF16};
-  double max_error = 0;  // that outputs of these inputs may have, as Comparison::error()
+  double max_error = 0;  // that outputs of these calls may have, as Comparison::error()
 };
 
 // For each layer the cheapest of the candidates, as far as the error allows: products that cost the least of it
 // become cheaper first. What options.layer_precisions says stays so, and is not in the result.
-Precisions choose_precisions(const std::string& path, const NamedValues& inputs,
+Precisions choose_precisions(const std::string& path, std::span<const NamedValues> calls,
                              const LoadOptions& options, const PrecisionSearch& search);
+
+// Of one call.
+inline Comparison compare(const std::string& path, const NamedValues& inputs,
+                          const LoadOptions& options) {
+  return compare(path, std::span(&inputs, 1), options);
+}
+inline Precisions choose_precisions(const std::string& path, const NamedValues& inputs,
+                                    const LoadOptions& options, const PrecisionSearch& search) {
+  return choose_precisions(path, std::span(&inputs, 1), options, search);
+}
 
 // --- What there is ---------------------------------------------------------------------------------
 

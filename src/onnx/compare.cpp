@@ -3,6 +3,8 @@
 #include <map>
 #include <set>
 
+#include <weft/error.h>
+
 #include "probe.h"
 
 namespace weft::onnx {
@@ -13,20 +15,45 @@ double Comparison::error() const {
   return most;
 }
 
-Comparison compare(const std::string& path, const NamedValues& inputs, const LoadOptions& options) {
-  const Probe exact(path, options, inputs, true), lowered(path, options, inputs);
-  Comparison result;
-  for (std::size_t i = 0; i < exact.layers().size(); ++i) {
-    const PlacedLayer& each = exact.layers()[i];
-    const auto& values = exact.numbers(each.layer.output);
-    LayerComparison row{each.layer, exact.products(i), {}, {}};
-    if (!each.beside.empty()) row.alone = difference(exact.numbers(each.beside), values);
-    row.together = difference(lowered.numbers(each.layer.output), values);
-    result.layers.push_back(std::move(row));
+namespace {
+
+void check(std::span<const NamedValues> calls) {
+  if (calls.empty()) user_error("onnx: precisions are compared by calls, and there is none");
+}
+
+void grow(Difference& most, const Difference& other) {
+  most.largest = std::max(most.largest, other.largest);
+  most.rms = std::max(most.rms, other.rms);
+}
+
+// What the last call of both adds.
+void add_call(Comparison& result, const Probe& exact, const Probe& lowered) {
+  for (std::size_t i = 0; i < result.layers.size(); ++i) {
+    LayerComparison& row = result.layers[i];
+    const std::string_view beside = exact.layers()[i].beside;
+    const auto& values = exact.numbers(row.layer.output);
+    row.products = std::max(row.products, exact.products(i));
+    if (!beside.empty()) grow(row.alone, difference(exact.numbers(beside), values));
+    grow(row.together, difference(lowered.numbers(row.layer.output), values));
   }
-  for (const Port& port : exact.outputs())
-    result.outputs.emplace_back(port.name,
-                                difference(lowered.numbers(port.name), exact.numbers(port.name)));
+  for (auto& [name, most] : result.outputs)
+    grow(most, difference(lowered.numbers(name), exact.numbers(name)));
+}
+
+}  // namespace
+
+Comparison compare(const std::string& path, std::span<const NamedValues> calls,
+                   const LoadOptions& options) {
+  check(calls);
+  Probe exact(path, options, true), lowered(path, options);
+  Comparison result;
+  for (const PlacedLayer& each : exact.layers()) result.layers.push_back({each.layer, 0, {}, {}});
+  for (const Port& port : exact.outputs()) result.outputs.emplace_back(port.name, Difference());
+  for (const NamedValues& inputs : calls) {
+    exact.call(inputs);
+    lowered.call(inputs);
+    add_call(result, exact, lowered);
+  }
   return result;
 }
 
@@ -49,14 +76,19 @@ double saved_share(Precision precision) {
 
 class Choice {
  public:
-  Choice(const std::string& path, const NamedValues& inputs, const LoadOptions& options,
+  Choice(const std::string& path, std::span<const NamedValues> calls, const LoadOptions& options,
          const PrecisionSearch& search)
-      : path_(path), inputs_(inputs), options_(options), search_(search) {
+      : path_(path), calls_(calls), options_(options), search_(search) {
     LoadOptions plain = options;
     plain.precision = Precision::F32;
     plain.layer_precisions.clear();
-    const Probe exact(path, plain, inputs);
-    for (const Port& port : exact.outputs()) exact_.emplace(port.name, exact.numbers(port.name));
+    const Context sums = plain_sums();
+    Probe exact(path, plain);
+    for (const NamedValues& inputs : calls) {
+      exact.call(inputs);
+      auto& outputs = exact_.emplace_back();
+      for (const Port& port : exact.outputs()) outputs.emplace(port.name, exact.numbers(port.name));
+    }
     std::map<std::string_view, double> products;
     for (std::size_t i = 0; i < exact.layers().size(); ++i)
       products[exact.layers()[i].layer.name] += exact.products(i);
@@ -107,24 +139,27 @@ class Choice {
     options.precision = Precision::F32;
     options.layer_precisions.insert(precisions.begin(), precisions.end());
     double most = 0;
-    for (const auto& [name, value] : Model::load(path_, options)(inputs_))
-      most = std::max(most, difference(numbers_of(value), exact_.at(name)).largest);
+    const Model model = Model::load(path_, options);
+    for (std::size_t i = 0; i < calls_.size(); ++i)
+      for (const auto& [name, value] : model(calls_[i]))
+        most = std::max(most, difference(numbers_of(value), exact_[i].at(name)).largest);
     return most;
   }
 
   const std::string& path_;
-  const NamedValues& inputs_;
+  std::span<const NamedValues> calls_;
   const LoadOptions& options_;
   const PrecisionSearch& search_;
-  std::map<std::string, std::vector<double>> exact_;
+  std::vector<std::map<std::string, std::vector<double>>> exact_;  // outputs of each call
   std::vector<Move> moves_;
 };
 
 }  // namespace
 
-Precisions choose_precisions(const std::string& path, const NamedValues& inputs,
+Precisions choose_precisions(const std::string& path, std::span<const NamedValues> calls,
                              const LoadOptions& options, const PrecisionSearch& search) {
-  return Choice(path, inputs, options, search).made();
+  check(calls);
+  return Choice(path, calls, options, search).made();
 }
 
 }  // namespace weft::onnx

@@ -78,9 +78,9 @@ Model::State::State(InFile from, const std::shared_ptr<const Mapping>& file,
   PrecisionRules rules{
       .all = options.precision, .layers = options.layer_precisions, .beside = beside};
   for (const MmaShape& shape : products_of(options)) {
-    if (shape.a != dtypes::bf16) continue;
-    rules.multiplies_bf16 = true;
-    rules.has_tiles_of_bf16 = rules.has_tiles_of_bf16 || shape.rows > 1;
+    const KindSet kind{shape.a.kind()};
+    rules.multiplied = rules.multiplied | kind;
+    if (shape.rows > 1) rules.tiled = rules.tiled | kind;
   }
   layers = lower_precision(proto, new_names, rules);
   if (options.trainable) want_gradients();

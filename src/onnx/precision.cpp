@@ -117,8 +117,7 @@ class Lowering {
   // Where all factors are constants, what the layer gives is one as well.
   void to_floats(NodeProto& node, const LayerKind& kind, Precision precision) {
     const std::vector<std::size_t> factors = factors_of(node, kind);
-    const auto changing = std::ranges::find_if(
-        factors, [&](std::size_t at) { return !nodes_.is_constant(node.inputs[at]); });
+    const auto changing = changing_of(node, factors);
     if (changing == factors.end()) return;
     const Name like = node.inputs[*changing];
     const bool has_few = has_few_channels(node, precision);
@@ -134,6 +133,17 @@ class Lowering {
       nodes_.read_instead(
           node, at, nodes_.make("Widen", {short_one, nodes_.is_constant(factor) ? like : factor}));
     }
+  }
+
+  // Of a copy in f32, which would else be the same value as the layer that it stands beside: it reads what this gives, if
+  // anything that it multiplies changes.
+  Name set_apart(NodeProto& node, const LayerKind& kind) {
+    const std::vector<std::size_t> factors = factors_of(node, kind);
+    const auto changing = changing_of(node, factors);
+    if (changing == factors.end()) return {};
+    const Name own = nodes_.make("Apart", {node.inputs[*changing]});
+    nodes_.read_instead(node, *changing, own);
+    return own;
   }
 
   void to_integers(NodeProto& node, const OfIntegers& how) {
@@ -178,18 +188,28 @@ class Lowering {
   }
 
  private:
+  std::vector<std::size_t>::const_iterator changing_of(
+      const NodeProto& node, const std::vector<std::size_t>& factors) const {
+    return std::ranges::find_if(
+        factors, [&](std::size_t at) { return !nodes_.is_constant(node.inputs[at]); });
+  }
+
   const TensorProto* weight_of_conv(const NodeProto& node) const {
     const bool is_conv = node.op == "Conv" && node.domain.empty() && node.inputs.size() > 1;
     return is_conv ? nodes_.initialiser(node.inputs[1]) : nullptr;
   }
+  static bool has(KindSet kinds, Precision precision) {
+    return precision == Precision::BF16  ? kinds.contains(Kind::BF16)
+           : precision == Precision::F16 ? kinds.contains(Kind::F16)
+                                         : false;
+  }
   bool has_few_channels(const NodeProto& node, Precision precision) const {
     const TensorProto* weight = weight_of_conv(node);
-    return rules_.multiplies_bf16 && precision == Precision::BF16 && weight != nullptr &&
-           weight->dims.size() == 4 && weight->dims[1] == colours && integer(node, "group", 1) == 1;
+    return has(rules_.multiplied, precision) && weight != nullptr && weight->dims.size() == 4 &&
+           weight->dims[1] == colours && integer(node, "group", 1) == 1;
   }
   bool is_surrounded(const NodeProto& node, Precision precision) const {
-    return rules_.has_tiles_of_bf16 && precision == Precision::BF16 &&
-           wants_surroundings(node, weight_of_conv(node));
+    return has(rules_.tiled, precision) && wants_surroundings(node, weight_of_conv(node));
   }
 
   static bool is_factor(const LayerKind& kind, std::size_t input) {
@@ -269,10 +289,12 @@ class Layers {
     for (const std::size_t at : Lowering::factors_of(node, kind))
       placed.factors.push_back(node.inputs[at]);
     const Precision precision = placed.layer.precision;
-    if (precision != Precision::F32 && !(rules_.beside && is_inside)) {
+    if (rules_.beside ? !is_inside : precision != Precision::F32) {
       NodeProto& lowered = rules_.beside ? nodes.copy(node) : node;
       if (rules_.beside) placed.beside = first_output(lowered);
-      if (precision == Precision::I8)
+      if (precision == Precision::F32)
+        placed.apart = lowering.set_apart(lowered, kind);
+      else if (precision == Precision::I8)
         lowering.to_integers(lowered, integers);
       else
         lowering.to_floats(lowered, kind, precision);

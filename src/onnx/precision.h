@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <weft/dev/ir/kind_set.h>
+
 #include "proto.h"
 
 namespace weft::onnx {
@@ -12,11 +14,11 @@ namespace weft::onnx {
 struct PrecisionRules {
   Precision all = Precision::F32;
   const Precisions& layers;
-  // Layers of the model's own graph stay as they are. What each gives of these inputs in its precision is a value
-  // beside its own.
+  // Layers of the model's own graph stay as they are. What each gives of these inputs in its precision, which may be f32, is a
+  // value beside its own.
   bool beside = false;
-  // Instructions multiply matrices of bf16, and tiles of them.
-  bool multiplies_bf16 = false, has_tiles_of_bf16 = false;
+  // What instructions multiply matrices of, and tiles of them.
+  KindSet multiplied = {}, tiled = {};
 };
 
 // A layer, and the values that it multiplies, as they are in f32.
@@ -24,6 +26,7 @@ struct PlacedLayer {
   Layer layer;
   std::vector<std::string_view> factors;
   std::string_view beside = {};  // what is beside its first output
+  std::string_view apart = {};   // the factor of that in memory of its own, where it is one in f32
 };
 
 // Rewrites layers, also those in graphs within nodes and in functions, to multiply in the precision that is asked for.

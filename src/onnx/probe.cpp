@@ -87,18 +87,18 @@ double products_between(const Values& factors, const Value& made) {
 
 // --- Calls ------------------------------------------------------------------------------------------------
 
-Probe::Probe(const std::string& path, const LoadOptions& options, const NamedValues& inputs,
-             bool beside)
-    : state_(Model::State::open(path, options, beside)) {
+Probe::Probe(const std::string& path, const LoadOptions& options, bool beside)
+    : state_(Model::State::open(path, options, beside)), beside_(beside) {
   std::erase_if(state_->layers, [](const PlacedLayer& each) { return each.layer.is_inside; });
-  for (const PlacedLayer& each : layers()) {
-    watch(each.layer.output);
+  for (const PlacedLayer& each : layers()) watch(each.layer.output);
+  for (const PlacedLayer& each : layers())
+    if (!each.apart.empty()) watch(each.apart);
+  first_ = watched().size();
+  for (const PlacedLayer& each : layers())
     if (!each.beside.empty()) watch(each.beside);
-  }
-  const std::size_t computed = watched().size();
-  for (const PlacedLayer& each : layers())  // only looked at
+  computed_ = watched().size();
+  for (const PlacedLayer& each : layers())
     for (const std::string_view factor : each.factors) watch(factor);
-  call(inputs, computed);
 }
 
 void Probe::watch(std::string_view name) {
@@ -107,20 +107,39 @@ void Probe::watch(std::string_view name) {
   watched().push_back(value);
 }
 
-void Probe::call(const NamedValues& inputs, std::size_t computed) {
-  const Inputs given = state_->checked(inputs);
-  state_->make_ready();
-  Values all = state_->graph_of(given);
+void Probe::count_products(const Values& all) {
   std::map<std::string_view, Value> values;
   for (std::size_t i = 0; i < all.size(); ++i) values.emplace(watched()[i].name, all[i]);
+  products_.clear();
   for (const PlacedLayer& each : layers()) {
     Values factors;
     for (const std::string_view name : each.factors) factors.push_back(values.at(name));
     products_.push_back(products_between(factors, values.at(each.layer.output)));
   }
-  all.resize(computed);
+}
+
+Values Probe::called(const NamedValues& inputs) {
+  const Inputs given = state_->checked(inputs);
+  state_->make_ready();
+  Values all = state_->graph_of(given);
+  count_products(all);
+  all.resize(computed_);
+  const auto end = all.begin() + static_cast<std::ptrdiff_t>(first_);
+  Tensor::realize(tensors_of(Values(all.begin(), end)));
+  return all;
+}
+
+void Probe::call(const NamedValues& inputs) {
+  Values all;
+  if (beside_) {
+    const Context plain = plain_sums();
+    all = called(inputs);
+  } else {
+    all = called(inputs);
+  }
   Tensor::realize(tensors_of(all));
-  for (std::size_t i = 0; i < computed; ++i)
+  numbers_.clear();
+  for (std::size_t i = 0; i < all.size(); ++i)
     numbers_.emplace(watched()[i].name, numbers_of(all[i]));
 }
 

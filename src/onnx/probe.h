@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include <weft/settings.h>
+
 #include "model_state.h"
 
 namespace weft::onnx {
@@ -16,16 +18,21 @@ std::vector<double> numbers_of(const Value& value);
 // What is no number in both, or the same infinity, is equal; in one of them, it is infinitely far.
 Difference difference(const std::vector<double>& values, const std::vector<double>& exact);
 
-// One call. Layers inside of others are none here.
+// While it is in force, what is f32 is multiplied and summed product by product.
+inline Context plain_sums() { return {{"WINOGRAD", 0}, {"DIGITS", 0}}; }
+
+// Layers inside of others are none here.
 class Probe {
  public:
-  // `beside`: all in f32, and each layer's value in its precision beside it.
-  Probe(const std::string& path, const LoadOptions& options, const NamedValues& inputs,
-        bool beside = false);
+  // `beside`: all in f32 by plain sums, and each layer's value beside it as other calls compute it, in its precision.
+  Probe(const std::string& path, const LoadOptions& options, bool beside = false);
+
+  void call(const NamedValues& inputs);
 
   const std::vector<PlacedLayer>& layers() const { return state_->layers; }
   const std::vector<Port>& outputs() const { return state_->outputs; }
-  double products(std::size_t layer) const { return products_.at(layer); }  // that it sums
+  // Of the last call; the first: how many a layer sums.
+  double products(std::size_t layer) const { return products_.at(layer); }
   const std::vector<double>& numbers(std::string_view name) const {
     return numbers_.find(name)->second;
   }
@@ -33,9 +40,13 @@ class Probe {
  private:
   std::vector<ValueInfoProto>& watched() { return state_->proto.graph.outputs; }
   void watch(std::string_view name);
-  void call(const NamedValues& inputs, std::size_t computed);
+  void count_products(const Values& all);
+  Values called(const NamedValues& inputs);  // what comes first is computed
 
   std::shared_ptr<Model::State> state_;
+  bool beside_;
+  // Of what is watched: what the model gives by itself, then what is computed of that, then factors, only to be looked at.
+  std::size_t first_ = 0, computed_ = 0;
   std::vector<double> products_;
   std::map<std::string_view, std::vector<double>> numbers_;
 };

@@ -19,6 +19,7 @@ run() { "$weft" run "$same" --runs 1 --input "t=$dir/t.txt" "$@"; }
 
 expect "help of run" 0 'NAME=FILE' "$weft" run --help
 expect "help of inspect" 0 '--shape' "$weft" inspect --help
+expect "help of compare" 0 'in bf16 where nothing says' "$weft" compare --help
 expect "no model" 2 'model is required' "$weft" run
 expect "an input without a name" 2 'is not NAME=' "$weft" run "$same" --input "$dir/t.txt"
 expect "a size that is none" 2 "'three' is no size" "$weft" run "$same" --shape w=three,3
@@ -57,7 +58,8 @@ expect "an operator that is unknown" 0 'Frobnicate .*NOT SUPPORTED$' "$weft" ins
 expect "no call then" 0 '"call": null, "missing": "operators are not supported: Frobnicate"' "$weft" inspect --json "$unknown"
 expect "running it" 1 'Frobnicate' "$weft" run "$unknown"
 
-digits=$(dirname "$0")/../../models/digits.onnx three=$(dirname "$0")/../../models/3.png
+drawn=$(dirname "$0")/../../models
+digits=$drawn/digits.onnx three=$drawn/3.png
 compare() { "$weft" compare "$digits" --input "image=$three" "$@"; }
 expect "layer by layer" 0 '^bf16 *0.508 .* conv2 (Conv)' compare
 expect "the worst layer" 0 '^f16 .*, the worst$' compare --precision f16
@@ -69,6 +71,12 @@ expect "types to choose from" 1 'for --max-error to choose from' compare --preci
 expect "a choice" 0 '^  --precision conv3=int8$' "$weft" run "$digits" --runs 0 --input "image=$three" --max-error 1 --precision int8 --precision bf16 --save-precision "$dir/chosen.json"
 expect "a choice, given back" 0 '^int8 .* conv3 (Conv)' compare --precision-file "$dir/chosen.json"
 expect "a file that says another" 0 '^bf16 .* conv3 (Conv)' compare --precision-file "$dir/chosen.json" --precision conv3=bf16
+expect "samples of a folder" 0 '"calls": 10}$' "$weft" compare "$digits" --samples "$drawn" --json
+expect "samples, one by one" 0 '"calls": 2}$' "$weft" compare "$digits" --samples "$three" --samples "$drawn/8.png" --json
+expect "samples, or inputs" 2 'excludes' compare --samples "$three"
+expect "a folder without samples" 1 'the folders have no .npy' "$weft" compare "$digits" --samples "$(dirname "$0")"
+expect "a choice by samples" 0 '^4 of 4 layers in cheaper numbers$' "$weft" run "$digits" --runs 0 --max-error 1 --samples "$drawn"
+expect "samples for no choice" 2 'requires --max-error' "$weft" run "$digits" --samples "$drawn"
 echo '[{"layer": "conv1", "precision": "f99"}]' >"$dir/wrong.json"
 expect "a file with a type that is none" 1 "wrong.json.*there is no precision 'f99'" compare --precision-file "$dir/wrong.json"
 expect "a bound too small for any" 0 '^0 of 4 layers in cheaper numbers$' "$weft" bench onnx "$digits" --runs 1 --no-cold --max-error 1e-30
@@ -93,6 +101,10 @@ expect "its operators" 0 '^  Conv  *2 of opset 8$' "$weft" inspect "$mnist"
 expect "its weights" 0 '^  [0-9]* tensors of 5998 elements, 24.01 kB$' "$weft" inspect "$mnist"
 expect "its kernels" 0 '^  [1-9][0-9]* kernels*, [0-9.]* Mflop' "$weft" inspect "$mnist"
 upscale=$models/super-resolution-10
+expect "memory in another order" 0 '^  r_64_224_224_3_3_64  *1x64x224x224  *0 2 3 1  *[0-9.]* ms  *[0-9.]* ms$' "$weft" inspect --layouts "$upscale/model.onnx"
+expect "the same as JSON" 0 '"turned": \[.*{"kernel": "r_64_224_224_3_3_64", "shape": \[1,64,224,224\], "order": \[0,2,3,1\], "seconds": [0-9.e-]*, "seconds_as_made": [0-9.e-]*}' "$weft" inspect --json "$upscale/model.onnx"
+expect "fewer products" 0 '^f32 .*[1-9]\.[0-9]*e-0[67] .*, the worst$' "$weft" compare "$upscale/model.onnx" --precision f32
+expect "all products" 0 '"max_error": 0, "calls": 1}$' env WINOGRAD=0 "$weft" compare "$upscale/model.onnx" --precision f32 --json
 expect "its kernels, tuned" 0 '^ *[0-9.]*  *[0-9.]*  *[0-9.]*  r_[0-9_]*[a-z]*: ' env CACHE_DIR="$dir/cache" "$weft" tune "$upscale/model.onnx" --beam 1 --budget 1s --runs 1
 expect "an image, enlarged" 0 '^output  float (1, 1, 672, 672)  min -0.491[0-9]* max 1.7085[0-9]* mean 0.6022[0-9]*' "$weft" run "$upscale/model.onnx" --runs 0 --input "input=$upscale/test_data_set_0/input_0.pb"
 expect "a photo, enlarged" 0 '^output  float (1, 1, 672, 672)' "$weft" run "$upscale/model.onnx" --runs 0 --input "input=$models/images-dev/tulip.jpg"

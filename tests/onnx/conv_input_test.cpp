@@ -142,8 +142,8 @@ TEST(OnnxConvInput, IsWantedByWindows) {
     lower_precision(model, names,
                     {.all = Precision::BF16,
                      .layers = layers,
-                     .multiplies_bf16 = multiplies,
-                     .has_tiles_of_bf16 = has_tiles});
+                     .multiplied = multiplies ? KindSet{Kind::BF16} : KindSet{},
+                     .tiled = has_tiles ? KindSet{Kind::BF16} : KindSet{}});
     std::vector<std::string> ops;
     for (const NodeProto& node : model.graph.nodes)
       if (node.op.ends_with("Conv")) ops.emplace_back(node.op);

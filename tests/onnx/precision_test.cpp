@@ -359,6 +359,39 @@ TEST(Precision, ALayerOfHugeRangeIsFound) {
   EXPECT_GT(found.error(), 0.2);
 }
 
+// Convolutions with fewer products round more, in f32 as well: by less than WINOGRAD_ERROR, which is 64 units of 2^-24.
+TEST(Precision, FewerProductsAreAnErrorOfTheirLayer) {
+  constexpr double bound = 0x1p-18;
+  const TemporaryFolder folder;
+  const std::string file = folder / "net.onnx";
+  Tensor::manual_seed(1);
+  Writer net("net", 18);
+  const auto conv = [&](const std::string& name, const std::string& x, int window) {
+    const auto w = net.constant(name + " w", Tensor::randn({64, 64, window, window}).realize());
+    const std::int64_t pad = window / 2;
+    return net.node("Conv", {x, w}, {{"pads", {pad, pad, pad, pad}}}, {.name = name});
+  };
+  const auto x = net.input("x", Type::F32, {1, 64, 40, 40});
+  net.output("y", conv("points", conv("windows", x, 3), 1));
+  net.save(file);
+  const NamedValues inputs{{"x", Tensor::randn({1, 64, 40, 40}).realize()}};
+  const auto errors = [&](int outputs) {
+    const Context context{{"WINOGRAD", outputs}, {"WEFT_THREADS", 1}};
+    return onnx::compare(file, inputs, {}).layers;
+  };
+  const auto fewer = errors(4), all = errors(0);
+  ASSERT_EQ(fewer.size(), 2U);
+  EXPECT_GT(fewer[0].alone.rms, 0x1p-23);
+  EXPECT_LT(fewer[0].alone.rms, bound);
+  EXPECT_EQ(fewer[1].alone.rms, 0);
+  EXPECT_GT(fewer[1].together.rms, 0);
+  EXPECT_LT(fewer[1].together.rms, bound);
+  for (const onnx::LayerComparison& row : all) {
+    EXPECT_EQ(row.alone.largest, 0) << row.layer.name;
+    EXPECT_EQ(row.together.largest, 0) << row.layer.name;
+  }
+}
+
 const std::string digits = std::string(WEFT_MODELS) + "/digits.onnx";
 
 NamedValues digit(int which) {
@@ -368,8 +401,32 @@ NamedValues digit(int which) {
   return {{"image", (pixels.interpolate({28, 28}, {.antialias = true}) / 255).realize()}};
 }
 
+TEST(Precision, OfSeveralCallsTheLargestErrorCounts) {
+  const LoadOptions options{.precision = Precision::I8};
+  const std::vector<NamedValues> calls{digit(3), digit(8), digit(1)};
+  const Comparison all = onnx::compare(digits, calls, options);
+  std::vector<double> alone(all.layers.size()), together(all.layers.size());
+  double error = 0;
+  for (const NamedValues& inputs : calls) {
+    const Comparison one = onnx::compare(digits, inputs, options);
+    error = std::max(error, one.error());
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+      alone[i] = std::max(alone[i], one.layers.at(i).alone.largest);
+      together[i] = std::max(together[i], one.layers.at(i).together.rms);
+    }
+  }
+  EXPECT_EQ(all.error(), error);
+  for (std::size_t i = 0; i < alone.size(); ++i) {
+    EXPECT_EQ(all.layers[i].alone.largest, alone[i]) << i;
+    EXPECT_EQ(all.layers[i].together.rms, together[i]) << i;
+  }
+  const std::vector<NamedValues> none;
+  EXPECT_NE(error_of([&] { onnx::compare(digits, none, options); }).find("there is none"),
+            std::string::npos);
+}
+
 TEST(Precision, WhatIsChosenKeepsToItsBound) {
-  const NamedValues inputs = digit(3);
+  const std::vector<NamedValues> inputs{digit(3), digit(8)};
   const std::size_t layers = Model::load(digits).layers().size();
   const onnx::PrecisionSearch loose{{Precision::BF16, Precision::I8}, 1};
   const Precisions all = onnx::choose_precisions(digits, inputs, {}, loose);

@@ -241,6 +241,43 @@ TEST_F(OnnxQuantize, ANetworkComputesNearlyTheSame) {
   }
 }
 
+// --- Digits -------------------------------------------------------------------------------------------------
+
+Tensor in_floats(const Tensor& images) { return (images.to_float() / 255).realize(); }
+
+// The share of the images that a model reads right.
+double accuracy(const Model& model, const LabelledImages& images) {
+  double right = 0;
+  DataLoader loader({images.images, images.labels}, {.batch_size = 100});
+  for (const std::vector<Tensor>& batch : loader) {
+    const Tensor scores = model({{"image", in_floats(batch[0])}}).at("probabilities").tensor();
+    right += (scores.argmax(1) == batch[1]).sum().item<double>();
+  }
+  return right / static_cast<double>(images.images.size(0));
+}
+
+// Of 10,000 images that neither training nor calibration has seen.
+TEST_F(OnnxQuantize, AsManyDigitsAreReadRight) {
+  constexpr double least = 0.99, most_lost = 0.003;
+  const std::string folder = std::string(WEFT_SHARED_DATA) + "/mnist";
+  if (!std::filesystem::exists(folder)) GTEST_SKIP() << "there is no " << folder;
+  const DataSet data = load_mnist(folder);
+  std::vector<NamedValues> calls;
+  for (std::int64_t i = 0; i < 256; i += 64)
+    calls.push_back({{"image", in_floats(data.train.images[{Slice{i, i + 64}}])}});
+  const std::string from = std::string(WEFT_MODELS) + "/digits.onnx";
+  const double before = accuracy(Model::load(from), data.test);
+  EXPECT_GT(before, least);
+  for (const RangeMethod method : {RangeMethod::MinMax, RangeMethod::Percentile}) {
+    const Quantized done =
+        quantize(from, path("i8.onnx"), calls, {.method = method, .per_channel = true});
+    EXPECT_EQ(done.others, 0U);
+    EXPECT_GT(accuracy(Model::load(path("i8.onnx")), data.test), before - most_lost);
+  }
+  EXPECT_GT(accuracy(Model::load(from, {.precision = Precision::I8}), data.test),
+            before - most_lost);
+}
+
 // The digits that are shipped, read by integers.
 TEST_F(OnnxQuantize, DigitsAreReadAsBefore) {
   const std::string models = WEFT_MODELS, from = models + "/digits.onnx";
