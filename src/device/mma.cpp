@@ -13,6 +13,7 @@ std::span<const MmaShape> mma_shapes() {
   static const std::array shapes{
       //       name           a     b     c    rows cols depth group feature       cycles registers
       MmaShape{"amx_bf16",     bf16, bf16, f32, 16, 16, 32, 2, "amx",        16, 8},
+      MmaShape{"amx_f16",      f16,  f16,  f32, 16, 16, 32, 2, "amxfp16",    16, 8},
       MmaShape{"amx_i8i8",     i8,   i8,   i32, 16, 16, 64, 4, "amx",        16, 8},
       MmaShape{"amx_i8u8",     i8,   u8,   i32, 16, 16, 64, 4, "amx",        16, 8},
       MmaShape{"amx_u8i8",     u8,   i8,   i32, 16, 16, 64, 4, "amx",        16, 8},

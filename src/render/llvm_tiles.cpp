@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::pair<std::string_view, std::string_view> instructions[] = {
     {"amx_bf16", "tdpbf16ps"},
+    {"amx_f16", "tdpfp16ps"},
     {"amx_i8i8", "tdpbssd"},
     {"amx_i8u8", "tdpbsud"},
     {"amx_u8i8", "tdpbusd"},

@@ -14,6 +14,7 @@
 #include <weft/dev/device/device.h>
 #include <weft/dev/device/mma.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/value.h>
 
 #include "../../src/backends/cpu/compiler.h"
 #include "../../src/codegen/opt/mma_block.h"
@@ -44,6 +45,7 @@ constexpr auto npos = std::string::npos;
 // One that has the instruction, and none that is faster.
 const cpu::Processor& processor_with(const MmaShape& shape) {
   const std::string_view name = shape.feature == "amx"       ? "sapphirerapids"
+                                : shape.feature == "amxfp16" ? "graniterapids"
                                 : shape.feature == "avxvnni" ? "x86-64-v3-vnni"
                                                              : "x86-64-v4-vnni";
   return *std::ranges::find(cpu::processors(), name, &cpu::Processor::name);
@@ -51,10 +53,10 @@ const cpu::Processor& processor_with(const MmaShape& shape) {
 
 std::string_view instruction_of(const MmaShape& shape) {
   constexpr std::pair<std::string_view, std::string_view> names[] = {
-      {"amx_bf16", "tdpbf16ps"},   {"amx_i8i8", "tdpbssd"},     {"amx_i8u8", "tdpbsud"},
-      {"amx_u8i8", "tdpbusd"},     {"amx_u8u8", "tdpbuud"},     {"avx512_bf16", "vdpbf16ps"},
-      {"avx512_i8u8", "vpdpbusd"}, {"avx512_u8i8", "vpdpbusd"}, {"avx_i8u8", "vpdpbusd"},
-      {"avx_u8i8", "vpdpbusd"}};
+      {"amx_bf16", "tdpbf16ps"},    {"amx_f16", "tdpfp16ps"},    {"amx_i8i8", "tdpbssd"},
+      {"amx_i8u8", "tdpbsud"},      {"amx_u8i8", "tdpbusd"},     {"amx_u8u8", "tdpbuud"},
+      {"avx512_bf16", "vdpbf16ps"}, {"avx512_i8u8", "vpdpbusd"}, {"avx512_u8i8", "vpdpbusd"},
+      {"avx_i8u8", "vpdpbusd"},     {"avx_u8i8", "vpdpbusd"}};
   return std::ranges::find(names, shape.name, [](const auto& known) { return known.first; })
       ->second;
 }
@@ -125,11 +127,10 @@ class Mma : public testing::TestWithParam<Case> {
   }
 
   static void fill(Guarded& memory, DType dtype, std::mt19937& numbers) {
-    if (dtype == dtypes::bf16) {
+    if (dtype.is_float()) {
       for (std::uint16_t& bits : memory.as<std::uint16_t>())
-        bits = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(static_cast<float>(
-                                              static_cast<int>(numbers() % 17) - 8)) >>
-                                          16);
+        bits = static_cast<std::uint16_t>(
+            bits_from_double(static_cast<int>(numbers() % 17) - 8, dtype));
     } else {
       for (std::uint8_t& byte : memory.as<std::uint8_t>())
         byte = static_cast<std::uint8_t>(numbers());
@@ -189,14 +190,14 @@ TEST_P(Mma, IsAnInstruction) {
     EXPECT_EQ(text.find(instruction_of(shape)) != npos, instruction_of(shape) == expected)
         << instruction_of(shape) << "\n"
         << text;
-  const bool has_tiles = GetParam().shape.feature == "amx";
+  const bool has_tiles = GetParam().shape.rows > 1;
   EXPECT_EQ(text.find("ldtilecfg") != npos, has_tiles) << text;
   EXPECT_EQ(text.find("tileloadd") != npos, has_tiles) << text;
 }
 
 // A vector's row is no tile of one row, where a processor has both.
 TEST_P(Mma, IsTheOneThatIsAskedFor) {
-  const cpu::Processor& all = processor_with(*find_mma("amx_bf16"));
+  const cpu::Processor& all = processor_with(*find_mma("amx_f16"));
   const cpu::Compiler& compiler = cpu::llvm_compiler(all);
   const Target target = compiler.target();
   if (std::ranges::find(target.mma, GetParam().shape) == target.mma.end())

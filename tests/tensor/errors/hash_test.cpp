@@ -31,7 +31,7 @@ TEST(TensorErrors, HashesAndHandles) {
       {"to_, no number", [&] { here.to_("CPU:x"); },
        "to_: 'CPU:x' is not the name of a device: after the colon stands its number, or a compiler "
        "(LLVM, CLANG) and a processor (native, x86-64-v2, x86-64-v3, x86-64-v3-vnni, x86-64-v4, "
-       "x86-64-v4-vnni, sapphirerapids, aarch64, riscv64), or one of these"},
+       "x86-64-v4-vnni, sapphirerapids, graniterapids, aarch64, riscv64), or one of these"},
       {"to_, null", [&] { nowhere.to_("CPU"); }, "to_" + is_null},
       {"contiguous_backward, null", [&] { none.contiguous_backward(); },
        "contiguous_backward" + is_null},

@@ -27,7 +27,8 @@ TEST(RunningErrors, NamesOfDevices) {
   const std::string is_no_name = " is not the name of a device: after the colon stands its number";
   const std::string of_cpu =
       ", or a compiler (LLVM, CLANG) and a processor (native, x86-64-v2, x86-64-v3, "
-      "x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, sapphirerapids, aarch64, riscv64), or one of "
+      "x86-64-v3-vnni, x86-64-v4, x86-64-v4-vnni, sapphirerapids, graniterapids, aarch64, "
+      "riscv64), or one of "
       "these";
   const auto by_default = [](const char* name, const std::function<void()>& call) {
     return [=] {
