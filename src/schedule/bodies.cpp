@@ -205,6 +205,15 @@ void open_up(const CutGraph& graph, const std::vector<std::size_t>& cuts,
 
 }  // namespace
 
+bool Body::decodes() const {
+  const auto is_of_bytes = [](const Reading& reading) {
+    const DType read = reading.index->src(0)->dtype();
+    return read.is_int() && read.bytes() == 1;
+  };
+  return reduction.empty() && value->dtype().is_float() &&
+         std::ranges::any_of(readings, is_of_bytes);
+}
+
 bool is_converted_read(const Node* node) {
   return node->op() == Op::Cast && node->src(0)->op() == Op::Load;
 }

@@ -41,6 +41,9 @@ struct Body {
   std::vector<Operations> operations;
   std::vector<Scanned> scanned;
   int size = 0;  // nodes: what code generation works on
+
+  // Whether its numbers are decoded of bytes.
+  bool decodes() const;
 };
 
 // Of each cut, in order.

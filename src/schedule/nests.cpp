@@ -40,6 +40,11 @@ bool carries(const Instance& instance, const Scanned& scan, const Body& body) {
 
 }  // namespace
 
+bool Bound::changes_with(const Loop* other) const {
+  const auto is_other = [&](const Loop* each) { return each->same() == other->same(); };
+  return loop != nullptr ? is_other(loop) : std::ranges::any_of(loops, is_other);
+}
+
 double Instance::runs(std::size_t depth) const {
   double count = 1;
   for (std::size_t i = 0; i < depth; ++i) count *= nest[i]->trips;
@@ -48,14 +53,29 @@ double Instance::runs(std::size_t depth) const {
 
 double Instance::operations(const Body& body, double Operations::* of) const {
   double total = 0;
+  const bool decodes = body.decodes();
   for (const Operations& operations : body.operations) {
     std::size_t depth = 0;
     for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
-    total += operations.*of * runs(depth);
+    total += operations.*of * runs(depth) / (decodes ? neighbours(operations.own) : 1);
   }
   for (const Scanned& scan : body.scanned)
     if (!carries(*this, scan, body)) total *= scan.trips;
   return total;
+}
+
+double Instance::neighbours(const std::vector<std::size_t>& own) const {
+  std::size_t depth = 0;
+  for (std::size_t each : own) depth = std::max(depth, dims[each].depth);
+  const std::vector<const Loop*> around(nest.begin(),
+                                        nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  if (std::ranges::none_of(around, &Loop::reduces)) return 1;
+  double trips = 1;
+  for (const Loop* loop : around) {
+    const auto changes = [&](std::size_t each) { return dims[each].changes_with(loop); };
+    if (!loop->reduces && std::ranges::none_of(own, changes)) trips *= loop->trips;
+  }
+  return std::min(trips, most_reuse);
 }
 
 bool Instance::is_scattered() const {
@@ -131,8 +151,12 @@ Instance Nests::read(Instance& reader, const Body& body, const Reading& reading)
       continue;
     }
     Bound bound{.index = index};
-    for (const Node* range : index->ranges())
-      bound.depth = std::max(bound.depth, known[range].depth);
+    for (const Node* range : index->ranges()) {
+      const Bound& of = known[range];
+      bound.depth = std::max(bound.depth, of.depth);
+      if (of.loop != nullptr) bound.loops.push_back(of.loop);
+      bound.loops.insert(bound.loops.end(), of.loops.begin(), of.loops.end());
+    }
     result.dims.push_back(bound);
   }
   return result;

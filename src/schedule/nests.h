@@ -11,6 +11,9 @@
 
 namespace weft {
 
+// So many neighbours may use what a sum reads or computes once: more do not stand in registers.
+inline constexpr double most_reuse = 8;
+
 // A loop of a kernel. Loops that a merge has made one are equal by same().
 struct Loop {
   double trips;
@@ -28,7 +31,10 @@ struct Loop {
 struct Bound {
   const Loop* loop = nullptr;
   std::size_t depth = 0;
-  const Node* index = nullptr;  // the expression
+  const Node* index = nullptr;          // the expression
+  std::vector<const Loop*> loops = {};  // that it changes with
+
+  bool changes_with(const Loop* other) const;
 };
 
 // One place where a cut is computed.
@@ -47,6 +53,9 @@ struct Instance {
   double runs(std::size_t depth) const;  // of the loops down to a depth
   // Of the body, here: how many, or what they take.
   double operations(const Body& body, double Operations::* of) const;
+  // How many neighbours share what is decoded and changes with these dimensions alone: inside of a sum, trips of other
+  // loops around.
+  double neighbours(const std::vector<std::size_t>& own) const;
   // Whether some index is more than sums of multiples of loops: no lanes of it lie beside each other.
   bool is_scattered() const;
 };

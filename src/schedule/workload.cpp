@@ -25,8 +25,6 @@ constexpr double times_without_tiles = 8, times_without_dots = 2;
 constexpr double effort_of_far_byte = 1.5;
 // So many trips of one of the loops around a stage fill it together (BATCH).
 constexpr double trips_together = 32;
-// So many neighbours may use what is read once: more do not stand in registers.
-constexpr double most_reuse = 8;
 // Index arithmetic counts among a kernel's nodes: some of it for every op on data.
 constexpr std::int64_t nodes_per_op = 8;
 

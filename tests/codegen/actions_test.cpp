@@ -120,6 +120,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "stage p2",
                            "stage p2 at r1",
                            "stage p2.1 at r1 as k0 r0",
+                           "stage p2 decoded at k0",
                            "stage p2 region",
                            "stage p2 region at r1",
                            "upcast r0.1",
@@ -186,6 +187,10 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
       {"stage p1 in", "a memory is missing"},
+      {"stage p1 decoded in constant",
+       "what is decoded lies in the order of the loops, and not from call to call"},
+      {"stage p1 decoded region",
+       "what is decoded lies in the order of the loops, and not from call to call"},
       {"stage p1 in global", "the memories of a kernel are shared, scratch, register and constant"},
       {"stage p1 in cache", "the memories of a kernel are shared, scratch, register and constant"},
   };
@@ -244,6 +249,8 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
        "with, each once"},
       {"stage p2 region as k0 r1",
        "schedule: 'stage p2 region as k0 r1': a region lies as its param does"},
+      {"stage p2 decoded",
+       "schedule: 'stage p2 decoded': no factor of a product that is summed is decoded from it"},
       {"stage p2 at r1; vector r1", "schedule: what is staged changes with the lanes of r1"},
   };
   for (const auto& [schedule, expected] : wrong) EXPECT_EQ(refusal(matmul(), schedule), expected);

@@ -272,6 +272,30 @@ TEST_F(Choose, PartsOfAConstantAreKeptAllOrNone) {
   EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
 }
 
+// The products of m rows with a matrix of codes and scales.
+UOp decoded_matmul(std::int64_t m, std::int64_t n, std::int64_t blocks) {
+  const UOp i = loop(m), j = loop(n), block = reduction(blocks), k = reduction(32);
+  const UOp x =
+      load(place(param(1, Access::Read, {size(m), size(blocks), size(32)}), {i, block, k}));
+  const UOp code = load(place(
+      param(2, Access::Constant, {size(n), size(blocks), size(32)}, dtypes::u8), {j, block, k}));
+  const UOp scale = load(place(param(3, Access::Constant, {size(n), size(blocks)}), {j, block}));
+  const UOp sum = reduce(Op::Add, {x * ((cast(code, dtypes::f32) - 128.0) * scale), block, k});
+  const UOp out = place(param(0, Access::Write, {size(m), size(n)}), {i, j});
+  return kernel_of(over(put(out, sum), {i, j}));
+}
+
+// Few rows all stand in registers.
+TEST_F(Choose, ManyRowsShareWhatIsDecodedOnce) {
+  for (const auto& [rows, is_staged] : {std::pair(4, false), std::pair(128, true)}) {
+    const UOp kernel = decoded_matmul(rows, 4096, 128);
+    const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+    EXPECT_EQ(std::ranges::count(chosen, true, &Action::decoded), is_staged) << to_string(chosen);
+    EXPECT_EQ(std::ranges::count(chosen, Space::Constant, &Action::space), 2) << to_string(chosen);
+    EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+  }
+}
+
 // Rows of blocks of four parts of two halves: numbers of five bits, of which a half has the others in its byte, and the
 // fifth ones of all are in one.
 UOp rows_of_five_bits(std::int64_t rows, std::int64_t blocks) {

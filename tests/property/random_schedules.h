@@ -212,6 +212,7 @@ class Drawer {
     if (!random_.chance(0.2)) action.at = random_.any_of(loops_).name;
     action.by_region = random_.chance(0.4);
     action.slides = action.by_region && random_.chance(0.3);
+    action.decoded = !action.by_region && random_.chance(0.2);
     action.space = space();
     schedule_.push_back(action);
     if (!action.slides && random_.chance(0.15))

@@ -77,6 +77,7 @@ Action parse_tile(Words& words, Action::Type type) {
 
 Action parse_stage(Words& words) {
   Action action{.type = Action::Stage, .name = words.take("a value")};
+  action.decoded = words.take_if("decoded");
   action.slides = words.take_if("slide");
   action.by_region = action.slides || words.take_if("region");
   if (words.take_if("at")) action.at = words.take("a loop");
@@ -88,6 +89,8 @@ Action parse_stage(Words& words) {
       words.refuse("the memories of a kernel are shared, scratch, register and constant");
   }
   if (words.take_if("as")) action.loops = words.rest();
+  if (action.decoded && (action.by_region || action.space == Space::Constant))
+    words.refuse("what is decoded lies in the order of the loops, and not from call to call");
   return action;
 }
 
@@ -172,7 +175,8 @@ std::string text_of(const Action& action) {
     case Action::Stage:
       return fmt::format(
           "stage {}{}{}{}{}{}{}{}", action.name,
-          action.slides      ? " slide"
+          action.decoded     ? " decoded"
+          : action.slides    ? " slide"
           : action.by_region ? " region"
                              : "",
           action.at.empty() ? "" : " at ", action.at, is_scratch ? "" : " in ",

@@ -15,6 +15,7 @@
 #include <weft/settings.h>
 
 #include "batch.h"
+#include "decoded_schedule.h"
 #include "dot_schedule.h"
 #include "kernel_loops.h"
 #include "mma_schedule.h"
@@ -216,11 +217,14 @@ Schedules best_schedules(const Node* kernel, const Target& target, std::size_t m
     if (schedules.best.empty()) schedules.seconds = chosen.seconds;
     schedules.best.push_back(joined(ahead, chosen.schedule));
   }
-  if (auto mma = mma_schedule(kernel, target); mma && mma->seconds < schedules.seconds) {
-    schedules.seconds = mma->seconds;
-    schedules.best.insert(schedules.best.begin(), std::move(mma->schedule));
+  const auto take = [&](std::optional<MmaSchedule> other) {
+    if (!other || other->seconds >= schedules.seconds) return;
+    schedules.seconds = other->seconds;
+    schedules.best.insert(schedules.best.begin(), std::move(other->schedule));
     schedules.best.resize(std::min(schedules.best.size(), most));
-  }
+  };
+  take(decoded_schedule(kernel, schedules.best[0], target));
+  take(mma_schedule(kernel, target));
   return schedules;
 }
 

@@ -56,6 +56,16 @@ void check_constant(const Action& action, const Node* load) {
     refuse(action, "where it lies is read as well");
 }
 
+// The factor of a product that is summed which the read is part of.
+const Node* factor_with(const Action& action, const Node* kernel, const Node* load) {
+  for (const Node* sum : toposort(kernel)) {
+    if (sum->op() != Op::Reduce || sum->src(0)->op() != Op::Mul) continue;
+    for (const Node* factor : sum->src(0)->src())
+      if (factor->op() != Op::Load && depends_on(factor, load)) return factor;
+  }
+  refuse(action, "no factor of a product that is summed is decoded from it");
+}
+
 }  // namespace
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads) {
@@ -78,20 +88,29 @@ void KernelLoops::stage_all() {
   const std::vector<NamedRead> before = reads();
   std::map<std::string, UOp> staged;
   for (const Action& action : stages_) {
+    if (action.decoded) continue;
     const Node* load = read_named(action, before);
     const UOp by = stage_read(action, load);
     replace(load, by);
     staged[action.name] = by;
   }
+  const auto read = [&](const Action& action) {
+    const auto found = staged.find(action.name);
+    return found == staged.end() ? UOp(read_named(action, before)) : found->second;
+  };
   Schedule stored;  // of what is announced
   for (const Action& action : announced_) {
     if (stored_as(action.name) != nullptr) {
       stored.push_back(action);
       continue;
     }
-    const auto found = staged.find(action.name);
-    const UOp load = found == staged.end() ? UOp(read_named(action, before)) : found->second;
+    const UOp load = read(action);
     replace(load.node(), read_ahead(action, load.node()));
+  }
+  for (const Action& action : stages_) {
+    if (!action.decoded) continue;
+    const Node* factor = factor_with(action, kernel_.node(), read(action).node());
+    replace(factor, stage_read(action, factor));
   }
   for (const Action& action : stored) announce_stores(action);
   join_barriers();
@@ -155,7 +174,9 @@ UOp KernelLoops::filled(const Action& action, const UOp& begin, const Fill& fill
 
 // So many trips ahead.
 void KernelLoops::pipeline(const Action& action) {
-  const auto staged = std::ranges::find(stages_, action.name, &Action::name);
+  const auto staged = std::ranges::find_if(stages_, [&](const Action& stage) {
+    return stage.name == action.name && (stage.decoded || stage.space != Space::Constant);
+  });
   if (staged == stages_.end()) refuse(action, "it is not staged");
   if (staged->slides) refuse(action, "what slides is not read ahead");
   if (action.count < 2) refuse(action, "one trip alone is not ahead");

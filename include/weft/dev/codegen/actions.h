@@ -60,6 +60,8 @@ struct Action {
   // the greatest index inside.
   bool by_region = false;
   bool slides = false;  // a region that keeps what the trip before has read
+  // A STAGE of all that the read is decoded to: the factor of a product that is summed.
+  bool decoded = false;
   // Of a STAGE: the items of a work-group fill Shared memory together; what is Constant is filled once, by a
   // kernel of its own.
   Space space = Space::Scratch;
