@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <tuple>
 
 #include <gtest/gtest.h>
 #include <weft/dev/cost/places.h>
@@ -106,6 +107,70 @@ TEST(KernelCount, MatmulWithEpilogueIsOne) {
   EXPECT_EQ(total(items).flops, 2.0 * 64 * 128 * 32);
   EXPECT_EQ(total(items).bytes, 4.0 * (64 * 128 + 128 * 32 + 64 * 32));
   EXPECT_LE(kernels(a.matmul(b).relu().sum()), 2u);
+}
+
+// What rows of x by w come to, in f64.
+std::vector<double> multiplied(const std::vector<double>& x, const Tensor& w) {
+  const std::vector<double> factors = w.to_vector<double>();
+  const auto depth = static_cast<std::size_t>(w.size(0)),
+             columns = static_cast<std::size_t>(w.size(1));
+  std::vector<double> result(x.size() / depth * columns);
+  for (std::size_t i = 0; i < result.size(); ++i)
+    for (std::size_t k = 0; k < depth; ++k)
+      result[i] += x[i / columns * depth + k] * factors[k * columns + i % columns];
+  return result;
+}
+
+void expect_products(const Tensor& found, const std::vector<double>& x, const Tensor& w) {
+  const std::vector<double> values = found.to_vector<double>(), expected = multiplied(x, w);
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(values[i], expected[i], 1e-4) << i;
+}
+
+// Queries, keys and values, of rows that are read once for all of them.
+TEST(KernelCount, ProductsOfOneInputAreOne) {
+  for (const auto& [rows, width] : {std::pair{1, 256}, {7, 40}, {64, 64}}) {
+    const auto matrix = [&](std::int64_t columns) { return input({width, columns}); };
+    const Tensor x = input({rows, width}), wq = matrix(width), wk = matrix(width),
+                 wv = matrix(width);
+    const Tensor q = x.matmul(wq), k = x.matmul(wk), v = x.matmul(wv);
+    const auto together = [](const Tensor& a, const Tensor& b) {
+      return Tensor::schedule({a, b}).size();
+    };
+    EXPECT_EQ(Tensor::schedule({q, k, v}).size(), 1u) << rows;
+    EXPECT_EQ(together((q + input({width})).relu(), k * 2), 1u) << rows;
+    EXPECT_EQ(together(q, x.matmul(matrix(width / 4))), 2u) << "fewer columns";
+    EXPECT_EQ(together(q, input({rows, width}).matmul(wk)), 2u) << "other rows";
+    EXPECT_EQ(together(q, q.matmul(wk)), 2u) << "of the queries";
+    Tensor::realize({q, k, v});
+    const std::vector<double> given = x.to_vector<double>();
+    expect_products(q, given, wq);
+    expect_products(k, given, wk);
+    expect_products(v, given, wv);
+  }
+}
+
+std::vector<double> normalised(std::vector<double> x, std::size_t width) {
+  for (auto row = x.begin(); row != x.end(); row += width) {
+    const double mean = std::accumulate(row, row + width, 0.0) / width;
+    double squares = 0;
+    for (auto at = row; at != row + width; ++at) squares += (*at - mean) * (*at - mean);
+    for (auto at = row; at != row + width; ++at)
+      *at = (*at - mean) / std::sqrt(squares / width + 1e-5);
+  }
+  return x;
+}
+
+// A row is normalised once for all columns.
+TEST(KernelCount, NormAndProductOfShortRowsAreOne) {
+  for (const auto& [rows, width, columns] : {std::tuple{1, 64, 64}, {7, 40, 24}, {64, 64, 96}}) {
+    const Tensor x = input({rows, width}), w = input({width, columns});
+    const Tensor y = x.layernorm().matmul(w);
+    EXPECT_EQ(kernels(y), 1u) << rows;
+    const Tensor scaled = x.layernorm() * input({width}) + input({width});
+    EXPECT_EQ(kernels(scaled.linear(w, input({columns})).gelu()), 1u) << rows;
+    expect_products(y, normalised(x.to_vector<double>(), width), w);
+  }
 }
 
 TEST(KernelCount, ConvolutionBlockIsOne) {
