@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 bool has_tiles(const Node* program) {
   return std::ranges::any_of(toposort(program), [](const Node* node) {
-    return node->op() == Op::Mma && find_mma(node->arg<NameArg>().name.get())->feature == "amx";
+    return node->op() == Op::Mma && find_mma(node->arg<NameArg>().name.get())->rows > 1;
   });
 }
 
