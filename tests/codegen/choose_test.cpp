@@ -160,6 +160,48 @@ UOp convolution(std::int64_t images, std::int64_t channels, std::int64_t n,
   return kernel_of(over(put(out, all), {b, to, y, x}));
 }
 
+// The same of bytes.
+UOp convolution_of_bytes(std::int64_t images, std::int64_t channels, std::int64_t features,
+                         std::int64_t n) {
+  const UOp b = loop(images), to = loop(features), y = loop(n), x = loop(n);
+  const UOp from = reduction(channels), ky = reduction(3), kx = reduction(3);
+  const UOp iy = y + ky + -1, ix = x + kx + -1;
+  const UOp inside = (iy >= 0) & (iy < n) & (ix >= 0) & (ix < n);
+  const UOp image =
+      param(1, Access::Read, {size(images), size(channels), size(n), size(n)}, dtypes::i8);
+  const UOp weights =
+      param(2, Access::Constant, {size(features), size(channels), size(3), size(3)}, dtypes::i8);
+  const auto wide = [](const UOp& at) { return cast(load(at), dtypes::i32); };
+  const UOp product =
+      wide(place(image, {b, from, iy, ix}, inside)) * wide(place(weights, {to, from, ky, kx}));
+  const UOp out =
+      place(param(0, Access::Write, {size(images), size(features), size(n), size(n)}, dtypes::i32),
+            {b, to, y, x});
+  const UOp sum = reduce(Op::Add, std::vector<UOp>{product, from, ky, kx});
+  return kernel_of(over(put(out, sum), {b, to, y, x}));
+}
+
+// Tiles that do not divide the images begin the last one earlier: no region around them is told from that.
+TEST_F(Choose, RegionsHoldFewImagesWhateverDividesThem) {
+  for (const std::int64_t images : {480, 500, 509}) {
+    const UOp kernel = convolution_of_bytes(images, 12, 24, 14);
+    for (const int workers : {1, 2}) {
+      const Target target = fixed_target(workers);
+      const Schedule chosen = choose_schedule(kernel.node(), target);
+      double bytes = 0;
+      const UOp done = apply_schedule(kernel, chosen);
+      for (const Node* stage : toposort(done.node())) {
+        if (stage->op() != Op::Stage) continue;
+        auto held = static_cast<double>(stage->dtype().bytes());
+        for (const Node* range : stage->src().subspan(1))
+          held *= static_cast<double>(range->src(0)->hi());
+        bytes += held;
+      }
+      EXPECT_LE(bytes, static_cast<double>(target.scratch_bytes)) << to_string(chosen);
+    }
+  }
+}
+
 TEST_F(Choose, PaddingIsPutAroundImagesOnce) {
   const UOp kernel = convolution(8, 64, 32);
   const Schedule chosen = choose_schedule(kernel.node(), fixed_target());

@@ -76,13 +76,30 @@ int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const Ne
   return place;
 }
 
+// Whether trips of a loop of the output stand on both sides of the place, whose last tile begins earlier: where that is, is
+// no sum of what is around and what is inside, and a region would hold all that there is.
+bool is_between_shifted(const Nest& nest, const Option& option,
+                        const std::vector<OuterPiece>& outer, std::size_t at) {
+  for (std::size_t inside = at + 1; inside < outer.size(); ++inside) {
+    const std::size_t loop = outer[inside].loop;
+    if (nest.loops[loop].is_reduce || nest.loops[loop].size % in_registers(option, loop) == 0)
+      continue;
+    for (std::size_t around = 0; around <= at; ++around)
+      if (outer[around].loop == loop) return true;
+  }
+  return false;
+}
+
 // As far out as it takes no more than half of a first cache; of what outputs of other loops read as well, which
 // find it there again, of a second one.
-int region_place(const NestAccess& access, const NestPlan& plan, std::size_t a) {
+int region_place(const Nest& nest, const Option& option, const std::vector<OuterPiece>& outer,
+                 const NestPlan& plan, std::size_t a) {
+  const NestAccess& access = nest.accesses[a];
   const double most_bytes = access.window == Window::Own ? 16384 : 458752;
   for (int at = 0; at < plan.staged[a]; ++at)
-    if (staged_elements(access, plan, a, static_cast<std::size_t>(at) + 1) * access.bytes <=
-        most_bytes)
+    if (!is_between_shifted(nest, option, outer, static_cast<std::size_t>(at)) &&
+        staged_elements(access, plan, a, static_cast<std::size_t>(at) + 1) * access.bytes <=
+            most_bytes)
       return at;
   return plan.staged[a];
 }
@@ -166,7 +183,7 @@ NestPlan plan_of(const Nest& nest, const Option& option) {
     } else if (option.staged[a] != Staging::None) {
       plan.by_region[a] = option.staged[a] == Staging::Region;
       plan.staged[a] = stage_place(nest, outer, nest.accesses[a], option.staged[a]);
-      if (plan.by_region[a]) plan.staged[a] = region_place(nest.accesses[a], plan, a);
+      if (plan.by_region[a]) plan.staged[a] = region_place(nest, option, outer, plan, a);
     }
   return plan;
 }
