@@ -1,6 +1,7 @@
 // What the cost model decides on a machine that is the same everywhere.
 
 #include <weft/dev/codegen/choose.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include <algorithm>
