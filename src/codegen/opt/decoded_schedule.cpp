@@ -12,8 +12,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
-#include "kernel_loops.h"
 #include "nest_choice.h"
+#include "nest_of.h"
 
 namespace weft {
 namespace {
@@ -144,8 +144,8 @@ bool leaves_sums_alone(const Schedule& schedule) {
   });
 }
 
-// How many numbers are decoded in all trips, by the worker that does most: as often as the trips around the memory are others,
-// or in threads that each have their own.
+// How many numbers the worker that does most decodes. Memory is filled in each trip of the loops out to the last that its numbers
+// change with, and by each thread for itself.
 double numbers_in(const NestAccess& access, const NestPlan& plan, std::size_t a, int workers) {
   const auto at = static_cast<std::size_t>(plan.staged[a]);
   double fills = 1, trips = 1, threads = 1;

@@ -4,13 +4,12 @@
 #include <optional>
 
 #include "mma_schedule.h"
-#include "nest_of.h"
 
 namespace weft {
 
-// Of a kernel of this nest, which sums products of which one factor takes more than a read, as quantised weights do: with many
-// rows each of its numbers is computed once for all of them, in memory of the kernel's own, and not once for those that stand
-// in registers. `in_place` is the best schedule that decodes where it multiplies. Nothing where no such schedule is known.
+// Of a kernel with one sum, of products of which one factor is decoded of bytes, as quantised weights are: with many rows each of
+// its numbers is computed once for all of them, in memory of the kernel's own, and not once for those that stand in registers.
+// `in_place` is the best schedule that decodes where it multiplies. Nothing where no such schedule is known.
 std::optional<MmaSchedule> decoded_schedule(const Node* kernel, const Schedule& in_place,
                                             const Target& target);
 
