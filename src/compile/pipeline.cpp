@@ -25,6 +25,8 @@ constexpr Pass passes[] = {
      "tensors to loops: indices pushed through the graph down to memory"},
     {"simplify", simplify, Level::Any, Pass::Algebra,
      "integer algebra: index arithmetic in few ops"},
+    {"one_trip", one_trip, Level::Kernel, Pass::Lowering,
+     "what a loop repeats whose trips need each other: one trip"},
     {"same_sums", same_sums, Level::Kernel, Pass::Lowering,
      "reductions that differ in the names of their ranges alone become one"},
     // Before schedules: what is a choice between memories may be contiguous in each of them.
@@ -67,6 +69,7 @@ constexpr Pass passes[] = {
      "what copies write in turns to one store of all of it"},
     {"masked", masked, Level::Kernel, Pass::Lowering,
      "masked lanes that fill several registers to an access for each of them"},
+    {"all_trips", all_trips, Level::Kernel, Pass::Lowering, "the loop around one trip"},
     // After the algebra, which is about integers without width.
     {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
     // Before decompose, whose steps count on each rounding.

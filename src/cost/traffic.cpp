@@ -92,7 +92,8 @@ class Moving : Planned {
   // From one kernel to the next: who made it has left it there; what is constant, the call before has, in the last cache.
   bool stays(const CacheLevel& cache, const NestAccess& access) const {
     const bool may_stay =
-        !access.is_constant || (machine_.constants_stay && &cache == &machine_.levels.back());
+        !access.is_constant || machine_.repeats ||
+        (machine_.constants_stay && &cache == &machine_.levels.back());
     return may_stay && bytes_of(access) <= staying * cache.bytes;
   }
 
@@ -102,7 +103,8 @@ class Moving : Planned {
     const NestAccess& access = nest_.accesses[a];
     const double run = rows_together(access);
     if (!nest_.has_reduce() || access.is_write || lies_together(a) || run < scattered_run) return 0;
-    if (!access.is_constant && bytes_of(access) <= machine_.levels.back().bytes) return 0;
+    const bool is_near = !access.is_constant || machine_.repeats;
+    if (is_near && bytes_of(access) <= machine_.levels.back().bytes) return 0;
     return (started_after + all_started_after / rows_of(access).beside) * machine_.line / run;
   }
 

@@ -233,7 +233,7 @@ std::vector<Body> bodies(const CutGraph& graph, const CutGraph& other,
     const auto same = other.cut_of(cut.leaf.node());
     if (same && computes_alike(cut, other.cuts[*same]))
       result[i] = known[*same];
-    else
+    else if (cut.loop == nullptr)
       open.push_back(i);
   }
   open_up(graph, open, result);

@@ -4,12 +4,15 @@
 
 #include <fmt/core.h>
 #include <weft/dev/cost/places.h>
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/schedule/region.h>
 #include <weft/error.h>
+
+#include "step_loop.h"
 
 namespace weft {
 namespace {
@@ -97,7 +100,7 @@ class Cutter {
       : roots_(roots), profile_(profile) {
     std::vector<const Node*> all;
     for (const Root& root : roots) all.push_back(root.tensor.node());
-    nodes_ = toposort(all);
+    nodes_ = without_steps(all);
   }
 
   CutGraph run() {
@@ -117,6 +120,19 @@ class Cutter {
   }
 
  private:
+  // The nodes but those of the steps of loops, which are planned for themselves.
+  static std::vector<const Node*> without_steps(const std::vector<const Node*>& roots) {
+    std::vector<const Node*> all = toposort(roots);
+    if (std::ranges::none_of(all, [](auto node) { return node->op() == Op::Call; })) return all;
+    NodeMap<bool> is_outside;
+    for (const Node* node : nodes_below(roots, [](const Node* user) {
+           return user->op() == Op::Call ? user->src().subspan(1) : user->src();
+         }))
+      is_outside.set(node, true);
+    std::erase_if(all, [&](const Node* node) { return !is_outside.contains(node); });
+    return all;
+  }
+
   // By a node and by what it holds, up to cuts.
   struct Work {
     int ops = 0;
@@ -180,7 +196,7 @@ class Cutter {
       memory.is_written = true;
       ahead_.set(user->src(0), memory);
     }
-    if (user->op() == Op::Remat)
+    if (OpSet{Op::Remat, Op::Call}.contains(user->op()))
       for (const Node* source : user->src().subspan(1)) want_memory(source);
     // A factor is widened where it is read: its memory, if it gets any, is narrow.
     const bool passes_on = is_view(user) || (is_factor(user) && is_computed(user->src(0)));
@@ -233,7 +249,7 @@ class Cutter {
     Symbol device = node->op() == Op::Buffer ? node->arg<BufferArg>().device : Symbol();
     Work work = own_work(node);
     std::vector<UOp> src;
-    for (const Node* source : node->src()) {
+    for (const Node* source : node->op() == Op::Call ? node->src().subspan(1) : node->src()) {
       src.push_back(now(source));
       work.add(*work_.find(source));
       if (device == Symbol()) device = *device_.find(source);
@@ -252,7 +268,10 @@ class Cutter {
         device = node->arg<DeviceArg>().device;
         value = copied(node, src[0], device);
         break;
-      case Op::After: value = assigned(node, src); break;
+      case Op::After:
+        value = is_of_steps(node) ? made_by_steps(node, src[0]) : assigned(node, src);
+        break;
+      case Op::Call: value = called(node, src, device); break;
       case Op::GetTuple:
         value = src[0]->op() == Op::Tuple
                     ? src[0].src(static_cast<std::size_t>(node->arg<PositionArg>().at))
@@ -435,6 +454,29 @@ class Cutter {
     return leaf;
   }
 
+  static bool is_of_steps(const Node* after) {
+    return after->size() > 1 && after->src(1)->op() == Op::Call;
+  }
+
+  // What the steps are given gets memory. The value is the list of that.
+  UOp called(const Node* call, const std::vector<UOp>& given, Symbol device) {
+    std::vector<UOp> leaves;
+    for (std::size_t i = 0; i < given.size(); ++i)
+      leaves.push_back(in_memory(call->src(i + 1), given[i], device));
+    loops_.emplace(call, planned(UOp(call->src(0)), leaves, device, profile_));
+    return tuple(leaves);
+  }
+
+  UOp made_by_steps(const Node* after, const UOp& memory) {
+    const Node* call = after->src(1);
+    return add({.value = now(call),
+                .must = true,
+                .device = memory->arg<BufferArg>().device,
+                .origin = origin_of(after),
+                .before = memory,
+                .loop = loops_.at(call)});
+  }
+
   // In memory that no assignment overwrites.
   UOp apart(const Node* node, const UOp& value, Symbol device) {
     return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
@@ -482,6 +524,7 @@ class Cutter {
   NodeMap<Symbol> device_;
   std::unordered_map<const Node*, std::vector<UOp>> waiting_;  // nodes without memory: for what
   std::vector<UOp> waits_;                                     // of the node that is visited
+  std::unordered_map<const Node*, std::shared_ptr<const StepLoop>> loops_;  // by CALL
   CutGraph result_;
 };
 

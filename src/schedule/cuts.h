@@ -1,6 +1,7 @@
 // The tensor graph cut in pieces at every value that might get memory of its own.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -10,6 +11,8 @@
 #include <weft/dev/schedule/region.h>
 
 namespace weft {
+
+struct StepLoop;  // step_loop.h
 
 // A piece: a value, and the BUFFER that stands for it wherever it is used. Whether it gets memory is
 // open, unless it must.
@@ -26,11 +29,16 @@ struct Cut {
   StoreArg store = {};
   std::vector<UOp> waits = {};     // leaves of others that are to be there before
   std::size_t assignment = 0;      // its number among them
+  // An assignment that steps make: the value is the list of what these are given. One kernel makes all of a loop's.
+  std::shared_ptr<const StepLoop> loop = {};
   std::vector<bool> follows = {};  // which assignments it is made of, itself among them
 };
 
 // The BUFFERs that its value and its place are made of.
 std::vector<const Node*> leaves_of(const Cut& cut);
+
+// Whether the value is none that a kernel with others could compute.
+inline bool is_by_itself(const Cut& cut) { return cut.is_copy || cut.loop != nullptr; }
 
 // What a copy copies.
 Region copied_from(const Cut& copy);

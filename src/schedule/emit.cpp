@@ -12,6 +12,7 @@
 #include <weft/error.h>
 
 #include "reshape.h"
+#include "step_loop.h"
 #include "steps.h"
 
 namespace weft {
@@ -108,6 +109,8 @@ class Emitter {
       const Cut& first = graph_.cuts[kernel.outputs[0]];
       if (first.is_copy)
         emit_copy(kernel);
+      else if (first.loop != nullptr)
+        emit_loop(first);
       else if (elements(written_by(first)->dims()) > 0)
         emit(kernel);
     }
@@ -156,6 +159,12 @@ class Emitter {
                            .offset = from.offset,
                            .work = kernel.work,
                            .origins = origins_of(kernel.outputs)});
+  }
+
+  void emit_loop(const Cut& cut) {
+    std::vector<std::uint32_t> given;
+    for (const Node* leaf : cut.value->src()) given.push_back(slot_of(leaf));
+    plan_.steps.push_back(step_of(*cut.loop, given, plan_));
   }
 
   ComputedLeaves computed_leaves() const {

@@ -44,10 +44,7 @@ class Fuser {
         if (const auto by = graph.overwritten_by(leaf); by && *by != i)
           readers_of_overwritten_[leaf->arg<BufferArg>().id.value].push_back(i);
       }
-    for (std::size_t i = 0; i < graph.cuts.size(); ++i)
-      if (graph.cuts[i].is_copy)
-        if (const auto source = graph.cut_of(copied_from(graph.cuts[i]).buffer))
-          readers_[*source].emplace_back(i, nullptr);
+    for (std::size_t i = 0; i < graph.cuts.size(); ++i) read_by_itself(i);
     find_followers();
     for (std::size_t i = 0; i < graph.cuts.size(); ++i)
       for (const UOp& leaf : graph.cuts[i].waits)
@@ -69,6 +66,17 @@ class Fuser {
   }
   const Node* leaf(std::size_t cut) const { return graph_.cuts[cut].leaf.node(); }
 
+  // What a copy copies, and what steps are given.
+  void read_by_itself(std::size_t reader) {
+    const Cut& cut = graph_.cuts[reader];
+    if (!is_by_itself(cut)) return;
+    for (const Node* read : leaves_of(cut)) {
+      if (const auto source = graph_.cut_of(read)) readers_[*source].emplace_back(reader, nullptr);
+      if (const auto by = graph_.overwritten_by(read); by && *by != reader)
+        readers_of_overwritten_[read->arg<BufferArg>().id.value].push_back(reader);
+    }
+  }
+
   void place(std::size_t cut) {
     std::set<std::size_t> users;
     for (const auto& [reader, reading] : readers_[cut])
@@ -77,12 +85,25 @@ class Fuser {
     Instance root = nests_.root(bodies_[cut], kernels_.size());
     Workload alone = estimator_.alone(cut, root);
     if (!graph_.cuts[cut].must && !users.empty() && fit_in(users, cut, alone, root)) return;
+    if (is_of_known_loop(cut, root)) return;
     const std::size_t kernel = kernels_.size();
     instances_[cut] = {std::move(root)};
     taken_by_.push_back(kernel);
     kernels_.push_back(std::move(alone));
     furthest_.push_back(cut);
     update_furthest(kernel);
+  }
+
+  // The kernel that makes the others of its loop makes it as well.
+  bool is_of_known_loop(std::size_t cut, Instance& root) {
+    if (graph_.cuts[cut].loop == nullptr) return false;
+    const auto [known, is_new] = of_loops_.emplace(graph_.cuts[cut].loop.get(), kernels_.size());
+    if (is_new) return false;
+    root.kernel = known->second;
+    instances_[cut] = {std::move(root)};
+    kernels_[known->second].outputs.push_back(cut);
+    update_furthest(known->second);
+    return true;
   }
 
   // Where each kernel needs the cut; one too many where there are too many.
@@ -237,7 +258,7 @@ class Fuser {
   std::optional<Offer> offer_in(std::size_t user, std::size_t cut, std::vector<Instance> places,
                                 bool may_stage) {
     const Workload& kernel = kernels_[user];
-    if (kernel.outputs.empty() || graph_.cuts[kernel.outputs[0]].is_copy) return {};
+    if (kernel.outputs.empty() || is_by_itself(graph_.cuts[kernel.outputs[0]])) return {};
     if (places.empty() || breaks_order(kernel, cut, places)) return {};
     std::optional<Offer> best;
     const auto consider = [&](Offer offer) {
@@ -317,7 +338,7 @@ class Fuser {
 
   bool merge(std::size_t kernel, std::size_t into) {
     const Cut &a = first_output(kernel), &b = first_output(into);
-    if (a.is_copy || b.is_copy || a.device != b.device) return false;
+    if (is_by_itself(a) || is_by_itself(b) || a.device != b.device) return false;
     for (std::size_t number : {kernel, into})
       for (std::size_t cut : kernels_[number].outputs)
         if (!graph_.cuts[cut].place.is_null()) return false;
@@ -502,6 +523,7 @@ class Fuser {
   // By kernel: the one it was merged into, or itself; and the last cut that is made by it or by a
   // kernel that it needs, so that nobody whose last cut comes before can need it.
   std::vector<std::size_t> taken_by_, furthest_;
+  std::unordered_map<const StepLoop*, std::size_t> of_loops_;  // the kernel
   Fusion result_;
 };
 

@@ -21,6 +21,7 @@
 #include "needed.h"
 #include "orders.h"
 #include "parted_sums.h"
+#include "rolled.h"
 #include "shard_rules.h"
 #include "split_sums.h"
 #include "stages_apart.h"
@@ -201,7 +202,7 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   for (const Root& root : roots)
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
   const Simplified tensors = simplified(roots);
-  const Fused kernels = fused(cut(tensors.parts, profile), profile);
+  const Fused kernels = fused(cut(rolled(tensors.parts), profile), profile);
   Plan plan;
   emit(kernels.graph, kernels.fusion, plan);
   plan.roots = tensors.joined(plan.roots);

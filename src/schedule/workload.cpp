@@ -5,6 +5,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/schedule/region.h>
 
+#include "step_loop.h"
+
 namespace weft {
 namespace {
 
@@ -265,6 +267,10 @@ Workload Estimator::alone(std::size_t cut, const Instance& root) const {
   kernel.output_bytes = bytes_of(piece.place.is_null() ? piece.leaf : piece.place);
   if (piece.is_copy) {
     kernel.inputs[copied_from(piece).buffer] = bytes_of(piece.value);
+    add_waits(kernel, piece);
+  } else if (piece.loop != nullptr) {
+    for (const Node* given : piece.value->src()) kernel.inputs[given] = bytes_of(UOp(given));
+    kernel.flops = kernel.effort = kernel.longest = piece.loop->work().flops;
     add_waits(kernel, piece);
   } else {
     add_inline(kernel, cut, {root});

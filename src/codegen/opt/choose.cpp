@@ -12,6 +12,7 @@
 #include <string>
 
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/repeated.h>
 #include <weft/settings.h>
 
 #include "batch.h"
@@ -200,7 +201,7 @@ class Several {
 };
 
 // Up to `most` that differ.
-Schedules best_schedules(const Node* kernel, const Target& target, std::size_t most) {
+Schedules best_for_one_trip(const Node* kernel, const Target& target, std::size_t most) {
   if (!std::ranges::all_of(toposort(kernel), is_open)) return {{{}}, {}};
   if (auto schedule = scan_schedule(kernel, target)) return {{std::move(*schedule)}, {}};
   if (target.vector_bytes == 0)
@@ -225,6 +226,18 @@ Schedules best_schedules(const Node* kernel, const Target& target, std::size_t m
   };
   take(decoded_schedule(kernel, schedules.best[0], target));
   take(mma_schedule(kernel, target));
+  return schedules;
+}
+
+// Where trips need each other, threads would have to wait for each other after each.
+Schedules best_schedules(const Node* kernel, const Target& target, std::size_t most) {
+  const Node* trip = trip_in(kernel);
+  if (trip == nullptr) return best_for_one_trip(kernel, target, most);
+  Target alone = target;
+  alone.machine.workers = 1;
+  alone.machine.repeats = true;
+  Schedules schedules = best_for_one_trip(kernel, alone, most);
+  if (schedules.seconds) *schedules.seconds *= static_cast<double>(trip->hi() + 1);
   return schedules;
 }
 

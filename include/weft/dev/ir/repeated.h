@@ -1,0 +1,18 @@
+// Kernels that do the same again and again, where each time needs the one before: SINK(END(END(...) ..., RANGE)).
+#pragma once
+
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+// The RANGE around everything that such a kernel does; null for others.
+const Node* loop_around(const Node* kernel);
+
+// What it does in one trip: the number of the trip is a VARIABLE.
+UOp one_trip(const UOp& kernel);
+// That VARIABLE of a kernel; null where there is none.
+const Node* trip_in(const Node* kernel);
+// The kernel that does all trips, made of one that does one.
+UOp all_trips(const UOp& kernel);
+
+}  // namespace weft

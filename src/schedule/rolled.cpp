@@ -1,0 +1,611 @@
+#include "rolled.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <set>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+#include "chains.h"
+#include "cuts.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t least_steps = 8;
+constexpr int most_loops = 64;
+// Of what others read of all steps.
+constexpr double most_bytes = 64 << 20;
+
+constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+
+// What a step may compute, or look at in another way.
+bool is_of_step(const Node* node) {
+  return is_elementwise(node->op()) || is_movement(node) ||
+         OpSet{Op::Reduce, Op::Contiguous, Op::Load, Op::Index}.contains(node->op());
+}
+
+bool has_known_sizes(const Node* node) {
+  return std::ranges::all_of(node->dims(), [](auto size) { return size->is_const(); });
+}
+
+Sizes in_rows(const UOp& rows, const Node* like) {
+  Sizes sizes{rows};
+  for (const Node* size : like->dims()) sizes.emplace_back(size);
+  return sizes;
+}
+
+// Rows of memory along its first axis.
+UOp rows_of(const UOp& memory, const UOp& first, std::int64_t count) {
+  Sizes start(memory->dims().size(), const_int(0)), sizes = sizes_of(memory);
+  start[0] = first;
+  sizes[0] = const_int(count);
+  return shrink(memory, start, sizes);
+}
+
+Sizes sizes_like(const Node* node) { return sizes_of(UOp(node)); }
+
+// What is joined along an axis: the halves of Tensor::cat.
+struct Join {
+  std::size_t axis = 0;
+  std::vector<const Node*> parts;
+};
+
+class JoinedHalves {
+ public:
+  static Join of(const Node* node) {
+    Join join;
+    if (!add(node, join, true)) join.parts.clear();
+    return join;
+  }
+
+ private:
+  // Sizes that are 0 but along one axis.
+  static std::optional<std::size_t> only_axis(const Node* sizes) {
+    std::optional<std::size_t> axis;
+    for (std::size_t i = 0; i < sizes->size(); ++i) {
+      if (sizes->src(i)->is_const_int(0)) continue;
+      if (axis) return std::nullopt;
+      axis = i;
+    }
+    return axis;
+  }
+
+  static bool is_true(const Node* node) {
+    while (is_movement(node) && node->op() != Op::Pad) node = node->src(0);
+    return node->is_const_int(1);
+  }
+
+  static bool add(const Node* node, Join& join, bool is_first) {
+    const auto is_pad = [&](std::size_t i) { return node->src(i)->op() == Op::Pad; };
+    if (node->op() != Op::Where || !is_pad(0) || !is_pad(1) || !is_pad(2)) {
+      if (!is_first) join.parts.push_back(node);
+      return !is_first;
+    }
+    const Node *mask = node->src(0), *front = node->src(1), *back = node->src(2);
+    const auto behind = only_axis(front->src(2)), before = only_axis(back->src(1));
+    const auto is_none = [](const Node* sizes) {
+      return std::ranges::all_of(sizes->src(), [](auto size) { return size->is_const_int(0); });
+    };
+    const bool fits = behind && behind == before && is_none(front->src(1)) &&
+                      is_none(back->src(2)) && is_true(mask->src(0)) &&
+                      mask->src(1) == front->src(1) && mask->src(2) == front->src(2) &&
+                      back->src(1)->src(*before) == front->src(0)->dims()[*before];
+    if (!fits || (!is_first && join.axis != *behind)) {
+      if (!is_first) join.parts.push_back(node);
+      return !is_first;
+    }
+    join.axis = *behind;
+    return add(front->src(0), join, false) && add(back->src(0), join, false);
+  }
+};
+
+struct Member {
+  std::size_t chain, index;
+};
+
+class Roller {
+ public:
+  Roller(const std::vector<Root>& roots, std::vector<Chain> chains)
+      : roots_(roots), chains_(std::move(chains)), last_(chains_.size(), unknown) {
+    for (std::size_t c = 0; c < chains_.size(); ++c)
+      for (std::size_t i = 0; i < chains_[c].nodes.size(); ++i)
+        member_.insert(chains_[c].nodes[i], Member{c, i});
+    is_valid_.assign(chains_.size(), true);
+  }
+
+  // Null tensors where it cannot be.
+  std::vector<Root> run() {
+    drop_incomplete();
+    const bool x = getenv("WEFT_X");
+    if (x) for (std::size_t c = 0; c < chains_.size(); ++c) fprintf(stderr, "chain %zu: %s x %zu alike %zu moving %d valid %d\n", c, std::string(info(node(c,0)->op()).name).c_str(), chains_[c].nodes.size(), chains_[c].alike, chains_[c].is_moving, (int)is_valid_[c]);
+    if (!find_edges()) { if (x) fprintf(stderr, "no state\n"); return {}; }
+    const bool n = number_steps();
+    if (x) for (std::size_t c = 0; c < chains_.size(); ++c) if (is_valid_[c]) fprintf(stderr, "chain %zu: %s last %ld\n", c, std::string(info(node(c,0)->op()).name).c_str(), last_[c]);
+    if (!n) return {};
+    if (!find_stretch()) { if (x) fprintf(stderr, "no stretch %ld %ld\n", from_, to_); return {}; }
+    if (!find_template()) { if (x) fprintf(stderr, "no template %ld %ld\n", from_, to_); return {}; }
+    if (!find_outputs()) { if (x) fprintf(stderr, "no outputs %ld %ld\n", from_, to_); return {}; }
+    return built();
+  }
+
+ private:
+  struct Edge {
+    std::size_t user, source, index;  // of what the user's last takes of the source's
+  };
+
+  const Node* node(std::size_t chain, std::size_t index) const {
+    return chains_[chain].nodes[index];
+  }
+  // Whether that source of a node is another in each step: of a chain, like the node.
+  bool changes(const Member& user, std::size_t source) const {
+    const bool is_last = user.index + 1 < chains_[user.chain].alike;
+    const std::size_t other = is_last ? user.index + 1 : user.index - 1;
+    const auto found = member(node(user.chain, user.index)->src(source));
+    if (!found || found->index + other < user.index) return false;
+    const std::size_t at = found->index + other - user.index;
+    return at < chains_[found->chain].nodes.size() &&
+           takes(node(user.chain, other), source, node(found->chain, at));
+  }
+  bool changes(std::size_t chain, std::size_t source) const { return changes({chain, 0}, source); }
+
+  // The sources of what commutes have no order.
+  static bool takes(const Node* user, std::size_t place, const Node* source) {
+    if (!has(user->op(), OpFlag::Commutes)) return user->src(place) == source;
+    return std::ranges::find(user->src(), source) != user->src().end();
+  }
+  std::optional<Member> member(const Node* node) const {
+    const Member* found = member_.find(node);
+    return found != nullptr && is_valid_[found->chain] ? std::optional(*found) : std::nullopt;
+  }
+  std::int64_t step(const Member& of) const {
+    return last_[of.chain] - static_cast<std::int64_t>(of.index);
+  }
+  std::int64_t alike(std::size_t chain) const {
+    return static_cast<std::int64_t>(chains_[chain].alike);
+  }
+
+  // A chain is made of others all along.
+  bool is_complete(std::size_t c) const {
+    const Chain& chain = chains_[c];
+    if (chain.is_moving) return true;
+    const Node* last = chain.nodes[0];
+    if (!is_of_step(last) || !has_known_sizes(last)) return false;
+    if (last->op() == Op::Index && changes(c, 0)) return false;
+    for (std::size_t i = 0; i < last->size(); ++i)
+      if (!changes(c, i) && !takes(node(c, 1), i, last->src(i))) return false;
+    return true;
+  }
+
+  void drop_incomplete() {
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (std::size_t c = 0; c < chains_.size(); ++c)
+        if (is_valid_[c] && !is_complete(c)) is_valid_[c] = is_done = false;
+    }
+  }
+
+  bool find_edges() {
+    bool has_state = false;
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      if (!is_valid_[c]) continue;
+      has_state = has_state || chains_[c].begins_otherwise();
+      if (chains_[c].is_moving) continue;
+      for (std::size_t i = 0; i < node(c, 0)->size(); ++i) {
+        if (!changes(c, i)) continue;
+        const Member source = *member(node(c, 0)->src(i));
+        edges_.push_back({c, source.chain, source.index});
+      }
+    }
+    return has_state;
+  }
+
+  // What begins otherwise is what the first step is given: step 0. Everything else belongs to the step of those that
+  // use it, the earliest, or of what it is made of, if nobody does.
+  bool number_steps() {
+    std::vector<bool> is_given(chains_.size());
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      is_given[c] = is_valid_[c] && chains_[c].begins_otherwise();
+      if (is_given[c]) last_[c] = static_cast<std::int64_t>(chains_[c].nodes.size()) - 1;
+    }
+    const auto pull = [&] {
+      for (std::size_t round = 0; round <= chains_.size(); ++round) {
+        bool is_done = true;
+        for (const Edge& edge : edges_) {
+          if (last_[edge.user] == unknown || is_given[edge.source]) continue;
+          const std::int64_t most = last_[edge.user] + static_cast<std::int64_t>(edge.index);
+          if (last_[edge.source] <= most) continue;
+          last_[edge.source] = most;
+          is_done = false;
+        }
+        if (is_done) return true;
+      }
+      return false;
+    };
+    if (!pull()) return false;
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (std::size_t c = 0; c < chains_.size(); ++c) {
+        if (!is_valid_[c] || last_[c] != unknown || chains_[c].is_moving) continue;
+        std::int64_t least = std::numeric_limits<std::int64_t>::min();
+        for (const Edge& edge : edges_)
+          if (edge.user == c && !chains_[edge.source].is_moving)
+            least = last_[edge.source] == unknown
+                        ? unknown
+                        : std::max(least, last_[edge.source] - static_cast<std::int64_t>(edge.index));
+        if (least == unknown || least == std::numeric_limits<std::int64_t>::min()) continue;
+        last_[c] = least;
+        is_done = false;
+      }
+    }
+    return pull() && std::ranges::all_of(edges_, [&](const Edge& edge) {
+             const std::int64_t apart = steps_apart(edge);
+             return last_[edge.user] == unknown || chains_[edge.source].is_moving ||
+                    apart == 0 || apart == 1;
+           });
+  }
+
+  std::int64_t steps_apart(const Edge& edge) const {
+    return last_[edge.user] - (last_[edge.source] - static_cast<std::int64_t>(edge.index));
+  }
+
+  // The steps that all have what the state is made of.
+  bool find_stretch() {
+    std::vector<bool> is_needed(chains_.size());
+    for (std::size_t c = 0; c < chains_.size(); ++c)
+      is_needed[c] = is_valid_[c] && chains_[c].begins_otherwise();
+    for (bool is_done = false; !is_done;) {
+      is_done = true;
+      for (const Edge& edge : edges_) {
+        if (!is_needed[edge.user] || is_needed[edge.source]) continue;
+        is_needed[edge.source] = true;
+        is_done = false;
+      }
+    }
+    to_ = unknown;
+    from_ = 0;
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      if (!is_needed[c]) continue;
+      if (last_[c] == unknown) return false;
+      to_ = std::min(to_, last_[c]);
+      from_ = std::max(from_, last_[c] - alike(c));
+    }
+    for (const Edge& edge : edges_)
+      if (is_needed[edge.user] && !chains_[edge.source].begins_otherwise() &&
+          steps_apart(edge) > 0)
+        from_ = std::max(from_, last_[edge.source] - alike(edge.source) + steps_apart(edge));
+    return to_ != unknown && to_ - from_ >= least_steps;
+  }
+
+  bool is_covered(std::size_t chain) const {
+    return is_valid_[chain] && last_[chain] != unknown && last_[chain] >= to_ &&
+           last_[chain] - alike(chain) <= from_;
+  }
+
+  // --- One step --------------------------------------------------------------------------------
+
+  // What the last step makes: everything that is handed on, and what that is made of.
+  bool find_template() {
+    for (std::size_t c = 0; c < chains_.size(); ++c)
+      if (is_valid_[c] && chains_[c].begins_otherwise() && !want(c)) return false;
+    return true;
+  }
+
+  // The chain gets memory, a row for each step.
+  bool want(std::size_t chain) {
+    if (std::ranges::find(kept_, chain) != kept_.end()) return true;
+    if (!is_covered(chain)) return false;
+    kept_.push_back(chain);
+    return visit({chain, static_cast<std::size_t>(last_[chain] - to_)}, false);
+  }
+
+  bool visit(const Member& at, bool is_handed_on) {
+    const Node* made = node(at.chain, at.index);
+    if (!(is_handed_on ? handed_on_ : visited_).insert(made).second) return true;
+    const Chain& chain = chains_[at.chain];
+    if (chain.is_moving)
+      return at.index + static_cast<std::size_t>(trips()) <= chain.nodes.size() &&
+             visit_shared(made->src(0));
+    const std::int64_t apart = to_ - step(at);
+    if (apart != (is_handed_on ? 1 : 0) || !is_covered(at.chain)) return false;
+    if (is_handed_on && is_state(at))
+      return last_[at.chain] - from_ < std::ssize(chain.nodes) && want(at.chain);
+    for (std::size_t i = 0; i < made->size(); ++i) {
+      const Node* source = made->src(i);
+      if (!changes(at, i)) {
+        if (!visit_shared(source)) return false;
+        continue;
+      }
+      const Member below = *member(source);
+      if (!visit(below, to_ != step(below))) return false;
+    }
+    return true;
+  }
+
+  // What a step hands on, and not only another view of it.
+  bool is_state(const Member& at) const {
+    return !is_movement(node(at.chain, at.index)) || chains_[at.chain].begins_otherwise();
+  }
+
+  // What all steps take: memory, and what is computed of memory.
+  bool visit_shared(const Node* shared) {
+    while (is_movement(shared)) shared = shared->src(0);
+    if (is_of_no_memory(shared)) return true;
+    if (!has_known_sizes(shared) || shared->op() == Op::Variable || shared->dtype().is_void() ||
+        shared->op() == Op::Counter)
+      return false;
+    if (std::ranges::find(inputs_, shared) == inputs_.end()) inputs_.push_back(shared);
+    return true;
+  }
+
+  bool is_of_no_memory(const Node* node) const {
+    for (const Node* below : toposort(node))
+      if (!OpSet{Op::Const, Op::Range, Op::Stage, Op::Tuple}.contains(below->op()) &&
+          !is_movement(below) && !is_elementwise(below->op()))
+        return false;
+    return true;
+  }
+
+  // --- What others read of it ------------------------------------------------------------------
+
+  // Memory of a step that others read: of a chain with memory, in the stretch.
+  std::optional<Member> kept_member(const Node* node) const {
+    const auto found = member(node);
+    if (!found || !is_covered(found->chain) || chains_[found->chain].is_moving ||
+        is_movement(node) || step(*found) <= from_ || step(*found) > to_)
+      return std::nullopt;
+    return found;
+  }
+
+  // What is joined of consecutive steps of one chain: that of the first, and in which order.
+  struct Rows {
+    Member first;
+    std::size_t count;
+    std::int64_t way;
+    std::size_t axis;
+    const Node* part;
+  };
+
+  std::optional<Rows> rows_joined(const Node* node) const {
+    if (node->op() != Op::Where) return std::nullopt;
+    const Join join = JoinedHalves::of(node);
+    if (join.parts.size() < 2) return std::nullopt;
+    std::optional<Rows> rows;
+    for (std::size_t i = 0; i < join.parts.size(); ++i) {
+      const Node* part = join.parts[i];
+      if (part->shape() != join.parts[0]->shape()) return std::nullopt;
+      while (part->op() == Op::Reshape) part = part->src(0);
+      const auto at = kept_member(part);
+      if (!at) return std::nullopt;
+      if (i == 0) {
+        rows = Rows{*at, join.parts.size(), 1, join.axis, join.parts[0]};
+        continue;
+      }
+      if (i == 1) rows->way = step(*at) - step(rows->first);
+      if (at->chain != rows->first.chain || std::abs(rows->way) != 1 ||
+          step(*at) != step(rows->first) + rows->way * static_cast<std::int64_t>(i))
+        return std::nullopt;
+    }
+    return rows;
+  }
+
+  bool find_outputs() {
+    std::vector<const Node*> open;
+    for (const Root& root : roots_) open.push_back(root.tensor.node());
+    if (!look_at_users(open)) return false;
+    // What it takes must not be made of what it makes.
+    for (std::size_t seen = 0; seen < inputs_.size() + kept_.size();) {
+      seen = inputs_.size() + kept_.size();
+      std::vector<const Node*> taken = inputs_;
+      for (std::size_t chain : kept_)
+        if (is_handed_on(chain)) taken.push_back(first_given(chain));
+      const std::size_t before = outputs_.size();
+      if (!look_at_users(taken) || outputs_.size() != before || takes_what_it_makes(taken))
+        return false;
+    }
+    double bytes = 0;
+    for (std::size_t chain : kept_)
+      if (is_read_all_along(chain))
+        bytes += static_cast<double>(to_ - from_) * elements(node(chain, 0)->dims()) *
+                 static_cast<double>(node(chain, 0)->dtype().bytes());
+    return !outputs_.empty() && bytes <= most_bytes;
+  }
+
+  bool takes_what_it_makes(const std::vector<const Node*>& taken) const {
+    return std::ranges::any_of(toposort(taken),
+                               [&](const Node* node) { return outputs_.contains(node); });
+  }
+
+  bool look_at_users(std::vector<const Node*> open) {
+    while (!open.empty()) {
+      const Node* node = open.back();
+      open.pop_back();
+      if (!outside_.insert(node, true)) continue;
+      if (const auto rows = rows_joined(node)) {
+        joins_.emplace(node, *rows);
+        read_all_along_.insert(rows->first.chain);
+        outputs_.insert(node);
+        if (!want(rows->first.chain)) return false;
+        continue;
+      }
+      if (const auto at = kept_member(node)) {
+        if (step(*at) != to_) read_all_along_.insert(at->chain);
+        singles_.emplace(node, *at);
+        outputs_.insert(node);
+        if (!want(at->chain)) return false;
+        continue;
+      }
+      open.insert(open.end(), node->src().begin(), node->src().end());
+    }
+    return true;
+  }
+
+  // --- The loop --------------------------------------------------------------------------------
+
+  bool is_handed_on(std::size_t chain) const {
+    return std::ranges::any_of(handed_on_, [&](const Node* node) {
+      return member(node)->chain == chain && is_state(*member(node));
+    });
+  }
+  bool is_read_all_along(std::size_t chain) const { return read_all_along_.contains(chain); }
+  const Node* first_given(std::size_t chain) const {
+    return node(chain, static_cast<std::size_t>(last_[chain] - from_));
+  }
+  std::int64_t trips() const { return to_ - from_; }
+
+  UOp row(std::size_t chain, const UOp& trip) const {
+    return is_read_all_along(chain) ? trip : trip % 2;
+  }
+
+  Symbol device() const {
+    for (const Node* input : inputs_)
+      for (const Node* below : toposort(input))
+        if (below->op() == Op::Buffer && !below->arg<BufferArg>().device.empty())
+          return below->arg<BufferArg>().device;
+    return roots_[0].device;
+  }
+
+  UOp memory_for(std::size_t chain) const {
+    const Node* like = node(chain, 0);
+    BufferArg arg;
+    arg.id = fresh_id();
+    arg.device = device();
+    const std::int64_t rows = is_read_all_along(chain) ? trips() + 1 : 2;
+    return make(Op::Buffer, in_rows(const_int(rows), like), like->dtype(), arg);
+  }
+
+  static UOp param_like(const UOp& value, std::size_t slot) {
+    return make(Op::Param, sizes_of(value), value->dtype(),
+                ParamArg{static_cast<std::int32_t>(slot), Access::Read, 0});
+  }
+
+  std::vector<Root> built() {
+    std::vector<UOp> arguments, params;
+    for (std::size_t chain : kept_) arguments.push_back(begun(chain));
+    for (const Node* input : inputs_) arguments.emplace_back(input);
+    for (std::size_t i = 0; i < arguments.size(); ++i) params.push_back(param_like(arguments[i], i));
+    std::vector<UOp> call{one_step(params)};
+    call.insert(call.end(), arguments.begin(), arguments.end());
+    const UOp loop = make(Op::Call, call, dtypes::void_, CallArg{fresh_id(), Symbol("steps"), false});
+    std::map<std::size_t, UOp> made;
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      made.emplace(kept_[i], make(Op::After, {arguments[i], loop}));
+    Substitution by;
+    for (const auto& [node, at] : singles_) by.emplace(node, row_of(made.at(at.chain), at));
+    for (const auto& [node, rows] : joins_) by.emplace(node, joined(made.at(rows.first.chain), rows));
+    std::vector<Root> result = roots_;
+    for (Root& root : result) root.tensor = substitute(root.tensor, by);
+    return result;
+  }
+
+  // The memory of a chain, with what the first step is given.
+  UOp begun(std::size_t chain) const {
+    const UOp memory = memory_for(chain);
+    if (!is_handed_on(chain)) return memory;
+    const UOp place = rows_of(memory, const_int(0), 1);
+    const UOp value = reshape(UOp(first_given(chain)), sizes_of(place));
+    return make(Op::After, {memory, make(Op::Store, {place, value}, {}, StoreArg{})});
+  }
+
+  UOp one_step(const std::vector<UOp>& params) const {
+    const UOp trip = range(const_int(trips()), fresh_id().value);
+    Substitution by;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      by.emplace(inputs_[i], params[kept_.size() + i]);
+    for (const auto* nodes : {&visited_, &handed_on_})
+      for (const Node* node : *nodes) {
+        const Member at = *member(node);
+        if (chains_[at.chain].is_moving) by.emplace(node, moving_part(node, at, trip, by));
+      }
+    for (const Node* node : handed_on_) {
+      const std::size_t chain = member(node)->chain;
+      if (chains_[chain].is_moving || !is_state(*member(node))) continue;
+      const UOp& memory = params[place_of(chain)];
+      by.emplace(node, reshape(rows_of(memory, row(chain, trip), 1), sizes_like(node)));
+    }
+    std::vector<UOp> stores;
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      const std::size_t chain = kept_[i];
+      const Node* made = node(chain, static_cast<std::size_t>(last_[chain] - to_));
+      const UOp place = rows_of(params[i], row(chain, trip + 1), 1);
+      const UOp value = reshape(substitute(UOp(made), by), sizes_of(place));
+      stores.push_back(make(Op::Store, {place, value}, {}, StoreArg{}));
+    }
+    return make(Op::End, {tuple(stores), trip});
+  }
+
+  std::size_t place_of(std::size_t chain) const {
+    return static_cast<std::size_t>(std::ranges::find(kept_, chain) - kept_.begin());
+  }
+
+  // In trip t it is as far from where it is in the last as there are trips between.
+  UOp moving_part(const Node* part, const Member& at, const UOp& trip, const Substitution& by) const {
+    Sizes start;
+    for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {
+      const std::int64_t further = chains_[at.chain].further[axis];
+      const std::int64_t last = part->src(1)->src(axis)->lo();
+      const std::int64_t first = last - further * (trips() - 1);
+      start.push_back(further == 0 ? const_int(last) : trip * further + first);
+    }
+    return shrink(substitute(UOp(part->src(0)), by), start, sizes_like(part));
+  }
+
+  UOp row_of(const UOp& memory, const Member& at) const {
+    const std::int64_t trip = step(at) - from_;
+    const UOp first = const_int(is_read_all_along(at.chain) ? trip : trip % 2);
+    return reshape(rows_of(memory, first, 1), sizes_like(node(at.chain, at.index)));
+  }
+
+  UOp joined(const UOp& memory, const Rows& rows) const {
+    const auto count = static_cast<std::int64_t>(rows.count);
+    const std::int64_t begin = step(rows.first) - from_;
+    const std::int64_t first = rows.way > 0 ? begin : begin - count + 1;
+    UOp all = rows_of(memory, const_int(first), count);
+    if (rows.way < 0) all = flip(all, {0});
+    all = reshape(all, in_rows(const_int(count), rows.part));
+    Axes axes;
+    const auto ndim = static_cast<std::int64_t>(rows.part->dims().size());
+    const auto axis = static_cast<std::int64_t>(rows.axis);
+    for (std::int64_t i = 1; i <= axis; ++i) axes.push_back(i);
+    axes.push_back(0);
+    for (std::int64_t i = axis + 1; i <= ndim; ++i) axes.push_back(i);
+    Sizes sizes = sizes_like(rows.part);
+    sizes[rows.axis] = const_int(count * rows.part->dims()[rows.axis]->lo());
+    return reshape(permute(all, axes), sizes);
+  }
+
+  const std::vector<Root>& roots_;
+  std::vector<Chain> chains_;
+  NodeMap<Member> member_;
+  std::vector<bool> is_valid_;
+  std::vector<Edge> edges_;
+  std::vector<std::int64_t> last_;      // by chain: the step of its last; unknown where nobody needs it
+  std::int64_t from_ = 0, to_ = 0;      // the steps behind the first of these up to the second
+  std::vector<std::size_t> kept_;       // chains with memory
+  std::vector<const Node*> inputs_;
+  std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
+  NodeMap<bool> outside_;
+  std::set<const Node*> outputs_;
+  std::set<std::size_t> read_all_along_;
+  std::map<const Node*, Rows> joins_;
+  std::map<const Node*, Member> singles_;
+};
+
+}  // namespace
+
+std::vector<Root> rolled(std::vector<Root> roots) {
+  for (int i = 0; i < most_loops; ++i) {
+    std::vector<UOp> tensors;
+    for (const Root& root : roots) tensors.push_back(root.tensor);
+    std::vector<Chain> chains = chains_of(tensors, least_steps);
+    if (chains.empty()) break;
+    std::vector<Root> next = Roller(roots, std::move(chains)).run();
+    if (next.empty()) break;
+    roots = std::move(next);
+  }
+  return roots;
+}
+
+}  // namespace weft
