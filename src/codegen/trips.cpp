@@ -14,8 +14,7 @@ std::vector<UOp> one_trip(const std::vector<UOp>& roots, const RewriteOptions&) 
 
 std::vector<UOp> all_trips(const std::vector<UOp>& roots, const RewriteOptions&) {
   std::vector<UOp> results;
-  for (const UOp& root : roots)
-    results.push_back(root->op() == Op::Sink ? all_trips(root) : root);
+  for (const UOp& root : roots) results.push_back(root->op() == Op::Sink ? all_trips(root) : root);
   return results;
 }
 

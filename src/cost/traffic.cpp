@@ -91,9 +91,8 @@ class Moving : Planned {
 
   // From one kernel to the next: who made it has left it there; what is constant, the call before has, in the last cache.
   bool stays(const CacheLevel& cache, const NestAccess& access) const {
-    const bool may_stay =
-        !access.is_constant || machine_.repeats ||
-        (machine_.constants_stay && &cache == &machine_.levels.back());
+    const bool may_stay = !access.is_constant || machine_.repeats ||
+                          (machine_.constants_stay && &cache == &machine_.levels.back());
     return may_stay && bytes_of(access) <= staying * cache.bytes;
   }
 

@@ -66,7 +66,8 @@ UOp one_trip(const UOp& kernel) {
   const UOp trip = Variable(name_of_trip().get(), 0, loop->src(0)->lo() - 1, loop->dtype());
   const UOp done = substitute(kernel.src(0).src(0), {{loop, trip}});
   std::vector<UOp> effects;
-  if (done->op() == Op::End) effects = {done};
+  if (done->op() == Op::End)
+    effects = {done};
   else
     for (std::size_t i = 0; i < done->size(); ++i) effects.push_back(done.src(i));
   return sink_like(kernel, effects);
@@ -78,13 +79,17 @@ const Node* trip_in(const Node* kernel) {
   return nullptr;
 }
 
+// The memory of its own begins anew in each trip.
 UOp all_trips(const UOp& kernel) {
   const Node* trip = trip_in(kernel.node());
   if (trip == nullptr) return kernel;
   const std::vector<UOp> effects = in_order(kernel);
   const UOp loop = range(const_int(trip->hi() + 1, trip->dtype()), fresh_id().value);
   const UOp done = effects.size() == 1 ? effects[0] : tuple(effects);
-  return sink_like(kernel, {make(Op::End, {substitute(done, {{trip, loop}}), loop})});
+  Substitution by{{trip, loop}};
+  for (const Node* memory : toposort(done.node()))
+    if (memory->op() == Op::Buffer) by.emplace(memory, make(Op::After, {UOp(memory), loop}));
+  return sink_like(kernel, {make(Op::End, {substitute(done, by), loop})});
 }
 
 }  // namespace weft

@@ -71,7 +71,7 @@ class Pairs {
       open.pop_back();
       if (a == b) continue;
       if (const Node* known = before(b)) {
-        if (known != a) { if (getenv("WEFT_X")) fprintf(stderr, "conflict at op %s\n", std::string(info(b->op()).name).c_str()); return false;}
+        if (known != a) return false;
         continue;
       }
       add(b, a);
@@ -85,7 +85,6 @@ class Pairs {
         open.emplace_back(b->src(i), a->src(turns ? 1 - i : i));
     }
     // What began otherwise has to be what a step makes: else the steps have nothing to do with each other.
-    if (getenv("WEFT_X")) for (auto e : ends) fprintf(stderr, "end %s made %d before %s\n", std::string(info(e->op()).name).c_str(), is_before_.contains(e), std::string(info(before(e)->op()).name).c_str());
     const auto is_made = [&](const Node* end) { return is_before_.contains(end); };
     return !ends.empty() && std::ranges::all_of(ends, is_made);
   }
@@ -262,7 +261,6 @@ bool is_at_known_place(const Node* node) {
 
 std::vector<Chain> chains_of(const std::vector<UOp>& tensors, std::size_t least_steps) {
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
-  if (getenv("WEFT_X")) fprintf(stderr, "%zu nodes %zu seeds\n", nodes.size(), seeds_of(nodes, least_steps).size());
   for (const auto& [last, before] : seeds_of(nodes, least_steps)) {
     Pairs pairs(nodes);
     if (!pairs.begin(last, before)) continue;

@@ -27,8 +27,8 @@ struct Cut {
   // it or an INDEX into it.
   UOp before = {}, place = {};
   StoreArg store = {};
-  std::vector<UOp> waits = {};     // leaves of others that are to be there before
-  std::size_t assignment = 0;      // its number among them
+  std::vector<UOp> waits = {};  // leaves of others that are to be there before
+  std::size_t assignment = 0;   // its number among them
   // An assignment that steps make: the value is the list of what these are given. One kernel makes all of a loop's.
   std::shared_ptr<const StepLoop> loop = {};
   std::vector<bool> follows = {};  // which assignments it is made of, itself among them

@@ -135,8 +135,9 @@ class Chooser {
 
   bool may_be_again(std::size_t cut) const {
     const Cut& piece = graph_.cuts[cut];
-    return parts_[cut].bytes > 0 && !is_by_itself(piece) && !graph_.overwritten_by(piece.leaf.node()) &&
-           parts_[cut].first <= step_ && parts_[cut].last > step_ && first_late_[cut] != never &&
+    return parts_[cut].bytes > 0 && !is_by_itself(piece) &&
+           !graph_.overwritten_by(piece.leaf.node()) && parts_[cut].first <= step_ &&
+           parts_[cut].last > step_ && first_late_[cut] != never &&
            awaited(graph_, fusion_, flow_, cut, {step_, first_late_[cut]});
   }
 

@@ -119,15 +119,8 @@ class Roller {
   // Null tensors where it cannot be.
   std::vector<Root> run() {
     drop_incomplete();
-    const bool x = getenv("WEFT_X");
-    if (x) for (std::size_t c = 0; c < chains_.size(); ++c) fprintf(stderr, "chain %zu: %s x %zu alike %zu moving %d valid %d\n", c, std::string(info(node(c,0)->op()).name).c_str(), chains_[c].nodes.size(), chains_[c].alike, chains_[c].is_moving, (int)is_valid_[c]);
-    if (!find_edges()) { if (x) fprintf(stderr, "no state\n"); return {}; }
-    const bool n = number_steps();
-    if (x) for (std::size_t c = 0; c < chains_.size(); ++c) if (is_valid_[c]) fprintf(stderr, "chain %zu: %s last %ld\n", c, std::string(info(node(c,0)->op()).name).c_str(), last_[c]);
-    if (!n) return {};
-    if (!find_stretch()) { if (x) fprintf(stderr, "no stretch %ld %ld\n", from_, to_); return {}; }
-    if (!find_template()) { if (x) fprintf(stderr, "no template %ld %ld\n", from_, to_); return {}; }
-    if (!find_outputs()) { if (x) fprintf(stderr, "no outputs %ld %ld\n", from_, to_); return {}; }
+    if (!find_edges() || !number_steps() || !find_stretch() || !find_template() || !find_outputs())
+      return {};
     return built();
   }
 
@@ -232,9 +225,10 @@ class Roller {
         std::int64_t least = std::numeric_limits<std::int64_t>::min();
         for (const Edge& edge : edges_)
           if (edge.user == c && !chains_[edge.source].is_moving)
-            least = last_[edge.source] == unknown
-                        ? unknown
-                        : std::max(least, last_[edge.source] - static_cast<std::int64_t>(edge.index));
+            least =
+                last_[edge.source] == unknown
+                    ? unknown
+                    : std::max(least, last_[edge.source] - static_cast<std::int64_t>(edge.index));
         if (least == unknown || least == std::numeric_limits<std::int64_t>::min()) continue;
         last_[c] = least;
         is_done = false;
@@ -242,8 +236,8 @@ class Roller {
     }
     return pull() && std::ranges::all_of(edges_, [&](const Edge& edge) {
              const std::int64_t apart = steps_apart(edge);
-             return last_[edge.user] == unknown || chains_[edge.source].is_moving ||
-                    apart == 0 || apart == 1;
+             return last_[edge.user] == unknown || chains_[edge.source].is_moving || apart == 0 ||
+                    apart == 1;
            });
   }
 
@@ -273,8 +267,7 @@ class Roller {
       from_ = std::max(from_, last_[c] - alike(c));
     }
     for (const Edge& edge : edges_)
-      if (is_needed[edge.user] && !chains_[edge.source].begins_otherwise() &&
-          steps_apart(edge) > 0)
+      if (is_needed[edge.user] && !chains_[edge.source].begins_otherwise() && steps_apart(edge) > 0)
         from_ = std::max(from_, last_[edge.source] - alike(edge.source) + steps_apart(edge));
     return to_ != unknown && to_ - from_ >= least_steps;
   }
@@ -485,16 +478,19 @@ class Roller {
     std::vector<UOp> arguments, params;
     for (std::size_t chain : kept_) arguments.push_back(begun(chain));
     for (const Node* input : inputs_) arguments.emplace_back(input);
-    for (std::size_t i = 0; i < arguments.size(); ++i) params.push_back(param_like(arguments[i], i));
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      params.push_back(param_like(arguments[i], i));
     std::vector<UOp> call{one_step(params)};
     call.insert(call.end(), arguments.begin(), arguments.end());
-    const UOp loop = make(Op::Call, call, dtypes::void_, CallArg{fresh_id(), Symbol("steps"), false});
+    const UOp loop =
+        make(Op::Call, call, dtypes::void_, CallArg{fresh_id(), Symbol("steps"), false});
     std::map<std::size_t, UOp> made;
     for (std::size_t i = 0; i < kept_.size(); ++i)
       made.emplace(kept_[i], make(Op::After, {arguments[i], loop}));
     Substitution by;
     for (const auto& [node, at] : singles_) by.emplace(node, row_of(made.at(at.chain), at));
-    for (const auto& [node, rows] : joins_) by.emplace(node, joined(made.at(rows.first.chain), rows));
+    for (const auto& [node, rows] : joins_)
+      by.emplace(node, joined(made.at(rows.first.chain), rows));
     std::vector<Root> result = roots_;
     for (Root& root : result) root.tensor = substitute(root.tensor, by);
     return result;
@@ -541,7 +537,8 @@ class Roller {
   }
 
   // In trip t it is as far from where it is in the last as there are trips between.
-  UOp moving_part(const Node* part, const Member& at, const UOp& trip, const Substitution& by) const {
+  UOp moving_part(const Node* part, const Member& at, const UOp& trip,
+                  const Substitution& by) const {
     Sizes start;
     for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {
       const std::int64_t further = chains_[at.chain].further[axis];
@@ -581,9 +578,9 @@ class Roller {
   NodeMap<Member> member_;
   std::vector<bool> is_valid_;
   std::vector<Edge> edges_;
-  std::vector<std::int64_t> last_;      // by chain: the step of its last; unknown where nobody needs it
-  std::int64_t from_ = 0, to_ = 0;      // the steps behind the first of these up to the second
-  std::vector<std::size_t> kept_;       // chains with memory
+  std::vector<std::int64_t> last_;  // by chain: the step of its last; unknown where nobody needs it
+  std::int64_t from_ = 0, to_ = 0;  // the steps behind the first of these up to the second
+  std::vector<std::size_t> kept_;   // chains with memory
   std::vector<const Node*> inputs_;
   std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
   NodeMap<bool> outside_;

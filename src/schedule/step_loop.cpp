@@ -37,7 +37,8 @@ class OneKernel {
     std::vector<UOp> ends;
     for (const Step& step : own.steps) add_ends(step, own, ends);
     const UOp trip = range(const_int(loop_.trips), fresh_id().value);
-    const UOp done = substitute(ends.size() == 1 ? ends[0] : tuple(ends), {{loop_.trip.node(), trip}});
+    const UOp done =
+        substitute(ends.size() == 1 ? ends[0] : tuple(ends), {{loop_.trip.node(), trip}});
     Step step{.kernel = {}, .device = own.steps[0].device, .slots = {}, .work = loop_.work()};
     for (const Step& part : own.steps)
       step.origins.insert(step.origins.end(), part.origins.begin(), part.origins.end());
@@ -45,7 +46,8 @@ class OneKernel {
       if (writes(access)) step.slots.push_back(slot);
     for (const auto& [slot, access] : accesses_)
       if (!writes(access)) step.slots.push_back(slot);
-    step.kernel = named(numbered(make(Op::Sink, {make(Op::End, {done, trip})}, {}, KernelArg{}), step.slots));
+    step.kernel =
+        named(numbered(make(Op::Sink, {make(Op::End, {done, trip})}, {}, KernelArg{}), step.slots));
     return step;
   }
 

@@ -143,8 +143,10 @@ class RegisterTiles {
     auto seconds = trial_.seconds(option, false);
     if (is_all && seconds) return std::min(option.seconds, *seconds);
     option.block = 0;
-    seconds = std::min(seconds.value_or(option.seconds),
-                       trial_.seconds(option, false).value_or(option.seconds));
+    const auto whole = trial_.seconds(option, false);
+    // A vector that a product is with has no loop outside of it that it could be staged at.
+    if (is_all && !whole) return staged_seconds(option, false);
+    seconds = std::min(seconds.value_or(option.seconds), whole.value_or(option.seconds));
     return std::min(option.seconds, *seconds);
   }
 
