@@ -89,6 +89,7 @@ const std::vector<SettingInfo>& all_settings() {
       {"JIT", "1", "0: functions given to jit() run by their graphs in every call"},
       {"LAYOUTS", "1",
        "0: what lies between kernels has the order of dimensions that the graph has"},
+      {"LOOPS", "1", "0: steps that a program repeats run one by one, as the graph has them"},
       {"NOOPT", "0", "1: no vectors, the plain loops"},
       {"RECOMPUTE", "3",
        "percent: how much longer a run may take, by the cost model, so that it needs less memory: "

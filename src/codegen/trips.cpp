@@ -12,6 +12,12 @@ std::vector<UOp> one_trip(const std::vector<UOp>& roots, const RewriteOptions&) 
   return results;
 }
 
+std::vector<UOp> in_order(const std::vector<UOp>& roots, const RewriteOptions&) {
+  std::vector<UOp> results;
+  for (const UOp& root : roots) results.push_back(root->op() == Op::Sink ? in_order(root) : root);
+  return results;
+}
+
 std::vector<UOp> all_trips(const std::vector<UOp>& roots, const RewriteOptions&) {
   std::vector<UOp> results;
   for (const UOp& root : roots) results.push_back(root->op() == Op::Sink ? all_trips(root) : root);

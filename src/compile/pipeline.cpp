@@ -34,6 +34,8 @@ constexpr Pass passes[] = {
      "loops cut where conditions on their range change often, or say which memory is read"},
     {"optimise", optimise, Level::Kernel, Pass::Lowering,
      "the actions of the schedule: tiles, the order and kinds of loops, what is staged"},
+    {"in_order", in_order, Level::Kernel, Pass::Lowering,
+     "in such a trip, what reads what another part of it writes after that"},
     {"workers", workers, Level::Kernel, Pass::Lowering,
      "loops that threads, work-groups or their items share to the numbers of these"},
     {"stages", stages, Level::Kernel, Pass::Lowering,

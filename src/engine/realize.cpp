@@ -102,7 +102,8 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
   for (const Root& root : resolved.roots) nodes.push_back(root.tensor.node());
   std::string devices = keys_of_devices(resolved, *extra);
   devices += setting("ALLREDUCE") + "," + setting("IN_PLACE") + ",";
-  devices += setting("LAYOUTS") + "," + setting("WINOGRAD") + "," + setting("DIGITS") + ",";
+  devices += setting("LOOPS") + "," + setting("LAYOUTS") + "," + setting("WINOGRAD") + "," +
+             setting("DIGITS") + ",";
   devices += setting("WINOGRAD_BAND") + "," + setting("WINOGRAD_ERROR") + ",";
   devices += setting("RECOMPUTE") + ",";
   devices += setting("BEAM");  // a plan keeps what a search has found

@@ -24,24 +24,30 @@ bool writes_to(const Node* effect, const Node* param) {
   });
 }
 
-// Each after those before it that write what it reads.
-std::vector<UOp> in_order(const UOp& kernel) {
-  std::vector<UOp> effects;
-  for (std::size_t i = 0; i < kernel->size(); ++i) {
-    Substitution by;
-    for (const Node* load : toposort(kernel->src(i))) {
-      const bool reads = load->op() == Op::Load && load->src(0)->src(0)->op() == Op::Param;
-      if (!reads || by.contains(load->src(0))) continue;
-      const Node* index = load->src(0);
-      std::vector<UOp> after{UOp(index->src(0))}, src;
-      for (const UOp& effect : effects)
-        if (writes_to(effect.node(), index->src(0))) after.push_back(effect);
-      if (after.size() == 1) continue;
-      for (const Node* source : index->src()) src.emplace_back(source);
-      src[0] = make(Op::After, after);
-      by.emplace(index, with_sources(UOp(index), src));
+UOp after_writes(const UOp& place, const std::vector<UOp>& effects) {
+  std::vector<UOp> after{place.src(0)}, src;
+  for (const UOp& effect : effects)
+    if (writes_to(effect.node(), storage_of(place->src(0)))) after.push_back(effect);
+  if (after.size() == 1) return place;
+  for (const Node* source : place->src()) src.emplace_back(source);
+  src[0] = make(Op::After, after);
+  return with_sources(place, src);
+}
+
+// Each after those before it that write what it reads. What several have in common is part of the first.
+std::vector<UOp> effects_in_order(const UOp& kernel) {
+  std::vector<UOp> effects, made;
+  NodeMap<std::size_t> place;
+  for (const Node* effect : kernel->src()) {
+    for (const Node* node : toposort(effect)) {
+      if (place.contains(node)) continue;
+      std::vector<UOp> src;
+      for (const Node* source : node->src()) src.push_back(made[*place.find(source)]);
+      if (node->op() == Op::Load) src[0] = after_writes(src[0], effects);
+      place.set(node, made.size());
+      made.push_back(with_sources(UOp(node), src));
     }
-    effects.push_back(substitute(kernel.src(i), by));
+    effects.push_back(made[*place.find(effect)]);
   }
   return effects;
 }
@@ -79,11 +85,16 @@ const Node* trip_in(const Node* kernel) {
   return nullptr;
 }
 
+UOp in_order(const UOp& kernel) {
+  return trip_in(kernel.node()) == nullptr ? kernel : sink_like(kernel, effects_in_order(kernel));
+}
+
 // The memory of its own begins anew in each trip.
 UOp all_trips(const UOp& kernel) {
   const Node* trip = trip_in(kernel.node());
   if (trip == nullptr) return kernel;
-  const std::vector<UOp> effects = in_order(kernel);
+  std::vector<UOp> effects;
+  for (std::size_t i = 0; i < kernel->size(); ++i) effects.push_back(kernel.src(i));
   const UOp loop = range(const_int(trip->hi() + 1, trip->dtype()), fresh_id().value);
   const UOp done = effects.size() == 1 ? effects[0] : tuple(effects);
   Substitution by{{trip, loop}};

@@ -202,7 +202,9 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   for (const Root& root : roots)
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
   const Simplified tensors = simplified(roots);
-  const Fused kernels = fused(cut(rolled(tensors.parts), profile), profile);
+  const bool has_loops = setting_int("LOOPS") != 0;
+  const std::vector<Root> steps = has_loops ? rolled(tensors.parts) : tensors.parts;
+  const Fused kernels = fused(cut(steps, profile), profile);
   Plan plan;
   emit(kernels.graph, kernels.fusion, plan);
   plan.roots = tensors.joined(plan.roots);

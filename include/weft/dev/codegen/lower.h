@@ -9,6 +9,7 @@ namespace weft {
 
 // A kernel whose trips need each other (repeated.h) does one of them while it is scheduled, and all again then.
 std::vector<UOp> one_trip(const std::vector<UOp>& roots, const RewriteOptions& options);
+std::vector<UOp> in_order(const std::vector<UOp>& roots, const RewriteOptions& options);
 std::vector<UOp> all_trips(const std::vector<UOp>& roots, const RewriteOptions& options);
 
 // The actions of a kernel's schedule (actions.h) on its loops.

@@ -12,6 +12,8 @@ const Node* loop_around(const Node* kernel);
 UOp one_trip(const UOp& kernel);
 // That VARIABLE of a kernel; null where there is none.
 const Node* trip_in(const Node* kernel);
+// Each thing that it does in a trip comes after those before it that write what it reads.
+UOp in_order(const UOp& kernel);
 // The kernel that does all trips, made of one that does one.
 UOp all_trips(const UOp& kernel);
 

@@ -1,0 +1,177 @@
+// Steps that a program repeats are one kernel, and the same as one by one.
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include <gtest/gtest.h>
+#include <weft/nn/recurrent.h>
+#include <weft/weft.h>
+
+namespace weft {
+namespace {
+
+Tensor random(const Shape& shape) { return (Tensor::randn(shape) * 0.3).realize(); }
+Tensor exact(const Tensor& x) { return x.to("INTERP").cast(dtypes::f64).realize(); }
+
+std::size_t kernels(const Tensor& tensor) { return tensor.cost().kernels; }
+
+using Function = std::function<Tensor(const std::vector<Tensor>& x)>;
+
+void expect_near(const Tensor& value, const std::vector<double>& expected, double error) {
+  const auto values = value.cast(dtypes::f64).to_vector<double>();
+  ASSERT_EQ(values.size(), expected.size());
+  double largest = 0;
+  for (const double number : expected) largest = std::max(largest, std::abs(number));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_NEAR(values[i], expected[i], error * largest) << "at " << i;
+}
+
+// As in f64 one by one: in f32, and on the reference, which runs the loop as it is written.
+void expect_same(const Function& f, const std::vector<Tensor>& x) {
+  std::vector<Tensor> wide;
+  for (const Tensor& each : x) wide.push_back(exact(each));
+  std::vector<double> expected;
+  {
+    const Context one_by_one{{"LOOPS", 0}};
+    expected = f(wide).to_vector<double>();
+  }
+  expect_near(f(x), expected, 3e-6);
+  expect_near(f(wide), expected, 1e-12);
+}
+
+// x (time, batch, in), and a state for each layer and direction.
+Tensor lstm(const std::vector<Tensor>& x, const nn::RecurrentOptions& options = {}) {
+  nn::LSTM net(x[0].size(2), x[3].size(1), options);
+  std::size_t at = 2;
+  net.visit_fields([&](auto&&, auto& field) {
+    if constexpr (std::is_same_v<std::decay_t<decltype(field)>, Tensor>)
+      if (!field.is_null()) field = x[at++];
+  });
+  const auto [y, last] = net(x[0], {x[1], x[1] * 0.5});
+  return Tensor::cat({y.flatten(), last.h.flatten(), last.c.flatten()});
+}
+
+std::vector<Tensor> lstm_inputs(std::int64_t time, std::int64_t batch, std::int64_t in,
+                                std::int64_t hidden, std::int64_t directions = 1) {
+  std::vector<Tensor> x{random({time, batch, in}), random({directions, batch, hidden})};
+  for (std::int64_t i = 0; i < directions; ++i)
+    for (const Shape& shape :
+         {Shape{4 * hidden, in}, Shape{4 * hidden, hidden}, Shape{4 * hidden}, Shape{4 * hidden}})
+      x.push_back(random(shape));
+  return x;
+}
+
+TEST(Rolled, AnLstmIsALoop) {
+  const auto x = lstm_inputs(20, 2, 8, 24);
+  expect_same([](const auto& at) { return lstm(at); }, x);
+  EXPECT_LE(kernels(lstm(x)), 5U);
+}
+
+TEST(Rolled, TheOtherWayAround) {
+  const auto x = lstm_inputs(12, 3, 8, 16, 2);
+  expect_same([](const auto& at) { return lstm(at, {.bidirectional = true}); }, x);
+  EXPECT_LE(kernels(lstm(x, {.bidirectional = true})), 10U);
+}
+
+// A GRU that resets h before the product: one product follows another in each step.
+Tensor gru(const std::vector<Tensor>& x) {
+  Tensor h = x[1];
+  std::vector<Tensor> all;
+  for (const Tensor& now : x[0].unbind()) {
+    const Tensor update = (now + h.matmul(x[2])).sigmoid(),
+                 reset = (now + h.matmul(x[3])).sigmoid();
+    const Tensor next = (now + (reset * h).matmul(x[4])).tanh();
+    h = (1 - update) * next + update * h;
+    all.push_back(h);
+  }
+  return Tensor::stack(all, 1);
+}
+
+TEST(Rolled, AStepOfSeveralProducts) {
+  for (const std::int64_t hidden : {7, 16, 48}) {
+    const std::vector<Tensor> x{random({16, 2, hidden}), random({2, hidden}),
+                                random({hidden, hidden}), random({hidden, hidden}),
+                                random({hidden, hidden})};
+    expect_same(gru, x);
+    EXPECT_LE(kernels(gru(x)), 4U);
+  }
+}
+
+// Nothing but the state, of which the last alone is wanted.
+TEST(Rolled, PowersOfAMatrix) {
+  const auto power = [](const std::vector<Tensor>& x) {
+    Tensor v = x[0];
+    for (int i = 0; i < 25; ++i) v = x[1].matmul(v).tanh();
+    return v;
+  };
+  const std::vector<Tensor> x{random({32}), random({32, 32})};
+  expect_same(power, x);
+  EXPECT_LE(kernels(power(x)), 3U);
+}
+
+// Every step is asked for by itself, and some by name.
+TEST(Rolled, WhatOthersReadOfSteps) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Tensor h = x[1];
+    std::vector<Tensor> some;
+    for (int i = 0; i < 14; ++i) {
+      h = (h.matmul(x[0]) + x[2].select(0, 13 - i)).tanh();
+      if (i % 3 == 1) some.push_back(h * static_cast<double>(i));
+    }
+    return Tensor::cat(some, 0) + h.sum();
+  };
+  expect_same(f, {random({10, 10}), random({1, 10}), random({14, 1, 10})});
+}
+
+// Layers that look alike, but each has weights of its own, are no steps; nor are rows that need nothing of each other.
+TEST(Rolled, WhatOnlyLooksLikeSteps) {
+  std::vector<Tensor> weights;
+  for (int i = 0; i < 12; ++i) weights.push_back(random({16, 16}));
+  const Tensor x = random({4, 16});
+  const auto layers = [&] {
+    Tensor h = x;
+    for (const Tensor& weight : weights) h = h.matmul(weight).relu();
+    return h;
+  };
+  const auto rows = [&] {
+    std::vector<Tensor> all;
+    const Tensor many = x.repeat({4, 1});
+    for (const Tensor& row : many.unbind()) all.push_back(weights[0].matmul(row).softmax(-1));
+    return Tensor::stack(all);
+  };
+  for (const std::function<Tensor()>& f :
+       {std::function<Tensor()>(layers), std::function<Tensor()>(rows)}) {
+    const Context one_by_one{{"LOOPS", 0}};
+    const std::size_t expected = kernels(f());
+    const Context loops{{"LOOPS", 1}};
+    EXPECT_EQ(kernels(f()), expected);
+  }
+}
+
+// Where each step writes what the next reads, in place of the program's memory.
+TEST(Rolled, AssignmentsStayApart) {
+  const auto f = [] {
+    Tensor state = Tensor::ones({4, 4}).contiguous().realize();
+    const Tensor weight = Tensor::full({4, 4}, 0.25).contiguous().realize();
+    for (int i = 0; i < 10; ++i) state.assign(state.matmul(weight) + 1.0);
+    return state.to_vector<float>();
+  };
+  EXPECT_EQ(f(), std::vector<float>(16, 11.0F));
+}
+
+TEST(Rolled, Gradients) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    std::vector<Tensor> leaves;
+    for (const Tensor& each : x) leaves.push_back(each.detach().set_requires_grad());
+    gru(leaves).square().sum().backward();
+    std::vector<Tensor> all;
+    for (const Tensor& leaf : leaves) all.push_back(leaf.grad().flatten());
+    return Tensor::cat(all);
+  };
+  expect_same(f,
+              {random({12, 2, 8}), random({2, 8}), random({8, 8}), random({8, 8}), random({8, 8})});
+}
+
+}  // namespace
+}  // namespace weft
