@@ -98,7 +98,9 @@ double price_of_kept(const Machine& machine, const Nest& nest, const NestPlan& p
   for (std::size_t a = 0; a < nest.accesses.size(); ++a)
     if (plan.is_kept(a))
       bytes += staged_elements(nest.accesses[a], plan, a, 0) * nest.accesses[a].bytes;
-  return machine.levels.empty() ? 0 : kept_price * bytes / machine.levels.back().bandwidth;
+  return machine.levels.empty() || machine.repeats
+             ? 0
+             : kept_price * bytes / machine.levels.back().bandwidth;
 }
 
 }  // namespace weft

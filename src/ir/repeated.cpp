@@ -8,10 +8,31 @@
 namespace weft {
 namespace {
 
-// No program can call a variable of its own like this.
+// No program can call a variable of its own like these.
 Symbol name_of_trip() {
   static const Symbol name("<trip>");
   return name;
+}
+Symbol name_of_call() {
+  static const Symbol name("<call>");
+  return name;
+}
+
+const Node* variable_in(const Node* kernel, Symbol name) {
+  for (const Node* node : toposort(kernel))
+    if (node->op() == Op::Variable && node->arg<VariableArg>().name == name) return node;
+  return nullptr;
+}
+
+// What is done in one trip, with a variable in place of the loop.
+std::vector<UOp> effects_of_trip(const UOp& kernel, Symbol name) {
+  const Node* loop = loop_around(kernel.node());
+  const UOp trip = Variable(name.get(), 0, loop->src(0)->lo() - 1, loop->dtype());
+  const UOp done = substitute(kernel.src(0).src(0), {{loop, trip}});
+  if (done->op() == Op::End) return {done};
+  std::vector<UOp> effects;
+  for (std::size_t i = 0; i < done->size(); ++i) effects.push_back(done.src(i));
+  return effects;
 }
 
 bool are_ends(NodeList effects) {
@@ -68,21 +89,20 @@ const Node* loop_around(const Node* kernel) {
 }
 
 UOp one_trip(const UOp& kernel) {
-  const Node* loop = loop_around(kernel.node());
-  const UOp trip = Variable(name_of_trip().get(), 0, loop->src(0)->lo() - 1, loop->dtype());
-  const UOp done = substitute(kernel.src(0).src(0), {{loop, trip}});
-  std::vector<UOp> effects;
-  if (done->op() == Op::End)
-    effects = {done};
-  else
-    for (std::size_t i = 0; i < done->size(); ++i) effects.push_back(done.src(i));
-  return sink_like(kernel, effects);
+  return sink_like(kernel, effects_of_trip(kernel, name_of_trip()));
 }
 
-const Node* trip_in(const Node* kernel) {
-  for (const Node* node : toposort(kernel))
-    if (node->op() == Op::Variable && node->arg<VariableArg>().name == name_of_trip()) return node;
-  return nullptr;
+const Node* trip_in(const Node* kernel) { return variable_in(kernel, name_of_trip()); }
+
+std::vector<UOp> calls_of_trip(const UOp& kernel) {
+  std::vector<UOp> kernels;
+  for (const UOp& effect : effects_of_trip(kernel, name_of_call()))
+    kernels.push_back(sink_like(kernel, {effect}));
+  return kernels;
+}
+
+bool finds_what_it_left(const Node* kernel) {
+  return trip_in(kernel) != nullptr || variable_in(kernel, name_of_call()) != nullptr;
 }
 
 UOp in_order(const UOp& kernel) {

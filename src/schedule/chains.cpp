@@ -259,6 +259,10 @@ bool is_at_known_place(const Node* node) {
          std::ranges::all_of(node->src(1)->src(), [](auto start) { return start->is_const(); });
 }
 
+bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps) {
+  return !seeds_of(toposort(nodes_of(tensors)), least_steps).empty();
+}
+
 std::vector<Chain> chains_of(const std::vector<UOp>& tensors, std::size_t least_steps) {
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
   for (const auto& [last, before] : seeds_of(nodes, least_steps)) {

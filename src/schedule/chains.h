@@ -26,6 +26,9 @@ inline bool is_movement(const Node* node) { return info(node->op()).cls == OpCla
 // A SHRINK whose place is known.
 bool is_at_known_place(const Node* node);
 
+// Whether there are as many sums that look alike, which chains begin with.
+bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps);
+
 // The longest that is found of chains where each step needs the one before. Each is made of others of them, of itself, of
 // what all steps share, and of the chains' own first values. Of at least so many steps; none where there are none.
 std::vector<Chain> chains_of(const std::vector<UOp>& tensors, std::size_t least_steps);

@@ -25,6 +25,7 @@
 #include "shard_rules.h"
 #include "split_sums.h"
 #include "stages_apart.h"
+#include "step_loop.h"
 
 namespace weft {
 namespace {
@@ -213,6 +214,7 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   if (seconds) {
     move_stages_apart(plan, seconds, profile.launch);
     choose_orders(plan, seconds, profile);
+    share_trips(plan, seconds);
   }
   reuse_inputs(plan, in_place_in_force());
   for (const Step& step : plan.steps)

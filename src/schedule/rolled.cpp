@@ -9,6 +9,7 @@
 #include <weft/dev/ir/movement.h>
 
 #include "chains.h"
+#include "chosen_parts.h"
 #include "cuts.h"
 
 namespace weft {
@@ -18,6 +19,8 @@ constexpr std::int64_t least_steps = 8;
 constexpr int most_loops = 64;
 // Of what others read of all steps.
 constexpr double most_bytes = 64 << 20;
+// Of a value that no step needs of the one before: elements, in those of the state.
+constexpr double most_beside_state = 8;
 
 constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
@@ -283,6 +286,7 @@ class Roller {
   bool find_template() {
     for (std::size_t c = 0; c < chains_.size(); ++c)
       if (is_valid_[c] && chains_[c].begins_otherwise() && !want(c)) return false;
+    states_ = kept_;
     return true;
   }
 
@@ -347,9 +351,20 @@ class Roller {
   std::optional<Member> kept_member(const Node* node) const {
     const auto found = member(node);
     if (!found || !is_covered(found->chain) || chains_[found->chain].is_moving ||
-        is_movement(node) || step(*found) <= from_ || step(*found) > to_)
+        is_movement(node) || step(*found) <= from_ || step(*found) > to_ ||
+        !is_worth_keeping(found->chain))
       return std::nullopt;
     return found;
+  }
+
+  // What no step hands on can as well be computed of what it is made of, if that is less: what each step adds to the
+  // gradient of a weight is.
+  bool is_worth_keeping(std::size_t chain) const {
+    const auto has_state = [&](std::size_t kept) { return kept == chain; };
+    if (std::ranges::any_of(states_, has_state)) return true;
+    double handed_on = 0;
+    for (std::size_t state : states_) handed_on += elements(node(state, 0)->dims());
+    return elements(node(chain, 0)->dims()) <= most_beside_state * handed_on;
   }
 
   // What is joined of consecutive steps of one chain: that of the first, and in which order.
@@ -581,6 +596,7 @@ class Roller {
   std::vector<std::int64_t> last_;  // by chain: the step of its last; unknown where nobody needs it
   std::int64_t from_ = 0, to_ = 0;  // the steps behind the first of these up to the second
   std::vector<std::size_t> kept_;   // chains with memory
+  std::vector<std::size_t> states_;  // those of them that a step needs of the one before
   std::vector<const Node*> inputs_;
   std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
   NodeMap<bool> outside_;
@@ -592,17 +608,23 @@ class Roller {
 
 }  // namespace
 
-std::vector<Root> rolled(std::vector<Root> roots) {
-  for (int i = 0; i < most_loops; ++i) {
-    std::vector<UOp> tensors;
-    for (const Root& root : roots) tensors.push_back(root.tensor);
+std::vector<Root> rolled(const std::vector<Root>& roots) {
+  std::vector<UOp> tensors;
+  for (const Root& root : roots) tensors.push_back(root.tensor);
+  if (!may_have_chains(tensors, least_steps)) return roots;
+  tensors = rewrite(tensors, chosen_parts_rules());
+  std::vector<Root> now = roots;
+  for (std::size_t i = 0; i < now.size(); ++i) now[i].tensor = tensors[i];
+  int loops = 0;
+  for (; loops < most_loops; ++loops) {
     std::vector<Chain> chains = chains_of(tensors, least_steps);
     if (chains.empty()) break;
-    std::vector<Root> next = Roller(roots, std::move(chains)).run();
+    std::vector<Root> next = Roller(now, std::move(chains)).run();
     if (next.empty()) break;
-    roots = std::move(next);
+    now = std::move(next);
+    for (std::size_t i = 0; i < now.size(); ++i) tensors[i] = now[i].tensor;
   }
-  return roots;
+  return loops > 0 ? now : roots;
 }
 
 }  // namespace weft

@@ -12,6 +12,6 @@ namespace weft {
 // The END is over PARAMs, the first of them the memory: what a step hands on and what others read of it, along its first
 // axis by step. In trip t a step reads row t and stores row t + 1. Memory of which nobody else reads more than the last
 // row has two, which take turns.
-std::vector<Root> rolled(std::vector<Root> roots);
+std::vector<Root> rolled(const std::vector<Root>& roots);
 
 }  // namespace weft

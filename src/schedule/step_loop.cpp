@@ -5,6 +5,7 @@
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/repeated.h>
 #include <weft/error.h>
 
 #include "emit.h"
@@ -13,9 +14,11 @@
 namespace weft {
 namespace {
 
-const Node* stored_by(const Node* value) {
-  while (value->op() == Op::Reshape) value = value->src(0);
-  return value;
+// What goes into a row, as it was before it became one.
+UOp stored_in(const UOp& row) {
+  Sizes sizes = sizes_of(row);
+  sizes.erase(sizes.begin());
+  return reshape(row, sizes);
 }
 
 // The kernels of one step as one, over the slots of a plan.
@@ -121,7 +124,48 @@ class OneKernel {
   std::map<std::uint32_t, Access> accesses_;
 };
 
+// More are a long list of calls.
+constexpr std::int64_t most_calls = 4096;
+// Of the time of one kernel, what calls have to save.
+constexpr double worth_calls = 0.9;
+
+// In place of a loop the calls that take less time; none where one kernel is better.
+std::vector<Step> calls_for(const Step& step, const KernelSeconds& seconds) {
+  const Node* loop = step.kernel.is_null() ? nullptr : loop_around(step.kernel.node());
+  if (loop == nullptr) return {};
+  const auto as_one = seconds(step.kernel, step.device);
+  const std::vector<UOp> kernels = calls_of_trip(step.kernel);
+  const std::int64_t trips = loop->src(0)->lo();
+  if (!as_one || trips * std::ssize(kernels) > most_calls) return {};
+  std::vector<Step> each;
+  double apart = 0;
+  for (const UOp& kernel : kernels) {
+    each.push_back(step_like(step, named(kernel), step.slots));
+    const auto time = seconds(each.back().kernel, step.device);
+    if (!time) return {};
+    apart += *time * static_cast<double>(trips);
+  }
+  if (apart > worth_calls * *as_one) return {};
+  std::vector<Step> calls;
+  for (std::int64_t trip = 0; trip < trips; ++trip)
+    for (const Step& call : each) {
+      calls.push_back(call);
+      calls.back().trip = trip;
+    }
+  return calls;
+}
+
 }  // namespace
+
+void share_trips(Plan& plan, const KernelSeconds& seconds) {
+  std::vector<Step> steps;
+  for (Step& step : plan.steps) {
+    std::vector<Step> calls = calls_for(step, seconds);
+    if (calls.empty()) calls.push_back(std::move(step));
+    std::ranges::move(calls, std::back_inserter(steps));
+  }
+  plan.steps = std::move(steps);
+}
 
 Work StepLoop::work() const {
   Work work;
@@ -146,9 +190,9 @@ std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>
   std::vector<Root> roots;
   for (const Node* store : steps->src(0)->src()) {
     const Node* place = store->src(0);
-    const Node* value = stored_by(store->src(1));
+    const UOp value = stored_in(UOp(store->src(1)));
     const bool is_view = info(value->op()).cls == OpClass::Movement;
-    const UOp made = substitute(UOp(value), by);
+    const UOp made = substitute(value, by);
     roots.push_back({is_view ? make(Op::Contiguous, {made}) : made, device});
     const auto into = static_cast<std::size_t>(place->src(0)->arg<ParamArg>().slot);
     loop->rows.push_back({{}, into, substitute(UOp(place->src(1)->src(0)), by)});

@@ -33,4 +33,7 @@ std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>
 // One kernel for all trips of a loop; what it is given now lies in these slots.
 Step step_of(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan);
 
+// Loops whose trips threads are better to share, by the model of kernels, become a call for each trip and kernel.
+void share_trips(Plan& plan, const KernelSeconds& seconds);
+
 }  // namespace weft

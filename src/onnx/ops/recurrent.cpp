@@ -142,20 +142,28 @@ struct Run {
   State last;
 };
 
+// Of each step, whether it is one of a sequence: (batch, 1).
+std::vector<Tensor> within(const Tensor& lengths, std::int64_t time) {
+  if (lengths.is_null()) return {};
+  const Tensor steps = Tensor::arange(time).reshape({time, 1, 1});
+  return (lengths.unsqueeze(0) > steps.cast(lengths.dtype())).unbind();
+}
+
 // Behind the end of a sequence its state stays, and its outputs are zeros.
 Run through(const Call& call, const Layer& layer, const Cell& cell, const Tensor& x, State state,
             const Tensor& lengths, bool is_reverse) {
   const std::vector<Tensor> in = product(x, cell.input, cell.input_bias).unbind();
   Run run{std::vector<Tensor>(in.size()), {}};
+  const std::vector<Tensor> is_within = within(lengths, x.size(0));
   for (std::size_t i = 0; i < in.size(); ++i) {
     const std::size_t time = is_reverse ? in.size() - 1 - i : i;
     const Tensor own = product(state[0], cell.hidden, cell.hidden_bias);
     State next = layer.step(call, cell, in[time], own, state);
     Tensor& output = run.outputs[time] = next[0];
     if (!lengths.is_null()) {
-      const Tensor is_within = lengths > static_cast<std::int64_t>(time);
-      output = is_within.where(output, 0);
-      for (std::size_t k = 0; k < state.size(); ++k) next[k] = is_within.where(next[k], state[k]);
+      output = is_within[time].where(output, 0);
+      for (std::size_t k = 0; k < state.size(); ++k)
+        next[k] = is_within[time].where(next[k], state[k]);
     }
     state = std::move(next);
   }

@@ -17,4 +17,9 @@ UOp in_order(const UOp& kernel);
 // The kernel that does all trips, made of one that does one.
 UOp all_trips(const UOp& kernel);
 
+// In place of it a kernel for each thing that it does in a trip, in order: called for all values of its variable.
+std::vector<UOp> calls_of_trip(const UOp& kernel);
+// Whether it is such a kernel, or does one trip: what it touches the one before has touched.
+bool finds_what_it_left(const Node* kernel);
+
 }  // namespace weft
