@@ -233,6 +233,15 @@ def model_cases(_machine, _threads):
             *(network_case(name, given, model=model) for name, model, *given in trained)]
 
 
+def recurrent_cases(_machine, _threads):
+    """One layer: steps, batch and cells."""
+    return [network_case(f"{kind.lower()} {steps} x {batch} x {hidden}", made="recurrent",
+                         layer=[kind, steps, batch, hidden])
+            for kind in ("LSTM", "GRU")
+            for steps, batch, hidden in ((20, 1, 64), (1000, 1, 64), (100, 1, 128), (100, 8, 128),
+                                         (100, 1, 256))]
+
+
 def int8_cases(_machine, _threads):
     """Networks in floats and the same in bytes. Where values lie between two steps, results may be some of them apart."""
     floats = [network_case("resnet50", made="weights", model="onnx/light/light_resnet50.onnx"),
@@ -255,7 +264,7 @@ def bf16_cases(_machine, _threads):
 CASES = {"matmul": matmul_cases, "conv": conv_cases, "attention": attention_cases,
          "memory": memory_cases, "launch": launch_cases,
          "beam": beam_cases, "train": train_cases, "models": model_cases,
-         "int8": int8_cases, "bf16": bf16_cases}
+         "recurrent": recurrent_cases, "int8": int8_cases, "bf16": bf16_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
 QUICK = {
@@ -266,6 +275,7 @@ QUICK = {
     "launch": r"^(add|softmax|sum, last) ",
     "train": "gpt b4|resnet18 b8",
     "models": "squeezenet|mnist-8|tinyphysics",
+    "recurrent": " x 64$",
     "int8": "mobilenet_v2",
     "bf16": "resnet50",
     "beam": r"square 256|b1 28 conv 512>1024|b1 14 conv 256>256|b1 28 depthwise",

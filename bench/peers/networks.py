@@ -39,6 +39,9 @@ def made(case, folder):
     elif case["made"] == "encoder":
         from encoder import encoder
         model = encoder()
+    elif case["made"] == "recurrent":
+        from recurrent import recurrent
+        model = recurrent(*case["layer"])
     elif case["made"] == "mobilenet_v2":
         from quantised_networks import mobilenet_v2
         model = mobilenet_v2()

@@ -48,6 +48,9 @@ SUITES = {
     "models": Suite(
         "Networks in ONNX files, f32, batch 1",
         ("weft", "onnxruntime", "openvino", "tinygrad"), ("onnxruntime",), "", 1.0, None, 1.0),
+    "recurrent": Suite(
+        "Recurrent layers in ONNX files, f32",
+        ("weft", "onnxruntime", "openvino"), ("onnxruntime",), "", 1.0, None, 1.0),
     "int8": Suite(
         "Networks in ONNX files, f32 and quantised to bytes, batch 1",
         ("weft", "onnxruntime", "openvino"), ("onnxruntime", "openvino"), "", 1.0, None, 1.0),

@@ -1,6 +1,7 @@
 #include <weft/dev/ir/repeated.h>
 
 #include <algorithm>
+#include <set>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
@@ -39,16 +40,24 @@ bool are_ends(NodeList effects) {
   return std::ranges::all_of(effects, [](auto effect) { return effect->op() == Op::End; });
 }
 
-bool writes_to(const Node* effect, const Node* param) {
-  return std::ranges::any_of(toposort(effect), [&](const Node* node) {
-    return node->op() == Op::Store && storage_of(node->src(0)->src(0)) == param;
-  });
+// The memory that it writes, but for what is done before it.
+std::set<const Node*> written_by(const Node* effect, const NodeMap<std::size_t>& before) {
+  std::set<const Node*> written;
+  for (const Node* node : toposort(effect))
+    if (node->op() == Op::Store && !before.contains(node))
+      written.insert(storage_of(node->src(0)->src(0)));
+  return written;
 }
 
-UOp after_writes(const UOp& place, const std::vector<UOp>& effects) {
+struct Effect {
+  UOp done;
+  std::set<const Node*> written;
+};
+
+UOp after_writes(const UOp& place, const std::vector<Effect>& effects) {
   std::vector<UOp> after{place.src(0)}, src;
-  for (const UOp& effect : effects)
-    if (writes_to(effect.node(), storage_of(place->src(0)))) after.push_back(effect);
+  for (const Effect& effect : effects)
+    if (effect.written.contains(storage_of(place->src(0)))) after.push_back(effect.done);
   if (after.size() == 1) return place;
   for (const Node* source : place->src()) src.emplace_back(source);
   src[0] = make(Op::After, after);
@@ -57,9 +66,11 @@ UOp after_writes(const UOp& place, const std::vector<UOp>& effects) {
 
 // Each after those before it that write what it reads. What several have in common is part of the first.
 std::vector<UOp> effects_in_order(const UOp& kernel) {
-  std::vector<UOp> effects, made;
+  std::vector<Effect> effects;
+  std::vector<UOp> made, result;
   NodeMap<std::size_t> place;
   for (const Node* effect : kernel->src()) {
+    std::set<const Node*> written = written_by(effect, place);
     for (const Node* node : toposort(effect)) {
       if (place.contains(node)) continue;
       std::vector<UOp> src;
@@ -68,9 +79,10 @@ std::vector<UOp> effects_in_order(const UOp& kernel) {
       place.set(node, made.size());
       made.push_back(with_sources(UOp(node), src));
     }
-    effects.push_back(made[*place.find(effect)]);
+    result.push_back(made[*place.find(effect)]);
+    effects.push_back({result.back(), std::move(written)});
   }
-  return effects;
+  return result;
 }
 
 UOp sink_like(const UOp& kernel, const std::vector<UOp>& effects) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <map>
-#include <tuple>
+#include <optional>
 #include <unordered_map>
 
 #include <weft/dev/ir/graph.h>
@@ -175,17 +175,26 @@ class Pairs {
     return is_of_step ? known(node, std::move(sources)) : UOp();
   }
 
-  bool is_alike(const Node* b, const Node* a) const {
-    if (is_moved(b, a)) return true;
-    if (b->op() != a->op() || b->size() != a->size()) return false;
-    const auto fits = [&](bool turns) {
+  // Of two nodes, which sources of the later are those of the earlier as well; nothing where they are not computed alike.
+  std::optional<std::vector<bool>> shared_sources(const Node* b, const Node* a) const {
+    if (is_moved(b, a)) return std::vector<bool>{};
+    if (b->op() != a->op() || b->size() != a->size()) return std::nullopt;
+    if (on_sources_of(b, a).node() != a) return std::nullopt;
+    for (const bool turns : {false, true}) {
+      if (turns && !commutes(b)) break;
+      std::vector<bool> shared;
       for (std::size_t i = 0; i < b->size(); ++i) {
         const Node* earlier = a->src(turns ? 1 - i : i);
-        if (earlier != b->src(i) && earlier != before(b->src(i))) return false;
+        const bool is_of_step = before(b->src(i)) == earlier;
+        if (!is_of_step && earlier != b->src(i)) break;
+        shared.push_back(!is_of_step);
       }
-      return true;
-    };
-    return (fits(false) || (commutes(b) && fits(true))) && on_sources_of(b, a).node() == a;
+      if (shared.size() == b->size()) {
+        if (commutes(b)) std::sort(shared.begin(), shared.end());
+        return shared;
+      }
+    }
+    return std::nullopt;
   }
 
   // One for each stretch in which every step is as the next.
@@ -195,24 +204,25 @@ class Pairs {
       if (chain.alike >= least_steps) result.push_back(std::move(chain));
       chain = {};
     };
+    std::optional<std::vector<bool>> shared;  // as in the pairs so far
     for (const Node *node = last, *earlier = nullptr; node != nullptr; node = earlier) {
       earlier = before(node);
       chain.nodes.push_back(node);
-      if (earlier == nullptr) {
-        ++chain.alike;
-        break;
-      }
       ++chain.alike;
+      if (earlier == nullptr) break;
       const bool is_moving = is_moved(node, earlier);
       const auto further = is_moving ? way_between(node, earlier) : std::vector<std::int64_t>{};
+      const auto now = shared_sources(node, earlier);
       if (chain.alike == 1) {
         chain.is_moving = is_moving;
         chain.further = further;
-      } else if (is_moving != chain.is_moving || further != chain.further) {
+        shared = now;
+      } else if (is_moving != chain.is_moving || further != chain.further ||
+                 (now && now != shared)) {
         finish();
         continue;
       }
-      if (is_alike(node, earlier)) continue;
+      if (now) continue;
       chain.nodes.push_back(earlier);
       break;
     }
@@ -263,16 +273,17 @@ bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps) {
   return !seeds_of(toposort(nodes_of(tensors)), least_steps).empty();
 }
 
-std::vector<Chain> chains_of(const std::vector<UOp>& tensors, std::size_t least_steps) {
+bool find_chains(const std::vector<UOp>& tensors, std::size_t least_steps,
+                 const std::function<bool(std::vector<Chain>)>& use) {
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
   for (const auto& [last, before] : seeds_of(nodes, least_steps)) {
     Pairs pairs(nodes);
     if (!pairs.begin(last, before)) continue;
     pairs.go_on();
     std::vector<Chain> chains = pairs.chains(least_steps);
-    if (!chains.empty()) return chains;
+    if (!chains.empty() && use(std::move(chains))) return true;
   }
-  return {};
+  return false;
 }
 
 }  // namespace weft

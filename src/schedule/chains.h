@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -29,8 +30,9 @@ bool is_at_known_place(const Node* node);
 // Whether there are as many sums that look alike, which chains begin with.
 bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps);
 
-// The longest that is found of chains where each step needs the one before. Each is made of others of them, of itself, of
-// what all steps share, and of the chains' own first values. Of at least so many steps; none where there are none.
-std::vector<Chain> chains_of(const std::vector<UOp>& tensors, std::size_t least_steps);
+// Chains where each step needs the one before, those of the most steps first, until one of them is of use: whether one
+// was. Each chain is made of others of them, of itself, of what all steps share, and of the chains' own first values.
+bool find_chains(const std::vector<UOp>& tensors, std::size_t least_steps,
+                 const std::function<bool(std::vector<Chain>)>& use);
 
 }  // namespace weft

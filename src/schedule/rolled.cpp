@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
@@ -30,8 +31,10 @@ bool is_of_step(const Node* node) {
          OpSet{Op::Reduce, Op::Contiguous, Op::Load, Op::Index}.contains(node->op());
 }
 
+// And something in it.
 bool has_known_sizes(const Node* node) {
-  return std::ranges::all_of(node->dims(), [](auto size) { return size->is_const(); });
+  return std::ranges::all_of(node->dims(),
+                             [](auto size) { return size->is_const() && size->lo() > 0; });
 }
 
 Sizes in_rows(const UOp& rows, const Node* like) {
@@ -119,7 +122,7 @@ class Roller {
     is_valid_.assign(chains_.size(), true);
   }
 
-  // Null tensors where it cannot be.
+  // None where it cannot be.
   std::vector<Root> run() {
     drop_incomplete();
     if (!find_edges() || !number_steps() || !find_stretch() || !find_template() || !find_outputs())
@@ -294,8 +297,14 @@ class Roller {
   bool want(std::size_t chain) {
     if (std::ranges::find(kept_, chain) != kept_.end()) return true;
     if (!is_covered(chain)) return false;
+    const auto is_same = [&](std::size_t kept) { return made_last(kept) == made_last(chain); };
+    if (std::ranges::any_of(kept_, is_same)) return false;
     kept_.push_back(chain);
     return visit({chain, static_cast<std::size_t>(last_[chain] - to_)}, false);
+  }
+
+  const Node* made_last(std::size_t chain) const {
+    return node(chain, static_cast<std::size_t>(last_[chain] - to_));
   }
 
   bool visit(const Member& at, bool is_handed_on) {
@@ -328,12 +337,13 @@ class Roller {
 
   // What all steps take: memory, and what is computed of memory.
   bool visit_shared(const Node* shared) {
-    while (is_movement(shared)) shared = shared->src(0);
-    if (is_of_no_memory(shared)) return true;
+    for (; is_movement(shared); shared = shared->src(0)) shared_.insert(shared);
+    shared_.insert(shared);
+    if (std::ranges::find(inputs_, shared) != inputs_.end() || is_of_no_memory(shared)) return true;
     if (!has_known_sizes(shared) || shared->op() == Op::Variable || shared->dtype().is_void() ||
         shared->op() == Op::Counter)
       return false;
-    if (std::ranges::find(inputs_, shared) == inputs_.end()) inputs_.push_back(shared);
+    inputs_.push_back(shared);
     return true;
   }
 
@@ -418,7 +428,14 @@ class Roller {
       if (is_read_all_along(chain))
         bytes += static_cast<double>(to_ - from_) * elements(node(chain, 0)->dims()) *
                  static_cast<double>(node(chain, 0)->dtype().bytes());
-    return !outputs_.empty() && bytes <= most_bytes;
+    return !outputs_.empty() && bytes <= most_bytes && !has_two_roles();
+  }
+
+  // Nodes of the last step that all others take as well, as they are there: one node would have to become two.
+  bool has_two_roles() const {
+    return std::ranges::any_of(shared_, [&](const Node* node) {
+      return visited_.contains(node) || handed_on_.contains(node);
+    });
   }
 
   bool takes_what_it_makes(const std::vector<const Node*>& taken) const {
@@ -467,11 +484,16 @@ class Roller {
     return is_read_all_along(chain) ? trip : trip % 2;
   }
 
+  // Where its inputs are.
   Symbol device() const {
     for (const Node* input : inputs_)
-      for (const Node* below : toposort(input))
+      for (const Node* below : nodes_below({input}, [](const Node* node) {
+             return node->op() == Op::Copy ? NodeList{} : node->src();
+           })) {
+        if (below->op() == Op::Copy) return below->arg<DeviceArg>().device;
         if (below->op() == Op::Buffer && !below->arg<BufferArg>().device.empty())
           return below->arg<BufferArg>().device;
+      }
     return roots_[0].device;
   }
 
@@ -507,7 +529,10 @@ class Roller {
     for (const auto& [node, rows] : joins_)
       by.emplace(node, joined(made.at(rows.first.chain), rows));
     std::vector<Root> result = roots_;
-    for (Root& root : result) root.tensor = substitute(root.tensor, by);
+    std::vector<UOp> tensors;
+    for (const Root& root : roots_) tensors.push_back(root.tensor);
+    const UOp all = substitute(tuple(tensors), by);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i].tensor = all.src(i);
     return result;
   }
 
@@ -539,9 +564,8 @@ class Roller {
     std::vector<UOp> stores;
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       const std::size_t chain = kept_[i];
-      const Node* made = node(chain, static_cast<std::size_t>(last_[chain] - to_));
       const UOp place = rows_of(params[i], row(chain, trip + 1), 1);
-      const UOp value = reshape(substitute(UOp(made), by), sizes_of(place));
+      const UOp value = reshape(substitute(UOp(made_last(chain)), by), sizes_of(place));
       stores.push_back(make(Op::Store, {place, value}, {}, StoreArg{}));
     }
     return make(Op::End, {tuple(stores), trip});
@@ -599,6 +623,7 @@ class Roller {
   std::vector<std::size_t> states_;  // those of them that a step needs of the one before
   std::vector<const Node*> inputs_;
   std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
+  std::set<const Node*> shared_;               // what all steps take, and how they look at it
   NodeMap<bool> outside_;
   std::set<const Node*> outputs_;
   std::set<std::size_t> read_all_along_;
@@ -617,11 +642,13 @@ std::vector<Root> rolled(const std::vector<Root>& roots) {
   for (std::size_t i = 0; i < now.size(); ++i) now[i].tensor = tensors[i];
   int loops = 0;
   for (; loops < most_loops; ++loops) {
-    std::vector<Chain> chains = chains_of(tensors, least_steps);
-    if (chains.empty()) break;
-    std::vector<Root> next = Roller(now, std::move(chains)).run();
-    if (next.empty()) break;
-    now = std::move(next);
+    const auto roll = [&](std::vector<Chain> chains) {
+      std::vector<Root> next = Roller(now, std::move(chains)).run();
+      if (next.empty()) return false;
+      now = std::move(next);
+      return true;
+    };
+    if (!find_chains(tensors, least_steps, roll)) break;
     for (std::size_t i = 0; i < now.size(); ++i) tensors[i] = now[i].tensor;
   }
   return loops > 0 ? now : roots;

@@ -181,7 +181,7 @@ std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>
   auto loop = std::make_shared<StepLoop>();
   const UOp trip = steps.src(1);
   loop->trips = trip->src(0)->lo();
-  loop->trip = Variable("trip", 0, loop->trips - 1);
+  loop->trip = Variable("<step>", 0, loop->trips - 1);
   loop->given = given;
   Substitution by{{trip.node(), loop->trip}};
   for (const Node* param : toposort(steps.node()))

@@ -28,7 +28,7 @@ void expect_near(const Tensor& value, const std::vector<double>& expected, doubl
 }
 
 // As in f64 one by one: in f32, and on the reference, which runs the loop as it is written.
-void expect_same(const Function& f, const std::vector<Tensor>& x) {
+void expect_same(const Function& f, const std::vector<Tensor>& x, double error = 3e-6) {
   std::vector<Tensor> wide;
   for (const Tensor& each : x) wide.push_back(exact(each));
   std::vector<double> expected;
@@ -36,7 +36,7 @@ void expect_same(const Function& f, const std::vector<Tensor>& x) {
     const Context one_by_one{{"LOOPS", 0}};
     expected = f(wide).to_vector<double>();
   }
-  expect_near(f(x), expected, 3e-6);
+  expect_near(f(x), expected, error);
   expect_near(f(wide), expected, 1e-12);
 }
 
@@ -122,6 +122,94 @@ TEST(Rolled, WhatOthersReadOfSteps) {
     return Tensor::cat(some, 0) + h.sum();
   };
   expect_same(f, {random({10, 10}), random({1, 10}), random({14, 1, 10})});
+}
+
+// A step whose kernel would have another form elsewhere: one of fewer products.
+TEST(Rolled, AStepThatConvolves) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Tensor h = x[0];
+    for (int i = 0; i < 12; ++i)
+      h = ((h * 0.25).conv2d(x[1], {}, {.padding = 1}) + x[2].select(0, i)).tanh();
+    return h;
+  };
+  expect_same(f, {random({1, 16, 12, 12}), random({16, 16, 3, 3}), random({12, 1, 16, 12, 12})},
+              1e-5);
+}
+
+// A step that looks back further than the one before is left as it is.
+TEST(Rolled, TwoStepsBack) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Tensor before = x[0], h = x[1];
+    for (int i = 0; i < 12; ++i) {
+      const Tensor next = (h.matmul(x[2]) + before * 0.5).tanh();
+      before = h;
+      h = next;
+    }
+    return h;
+  };
+  expect_same(f, {random({3, 8}), random({3, 8}), random({8, 8})});
+}
+
+// The first steps are another loop's last: what is given to one is made by the other.
+TEST(Rolled, OneLoopAfterTheOther) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Tensor h = x[0];
+    for (int i = 0; i < 10; ++i) h = h.matmul(x[1]).tanh();
+    const Tensor between = h;
+    for (int i = 0; i < 10; ++i) h = (h.matmul(x[2]) + between).sigmoid();
+    return h * between;
+  };
+  const std::vector<Tensor> x{random({2, 12}), random({12, 12}), random({12, 12})};
+  expect_same(f, x);
+  EXPECT_LE(kernels(f(x)), 5U);
+}
+
+// What is given changes only every so often.
+TEST(Rolled, SlowInputs) {
+  for (const int each : {2, 3})
+    for (const int steps : {16, 17, 24, 25}) {
+      const auto f = [=](const std::vector<Tensor>& x) {
+        Tensor h = x[0];
+        for (int i = 0; i < steps; ++i) {
+          const Tensor now = x[2].select(0, i / each);
+          h = (h.matmul(x[1]) + now + now.matmul(x[3]).relu()).tanh();
+        }
+        return h;
+      };
+      expect_same(f, {random({1, 6}), random({6, 6}), random({13, 1, 6}), random({6, 6})});
+    }
+}
+
+// The last step is given what all steps take.
+TEST(Rolled, WhatIsSharedAndLast) {
+  for (const bool from_the_end : {false, true}) {
+    const auto f = [=](const std::vector<Tensor>& x) {
+      Tensor h = x[0];
+      const Tensor all = x[2].select(0, from_the_end ? 0 : 11);
+      for (int i = 0; i < 12; ++i)
+        h = (h.matmul(x[1]) + x[2].select(0, from_the_end ? 11 - i : i)).tanh() * all +
+            all.matmul(x[3]).relu();
+      return h;
+    };
+    expect_same(f, {random({1, 6}), random({6, 6}), random({12, 1, 6}), random({6, 6})});
+  }
+}
+
+// Inputs and weights on different devices, and steps of nothing.
+TEST(Rolled, DevicesAndNothing) {
+  const auto f = [](const std::vector<Tensor>& x) {
+    Tensor h = x[0];
+    const Tensor there = x[2].to(x[0].device());
+    for (int i = 0; i < 10; ++i) h = (h.matmul(x[1]) + there.select(0, i)).tanh();
+    return h;
+  };
+  std::vector<Tensor> x{random({1, 6}), random({6, 6}), random({10, 1, 6})};
+  const auto expected = f(x).to_vector<float>();
+  for (std::size_t i : {0, 1}) x[i] = x[i].to("INTERP").realize();
+  expect_near(f(x), {expected.begin(), expected.end()}, 1e-6);
+  const std::vector<Tensor> none{Tensor::zeros({0, 6}).realize(), random({6, 6}),
+                                 Tensor::zeros({10, 0, 6}).realize()};
+  EXPECT_TRUE(f(none).to_vector<float>().empty());
 }
 
 // Layers that look alike, but each has weights of its own, are no steps; nor are rows that need nothing of each other.
