@@ -6,6 +6,7 @@
 #include <weft/dev/ir/movement.h>
 
 #include "chains.h"
+#include "halves.h"
 
 namespace weft {
 namespace {
@@ -14,15 +15,10 @@ bool are_known(const Node* sizes) {
   return std::ranges::all_of(sizes->src(), [](auto size) { return size->is_const(); });
 }
 
-bool is_true(const Node* node) {
-  while (is_movement(node) && node->op() != Op::Pad) node = node->src(0);
-  return node->is_const_int(1);
-}
-
 // Of a choice by where an element is, inside of what a PAD surrounds or not, the part that lies on one side.
 UOp part_of_choice(const Match& m) {
   const Node *part = m.root(), *choice = part->src(0), *mask = choice->src(0);
-  if (mask->op() != Op::Pad || !is_true(mask->src(0)) || !is_at_known_place(part)) return {};
+  if (mask->op() != Op::Pad || !is_true_inside(mask->src(0)) || !is_at_known_place(part)) return {};
   if (!are_known(mask->src(1)) || !are_known(mask->src(2)) || !are_known(part->src(2))) return {};
   bool is_inside = true, is_outside = false;
   for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {

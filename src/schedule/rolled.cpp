@@ -12,6 +12,7 @@
 #include "chains.h"
 #include "chosen_parts.h"
 #include "cuts.h"
+#include "halves.h"
 
 namespace weft {
 namespace {
@@ -53,61 +54,6 @@ UOp rows_of(const UOp& memory, const UOp& first, std::int64_t count) {
 
 Sizes sizes_like(const Node* node) { return sizes_of(UOp(node)); }
 
-// What is joined along an axis: the halves of Tensor::cat.
-struct Join {
-  std::size_t axis = 0;
-  std::vector<const Node*> parts;
-};
-
-class JoinedHalves {
- public:
-  static Join of(const Node* node) {
-    Join join;
-    if (!add(node, join, true)) join.parts.clear();
-    return join;
-  }
-
- private:
-  // Sizes that are 0 but along one axis.
-  static std::optional<std::size_t> only_axis(const Node* sizes) {
-    std::optional<std::size_t> axis;
-    for (std::size_t i = 0; i < sizes->size(); ++i) {
-      if (sizes->src(i)->is_const_int(0)) continue;
-      if (axis) return std::nullopt;
-      axis = i;
-    }
-    return axis;
-  }
-
-  static bool is_true(const Node* node) {
-    while (is_movement(node) && node->op() != Op::Pad) node = node->src(0);
-    return node->is_const_int(1);
-  }
-
-  static bool add(const Node* node, Join& join, bool is_first) {
-    const auto is_pad = [&](std::size_t i) { return node->src(i)->op() == Op::Pad; };
-    if (node->op() != Op::Where || !is_pad(0) || !is_pad(1) || !is_pad(2)) {
-      if (!is_first) join.parts.push_back(node);
-      return !is_first;
-    }
-    const Node *mask = node->src(0), *front = node->src(1), *back = node->src(2);
-    const auto behind = only_axis(front->src(2)), before = only_axis(back->src(1));
-    const auto is_none = [](const Node* sizes) {
-      return std::ranges::all_of(sizes->src(), [](auto size) { return size->is_const_int(0); });
-    };
-    const bool fits = behind && behind == before && is_none(front->src(1)) &&
-                      is_none(back->src(2)) && is_true(mask->src(0)) &&
-                      mask->src(1) == front->src(1) && mask->src(2) == front->src(2) &&
-                      back->src(1)->src(*before) == front->src(0)->dims()[*before];
-    if (!fits || (!is_first && join.axis != *behind)) {
-      if (!is_first) join.parts.push_back(node);
-      return !is_first;
-    }
-    join.axis = *behind;
-    return add(front->src(0), join, false) && add(back->src(0), join, false);
-  }
-};
-
 struct Member {
   std::size_t chain, index;
 };
@@ -140,8 +86,8 @@ class Roller {
   }
   // Whether that source of a node is another in each step: of a chain, like the node.
   bool changes(const Member& user, std::size_t source) const {
-    const bool is_last = user.index + 1 < chains_[user.chain].alike;
-    const std::size_t other = is_last ? user.index + 1 : user.index - 1;
+    const bool has_before = user.index + 1 < chains_[user.chain].alike;
+    const std::size_t other = has_before ? user.index + 1 : user.index - 1;
     const auto found = member(node(user.chain, user.index)->src(source));
     if (!found || found->index + other < user.index) return false;
     const std::size_t at = found->index + other - user.index;
@@ -159,6 +105,8 @@ class Roller {
     const Member* found = member_.find(node);
     return found != nullptr && is_valid_[found->chain] ? std::optional(*found) : std::nullopt;
   }
+  // Of what is known to be in a chain.
+  const Member& own(const Node* node) const { return *member_.find(node); }
   std::int64_t step(const Member& of) const {
     return last_[of.chain] - static_cast<std::int64_t>(of.index);
   }
@@ -194,7 +142,7 @@ class Roller {
       if (chains_[c].is_moving) continue;
       for (std::size_t i = 0; i < node(c, 0)->size(); ++i) {
         if (!changes(c, i)) continue;
-        const Member source = *member(node(c, 0)->src(i));
+        const Member& source = own(node(c, 0)->src(i));
         edges_.push_back({c, source.chain, source.index});
       }
     }
@@ -324,7 +272,7 @@ class Roller {
         if (!visit_shared(source)) return false;
         continue;
       }
-      const Member below = *member(source);
+      const Member& below = own(source);
       if (!visit(below, to_ != step(below))) return false;
     }
     return true;
@@ -388,22 +336,19 @@ class Roller {
 
   std::optional<Rows> rows_joined(const Node* node) const {
     if (node->op() != Op::Where) return std::nullopt;
-    const Join join = JoinedHalves::of(node);
+    const Halves join = halves_of(node);
     if (join.parts.size() < 2) return std::nullopt;
-    std::optional<Rows> rows;
+    Rows rows{{}, join.parts.size(), 1, join.axis, join.parts[0]};
     for (std::size_t i = 0; i < join.parts.size(); ++i) {
       const Node* part = join.parts[i];
       if (part->shape() != join.parts[0]->shape()) return std::nullopt;
       while (part->op() == Op::Reshape) part = part->src(0);
       const auto at = kept_member(part);
       if (!at) return std::nullopt;
-      if (i == 0) {
-        rows = Rows{*at, join.parts.size(), 1, join.axis, join.parts[0]};
-        continue;
-      }
-      if (i == 1) rows->way = step(*at) - step(rows->first);
-      if (at->chain != rows->first.chain || std::abs(rows->way) != 1 ||
-          step(*at) != step(rows->first) + rows->way * static_cast<std::int64_t>(i))
+      if (i == 0) rows.first = *at;
+      if (i == 1) rows.way = step(*at) - step(rows.first);
+      if (at->chain != rows.first.chain || std::abs(rows.way) != 1 ||
+          step(*at) != step(rows.first) + rows.way * static_cast<std::int64_t>(i))
         return std::nullopt;
     }
     return rows;
@@ -471,7 +416,7 @@ class Roller {
 
   bool is_handed_on(std::size_t chain) const {
     return std::ranges::any_of(handed_on_, [&](const Node* node) {
-      return member(node)->chain == chain && is_state(*member(node));
+      return own(node).chain == chain && is_state(own(node));
     });
   }
   bool is_read_all_along(std::size_t chain) const { return read_all_along_.contains(chain); }
@@ -552,12 +497,12 @@ class Roller {
       by.emplace(inputs_[i], params[kept_.size() + i]);
     for (const auto* nodes : {&visited_, &handed_on_})
       for (const Node* node : *nodes) {
-        const Member at = *member(node);
+        const Member& at = own(node);
         if (chains_[at.chain].is_moving) by.emplace(node, moving_part(node, at, trip, by));
       }
     for (const Node* node : handed_on_) {
-      const std::size_t chain = member(node)->chain;
-      if (chains_[chain].is_moving || !is_state(*member(node))) continue;
+      const std::size_t chain = own(node).chain;
+      if (chains_[chain].is_moving || !is_state(own(node))) continue;
       const UOp& memory = params[place_of(chain)];
       by.emplace(node, reshape(rows_of(memory, row(chain, trip), 1), sizes_like(node)));
     }
