@@ -39,7 +39,9 @@ std::optional<CallList::Place> CallList::place_of(const std::shared_ptr<Buffer>&
 
 void CallList::note(Place place, bool reads, bool writes) {
   Memory& memory = places_[place];
-  memory.is_read_first = memory.is_read_first || (reads && !memory.is_written);
+  // Nothing is there yet for what a plan makes: a kernel that writes it reads what it has written.
+  const bool is_own = memory.is_made && writes;
+  memory.is_read_first = memory.is_read_first || (reads && !memory.is_written && !is_own);
   memory.is_written = memory.is_written || writes;
   if (memory.calls.empty() || memory.calls.back() != calls_.size())
     memory.calls.push_back(calls_.size());
