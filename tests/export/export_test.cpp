@@ -123,6 +123,27 @@ TEST(Export, CallsOneFunctionForEachBand) {
   EXPECT_EQ(library(tensors_of(inputs), sizes_of(expected)), expected);
 }
 
+// Steps as a loop, whose memory of its own is part of the workspace.
+TEST(Export, LoopsOverSteps) {
+  const std::string device = export_device("cpu=native");
+  const Tensor own = Net::frozen({24, 24}, device), reset = Net::frozen({24, 24}, device);
+  const ExportedFunction function = [=](const std::vector<Tensor>& given) {
+    Tensor h = Tensor::zeros({2, 24}, {.device = device});
+    std::vector<Tensor> all;
+    for (const Tensor& now : given[0].unbind()) {
+      const Tensor kept = h.matmul(reset).sigmoid() * h;
+      all.push_back(h = (now + kept.matmul(own)).tanh());
+    }
+    return Named{{"states", Tensor::stack(all)}};
+  };
+  const Named inputs{{"steps", Tensor::rand({12, 2, 24}, {.device = device}).realize()}};
+  ASSERT_LE(function(tensors_of(inputs))[0].second.cost().kernels, 3U);
+  const ExportedLibrary library(function, inputs);
+  const std::vector<Bytes> expected = expected_of(function, inputs);
+  for (int call = 0; call < 2; ++call)
+    EXPECT_EQ(library(tensors_of(inputs), sizes_of(expected)), expected);
+}
+
 // The nearest that two compilers of the same arithmetic come: functions such as exp are of the program itself.
 void expect_near(const std::vector<Bytes>& found, const std::vector<Bytes>& expected) {
   const auto scores = floats_of(found[0]), wanted = floats_of(expected[0]);
