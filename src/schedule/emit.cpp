@@ -28,11 +28,13 @@ struct Computed {
   const UOp* value;
   const Placement* placement;
   NodeList sizes;
-  // By the loops around it: one in each of two sums, which may become one sum only later.
-  mutable std::map<std::vector<const Node*>, Staged> stages = {};
+  // By the loops around it, and where those may fill it: one in each of two sums, which may become
+  // one sum only later.
+  using Around = std::pair<std::vector<const Node*>, const Node*>;
+  mutable std::map<Around, Staged> stages = {};
 
-  const Staged& staged_in(const std::vector<const Node*>& outside) const {
-    const auto [staged, is_new] = stages.try_emplace(outside);
+  const Staged& staged_in(const Around& around) const {
+    const auto [staged, is_new] = stages.try_emplace(around);
     if (is_new) {
       staged->second.id = fresh_id();
       for (const Node* size : sizes)
@@ -53,13 +55,39 @@ UOp inline_value(const Node* load, const UOp& value) {
   return where(valid, inlined, load->size() > 1 ? UOp(load->src(1)) : const_int(0, load->dtype()));
 }
 
+bool is_within(const Node* at, const Node* size) {
+  const bool is_its_loop = at->op() == Op::Range && at->src(0) == size;
+  return is_its_loop || (at->lo() >= 0 && size->is_const() && at->hi() < size->lo());
+}
+
+bool is_among(const Node* range, const std::vector<const Node*>& indices) {
+  return std::ranges::any_of(indices, [&](const Node* index) {
+    return std::ranges::find(index->ranges(), range) != index->ranges().end();
+  });
+}
+
+// What a read's condition says of the loops around a stage: one part of what is joined along a loop
+// has no elements in the others' trips.
+UOp fills(const Node* valid, const std::vector<const Node*>& outside) {
+  UOp result = const_bool(true);
+  for (const Node* clause : clauses_of(valid))
+    if (std::ranges::all_of(clause->ranges(), [&](auto range) { return is_among(range, outside); }))
+      result = result & UOp(clause);
+  return result;
+}
+
 UOp read_stage(const Node* load, const Computed& computed) {
   const Node* index = load->src(0);
   const auto read = index->src().subspan(2);
   std::vector<const Node*> outside;
-  for (std::size_t i = 0; i < read.size(); ++i)
-    if (computed.placement->outside[i]) outside.push_back(read[i]);
-  const Computed::Staged& staged = computed.staged_in(outside);
+  bool stays = true;
+  for (std::size_t i = 0; i < read.size(); ++i) {
+    if (!computed.placement->outside[i]) continue;
+    outside.push_back(read[i]);
+    stays = stays && is_within(read[i], computed.sizes[i]);
+  }
+  const UOp filled = stays ? const_bool(true) : fills(index->src(1), outside);
+  const Computed::Staged& staged = computed.staged_in({outside, filled.node()});
   std::vector<UOp> at, inside, src{UOp()};
   for (std::size_t i = 0; i < read.size(); ++i) {
     if (computed.placement->outside[i]) {
@@ -70,7 +98,7 @@ UOp read_stage(const Node* load, const Computed& computed) {
       inside.emplace_back(read[i]);
     }
   }
-  src[0] = element(*computed.value, const_bool(true), at);
+  src[0] = element(*computed.value, filled, at);
   const UOp stage = make(Op::Stage, src, {}, StageArg{staged.id, Space::Scratch, {}});
   std::vector<UOp> loaded{place(stage, UOp(index->src(1)), inside)};
   for (const Node* other : load->src().subspan(1)) loaded.emplace_back(other);

@@ -1,7 +1,9 @@
 // What a kernel fills memory of its own with.
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
+#include <vector>
 
 #include <gtest/gtest.h>
 #include <weft/dev/ir/below.h>
@@ -152,6 +154,34 @@ TEST(Staged, SlowOperationsAreNotRepeatedForWindows) {
     EXPECT_EQ(maxima, 1);
     EXPECT_GT(slow_ops, 0);
   }
+}
+
+// One part is read in half of the loop's trips: in the others it has no elements.
+TEST(Staged, PartsOfWhatIsJoinedAreFilledWhereTheyAre) {
+  const Context one_by_one{{"LOOPS", 0}};
+  constexpr std::size_t rows = 2, columns = 4;
+  const Tensor x = normal({rows, columns}), w = normal({columns, columns});
+  const auto step = [&](const std::vector<double>& state) {
+    const std::vector<double> weights = w.to_vector<double>();
+    std::vector<double> next(state.size());
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      for (std::size_t k = 0; k < columns; ++k)
+        next[i] += state[i / columns * columns + k] * weights[k * columns + i % columns];
+      next[i] = std::tanh(next[i]);
+    }
+    return next;
+  };
+  Tensor h = x.to("INTERP").cast(dtypes::f64), between;
+  const Tensor factor = w.to("INTERP").cast(dtypes::f64);
+  std::vector<double> state = x.to_vector<double>(), middle;
+  for (int i = 0; i < 20; ++i) {
+    if (i == 10) between = h, middle = state;
+    h = h.matmul(factor).tanh();
+    state = step(state);
+  }
+  state.insert(state.end(), middle.begin(), middle.end());
+  const auto values = Tensor::cat({h, between}).to_vector<double>();
+  for (std::size_t i = 0; i < values.size(); ++i) EXPECT_NEAR(values[i], state[i], 1e-9);
 }
 
 }  // namespace
