@@ -98,8 +98,12 @@ class Product {
              shape.columns == size(loops_.column) && shape.group == size(loops_.group) &&
              shape.depth_for(depth()) == depth();
     });
-    if (found == known.end()) refuse("the device has no such instruction");
-    return *found;
+    if (found != known.end()) return *found;
+    const bool is_narrow = std::ranges::any_of(known, [&](const MmaShape& shape) {
+      return shape.widens(a_->dtype()) && shape.takes(a_->dtype(), b_->dtype());
+    });
+    refuse(is_narrow ? "bytes of the rows have to be staged as decoded"
+                     : "the device has no such instruction");
   }
 
   static std::int64_t size(const Node* range) { return range == nullptr ? 1 : range->src(0)->lo(); }

@@ -53,10 +53,10 @@ void add_memory(const Machine& machine, const std::vector<Traffic>& traffic, dou
 
 }  // namespace
 
-// Of a row with zeros around it, in as many parts as lanes are apart: they are filled by whole lines.
+// Of a row with zeros around it, in as many parts as lanes are apart.
 static double filled_row(double elements, double parts, double bytes) {
-  const double line = static_cast<double>(region_line) / bytes;
-  return parts * std::ceil(std::ceil(elements / parts) / line) * line;
+  const auto part = static_cast<std::int64_t>(std::ceil(elements / parts));
+  return parts * static_cast<double>(region_row(part, static_cast<std::int64_t>(bytes)));
 }
 
 std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan,

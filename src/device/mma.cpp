@@ -5,8 +5,10 @@
 
 namespace weft {
 
-// Those of AMX: tiles of sixteen rows of 64 bytes. Those of AVX512 and AVX: a vector of sums, whose lanes add up two or
-// four products each.
+// Those of AMX: tiles of sixteen rows of 64 bytes. Those of AVX512, AVX and AVX2: a vector of sums, whose lanes add up two
+// or four products each. AVX2 adds up products of i16 alone, exactly: bytes are widened as they come, and what stands for
+// a row is widened before, as that is as much work as a product. Two such instructions in a cycle would be four operations
+// with the additions: on Zen 3 1.6 are multiplied and added. Of 16 registers three are for factors and products.
 std::span<const MmaShape> mma_shapes() {
   using namespace dtypes;
   // clang-format off
@@ -23,6 +25,9 @@ std::span<const MmaShape> mma_shapes() {
       MmaShape{"avx512_u8i8",  u8,   i8,   i32, 1,  16, 4,  4, "avx512vnni", 1,  32},
       MmaShape{"avx_i8u8",     i8,   u8,   i32, 1,  8,  4,  4, "avxvnni",    0.5, 16},
       MmaShape{"avx_u8i8",     u8,   i8,   i32, 1,  8,  4,  4, "avxvnni",    0.5, 16},
+      MmaShape{"avx2_i16i8",   i16,  i8,   i32, 1,  8,  2,  2, "avx2",       1.3, 13},
+      MmaShape{"avx2_i16u8",   i16,  u8,   i32, 1,  8,  2,  2, "avx2",       1.3, 13},
+      MmaShape{"avx2_i16i16",  i16,  i16,  i32, 1,  8,  2,  2, "avx2",       1.3, 13},
   };
   // clang-format on
   return shapes;
@@ -37,6 +42,14 @@ std::int64_t most_that_divides(std::int64_t trips, std::int64_t most, std::int64
 }
 
 }  // namespace
+
+bool MmaShape::widens(DType from) const {
+  return rows == 1 && a.is_int() && from.is_int() && from.bytes() < a.bytes();
+}
+
+bool MmaShape::takes(DType first, DType second) const {
+  return (first == a || widens(first)) && second == b;
+}
 
 std::int64_t MmaShape::rows_for(std::int64_t trips) const {
   return most_that_divides(trips, rows, 1);

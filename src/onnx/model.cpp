@@ -35,12 +35,15 @@ std::vector<MmaShape> products_of(const LoadOptions& options) {
 
 CleanupRules cleanup_rules(const LoadOptions& options) {
   CleanupRules rules{.trainable = options.trainable};
+  const auto bytes = {dtypes::i8, dtypes::u8};
   for (const MmaShape& shape : products_of(options))
-    if (shape.a.is_int() && shape.a.bytes() == 1) {
-      rules.multiplies_bytes = true;
-      rules.multiplies_alike = rules.multiplies_alike || shape.a == shape.b;
-      rules.has_byte_tiles = rules.has_byte_tiles || shape.rows > 1;
-    }
+    for (const DType a : bytes)
+      for (const DType b : bytes) {
+        if (!shape.takes(a, b)) continue;
+        rules.multiplies_bytes = true;
+        rules.multiplies_alike = rules.multiplies_alike || a == b;
+        rules.has_byte_tiles = rules.has_byte_tiles || shape.rows > 1;
+      }
   return rules;
 }
 

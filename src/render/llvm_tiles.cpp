@@ -24,6 +24,9 @@ constexpr std::pair<std::string_view, std::string_view> instructions[] = {
     {"avx512_u8i8", "avx512.vpdpbusd.512"},
     {"avx_i8u8", "avx512.vpdpbusd.256"},
     {"avx_u8i8", "avx512.vpdpbusd.256"},
+    {"avx2_i16i8", "avx2.pmadd.wd"},
+    {"avx2_i16u8", "avx2.pmadd.wd"},
+    {"avx2_i16i16", "avx2.pmadd.wd"},
 };
 
 std::string_view instruction_of(const Node* mma) {
@@ -123,27 +126,46 @@ const MmaShape& shape_of(const Node* mma) {
   return *shape;
 }
 
+namespace {
+
+// As the instruction takes factors: bytes are lanes of i32.
+std::string factor_type(const MmaShape& shape) {
+  const DType pairs = shape.a.vec(static_cast<std::uint32_t>(2 * shape.columns));
+  if (shape.a == dtypes::bf16) return llvm_half(pairs);
+  return shape.group == 2 ? llvm_type(pairs) : fmt::format("<{} x i32>", shape.columns);
+}
+
+}  // namespace
+
 std::string vector_product(const Node* mma, const std::string& a, const std::string& b,
                            const std::string& c, const WriteLine& write) {
   const MmaShape& shape = shape_of(mma);
-  const std::int64_t lanes = shape.columns;
-  const DType sums = mma->dtype();
-  // As the instruction takes them: bytes are lanes of i32.
-  const bool is_bf16 = shape.a == dtypes::bf16;
-  const std::string words = fmt::format("<{} x i32>", lanes);
-  const std::string type = is_bf16 ? fmt::format("<{} x bfloat>", 2 * lanes) : words;
-  const auto cast = [&](const std::string& from, const std::string& value, const std::string& to) {
-    return from == to ? value : write(fmt::format("bitcast {} {} to {}", from, value, to));
+  const std::string words = fmt::format("<{} x i32>", shape.columns), type = factor_type(shape),
+                    sums = llvm_type(mma->dtype());
+  const auto convert = [&](std::string_view how, const std::string& from, const std::string& value,
+                           const std::string& to) {
+    return from == to ? value : write(fmt::format("{} {} {} to {}", how, from, value, to));
   };
-  const std::string group = cast(llvm_type(mma->src(0)->dtype()), a, "i32");
+  const std::string group = convert("bitcast", llvm_type(mma->src(0)->dtype()), a, "i32");
   const std::string first =
       write(fmt::format("insertelement {} poison, i32 {}, i32 0", words, group));
-  const std::string all = write(fmt::format(
-      "shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer", words, first, lanes));
-  std::string left = cast(words, all, type), right = cast(llvm_type(mma->src(1)->dtype()), b, type);
+  const std::string all =
+      write(fmt::format("shufflevector {0} {1}, {0} poison, <{2} x i32> zeroinitializer", words,
+                        first, shape.columns));
+  const std::string_view how = shape.b.bytes() == shape.a.bytes() ? "bitcast"
+                               : shape.b == dtypes::u8            ? "zext"
+                                                                  : "sext";
+  std::string left = convert("bitcast", words, all, type),
+              right = convert(how, llvm_type(mma->src(1)->dtype()), b, type);
+  const std::string_view instruction = instruction_of(mma);
+  if (shape.a == dtypes::i16) {  // it adds to nothing
+    const std::string products = write(fmt::format("call {0} @llvm.x86.{1}({2} {3}, {2} {4})", sums,
+                                                   instruction, type, left, right));
+    return write(fmt::format("add {} {}, {}", sums, c, products));
+  }
   if (shape.b == dtypes::u8) std::swap(left, right);  // the unsigned one is the first
-  return write(fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", llvm_type(sums),
-                           instruction_of(mma), c, type, left, right));
+  return write(fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", sums, instruction,
+                           c, type, left, right));
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 #include "convolution.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <weft/dev/ir/below.h>
 #include <weft/dev/rules/symbolic.h>
@@ -44,8 +45,15 @@ std::optional<Axis> axis_along(const Convolution& of, const Node* tap) {
   return {};
 }
 
-bool is_read_of_param(const Node* node) {
-  return node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Param;
+// The read of a param that is multiplied; null where that is none.
+const Node* read_of(const Node* factor, DType sum) {
+  const Node* read = factor;
+  if (sum.is_int()) {
+    if (factor->op() != Op::Cast) return nullptr;
+    read = factor->src(0);
+    if (!read->dtype().is_int() || read->dtype().bytes() != 1) return nullptr;
+  }
+  return read->op() == Op::Load && read->src(0)->src(0)->op() == Op::Param ? read : nullptr;
 }
 
 }  // namespace
@@ -55,15 +63,17 @@ std::optional<Convolution> convolution_in(const UOp& kernel) {
   if (kernel->size() != 1 || end->op() != Op::End || end->src(0)->op() != Op::Store) return {};
   const Node* store = end->src(0);
   const Node* sum = store->arg<StoreArg>().combine ? nullptr : only_sum(store);
-  if (sum == nullptr || sum->arg<ReduceArg>().op != Op::Add || sum->dtype() != dtypes::f32)
+  if (sum == nullptr || sum->arg<ReduceArg>().op != Op::Add ||
+      (sum->dtype() != dtypes::f32 && sum->dtype() != dtypes::i32))
     return {};
   if (!has_known_sizes(end->src().subspan(1)) || !has_known_sizes(sum->src().subspan(1))) return {};
   const Node* product = sum->src(0);
-  if (product->op() != Op::Mul || !is_read_of_param(product->src(0)) ||
-      !is_read_of_param(product->src(1)))
-    return {};
-  for (const std::size_t first : {0U, 1U}) {
-    Convolution found{end, store, sum, product->src(first), product->src(1 - first), {}};
+  if (product->op() != Op::Mul) return {};
+  const Node *a = read_of(product->src(0), sum->dtype()),
+             *b = read_of(product->src(1), sum->dtype());
+  if (a == nullptr || b == nullptr) return {};
+  for (const auto& [input, filter] : {std::pair{a, b}, {b, a}}) {
+    Convolution found{end, store, sum, input, filter, {}};
     for (const Node* tap : sum->src().subspan(1))
       if (const auto axis = axis_along(found, tap)) found.axes.push_back(*axis);
     const auto is_apart = [&](const Axis& axis) {

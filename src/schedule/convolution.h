@@ -19,7 +19,8 @@ struct Axis {
 
 // The kernel, as far as this needs to know it.
 struct Convolution {
-  const Node *end, *store, *sum, *input, *filter;  // the latter are LOADs
+  const Node *end, *store, *sum, *input,
+      *filter;  // the latter are LOADs, which sums of integers convert
   std::vector<Axis> axes;
 
   Ranges loops() const;                         // of the outputs
@@ -27,7 +28,8 @@ struct Convolution {
   const Axis* axis_of(const Node* loop) const;  // null where it is of none
 };
 
-// In one or two dimensions, of f32, whose neighbours lie beside each other; nothing for other kernels.
+// In one or two dimensions, of f32, or of bytes with sums of i32, whose neighbours lie beside each other; nothing for
+// other kernels.
 std::optional<Convolution> convolution_in(const UOp& kernel);
 
 }  // namespace weft

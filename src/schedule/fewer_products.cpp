@@ -1,14 +1,15 @@
 #include "fewer_products.h"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
+#include <utility>
 
 #include <weft/dev/ir/below.h>
 #include <weft/dev/rules/symbolic.h>
 
 #include "bands.h"
 #include "convolution.h"
+#include "tile_matrices.h"
 #include "toom.h"
 
 namespace weft {
@@ -52,22 +53,17 @@ std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values, std:
   return result;
 }
 
-Toom toom_for(const Tile& tile) {
-  const auto outputs = static_cast<std::size_t>(tile.outputs),
-             taps = static_cast<std::size_t>(tile.taps);
-  return toom(outputs, taps, points_for(outputs + taps - 1));
-}
-
 class Maker {
  public:
-  Maker(const UOp& kernel, const Convolution& of, const Tile& tile, const Bands& bands, bool fuses)
+  Maker(const UOp& kernel, const Convolution& of, const Tile& tile, Toom toom, const Bands& bands,
+        bool fuses)
       : maker_(kernel),
         of_(of),
         tile_(tile),
         bands_(bands),
         fuses_(fuses),
         products_(tile.outputs + tile.taps - 1),
-        toom_(toom_for(tile)),
+        toom_(std::move(toom)),
         band_(bands.loop == nullptr ? const_int(0) : Variable("band", 0, bands.count - 1)),
         channels_(of.channels()) {
     for (const Node* loop : of.loops()) {
@@ -109,8 +105,11 @@ class Maker {
   void add_memory(Memory memory, const Ranges& loops, Space space = Space::Global) {
     const std::vector<UOp> products(of_.axes.size(), const_int(products_));
     const auto size = [&](const Node* loop) { return const_int(trips(loop)); };
-    maker_.add_memory(dtypes::f32, dimensions(memory, products, loops, size), space);
+    const DType dtype = memory == Products ? of_.sum->dtype() : factor_dtype();
+    maker_.add_memory(dtype, dimensions(memory, products, loops, size), space);
   }
+
+  DType factor_dtype() const { return of_.sum->dtype().is_int() ? dtypes::i16 : dtypes::f32; }
 
   // What a memory has for its products and for the loops. Those of a filter are a matrix for each product. Else, where many
   // channels go along memory, all products of a tile lie together, a row of channels each: as planes they would be as far apart
@@ -197,7 +196,7 @@ class Maker {
         along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.taps), [&](const auto& at) {
           Substitution by = own;
           for (std::size_t a = 0; a < at.size(); ++a) by.emplace(of_.axes[a].tap, const_int(at[a]));
-          return simplify(substitute(UOp(of_.filter), by));
+          return simplify(cast(substitute(UOp(of_.filter), by), factor_dtype()));
         });
     return stored(Filters, loops_of_filter(), own,
                   transformed(toom_.filter, values, of_.axes.size(), times, fuses_), "filters");
@@ -232,7 +231,8 @@ class Maker {
             by.emplace(axis.tap, const_int(at[a]));
             valid = valid & is_there(axis, first + at[a], tile_.taps - 1);
           }
-          return simplify(with_validity(substitute(UOp(of_.input), by), valid));
+          const UOp read = with_validity(substitute(UOp(of_.input), by), valid);
+          return simplify(cast(read, factor_dtype()));
         });
     return stored(Inputs, loops_of_input(), own,
                   transformed(toom_.input, values, of_.axes.size(), times, fuses_), "inputs");
@@ -247,7 +247,7 @@ class Maker {
     for (const auto& [loop, with] : fresh(channels_, LoopKind::Reduce)) own.emplace(loop, with);
     for (const Node* channel : channels_) sum.push_back(own.at(channel));
     const auto read = [&](Memory memory, const Ranges& of) {
-      return make(Op::Load, {place(memory, Access::Read, number, of, own)});
+      return cast(make(Op::Load, {place(memory, Access::Read, number, of, own)}), of_.sum->dtype());
     };
     sum[0] = read(Inputs, loops_of_input()) * read(Filters, loops_of_filter());
     const UOp value = sum.size() == 1 ? sum[0] : make(Op::Reduce, sum, {}, ReduceArg{Op::Add, {}});
@@ -277,11 +277,17 @@ class Maker {
         by[of_.axes[a].out] = place;
         valid = valid & is_there(of_.axes[a], place, 0);
       }
-      by.emplace(of_.sum, sums[next++]);
+      by.emplace(of_.sum, without_scale(sums[next++]));
       stores.push_back(guarded(substitute(UOp(of_.store), by), valid));
       return stores.back();
     });
     return sink(tuple(simplify(stores)), loops, own, "outputs");
+  }
+
+  UOp without_scale(const UOp& sum) const {
+    std::int64_t scale = 1;
+    for (std::size_t a = 0; a < of_.axes.size(); ++a) scale *= toom_.scale;
+    return scale == 1 ? sum : sum / scale;
   }
 
   // The products are there for all of a tile; what else it reads, and where it stores, only where its outputs are.
@@ -313,33 +319,21 @@ class Maker {
 
 }  // namespace
 
-double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels) {
-  // What the transforms and what each channel adds to the mean square, by random numbers.
-  constexpr double of_transforms = 3, of_channel = 0.09;
-  const double growth = growth_of(toom_for({taps, outputs}));
-  return std::pow(growth, static_cast<double>(axes) / 2) *
-         std::sqrt(of_transforms + of_channel * channels);
-}
-
 std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, const FormLimits& limits) {
   std::vector<KernelForm> forms;
   const auto convolution = convolution_in(kernel);
   if (!convolution || convolution->channels().empty()) return forms;
-  double channels = 1;
-  for (const Node* channel : convolution->channels())
-    channels *= static_cast<double>(channel->src(0)->lo());
   const std::vector<Axis>& axes = convolution->axes;
   for (const Tile& tile : tiles) {
     const auto fits = [&](const Axis& axis) {
       return axis.taps() == tile.taps && axis.outputs() >= tile.outputs;
     };
-    if (tile.outputs <= limits.outputs && std::ranges::all_of(axes, fits) &&
-        expected_error(tile.outputs, tile.taps, axes.size(), channels) <=
-            static_cast<double>(limits.error))
-      forms.push_back(Maker(kernel, *convolution, tile,
-                            bands_of(*convolution, tile, limits.band_bytes, limits.threads),
-                            limits.fuses)
-                          .made());
+    if (tile.outputs > limits.outputs || !std::ranges::all_of(axes, fits)) continue;
+    auto toom = matrices_of(*convolution, tile, limits);
+    if (!toom) continue;
+    const Bands bands = bands_of(*convolution, tile, limits.band_bytes, limits.threads);
+    const bool fuses = limits.fuses && convolution->sum->dtype().is_float();
+    forms.push_back(Maker(kernel, *convolution, tile, *std::move(toom), bands, fuses).made());
   }
   return forms;
 }

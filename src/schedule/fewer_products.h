@@ -10,19 +10,16 @@
 namespace weft {
 
 // Outputs of a tile along an axis, the rounding error of its sums (`expected_error`), and the bytes between the kernels of a form
-// in bands, about, at most; threads that share the rows of a band; whether a product is added in one operation.
+// in bands, about, at most; threads that share the rows of a band; whether a product is added in one operation, and whether an
+// instruction adds up products of i16: what is made of bytes fits into these.
 struct FormLimits {
   std::int64_t outputs, error;
   double band_bytes;
   std::int64_t threads;
-  bool fuses;
+  bool fuses, multiplies_words;
 };
 
 // All there are within the limits, for kernels of this kind; none for others.
 std::vector<KernelForm> forms_with_fewer_products(const UOp& kernel, const FormLimits& limits);
-
-// Of tiles of so many outputs along each of the axes: in 2^-24 of the outputs' root mean square, for random numbers. The
-// sums themselves, product by product, are off by about a third of the root of how many there are.
-double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels);
 
 }  // namespace weft

@@ -40,9 +40,7 @@ class Orders {
         seconds_(seconds),
         users_(plan.slots.size()),
         last_(plan.slots.size(), as_made),
-        limits_{setting_int("WINOGRAD"), setting_int("WINOGRAD_ERROR"),
-                1024 * static_cast<double>(setting_int("WINOGRAD_BAND") * profile.threads),
-                profile.threads, profile.fuses} {
+        limits_(limits_for(profile)) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (!plan.steps[i].kernel.is_null()) kernels_.emplace_back(plan.steps[i], i);
     for (const KernelSlots& kernel : kernels_)
@@ -184,6 +182,19 @@ class Orders {
       sum += *seconds + more * (*seconds + repeated_launch);
     }
     return sum;
+  }
+
+  static FormLimits limits_for(const Profile& profile) {
+    const auto takes_words = [](const MmaShape& shape) {
+      return shape.takes(dtypes::i16, dtypes::i16);
+    };
+    return {
+        .outputs = setting_int("WINOGRAD"),
+        .error = setting_int("WINOGRAD_ERROR"),
+        .band_bytes = 1024 * static_cast<double>(setting_int("WINOGRAD_BAND") * profile.threads),
+        .threads = profile.threads,
+        .fuses = profile.fuses,
+        .multiplies_words = std::ranges::any_of(profile.mma, takes_words)};
   }
 
   double seconds_of_all(const std::vector<int>& last) {

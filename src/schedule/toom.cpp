@@ -1,5 +1,6 @@
 #include "toom.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -24,14 +25,20 @@ std::vector<double> product_of(const std::vector<double>& points, std::size_t wi
   return result;
 }
 
+UOp number(double value, DType dtype) {
+  if (!dtype.is_int()) return const_float(value, dtype);
+  if (value != std::round(value)) internal_error("toom: integers times what is no whole number");
+  return const_int(static_cast<std::int64_t>(value), dtype);
+}
+
 UOp scaled(const UOp& value, double factor) {
   if (factor == 1) return value;
-  return factor == -1 ? -value : value * const_float(factor, value->dtype());
+  return factor == -1 ? -value : value * number(factor, value->dtype());
 }
 
 UOp added(const UOp& sum, const UOp& value, double factor, bool fuses) {
   if (fuses && std::abs(factor) != 1)
-    return make(Op::MulAcc, {value, const_float(factor, value->dtype()), sum});
+    return make(Op::MulAcc, {value, number(factor, value->dtype()), sum});
   const UOp term = scaled(value, std::abs(factor));
   return factor < 0 ? sum - term : sum + term;
 }
@@ -56,7 +63,7 @@ Terms terms(const std::vector<double>& row, const std::vector<UOp>& values, bool
 }
 
 UOp sum_of(Terms a, Terms b, DType dtype, bool fuses) {
-  if (a.sum.is_null() && b.sum.is_null()) return const_float(0, dtype);
+  if (a.sum.is_null() && b.sum.is_null()) return number(0, dtype);
   if (a.sum.is_null() || (!b.sum.is_null() && b.factor == 1)) std::swap(a, b);
   const UOp first = scaled(a.sum, a.factor);
   return b.sum.is_null() ? first : added(first, b.sum, b.factor, fuses);
@@ -86,6 +93,17 @@ Toom toom(std::size_t outputs, std::size_t taps, const std::vector<double>& poin
           is_infinity ? (i + 1 == outputs ? 1 : 0) : std::pow(points[j], static_cast<double>(i));
   }
   return result;
+}
+
+std::optional<Toom> in_whole_numbers(Toom toom) {
+  toom.scale = 2;
+  for (std::vector<double>& row : toom.filter)
+    for (double& factor : row) factor *= 2;
+  const auto is_whole = [](double factor) { return factor == std::round(factor); };
+  for (const Matrix& matrix : {toom.input, toom.filter, toom.result})
+    for (const std::vector<double>& row : matrix)
+      if (!std::ranges::all_of(row, is_whole)) return std::nullopt;
+  return toom;
 }
 
 double growth_of(const Toom& toom) {

@@ -2,6 +2,8 @@
 // m + r - 1 products, of sums of what is convolved and sums of the filter.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include <weft/dev/ir/uop.h>
@@ -10,14 +12,18 @@ namespace weft {
 
 using Matrix = std::vector<std::vector<double>>;  // rows
 
-// outputs = result * ((filter * f) . (input * x)), elementwise in the middle.
+// outputs * scale = result * ((filter * f) . (input * x)), elementwise in the middle.
 struct Toom {
   Matrix input, filter, result;
+  std::int64_t scale = 1;
 };
 
 // Evaluates polynomials at these points, which are 0 and pairs of a number and its negative, and at infinity: there
 // are outputs + taps - 2 of them.
 Toom toom(std::size_t outputs, std::size_t taps, const std::vector<double>& points);
+
+// The same with whole numbers in all matrices, times a scale, if twice the filter has none but such.
+std::optional<Toom> in_whole_numbers(Toom toom);
 
 // By how much rounding errors grow along one axis: of random inputs and filters, in the mean square of the outputs.
 double growth_of(const Toom& toom);

@@ -202,8 +202,8 @@ double times_without_instruction(const Body& body, const Profile& profile) {
   const DType from_a = a->src(0)->dtype(), from_b = b->src(0)->dtype();
   double times = 1;
   for (const MmaShape& shape : profile.mma) {
-    const bool fits = sum->dtype() == shape.c && ((from_a == shape.a && from_b == shape.b) ||
-                                                  (from_a == shape.b && from_b == shape.a));
+    const bool fits =
+        sum->dtype() == shape.c && (shape.takes(from_a, from_b) || shape.takes(from_b, from_a));
     if (fits) times = std::max(times, shape.rows > 1 ? times_without_tiles : times_without_dots);
   }
   return times;

@@ -121,6 +121,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "stage p2 at r1",
                            "stage p2.1 at r1 as k0 r0",
                            "stage p2 decoded at k0",
+                           "stage p2 decoded region at r0",
                            "stage p2 region",
                            "stage p2 region at r1",
                            "upcast r0.1",
@@ -187,10 +188,8 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"stage p1 at", "a loop is missing"},
       {"stage p1 r0", "'r0' is too much"},
       {"stage p1 in", "a memory is missing"},
-      {"stage p1 decoded in constant",
-       "what is decoded lies in the order of the loops, and not from call to call"},
-      {"stage p1 decoded region",
-       "what is decoded lies in the order of the loops, and not from call to call"},
+      {"stage p1 decoded in constant", "what is decoded is there for one trip, and not kept"},
+      {"stage p1 decoded slide", "what is decoded is there for one trip, and not kept"},
       {"stage p1 in global", "the memories of a kernel are shared, scratch, register and constant"},
       {"stage p1 in cache", "the memories of a kernel are shared, scratch, register and constant"},
   };
@@ -254,6 +253,17 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"stage p2 at r1; vector r1", "schedule: what is staged changes with the lanes of r1"},
   };
   for (const auto& [schedule, expected] : wrong) EXPECT_EQ(refusal(matmul(), schedule), expected);
+}
+
+// The codes of a factor that is shifted, too, are no region of what it reads.
+TEST_F(Actions, OnlyConversionsAreRegions) {
+  const UOp i = loop(size(6)), j = loop(size(8)), k = reduction(4);
+  const UOp codes = load(place(param(2, Access::Read, {size(4), size(8)}, dtypes::u8), {k, j})),
+            x = load(place(param(1, Access::Read, {size(6), size(4)}), {i, k}));
+  const UOp out = place(param(0, Access::Write, {size(6), size(8)}), {i, j});
+  const UOp sum = reduce(Op::Add, {x * (cast(codes, dtypes::f32) - 8.0), k});
+  EXPECT_EQ(refusal(kernel_of({over(put(out, sum), {i, j})}), "stage p2 decoded region"),
+            "schedule: 'stage p2 decoded region': no read is all that it is decoded from");
 }
 
 TEST_F(Actions, AreSaidToBeRefusedBelowAMethod) {

@@ -82,7 +82,7 @@ TEST_P(MmaConvolutions, AreExact) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, MmaConvolutions,
-                         testing::Values("CPU", "CPU:LLVM:x86-64-v3-vnni",
+                         testing::Values("CPU", "CPU:LLVM:x86-64-v3", "CPU:LLVM:x86-64-v3-vnni",
                                          "CPU:LLVM:x86-64-v4-vnni", "CPU:LLVM:sapphirerapids",
                                          "CPU:LLVM:x86-64-v4"),
                          [](const auto& info) {

@@ -28,14 +28,26 @@ namespace {
 struct Case {
   MmaShape shape;
   std::int64_t rows, columns, depth;
+  DType first;  // what rows are of, which may be widened
+
+  std::string name() const {
+    const bool is_widened = first != shape.a;
+    return fmt::format("{}_{}{}", shape.name, rows,
+                       is_widened ? fmt::format("_of_{}", first.str()) : "");
+  }
 };
 
 // Tiles divide the sizes, or none of them.
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const MmaShape& shape : mma_shapes()) {
-    all.push_back({shape, 32, 64, 128});
-    all.push_back({shape, 21, 39, 70});
+    std::vector<DType> rows{shape.a};
+    for (const DType narrow : {dtypes::u8, dtypes::i8})
+      if (shape.widens(narrow)) rows.push_back(narrow);
+    for (const DType first : rows) {
+      all.push_back({shape, 32, 64, 128, first});
+      all.push_back({shape, 21, 39, 70, first});
+    }
   }
   return all;
 }
@@ -47,6 +59,7 @@ const cpu::Processor& processor_with(const MmaShape& shape) {
   const std::string_view name = shape.feature == "amx"       ? "sapphirerapids"
                                 : shape.feature == "amxfp16" ? "graniterapids"
                                 : shape.feature == "avxvnni" ? "x86-64-v3-vnni"
+                                : shape.feature == "avx2"    ? "x86-64-v3"
                                                              : "x86-64-v4-vnni";
   return *std::ranges::find(cpu::processors(), name, &cpu::Processor::name);
 }
@@ -56,7 +69,8 @@ std::string_view instruction_of(const MmaShape& shape) {
       {"amx_bf16", "tdpbf16ps"},    {"amx_f16", "tdpfp16ps"},    {"amx_i8i8", "tdpbssd"},
       {"amx_i8u8", "tdpbsud"},      {"amx_u8i8", "tdpbusd"},     {"amx_u8u8", "tdpbuud"},
       {"avx512_bf16", "vdpbf16ps"}, {"avx512_i8u8", "vpdpbusd"}, {"avx512_u8i8", "vpdpbusd"},
-      {"avx_i8u8", "vpdpbusd"},     {"avx_u8i8", "vpdpbusd"}};
+      {"avx_i8u8", "vpdpbusd"},     {"avx_u8i8", "vpdpbusd"},    {"avx2_i16i8", "vpmaddwd"},
+      {"avx2_i16u8", "vpmaddwd"},   {"avx2_i16i16", "vpmaddwd"}};
   return std::ranges::find(names, shape.name, [](const auto& known) { return known.first; })
       ->second;
 }
@@ -73,7 +87,7 @@ class Mma : public testing::TestWithParam<Case> {
 
   // Each row of `a` times each column of `b`, which may lie along memory.
   static UOp kernel(bool has_turned_columns = false, std::string_view schedule = {}) {
-    const auto& [shape, rows, columns, depth] = GetParam();
+    const auto& [shape, rows, columns, depth, first] = GetParam();
     const UOp m = range(rows, fresh_id().value), n = range(columns, fresh_id().value);
     const UOp k = range(depth, fresh_id().value, LoopKind::Reduce);
     const auto factor = [&](int slot, DType dtype, const UOp& i, std::int64_t is, const UOp& j,
@@ -81,7 +95,7 @@ class Mma : public testing::TestWithParam<Case> {
       return cast(load(place(param(slot, Access::Read, {size(is), size(js)}, dtype), {i, j})),
                   shape.c);
     };
-    const UOp a = factor(1, shape.a, m, rows, k, depth),
+    const UOp a = factor(1, first, m, rows, k, depth),
               b = has_turned_columns ? factor(2, shape.b, n, columns, k, depth)
                                      : factor(2, shape.b, k, depth, n, columns);
     const UOp out = place(param(0, Access::Write, {size(rows), size(columns)}, shape.c), {m, n});
@@ -109,14 +123,14 @@ class Mma : public testing::TestWithParam<Case> {
 
   // Whole numbers, whose sums are exact in any order.
   static std::vector<std::byte> result_of(Device& device, const UOp& program) {
-    const auto& [shape, rows, columns, depth] = GetParam();
+    const auto& [shape, rows, columns, depth, first] = GetParam();
     const auto bytes = [](std::int64_t count, DType dtype) {
       return static_cast<std::size_t>(count) * dtype.bytes();
     };
-    Guarded out(bytes(rows * columns, shape.c)), a(bytes(rows * depth, shape.a)),
+    Guarded out(bytes(rows * columns, shape.c)), a(bytes(rows * depth, first)),
         b(bytes(depth * columns, shape.b));
     std::mt19937 numbers(7);
-    fill(a, shape.a, numbers);
+    fill(a, first, numbers);
     fill(b, shape.b, numbers);
     device.load(device.compile(device.render(program.node())))
         ->run(
@@ -142,9 +156,8 @@ class Mma : public testing::TestWithParam<Case> {
   const InternerScope scope_{arena_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Instructions, Mma, testing::ValuesIn(cases()), [](const auto& info) {
-  return fmt::format("{}_{}", info.param.shape.name, info.param.rows);
-});
+INSTANTIATE_TEST_SUITE_P(Instructions, Mma, testing::ValuesIn(cases()),
+                         [](const auto& info) { return info.param.name(); });
 
 TEST_P(Mma, IsWhatTheModelTakes) {
   const std::string plain = to_string(chosen(kernel())), turned = to_string(chosen(kernel(true)));

@@ -4,14 +4,18 @@
 #include <cmath>
 #include <functional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
+#include <weft/dev/device/mma.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/jit.h>
 #include <weft/settings.h>
 #include <weft/weft.h>
 
 #include "../../src/schedule/fewer_products.h"
+#include "../../src/schedule/tile_matrices.h"
 #include "../../src/schedule/toom.h"
 #include "../support/planned.h"
 
@@ -188,6 +192,66 @@ INSTANTIATE_TEST_SUITE_P(
                     BandCase{{{2, 16, 24, 24}, {16, 16, 3, 3}, 1, 1, 6, true}, 56, 6},
                     BandCase{{{1, 32, 24, 24}, {32, 16, 3, 3}, 2, 1, 6, true}, 64, 3},
                     BandCase{{{1, 16, 1, 98}, {16, 16, 1, 3}, 1, 0, 6, true}, 2, 2}));
+
+// Of bytes, by products of i16 where an instruction adds these up: exactly.
+struct ByteCase {
+  Case of;
+  DType x = dtypes::u8, w = dtypes::i8;
+};
+
+Tensor sums_of(const Tensor& x, const Tensor& w, const Case& c, DType dtype) {
+  ConvOptions options{.groups = c.groups, .padding = c.padding};
+  options.dtype = dtype;
+  return x.cast(dtype).conv(w.cast(dtype), {}, options);
+}
+
+Tensor bytes(const std::vector<std::int64_t>& sizes, DType dtype) {
+  return Tensor::randint(shape(sizes), 0, 256).cast(dtypes::u8).bitcast(dtype).realize();
+}
+
+std::vector<MmaShape> words() { return {*find_mma("avx2_i16i16")}; }
+
+class FewerProductsOfBytes : public testing::TestWithParam<ByteCase> {};
+
+TEST_P(FewerProductsOfBytes, AreExact) {
+  const Context context{{"WINOGRAD", 4}};
+  const auto& [c, left, right] = GetParam();
+  const Tensor x = bytes(c.image, left);
+  Tensor w = bytes(c.filter, right);
+  if (c.is_frozen) w.freeze();
+  const auto expected = sums_of(x.to("INTERP"), w.to("INTERP"), c, dtypes::f64).to_vector<double>();
+  const Tensor sums = sums_of(x, w, c, dtypes::i32).cast(dtypes::f32);
+  Planned planned(sums, for_products(c.products), true, words());
+  EXPECT_EQ(forms_in(planned.plan()), 1U);
+  const std::vector<float> values = planned.values();
+  ASSERT_EQ(values.size(), expected.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    ASSERT_EQ(values[i], static_cast<float>(expected[i])) << "at " << i;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Convolutions, FewerProductsOfBytes,
+    testing::Values(ByteCase{{{1, 8, 12, 12}, {16, 8, 3, 3}, 1, 1, 4, true}},
+                    ByteCase{{{2, 5, 9, 14}, {7, 5, 3, 3}, 1, 0, 4}, dtypes::u8, dtypes::u8},
+                    ByteCase{{{1, 16, 7, 7}, {8, 16, 3, 3}, 1, 1, 4, true}, dtypes::i8, dtypes::i8},
+                    ByteCase{{{1, 8, 10, 13}, {10, 4, 3, 3}, 2, 1, 4}, dtypes::i8, dtypes::u8},
+                    ByteCase{{{1, 8, 3, 31}, {10, 8, 1, 3}, 1, 0, 4, true}}));
+
+// Where no instruction multiplies i16, sums have no room for their scale, or the points are no whole numbers.
+TEST(FewerProductsOfBytes, OfFewChannelsAndTiles) {
+  const Context context{{"WINOGRAD", 4}, {"WINOGRAD_BAND", 0}};
+  const auto forms = [](std::int64_t channels, std::int64_t products, std::vector<MmaShape> mma) {
+    const Case c{{1, channels, 8, 8}, {1, channels, 3, 3}};
+    const Tensor sums =
+        sums_of(bytes(c.image, dtypes::u8), bytes(c.filter, dtypes::i8), c, dtypes::i32);
+    return forms_in(Planned(sums, for_products(products), true, std::move(mma)).plan());
+  };
+  EXPECT_EQ(forms(64, 4, words()), 1U);
+  EXPECT_EQ(forms(64, 4, {*find_mma("avx_u8i8")}), 0U);
+  EXPECT_EQ(forms(64, 6, words()), 0U);
+  EXPECT_EQ(forms(1827, 4, words()), 1U);
+  EXPECT_EQ(forms(1828, 4, words()), 0U);
+}
 
 // What is no such convolution has no other form.
 TEST(FewerProducts, OfNothingElse) {

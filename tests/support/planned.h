@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <weft/dev/base/parallel.h>
@@ -16,13 +17,15 @@ namespace weft {
 
 class Planned {
  public:
-  Planned(const Tensor& tensor, const KernelSeconds& seconds, bool fuses = true) {
+  Planned(const Tensor& tensor, const KernelSeconds& seconds, bool fuses = true,
+          std::vector<MmaShape> mma = {}) {
     const InternerScope scope(arena_);
     const PassOptions options;
     resolved_ = resolve({{tensor.uop(), Symbol(tensor.device())}}, options);
     Profile profile;
     profile.threads = thread_count();
     profile.fuses = fuses;
+    profile.mma = std::move(mma);
     runnable_.plan = make_plan(resolved_.roots, profile, seconds);
     runnable_.extra = options.extra;
   }

@@ -50,7 +50,9 @@ std::vector<std::string_view> products_here() {
   if (WEFT_HAS("avx512vnni")) features.emplace_back("avx512vnni");
   // Processors with tiles multiply vectors of bf16 at half the rate of f32.
   if (WEFT_HAS("avx512bf16") && !has_tiles()) features.emplace_back("avx512bf16");
-  if (WEFT_HAS("avxvnni") && !WEFT_HAS("avx512f")) features.emplace_back("avxvnni");
+  const bool is_wide = WEFT_HAS("avx512f");
+  if (WEFT_HAS("avxvnni") && !is_wide) features.emplace_back("avxvnni");
+  if (WEFT_HAS("avx2") && !WEFT_HAS("avxvnni") && !is_wide) features.emplace_back("avx2");
   return features;
 }
 
@@ -61,7 +63,7 @@ std::array<Processor, 10> all_processors() {
   const bool tiles = has_tiles() && WEFT_HAS("avx512fp16"), halves = tiles && has_tiles_of_halves();
   const bool dots = WEFT_HAS("avx512vnni") && WEFT_HAS("avx512bf16");
   const Products none, tiled{"amx", "avx512vnni"}, tiled_halves{"amx", "amxfp16", "avx512vnni"},
-      wide{"avx512vnni", "avx512bf16"}, narrow{"avxvnni"};
+      wide{"avx512vnni", "avx512bf16"}, narrow{"avxvnni"}, pairs{"avx2"};
   const int native_bytes = WEFT_HAS("avx512vl") ? 64 : WEFT_HAS("avx2") ? 32 : 16;
   constexpr std::string_view x86 = "x86_64-unknown-linux-gnu", arm = "aarch64-unknown-linux-gnu",
                              riscv = "riscv64-unknown-linux-gnu";
@@ -70,7 +72,7 @@ std::array<Processor, 10> all_processors() {
       // name            triple model             features                    bytes         FMA                        halves                      bf16                    products runs here                        like this
       {"native",         "",    "",               "",                         native_bytes, is_arm || WEFT_HAS("fma"), is_arm || WEFT_HAS("f16c"), WEFT_HAS("avx512bf16"), here,   true,                            true},
       {"x86-64-v2",      x86,   "x86-64-v2",      "",                         16,           false,                     false,                      false,                  none,   WEFT_HAS("x86-64-v2"),           is_x86},
-      {"x86-64-v3",      x86,   "x86-64-v3",      "",                         32,           true,                      true,                       false,                  none,   WEFT_HAS("x86-64-v3"),           is_x86},
+      {"x86-64-v3",      x86,   "x86-64-v3",      "",                         32,           true,                      true,                       false,                  pairs,  WEFT_HAS("x86-64-v3"),           is_x86},
       {"x86-64-v3-vnni", x86,   "x86-64-v3",      "+avxvnni",                 32,           true,                      true,                       false,                  narrow, WEFT_HAS("x86-64-v3") && WEFT_HAS("avxvnni"), is_x86},
       {"x86-64-v4",      x86,   "x86-64-v4",      "",                         64,           true,                      true,                       false,                  none,   WEFT_HAS("x86-64-v4"),           is_x86},
       {"x86-64-v4-vnni", x86,   "x86-64-v4",      "+avx512vnni,+avx512bf16",  64,           true,                      true,                       true,                   wide,   WEFT_HAS("x86-64-v4") && dots,   is_x86},

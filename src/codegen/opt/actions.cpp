@@ -89,8 +89,8 @@ Action parse_stage(Words& words) {
       words.refuse("the memories of a kernel are shared, scratch, register and constant");
   }
   if (words.take_if("as")) action.loops = words.rest();
-  if (action.decoded && (action.by_region || action.space == Space::Constant))
-    words.refuse("what is decoded lies in the order of the loops, and not from call to call");
+  if (action.decoded && (action.slides || action.space == Space::Constant))
+    words.refuse("what is decoded is there for one trip, and not kept");
   return action;
 }
 
@@ -174,9 +174,8 @@ std::string text_of(const Action& action) {
                          action.count == 0 ? "" : fmt::format(" {}", action.count));
     case Action::Stage:
       return fmt::format(
-          "stage {}{}{}{}{}{}{}{}", action.name,
-          action.decoded     ? " decoded"
-          : action.slides    ? " slide"
+          "stage {}{}{}{}{}{}{}{}{}", action.name, action.decoded ? " decoded" : "",
+          action.slides      ? " slide"
           : action.by_region ? " region"
                              : "",
           action.at.empty() ? "" : " at ", action.at, is_scratch ? "" : " in ",

@@ -244,7 +244,7 @@ std::optional<MmaSchedule> dot_schedule(const Node* kernel, const Target& target
       std::ranges::none_of(toposort(kernel), may_be_dot))
     return std::nullopt;
   for (const MmaShape& shape : target.mma) {
-    if (shape.rows > 1 || shape.depth != shape.group || shape.c != dtypes::i32) continue;
+    if (shape.rows > 1 || shape.depth != shape.group || shape.a.bytes() > 1) continue;
     DotKernel dots(kernel, shape);
     if (!dots.is_one()) continue;
     Schedule schedule = dots.schedule(target.machine);

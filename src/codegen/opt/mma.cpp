@@ -13,21 +13,27 @@
 #include "mma.h"
 
 namespace weft {
-namespace {
-
-// A read of the dtype, which is converted.
-const Node* factor_of(const Node* value, DType from) {
-  if (value->op() != Op::Cast) return nullptr;
-  const Node* read = value->src(0);
-  return read->op() == Op::Load && read->dtype() == from ? read : nullptr;
+const Node* converted_read(const Node* value) {
+  const bool is_one = value->op() == Op::Cast && value->src(0)->op() == Op::Load;
+  return is_one ? value->src(0) : nullptr;
 }
+
+namespace {
 
 bool fits(const Node* product, std::size_t first, const MmaShape& shape, const Node* row,
           const Node* column) {
-  const Node *a = factor_of(product->src(first), shape.a),
-             *b = factor_of(product->src(1 - first), shape.b);
-  return a != nullptr && b != nullptr && changes_with(a, row) && !changes_with(a, column) &&
-         changes_with(b, column) && !changes_with(b, row);
+  const Node *a = converted_read(product->src(first)), *b = converted_read(product->src(1 - first));
+  return a != nullptr && b != nullptr && shape.takes(a->dtype(), b->dtype()) &&
+         changes_with(a, row) && !changes_with(a, column) && changes_with(b, column) &&
+         !changes_with(b, row);
+}
+
+// The factor as the instruction takes it: what is widened has to be staged so.
+UOp widened(const Node* factor, const MmaShape& shape, const Node* row) {
+  const Node* read = factor->src(0);
+  return changes_with(read, row) && shape.widens(read->dtype())
+             ? cast(cast(UOp(read), shape.a), shape.c)
+             : UOp(factor);
 }
 
 // What is summed. In trips that padding adds it is nothing, and both factors are.
@@ -67,12 +73,12 @@ void KernelLoops::mma(const Action& action) {
   const Node* sum = closer_of(loop(action.name));
   if (!is_product_for(sum, *shape, row.node(), column.node()))
     refuse(action, "it sums no products of what these loops read");
-  if (const Node* product = summed_by(sum); product != sum->src(0)) {
-    std::vector<UOp> src = list_of(sum->src());
-    src[0] = UOp(product);
-    replace(sum, with_sources(UOp(sum), src));
-    sum = closer_of(loop(action.name));
-  }
+  std::vector<UOp> src = list_of(sum->src()), factors;
+  for (const Node* factor : summed_by(sum)->src())
+    factors.push_back(widened(factor, *shape, row.node()));
+  src[0] = with_sources(UOp(summed_by(sum)), factors);
+  replace(sum, with_sources(UOp(sum), src));
+  sum = closer_of(loop(action.name));
   std::vector<std::string> names;
   for (const UOp& own : batch_sum(sum, {row, column})) names.push_back(name_of(own.node()));
   const auto cut = [&](const std::string& name, std::int64_t count) {

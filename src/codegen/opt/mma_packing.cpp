@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/cost/nest.h>
 #include <weft/dev/ir/graph.h>
 
 #include "mma_traffic.h"
@@ -52,7 +53,7 @@ class Packing {
   bool rows(bool has_regions, MmaDraft& draft) const {
     const MmaFactor& a = way_.a;
     const auto together = static_cast<double>(way_.together);
-    if (is_kept(a.load)) {
+    if (are_rows_kept()) {
       draft.actions.push_back(once(a, "b0", false));
       draft.cycles += traffic_.cycles_to_stream_rows();
       return true;
@@ -74,13 +75,13 @@ class Packing {
     Action pack{.type = Action::Stage,
                 .name = a.name,
                 .loops = packed(a.load, "b0", false),
-                .at = way_.row};
+                .at = way_.row,
+                .decoded = is_widened()};
     if (way_.has_rows_around) pack.loops.insert(pack.loops.begin(), way_.row + ".1");
     draft.actions.push_back(pack);
     const double columns =
         way_.has_rows_around ? kernel_.trips_of(way_, way_.column) : together;  // for one packing
-    draft.cycles += elements * kernel_.blocks(way_) / columns *
-                    (first_step(a.load, way_.depth_range) == 1 ? cycles_to_pack : cycles_to_turn);
+    draft.cycles += elements * kernel_.blocks(way_) / columns * cycles_to_stage();
     return true;
   }
 
@@ -91,7 +92,7 @@ class Packing {
     std::vector<std::string> order;
     for (const std::string& name : kernel_.sum_loops(way_))
       if (changes_with(load, kernel_.range_of(name))) order.push_back(name);
-    order.insert(is_column || is_kept(load) ? order.end() : order.begin(), own);
+    order.insert(is_column || are_rows_kept() ? order.end() : order.begin(), own);
     const bool has_parts = way_.shape.depth > way_.shape.group;
     std::vector<std::string> inside;
     if (has_parts) inside.push_back(way_.depth + ".1");
@@ -119,10 +120,19 @@ class Packing {
   }
   bool has_more_rows() const { return has_more(way_.row_range) && !kernel_.shifts(way_); }
 
+  bool is_widened() const { return way_.shape.widens(way_.a.load->dtype()); }
+  bool are_rows_kept() const { return is_kept(way_.a.load) && !is_widened(); }
+
+  // For an element of rows. What is only widened stays in their order.
+  double cycles_to_stage() const {
+    if (first_step(way_.a.load, way_.depth_range) != 1) return cycles_to_turn;
+    return is_widened() ? cycles_to_copy : cycles_to_pack;
+  }
+
   bool need_packing() const {
     const Node* load = way_.a.load;
     const bool is_tile = way_.shape.rows > 1;
-    return has_more_rows() ||
+    return has_more_rows() || is_widened() ||
            (is_tile && stride_in_parts(load, way_.row_range, way_.shape.rows) == 0) ||
            has_more(way_.depth_range) ||
            stride_in_parts(load, way_.depth_range, way_.shape.depth) != 1 ||
@@ -153,12 +163,15 @@ class Packing {
     return way_.block.rows > lines_of_set * sets;
   }
 
-  // Which padding surrounds: the rows of a region that has it are runs.
+  // Padding surrounds them, which a region has as well, or what they share is widened.
   bool are_windows() const {
     const Node* load = way_.a.load;
+    const bool are_shared = is_widened() && kernel_.sum_loops(way_).size() > 1;
     return way_.shape.rows == 1 && !has_more_rows() && !has_more(way_.depth_range) &&
-           stride_of(load, way_.depth_range) == 1 && load->src(0)->src(1)->op() != Op::Const;
+           stride_of(load, way_.depth_range) == 1 && load->size() == 1 &&
+           (are_shared || is_masked());
   }
+  bool is_masked() const { return way_.a.load->src(0)->src(1)->op() != Op::Const; }
 
   // In the innermost loop around the rows that it changes with.
   bool keep_region(double times, MmaDraft& draft) const {
@@ -176,20 +189,28 @@ class Packing {
       if (name == at) break;
     }
     double elements = 1;
-    for (const Node* index : load->src(0)->src().subspan(2)) {
+    const NodeList indices = load->src(0)->src().subspan(2);
+    for (const Node* index : indices) {
       const auto bounds = substitute(UOp(index), around)->bounds();
-      elements *= static_cast<double>(bounds.hi - bounds.lo + 1);
+      const auto extent = static_cast<std::int64_t>(bounds.hi - bounds.lo + 1);
+      const bool is_row = index == indices.back() && is_masked();
+      elements *= static_cast<double>(is_row ? region_row(extent, bytes_of_rows()) : extent);
     }
     if (!has_room(elements)) return false;
-    draft.actions.push_back(
-        {.type = Action::Stage, .name = way_.a.name, .at = at, .by_region = true});
+    draft.actions.push_back({.type = Action::Stage,
+                             .name = way_.a.name,
+                             .at = at,
+                             .by_region = true,
+                             .decoded = is_widened()});
     draft.cycles += elements * times * cycles_to_copy;
     return true;
   }
 
+  std::int64_t bytes_of_rows() const { return static_cast<std::int64_t>(way_.shape.a.bytes()); }
+
   bool has_room(double elements) const {
     const double most = way_.has_rows_around ? most_of_rows_alone : most_of_rows;
-    return elements * static_cast<double>(way_.a.load->dtype().bytes()) <=
+    return elements * static_cast<double>(bytes_of_rows()) <=
            most * static_cast<double>(kernel_.target().scratch_bytes);
   }
 

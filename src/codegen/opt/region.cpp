@@ -44,18 +44,21 @@ UOp is_inside_of(const UOp& index, const UOp& size) { return (index >= 0) & (ind
 
 class Region {
  public:
-  Region(const Action& action, const Node* load, const std::vector<const Node*>& inside)
+  Region(const Action& action, const Node* value, const std::vector<const Node*>& inside)
       : action_(action),
-        load_(load),
-        place_(load->src(0)),
+        value_(value),
+        load_(value->op() == Op::Load ? value : value->src(0)),
+        place_(load_->src(0)),
         inside_(inside),
         sizes_(storage_of(place_->src(0))->dims()),
-        has_zeros_(!hands_on() && load->size() == 1 && !place_->src(1)->is_const() && is_apart()) {}
+        has_zeros_(!hands_on() && load_->size() == 1 && !place_->src(1)->is_const() && is_apart()) {
+  }
 
   // What lies outside of the param may be padding, zeros of the STAGE's own; else it is not read, by nobody
   // who reads the STAGE either.
   Staged staged() const {
     Staged staged{{}, {}, has_zeros_ ? without_padding() : UOp(place_->src(1))};
+    if (load_->size() > 1) staged.otherwise = converted(UOp(load_->src(1)));
     std::vector<UOp> source{UOp(place_->src(0)), const_bool(true)};
     for (std::size_t d = 0; d < sizes_.size(); ++d) {
       const Extent extent = extent_of(d);
@@ -65,11 +68,14 @@ class Region {
                                           : add(extent.size, extent.offset, staged)));
       source[1] = source[1] & is_inside_of(source.back(), UOp(sizes_[d]));
     }
-    staged.value = make(Op::Load, {make(Op::Index, source)});
+    staged.value = converted(make(Op::Load, {make(Op::Index, source)}));
     return staged;
   }
 
  private:
+  // What is decoded is the read's conversion.
+  UOp converted(const UOp& read) const { return cast(read, value_->dtype()); }
+
   // What the loops inside touch of a dimension: from the base on, as many elements as the size.
   struct Extent {
     UOp base, offset, size;
@@ -135,21 +141,18 @@ class Region {
     return staged.ranges.back();
   }
 
-  // Elements that lanes read together lie together. Whole lines are filled by whole vectors.
+  // Elements that lanes read together lie together.
   UOp add_row(const Extent& extent, Staged& staged) const {
     const std::int64_t apart = hands_on() ? 1 : lanes_apart(extent.offset);
     std::int64_t size = (extent.size->lo() + apart - 1) / apart;
-    if (has_zeros_) {
-      const auto each = region_line / static_cast<std::int64_t>(load_->dtype().bytes());
-      size = (size + each - 1) / each * each;
-    }
+    if (has_zeros_) size = region_row(size, static_cast<std::int64_t>(value_->dtype().bytes()));
     if (apart == 1) return add(const_int(size), extent.offset, staged);
     const UOp part = add(const_int(apart), extent.offset % apart, staged);
     return add(const_int(size), extent.offset / apart, staged) * apart + part;
   }
 
   const Action& action_;
-  const Node *load_, *place_;
+  const Node *value_, *load_, *place_;
   const std::vector<const Node*>& inside_;
   NodeList sizes_;
   bool has_zeros_;
@@ -157,9 +160,12 @@ class Region {
 
 }  // namespace
 
-Staged staged_by_region(const Action& action, const Node* load,
+Staged staged_by_region(const Action& action, const Node* value,
                         const std::vector<const Node*>& inside) {
-  return Region(action, load, inside).staged();
+  const bool is_read = value->op() == Op::Load;
+  if (!is_read && (value->op() != Op::Cast || value->src(0)->op() != Op::Load))
+    refuse(action, "no read is all that it is decoded from");
+  return Region(action, value, inside).staged();
 }
 
 }  // namespace weft

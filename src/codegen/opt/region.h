@@ -10,7 +10,7 @@
 namespace weft {
 
 // From the least to the greatest index that the loops inside reach in each dimension.
-Staged staged_by_region(const Action& action, const Node* load,
+Staged staged_by_region(const Action& action, const Node* value,
                         const std::vector<const Node*>& inside);
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 
 #include "groups.h"
 #include "kernel_loops.h"
+#include "mma.h"
 #include "region.h"
 
 namespace weft {
@@ -28,7 +29,9 @@ UOp stage_of(const Staged& staged, Space space) {
 UOp read_from(const UOp& memory, const Staged& staged) {
   std::vector<UOp> src{memory, staged.valid};
   src.insert(src.end(), staged.at.begin(), staged.at.end());
-  return make(Op::Load, {make(Op::Index, src)});
+  std::vector<UOp> read{make(Op::Index, src)};
+  if (!staged.otherwise.is_null()) read.push_back(staged.otherwise);
+  return make(Op::Load, read);
 }
 
 // A dimension for each loop inside.
@@ -56,12 +59,19 @@ void check_constant(const Action& action, const Node* load) {
     refuse(action, "where it lies is read as well");
 }
 
-// The factor of a product that is summed which the read is part of.
+bool is_widened(const Node* factor) {
+  const Node* value = factor->op() == Op::Cast ? factor->src(0) : nullptr;
+  return value != nullptr && converted_read(value) != nullptr && factor->dtype().is_int();
+}
+
+// The factor of a product that is summed which the read is part of; of one that an instruction takes in a type of its own,
+// what is of that type.
 const Node* factor_with(const Action& action, const Node* kernel, const Node* load) {
   for (const Node* sum : toposort(kernel)) {
     if (sum->op() != Op::Reduce || sum->src(0)->op() != Op::Mul) continue;
     for (const Node* factor : sum->src(0)->src())
-      if (factor->op() != Op::Load && depends_on(factor, load)) return factor;
+      if (factor->op() != Op::Load && depends_on(factor, load))
+        return is_widened(factor) ? factor->src(0) : factor;
   }
   refuse(action, "no factor of a product that is summed is decoded from it");
 }

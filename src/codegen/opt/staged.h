@@ -19,6 +19,7 @@ struct Staged {
   std::vector<UOp> ranges;
   UOp valid = const_bool(true);
   std::vector<UOp> at = {};
+  UOp otherwise = {};  // where it is not valid; null: 0
 };
 
 }  // namespace weft

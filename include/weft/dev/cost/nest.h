@@ -111,8 +111,13 @@ constexpr bool reads_between(std::int64_t stride, std::int64_t lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4;
 }
 
-// Rows of a region with zeros are whole lines.
-constexpr std::int64_t region_line = 64;  // bytes
+// Elements of a row of a region with zeros, of so many bytes each: whole lines; of what is narrower than masks are in most
+// processors, as little more than needed as makes vectors.
+constexpr std::int64_t region_row(std::int64_t elements, std::int64_t bytes) {
+  constexpr std::int64_t line = 64, vector = 16, narrowest_mask = 4;
+  const std::int64_t whole = (bytes < narrowest_mask ? vector : line) / bytes;
+  return (elements + whole - 1) / whole * whole;
+}
 
 // By dimension, the elements of a STAGE by region that holds what the pieces from the first on read.
 std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan, std::size_t first);

@@ -22,6 +22,10 @@ struct MmaShape {
   double cycles;             // until the next can begin
   std::int64_t registers;    // for fragments
 
+  // A vector's row may be made of bytes, which become what it takes when they are staged.
+  bool widens(DType from) const;
+  bool takes(DType first, DType second) const;
+
   // Tiles may have fewer rows, and less depth: as many trips of loops as fill them evenly. 0: there are none.
   std::int64_t rows_for(std::int64_t trips) const;
   std::int64_t depth_for(std::int64_t trips) const;
