@@ -150,7 +150,7 @@ class Dots {
       return each.rows == 1 && each.group == each.depth && each.a == a->dtype() &&
              each.b == b->dtype().scalar() && each.c == sum->dtype().scalar() &&
              each.columns == sum->dtype().lanes() && each.columns == b->dtype().lanes() &&
-             each.group == group->src(0)->lo();
+             each.may_hold(b->hi()) && each.group == group->src(0)->lo();
     });
     if (shape == known_.end()) refuse("the device has no such instruction");
     const Grouped grouped(group);

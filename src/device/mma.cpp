@@ -7,7 +7,8 @@ namespace weft {
 
 // Those of AMX: tiles of sixteen rows of 64 bytes. Those of AVX512, AVX and AVX2: a vector of sums, whose lanes add up two
 // or four products each. AVX2 adds up products of i16 alone, exactly: bytes are widened as they come, and what stands for
-// a row is widened before, as that is as much work as a product. Two such instructions in a cycle would be four operations
+// a row is widened before, as that is as much work as a product. Of bytes it
+// adds up two products in i16, which is exact where codes have seven bits. Two such instructions in a cycle would be four operations
 // with the additions: on Zen 3 1.6 are multiplied and added. Of 16 registers three are for factors and products.
 std::span<const MmaShape> mma_shapes() {
   using namespace dtypes;
@@ -28,6 +29,7 @@ std::span<const MmaShape> mma_shapes() {
       MmaShape{"avx2_i16i8",   i16,  i8,   i32, 1,  8,  2,  2, "avx2",       1.3, 13},
       MmaShape{"avx2_i16u8",   i16,  u8,   i32, 1,  8,  2,  2, "avx2",       1.3, 13},
       MmaShape{"avx2_i16i16",  i16,  i16,  i32, 1,  8,  2,  2, "avx2",       1.3, 13},
+      MmaShape{"avx2_i8u7",    i8,   u8,   i32, 1,  8,  4,  4, "avx2",       2,   13, 127},
   };
   // clang-format on
   return shapes;
@@ -48,7 +50,7 @@ bool MmaShape::widens(DType from) const {
 }
 
 bool MmaShape::takes(DType first, DType second) const {
-  return (first == a || widens(first)) && second == b;
+  return (first == a || widens(first)) && second == b && most == 0;
 }
 
 std::int64_t MmaShape::rows_for(std::int64_t trips) const {

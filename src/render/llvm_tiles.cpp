@@ -27,6 +27,7 @@ constexpr std::pair<std::string_view, std::string_view> instructions[] = {
     {"avx2_i16i8", "avx2.pmadd.wd"},
     {"avx2_i16u8", "avx2.pmadd.wd"},
     {"avx2_i16i16", "avx2.pmadd.wd"},
+    {"avx2_i8u7", "avx2.pmadd.ub.sw"},
 };
 
 std::string_view instruction_of(const Node* mma) {
@@ -128,11 +129,28 @@ const MmaShape& shape_of(const Node* mma) {
 
 namespace {
 
-// As the instruction takes factors: bytes are lanes of i32.
+bool adds_by_itself(const MmaShape& shape) { return shape.feature != "avx2"; }
+
+// As the instruction takes factors: bytes are lanes of i32 for those that add them up so.
 std::string factor_type(const MmaShape& shape) {
-  const DType pairs = shape.a.vec(static_cast<std::uint32_t>(2 * shape.columns));
-  if (shape.a == dtypes::bf16) return llvm_half(pairs);
-  return shape.group == 2 ? llvm_type(pairs) : fmt::format("<{} x i32>", shape.columns);
+  const DType all = shape.a.vec(static_cast<std::uint32_t>(shape.group * shape.columns));
+  if (shape.a == dtypes::bf16) return llvm_half(all);
+  return adds_by_itself(shape) ? fmt::format("<{} x i32>", shape.columns) : llvm_type(all);
+}
+
+// Products of bytes are pairs of i16, and products of these by 1 their sums.
+std::string product_of_pairs(const Node* mma, const std::string& left, const std::string& right,
+                             const WriteLine& write) {
+  const MmaShape& shape = shape_of(mma);
+  const std::string type = factor_type(shape), sums = llvm_type(mma->dtype());
+  const DType pairs = dtypes::i16.vec(static_cast<std::uint32_t>(2 * shape.columns));
+  const bool are_bytes = shape.a.bytes() == 1;
+  const std::string first = write(fmt::format("call {0} @llvm.x86.{1}({2} {3}, {2} {4})",
+                                              are_bytes ? llvm_type(pairs) : sums,
+                                              instruction_of(mma), type, left, right));
+  if (!are_bytes) return first;
+  return write(fmt::format("call {0} @llvm.x86.avx2.pmadd.wd({1} {2}, {1} {3})", sums,
+                           llvm_type(pairs), first, llvm_splat("1", pairs)));
 }
 
 }  // namespace
@@ -157,15 +175,11 @@ std::string vector_product(const Node* mma, const std::string& a, const std::str
                                                                   : "sext";
   std::string left = convert("bitcast", words, all, type),
               right = convert(how, llvm_type(mma->src(1)->dtype()), b, type);
-  const std::string_view instruction = instruction_of(mma);
-  if (shape.a == dtypes::i16) {  // it adds to nothing
-    const std::string products = write(fmt::format("call {0} @llvm.x86.{1}({2} {3}, {2} {4})", sums,
-                                                   instruction, type, left, right));
-    return write(fmt::format("add {} {}, {}", sums, c, products));
-  }
   if (shape.b == dtypes::u8) std::swap(left, right);  // the unsigned one is the first
-  return write(fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", sums, instruction,
-                           c, type, left, right));
+  if (!adds_by_itself(shape))
+    return write(fmt::format("add {} {}, {}", sums, c, product_of_pairs(mma, left, right, write)));
+  return write(fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", sums,
+                           instruction_of(mma), c, type, left, right));
 }
 
 }  // namespace weft

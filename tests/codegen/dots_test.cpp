@@ -89,9 +89,12 @@ class Dots : public testing::TestWithParam<std::string_view> {
   const InternerScope scope_{arena_};
 };
 
-INSTANTIATE_TEST_SUITE_P(Processors, Dots, testing::Values("x86-64-v4-vnni", "x86-64-v3-vnni"),
+INSTANTIATE_TEST_SUITE_P(Processors, Dots,
+                         testing::Values("x86-64-v4-vnni", "x86-64-v3-vnni", "x86-64-v3"),
                          [](const auto& info) {
-                           return info.param.ends_with("v4-vnni") ? "avx512" : "avx";
+                           return info.param.ends_with("v4-vnni") ? "avx512"
+                                  : info.param.ends_with("vnni")  ? "avx"
+                                                                  : "avx2";
                          });
 
 TEST_P(Dots, AreWhatTheModelTakes) {
@@ -130,7 +133,7 @@ TEST_P(Dots, AreInstructions) {
   const TemporaryFolder folder;
   write_text(folder / "kernel.o", compiler().compile({&source, 1})[0]);
   const std::string text = run_program({objdump, "-d", "kernel.o"}, folder.path());
-  EXPECT_NE(text.find("vpdpbusd"), npos) << text;
+  EXPECT_NE(text.find(GetParam() == "x86-64-v3" ? "vpmaddubsw" : "vpdpbusd"), npos) << text;
 }
 
 TEST_P(Dots, MultiplyAndAddUp) {

@@ -146,7 +146,8 @@ class DotKernel {
     if (changes_with(a, lanes)) std::swap(a, b);
     const Dot dot{sum, b};
     const bool are_factors = a->op() == Op::Load && a->dtype() == shape_.a &&
-                             b->dtype() == shape_.b && !changes_with(a, lanes);
+                             b->dtype() == shape_.b && shape_.may_hold(b->hi()) &&
+                             !changes_with(a, lanes);
     if (!are_factors || trips_of(dot.group()) != shape_.group || is_used_again(b) ||
         !has_strides({a}, dot.group(), 1) || !is_in_groups(dot, lanes))
       return std::nullopt;

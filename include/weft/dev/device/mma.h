@@ -21,10 +21,14 @@ struct MmaShape {
   std::string_view feature;  // of processors that have it
   double cycles;             // until the next can begin
   std::int64_t registers;    // for fragments
+  // What numbers of b are at most, so that sums on the way do not saturate; 0: any. Reads may be more: only values that
+  // are computed are known to be less.
+  std::int64_t most = 0;
 
   // A vector's row may be made of bytes, which become what it takes when they are staged.
   bool widens(DType from) const;
   bool takes(DType first, DType second) const;
+  bool may_hold(std::int64_t largest) const { return most == 0 || largest <= most; }
 
   // Tiles may have fewer rows, and less depth: as many trips of loops as fill them evenly. 0: there are none.
   std::int64_t rows_for(std::int64_t trips) const;
