@@ -13,6 +13,7 @@
 #include "mma.h"
 
 namespace weft {
+
 const Node* converted_read(const Node* value) {
   const bool is_one = value->op() == Op::Cast && value->src(0)->op() == Op::Load;
   return is_one ? value->src(0) : nullptr;
