@@ -343,8 +343,14 @@ z3::expr formula_for(const Claim& claim, const Translation& translation) {
   return a >= 0 && a < translation[claim.b];
 }
 
+// One for all claims of a thread: to make one takes longer than most claims.
+z3::context& context() {
+  thread_local z3::context z3;
+  return z3;
+}
+
 Proof solved(const Claim& claim, NodeList nodes, unsigned timeout_ms) {
-  z3::context z3;
+  z3::context& z3 = context();
   const Translation translation(z3, nodes);
   // Not the default one, which chooses by the kind of problem: it hung on products of variables, and
   // past its time.
