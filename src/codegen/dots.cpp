@@ -146,13 +146,18 @@ class Dots {
   UOp multiplied(const Node* product, const Node* group, const UOp& sum) const {
     const Node *a = converted(product->src(0)), *b = converted(product->src(1));
     if (a->dtype().lanes() > 1) std::swap(a, b);
-    const auto shape = std::ranges::find_if(known_, [&](const MmaShape& each) {
+    const auto is_of_these_types = [&](const MmaShape& each) {
       return each.rows == 1 && each.group == each.depth && each.a == a->dtype() &&
              each.b == b->dtype().scalar() && each.c == sum->dtype().scalar() &&
              each.columns == sum->dtype().lanes() && each.columns == b->dtype().lanes() &&
-             each.may_hold(b->hi()) && each.group == group->src(0)->lo();
+             each.group == group->src(0)->lo();
+    };
+    const auto shape = std::ranges::find_if(known_, [&](const MmaShape& each) {
+      return is_of_these_types(each) && each.may_hold(b->hi());
     });
-    if (shape == known_.end()) refuse("the device has no such instruction");
+    if (shape == known_.end())
+      refuse(std::ranges::any_of(known_, is_of_these_types) ? "its sums of two may saturate"
+                                                            : "the device has no such instruction");
     const Grouped grouped(group);
     return make(Op::Mma, {grouped(a), grouped(b), sum}, sum->dtype(),
                 NameArg{Symbol(std::string(shape->name))});

@@ -93,7 +93,7 @@ class Product {
   MmaShape shape_in(const std::vector<MmaShape>& known) const {
     const auto found = std::ranges::find_if(known, [&](const MmaShape& shape) {
       return shape.a == a_->dtype() && shape.b == b_->dtype() && shape.c == sum_->dtype() &&
-             (shape.rows > 1) == (loops_.row != nullptr) &&
+             shape.may_hold(b_->hi()) && (shape.rows > 1) == (loops_.row != nullptr) &&
              shape.rows_for(size(loops_.row)) == size(loops_.row) &&
              shape.columns == size(loops_.column) && shape.group == size(loops_.group) &&
              shape.depth_for(depth()) == depth();

@@ -6,10 +6,10 @@
 namespace weft {
 
 // Those of AMX: tiles of sixteen rows of 64 bytes. Those of AVX512, AVX and AVX2: a vector of sums, whose lanes add up two
-// or four products each. AVX2 adds up products of i16 alone, exactly: bytes are widened as they come, and what stands for
-// a row is widened before, as that is as much work as a product. Of bytes it
-// adds up two products in i16, which is exact where codes have seven bits. Two such instructions in a cycle would be four operations
-// with the additions: on Zen 3 1.6 are multiplied and added. Of 16 registers three are for factors and products.
+// or four products each. AVX2 adds up products of i16, exactly: bytes are widened as they come, and what stands for a row
+// is widened before, as that is as much work as a product. Products of bytes it adds up in pairs that are i16, which is
+// exact where one factor has seven bits. Two such instructions in a cycle would be four operations with the additions: on
+// Zen 3 1.6 are multiplied and added. Of 16 registers three are for factors and products.
 std::span<const MmaShape> mma_shapes() {
   using namespace dtypes;
   // clang-format off

@@ -12,7 +12,12 @@
 namespace weft {
 namespace {
 
-constexpr std::pair<std::string_view, std::string_view> instructions[] = {
+struct Instruction {
+  std::string_view shape, name;
+  bool adds = true;  // to sums that it is given
+};
+
+constexpr Instruction instructions[] = {
     {"amx_bf16", "tdpbf16ps"},
     {"amx_f16", "tdpfp16ps"},
     {"amx_i8i8", "tdpbssd"},
@@ -24,19 +29,18 @@ constexpr std::pair<std::string_view, std::string_view> instructions[] = {
     {"avx512_u8i8", "avx512.vpdpbusd.512"},
     {"avx_i8u8", "avx512.vpdpbusd.256"},
     {"avx_u8i8", "avx512.vpdpbusd.256"},
-    {"avx2_i16i8", "avx2.pmadd.wd"},
-    {"avx2_i16u8", "avx2.pmadd.wd"},
-    {"avx2_i16i16", "avx2.pmadd.wd"},
-    {"avx2_i8u7", "avx2.pmadd.ub.sw"},
+    {"avx2_i16i8", "avx2.pmadd.wd", false},
+    {"avx2_i16u8", "avx2.pmadd.wd", false},
+    {"avx2_i16i16", "avx2.pmadd.wd", false},
+    {"avx2_i8u7", "avx2.pmadd.ub.sw", false},
 };
 
-std::string_view instruction_of(const Node* mma) {
+const Instruction& instruction_of(const Node* mma) {
   const std::string_view name = mma->arg<NameArg>().name.get();
-  const auto* found =
-      std::ranges::find(instructions, name, [](const auto& known) { return known.first; });
+  const auto* found = std::ranges::find(instructions, name, &Instruction::shape);
   if (found == std::end(instructions))
     user_error(fmt::format("LLVM has no instruction '{}'", name));
-  return found->second;
+  return *found;
 }
 
 std::int64_t bytes_of(DType dtype) {
@@ -117,7 +121,7 @@ std::string tile_product(const Node* mma, const std::string& a, const std::strin
   return fmt::format(
       "call x86_amx @llvm.x86.{}.internal(i16 {}, i16 {}, i16 {}, x86_amx {}, x86_amx {}, x86_amx "
       "{})",
-      instruction_of(mma), rows, row_bytes, depth, c, a, b);
+      instruction_of(mma).name, rows, row_bytes, depth, c, a, b);
 }
 
 const MmaShape& shape_of(const Node* mma) {
@@ -129,28 +133,26 @@ const MmaShape& shape_of(const Node* mma) {
 
 namespace {
 
-bool adds_by_itself(const MmaShape& shape) { return shape.feature != "avx2"; }
-
 // As the instruction takes factors: bytes are lanes of i32 for those that add them up so.
-std::string factor_type(const MmaShape& shape) {
+std::string factor_type(const MmaShape& shape, bool adds) {
   const DType all = shape.a.vec(static_cast<std::uint32_t>(shape.group * shape.columns));
   if (shape.a == dtypes::bf16) return llvm_half(all);
-  return adds_by_itself(shape) ? fmt::format("<{} x i32>", shape.columns) : llvm_type(all);
+  return adds ? fmt::format("<{} x i32>", shape.columns) : llvm_type(all);
 }
 
-// Products of bytes are pairs of i16, and products of these by 1 their sums.
-std::string product_of_pairs(const Node* mma, const std::string& left, const std::string& right,
-                             const WriteLine& write) {
-  const MmaShape& shape = shape_of(mma);
-  const std::string type = factor_type(shape), sums = llvm_type(mma->dtype());
-  const DType pairs = dtypes::i16.vec(static_cast<std::uint32_t>(2 * shape.columns));
-  const bool are_bytes = shape.a.bytes() == 1;
+// By an instruction that adds to nothing. It adds up products of bytes in pairs, which are i16: their products by 1 are
+// what is left to add.
+std::string sums_of_products(const Node* mma, const std::string& type, const std::string& left,
+                             const std::string& right, const WriteLine& write) {
+  const std::string sums = llvm_type(mma->dtype());
+  const DType two = dtypes::i16.vec(2 * mma->dtype().lanes());
+  const bool are_bytes = mma->src(0)->dtype().scalar().bytes() == 1;
   const std::string first = write(fmt::format("call {0} @llvm.x86.{1}({2} {3}, {2} {4})",
-                                              are_bytes ? llvm_type(pairs) : sums,
-                                              instruction_of(mma), type, left, right));
+                                              are_bytes ? llvm_type(two) : sums,
+                                              instruction_of(mma).name, type, left, right));
   if (!are_bytes) return first;
   return write(fmt::format("call {0} @llvm.x86.avx2.pmadd.wd({1} {2}, {1} {3})", sums,
-                           llvm_type(pairs), first, llvm_splat("1", pairs)));
+                           llvm_type(two), first, llvm_splat("1", two)));
 }
 
 }  // namespace
@@ -158,8 +160,9 @@ std::string product_of_pairs(const Node* mma, const std::string& left, const std
 std::string vector_product(const Node* mma, const std::string& a, const std::string& b,
                            const std::string& c, const WriteLine& write) {
   const MmaShape& shape = shape_of(mma);
-  const std::string words = fmt::format("<{} x i32>", shape.columns), type = factor_type(shape),
-                    sums = llvm_type(mma->dtype());
+  const Instruction& instruction = instruction_of(mma);
+  const std::string words = fmt::format("<{} x i32>", shape.columns),
+                    type = factor_type(shape, instruction.adds), sums = llvm_type(mma->dtype());
   const auto convert = [&](std::string_view how, const std::string& from, const std::string& value,
                            const std::string& to) {
     return from == to ? value : write(fmt::format("{} {} {} to {}", how, from, value, to));
@@ -176,10 +179,11 @@ std::string vector_product(const Node* mma, const std::string& a, const std::str
   std::string left = convert("bitcast", words, all, type),
               right = convert(how, llvm_type(mma->src(1)->dtype()), b, type);
   if (shape.b == dtypes::u8) std::swap(left, right);  // the unsigned one is the first
-  if (!adds_by_itself(shape))
-    return write(fmt::format("add {} {}, {}", sums, c, product_of_pairs(mma, left, right, write)));
+  if (!instruction.adds)
+    return write(
+        fmt::format("add {} {}, {}", sums, c, sums_of_products(mma, type, left, right, write)));
   return write(fmt::format("call {0} @llvm.x86.{1}({0} {2}, {3} {4}, {3} {5})", sums,
-                           instruction_of(mma), c, type, left, right));
+                           instruction.name, c, type, left, right));
 }
 
 }  // namespace weft

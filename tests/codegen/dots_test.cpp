@@ -28,7 +28,7 @@ constexpr std::int64_t depth = 24, lanes = 16, group = 4;
 constexpr auto npos = std::string::npos;
 
 // Two fields of each byte of a matrix, whose rows are lanes of blocks, times a vector; by two sums.
-UOp kernel(std::string_view schedule = {}, std::int64_t blocks = 40) {
+UOp kernel(std::string_view schedule = {}, std::int64_t blocks = 40, std::int64_t most = 15) {
   const UOp row = range(blocks, fresh_id().value), lane = range(lanes, fresh_id().value);
   const auto sum = [&](std::int64_t of) {
     const UOp field = range(2, fresh_id().value, LoopKind::Reduce),
@@ -37,7 +37,7 @@ UOp kernel(std::string_view schedule = {}, std::int64_t blocks = 40) {
     const UOp bytes = load(place(
         param(1, Access::Read, {size(blocks), size(depth), size(lanes), size(group)}, dtypes::u8),
         {row, step, lane, at}));
-    const UOp code = make(Op::Shr, {bytes, cast(field, dtypes::u8) * 4}) & 15;
+    const UOp code = make(Op::Shr, {bytes, cast(field, dtypes::u8) * 4}) & most;
     const UOp x =
         load(place(param(2, Access::Read, {size(2), size(2), size(depth * group)}, dtypes::i8),
                    {size(of), field, step * group + at}));
@@ -138,8 +138,23 @@ TEST_P(Dots, AreInstructions) {
 
 TEST_P(Dots, MultiplyAndAddUp) {
   if (!processor().runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
-  EXPECT_EQ(result_of(find_device(fmt::format("CPU:LLVM:{}", processor().name)), kernel()),
-            result_of(find_device("INTERP"), kernel("none")));
+  Device& device = find_device(fmt::format("CPU:LLVM:{}", processor().name));
+  for (const std::int64_t most : {15, 127, 255})
+    EXPECT_EQ(result_of(device, kernel({}, 40, most)),
+              result_of(find_device("INTERP"), kernel("none", 40, most)))
+        << most;
+}
+
+// An instruction whose sums of two products saturate is for codes of seven bits.
+TEST_P(Dots, AreOfCodesThatDoNotSaturate) {
+  const std::string schedule = to_string(chosen(kernel({}, 40, 127)));
+  EXPECT_NE(schedule.find("dot"), npos) << schedule;
+  const bool saturates = GetParam() == "x86-64-v3";
+  const std::string of_bytes = to_string(chosen(kernel({}, 40, 255)));
+  EXPECT_EQ(of_bytes.find("dot") == npos, saturates) << of_bytes;
+  const std::string refusal =
+      error_of([&] { run_pipeline({kernel(schedule, 40, 255)}, {.target = compiler().target()}); });
+  EXPECT_EQ(refusal.find("its sums of two may saturate") != npos, saturates) << refusal;
 }
 
 TEST_P(Dots, AreRefusedWhereThereIsNoInstruction) {
@@ -163,13 +178,13 @@ TEST_P(Dots, AreRefusedWhereThereIsNoInstruction) {
 // Products of bytes that are no such groups, or nearly: they mean the same where there is an instruction and where there is none.
 TEST(SumsOfFourBytes, AreWhatTheyAreWhereverTheyLie) {
   const auto bytes = [](const Shape& shape) {
-    return Tensor::randint(shape, 0, 100).cast(dtypes::u8).realize();
+    return Tensor::randint(shape, 0, 256).cast(dtypes::u8).realize();
   };
   struct Factors {
     const char* name;
     Tensor w, x;
   };
-  const Tensor w = bytes({64, 4}), x = bytes({4}).cast(dtypes::i8).realize();
+  const Tensor w = bytes({64, 4}), x = bytes({4}).bitcast(dtypes::i8).realize();
   const Factors all[] = {
       {"as they lie", w, x},
       {"rows that are not there", bytes({60, 4}).pad({{0, 4}, {0, 0}}), x},
@@ -184,8 +199,8 @@ TEST(SumsOfFourBytes, AreWhatTheyAreWhereverTheyLie) {
       {"joined", bytes({32, 4}).cat({bytes({32, 4})}, 0), x},
       {"every other row", bytes({128, 4}).index_select(0, Tensor::arange(64).cast(dtypes::i32) * 2),
        x},
-      {"for several rows", bytes({1, 64, 4}), bytes({32, 1, 4}).cast(dtypes::i8)},
-      {"several kinds of rows", bytes({64, 32, 4}), bytes({64, 1, 4}).cast(dtypes::i8)}};
+      {"for several rows", bytes({1, 64, 4}), bytes({32, 1, 4}).bitcast(dtypes::i8)},
+      {"several kinds of rows", bytes({64, 32, 4}), bytes({64, 1, 4}).bitcast(dtypes::i8)}};
   const Context checked{{"VALIDATE", 1}};
   for (const auto& [name, left, right] : all) {
     const auto sums = [](const Tensor& a, const Tensor& b) {
@@ -198,7 +213,7 @@ TEST(SumsOfFourBytes, AreWhatTheyAreWhereverTheyLie) {
 // Two sums in each trip, of lanes that are outermost.
 TEST(SumsOfFourBytes, MayBeTwo) {
   const Tensor w = Tensor::randint({64, 1, 4}, 0, 256).cast(dtypes::u8).realize();
-  const Tensor x = Tensor::randint({2, 4}, -9, 9).cast(dtypes::i8).realize();
+  const Tensor x = Tensor::randint({2, 4}, -128, 128).cast(dtypes::i8).realize();
   const auto sum = [&](int row, const std::string& device) {
     return (w.to(device).cast(dtypes::i32) *
             x.to(device).shrink({{row, row + 1}, {0, 4}}).cast(dtypes::i32))

@@ -222,6 +222,20 @@ TEST_P(Mma, IsTheOneThatIsAskedFor) {
       << schedule;
 }
 
+// Nor is one taken for another of the same types, which may saturate.
+TEST_P(Mma, IsRefusedWhereThereIsNone) {
+  const cpu::Processor& other = processor_with(*find_mma("avx2_i16i8"));
+  const Target target = cpu::llvm_compiler(other).target();
+  if (std::ranges::find(target.mma, GetParam().shape) != target.mma.end())
+    GTEST_SKIP() << other.name << " has the instruction";
+  const std::string schedule = to_string(chosen(kernel()));
+  const std::string error =
+      error_of([&] { run_pipeline({kernel(false, schedule)}, {.target = target}); });
+  EXPECT_TRUE(error.find("the device has no such instruction") != npos ||
+              error.find("have to be staged as decoded") != npos)
+      << schedule << ": " << error;
+}
+
 TEST_P(Mma, Multiplies) {
   if (!processor().runs_here) GTEST_SKIP() << "not run: this processor has no such instruction";
   Device& device = find_device(fmt::format("CPU:LLVM:{}", processor().name));

@@ -21,13 +21,13 @@ struct MmaShape {
   std::string_view feature;  // of processors that have it
   double cycles;             // until the next can begin
   std::int64_t registers;    // for fragments
-  // What numbers of b are at most, so that sums on the way do not saturate; 0: any. Reads may be more: only values that
-  // are computed are known to be less.
+  // What numbers of b are at most, so that sums on the way do not saturate; 0: any. Of what is read nothing is known: only
+  // what is computed, such as codes, is known to be less.
   std::int64_t most = 0;
 
   // A vector's row may be made of bytes, which become what it takes when they are staged.
   bool widens(DType from) const;
-  bool takes(DType first, DType second) const;
+  bool takes(DType first, DType second) const;  // factors that are read, whatever numbers they are
   bool may_hold(std::int64_t largest) const { return most == 0 || largest <= most; }
 
   // Tiles may have fewer rows, and less depth: as many trips of loops as fill them evenly. 0: there are none.
