@@ -1,7 +1,6 @@
 #include "rolled.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <set>
 
@@ -13,6 +12,7 @@
 #include "chosen_parts.h"
 #include "cuts.h"
 #include "halves.h"
+#include "numbered_chains.h"
 
 namespace weft {
 namespace {
@@ -23,20 +23,6 @@ constexpr int most_loops = 64;
 constexpr double most_bytes = 64 << 20;
 // Of a value that no step needs of the one before: elements, in those of the state.
 constexpr double most_beside_state = 8;
-
-constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
-
-// What a step may compute, or look at in another way.
-bool is_of_step(const Node* node) {
-  return is_elementwise(node->op()) || is_movement(node) ||
-         OpSet{Op::Reduce, Op::Contiguous, Op::Load, Op::Index}.contains(node->op());
-}
-
-// And something in it.
-bool has_known_sizes(const Node* node) {
-  return std::ranges::all_of(node->dims(),
-                             [](auto size) { return size->is_const() && size->lo() > 0; });
-}
 
 Sizes in_rows(const UOp& rows, const Node* like) {
   Sizes sizes{rows};
@@ -54,233 +40,70 @@ UOp rows_of(const UOp& memory, const UOp& first, std::int64_t count) {
 
 Sizes sizes_like(const Node* node) { return sizes_of(UOp(node)); }
 
-struct Member {
-  std::size_t chain, index;
-};
-
 class Roller {
  public:
   Roller(const std::vector<Root>& roots, std::vector<Chain> chains)
-      : roots_(roots), chains_(std::move(chains)), last_(chains_.size(), unknown) {
-    for (std::size_t c = 0; c < chains_.size(); ++c)
-      for (std::size_t i = 0; i < chains_[c].nodes.size(); ++i)
-        member_.insert(chains_[c].nodes[i], Member{c, i});
-    is_valid_.assign(chains_.size(), true);
-  }
+      : roots_(roots), chains_(std::move(chains)) {}
 
   // None where it cannot be.
   std::vector<Root> run() {
-    drop_incomplete();
-    if (!find_edges() || !number_steps() || !find_stretch() || !find_template() || !find_outputs())
-      return {};
+    if (!chains_.find_steps(least_steps) || !find_template() || !find_outputs()) return {};
     return built();
   }
 
  private:
-  struct Edge {
-    std::size_t user, source, index;  // of what the user's last takes of the source's
-  };
-
-  const Node* node(std::size_t chain, std::size_t index) const {
-    return chains_[chain].nodes[index];
-  }
-  // Whether that source of a node is another in each step: of a chain, like the node.
-  bool changes(const Member& user, std::size_t source) const {
-    const bool has_before = user.index + 1 < chains_[user.chain].alike;
-    const std::size_t other = has_before ? user.index + 1 : user.index - 1;
-    const auto found = member(node(user.chain, user.index)->src(source));
-    if (!found || found->index + other < user.index) return false;
-    const std::size_t at = found->index + other - user.index;
-    return at < chains_[found->chain].nodes.size() &&
-           takes(node(user.chain, other), source, node(found->chain, at));
-  }
-  bool changes(std::size_t chain, std::size_t source) const { return changes({chain, 0}, source); }
-
-  // The sources of what commutes have no order.
-  static bool takes(const Node* user, std::size_t place, const Node* source) {
-    if (!has(user->op(), OpFlag::Commutes)) return user->src(place) == source;
-    return std::ranges::find(user->src(), source) != user->src().end();
-  }
-  std::optional<Member> member(const Node* node) const {
-    const Member* found = member_.find(node);
-    return found != nullptr && is_valid_[found->chain] ? std::optional(*found) : std::nullopt;
-  }
-  // Of what is known to be in a chain.
-  const Member& own(const Node* node) const { return *member_.find(node); }
-  std::int64_t step(const Member& of) const {
-    return last_[of.chain] - static_cast<std::int64_t>(of.index);
-  }
-  std::int64_t alike(std::size_t chain) const {
-    return static_cast<std::int64_t>(chains_[chain].alike);
-  }
-
-  // A chain is made of others all along.
-  bool is_complete(std::size_t c) const {
-    const Chain& chain = chains_[c];
-    if (chain.is_moving) return true;
-    const Node* last = chain.nodes[0];
-    if (!is_of_step(last) || !has_known_sizes(last)) return false;
-    if (last->op() == Op::Index && changes(c, 0)) return false;
-    for (std::size_t i = 0; i < last->size(); ++i)
-      if (!changes(c, i) && !takes(node(c, 1), i, last->src(i))) return false;
-    return true;
-  }
-
-  void drop_incomplete() {
-    for (bool is_done = false; !is_done;) {
-      is_done = true;
-      for (std::size_t c = 0; c < chains_.size(); ++c)
-        if (is_valid_[c] && !is_complete(c)) is_valid_[c] = is_done = false;
-    }
-  }
-
-  bool find_edges() {
-    bool has_state = false;
-    for (std::size_t c = 0; c < chains_.size(); ++c) {
-      if (!is_valid_[c]) continue;
-      has_state = has_state || chains_[c].begins_otherwise();
-      if (chains_[c].is_moving) continue;
-      for (std::size_t i = 0; i < node(c, 0)->size(); ++i) {
-        if (!changes(c, i)) continue;
-        const Member& source = own(node(c, 0)->src(i));
-        edges_.push_back({c, source.chain, source.index});
-      }
-    }
-    return has_state;
-  }
-
-  // What begins otherwise is what the first step is given: step 0. Everything else belongs to the step of those that
-  // use it, the earliest, or of what it is made of, if nobody does.
-  bool number_steps() {
-    std::vector<bool> is_given(chains_.size());
-    for (std::size_t c = 0; c < chains_.size(); ++c) {
-      is_given[c] = is_valid_[c] && chains_[c].begins_otherwise();
-      if (is_given[c]) last_[c] = static_cast<std::int64_t>(chains_[c].nodes.size()) - 1;
-    }
-    const auto pull = [&] {
-      for (std::size_t round = 0; round <= chains_.size(); ++round) {
-        bool is_done = true;
-        for (const Edge& edge : edges_) {
-          if (last_[edge.user] == unknown || is_given[edge.source]) continue;
-          const std::int64_t most = last_[edge.user] + static_cast<std::int64_t>(edge.index);
-          if (last_[edge.source] <= most) continue;
-          last_[edge.source] = most;
-          is_done = false;
-        }
-        if (is_done) return true;
-      }
-      return false;
-    };
-    if (!pull()) return false;
-    for (bool is_done = false; !is_done;) {
-      is_done = true;
-      for (std::size_t c = 0; c < chains_.size(); ++c) {
-        if (!is_valid_[c] || last_[c] != unknown || chains_[c].is_moving) continue;
-        std::int64_t least = std::numeric_limits<std::int64_t>::min();
-        for (const Edge& edge : edges_)
-          if (edge.user == c && !chains_[edge.source].is_moving)
-            least =
-                last_[edge.source] == unknown
-                    ? unknown
-                    : std::max(least, last_[edge.source] - static_cast<std::int64_t>(edge.index));
-        if (least == unknown || least == std::numeric_limits<std::int64_t>::min()) continue;
-        last_[c] = least;
-        is_done = false;
-      }
-    }
-    return pull() && std::ranges::all_of(edges_, [&](const Edge& edge) {
-             const std::int64_t apart = steps_apart(edge);
-             return last_[edge.user] == unknown || chains_[edge.source].is_moving || apart == 0 ||
-                    apart == 1;
-           });
-  }
-
-  std::int64_t steps_apart(const Edge& edge) const {
-    return last_[edge.user] - (last_[edge.source] - static_cast<std::int64_t>(edge.index));
-  }
-
-  // The steps that all have what the state is made of.
-  bool find_stretch() {
-    std::vector<bool> is_needed(chains_.size());
-    for (std::size_t c = 0; c < chains_.size(); ++c)
-      is_needed[c] = is_valid_[c] && chains_[c].begins_otherwise();
-    for (bool is_done = false; !is_done;) {
-      is_done = true;
-      for (const Edge& edge : edges_) {
-        if (!is_needed[edge.user] || is_needed[edge.source]) continue;
-        is_needed[edge.source] = true;
-        is_done = false;
-      }
-    }
-    to_ = unknown;
-    from_ = 0;
-    for (std::size_t c = 0; c < chains_.size(); ++c) {
-      if (!is_needed[c]) continue;
-      if (last_[c] == unknown) return false;
-      to_ = std::min(to_, last_[c]);
-      from_ = std::max(from_, last_[c] - alike(c));
-    }
-    for (const Edge& edge : edges_)
-      if (is_needed[edge.user] && !chains_[edge.source].begins_otherwise() && steps_apart(edge) > 0)
-        from_ = std::max(from_, last_[edge.source] - alike(edge.source) + steps_apart(edge));
-    return to_ != unknown && to_ - from_ >= least_steps;
-  }
-
-  bool is_covered(std::size_t chain) const {
-    return is_valid_[chain] && last_[chain] != unknown && last_[chain] >= to_ &&
-           last_[chain] - alike(chain) <= from_;
-  }
-
   // --- One step --------------------------------------------------------------------------------
 
   // What the last step makes: everything that is handed on, and what that is made of.
   bool find_template() {
     for (std::size_t c = 0; c < chains_.size(); ++c)
-      if (is_valid_[c] && chains_[c].begins_otherwise() && !want(c)) return false;
+      if (chains_.is_given(c) && !want(c)) return false;
     states_ = kept_;
     return true;
   }
 
+  const Node* last(std::size_t chain) const { return chains_.node({chain, 0}); }
+
   // The chain gets memory, a row for each step.
   bool want(std::size_t chain) {
     if (std::ranges::find(kept_, chain) != kept_.end()) return true;
-    if (!is_covered(chain)) return false;
+    if (!chains_.is_covered(chain)) return false;
     const auto is_same = [&](std::size_t kept) { return made_last(kept) == made_last(chain); };
     if (std::ranges::any_of(kept_, is_same)) return false;
     kept_.push_back(chain);
-    return visit({chain, static_cast<std::size_t>(last_[chain] - to_)}, false);
+    return visit(chains_.in_step(chain, chains_.to()), false);
   }
 
   const Node* made_last(std::size_t chain) const {
-    return node(chain, static_cast<std::size_t>(last_[chain] - to_));
+    return chains_.node(chains_.in_step(chain, chains_.to()));
   }
 
   bool visit(const Member& at, bool is_handed_on) {
-    const Node* made = node(at.chain, at.index);
+    const Node* made = chains_.node(at);
     if (!(is_handed_on ? handed_on_ : visited_).insert(made).second) return true;
     const Chain& chain = chains_[at.chain];
     if (chain.is_moving)
-      return at.index + static_cast<std::size_t>(trips()) <= chain.nodes.size() &&
+      return at.index + static_cast<std::size_t>(chains_.trips()) <= chain.nodes.size() &&
              visit_shared(made->src(0));
-    const std::int64_t apart = to_ - step(at);
-    if (apart != (is_handed_on ? 1 : 0) || !is_covered(at.chain)) return false;
+    const std::int64_t apart = chains_.to() - chains_.step(at);
+    if (apart != (is_handed_on ? 1 : 0) || !chains_.is_covered(at.chain)) return false;
     if (is_handed_on && is_state(at))
-      return last_[at.chain] - from_ < std::ssize(chain.nodes) && want(at.chain);
+      return chains_.in_step(at.chain, chains_.from()).index < chain.nodes.size() && want(at.chain);
     for (std::size_t i = 0; i < made->size(); ++i) {
       const Node* source = made->src(i);
-      if (!changes(at, i)) {
+      if (!chains_.changes(at, i)) {
         if (!visit_shared(source)) return false;
         continue;
       }
-      const Member& below = own(source);
-      if (!visit(below, to_ != step(below))) return false;
+      const Member& below = chains_.own(source);
+      if (!visit(below, chains_.to() != chains_.step(below))) return false;
     }
     return true;
   }
 
   // What a step hands on, and not only another view of it.
   bool is_state(const Member& at) const {
-    return !is_movement(node(at.chain, at.index)) || chains_[at.chain].begins_otherwise();
+    return !is_movement(chains_.node(at)) || chains_[at.chain].begins_otherwise();
   }
 
   // What all steps take: memory, and what is computed of memory.
@@ -307,12 +130,12 @@ class Roller {
 
   // Memory of a step that others read: of a chain with memory, in the stretch.
   std::optional<Member> kept_member(const Node* node) const {
-    const auto found = member(node);
-    if (!found || !is_covered(found->chain) || chains_[found->chain].is_moving ||
-        is_movement(node) || step(*found) <= from_ || step(*found) > to_ ||
-        !is_worth_keeping(found->chain))
+    const auto found = chains_.member(node);
+    if (!found || !chains_.is_covered(found->chain) || chains_[found->chain].is_moving ||
+        is_movement(node) || !is_worth_keeping(found->chain))
       return std::nullopt;
-    return found;
+    const std::int64_t step = chains_.step(*found);
+    return step > chains_.from() && step <= chains_.to() ? found : std::nullopt;
   }
 
   // What no step hands on can as well be computed of what it is made of, if that is less: what each step adds to the
@@ -321,8 +144,8 @@ class Roller {
     const auto has_state = [&](std::size_t kept) { return kept == chain; };
     if (std::ranges::any_of(states_, has_state)) return true;
     double handed_on = 0;
-    for (std::size_t state : states_) handed_on += elements(node(state, 0)->dims());
-    return elements(node(chain, 0)->dims()) <= most_beside_state * handed_on;
+    for (std::size_t state : states_) handed_on += elements(last(state)->dims());
+    return elements(last(chain)->dims()) <= most_beside_state * handed_on;
   }
 
   // What is joined of consecutive steps of one chain: that of the first, and in which order.
@@ -346,9 +169,10 @@ class Roller {
       const auto at = kept_member(part);
       if (!at) return std::nullopt;
       if (i == 0) rows.first = *at;
-      if (i == 1) rows.way = step(*at) - step(rows.first);
+      const std::int64_t further = chains_.step(*at) - chains_.step(rows.first);
+      if (i == 1) rows.way = further;
       if (at->chain != rows.first.chain || std::abs(rows.way) != 1 ||
-          step(*at) != step(rows.first) + rows.way * static_cast<std::int64_t>(i))
+          further != rows.way * static_cast<std::int64_t>(i))
         return std::nullopt;
     }
     return rows;
@@ -371,8 +195,8 @@ class Roller {
     double bytes = 0;
     for (std::size_t chain : kept_)
       if (is_read_all_along(chain))
-        bytes += static_cast<double>(to_ - from_) * elements(node(chain, 0)->dims()) *
-                 static_cast<double>(node(chain, 0)->dtype().bytes());
+        bytes += static_cast<double>(chains_.trips()) * elements(last(chain)->dims()) *
+                 static_cast<double>(last(chain)->dtype().bytes());
     return !outputs_.empty() && bytes <= most_bytes && !has_two_roles();
   }
 
@@ -401,7 +225,7 @@ class Roller {
         continue;
       }
       if (const auto at = kept_member(node)) {
-        if (step(*at) != to_) read_all_along_.insert(at->chain);
+        if (chains_.step(*at) != chains_.to()) read_all_along_.insert(at->chain);
         singles_.emplace(node, *at);
         outputs_.insert(node);
         if (!want(at->chain)) return false;
@@ -416,14 +240,13 @@ class Roller {
 
   bool is_handed_on(std::size_t chain) const {
     return std::ranges::any_of(handed_on_, [&](const Node* node) {
-      return own(node).chain == chain && is_state(own(node));
+      return chains_.own(node).chain == chain && is_state(chains_.own(node));
     });
   }
   bool is_read_all_along(std::size_t chain) const { return read_all_along_.contains(chain); }
   const Node* first_given(std::size_t chain) const {
-    return node(chain, static_cast<std::size_t>(last_[chain] - from_));
+    return chains_.node(chains_.in_step(chain, chains_.from()));
   }
-  std::int64_t trips() const { return to_ - from_; }
 
   UOp row(std::size_t chain, const UOp& trip) const {
     return is_read_all_along(chain) ? trip : trip % 2;
@@ -443,11 +266,11 @@ class Roller {
   }
 
   UOp memory_for(std::size_t chain) const {
-    const Node* like = node(chain, 0);
+    const Node* like = last(chain);
     BufferArg arg;
     arg.id = fresh_id();
     arg.device = device();
-    const std::int64_t rows = is_read_all_along(chain) ? trips() + 1 : 2;
+    const std::int64_t rows = is_read_all_along(chain) ? chains_.trips() + 1 : 2;
     return make(Op::Buffer, in_rows(const_int(rows), like), like->dtype(), arg);
   }
 
@@ -491,18 +314,18 @@ class Roller {
   }
 
   UOp one_step(const std::vector<UOp>& params) const {
-    const UOp trip = range(const_int(trips()), fresh_id().value);
+    const UOp trip = range(const_int(chains_.trips()), fresh_id().value);
     Substitution by;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
       by.emplace(inputs_[i], params[kept_.size() + i]);
     for (const auto* nodes : {&visited_, &handed_on_})
       for (const Node* node : *nodes) {
-        const Member& at = own(node);
+        const Member& at = chains_.own(node);
         if (chains_[at.chain].is_moving) by.emplace(node, moving_part(node, at, trip, by));
       }
     for (const Node* node : handed_on_) {
-      const std::size_t chain = own(node).chain;
-      if (chains_[chain].is_moving || !is_state(own(node))) continue;
+      const std::size_t chain = chains_.own(node).chain;
+      if (chains_[chain].is_moving || !is_state(chains_.own(node))) continue;
       const UOp& memory = params[place_of(chain)];
       by.emplace(node, reshape(rows_of(memory, row(chain, trip), 1), sizes_like(node)));
     }
@@ -526,22 +349,22 @@ class Roller {
     Sizes start;
     for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {
       const std::int64_t further = chains_[at.chain].further[axis];
-      const std::int64_t last = part->src(1)->src(axis)->lo();
-      const std::int64_t first = last - further * (trips() - 1);
-      start.push_back(further == 0 ? const_int(last) : trip * further + first);
+      const std::int64_t at_last = part->src(1)->src(axis)->lo();
+      const std::int64_t first = at_last - further * (chains_.trips() - 1);
+      start.push_back(further == 0 ? const_int(at_last) : trip * further + first);
     }
     return shrink(substitute(UOp(part->src(0)), by), start, sizes_like(part));
   }
 
   UOp row_of(const UOp& memory, const Member& at) const {
-    const std::int64_t trip = step(at) - from_;
+    const std::int64_t trip = chains_.step(at) - chains_.from();
     const UOp first = const_int(is_read_all_along(at.chain) ? trip : trip % 2);
-    return reshape(rows_of(memory, first, 1), sizes_like(node(at.chain, at.index)));
+    return reshape(rows_of(memory, first, 1), sizes_like(chains_.node(at)));
   }
 
   UOp joined(const UOp& memory, const Rows& rows) const {
     const auto count = static_cast<std::int64_t>(rows.count);
-    const std::int64_t begin = step(rows.first) - from_;
+    const std::int64_t begin = chains_.step(rows.first) - chains_.from();
     const std::int64_t first = rows.way > 0 ? begin : begin - count + 1;
     UOp all = rows_of(memory, const_int(first), count);
     if (rows.way < 0) all = flip(all, {0});
@@ -558,13 +381,8 @@ class Roller {
   }
 
   const std::vector<Root>& roots_;
-  std::vector<Chain> chains_;
-  NodeMap<Member> member_;
-  std::vector<bool> is_valid_;
-  std::vector<Edge> edges_;
-  std::vector<std::int64_t> last_;  // by chain: the step of its last; unknown where nobody needs it
-  std::int64_t from_ = 0, to_ = 0;  // the steps behind the first of these up to the second
-  std::vector<std::size_t> kept_;   // chains with memory
+  NumberedChains chains_;
+  std::vector<std::size_t> kept_;    // chains with memory
   std::vector<std::size_t> states_;  // those of them that a step needs of the one before
   std::vector<const Node*> inputs_;
   std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
