@@ -42,6 +42,9 @@ KernelText describe(const UOp& kernel, const std::string& schedule, Device& devi
   const Schedule actions = schedule_of(ready.node(), passing.target);
   apply_schedule(ready, actions);  // a device that does not lower would refuse nothing
   const auto time = expected_time(ready.node(), actions, passing.target);
+  std::optional<double> seconds;
+  if (passing.target.lowered)
+    seconds = time ? time->total() : seconds_of_choice(ready, passing.target);
   const std::string text = to_string(actions);
   std::string source;
   for (const UOp& program : run_pipeline({with_schedule(given, text)}, passing))
@@ -50,7 +53,8 @@ KernelText describe(const UOp& kernel, const std::string& schedule, Device& devi
           .loops = loops_text(ready.node()),
           .reads = reads_text(ready.node()),
           .schedule = text,
-          .model = time ? time->str() : "",
+          .model = time,
+          .seconds = seconds,
           .source = std::move(source)};
 }
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include <weft/dev/codegen/actions.h>
+#include <weft/dev/cost/nest.h>
 #include <weft/dev/device/device.h>
 
 namespace weft::cli {
@@ -13,7 +14,8 @@ struct KernelText {
   std::string name;
   std::string loops, reads;  // by the names that actions have for them
   std::string schedule;
-  std::string model;  // the cost model's time for it; empty where it knows none
+  std::optional<NestTime> model;  // the cost model's time for one nest, where that is all there is
+  std::optional<double> seconds;  // and for any kernel
   std::string source;
 };
 

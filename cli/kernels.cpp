@@ -13,8 +13,7 @@ namespace {
 void print_text(const KernelText& text) {
   fmt::print("{}\n  loops: {}\n  reads: {}\n  schedule: {}\n  model: {}\n\n{}\n", text.name,
              text.loops, text.reads, text.schedule,
-             text.model.empty() ? "it does not know kernels of this form" : text.model,
-             text.source);
+             text.model ? text.model->str() : "it does not know kernels of this form", text.source);
 }
 
 std::string json_of(const KernelText& text) {
@@ -22,7 +21,7 @@ std::string json_of(const KernelText& text) {
                       {"loops", json_text(text.loops)},
                       {"reads", json_text(text.reads)},
                       {"schedule", json_text(text.schedule)},
-                      {"model", text.model.empty() ? "null" : json_text(text.model)},
+                      {"model", text.model ? json_text(text.model->str()) : "null"},
                       {"source", json_text(text.source)}});
 }
 

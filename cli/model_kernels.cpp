@@ -75,6 +75,10 @@ Table measured(const KernelsOptions& options) {
 
 double per_second(double amount, double ms) { return ms > 0 ? amount / ms / 1e6 : 0; }
 
+std::string model_text(const KernelText& text) {
+  return text.seconds ? fmt::format("{:.4f}", 1e3 * *text.seconds) : "-";
+}
+
 std::string roof_text(const Row& row, const Roof& roof) {
   const double least = roof.ms(row.kernel.work);
   return least == 0 || row.kernel.ms == 0 ? "-"
@@ -87,16 +91,16 @@ void print_text(const Table& table, bool with_source) {
   if (table.roof.flops > 0)
     fmt::print("roof: {:.4g} GFLOP/s in f32, {:.4g} GB/s of memory\n", table.roof.flops / 1e9,
                table.roof.bandwidth / 1e9);
-  fmt::print("{:>10} {:>7} {:>5} {:>10} {:>10} {:>9} {:>8} {:>6}  name: schedule\n", "ms", "share",
-             "runs", "Mflop", "MB", "GFLOP/s", "GB/s", "roof");
+  fmt::print("{:>10} {:>9} {:>7} {:>5} {:>10} {:>10} {:>9} {:>8} {:>6}  name: schedule\n", "ms",
+             "model", "share", "runs", "Mflop", "MB", "GFLOP/s", "GB/s", "roof");
   for (const Row& row : table.rows) {
     const CallKernel& kernel = row.kernel;
     const Work& work = kernel.work;
-    fmt::print("{:10.4f} {:5.1f} % {:5} {:10.4g} {:10.4g} {:9.2f} {:8.2f} {:>6}  {}: {}{}\n",
-               kernel.ms, 100 * kernel.ms / table.kernels_ms, kernel.calls.size(), work.flops / 1e6,
-               work.bytes / 1e6, per_second(work.flops, kernel.ms),
-               per_second(work.bytes, kernel.ms), roof_text(row, table.roof),
-               colored(kernel.name, Color::Green),
+    fmt::print("{:10.4f} {:>9} {:5.1f} % {:5} {:10.4g} {:10.4g} {:9.2f} {:8.2f} {:>6}  {}: {}{}\n",
+               kernel.ms, model_text(row.text), 100 * kernel.ms / table.kernels_ms,
+               kernel.calls.size(), work.flops / 1e6, work.bytes / 1e6,
+               per_second(work.flops, kernel.ms), per_second(work.bytes, kernel.ms),
+               roof_text(row, table.roof), colored(kernel.name, Color::Green),
                row.text.schedule.empty() ? "-" : row.text.schedule, row.is_found ? " (found)" : "");
     if (with_source) fmt::print("\n{}\n", row.text.source);
   }
@@ -115,6 +119,7 @@ std::string json_of(const Row& row, const Table& table, bool with_source) {
       {"flops", json_number(work.flops)},
       {"bytes", json_number(work.bytes)},
       {"ms", json_number(kernel.ms)},
+      {"model_ms", row.text.seconds ? json_number(1e3 * *row.text.seconds) : "null"},
       {"share", json_number(kernel.ms / table.kernels_ms)},
       {"gflops", json_number(per_second(work.flops, kernel.ms))},
       {"gbps", json_number(per_second(work.bytes, kernel.ms))},

@@ -46,11 +46,11 @@ sys.exit(not eval(sys.argv[2]))' "$dir/out" "$condition" 2>>"$dir/errors"; then
 # --- kernels ---------------------------------------------------------------------------------------
 expect "the kernels of a model" 0 '^  *[0-9.]* .* r_64_80_96: [a-z]' "$weft" kernels "$model" --runs 2
 expect "their sources" 0 'kernel(' "$weft" kernels "$model" --runs 2 --source
-expect_json "kernels as JSON" 'len(v["kernels"]) == 2 and v["kernels"][0]["ms"] >= v["kernels"][1]["ms"] > 0 and abs(sum(k["share"] for k in v["kernels"]) - 1) < 1e-6 and v["roof_gflops"] > 0' \
+expect_json "kernels as JSON" 'len(v["kernels"]) == 2 and v["kernels"][0]["ms"] >= v["kernels"][1]["ms"] > 0 and v["kernels"][0]["model_ms"] > 0 and abs(sum(k["share"] for k in v["kernels"]) - 1) < 1e-6 and v["roof_gflops"] > 0' \
   "$weft" kernels "$model" --runs 2 --json
 expect_json "flops and bytes" '[(k["flops"], k["bytes"]) for k in v["kernels"] if k["name"] == "r_64_80_96"] == [(2 * 64 * 96 * 80, 4 * (64 * 96 + 96 * 80 + 64 * 80))]' \
   "$weft" kernels "$model" --runs 2 --json
-expect_json "no roof" 'v["roof_gflops"] is None and v["kernels"][0]["roof"] is None and "source" in v["kernels"][0]' \
+expect_json "no roof" 'v["roof_gflops"] is None and v["kernels"][0]["roof"] is None and v["kernels"][0]["model_ms"] is None and "source" in v["kernels"][0]' \
   "$weft" kernels "$model" --runs 1 --device INTERP --json --source
 expect_json "kernels of text" '[k["name"] for k in v["kernels"]] == ["ones"]' "$weft" kernels "$dir/rows.weft" --json
 expect "actions for a model" 1 "--opts is for kernels as text" "$weft" kernels "$model" --opts none
