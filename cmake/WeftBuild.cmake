@@ -38,7 +38,7 @@ function(weft_layer name)
   target_link_libraries(weft_${name} PRIVATE fmt::fmt ${layer_LIBRARIES})
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
   target_link_libraries(weft PRIVATE ${layer_LIBRARIES})
-  weft_use_headers(weft_${name} weft_layer_headers)
+  weft_use_headers(weft_${name} ${weft_layer_headers})
   weft_together(weft_${name} SOURCES ${layer_SOURCES} ALONE ${layer_ALONE})
 endfunction()
 
