@@ -12,7 +12,7 @@
 
 namespace weft {
 
-// And something in it.
+// Whether all of its sizes are known, and there is something in it.
 bool has_known_sizes(const Node* node);
 
 struct Member {
