@@ -11,9 +11,11 @@ if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
 
+# Comments count: of a precompiled header g++ knows each file by the sum of its text, so one made before a comment
+# changed does not keep that file from being read again.
 find_program(CCACHE ccache)
 if(CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_COMMENTS=1 ${CCACHE})
 endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic)
