@@ -84,8 +84,7 @@ const std::vector<SettingInfo>& all_settings() {
        "1: INTERP runs the last item of a work-group first, which finds what needs their order"},
       {"IN_PLACE", "1",
        "0: what a kernel stores never takes the place of what it reads; 2: wherever it can, not "
-       "only "
-       "where most memory is needed"},
+       "only where most memory is needed or the kernel is no slower by it"},
       {"JIT", "1", "0: functions given to jit() run by their graphs in every call"},
       {"LAYOUTS", "1",
        "0: what lies between kernels has the order of dimensions that the graph has"},

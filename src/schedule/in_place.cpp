@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <numeric>
+#include <optional>
 
 #include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
@@ -11,6 +12,8 @@
 
 namespace weft {
 namespace {
+
+constexpr std::size_t least_bytes = std::size_t{64} << 10;
 
 std::size_t bytes_of(const Slot& slot) {
   Wide elements = 1;
@@ -133,6 +136,17 @@ class Reuser {
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) reuse_at(step);
   }
 
+  // Of more than the first caches hold: what is written is at hand then, and pushes nothing else out.
+  void where_no_slower(const KernelSeconds& seconds) {
+    for (std::size_t step = 0; step < plan_.steps.size(); ++step) {
+      const auto reuse = possible_at(step);
+      if (!reuse || bytes_of(plan_.slots[reuse->to]) < least_bytes) continue;
+      const auto before = seconds(plan_.steps[step].kernel, device_of(reuse->to));
+      const auto now = seconds(reuse->kernel, device_of(reuse->to));
+      if (before && now && *now <= *before) apply(*reuse, step);
+    }
+  }
+
   // Where most is needed, as long as that gets less.
   void for_less() {
     for (auto& [device, needed] : needed_by_device()) {
@@ -184,25 +198,42 @@ class Reuser {
     return needed;
   }
 
-  // How many bytes the step needs less.
-  std::size_t reuse_at(std::size_t at) {
-    Step& step = plan_.steps[at];
-    if (step.kernel.is_null()) return 0;
+  struct Reuse {
+    std::uint32_t to, from;  // slots
+    std::size_t argument;    // of the step, that is gone
+    UOp kernel;
+  };
+
+  std::optional<Reuse> possible_at(std::size_t at) const {
+    const Step& step = plan_.steps[at];
+    if (step.kernel.is_null()) return std::nullopt;
     const Sharing sharing(step.kernel);
     for (const Node* input : sharing.inputs()) {
       const std::uint32_t to = step.slots[slot_number(sharing.output())];
       const std::uint32_t from = step.slots[slot_number(input)];
-      if (!may_share(from, to, at)) continue;
-      step.kernel = joined(step.kernel, sharing.output(), input);
-      step.slots.erase(step.slots.begin() + static_cast<std::ptrdiff_t>(slot_number(input)));
-      for (Step& later : std::span(plan_.steps).subspan(at))
-        std::ranges::replace(later.slots, to, from);
-      lives_[from].last = lives_[to].last;
-      lives_[to].is_gone = true;
-      lives_[to].is_own = false;
-      return bytes_of(plan_.slots[to]);
+      if (may_share(from, to, at))
+        return Reuse{to, from, slot_number(input), joined(step.kernel, sharing.output(), input)};
     }
-    return 0;
+    return std::nullopt;
+  }
+
+  void apply(const Reuse& reuse, std::size_t at) {
+    Step& step = plan_.steps[at];
+    step.kernel = reuse.kernel;
+    step.slots.erase(step.slots.begin() + static_cast<std::ptrdiff_t>(reuse.argument));
+    for (Step& later : std::span(plan_.steps).subspan(at))
+      std::ranges::replace(later.slots, reuse.to, reuse.from);
+    lives_[reuse.from].last = lives_[reuse.to].last;
+    lives_[reuse.to].is_gone = true;
+    lives_[reuse.to].is_own = false;
+  }
+
+  // How many bytes the step needs less.
+  std::size_t reuse_at(std::size_t at) {
+    const auto reuse = possible_at(at);
+    if (!reuse) return 0;
+    apply(*reuse, at);
+    return bytes_of(plan_.slots[reuse->to]);
   }
 
   bool may_share(std::uint32_t from, std::uint32_t to, std::size_t at) const {
@@ -225,13 +256,14 @@ InPlace in_place_in_force() {
   });
 }
 
-void reuse_inputs(Plan& plan, InPlace where) {
+void reuse_inputs(Plan& plan, const KernelSeconds& seconds, InPlace where) {
   if (where == InPlace::Never) return;
   Reuser reuser(plan);
   if (where == InPlace::Wherever)
     reuser.wherever();
   else
     reuser.for_less();
+  if (where == InPlace::ForLess && seconds) reuser.where_no_slower(seconds);
   reuser.remove_unused();
 }
 

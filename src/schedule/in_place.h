@@ -12,7 +12,8 @@ InPlace in_place_in_force();  // the setting IN_PLACE
 
 // Of the plan's own memory: what a kernel stores takes the place of what nobody reads after it, where the kernel
 // reads each element only to store that of the same index. ForLess does so as long as it makes the most that
-// is needed at one time less: every kernel that it changes is one more to compile.
-void reuse_inputs(Plan& plan, InPlace where);
+// is needed at one time less, as every kernel that it changes is one more to compile, and then where a kernel that moves
+// much is no slower by it.
+void reuse_inputs(Plan& plan, const KernelSeconds& seconds, InPlace where);
 
 }  // namespace weft

@@ -216,7 +216,7 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
     choose_orders(plan, seconds, profile);
     share_trips(plan, seconds);
   }
-  reuse_inputs(plan, in_place_in_force());
+  reuse_inputs(plan, seconds, in_place_in_force());
   for (const Step& step : plan.steps)
     if (is_checked && !step.kernel.is_null())
       verify({{step.kernel.node()}}, Level::Kernel, "schedule");

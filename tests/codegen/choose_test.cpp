@@ -221,6 +221,16 @@ TEST_F(Choose, SumsIntoWhatIsThere) {
   EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
 }
 
+// Nor in a loop of its own, which has no tiles.
+TEST_F(Choose, SumsIntoWhatIsThereAreMaskedBeyondTheEnd) {
+  const UOp kernel = convolution(1, 80, 33, Access::ReadWrite);
+  const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
+  EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
+  const auto tiles = [&](Tail tail) { return std::ranges::count(chosen, tail, &Action::tail); };
+  EXPECT_GT(tiles(Tail::Mask), 0) << to_string(chosen);
+  EXPECT_EQ(tiles(Tail::Remainder), 0) << to_string(chosen);
+}
+
 UOp weight_gradient(std::int64_t images, std::int64_t channels, std::int64_t n) {
   const UOp to = loop(channels), from = loop(channels), ky = loop(3), kx = loop(3);
   const UOp b = reduction(images), y = reduction(n), x = reduction(n);

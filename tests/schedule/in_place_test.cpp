@@ -1,10 +1,15 @@
 // What a kernel stores in the place of what it reads for the last time: where, and that nothing changes by it.
 
+#include <algorithm>
 #include <functional>
+#include <optional>
 
 #include <gtest/gtest.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 #include <weft/weft.h>
+
+#include "../support/planned.h"
 
 namespace weft {
 namespace {
@@ -90,7 +95,35 @@ TEST(InPlace, NotWhatOutlivesTheRun) {
   EXPECT_TRUE(z.allclose(before.exp().sin()));
 }
 
-// By default only where most is needed: other kernels stay as those of the same work elsewhere.
+// How many kernels write where they read; each of more than the first cache takes as long as is said.
+std::size_t written_in_place(std::size_t size, double apart, double in_place) {
+  const auto n = static_cast<std::int64_t>(size);
+  const Tensor x = Tensor::randn({n, n}).realize(), w = Tensor::randn({n, n}).realize();
+  const auto writes_input = [](const UOp& kernel) {
+    return std::ranges::any_of(toposort(kernel.node()), [](const Node* node) {
+      return node->op() == Op::Param && node->arg<ParamArg>().access == Access::ReadWrite;
+    });
+  };
+  // Most is needed where three transposed copies stand beside one another.
+  const Tensor h = (x + 1).contiguous(), sum = (x.matmul(w) + h).contiguous();
+  const Tensor a = (sum.T() * 2).contiguous(), b = a.T().contiguous(), c = b.T().contiguous();
+  const Tensor all = a.matmul(b).contiguous() + c.matmul(a);
+  const Planned planned(all, [&](const UOp& kernel, Symbol) {
+    return std::optional(writes_input(kernel) ? in_place : apart);
+  });
+  const auto is_such = [&](const Step& step) {
+    return !step.kernel.is_null() && writes_input(step.kernel);
+  };
+  return static_cast<std::size_t>(std::ranges::count_if(planned.plan().steps, is_such));
+}
+
+TEST(InPlace, WhereAKernelThatMovesMuchIsNoSlower) {
+  const std::size_t needed = written_in_place(32, 1, 1);
+  EXPECT_GT(written_in_place(256, 1, 1), needed);
+  EXPECT_EQ(written_in_place(256, 1, 1.01), needed);
+}
+
+// By default where most is needed, while small kernels elsewhere stay as those of the same work.
 TEST(InPlace, WhereMostIsNeeded) {
   const Tensor x = square(), large = Tensor::randn({64, 64, 8}).realize();
   const auto program = [&] {

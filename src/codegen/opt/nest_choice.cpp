@@ -24,8 +24,12 @@ constexpr double worth_a_try = 1.12;       // times the best so far, for a tile 
 constexpr std::size_t most_stages = 11;    // ways to stage what is read
 constexpr std::size_t most_threaded = 16;  // that are tried with threads
 
-bool may_shift(const KernelNest& nest) {
-  return nest.closer->op() == Op::End && may_store_twice(nest.closer);
+// How the last tile of outputs is taken where they do not fill it. Trips in a loop of their own have no tiles.
+Tail uneven_tail(const Node* closer) {
+  if (closer->op() != Op::End) return Tail::Remainder;
+  if (may_store_twice(closer)) return Tail::Shift;
+  const auto is_shared = [&](const Node* range) { return may_share(closer, range); };
+  return std::ranges::all_of(closer->src().subspan(1), is_shared) ? Tail::Mask : Tail::Remainder;
 }
 
 class Chooser {
@@ -36,7 +40,7 @@ class Chooser {
         machine_(target.machine),
         trial_(nest.nest, target),
         is_ordered_(nest.is_ordered),
-        may_shift_(may_shift(nest)) {}
+        uneven_(uneven_tail(nest.closer)) {}
 
   // All of them, the fastest first.
   std::vector<Option> ranked() const {
@@ -91,7 +95,7 @@ class Chooser {
     const std::int64_t trips = trips_around(nest_, option, loop);
     for (std::int64_t parts : {2, 4, 8, 16, 32}) {
       option.part = part_of(trips, (trips + parts - 1) / parts);
-      if (option.part < 2 || (!may_shift_ && trips % option.part != 0)) continue;
+      if (option.part < 2 || (!may_shift() && trips % option.part != 0)) continue;
       if (try_out(option, options)) return;
     }
   }
@@ -111,7 +115,7 @@ class Chooser {
       threaded.across = across_for(option, (trips + machine_.workers - 1) / machine_.workers);
       threaded.threads = threaded.across == 0 ? 1 : (trips + threaded.across - 1) / threaded.across;
     } else {
-      threaded.threads = parts_for(trips, machine_.workers, may_shift_);
+      threaded.threads = parts_for(trips, machine_.workers, may_shift());
     }
     if (threaded.threads < 2) return option;
     threaded.seconds = trial_.seconds(threaded).value_or(option.seconds);
@@ -119,7 +123,7 @@ class Chooser {
   }
 
   double scratch_of(const Option& option) const { return trial_.scratch_of(option); }
-  Schedule schedule_of(const Option& option) const { return actions_of(nest_, option, may_shift_); }
+  Schedule schedule_of(const Option& option) const { return actions_of(nest_, option, uneven_); }
   std::string reasons(const Option& option) const {
     return time_of(machine_, nest_, plan_of(nest_, option)).str();
   }
@@ -163,7 +167,7 @@ class Chooser {
     const auto v = static_cast<std::size_t>(option.vector);
     if (nest_.loops[v].is_reduce) return 0;
     const std::int64_t trips = trips_around(nest_, option, v);
-    if (may_shift_ || trips <= most) return std::min(most, trips);
+    if (may_shift() || trips <= most) return std::min(most, trips);
     std::int64_t tiles = most;
     while (tiles > most / 2 && trips % tiles != 0) --tiles;
     return tiles > 0 && trips % tiles == 0 ? tiles : 0;
@@ -228,11 +232,13 @@ class Chooser {
     return result;
   }
 
+  bool may_shift() const { return uneven_ == Tail::Shift; }
+
   // Loops of their own for what fills no tile, which every thread would run.
   bool leaves_remainders(const Option& option) const {
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
       if (!nest_.loops[loop].is_reduce &&
-          tail_of(nest_, loop, in_registers(option, loop), may_shift_) == Tail::Remainder)
+          tail_of(nest_, loop, in_registers(option, loop), uneven_) == Tail::Remainder)
         return true;
     return false;
   }
@@ -241,7 +247,8 @@ class Chooser {
   const Target& target_;
   const Machine& machine_;
   Trial trial_;
-  bool is_ordered_, may_shift_;
+  bool is_ordered_;
+  Tail uneven_;
 };
 
 bool are_alike(const NestLoop& a, const NestLoop& b) {
@@ -305,7 +312,8 @@ std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::s
 const NestChoices::Known* NestChoices::find(const KernelNest& nest,
                                             std::size_t scratch_bytes) const {
   const auto found = std::ranges::find_if(known_, [&](const Known& known) {
-    return known.nest.is_ordered == nest.is_ordered && may_shift(known.nest) == may_shift(nest) &&
+    return known.nest.is_ordered == nest.is_ordered &&
+           uneven_tail(known.nest.closer) == uneven_tail(nest.closer) &&
            known.scratch_bytes >= scratch_bytes &&
            known.chosen.scratch <= static_cast<double>(scratch_bytes) &&
            are_alike(known.nest.nest, nest.nest);

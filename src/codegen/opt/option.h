@@ -38,8 +38,8 @@ std::int64_t in_registers(const Option& option, std::size_t loop);
 // How often that many are taken.
 std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t loop);
 
-// How the last of them is taken, where they do not fill that many. More lanes than trips are masked.
-Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, bool may_shift);
+// How the last of them is taken, where they do not fill that many: outputs as said. More lanes than trips are masked.
+Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, Tail uneven);
 
 // Of a loop, the tiles that stand inside of all other loops, while the rest stands around; 0: no such
 // parts. Threads share the rest.
@@ -73,7 +73,7 @@ std::vector<OuterPiece> outer_pieces(const Nest& nest, const Option& option);
 // The option for the model, which begins with its outer pieces.
 NestPlan plan_of(const Nest& nest, const Option& option);
 
-// The option for the kernel. Without `may_shift` no element may be computed twice.
-Schedule actions_of(const Nest& nest, const Option& option, bool may_shift);
+// The option for the kernel, whose outputs have this tail where they fill no tiles evenly.
+Schedule actions_of(const Nest& nest, const Option& option, Tail uneven);
 
 }  // namespace weft

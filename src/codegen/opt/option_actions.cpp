@@ -18,8 +18,8 @@ struct Cut {
 
 class Writer {
  public:
-  Writer(const Nest& nest, const Option& option, bool may_shift)
-      : nest_(nest), option_(option), may_shift_(may_shift), cuts_(nest.loops.size()) {}
+  Writer(const Nest& nest, const Option& option, Tail uneven)
+      : nest_(nest), option_(option), uneven_(uneven), cuts_(nest.loops.size()) {}
 
   Schedule schedule() {
     cut_registers();
@@ -80,7 +80,7 @@ class Writer {
   }
 
   Tail tail_of(std::size_t loop, std::int64_t count) const {
-    return weft::tail_of(nest_, loop, count, may_shift_);
+    return weft::tail_of(nest_, loop, count, uneven_);
   }
 
   // Cuts tiles off the inside.
@@ -137,7 +137,7 @@ class Writer {
 
   const Nest& nest_;
   const Option& option_;
-  bool may_shift_;
+  Tail uneven_;
   std::vector<int> cuts_;
   Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_thread_, in_part_;
   Schedule schedule_;
@@ -145,8 +145,8 @@ class Writer {
 
 }  // namespace
 
-Schedule actions_of(const Nest& nest, const Option& option, bool may_shift) {
-  return Writer(nest, option, may_shift).schedule();
+Schedule actions_of(const Nest& nest, const Option& option, Tail uneven) {
+  return Writer(nest, option, uneven).schedule();
 }
 
 }  // namespace weft

@@ -117,11 +117,11 @@ std::int64_t trips_around(const Nest& nest, const Option& option, std::size_t lo
   return each_of(nest.loops[loop].size, in_registers(option, loop));
 }
 
-Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, bool may_shift) {
+Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, Tail uneven) {
   const NestLoop& of = nest.loops[loop];
   if (of.size % count == 0) return Tail::None;
   if (count > of.size) return Tail::Mask;
-  return may_shift && !of.is_reduce ? Tail::Shift : Tail::Remainder;
+  return of.is_reduce ? Tail::Remainder : uneven;
 }
 
 std::int64_t tiles_inside(const Option& option, std::size_t loop) {
