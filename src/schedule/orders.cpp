@@ -49,10 +49,21 @@ class Orders {
 
   void choose() {
     find_candidates();
-    begin();
-    for (int round = 0; round < most_rounds; ++round)
-      if (!turn_slots()) break;
+    choose_from_candidates();
     apply();
+  }
+
+  // What all kernels take then. Their neighbours are not there to say what they want: mostly the outermost of many, such as
+  // channels.
+  double choose_alone() {
+    const std::vector<bool> open = open_slots();
+    for (std::uint32_t slot = 0; slot < open.size(); ++slot)
+      for (int i = 0; open[slot] && i < std::ssize(plan_.slots[slot].buffer->dims()); ++i)
+        if (may_be_last(slot, i)) {
+          candidates_[slot] = {i};
+          break;
+        }
+    return choose_from_candidates();
   }
 
  private:
@@ -209,6 +220,14 @@ class Orders {
     return sum;
   }
 
+  // What all kernels take then.
+  double choose_from_candidates() {
+    begin();
+    for (int round = 0; round < most_rounds; ++round)
+      if (!turn_slots()) break;
+    return seconds_of_all(last_);
+  }
+
   void begin() {
     std::vector<int> turned = last_;
     for (const auto& [slot, dimensions] : candidates_) turned[slot] = dimensions[0];
@@ -342,6 +361,10 @@ class Orders {
 
 void choose_orders(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
   Orders(plan, seconds, profile).choose();
+}
+
+double seconds_alone(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
+  return Orders(plan, seconds, profile).choose_alone();
 }
 
 }  // namespace weft

@@ -212,7 +212,7 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   find_inputs(roots, plan);
   store_joined_in_parts(plan);
   if (seconds) {
-    move_stages_apart(plan, seconds, profile.launch);
+    move_stages_apart(plan, seconds, profile);
     choose_orders(plan, seconds, profile);
     share_trips(plan, seconds);
   }

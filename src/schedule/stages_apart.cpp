@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <limits>
+#include <span>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/movement.h>
 #include <weft/dev/rules/symbolic.h>
 
+#include "orders.h"
 #include "steps.h"
 
 namespace weft {
@@ -21,6 +23,7 @@ constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
 // What is filled once takes as long apart, and the rest may have other forms then, as a convolution of fewer products.
 constexpr double worth_memory_once = 1.03;
 constexpr double least_once = 1e-3;   // seconds of the kernel
+constexpr double hopeless = 1.5;      // times as long, whatever the order
 constexpr double most_memory = 4;     // of all that the kernel touches
 constexpr double least_launches = 4;  // that a kernel takes at least, to be looked at
 constexpr std::size_t most_stages = 6;
@@ -134,8 +137,8 @@ class Parting {
 
 class Mover {
  public:
-  Mover(Plan& plan, const KernelSeconds& seconds, double launch)
-      : plan_(plan), seconds_(seconds), launch_(launch) {}
+  Mover(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
+      : plan_(plan), seconds_(seconds), profile_(profile) {}
 
   // A kernel that was parted comes before what it was a part of, which is looked at again.
   void choose() {
@@ -150,9 +153,29 @@ class Mover {
   }
 
  private:
-  std::optional<double> seconds_of(const UOp& kernel, const Step& step) const {
-    const auto seconds = seconds_(kernel, step.device);
-    return seconds ? std::optional(*seconds + launch_) : std::nullopt;
+  double launches(std::span<const Step> steps) const {
+    return profile_.launch * static_cast<double>(steps.size());
+  }
+
+  // Of kernels as they are; nothing where one is not known.
+  std::optional<double> seconds_as_made(std::span<const Step> steps) const {
+    double sum = launches(steps);
+    for (const Step& step : steps) {
+      const auto seconds = seconds_(step.kernel, step.device);
+      if (!seconds) return std::nullopt;
+      sum += *seconds;
+    }
+    return sum;
+  }
+
+  // As if memory that is the plan's lay as they like it.
+  double seconds_of(std::vector<Step> steps, const UOp& memory = {}) const {
+    Plan alone;
+    alone.slots = plan_.slots;
+    if (!memory.is_null()) alone.slots.push_back({.buffer = memory});
+    alone.roots = plan_.roots;
+    alone.steps = std::move(steps);
+    return seconds_alone(alone, seconds_, profile_) + launches(alone.steps);
   }
 
   // The number of the one that is best moved, if any is.
@@ -160,21 +183,24 @@ class Mover {
     if (step.kernel.is_null()) return {};
     const std::vector<MovableStage> stages = stages_of(step.kernel);
     if (stages.empty() || stages.size() > most_stages) return {};
-    const auto whole = seconds_of(step.kernel, step);
-    if (!whole || *whole < least_launches * launch_) return {};
-    double best = std::numeric_limits<double>::infinity();
+    const auto as_made = seconds_as_made({&step, 1});
+    if (!as_made || *as_made < least_launches * profile_.launch) return {};
+    double whole = 0, best = std::numeric_limits<double>::infinity();
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-      const bool is_long = *whole >= least_once, is_once = is_long && stages[i].around.empty();
+      const bool is_long = *as_made >= least_once, is_once = is_long && stages[i].around.empty();
       if (!is_long && !stages[i].has_sum) continue;
-      const double most = std::min(best, (is_once ? worth_memory_once : worth_memory) * *whole);
       const Parted parted = Parting(step, stages[i]).parted();
       if (!may_have(parted.memory, step)) continue;
-      const auto made = seconds_of(parted.maker, step);
-      if (!made || *made >= most) continue;
-      const auto rest = seconds_of(parted.rest, step);
-      if (!rest || *made + *rest >= most) continue;
-      best = *made + *rest;
+      const std::vector<std::uint32_t> slots = slots_with_memory(step);
+      const std::vector<Step> steps{step_like(step, parted.maker, slots),
+                                    step_like(step, parted.rest, slots)};
+      const auto apart_as_made = seconds_as_made(steps);
+      if (!apart_as_made || *apart_as_made > hopeless * *as_made) continue;
+      if (whole == 0) whole = seconds_of({step});
+      const double apart = seconds_of(steps, parted.memory);
+      if (apart >= std::min(best, (is_once ? worth_memory_once : worth_memory) * whole)) continue;
+      best = apart;
       found = i;
     }
     return found;
@@ -190,12 +216,18 @@ class Mover {
     return bytes;
   }
 
+  // And what is added to the plan's.
+  std::vector<std::uint32_t> slots_with_memory(const Step& step) const {
+    std::vector<std::uint32_t> slots = step.slots;
+    slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
+    return slots;
+  }
+
   void move(std::size_t number, std::size_t stage) {
     const Step step = plan_.steps[number];
     const std::vector<MovableStage> stages = stages_of(step.kernel);
     const Parted parted = Parting(step, stages[stage]).parted();
-    std::vector<std::uint32_t> slots = step.slots;
-    slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
+    const std::vector<std::uint32_t> slots = slots_with_memory(step);
     plan_.slots.push_back({.buffer = parted.memory});
     plan_.steps[number] = step_like(step, parted.rest, slots);
     plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(number),
@@ -204,13 +236,13 @@ class Mover {
 
   Plan& plan_;
   const KernelSeconds& seconds_;
-  double launch_;
+  const Profile& profile_;
 };
 
 }  // namespace
 
-void move_stages_apart(Plan& plan, const KernelSeconds& seconds, double launch) {
-  Mover(plan, seconds, launch).choose();
+void move_stages_apart(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
+  Mover(plan, seconds, profile).choose();
 }
 
 }  // namespace weft

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// By what the kernels are expected to take, each `launch` seconds besides.
-void move_stages_apart(Plan& plan, const KernelSeconds& seconds, double launch);
+// By what the kernels are expected to take in the orders that suit them.
+void move_stages_apart(Plan& plan, const KernelSeconds& seconds, const Profile& profile);
 
 }  // namespace weft

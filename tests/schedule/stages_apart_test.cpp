@@ -88,6 +88,23 @@ TEST(StagesApart, StayInWhatIsAsShortAsACall) {
   EXPECT_EQ(with_stages(Planned(pooled(), taking(1e-7, 1e-9)).plan()), 1U);
 }
 
+// Neighbours may want another order: kernels apart are seen in the one that they like.
+TEST(StagesApart, GetMemoryWhereThatIsFasterInAnotherOrder) {
+  const auto seconds = [](double turned) {
+    return [=](const UOp& kernel, Symbol) {
+      if (has_stage(kernel)) return 1e-3;
+      const auto lies_along_channels = [](const Node* node) {
+        return node->op() == Op::Param && node->arg<ParamArg>().access == Access::Write &&
+               node->dims().back()->lo() == 8;
+      };
+      return std::ranges::any_of(toposort(kernel.node()), lies_along_channels) ? turned : 0.7e-3;
+    };
+  };
+  const Tensor tensor = pooled();
+  EXPECT_EQ(with_stages(Planned(tensor, seconds(0.6e-3)).plan()), 1U);
+  EXPECT_EQ(with_stages(Planned(tensor, seconds(0.05e-3)).plan()), 0U);
+}
+
 // An element of it says where another is.
 TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
   Arena arena;
@@ -106,7 +123,7 @@ TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
   const UOp kernel = make(Op::Sink, {over(put(out, load(place(stage, {at}, inside))), {i})}, {},
                           KernelArg{Symbol("k")});
   plan.steps.push_back({.kernel = kernel, .device = Symbol("CPU"), .slots = {0, 1}, .work = {}});
-  move_stages_apart(plan, taking(1e-3, 1e-4), 1e-6);
+  move_stages_apart(plan, taking(1e-3, 1e-4), Profile());
   ASSERT_EQ(plan.steps.size(), 2U);
   EXPECT_EQ(with_stages(plan), 0U);
 }
