@@ -336,11 +336,15 @@ bool has_choice(const KernelFor& wanted, const ExtraRuleList& extra) {
          wanted.device->target().lowered && key_of(extra).empty();
 }
 
+// What was found stays for later builds, but not for those that know other instructions of the processor.
 Tuning key_for(const KernelFor& wanted, const ExtraRuleList& extra) {
   const StructuralHash hash = structural_hash(nodes_of({&wanted.kernel, 1}));
+  std::string device =
+      fmt::format("{}; {} threads", compilation_key(*wanted.device, extra), thread_count());
+  for (const MmaShape& shape : wanted.device->target().mma)
+    device += fmt::format("; {}", shape.name);
   return {.kernel = fmt::format("{:016x}{:016x}", hash.high, hash.low),
-          .device = fmt::format("{}; {} threads", compilation_key(*wanted.device, extra),
-                                thread_count())};
+          .device = std::move(device)};
 }
 
 }  // namespace

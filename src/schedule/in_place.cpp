@@ -138,12 +138,18 @@ class Reuser {
 
   // Of more than the first caches hold: what is written is at hand then, and pushes nothing else out.
   void where_no_slower(const KernelSeconds& seconds) {
-    for (std::size_t step = 0; step < plan_.steps.size(); ++step) {
-      const auto reuse = possible_at(step);
-      if (!reuse || bytes_of(plan_.slots[reuse->to]) < least_bytes) continue;
-      const auto before = seconds(plan_.steps[step].kernel, device_of(reuse->to));
-      const auto now = seconds(reuse->kernel, device_of(reuse->to));
-      if (before && now && *now <= *before) apply(*reuse, step);
+    for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
+      const Step& step = plan_.steps[at];
+      const auto is_large_and_new = [&](std::uint32_t slot) {
+        return lives_[slot].is_own && lives_[slot].first == at &&
+               bytes_of(plan_.slots[slot]) >= least_bytes;
+      };
+      if (std::ranges::none_of(step.slots, is_large_and_new)) continue;
+      const auto reuse = possible_at(at);
+      if (!reuse) continue;
+      const auto before = seconds(step.kernel, step.device);
+      const auto now = seconds(reuse->kernel, step.device);
+      if (before && now && *now <= *before) apply(*reuse, at);
     }
   }
 
@@ -252,18 +258,19 @@ InPlace in_place_in_force() {
   thread_local KnownSetting<InPlace> known;
   return known.value([] {
     const std::int64_t asked = setting_int("IN_PLACE");
-    return asked == 0 ? InPlace::Never : asked == 1 ? InPlace::ForLess : InPlace::Wherever;
+    return asked == 0 ? InPlace::Never : asked == 1 ? InPlace::Useful : InPlace::Wherever;
   });
 }
 
 void reuse_inputs(Plan& plan, const KernelSeconds& seconds, InPlace where) {
   if (where == InPlace::Never) return;
   Reuser reuser(plan);
-  if (where == InPlace::Wherever)
+  if (where == InPlace::Wherever) {
     reuser.wherever();
-  else
+  } else {
     reuser.for_less();
-  if (where == InPlace::ForLess && seconds) reuser.where_no_slower(seconds);
+    if (seconds) reuser.where_no_slower(seconds);
+  }
   reuser.remove_unused();
 }
 

@@ -53,16 +53,17 @@ class Orders {
     apply();
   }
 
-  // What all kernels take then. Their neighbours are not there to say what they want: mostly the outermost of many, such as
-  // channels.
-  double choose_alone() {
+  // What all kernels take then; nothing where one is not known. Their neighbours are not there to say what they want: mostly
+  // what these kernels want of other memory, or the outermost of many, such as channels.
+  std::optional<double> choose_alone() {
+    const std::vector<int> none(last_);
+    for (const KernelSlots& kernel : kernels_)
+      if (!best_of(kernel.ordered(none), plan_.steps[kernel.number()].device).seconds) return {};
+    find_candidates();
     const std::vector<bool> open = open_slots();
     for (std::uint32_t slot = 0; slot < open.size(); ++slot)
       for (int i = 0; open[slot] && i < std::ssize(plan_.slots[slot].buffer->dims()); ++i)
-        if (may_be_last(slot, i)) {
-          candidates_[slot] = {i};
-          break;
-        }
+        if (!candidates_.contains(slot) && may_be_last(slot, i)) candidates_[slot] = {i};
     return choose_from_candidates();
   }
 
@@ -363,7 +364,8 @@ void choose_orders(Plan& plan, const KernelSeconds& seconds, const Profile& prof
   Orders(plan, seconds, profile).choose();
 }
 
-double seconds_alone(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
+std::optional<double> seconds_alone(Plan& plan, const KernelSeconds& seconds,
+                                    const Profile& profile) {
   return Orders(plan, seconds, profile).choose_alone();
 }
 

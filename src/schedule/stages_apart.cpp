@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <span>
 
 #include <weft/dev/ir/graph.h>
@@ -20,12 +21,13 @@ namespace weft {
 namespace {
 
 constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
-// What is filled once takes as long apart, and the rest may have other forms then, as a convolution of fewer products.
+// Threads would each fill again what is filled once.
 constexpr double worth_memory_once = 1.03;
-constexpr double least_once = 1e-3;   // seconds of the kernel
-constexpr double hopeless = 1.5;      // times as long, whatever the order
-constexpr double most_memory = 4;     // of all that the kernel touches
-constexpr double least_launches = 4;  // that a kernel takes at least, to be looked at
+constexpr double least_once = 1e-3;    // seconds of the kernel
+constexpr double least_turned = 6e-5;  // seconds of a kernel that is seen in other orders
+constexpr double hopeless = 1.5;       // times as long, whatever the order
+constexpr double most_memory = 4;      // of all that the kernel touches
+constexpr double least_launches = 4;   // that a kernel takes at least, to be looked at
 constexpr std::size_t most_stages = 6;
 
 bool is_plain_loop(const Node* node) {
@@ -138,7 +140,10 @@ class Parting {
 class Mover {
  public:
   Mover(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
-      : plan_(plan), seconds_(seconds), profile_(profile) {}
+      : plan_(plan), seconds_(seconds), profile_(profile) {
+    for (const Step& step : plan.steps)
+      if (step.kernel.is_null()) copied_.insert(step.slots.begin(), step.slots.end());
+  }
 
   // A kernel that was parted comes before what it was a part of, which is looked at again.
   void choose() {
@@ -168,14 +173,16 @@ class Mover {
     return sum;
   }
 
-  // As if memory that is the plan's lay as they like it.
-  double seconds_of(std::vector<Step> steps, const UOp& memory = {}) const {
+  // As if memory that only kernels of the plan touch lay as they like it.
+  std::optional<double> seconds_alone(std::vector<Step> steps, const UOp& memory = {}) const {
     Plan alone;
     alone.slots = plan_.slots;
+    for (const std::uint32_t slot : copied_) alone.slots[slot].input = 0;
     if (!memory.is_null()) alone.slots.push_back({.buffer = memory});
     alone.roots = plan_.roots;
     alone.steps = std::move(steps);
-    return seconds_alone(alone, seconds_, profile_) + launches(alone.steps);
+    const auto seconds = weft::seconds_alone(alone, seconds_, profile_);
+    return seconds ? std::optional(*seconds + launches(alone.steps)) : std::nullopt;
   }
 
   // The number of the one that is best moved, if any is.
@@ -185,7 +192,10 @@ class Mover {
     if (stages.empty() || stages.size() > most_stages) return {};
     const auto as_made = seconds_as_made({&step, 1});
     if (!as_made || *as_made < least_launches * profile_.launch) return {};
-    double whole = 0, best = std::numeric_limits<double>::infinity();
+    const bool may_turn = *as_made >= least_turned;
+    const auto whole = may_turn ? seconds_alone({step}) : as_made;
+    if (!whole) return {};
+    double best = std::numeric_limits<double>::infinity();
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < stages.size(); ++i) {
       const bool is_long = *as_made >= least_once, is_once = is_long && stages[i].around.empty();
@@ -197,10 +207,10 @@ class Mover {
                                     step_like(step, parted.rest, slots)};
       const auto apart_as_made = seconds_as_made(steps);
       if (!apart_as_made || *apart_as_made > hopeless * *as_made) continue;
-      if (whole == 0) whole = seconds_of({step});
-      const double apart = seconds_of(steps, parted.memory);
-      if (apart >= std::min(best, (is_once ? worth_memory_once : worth_memory) * whole)) continue;
-      best = apart;
+      const auto apart = may_turn ? seconds_alone(steps, parted.memory) : apart_as_made;
+      const double most = std::min(best, (is_once ? worth_memory_once : worth_memory) * *whole);
+      if (!apart || *apart >= most) continue;
+      best = *apart;
       found = i;
     }
     return found;
@@ -237,6 +247,7 @@ class Mover {
   Plan& plan_;
   const KernelSeconds& seconds_;
   const Profile& profile_;
+  std::set<std::uint32_t> copied_;  // slots
 };
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -36,7 +37,11 @@ class Faulty final : public Device {
   explicit Faulty(int index) : name_("FAULTY:" + std::to_string(index)) {}
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return memory_; }
-  Target target() const override { return find_device("CPU").target(); }
+  Target target() const override {
+    Target target = find_device("CPU").target();
+    if (mma) target.mma = *mma;
+    return target;
+  }
   bool runs_in_children() override { return has_children; }
   // The first is the default.
   std::string render(const Node* kernel) override {
@@ -66,7 +71,8 @@ class Faulty final : public Device {
   std::function<void()> run_usual = [] {}, run_other = [] {};
   std::size_t padding = 0;
   bool has_children = true;
-  std::map<std::string, int> runs;  // in this process, by the source
+  std::optional<std::vector<MmaShape>> mma;  // in place of the processor's
+  std::map<std::string, int> runs;           // in this process, by the source
 
  private:
   std::string name_;
@@ -246,6 +252,19 @@ TEST_F(SearchTrials, GoOnWithMoreCandidates) {
   const Done wide = search(4, 60);
   EXPECT_EQ(common(first, device_.runs), 2);
   EXPECT_GT(device_.runs.size(), 2U);
+}
+
+// A build that knows more of the processor may do better than what another has found.
+TEST_F(SearchTrials, BeginAnewWhereOtherInstructionsAreKnown) {
+  device_.mma.emplace();
+  device_.run_usual = [] { std::this_thread::sleep_for(2ms); };
+  search(2, 60);
+  const auto kept = [&] { return kept_schedule(wanted_.kernel, device_); };
+  EXPECT_NE(kept(), "");
+  device_.mma = {*find_mma("avx2_i16i8")};
+  EXPECT_EQ(kept(), "");
+  device_.mma->clear();
+  EXPECT_NE(kept(), "");
 }
 
 // What a search found before the program ended is not lost.

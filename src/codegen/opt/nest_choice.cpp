@@ -38,15 +38,15 @@ class Chooser {
       : nest_(nest.nest),
         target_(target),
         machine_(target.machine),
-        trial_(nest.nest, target),
         is_ordered_(nest.is_ordered),
-        uneven_(uneven_tail(nest.closer)) {}
+        uneven_(uneven_tail(nest.closer)),
+        trial_(nest.nest, target, uneven_) {}
 
   // All of them, the fastest first.
   std::vector<Option> ranked() const {
     std::vector<Option> options;
     double best = std::numeric_limits<double>::infinity();
-    for (const Option& tile : register_tiles(nest_, target_, is_ordered_)) {
+    for (const Option& tile : register_tiles(nest_, target_, is_ordered_, uneven_)) {
       if (tile.seconds > worth_a_try * best) break;
       add_orders(tile, options);
       for (const Option& option : options) best = std::min(best, option.seconds);
@@ -246,9 +246,9 @@ class Chooser {
   const Nest& nest_;
   const Target& target_;
   const Machine& machine_;
-  Trial trial_;
   bool is_ordered_;
   Tail uneven_;
+  Trial trial_;
 };
 
 bool are_alike(const NestLoop& a, const NestLoop& b) {
@@ -312,11 +312,10 @@ std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::s
 const NestChoices::Known* NestChoices::find(const KernelNest& nest,
                                             std::size_t scratch_bytes) const {
   const auto found = std::ranges::find_if(known_, [&](const Known& known) {
-    return known.nest.is_ordered == nest.is_ordered &&
-           uneven_tail(known.nest.closer) == uneven_tail(nest.closer) &&
-           known.scratch_bytes >= scratch_bytes &&
+    return known.nest.is_ordered == nest.is_ordered && known.scratch_bytes >= scratch_bytes &&
            known.chosen.scratch <= static_cast<double>(scratch_bytes) &&
-           are_alike(known.nest.nest, nest.nest);
+           are_alike(known.nest.nest, nest.nest) &&
+           uneven_tail(known.nest.closer) == uneven_tail(nest.closer);
   });
   return found == known_.end() ? nullptr : &*found;
 }

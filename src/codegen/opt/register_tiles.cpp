@@ -21,10 +21,10 @@ constexpr std::ptrdiff_t most_of_kind = 2;
 
 class RegisterTiles {
  public:
-  RegisterTiles(const Nest& nest, const Target& target, bool is_ordered)
+  RegisterTiles(const Nest& nest, const Target& target, bool is_ordered, Tail uneven)
       : nest_(nest),
         machine_(target.machine),
-        trial_(nest, target),
+        trial_(nest, target, uneven),
         is_ordered_(is_ordered),
         blocks_(trial_.blocks(is_ordered)) {}
 
@@ -316,8 +316,9 @@ class RegisterTiles {
 
 }  // namespace
 
-std::vector<Option> register_tiles(const Nest& nest, const Target& target, bool is_ordered) {
-  return RegisterTiles(nest, target, is_ordered).all();
+std::vector<Option> register_tiles(const Nest& nest, const Target& target, bool is_ordered,
+                                   Tail uneven) {
+  return RegisterTiles(nest, target, is_ordered, uneven).all();
 }
 
 }  // namespace weft

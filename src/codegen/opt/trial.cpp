@@ -66,8 +66,28 @@ std::vector<std::int64_t> Trial::blocks(bool is_ordered) const {
 std::optional<double> Trial::seconds(const Option& option, bool with_copies) const {
   const NestPlan plan = plan_of(nest_, option);
   if (!is_legal(option, plan)) return std::nullopt;
-  const NestTime time = time_of(target_.machine, nest_, plan);
+  const std::vector<std::size_t> loops = masked_loops(option);
+  const NestTime time = loops.empty() ? time_of(target_.machine, nest_, plan)
+                                      : time_of(target_.machine, masked(option, loops), plan);
   return time.total() - (with_copies ? 0 : time.copies);
+}
+
+std::vector<std::size_t> Trial::masked_loops(const Option& option) const {
+  std::vector<std::size_t> loops;
+  for (std::size_t loop = 0; uneven_ == Tail::Mask && loop < nest_.loops.size(); ++loop)
+    if (tail_of(nest_, loop, in_registers(option, loop), uneven_) == Tail::Mask)
+      loops.push_back(loop);
+  return loops;
+}
+
+// As the model sees places beyond the end, which only what is staged does without.
+Nest Trial::masked(const Option& option, const std::vector<std::size_t>& loops) const {
+  Nest nest = nest_;
+  for (std::size_t a = 0; a < nest.accesses.size(); ++a)
+    for (const std::size_t loop : loops)
+      if (option.staged[a] == Staging::None && nest.accesses[a].changes_with(loop))
+        nest.accesses[a].is_masked = nest.accesses[a].guarded[loop] = true;
+  return nest;
 }
 
 std::vector<Staging> Trial::stagings(const NestAccess& access) const {

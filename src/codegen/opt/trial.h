@@ -21,7 +21,9 @@ std::int64_t part_of(std::int64_t size, std::int64_t most);
 
 class Trial {
  public:
-  Trial(const Nest& nest, const Target& target) : nest_(nest), target_(target) {}
+  // Outputs that fill no tiles evenly have this tail.
+  Trial(const Nest& nest, const Target& target, Tail uneven)
+      : nest_(nest), target_(target), uneven_(uneven) {}
 
   // Nothing where what is staged, or what is summed in parts, has no place or does not fit into the
   // scratch memory.
@@ -38,9 +40,12 @@ class Trial {
  private:
   double scratch_of(const Option& option, const NestPlan& plan) const;
   bool is_legal(const Option& option, const NestPlan& plan) const;
+  std::vector<std::size_t> masked_loops(const Option& option) const;
+  Nest masked(const Option& option, const std::vector<std::size_t>& loops) const;
 
   const Nest& nest_;
   const Target& target_;
+  Tail uneven_;
 };
 
 }  // namespace weft
