@@ -117,7 +117,7 @@ class Several {
   Schedules best_from(std::size_t& at, const std::vector<Schedule>& begun, Schedules best,
                       const Schedule& then) {
     for (std::size_t i = at + 1; i < begun.size() && i <= at + 2; ++i)
-      if (may_follow(begun[i], then) &&
+      if ((then.empty() || may_follow(begun[i], then)) &&
           take_better(best, best_after(joined(begun[i], then), most_in_batches)))
         at = i;
     return best;
@@ -125,11 +125,10 @@ class Several {
 
   // Blocks that go after some batches may not after others, which fill memory for more trips.
   bool may_follow(const Schedule& begun, const Schedule& then) const {
-    if (then.empty()) return true;
     KernelLoops loops{UOp(kernel_)};
     loops.apply(begun);
-    const std::vector<Action> blocks = online_blocks(loops);
-    return std::ranges::find(blocks, then[0]) != blocks.end();
+    return std::ranges::all_of(then,
+                               [&](const Action& online) { return may_be_online(loops, online); });
   }
 
   static bool take_better(Schedules& best, Schedules other) {

@@ -166,4 +166,16 @@ std::vector<Action> online_blocks(const KernelLoops& loops) {
   return found;
 }
 
+bool may_be_online(const KernelLoops& loops, const Action& action) {
+  const std::vector<NamedLoop> names = loops.names();
+  const auto found = std::ranges::find(names, action.name, &NamedLoop::name);
+  if (found == names.end()) return false;
+  const Node* top = loops.closer_of(found->range);
+  if (!is_maximum(top) || action.count >= top->src(1)->src(0)->lo()) return false;
+  const Running running(loops.kernel(), top, action.count, names);
+  return running.refusal().empty() && std::ranges::all_of(running.in_block(), [](const auto& trip) {
+           return is_plain_loop(trip.first);
+         });
+}
+
 }  // namespace weft

@@ -10,4 +10,7 @@ namespace weft {
 // ONLINE in blocks of several sizes, where that saves memory: the scores of an attention, a block of the keys at a time.
 std::vector<Action> online_blocks(const KernelLoops& loops);
 
+// Whether such an action is not refused.
+bool may_be_online(const KernelLoops& loops, const Action& action);
+
 }  // namespace weft
