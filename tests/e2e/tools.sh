@@ -53,6 +53,7 @@ expect_json "flops and bytes" '[(k["flops"], k["bytes"]) for k in v["kernels"] i
 expect_json "no roof" 'v["roof_gflops"] is None and v["kernels"][0]["roof"] is None and v["kernels"][0]["model_ms"] is None and "source" in v["kernels"][0]' \
   "$weft" kernels "$model" --runs 1 --device INTERP --json --source
 expect_json "kernels of text" '[k["name"] for k in v["kernels"]] == ["ones"]' "$weft" kernels "$dir/rows.weft" --json
+expect "blocks that may not follow a batch" 0 gradient_of_attention "$weft" kernels "$(dirname "$0")/gradient_of_attention.weft"
 expect "actions for a model" 1 "--opts is for kernels as text" "$weft" kernels "$model" --opts none
 expect "no such model" 1 "there is no file '.*none.onnx'" "$weft" kernels "$dir/none.onnx"
 expect "no such text" 1 'cannot open' "$weft" kernels "$dir/none.weft"
