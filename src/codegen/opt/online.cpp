@@ -3,6 +3,7 @@
 #include "online.h"
 
 #include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -23,6 +24,20 @@ bool is_plain_loop(const Node* range) {
 bool is_maximum(const Node* closer) {
   return closer->op() == Op::Reduce && closer->arg<ReduceArg>().op == Op::Max &&
          closer->size() == 2 && closer->dtype().is_float() && closer->src(1)->src(0)->is_const();
+}
+
+// Why its trips run in no such blocks, whatever else there is; empty where they may.
+std::string refusal_of(const Node* top, const Action& action) {
+  if (!is_maximum(top)) return "it is not the one loop of a maximum, of a known size";
+  const std::int64_t trips = top->src(1)->src(0)->lo();
+  return action.count < trips ? "" : fmt::format("it has {} trips", trips);
+}
+
+// Null where all are plain.
+const Node* loop_of_a_kind(const Running& running) {
+  for (const auto& [range, trip] : running.in_block())
+    if (!is_plain_loop(range)) return range;
+  return nullptr;
 }
 
 // Of so many trips, blocks of about that size. Where blocks divide the trips nothing is masked; then rather an even size.
@@ -55,13 +70,12 @@ double mean_of(const UOp& value) {
 
 void KernelLoops::online(const Action& action) {
   const Node* top = closer_of(loop(action.name));
-  if (!is_maximum(top)) refuse(action, "it is not the one loop of a maximum, of a known size");
+  if (const std::string why = refusal_of(top, action); !why.empty()) refuse(action, why);
   const std::int64_t trips = top->src(1)->src(0)->lo();
-  if (action.count >= trips) refuse(action, fmt::format("it has {} trips", trips));
   const Running running(kernel_, top, action.count, names());
   if (!running.refusal().empty()) refuse(action, running.refusal());
-  for (const auto& [range, trip] : running.in_block())
-    if (!is_plain_loop(range)) refuse(action, fmt::format("{} is no plain loop", name_of(range)));
+  if (const Node* range = loop_of_a_kind(running))
+    refuse(action, fmt::format("{} is no plain loop", name_of(range)));
   name_online(running);
   kernel_ = running.kernel();
   drop_closed_loops();
@@ -171,11 +185,9 @@ bool may_be_online(const KernelLoops& loops, const Action& action) {
   const auto found = std::ranges::find(names, action.name, &NamedLoop::name);
   if (found == names.end()) return false;
   const Node* top = loops.closer_of(found->range);
-  if (!is_maximum(top) || action.count >= top->src(1)->src(0)->lo()) return false;
+  if (!refusal_of(top, action).empty()) return false;
   const Running running(loops.kernel(), top, action.count, names);
-  return running.refusal().empty() && std::ranges::all_of(running.in_block(), [](const auto& trip) {
-           return is_plain_loop(trip.first);
-         });
+  return running.refusal().empty() && loop_of_a_kind(running) == nullptr;
 }
 
 }  // namespace weft
