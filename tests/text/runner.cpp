@@ -2,8 +2,8 @@
 //
 //   weft_text_tests [--update] FILE|DIR ...
 //
-// A directory stands for the .weft files below it (a fuzzer's corpus is left out). A file holds
-// cases with `// ---` between them; each is
+// A directory stands for the .weft files below it. A file holds cases with `// ---` between them; each
+// is
 //
 //   // What this is about, in as many lines as it takes.
 //   // with: SETTING=VALUE
@@ -239,13 +239,8 @@ std::vector<std::string> files_below(const std::string& path) {
   namespace fs = std::filesystem;
   if (!fs::is_directory(path)) return {path};
   std::vector<std::string> files;
-  for (auto at = fs::recursive_directory_iterator(path); at != fs::recursive_directory_iterator();
-       ++at) {
-    if (at->is_directory() && at->path().filename() == "corpus")
-      at.disable_recursion_pending();
-    else if (at->path().extension() == ".weft")
-      files.push_back(at->path().string());
-  }
+  for (const fs::directory_entry& entry : fs::recursive_directory_iterator(path))
+    if (entry.path().extension() == ".weft") files.push_back(entry.path().string());
   std::ranges::sort(files);
   return files;
 }
