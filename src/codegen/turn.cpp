@@ -1,6 +1,6 @@
-// Rows to columns. Lanes at a distance are gathered one by one; where copies read what lies beside
-// them, all of it is a block: of each lane's row a few neighbours are read at once, rows are joined to
-// vectors, and interleaving them by halves, again and again, makes a column of each.
+// Rows to columns. Lanes at a distance are read one by one: instructions that gather are slower, and many processors have none.
+// Where copies read what lies beside them, all of it is a block: of each lane's row a few neighbours are read at once, rows are
+// joined to vectors, and interleaving them by halves, again and again, makes a column of each.
 //
 // A traversal and not a rule: which copies are neighbours is read off all reads together.
 
@@ -21,9 +21,9 @@
 namespace weft {
 namespace {
 
-// Reads of neighbours, as far apart from lane to lane.
+// Reads of neighbours, as far apart from lane to lane, and all there or none.
 struct Block {
-  const Node* memory = nullptr;
+  const Node *memory = nullptr, *valid = nullptr;
   IndexLine line;  // of the first
   DType dtype;
   std::vector<const Node*> loads;
@@ -70,6 +70,29 @@ std::vector<UOp> turned(std::vector<UOp> rows) {
   return vectors;
 }
 
+// Whether all lanes of a read are there, or none is: one condition. Null: each has its own.
+const Node* condition_of(const Node* place) {
+  const Node* valid = place->src(1);
+  if (valid->op() == Op::Splat) return valid->src(0);
+  return valid->dtype().lanes() == 1 ? valid : nullptr;
+}
+
+// Of a read whose lanes lie at a distance, under one condition. Bools are bits in registers, which are neither put together
+// nor interleaved.
+std::optional<IndexLine> line_apart(const Node* load) {
+  if (load->op() != Op::Load || load->size() > 1 || load->dtype().is_bool()) return {};
+  const Node* place = load->src(0);
+  if (place->size() != 3 || place->src(0)->dtype().lanes() > 1 || condition_of(place) == nullptr)
+    return {};
+  const auto line = line_of(place->src(2));
+  return line && line->stride != 1 ? line : std::nullopt;
+}
+
+Block block_of(const std::vector<const Node*>& loads, const IndexLine& line) {
+  const Node* place = loads[0]->src(0);
+  return {place->src(0), condition_of(place), line, loads[0]->dtype(), loads};
+}
+
 class Blocks {
  public:
   explicit Blocks(const std::vector<const Node*>& order) {
@@ -77,27 +100,23 @@ class Blocks {
       if (node->op() == Op::Store)
         for (const Node* reader : node->src().subspan(2)) ordered_.set(reader, true);
     for (const Node* node : order)
-      if (node->op() == Op::Load && !ordered_.contains(node)) note(node);
+      if (!ordered_.contains(node)) note(node);
     for (const auto& group : groups_) cut(group);
   }
 
   const std::vector<Block>& all() const { return blocks_; }
+  bool is_ordered(const Node* load) const { return ordered_.contains(load); }
 
  private:
   using Group = std::map<std::int64_t, const Node*>;  // loads, by their offsets
-  using Key = std::tuple<const Node*, const Node*, std::int64_t, DType>;
+  using Key = std::tuple<const Node*, const Node*, const Node*, std::int64_t, DType>;
 
-  // Bools are bits in registers, which are not interleaved.
   void note(const Node* load) {
-    const Node* place = load->src(0);
-    if (place->size() != 3 || !place->src(1)->is_const_int(1)) return;
+    const auto line = line_apart(load);
     const DType dtype = load->dtype();
-    if (!std::has_single_bit(dtype.lanes()) || dtype.is_bool() ||
-        place->src(0)->dtype().lanes() > 1)
-      return;
-    const auto line = line_of(place->src(2));
-    if (!line || line->stride == 1) return;
-    const Key key{place->src(0), line->base, line->stride, dtype};
+    if (!line || !std::has_single_bit(dtype.lanes())) return;
+    const Node* place = load->src(0);
+    const Key key{place->src(0), condition_of(place), line->base, line->stride, dtype};
     auto found = std::ranges::find(keys_, key);
     if (found == keys_.end()) {
       groups_.emplace_back();
@@ -122,9 +141,7 @@ class Blocks {
   }
 
   void add(const std::vector<const Node*>& run) {
-    const Node* place = run[0]->src(0);
-    if (const auto line = line_of(place->src(2)))
-      blocks_.push_back({place->src(0), *line, run[0]->dtype(), run});
+    if (const auto line = line_apart(run[0])) blocks_.push_back(block_of(run, *line));
   }
 
   NodeMap<bool> ordered_;  // loads that a store waits for
@@ -148,6 +165,8 @@ class Turn {
     if (made_.contains(node)) return;
     if (const int* block = block_.find(node))
       return read(blocks_.all()[static_cast<std::size_t>(*block)]);
+    if (const auto line = line_apart(node); line && !blocks_.is_ordered(node))
+      return made_.set(node, lane_by_lane(block_of({node}, *line)).node());
     std::vector<UOp> src;
     for (const Node* source : node->src()) src.push_back((*this)[source]);
     made_.set(node, with_sources(UOp(node), src).node());
@@ -160,13 +179,14 @@ class Turn {
     for (std::size_t i = 0; i < columns.size(); ++i) made_.set(block.loads[i], columns[i].node());
   }
 
+  UOp lane_by_lane(const Block& alone) const {
+    std::vector<UOp> lanes;
+    for (std::size_t lane = 0; lane < alone.lanes(); ++lane) lanes.push_back(row(alone, lane));
+    return make(Op::Stack, lanes);
+  }
+
   UOp row(const Block& block, std::size_t lane) const {
-    const auto width = static_cast<std::uint32_t>(block.width());
-    const Node* index = block.loads[0]->src(0)->src(2);
-    const DType dtype = index->dtype().scalar();
-    std::vector<UOp> numbers;
-    for (std::uint32_t i = 0; i < width; ++i) numbers.push_back(const_int(i, dtype));
-    UOp at = make(Op::Stack, numbers);
+    const DType dtype = block.loads[0]->src(0)->src(2)->dtype().scalar();
     const std::int64_t offset =
         block.line.offset + block.line.stride * static_cast<std::int64_t>(lane);
     UOp first = const_int(offset, dtype);
@@ -174,8 +194,18 @@ class Turn {
       first = (*this)[block.line.base];
       if (offset != 0) first = first + offset;
     }
-    if (!first->is_const_int(0)) at = make(Op::Splat, {first}, dtype.vec(width)) + at;
-    return make(Op::Load, {make(Op::Index, {(*this)[block.memory], const_bool(true), at})});
+    const UOp at = block.width() > 1 ? from(first, block.width()) : first;
+    return make(Op::Load, {make(Op::Index, {(*this)[block.memory], (*this)[block.valid], at})});
+  }
+
+  static UOp from(const UOp& first, std::size_t count) {
+    const DType dtype = first->dtype();
+    std::vector<UOp> numbers;
+    for (std::size_t i = 0; i < count; ++i)
+      numbers.push_back(const_int(static_cast<std::int64_t>(i), dtype));
+    const UOp at = make(Op::Stack, numbers);
+    if (first->is_const_int(0)) return at;
+    return make(Op::Splat, {first}, dtype.vec(static_cast<std::uint32_t>(count))) + at;
   }
 
   Blocks blocks_;
@@ -186,8 +216,9 @@ class Turn {
 }  // namespace
 
 std::vector<UOp> turn(const std::vector<UOp>& roots, const RewriteOptions&) {
-  const bool has_none = Blocks(toposort(nodes_of(roots))).all().empty();
-  return has_none ? roots : traversed<Turn>(roots);
+  const auto is_apart = [](const Node* node) { return line_apart(node).has_value(); };
+  const bool has_one = std::ranges::any_of(toposort(nodes_of(roots)), is_apart);
+  return has_one ? traversed<Turn>(roots) : roots;
 }
 
 }  // namespace weft

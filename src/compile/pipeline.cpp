@@ -66,7 +66,8 @@ constexpr Pass passes[] = {
      "reductions to registers and loops, shared where they can be"},
     // After accumulate: copies of a reduction have one loop by then.
     {"turn", turn, Level::Kernel, Pass::Lowering,
-     "lanes at a distance, of copies that are neighbours: rows are read and turned to columns"},
+     "lanes at a distance one by one; of copies that are neighbours: rows are read and turned to "
+     "columns"},
     {"interleave", interleave, Level::Kernel, Pass::Lowering,
      "what copies write in turns to one store of all of it"},
     {"masked", masked, Level::Kernel, Pass::Lowering,

@@ -117,12 +117,15 @@ class Computing : Planned {
     return false;
   }
 
-  // How many neighbours the copies read together, where lanes are at a distance.
+  // How many neighbours the copies read together, where lanes are at a distance: all there, or none.
   std::int64_t turned_at_once(const NestAccess& access, const Piece& lanes) const {
-    if (access.is_write || access.is_masked || access.irregular[lanes.loop]) return 1;
+    const auto is_alike = [&](std::size_t loop) {
+      return !access.irregular[loop] && !(access.is_masked && access.guarded[loop]);
+    };
+    if (access.is_write || !is_alike(lanes.loop)) return 1;
     std::int64_t neighbours = 1;
     for (const Piece& p : plan_.pieces)
-      if (p.kind == LoopKind::Upcast && p.step == 1 && !access.irregular[p.loop] &&
+      if (p.kind == LoopKind::Upcast && p.step == 1 && is_alike(p.loop) &&
           access.stride(p.loop) == 1)
         neighbours = p.trips;
     return weft::turned_at_once(neighbours, lanes.trips, static_cast<std::size_t>(access.bytes));
@@ -184,6 +187,7 @@ class Computing : Planned {
     const double times = copies_of(a);
     const Piece* lanes = vector();
     double each = 1;
+    bool is_apart = false;
     if (lanes != nullptr && access.changes_with(lanes->loop) && !is_one_for_lanes(access, *lanes)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
       const bool is_staged = lies_together(a);
@@ -198,9 +202,12 @@ class Computing : Planned {
         const double bytes = times * static_cast<double>(lanes->trips) * access.bytes;
         if (!is_announced(access)) sum.lines += bytes / machine_.line;
         sum.turned += bytes / machine_.vector_bytes;
+        const double rows = times / static_cast<double>(width) * static_cast<double>(lanes->trips);
+        if (access.is_masked) sum.others += chosen * rows;
         return count_turned(times / static_cast<double>(width), lanes->trips, width, sum);
       }
-      if (!is_contiguous) sum.gathers += times * static_cast<double>(lanes->trips);
+      is_apart = !is_contiguous;
+      if (is_apart) sum.gathers += times * static_cast<double>(lanes->trips);
       // Of stores that far apart no line stays until all of it is written.
       if (access.is_write && static_cast<double>(std::abs(stride)) * access.bytes >= machine_.page)
         sum.lines += times * static_cast<double>(lanes->trips);
@@ -215,7 +222,7 @@ class Computing : Planned {
     if (!access.is_masked || lies_together(a)) return;
     const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
     if (has_lanes && !access.guarded[lanes->loop]) {
-      sum.others += chosen * times;
+      sum.others += chosen * times * (is_apart ? static_cast<double>(lanes->trips) : 1);
     } else if (has_lanes) {
       sum.arithmetic += mask_of_lanes + mask * times;
     } else {

@@ -1,5 +1,6 @@
 // What the cost model says of kernels. It is not asked twice.
 
+#include <algorithm>
 #include <mutex>
 #include <tuple>
 
@@ -16,8 +17,8 @@ namespace {
 
 constexpr double staying = 0.5;  // of the last cache: constants that the next call finds there
 
-// Of the device and settings, of the kernel, and whether constants stay.
-using Key = std::tuple<std::string, std::uint64_t, std::uint64_t, bool>;
+// Of the device and settings, and of the kernel.
+using Key = std::tuple<std::string, std::uint64_t, std::uint64_t>;
 
 struct KnownSeconds {
   static constexpr std::size_t most = 8192;
@@ -44,23 +45,35 @@ std::optional<double> asked_model(const UOp& kernel, const Target& target,
   return seconds_of_choice(ready, target);
 }
 
+bool reads_constants(const UOp& kernel) {
+  return std::ranges::any_of(toposort(kernel.node()), [](const Node* node) {
+    return node->op() == Op::Param && node->arg<ParamArg>().access == Access::Constant;
+  });
+}
+
 }  // namespace
+
+UOp among_constants(const UOp& kernel, Device& device, std::size_t bytes) {
+  const auto& levels = device.target().machine.levels;
+  const bool stay = levels.empty() || static_cast<double>(bytes) <= staying * levels.back().bytes;
+  if (stay || !reads_constants(kernel)) return kernel;
+  KernelArg arg = kernel->arg<KernelArg>();
+  arg.far_constants = true;
+  return make(Op::Sink, std::vector<UOp>(kernel->src().begin(), kernel->src().end()), {}, arg);
+}
 
 KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra,
                                std::size_t constant_bytes) {
-  return [=](const UOp& kernel, Symbol device_name) -> std::optional<double> {
+  return [=](const UOp& given, Symbol device_name) -> std::optional<double> {
     Device& device = find_device(device_name.get());
-    Target target = device.target();
-    Machine& machine = target.machine;
-    machine.constants_stay = machine.levels.empty() || static_cast<double>(constant_bytes) <=
-                                                           staying * machine.levels.back().bytes;
+    const UOp kernel = among_constants(given, device, constant_bytes);
     const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-    const Key key{compilation_key(device, *extra), hash.high, hash.low, machine.constants_stay};
+    const Key key{compilation_key(device, *extra), hash.high, hash.low};
     {
       const std::lock_guard lock(known_seconds().mutex);
       if (const auto* known = known_seconds().by_kernel.find(key)) return *known;
     }
-    const auto seconds = asked_model(kernel, target, extra);
+    const auto seconds = asked_model(kernel, device.target(), extra);
     const std::lock_guard lock(known_seconds().mutex);
     return known_seconds().by_kernel.insert(key, seconds);
   };

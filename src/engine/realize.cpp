@@ -72,10 +72,14 @@ Plan made_plan(const Resolved& resolved, const std::string& key,
   if (is_kept)
     if (auto known = known_plan(key)) return std::move(*known);
   const Profile profile = profile_for(resolved.roots);
+  const std::size_t constants = bytes_of_constants(resolved);
   Plan plan = setting_int("LAYOUTS") == 0
                   ? make_plan(resolved.roots, profile)
-                  : make_plan(resolved.roots, profile,
-                              expected_seconds(extra, bytes_of_constants(resolved)));
+                  : make_plan(resolved.roots, profile, expected_seconds(extra, constants));
+  const InternerScope scope(*plan.arena);
+  for (Step& step : plan.steps)
+    if (!step.kernel.is_null() && !step.is_once)
+      step.kernel = among_constants(step.kernel, find_device(step.device.get()), constants);
   if (is_kept) keep_plan(key, plan);
   return plan;
 }

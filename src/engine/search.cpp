@@ -336,9 +336,22 @@ bool has_choice(const KernelFor& wanted, const ExtraRuleList& extra) {
          wanted.device->target().lowered && key_of(extra).empty();
 }
 
+// Wherever its constants are: searches run it again and again.
+StructuralHash hash_of_search(const UOp& kernel) {
+  Interner& from = Interner::current();
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
+  KernelArg arg = own->arg<KernelArg>();
+  arg.far_constants = false;
+  const std::vector<UOp> effects(own->src().begin(), own->src().end());
+  const UOp anywhere = make(Op::Sink, effects, {}, arg);
+  return structural_hash(nodes_of({&anywhere, 1}));
+}
+
 // What was found stays for later builds, but not for those that know other instructions of the processor.
 Tuning key_for(const KernelFor& wanted, const ExtraRuleList& extra) {
-  const StructuralHash hash = structural_hash(nodes_of({&wanted.kernel, 1}));
+  const StructuralHash hash = hash_of_search(wanted.kernel);
   std::string device =
       fmt::format("{}; {} threads", compilation_key(*wanted.device, extra), thread_count());
   for (const MmaShape& shape : wanted.device->target().mma)

@@ -573,6 +573,25 @@ TEST_F(Choose, SumsOfNeighboursTakeRowsOneAfterTheOtherFromMemory) {
   EXPECT_FALSE(has(chosen, LoopKind::Upcast, "k0")) << to_string(chosen);
 }
 
+// Rows of a constant that are read side by side begin anew where they come from memory: they are kept as one stream.
+TEST_F(Choose, RowsOfConstantsThatComeFromMemoryAreKept) {
+  const auto kept = [](bool from_memory) {
+    const UOp feature = loop(1248), x = loop(32), k = reduction(208);
+    const UOp image = load(place(param(1, Access::Read, {size(208), size(32)}), {k, x}));
+    const UOp weights =
+        load(place(param(2, Access::Constant, {size(1248), size(208)}), {feature, k}));
+    const UOp out = place(param(0, Access::Write, {size(1248), size(32)}), {feature, x});
+    const UOp effect = over(put(out, reduce(Op::Add, {image * weights, k})), {feature, x});
+    KernelArg arg{Symbol("pointwise")};
+    arg.far_constants = from_memory;
+    const Schedule chosen =
+        choose_schedule(make(Op::Sink, {effect}, {}, arg).node(), fixed_target());
+    return std::ranges::count(chosen, Space::Constant, &Action::space);
+  };
+  EXPECT_EQ(kept(false), 0);
+  EXPECT_EQ(kept(true), 1);
+}
+
 // Channels are lanes, and the same neighbours are there for all of them: copies around images would take as long as the sums.
 TEST_F(Choose, NeighboursOfLanesAreReadWhereTheyLie) {
   const UOp y = loop(80), x = loop(80), channel = loop(64), ky = reduction(3), kx = reduction(3);

@@ -176,8 +176,37 @@ TEST_P(Turn, ReadsWhatLiesBetweenLanes) {
         }
         EXPECT_EQ(result_of(kernel, from, expected.size()), expected);
         const bool has_gather = device().render(kernel.node()).find("masked.gather") != npos;
-        EXPECT_EQ(has_gather, stride == 5);
+        EXPECT_EQ(has_gather, stride == 5 && padding > 0);
       }
+}
+
+// Copies that are neighbours, or one by itself, where a loop outside says that there is nothing.
+TEST_P(Turn, ReadsUnderOneConditionForAllLanes) {
+  constexpr std::int64_t blocks = 4, lanes = 8, stride = 5, row = 41;
+  for (const DType dtype : {dtypes::f32, dtypes::u8})
+    for (const std::int64_t copies : {1, 3, 4}) {
+      SCOPED_TRACE(fmt::format("{} {}", dtype.str(), copies));
+      const UOp block = range(blocks, fresh_id().value), copy = range(copies, fresh_id().value),
+                lane = range(lanes, fresh_id().value);
+      const UOp in = param(1, Access::Read, {size((blocks - 1) * row)}, dtype),
+                out = param(0, Access::Write, {size(blocks), size(copies), size(lanes)}, dtype);
+      const UOp valid = (block >= 1) & (block < blocks - 1);
+      const UOp value = load(make(Op::Index, {in, valid, block * row + lane * stride + copy}));
+      const UOp kernel =
+          lowered(over(put(place(out, {block, copy, lane}), value), {block, copy, lane}),
+                  copies > 1 ? "upcast r1; vector r2" : "vector r1");
+      const auto bytes = static_cast<std::size_t>(dtype.bytes());
+      const auto from = some_bytes((blocks - 1) * row * bytes);
+      std::vector<std::uint8_t> expected(blocks * copies * lanes * bytes);
+      for (std::int64_t at = copies * lanes; at < (blocks - 1) * copies * lanes; ++at) {
+        const std::int64_t source =
+            at / (copies * lanes) * row + at % lanes * stride + at / lanes % copies;
+        std::memcpy(&expected[static_cast<std::size_t>(at) * bytes],
+                    &from[static_cast<std::size_t>(source) * bytes], bytes);
+      }
+      EXPECT_EQ(result_of(kernel, from, expected.size()), expected);
+      EXPECT_EQ(device().render(kernel.node()).find("masked.gather"), npos);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Processors, Turn,

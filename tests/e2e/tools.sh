@@ -18,7 +18,7 @@ graph rows {
   %5 = const 1 : f32
   %6 = store %4, %5 {combine = false, op = add}
   %7 = end %6, %3
-  %8 = sink %7 {name = "ones", schedule = ""}
+  %8 = sink %7 {name = "ones", schedule = "", far_constants = false}
   return %8
 }
 GRAPH

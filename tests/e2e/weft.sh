@@ -57,7 +57,7 @@ graph rows {
   %10 = index %2, %4, %5 : f32
   %11 = store %10, %9 {combine = false, op = add}
   %12 = end %11, %5
-  %13 = sink %12 {name = "sum_of_rows", schedule = ""}
+  %13 = sink %12 {name = "sum_of_rows", schedule = "", far_constants = false}
   return %13
 }
 GRAPH

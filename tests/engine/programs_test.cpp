@@ -112,5 +112,26 @@ TEST_F(LoadedPrograms, AreABoundedNumber) {
   EXPECT_EQ(device_.live, most);
 }
 
+// Of more than half of the last cache, the next call finds none there.
+TEST(AmongConstants, KernelsSayThatTheirsComeFromMemory) {
+  Arena arena;
+  const InternerScope scope(arena);
+  Device& device = find_device("CPU");
+  const auto last = static_cast<std::size_t>(device.target().machine.levels.back().bytes);
+  const auto copy_of = [](Access access) {
+    const UOp i = range(8, 0);
+    const UOp effect = over(put(place(param(0, Access::Write, {size(8)}), {i}),
+                                load(place(param(1, access, {size(8)}), {i}))),
+                            {i});
+    return make(Op::Sink, {effect}, {}, KernelArg{Symbol("k")});
+  };
+  const auto are_far = [&](Access access, std::size_t bytes) {
+    return among_constants(copy_of(access), device, bytes)->arg<KernelArg>().far_constants;
+  };
+  EXPECT_TRUE(are_far(Access::Constant, last));
+  EXPECT_FALSE(are_far(Access::Constant, last / 4));
+  EXPECT_FALSE(are_far(Access::Read, last));
+}
+
 }  // namespace
 }  // namespace weft

@@ -44,7 +44,7 @@ constexpr std::string_view every_arg = R"(graph every_arg {
   %22 = mma %21, %21, %21 {name = "m4"} : f16x4
   %23 = lane %22 {at = 3} : f16
   %24 = variable {name = "n", id = 7, lo = 1, hi = 64} : i32
-  %25 = sink %14, %23, %24 {name = "kernel", schedule = ""}
+  %25 = sink %14, %23, %24 {name = "kernel", schedule = "", far_constants = false}
   return %25
 }
 )";

@@ -138,7 +138,7 @@ constexpr Case illegal_loops[] = {
   {"stage: another node of this op has the same id",
    R"(%20 = stage %7, %3 {id = 0, space = shared, layout = []} : f32
       %21 = stage %2, %3 {id = 0, space = shared, layout = []} : f32
-      %22 = sink %20, %21 {name = "", schedule = ""})"},
+      %22 = sink %20, %21 {name = "", schedule = "", far_constants = false})"},
 };
 
 constexpr Case illegal_memory[] = {
@@ -327,53 +327,53 @@ constexpr Case beyond_kernel[] = {
       %22 = store %6, %21 {combine = false, op = add}
       %23 = tuple %8, %22
       %24 = end %23, %3
-      %25 = sink %24 {name = "k", schedule = ""})"},
+      %25 = sink %24 {name = "k", schedule = "", far_constants = false})"},
   {"reshape: in a kernel, movement is arithmetic on indices",
    R"(%20 = const 1 : index
       %21 = tuple %20
       %22 = reshape %2, %21 : f32
-      %23 = sink %22 {name = "k", schedule = ""})"},
+      %23 = sink %22 {name = "k", schedule = "", far_constants = false})"},
   {"reshape: in a kernel, movement is arithmetic on indices\n"
    "reduce: a kernel reduces over ranges, not axes",
    R"(%20 = const 1 : index
       %21 = tuple %20
       %22 = reshape %2, %21 : f32
       %23 = reduce %22 {op = add, axes = [0]} : f32
-      %24 = sink %23 {name = "k", schedule = ""})"},
+      %24 = sink %23 {name = "k", schedule = "", far_constants = false})"},
   {"contiguous: belongs to the tensor graph",
    R"(%20 = contiguous %2 : f32
-      %21 = sink %20 {name = "k", schedule = ""})"},
+      %21 = sink %20 {name = "k", schedule = "", far_constants = false})"},
   {"bind: belongs to the tensor graph",
    R"(%20 = bind %12, %19 : index
-      %21 = sink %20 {name = "k", schedule = ""})"},
+      %21 = sink %20 {name = "k", schedule = "", far_constants = false})"},
   {"tuple: a kernel is what lies below one SINK",
    "%20 = tuple %2"},
   {"sink: a kernel is what lies below one SINK",
-   R"(%20 = sink {name = "a", schedule = ""}
-      %21 = sink %20 {name = "b", schedule = ""})"},
+   R"(%20 = sink {name = "a", schedule = "", far_constants = false}
+      %21 = sink %20 {name = "b", schedule = "", far_constants = false})"},
   {"sink: a range is still open",
    R"(%20 = end %8, %3
-      %21 = sink %20, %7 {name = "k", schedule = ""})"},
+      %21 = sink %20, %7 {name = "k", schedule = "", far_constants = false})"},
   {"range: not closed by exactly one END, REDUCE or STAGE",
    R"(%20 = end %8, %3
       %21 = end %20, %3
-      %22 = sink %21 {name = "k", schedule = ""})"},
+      %22 = sink %21 {name = "k", schedule = "", far_constants = false})"},
   {"if: not ended by exactly one ENDIF",
-   R"(%20 = sink %18 {name = "k", schedule = ""})"},
+   R"(%20 = sink %18 {name = "k", schedule = "", far_constants = false})"},
   {"if: not ended by exactly one ENDIF",
    R"(%20 = endif %18
       %21 = endif %18, %20
-      %22 = sink %21 {name = "k", schedule = ""})"},
+      %22 = sink %21 {name = "k", schedule = "", far_constants = false})"},
   {"param: another node of this op has the same place",
    R"(%20 = param %19 {slot = 0, access = readwrite, alias = 0} : f32
       %21 = index %20, %1, %3 : f32
       %22 = store %21, %2 {combine = false, op = add}
       %23 = tuple %8, %22
       %24 = end %23, %3
-      %25 = sink %24 {name = "k", schedule = ""})"},
+      %25 = sink %24 {name = "k", schedule = "", far_constants = false})"},
   {"add: a source is a buffer where a value should be",
    R"(%20 = add %9, %9 : f32
-      %21 = sink %20 {name = "k", schedule = ""})"},
+      %21 = sink %20 {name = "k", schedule = "", far_constants = false})"},
 };
 
 constexpr Case beyond_program[] = {
@@ -381,13 +381,13 @@ constexpr Case beyond_program[] = {
    R"(%20 = range %10 {id = 2, kind = loop} : i32
       %21 = cast %20 : f32
       %22 = reduce %21, %20 {op = add, axes = []} : f32
-      %23 = sink %22 {name = "k", schedule = ""})"},
+      %23 = sink %22 {name = "k", schedule = "", far_constants = false})"},
   {"const: the width of the dtype is still open",
    R"(%20 = cast %0 : i64
-      %21 = sink %20 {name = "k", schedule = ""})"},
+      %21 = sink %20 {name = "k", schedule = "", far_constants = false})"},
   {"const: the width of the dtype is still open",
    R"(%20 = const 1.5 : weak
-      %21 = sink %20 {name = "k", schedule = ""})"},
+      %21 = sink %20 {name = "k", schedule = "", far_constants = false})"},
 };
 
 constexpr std::string_view legal_anywhere[] = {
@@ -469,7 +469,7 @@ constexpr std::string_view legal_tensor_graphs[] = {
 
 constexpr std::string_view legal_kernels[] = {
   R"(%20 = end %8, %3
-    %21 = sink %20 {name = "k", schedule = ""})",
+    %21 = sink %20 {name = "k", schedule = "", far_constants = false})",
 };
 
 // clang-format on

@@ -240,13 +240,14 @@ Schedules best_for_one_trip(const Node* kernel, const Target& target, std::size_
 }
 
 // Where trips need each other, threads would have to wait for each other after each.
-Schedules best_schedules(const Node* kernel, const Target& target, std::size_t most) {
+Schedules best_schedules(const Node* kernel, const Target& given, std::size_t most) {
+  Target target = given;
+  target.machine = machine_for(kernel, given.machine);
   if (!finds_what_it_left(kernel)) return best_for_one_trip(kernel, target, most);
   const Node* trip = trip_in(kernel);
-  Target near = target;
-  near.machine.repeats = true;
-  if (trip != nullptr) near.machine.workers = 1;
-  Schedules schedules = best_for_one_trip(kernel, near, most);
+  target.machine.repeats = true;
+  if (trip != nullptr) target.machine.workers = 1;
+  Schedules schedules = best_for_one_trip(kernel, target, most);
   if (trip != nullptr && schedules.seconds)
     *schedules.seconds *= static_cast<double>(trip->hi() + 1);
   return schedules;

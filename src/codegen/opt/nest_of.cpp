@@ -162,6 +162,12 @@ std::vector<KernelNest> nests_of(const Node* kernel, const std::vector<NamedLoop
   return Nests(kernel, names, fuses).all();
 }
 
+Machine machine_for(const Node* kernel, const Machine& machine) {
+  Machine found = machine;
+  if (kernel->arg<KernelArg>().far_constants) found.constants_stay = false;
+  return found;
+}
+
 std::optional<Nest> nest_of(const Node* kernel, bool fuses) {
   std::vector<KernelNest> nests = nests_of(kernel, loops_of_kernel(kernel), fuses);
   if (nests.size() != 1 || !nests[0].is_whole) return std::nullopt;

@@ -25,6 +25,9 @@ std::vector<KernelNest> nests_of(const Node* kernel, const std::vector<NamedLoop
 // The kernel as one nest; nothing where it is none.
 std::optional<Nest> nest_of(const Node* kernel, bool fuses);
 
+// The machine as the kernel finds it.
+Machine machine_for(const Node* kernel, const Machine& machine);
+
 // Simple instructions for each element of a value, without the sums and the reads that it is made of.
 double ops_of(const std::vector<const Node*>& values);
 inline double ops_of(const Node* value) { return ops_of(std::vector{value}); }

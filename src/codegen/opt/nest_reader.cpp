@@ -145,6 +145,8 @@ class Reader {
       found->places += access.places;
       found->name.clear();
       found->is_masked = found->is_masked || access.is_masked;
+      for (std::size_t loop = 0; loop < access.guarded.size(); ++loop)
+        if (access.guarded[loop]) found->guarded[loop] = true;
       for (std::size_t d = 0; d < found->first.size(); ++d) {
         found->last[d] = std::max(found->last[d], access.last[d]);
         found->first[d] = std::min(found->first[d], access.first[d]);

@@ -95,7 +95,9 @@ Schedule schedule_of(const Node* kernel, const Target& target) {
 UOp with_schedule(const UOp& kernel, const std::string& schedule) {
   std::vector<UOp> effects;
   for (const Node* effect : kernel->src()) effects.emplace_back(effect);
-  return make(Op::Sink, effects, {}, KernelArg{kernel->arg<KernelArg>().name, Symbol(schedule)});
+  KernelArg arg = kernel->arg<KernelArg>();
+  arg.schedule = Symbol(schedule);
+  return make(Op::Sink, effects, {}, arg);
 }
 
 std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& options) {

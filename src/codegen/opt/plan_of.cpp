@@ -137,7 +137,7 @@ std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedu
   if (std::ranges::any_of(schedule, is_other)) return std::nullopt;
   const auto nest = nest_of(kernel, target.ops.contains(Op::MulAcc));
   if (!nest || nest->loops.empty()) return std::nullopt;
-  return time_of(target.machine, *nest, plan_of(*nest, schedule));
+  return time_of(machine_for(kernel, target.machine), *nest, plan_of(*nest, schedule));
 }
 
 }  // namespace weft

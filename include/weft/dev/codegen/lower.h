@@ -66,7 +66,7 @@ std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& opt
 // combines the lanes at the end.
 std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
-// Copies that read neighbours, each with lanes at a distance, read rows instead, which are turned.
+// Lanes at a distance are read one by one; copies that read neighbours, each with such lanes, read rows instead, which are turned.
 std::vector<UOp> turn(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
 // Copies that write every second element, or every fourth, write all of them together.

@@ -177,9 +177,11 @@ struct NameArg {
 
 struct KernelArg {
   Symbol name;
-  Symbol schedule = {};  // actions on its loops, as text; empty: the compiler's choice
+  Symbol schedule = {};        // actions on its loops, as text; empty: the compiler's choice
+  bool far_constants = false;  // they come from memory in every call
   static constexpr auto fields() {
-    return std::tuple{Field{"name", &KernelArg::name}, Field{"schedule", &KernelArg::schedule}};
+    return std::tuple{Field{"name", &KernelArg::name}, Field{"schedule", &KernelArg::schedule},
+                      Field{"far_constants", &KernelArg::far_constants}};
   }
 };
 
