@@ -53,13 +53,16 @@ bool reads_constants(const UOp& kernel) {
 
 }  // namespace
 
+UOp with_constants(const UOp& kernel, bool are_far) {
+  KernelArg arg = kernel->arg<KernelArg>();
+  arg.far_constants = are_far;
+  return make(Op::Sink, std::vector<UOp>(kernel->src().begin(), kernel->src().end()), {}, arg);
+}
+
 UOp among_constants(const UOp& kernel, Device& device, std::size_t bytes) {
   const auto& levels = device.target().machine.levels;
   const bool stay = levels.empty() || static_cast<double>(bytes) <= staying * levels.back().bytes;
-  if (stay || !reads_constants(kernel)) return kernel;
-  KernelArg arg = kernel->arg<KernelArg>();
-  arg.far_constants = true;
-  return make(Op::Sink, std::vector<UOp>(kernel->src().begin(), kernel->src().end()), {}, arg);
+  return stay || !reads_constants(kernel) ? kernel : with_constants(kernel, true);
 }
 
 KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra,

@@ -58,6 +58,9 @@ Rendered render_kernel(const UOp& kernel, const std::string& schedule, Device& d
 std::shared_ptr<Buffer> made_once(const std::shared_ptr<LoadedKernel>& loaded, const UOp& kernel,
                                   std::size_t bytes, const std::shared_ptr<Buffer>& constant);
 
+// The kernel as one whose constants come from memory, or do not.
+UOp with_constants(const UOp& kernel, bool are_far);
+
 // The kernel as one of a program that reads so many bytes of constants in a call: it says whether they come from memory.
 UOp among_constants(const UOp& kernel, Device& device, std::size_t bytes);
 

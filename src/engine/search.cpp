@@ -341,11 +341,7 @@ StructuralHash hash_of_search(const UOp& kernel) {
   Interner& from = Interner::current();
   Arena arena;
   const InternerScope scope(arena);
-  const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
-  KernelArg arg = own->arg<KernelArg>();
-  arg.far_constants = false;
-  const std::vector<UOp> effects(own->src().begin(), own->src().end());
-  const UOp anywhere = make(Op::Sink, effects, {}, arg);
+  const UOp anywhere = with_constants(import_graph(nodes_of({&kernel, 1}), from, arena)[0], false);
   return structural_hash(nodes_of({&anywhere, 1}));
 }
 

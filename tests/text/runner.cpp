@@ -2,8 +2,7 @@
 //
 //   weft_text_tests [--update] FILE|DIR ...
 //
-// A directory stands for the .weft files below it. A file holds cases with `// ---` between them; each
-// is
+// A directory stands for the .weft files below it. A file holds cases with `// ---` between them. Each is
 //
 //   // What this is about, in as many lines as it takes.
 //   // with: SETTING=VALUE
