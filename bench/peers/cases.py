@@ -205,7 +205,7 @@ def train_cases(_machine, _threads):
             mnist_case(128, 2.3003816)]
 
 
-# Those of the standard without weights; here they get some.
+# The standard's classics, which the package onnx has. Their files make most weights of one number.
 LIGHT = ["resnet50", "densenet121", "vgg19", "squeezenet", "shufflenet", "inception_v1",
          "inception_v2", "bvlc_alexnet", "zfnet512"]
 
@@ -219,17 +219,23 @@ def attention_cases(_machine, _threads):
             for causal in (False, True) for tokens in (128, 256, 512, 1024, 2048, 4096)]
 
 
+AS_FILED, RANDOM = "as the file is", "random"
+
+
 def network_case(name, given=(), **source):
-    return {"name": name, "op": "network", "given": dict(each.split("=") for each in given), **source}
+    """Networks that are made have random weights, or the network that they are made of says which."""
+    weights = source.get("of", {}).get("weights") or (RANDOM if "made" in source else AS_FILED)
+    return {"name": name, "op": "network", "weights": weights,
+            "given": dict(each.split("=") for each in given), **source}
 
 
 def model_cases(_machine, _threads):
-    """What drives a car, the classics, and those that are trained. Their inputs come with their files."""
+    """What drives a car, the classics with random weights and as their files are, and those that are trained."""
     lines = (ROOT / "tests/onnx/models.txt").read_text().splitlines()
     trained = [line.split() for line in lines if not line.startswith("#")]
     return [network_case("driving", made="driving"),
-            *(network_case(name, made="weights", model=f"onnx/light/light_{name}.onnx")
-              for name in LIGHT),
+            *(network_case(name, made="weights", light=name) for name in LIGHT),
+            *(network_case(f"light_{name}", light=name) for name in LIGHT),
             *(network_case(name, given, model=model) for name, model, *given in trained)]
 
 
@@ -244,7 +250,7 @@ def recurrent_cases(_machine, _threads):
 
 def int8_cases(_machine, _threads):
     """Networks in floats and the same in bytes. Where values lie between two steps, results may be some of them apart."""
-    floats = [network_case("resnet50", made="weights", model="onnx/light/light_resnet50.onnx"),
+    floats = [network_case("resnet50", made="weights", light="resnet50"),
               network_case("mobilenet_v2", made="mobilenet_v2"),
               network_case("ultraface", model="ultraface/version-slim-320.onnx")]
     bytes_ = [network_case(f"{case['name']}.int8", made="int8", of=case, tolerance=0.1)
@@ -254,7 +260,7 @@ def int8_cases(_machine, _threads):
 
 def bf16_cases(_machine, _threads):
     """Networks in floats, and the same where layers multiply bf16."""
-    floats = [network_case("resnet50", made="weights", model="onnx/light/light_resnet50.onnx"),
+    floats = [network_case("resnet50", made="weights", light="resnet50"),
               network_case("encoder", made="encoder")]
     short = [{**case, "name": f"{case['name']}.bf16", "same_file": case["name"], "precision": "bf16",
               "tolerance": 0.1} for case in floats]

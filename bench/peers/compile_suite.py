@@ -5,13 +5,14 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from workers import environment, settle
+from environment import environment
+from workers import settle
 
 
 def measure(options, about, scratch):
     """Each figure is a new process: what a program sees that starts."""
     cores = sorted(os.sched_getaffinity(0))[:options.threads]
-    variables = environment(options.threads, scratch)
+    variables = environment(options.threads, scratch, options.settings)
 
     def program(what):
         done = subprocess.run([Path(options.bin) / "peers_compile", what], env=variables,
@@ -25,4 +26,4 @@ def measure(options, about, scratch):
         rounds.append({"empty": program("load"), "full": program("load"),
                        "lower": program("lower")})
     return {"suite": "compile", "threads": options.threads, "runs": options.runs, "machine": about,
-            "rounds": rounds}
+            "configurations": {"weft": options.settings}, "missing": {}, "rounds": rounds}

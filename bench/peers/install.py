@@ -8,8 +8,9 @@ import sys
 import venv
 from pathlib import Path
 
-# onnx writes the models that onnxruntime and openvino run.
-PACKAGES = ["numpy", "torch", "onnx", "onnxruntime", "openvino", "tinygrad"]
+# onnx writes the models that onnxruntime and openvino run, and has the standard's classics; threadpoolctl
+# says which kernels numpy's BLAS has chosen.
+PACKAGES = ["numpy", "threadpoolctl", "torch", "onnx", "onnxruntime", "openvino", "tinygrad"]
 
 
 def main():

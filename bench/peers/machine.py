@@ -17,9 +17,24 @@ def llc_bytes():
     return max(sizes, default=32 << 20)
 
 
+# Of all that a processor says of itself: what makes products faster.
+INSTRUCTIONS = ("avx2", "fma", "avx_vnni", "avx512f", "avx512_vnni", "avx512_bf16",
+                "amx_tile", "amx_bf16", "amx_int8", "asimd", "asimddp", "bf16", "i8mm", "sve")
+
+
 def cpu_name():
-    found = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
-    return found[1] if found else os.uname().machine
+    """Its name, family and model: virtual machines name a whole line of processors alike."""
+    about = Path("/proc/cpuinfo").read_text()
+    found = [re.search(rf"^{key}\s*:\s*(.*)$", about, re.M) for key in ("model name", "cpu family", "model")]
+    if not all(found):
+        return os.uname().machine
+    return "{}, family {}, model {}".format(*(one[1] for one in found))
+
+
+def instructions():
+    found = re.search(r"^(?:flags|Features)\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    has = found[1].split() if found else []
+    return [name for name in INSTRUCTIONS if name in has]
 
 
 def git(*arguments):
@@ -34,7 +49,7 @@ def commit():
 
 
 def describe():
-    return {"cpu": cpu_name(), "cores": os.cpu_count(), "llc_bytes": llc_bytes(),
+    return {"cpu": cpu_name(), "instructions": instructions(), "cores": os.cpu_count(), "llc_bytes": llc_bytes(),
             "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
             "load": os.getloadavg()[0], "kernel": os.uname().release,
             "date": datetime.date.today().isoformat(), "commit": commit()}

@@ -17,7 +17,11 @@ class Missing(Exception):
 
 
 def original(case):
-    path = ROOT.parent / "shared/data" / case["model"]
+    if "light" in case:
+        import onnx
+        path = Path(onnx.__file__).parent / f"backend/test/data/light/light_{case['light']}.onnx"
+    else:
+        path = ROOT.parent / "shared/data" / case["model"]
     if not path.exists():
         raise Missing(f"there is no {path}")
     return path

@@ -1,15 +1,31 @@
 #!/usr/bin/env python3
 """The statistics, the tables of layers, what cases say of themselves, and what results come to."""
+import os
 import re
+import sys
+import tempfile
 import unittest
+from unittest import mock
 
 import cases
 import layers
 import ratios
 import suites
 import table
+from environment import environment
+from workers import Worker
 
-MACHINE = {"llc_bytes": 32 << 20, "memory_bytes": 24 << 30}
+MACHINE = {"llc_bytes": 32 << 20, "memory_bytes": 24 << 30, "date": "", "commit": "", "cpu": "",
+           "cores": 1, "instructions": ["avx2"], "kernel": "", "load": 0}
+
+# What handicaps a library, or another's figure, where a shell has it; bench/README.md says how.
+HANDICAPS = """
+OPENBLAS_CORETYPE OPENBLAS_L2_SIZE NPY_DISABLE_CPU_FEATURES NVPL_BLAS_DEBUG_CPU_TYPE
+MKL_DEBUG_CPU_TYPE MKL_ENABLE_INSTRUCTIONS MKL_CBWR MKL_DYNAMIC ATEN_CPU_CAPABILITY TORCHDYNAMO_DISABLE
+DNNL_MAX_CPU_ISA ONEDNN_MAX_CPU_ISA OMP_PROC_BIND OMP_PLACES OMP_WAIT_POLICY GOMP_CPU_AFFINITY KMP_AFFINITY
+KMP_BLOCKTIME GLIBC_TUNABLES LD_PRELOAD MALLOC_PERTURB_ PYTHONMALLOC PYTHONDEVMODE PYTHONPATH
+BEAM DEBUG DEV NOOPT WINOGRAD CALIBRATE
+""".split()
 
 
 class Ratios(unittest.TestCase):
@@ -95,13 +111,72 @@ class Cases(unittest.TestCase):
         found = {case["name"]: case for case in cases.model_cases(MACHINE, 1)}
         self.assertEqual(found["silero-vad"]["given"],
                          {"input": "1x512", "state": "2x1x128", "sr": ":16000:16000"})
-        self.assertEqual(found["resnet50"]["model"], "onnx/light/light_resnet50.onnx")
+        self.assertEqual(found["resnet50"]["light"], "resnet50")
         self.assertNotIn("model", found["driving"])
+
+    def test_what_has_random_weights_runs_as_its_file_is_too(self):
+        found = {case["name"]: case for case in cases.model_cases(MACHINE, 1)}
+        replaced = [case for case in found.values() if case.get("made") == "weights"]
+        self.assertEqual(len(replaced), 9)
+        for case in replaced:
+            same = found[f"light_{case['name']}"]
+            self.assertEqual(same["light"], case["light"])
+            self.assertNotIn("made", same)
+            self.assertEqual((case["weights"], same["weights"]), ("random", "as the file is"))
+        self.assertEqual(found["mnist-8"]["weights"], "as the file is")
+        self.assertEqual(found["driving"]["weights"], "random")
+
+    def test_weights_of_quantised_networks_are_those_of_the_network(self):
+        found = {case["name"]: case["weights"] for case in cases.int8_cases(MACHINE, 1)}
+        self.assertEqual(found["resnet50.int8"], "random")
+        self.assertEqual(found["ultraface.int8"], "as the file is")
 
     def test_memory_is_four_times_the_cache(self):
         for case in cases.memory_cases(MACHINE, 1):
             self.assertEqual(4 * case["elements"], 4 * MACHINE["llc_bytes"])
             self.assertEqual(case["elements"] % 4096, 0)
+
+
+# A worker that answers with its environment.
+TELLS = """
+import json, os
+while True:
+    input()
+    print(json.dumps({"environment": dict(os.environ)}), flush=True)
+"""
+
+
+class Environment(unittest.TestCase):
+    """What a process of a peer finds, whatever the driver was started with."""
+
+    def variables_of(self, name, settings, **inherited):
+        with tempfile.TemporaryDirectory() as scratch, mock.patch.dict(os.environ, inherited):
+            worker = Worker(name, "", 3, os.sched_getaffinity(0), scratch, settings)
+            worker.command = [sys.executable, "-c", TELLS]
+            try:
+                return worker.ask(30, do="tell")["environment"]
+            finally:
+                worker.stop()
+
+    def test_handicaps_of_a_shell_stay_there(self):
+        for name in ("numpy", "torch", "tinygrad", "weft", "fma"):
+            found = self.variables_of(name, {}, **dict.fromkeys(HANDICAPS, ""))
+            self.assertEqual([one for one in HANDICAPS if one in found], [])
+
+    def test_the_benchmark_says_the_threads(self):
+        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "NUM_CPU_THREADS",
+                 "WEFT_THREADS")
+        found = self.variables_of("numpy", {}, **dict.fromkeys(names, "7"))
+        self.assertEqual([found[one] for one in names], ["3"] * 5)
+
+    def test_what_a_process_needs_is_there(self):
+        found = self.variables_of("tinygrad", {}, HOME="/home/of/mine", LC_ALL="C.UTF-8", CC="mycc")
+        self.assertEqual((found["HOME"], found["LC_ALL"], found["CC"]), ("/home/of/mine", "C.UTF-8", "mycc"))
+        self.assertEqual(found["PATH"], os.environ["PATH"])
+
+    def test_settings_are_asked_for(self):
+        self.assertEqual(self.variables_of("weft", {"DEV": "INTERP"}, DEV="NULL")["DEV"], "INTERP")
+        self.assertNotIn("DEV", environment(1, "caches"))
 
 
 class Peers(unittest.TestCase):
@@ -151,10 +226,8 @@ class Results(unittest.TestCase):
             "weft": {"times": [2e-3], "schedules": ["vector r1"]},
             "weft-beam": {"times": [1e-3], "schedules": ["tile r0 4"]},
             "fma": {"times": [1e-3], "flops": 2.1e6}}}
-        machine = {**MACHINE, "date": "", "commit": "", "cpu": "", "cores": 1, "kernel": "",
-                   "load": 0}
-        report = {"suite": "beam", "threads": 1, "runs": 1, "machine": machine, "cases": [case],
-                  "versions": {}, "missing": {}}
+        report = {"suite": "beam", "threads": 1, "runs": 1, "machine": MACHINE, "cases": [case],
+                  "configurations": {}, "missing": {}}
         text = table.peers_table(report)
         self.assertIn("- square\n  - weft: `vector r1`\n  - weft-beam: `tile r0 4`", text)
         self.assertAlmostEqual(report["summary"]["mean"], 0.5)
@@ -162,20 +235,43 @@ class Results(unittest.TestCase):
     def test_networks_and_their_starts(self):
         started = [{"seconds": 0.2, "peak_mb": 50}, {"seconds": 0.4, "peak_mb": 70},
                    {"seconds": 0.3, "peak_mb": 60}]
-        case = {"name": "net", "starts": {
+        case = {"name": "net", "weights": "random", "starts": {
             "cold": [{"seconds": 2, "peak_mb": 99}], "warm": started,
             "onnxruntime": [{"error": "the process ended"}]}, "peers": {
             "weft": {"times": [1e-3, 2e-3], "kernels": 7, "compile": 1.5, "difference": 2e-7},
             "onnxruntime": {"times": [2e-3, 3e-3], "compile": 0.25}, "openvino": {"error": "no"}}}
-        report = {"suite": "models", "threads": 1, "runs": 2, "cases": [case], "versions": {},
-                  "missing": {"tinygrad": "not installed"},
-                  "machine": {**MACHINE, "date": "", "commit": "", "cpu": "", "cores": 1,
-                              "kernel": "", "load": 0}}
+        report = {"suite": "models", "threads": 1, "runs": 2, "cases": [case], "machine": MACHINE,
+                  "configurations": {}, "missing": {"tinygrad": "not installed"}}
         text = table.models_table(report)
-        self.assertIn("| net | 1.5 | 2.5 | failed | 1.75 | failed | met | 7 | 2e-07 | 1.50 / 0.25 "
+        self.assertIn("| net | random | 1.5 | 2.5 | failed | 1.75 | failed | met | 7 | 2e-07 | 1.50 / 0.25 "
                       "| 2000 | 300 /  | 60 /  |", text)
         self.assertIn("- net, openvino: no", text)
         self.assertIn("Missing: tinygrad (not installed).", text)
+
+    def test_each_says_how_it_computes(self):
+        told = {"numpy": {"version": "2.4", "openblas": "0.3.31", "kernels for": "SkylakeX"},
+                "weft": {"version": "1", "DEV": "CPU:LLVM"}, "fma": {}}
+        report = {"suite": "matmul", "threads": 1, "runs": 1, "machine": MACHINE, "cases": [],
+                  "configurations": told, "missing": {}}
+        text = table.peers_table(report)
+        self.assertIn("- numpy: version 2.4, openblas 0.3.31, kernels for SkylakeX\n"
+                      "- weft: version 1, DEV CPU:LLVM\n", text)
+        self.assertNotIn("- fma", text)
+        self.assertIn("(avx2; 1 cores,", text)
+
+    def test_networks_as_filed_are_summed_up_by_themselves(self):
+        def case(weights, other):
+            return {"name": weights, "weights": weights,
+                    "peers": {"weft": {"times": [1e-3]}, "onnxruntime": {"times": [other]}}}
+
+        rows = [table.Row(case(*one), suites.SUITES["models"]) for one in (
+            ("random", 4e-3), ("random", 1e-3), ("as the file is", 0.5e-3))]
+        result = table.summary(rows, suites.SUITES["models"])
+        self.assertAlmostEqual(result["by_weights"]["random"]["mean"], 2)
+        self.assertAlmostEqual(result["by_weights"]["as the file is"]["least"], 0.5)
+        self.assertIn("Weights as the file is: 0.50 in geometric mean of 1, lowest 0.50.",
+                      table.summary_text(result, suites.SUITES["models"]))
+        self.assertEqual(table.summary(rows[:2], suites.SUITES["models"])["by_weights"], {})
 
 
 if __name__ == "__main__":

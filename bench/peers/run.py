@@ -42,6 +42,8 @@ def arguments():
                         help="seconds for loading a case, or a round (60)")
     parser.add_argument("--slow", type=float,
                         help="a longer call, in seconds, is made once (3; training steps 60)")
+    parser.add_argument("--set", action="append", metavar="NAME=VALUE", default=[], dest="settings",
+                        help="a setting of weft's processes, which the environment does not give them")
     parser.add_argument("--beam", type=int, default=8, metavar="N",
                         help="the width of the searches of the suite beam (8)")
     parser.add_argument("--beam-budget", type=int, default=20, metavar="SECONDS",
@@ -51,10 +53,11 @@ def arguments():
     parser.add_argument("--out", type=Path,
                         help="default: docs/bench; of a part of a suite: build/bench/peers")
     options = parser.parse_args()
+    options.settings = dict(each.split("=", 1) for each in options.settings)
     if options.quick:
         options.runs, options.seconds = 3, 0.05
     if options.out is None:
-        part = options.quick or options.only or options.peers
+        part = options.quick or options.only or options.peers or options.settings
         options.out = machine.ROOT / ("build/bench/peers" if part else "docs/bench")
     return options
 
@@ -66,26 +69,26 @@ def cases_of(suite, options, about):
 
 
 def settings_of(name, options):
-    if name != "weft-beam":
-        return {}
-    return {"BEAM": str(options.beam), "BEAM_BUDGET": str(options.beam_budget)}
+    if name == "weft-beam":
+        return {**options.settings, "BEAM": str(options.beam), "BEAM_BUDGET": str(options.beam_budget)}
+    return options.settings if name.startswith("weft") else {}
 
 
 def start(suite, options, cores, scratch):
-    """The workers that are there, what they are, and who is missing for what reason."""
+    """The workers that are there, how each computes, and who is missing for what reason."""
     wanted = [name for name in SUITES[suite].peers
               if not options.peers or name in options.peers.split(",")
               or name.startswith("weft") or name in ROOFS]
-    workers, versions, missing = [], {}, {}
+    workers, configurations, missing = [], {}, {}
     for name in wanted:
-        worker = Worker(name, options.bin, options.threads, cores, scratch,
-                        settings_of(name, options))
+        settings = settings_of(name, options)
+        worker = Worker(name, options.bin, options.threads, cores, scratch, settings)
         try:
-            versions[name] = worker.ask(START_LIMIT, do="versions").get("versions")
+            configurations[name] = {**worker.ask(START_LIMIT, do="configuration")["configuration"], **settings}
             workers.append(worker)
         except Failure as reason:
             missing[name] = str(reason)
-    return workers, {name: text for name, text in versions.items() if text}, missing
+    return workers, configurations, missing
 
 
 class Measurement:
@@ -177,7 +180,7 @@ def measured(suite, case, workers, options, scratch):
     if SUITES[suite].apart:
         for worker in workers:
             worker.stop()
-            worker.ask(START_LIMIT, do="versions")
+            worker.ask(START_LIMIT, do="configuration")
     if suite not in table.OF_NETWORKS:
         return Measurement(suite, case, workers, options, scratch).run()
     try:
@@ -190,12 +193,13 @@ def measured(suite, case, workers, options, scratch):
 
 def measure(suite, options, about, scratch):
     cores = sorted(os.sched_getaffinity(0))[:options.threads]
-    workers, versions, missing = start(suite, options, cores, scratch)
+    workers, configurations, missing = start(suite, options, cores, scratch)
     if "weft" in missing:
         sys.exit(f"run.py: weft does not start: {missing['weft']}")
     report = {"suite": suite, "threads": options.threads, "runs": options.runs, "machine": about,
               "seconds": options.seconds, "beam": options.beam,
-              "beam_budget": options.beam_budget, "versions": versions, "missing": missing, "cases": []}
+              "beam_budget": options.beam_budget, "configurations": configurations, "missing": missing,
+              "cases": []}
     try:
         for case in cases_of(suite, options, about):
             if (figures := measured(suite, case, workers, options, scratch)) is None:

@@ -10,7 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
 
-from workers import environment, settle
+from environment import environment
+from workers import settle
 
 ROUNDS = 3
 LIMIT = 300  # seconds of a process
@@ -50,7 +51,7 @@ def first_result(command, case, variables, cores):
 def measure(case, options, scratch):
     """Of weft with an empty cache of kernels and with a full one, and of onnxruntime, which has none."""
     cores = sorted(os.sched_getaffinity(0))[:options.threads]
-    variables = environment(options.threads, f"{scratch}/start")
+    variables = environment(options.threads, f"{scratch}/start", options.settings)
     library = onnxruntime_library()
     found = {"cold": [], "warm": [], "onnxruntime": []}
     for _ in range(min(ROUNDS, options.runs)):

@@ -103,9 +103,9 @@ def markdown(head, rows):
 def heading(report, title):
     about = report["machine"]
     return (f"## {title}: {report['threads']} thread{'s' * (report['threads'] > 1)}\n\n"
-            f"{about['date']}, commit {about['commit']}, {about['cpu']} ({about['cores']} cores, "
-            f"last-level cache {about['llc_bytes'] >> 20} MiB), Linux {about['kernel']}, load "
-            f"{about['load']:.1f} at the start. Medians of {report['runs']} rounds.\n")
+            f"{about['date']}, commit {about['commit']}, {about['cpu']} ({' '.join(about['instructions'])}; "
+            f"{about['cores']} cores, last-level cache {about['llc_bytes'] >> 20} MiB), Linux {about['kernel']}, "
+            f"load {about['load']:.1f} at the start. Medians of {report['runs']} rounds.\n")
 
 
 def summary(rows, suite):
@@ -120,7 +120,19 @@ def summary(rows, suite):
         own = [row.ratios[name] for row in rows if name in row.ratios]
         if own and name != "fma":
             result["means"][name] = {"mean": geometric_mean(own), "cases": len(own)}
+    result["by_weights"] = by_weights(compared)
     return result
+
+
+def by_weights(rows):
+    """The same for networks as their files are and for those with random weights, where there are both."""
+    ratios = {}
+    for row in rows:
+        ratios.setdefault(row.case.get("weights"), []).append(row.ratio)
+    if len(ratios) < 2:
+        return {}
+    return {name: {"mean": geometric_mean(own), "least": min(own), "cases": len(own)}
+            for name, own in ratios.items()}
 
 
 def summary_text(result, suite):
@@ -134,6 +146,8 @@ def summary_text(result, suite):
         lines.append(f"Geometric mean {result['mean']:.3f}{goal}, lowest {result['least']:.3f}.")
     lines += [f"Beside {name}: {one['mean']:.2f} in geometric mean of {one['cases']}."
               for name, one in result["means"].items()]
+    lines += [f"Weights {name}: {one['mean']:.2f} in geometric mean of {one['cases']}, lowest {one['least']:.2f}."
+              for name, one in result["by_weights"].items()]
     return "\n".join(lines)
 
 
@@ -153,11 +167,16 @@ def schedules(rows, suite):
     return lines
 
 
+def configurations(report):
+    return [f"- {name}: " + ", ".join(f"{key} {value}" for key, value in facts.items())
+            for name, facts in report["configurations"].items() if facts]
+
+
 def ending(report, rows):
     """Below the table: who took part, and what has no figure."""
     parts = []
-    if report["versions"]:
-        parts += ["Versions: " + "; ".join(report["versions"].values()) + ".", ""]
+    if told := configurations(report):
+        parts += ["How each computes, by what it says of itself (no process inherits settings):", *told, ""]
     if report["missing"]:
         missing = "; ".join(f"{name} ({why})" for name, why in report["missing"].items())
         parts += [f"Missing: {missing}.", ""]
@@ -202,7 +221,7 @@ def started(row, key, factor, digits):
 def network_cells(row, others):
     own, (cold, warm, other) = row.peers["weft"], started(row, "seconds", 1e3, 0)
     difference = own.get("difference")
-    return [row.case["name"], *(milliseconds(row, name) for name in ("weft", *others)),
+    return [row.case["name"], row.case["weights"], *(milliseconds(row, name) for name in ("weft", *others)),
             *(ratio_cell(row, name) for name in others),
             "met" if row.met() else "" if row.ratio is None else "short",
             number(own.get("kernels"), 0), "" if difference is None else f"{difference:.0e}",
@@ -218,16 +237,17 @@ def models_table(report):
     suite = SUITES[report["suite"]]
     rows = [Row(case, suite) for case in report["cases"]]
     others = [name for name in suite.peers[1:] if any(name in row.peers for row in rows)]
-    head = ["network", *(f"{name}, ms" for name in ("weft", *others)), *others, "", "kernels",
+    head = ["network", "weights", *(f"{name}, ms" for name in ("weft", *others)), *others, "", "kernels",
             "differs by", "compile, s", "cold start, ms", "warm start, ms", "peak, MB"]
     report["summary"] = summary(rows, suite)
     return "\n".join([
         heading(report, suite.title),
-        "Under a peer's name alone: its time over weft's. What weft's outputs differ by is of the "
-        "largest value of an output. Compile times are weft's / onnxruntime's with all that is done "
-        "once, the first call too. Starts are new processes up to their first result, weft's without "
-        "compiled kernels (cold) and with them (warm) / onnxruntime's, which is called from C; the "
-        "peak is the memory of such a process.\n",
+        "Weights as the file is: the network runs from its file unchanged. Random: random numbers replace "
+        "those of the file, or the benchmark made the network. Under a peer's name alone: its time over "
+        "weft's. What weft's outputs differ by is of the largest value of an output. Compile times are "
+        "weft's / onnxruntime's with all that is done once, the first call too. Starts are new processes "
+        "up to their first result, weft's without compiled kernels (cold) and with them (warm) / "
+        "onnxruntime's, which is called from C; the peak is the memory of such a process.\n",
         markdown(head, [network_cells(row, others) for row in rows]), "",
         summary_text(report["summary"], suite), "", *ending(report, rows)])
 
@@ -253,7 +273,7 @@ def compile_table(report):
 
     rows = [[text, cell(*where), goal] for where, text, goal in COMPILE_ROWS]
     return heading(report, "Compiling ResNet-50, forward, batch 1") + "\n" + \
-        markdown(["what", "measured", "goal"], rows) + "\n"
+        "\n".join([markdown(["what", "measured", "goal"], rows), "", *ending(report, [])])
 
 
 def progress(report):

@@ -7,7 +7,9 @@
 #include <map>
 #include <string_view>
 
+#include <weft/dev/device/device.h>
 #include <weft/settings.h>
+#include <weft/version.h>
 #include <weft/weft.h>
 
 #include "input_values.h"
@@ -148,6 +150,18 @@ std::unique_ptr<Work> load(std::string_view form, const json& request) {
   return std::make_unique<Launched>(one, form == "movement" ? movement : ops.at(op));
 }
 
+json configuration() {
+  const Device& device = find_device(default_device());
+  const std::string key = device.compiler_key();
+  // Up to the features of the processor, one by one.
+  const std::string compiler = key.substr(0, key.find_last_not_of(' ', key.find(" +")) + 1);
+  return {{"version", version()},
+          {"device", device.name()},
+          {"threads", device.target().workers},
+          {"bytes of a vector", device.target().vector_bytes},
+          {"compiler", compiler}};
+}
+
 }  // namespace
 }  // namespace weft::bench
 
@@ -161,5 +175,6 @@ int main(int argc, char** argv) {
   load_compiler();
   const std::string_view form = argc > 1 ? argv[1] : "";
   weft::bench::serve(
-      [&](const nlohmann::json& request) { return weft::bench::load(form, request); });
+      [&](const nlohmann::json& request) { return weft::bench::load(form, request); },
+      weft::bench::configuration());
 }

@@ -1,12 +1,8 @@
 """numpy with the BLAS of its wheel, into memory that is there already."""
 import numpy as np
+from threadpoolctl import threadpool_info
 
 import values
-
-
-def versions():
-    blas = np.show_config("dicts")["Build Dependencies"]["blas"]
-    return f"numpy {np.__version__}, {blas['name']} {blas['version']}"
 
 
 def out(function):
@@ -23,7 +19,17 @@ def out(function):
 
 class Peer:
     def __init__(self, _threads):
-        self.versions = versions()
+        pass
+
+    @staticmethod
+    def configuration():
+        facts = {"version": np.__version__}
+        for library in threadpool_info():
+            if library["user_api"] == "blas":
+                facts[library["internal_api"]] = library["version"]
+                facts |= {"kernels for": library["architecture"], "threads": library["num_threads"]}
+        simd = np.show_config("dicts")["SIMD Extensions"]
+        return {**facts, "own loops": " ".join(simd["baseline"] + simd["found"])}
 
     def build(self, case, arrays):
         if case["op"] == "matmul":

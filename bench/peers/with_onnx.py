@@ -7,6 +7,9 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 
+PROVIDERS = ["CPUExecutionProvider"]
+
+
 def model_of(case, arrays):
     """The model, and the arrays that are its inputs."""
     names = ["a", "b"]
@@ -64,14 +67,17 @@ class OnnxRuntime:
         self.options.intra_op_num_threads = threads
         self.options.inter_op_num_threads = 1
         self.options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
-        self.versions = f"onnxruntime {onnxruntime.__version__}"
+
+    def configuration(self):
+        return {"version": self.runtime.__version__, "threads": self.options.intra_op_num_threads,
+                "providers": " ".join(PROVIDERS), "optimisations": self.options.graph_optimization_level.name}
 
     def build(self, case, arrays):
         if case["op"] == "network":
             return self.network(case, arrays)
         model, inputs = model_of(case, arrays)
         session = self.runtime.InferenceSession(model.SerializeToString(), self.options,
-                                                providers=["CPUExecutionProvider"])
+                                                providers=PROVIDERS)
         bound = [self.runtime.OrtValue.ortvalue_from_numpy(array)
                  for array in (*inputs, np.empty(result_shape(model), np.float32))]
         binding = session.io_binding()
@@ -87,7 +93,7 @@ class OnnxRuntime:
 
     def network(self, case, arrays):
         session = self.runtime.InferenceSession(case["file"], self.options,
-                                                providers=["CPUExecutionProvider"])
+                                                providers=PROVIDERS)
         bound = [self.runtime.OrtValue.ortvalue_from_numpy(array) for array in arrays]
         binding = session.io_binding()
         for one, value in zip(case["inputs"], bound):
@@ -115,7 +121,12 @@ class OpenVino:
         self.core = openvino.Core()
         self.settings = {"INFERENCE_NUM_THREADS": threads, "PERFORMANCE_HINT": "LATENCY",
                          "NUM_STREAMS": 1, "INFERENCE_PRECISION_HINT": "f32"}
-        self.versions = f"openvino {openvino.__version__.split('-')[0]}"
+
+    def configuration(self):
+        return {"version": self.openvino.__version__.split("-")[0],
+                "threads": self.settings["INFERENCE_NUM_THREADS"],
+                "its CPU plugin computes in": " ".join(self.core.get_property("CPU", "OPTIMIZATION_CAPABILITIES")),
+                "hints": f"{self.settings['PERFORMANCE_HINT']}, {self.settings['INFERENCE_PRECISION_HINT']}"}
 
     def build(self, case, arrays):
         if case["op"] == "network":

@@ -1,8 +1,11 @@
 """tinygrad by its TinyJit, which replays the kernels alone."""
+import os
+import subprocess
 from importlib.metadata import version
 
 import numpy as np
 from tinygrad import Context, Device, Tensor, TinyJit, nn
+from tinygrad.helpers import BEAM, NUM_CPU_THREADS
 from tinygrad.nn.onnx import OnnxRunner
 
 import train_models
@@ -84,7 +87,14 @@ def network(case, arrays):
 
 class Peer:
     def __init__(self, _threads):
-        self.versions = f"tinygrad {version('tinygrad')} on {Device.DEFAULT}"
+        pass
+
+    @staticmethod
+    def configuration():
+        compiler = Device[Device.DEFAULT].renderer.compiler
+        said = subprocess.run([os.environ["CC"], "--version"], capture_output=True, text=True, check=True)
+        return {"version": version("tinygrad"), "threads": NUM_CPU_THREADS.value, "device": Device.DEFAULT,
+                "compiler": f"{said.stdout.splitlines()[0]} {' '.join(compiler.args)}", "BEAM": BEAM.value}
 
     def build(self, case, arrays):
         if case["op"] == "train":

@@ -1,4 +1,9 @@
 """torch, eager or compiled, for inference, into memory that is there already where it can."""
+import os
+import re
+import subprocess
+import sys
+
 import torch
 import torch.nn.functional as F
 
@@ -122,6 +127,17 @@ def into_memory(case, inputs):
     return out(functions[case["op"]]) if case["op"] in functions else None
 
 
+def code_paths():
+    """The processors that oneMKL and oneDNN compute for, as they say themselves in a verbose process."""
+    product = "torch.ones(64, 64) @ torch.ones(64, 64)"
+    conv = "torch.conv2d(torch.ones(1, 16, 64, 64), torch.ones(64, 16, 3, 3))"
+    said = subprocess.run([sys.executable, "-c", f"import torch; {product}; {conv}"],
+                          capture_output=True, text=True, check=False,
+                          env={**os.environ, "MKL_VERBOSE": "1", "ONEDNN_VERBOSE": "1"}).stdout
+    wanted = {"oneMKL for": r"oneMKL .* 64 architecture (.*?),", "oneDNN for": r"info,cpu,isa:(.*)"}
+    return {name: found[1] for name, pattern in wanted.items() if (found := re.search(pattern, said))}
+
+
 class Peer:
     def __init__(self, threads, compiled=EAGER):
         torch.set_num_threads(threads)
@@ -129,12 +145,15 @@ class Peer:
         torch.set_grad_enabled(False)
         torch.optim.SGD([torch.zeros(1)], lr=0)  # the first imports much, which is no case's memory
         self.compiled = compiled
-        self.versions = f"torch {torch.__version__}"
         if compiled:
             import torch._inductor.config as config
             config.freezing = True
             config.cpp.threads = threads
-            self.versions += ", max-autotune, freezing"
+
+    def configuration(self):
+        facts = {"version": torch.__version__, "threads": torch.get_num_threads(),
+                 "kernels for": torch.backends.cpu.get_cpu_capability()}
+        return {**facts, **({"compiled": "max-autotune, freezing"} if self.compiled else code_paths())}
 
     def build(self, case, arrays):
         if case["op"] == "train":

@@ -27,13 +27,15 @@ double seconds_of(const std::function<void()>& what) {
 
 class Server {
  public:
-  explicit Server(const Load& load) : load_(load) {}
+  Server(const Load& load, const json& configuration)
+      : load_(load), configuration_(configuration) {}
 
   json answer(const json& request) {
     const auto what = request.at("do").get<std::string>();
     if (what == "load") return load(request);
     if (what == "run") return run(request.at("seconds").get<double>());
     if (what == "result") return write_result(request.at("file").get<std::string>());
+    if (what == "configuration") return {{"configuration", configuration_}};
     if (what == "drop") work_ = nullptr;
     return json::object();
   }
@@ -82,14 +84,15 @@ class Server {
   }
 
   const Load& load_;
+  const json& configuration_;
   std::unique_ptr<Work> work_;
   double once_ = 0;  // seconds of a call
 };
 
 }  // namespace
 
-void serve(const Load& load) {
-  Server server(load);
+void serve(const Load& load, const json& configuration) {
+  Server server(load, configuration);
   for (std::string line; std::getline(std::cin, line);) {
     json answer;
     try {

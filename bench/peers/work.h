@@ -25,7 +25,8 @@ class Work {
 };
 
 using Load = std::function<std::unique_ptr<Work>(const nlohmann::json& request)>;
-// Until stdin ends. What `load` and its work throw becomes an answer.
-void serve(const Load& load);
+// Until stdin ends. What `load` and its work throw becomes an answer. A configuration is what a reader has to know of
+// how the program computes.
+void serve(const Load& load, const nlohmann::json& configuration = nlohmann::json::object());
 
 }  // namespace weft::bench

@@ -101,8 +101,8 @@ class Server:
         self.run = self.last = None
         return {}
 
-    def versions(self, _request):
-        return {"versions": self.peer.versions}
+    def configuration(self, _request):
+        return {"configuration": self.peer.configuration()}
 
 
 def main():
@@ -111,7 +111,7 @@ def main():
     os.dup2(2, 1)
     server = Server(PEERS[sys.argv[1]](int(sys.argv[2])))
     answer_by = {"load": server.load, "run": server.measure, "result": server.result,
-                 "drop": server.drop, "versions": server.versions}
+                 "drop": server.drop, "configuration": server.configuration}
     for line in sys.stdin:
         request = json.loads(line)
         try:

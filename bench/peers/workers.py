@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+from environment import environment
+
 PR_SET_PDEATHSIG = 1  # of linux/prctl.h
 HERE = Path(__file__).resolve().parent
 
@@ -34,17 +36,6 @@ COMMANDS = {
 OTHERS = ["{python}", "{here}/worker.py", "{name}", "{threads}"]
 
 
-def environment(threads, caches):
-    """As many threads for all, and new caches: compile times are those of a first time."""
-    count = str(threads)
-    return {**os.environ,
-            **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS",
-                             "WEFT_THREADS", "CPU_COUNT"), count),
-            "CACHE_DIR": f"{caches}/weft", "TORCHINDUCTOR_CACHE_DIR": f"{caches}/torch",
-            "CACHEDB": f"{caches}/tinygrad.db", "PYTHONDONTWRITEBYTECODE": "1",
-            "CC": os.environ.get("CC", "clang-19")}
-
-
 def settle(cores):
     """In a new process: on these cores, and gone with the driver, whose end it may not see."""
     os.sched_setaffinity(0, cores)
@@ -61,7 +52,7 @@ class Worker:
         self.command = [part.format(**names) for part in COMMANDS.get(name, OTHERS)]
         # What a search finds is for nobody else.
         caches = f"{scratch}/{name}" if settings else scratch
-        self.environment = {**environment(threads, caches), **settings}
+        self.environment = environment(threads, caches, settings)
         self.log = self.scratch / f"{name}.log"
         self.process = None
 
