@@ -4,15 +4,18 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 PEERS ?=
+PARTS ?= 1
+PART ?=
 CMAKE_FLAGS ?=
 
 .NOTPARALLEL:
-.PHONY: help run test bench bench-peers asan asan-quick tsan fuzz format lint docs reference install deb check-all clean
+.PHONY: help run test bench bench-peers asan asan-part tsan fuzz format lint standalone docs reference install deb chroot check-all clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
 
-run: build-default ## Build, then run a model: what a drawn digit is taken for, the kernels, the time
+run: build/default/build.ninja ## Build the command, then run a model: what a drawn digit is taken for, its kernels, the time
+	cmake --build --preset default --target weft_cli
 	build/default/bin/weft run models/digits.onnx --input image=models/7.png --top-k 3 --labels models/digits.txt --profile
 	@echo
 	@echo "Your own: build/default/bin/weft run MODEL.onnx --input NAME=image.png --top-k 3; weft inspect MODEL.onnx names its inputs"
@@ -31,9 +34,8 @@ bench-peers: build-bench ## Measure beside numpy, torch, onnxruntime, openvino a
 asan: build-asan ## Run all tests under AddressSanitizer and UBSan (built by clang)
 	ctest --preset asan -j $(JOBS)
 
-asan-quick: build-asan ## The same without tests that compute for long, nor uses of frames that functions have left
-	ASAN_OPTIONS=detect_stack_use_after_return=0:malloc_context_size=10 \
-	  ctest --preset asan -j $(JOBS) -E "$$(sed '/^#/d;/^$$/d;s/^/^/' tests/not_in_asan_quick.txt | paste -sd '|')"
+asan-part: deps-clang ## The part of it in turn, without tests that compute for long: what CI does (PART=1 to 6)
+	scripts/asan_part.sh $(PART)
 
 tsan: build-tsan ## Run all tests under ThreadSanitizer (built by clang)
 	ctest --preset tsan -j $(JOBS)
@@ -44,11 +46,15 @@ fuzz: build-fuzz ## Run each fuzzer for FUZZ_SECONDS (60)
 format: deps-check ## Format the sources in place
 	scripts/format.sh
 
-lint: deps-check deps-clang ## Check formatting, layers, and the core with clang-tidy
+lint: deps-check deps-clang ## Check formatting, layers, and the core with clang-tidy (in CI: the part in turn)
 	scripts/format.sh --check
 	scripts/check_layers.sh
-	cmake --preset clang -B build/lint -DWEFT_QUICK=ON -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DWEFT_TESTS=OFF -DWEFT_EXAMPLES=OFF >/dev/null
-	scripts/lint.sh build/lint
+	cmake --preset clang -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DWEFT_TESTS=OFF -DWEFT_EXAMPLES=OFF >/dev/null
+	scripts/lint.sh build/lint $(PARTS)
+
+standalone: deps-clang deps-bench ## Check that every source and header compiles by itself (in CI: the part in turn)
+	cmake --preset clang -B build/standalone -DWEFT_UNITY=OFF -DWEFT_BENCH=ON >/dev/null
+	scripts/check_standalone.sh build/standalone $(PARTS)
 
 docs: build-default ## Regenerate what documents show: the worked example, line counts, the output of examples
 	scripts/update_docs.sh build/default/bin/weft
@@ -65,7 +71,10 @@ install: build-release ## Install into PREFIX (/usr/local)
 deb: build-release ## Make packages for Debian in build/release/packages
 	cd build/release && cpack -B packages
 
-check-all: deps-check deps-chroot deps-qemu test lint asan tsan build-minimal build-clang build-release ## Everything that is too long for CI
+chroot: deps-chroot ## Run README's two commands in a bare Debian 12 that has make alone
+	scripts/check_chroot.sh
+
+check-all: deps-check deps-chroot deps-qemu test lint standalone asan tsan build-minimal build-clang build-release ## Everything that is too long for CI
 	ctest --preset minimal -j $(JOBS)
 	ctest --preset clang -j $(JOBS)
 	WEFT_FULL=1 ctest --preset default -j $(JOBS)
@@ -76,7 +85,7 @@ check-all: deps-check deps-chroot deps-qemu test lint asan tsan build-minimal bu
 	DEV=CPU:LLVM:x86-64-v3 ctest --preset default -j $(JOBS) -R "^Tensor|golden.*cpu"
 	scripts/check_install.sh build/default
 	$(MAKE) fuzz FUZZ_SECONDS=300
-	scripts/check_chroot.sh
+	$(MAKE) chroot
 
 clean: ## Remove everything that was built
 	rm -rf build

@@ -13,7 +13,7 @@ using Inputs = std::vector<Tensor>;
 
 // Reductions, scans and sorts go along the last axis.
 // clang-format off
-constexpr BenchOp table[] = {
+constexpr BenchOp known_ops[] = {
   {"copy",        1, [](const Inputs& in) { return in[0].clone(); }},
   {"neg",         1, [](const Inputs& in) { return -in[0]; }},
   {"exp",         1, [](const Inputs& in) { return in[0].exp(); }},
@@ -49,13 +49,13 @@ constexpr BenchOp table[] = {
 
 }  // namespace
 
-std::span<const BenchOp> bench_ops() { return table; }
+std::span<const BenchOp> bench_ops() { return known_ops; }
 
 const BenchOp& bench_op(const std::string& name) {
-  const auto* found = std::ranges::find(table, name, &BenchOp::name);
-  if (found != std::end(table)) return *found;
+  const auto* found = std::ranges::find(known_ops, name, &BenchOp::name);
+  if (found != std::end(known_ops)) return *found;
   std::vector<std::string_view> names;
-  for (const BenchOp& op : table) names.push_back(op.name);
+  for (const BenchOp& op : known_ops) names.push_back(op.name);
   user_error(fmt::format("there is no op '{}'; there are {}", name, fmt::join(names, ", ")));
 }
 

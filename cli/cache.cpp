@@ -1,6 +1,5 @@
 // What is kept on disk: plans, compiled code and measured speeds, an entry each, and found schedules.
 
-#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -19,30 +18,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path folder_of_cache() {
-  fs::path folder = disk_cache().folder();
-  if (folder.empty()) user_error("there is no cache: CACHE_DIR is none, or there is no home");
-  return folder;
-}
-
-// The folder may be one that others use too: only files with such names are the cache's, and parts of
-// them that a process left when it was killed.
-bool is_entry(const fs::path& file) {
-  const std::string name = file.filename().string();
-  constexpr std::size_t digits = 16;
-  const std::size_t end = std::min(name.find('.'), name.size());
-  const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
-  const auto is_part = [](char c) { return c == '.' || (c >= '0' && c <= '9'); };
-  return end == digits && std::all_of(name.begin(), name.begin() + digits, is_hex) &&
-         std::all_of(name.begin() + digits, name.end(), is_part);
-}
-
-std::vector<fs::path> entries_in(const fs::path& folder) {
-  std::vector<fs::path> entries;
-  std::error_code error;
-  for (const auto& file : fs::directory_iterator(folder, error))
-    if (is_entry(file.path())) entries.push_back(file.path());
-  return entries;
+DiskCache found_cache() {
+  const CachePlace place = cache_place();
+  if (!place.problem.empty()) user_error(place.problem);
+  if (place.folder.empty()) user_error("there is no cache: CACHE_DIR is none, or there is no home");
+  return disk_cache();
 }
 
 // 0 where another process has just removed it.
@@ -53,51 +33,56 @@ std::uintmax_t size_of(const fs::path& file) {
 }
 
 struct Size {
-  std::size_t entries = 0, tunings = 0;
-  std::uintmax_t entry_bytes = 0, tuning_bytes = 0;
+  DiskCache::Size code;
+  std::size_t tunings = 0;
+  std::uintmax_t tuning_bytes = 0;
 };
 
-Size size_of_cache(const fs::path& folder) {
-  Size size;
-  for (const fs::path& entry : entries_in(folder)) {
-    ++size.entries;
-    size.entry_bytes += size_of(entry);
-  }
-  if (has_tunings()) size.tunings = count_tunings();
-  size.tuning_bytes = size_of(folder / "schedules.sqlite");
-  return size;
+Size size_of(const DiskCache& cache) {
+  return {.code = cache.size(),
+          .tunings = has_tunings() ? count_tunings() : 0,
+          .tuning_bytes = size_of(cache.folder() / "schedules.sqlite")};
 }
 
 std::string text_of(std::size_t count, const std::string& what, std::uintmax_t bytes) {
   return fmt::format("{}, {}", count_text(count, what), bytes_text(static_cast<double>(bytes)));
 }
 
-void print_size(const fs::path& folder, bool json) {
-  const Size size = size_of_cache(folder);
+std::string limit_text(std::uint64_t limit) {
+  return limit == DiskCache::no_limit ? "without a limit"
+                                      : "of at most " + bytes_text(static_cast<double>(limit));
+}
+
+void print_size(const DiskCache& cache, bool json) {
+  const Size size = size_of(cache);
+  const std::uint64_t limit = cache.limit();
   if (json) {
-    fmt::print("{}\n", json_object({{"folder", json_text(folder.string())},
-                                    {"entries", fmt::to_string(size.entries)},
-                                    {"entry_bytes", fmt::to_string(size.entry_bytes)},
-                                    {"tunings", fmt::to_string(size.tunings)},
-                                    {"tuning_bytes", fmt::to_string(size.tuning_bytes)}}));
+    fmt::print(
+        "{}\n",
+        json_object({{"folder", json_text(cache.folder().string())},
+                     {"entries", fmt::to_string(size.code.entries)},
+                     {"entry_bytes", fmt::to_string(size.code.bytes)},
+                     {"limit_bytes", limit == DiskCache::no_limit ? "null" : fmt::to_string(limit)},
+                     {"tunings", fmt::to_string(size.tunings)},
+                     {"tuning_bytes", fmt::to_string(size.tuning_bytes)}}));
     return;
   }
-  fmt::print("{}\ncompiled code: {}\nfound schedules: {}\n", folder.string(),
-             text_of(size.entries, "file", size.entry_bytes),
+  fmt::print("{}\ncompiled code: {} {}\nfound schedules: {}\n", cache.folder().string(),
+             text_of(size.code.entries, "file", size.code.bytes), limit_text(limit),
              text_of(size.tunings, "kernel", size.tuning_bytes));
 }
 
-void clear(const fs::path& folder, bool tunings) {
-  std::size_t removed = 0;
-  std::uintmax_t bytes = 0;
-  for (const fs::path& entry : entries_in(folder)) {
-    const std::uintmax_t size = size_of(entry);
-    std::error_code error;
-    if (!fs::remove(entry, error)) continue;
-    ++removed;
-    bytes += size;
-  }
-  fmt::print("removed {} of compiled code\n", text_of(removed, "file", bytes));
+void set_limit(const DiskCache& cache, const std::string& text) {
+  const auto limit = parse_cache_limit(text);
+  if (!limit)
+    user_error(fmt::format("--limit {}: expected a size, such as 500MB or 2GB, or none", text));
+  cache.set_limit(*limit);
+  cache.trim(*limit);
+}
+
+void clear(const DiskCache& cache, bool tunings) {
+  const DiskCache::Size removed = cache.trim(0);
+  fmt::print("removed {} of compiled code\n", text_of(removed.entries, "file", removed.bytes));
   const std::size_t found = has_tunings() ? count_tunings() : 0;
   if (tunings && found > 0) clear_tunings();
   if (found > 0)
@@ -129,10 +114,11 @@ void read(const std::string& file) {
 }  // namespace
 
 void run_cache(const CacheOptions& options) {
-  const fs::path folder = folder_of_cache();
+  const DiskCache cache = found_cache();
+  if (!options.limit.empty()) set_limit(cache, options.limit);
   switch (options.what) {
-    case CacheOptions::Size: print_size(folder, options.json); break;
-    case CacheOptions::Clear: clear(folder, options.tunings); break;
+    case CacheOptions::Size: print_size(cache, options.json); break;
+    case CacheOptions::Clear: clear(cache, options.tunings); break;
     case CacheOptions::Export: write(options.file); break;
     case CacheOptions::Import: read(options.file); break;
   }

@@ -168,7 +168,8 @@ void run_compile(const CompileOptions& options);
 struct CacheOptions {
   enum What : char { Size, Clear, Export, Import };
   What what = Size;
-  std::string file;  // "-": standard output
+  std::string file;   // "-": standard output
+  std::string limit;  // for the folder from now on, if any
   bool tunings = false, json = false;
 };
 void run_cache(const CacheOptions& options);

@@ -48,7 +48,7 @@ void print_proofs(const UOp& kernel) {
     ++all;
     if (proof.proof.verdict == Verdict::Proved) ++proved;
   }
-  fmt::print("{} of {} places in memory are proved to lie inside their buffers.\n\n", proved, all);
+  fmt::print("{} of {} indices are proved to lie inside their buffers.\n\n", proved, all);
 }
 
 }  // namespace

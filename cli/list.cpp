@@ -24,12 +24,14 @@ void list_ops() {
 }
 
 void list_passes() {
-  for (const Pass& pass : all_passes()) fmt::print("{:<12} {}\n", pass.name, pass.meaning);
+  for (const Pass& pass : all_passes())
+    fmt::print("{:<12} {:<8} {}\n", pass.name,
+               pass.need == Pass::Optional ? "optional" : "required", pass.meaning);
 }
 
 void list_settings() {
   for (const SettingInfo& setting : all_settings())
-    fmt::print("{:<12} {:<4} {}\n", setting.name,
+    fmt::print("{:<16} {:<4} {}\n", setting.name,
                setting.fallback.empty() ? "\"\"" : setting.fallback, setting.meaning);
 }
 
@@ -53,18 +55,18 @@ void list_machine() {
     fmt::print("{:<12} {:<8.4g} {}\n", name, value, meaning);
   };
   line("GHz", machine.hertz / 1e9, "");
-  line("workers", machine.workers, "");
-  line("launch", machine.launch * 1e6, "microseconds until all of them are at it");
-  line("vector", machine.vector_bytes, "bytes");
-  line("registers", machine.registers, "vectors");
-  line("fma_ports", machine.fma_ports, "multiply-adds of vectors that begin in one cycle");
-  line("fma_latency", machine.fma_latency, "cycles until the next of a chain begins");
-  line("load_ports", machine.load_ports, "vectors that are read in one cycle");
-  line("halves", machine.halves, "times as many of both where they take half a register or less");
+  line("workers", machine.workers, "threads");
+  line("launch", machine.launch * 1e6, "microseconds until all of them have started");
+  line("vector", machine.vector_bytes, "bytes of a vector register");
+  line("registers", machine.registers, "vector registers");
+  line("fma_ports", machine.fma_ports, "vector multiply-adds that start in one cycle");
+  line("fma_latency", machine.fma_latency, "cycles until one that depends on it can start");
+  line("load_ports", machine.load_ports, "vector loads that start in one cycle");
+  line("halves", machine.halves, "times as many of both, of vectors of half a register or less");
   for (std::size_t i = 0; i < machine.levels.size(); ++i) {
     const CacheLevel& level = machine.levels[i];
-    fmt::print("level {}      {:.4g} KiB, filled by {:.3g} GB/s{}\n", i + 1, level.bytes / 1024,
-               level.bandwidth / 1e9, level.is_shared ? ", which all share" : "");
+    fmt::print("level {}      {:.6g} KiB, filled at {:.3g} GB/s{}\n", i + 1, level.bytes / 1024,
+               level.bandwidth / 1e9, level.is_shared ? ", shared by all threads" : "");
   }
 }
 
@@ -79,14 +81,18 @@ void list_onnx() {
 }
 
 constexpr Listing table[] = {
-    {"ops", "The op table: name, number of sources, meaning", list_ops},
-    {"passes", "The pipeline, in order", list_passes},
-    {"settings", "The environment variables, with their defaults", list_settings},
-    {"devices", "The devices that kernels can run on", list_devices},
-    {"machine", "The speeds by which schedules are chosen, measured when first asked for",
+    {"ops", "List all ops: name, number of sources (+: or more), meaning as an equation", list_ops},
+    {"passes", "List the passes of the compiler in order: name, whether SKIP may omit it, meaning",
+     list_passes},
+    {"settings", "List the settings, which are environment variables: name, default, meaning",
+     list_settings},
+    {"devices", "List the devices of this build: name, meaning", list_devices},
+    {"machine", "List the processor's figures that the cost model uses, measured when first needed",
      list_machine},
-    {"onnx", "The operators of ONNX: domain, name, the opsets whose meanings differ", list_onnx},
-    {"rules", "The rewrite rules, with their source lines", list_rules},
+    {"onnx",
+     "List the supported ONNX operators: domain, name, the opset versions that change its meaning",
+     list_onnx},
+    {"rules", "List the rewrite rules with their source lines", list_rules},
 };
 
 }  // namespace

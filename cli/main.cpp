@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include <weft/dev/engine/callers.h>
 #include <weft/version.h>
 
 #include "arguments.h"
@@ -36,6 +37,7 @@ int run(int argc, char** argv) {
 }  // namespace weft::cli
 
 int main(int argc, char** argv) {
+  const weft::NamedScope nobodys("");  // the command's own lines are not its user's
   try {
     return weft::cli::run(argc, argv);
   } catch (const std::exception& error) {

@@ -35,10 +35,13 @@ std::string head_of(const Argument& argument) {
                      is_option ? fmt::format(" \\fI{}\\fR", plain(value)) : "");
 }
 
+std::string with_default(const std::string& meaning, std::string_view fallback) {
+  return fallback.empty() ? meaning : fmt::format("{} (default: {})", meaning, fallback);
+}
+
 std::string entry_of(const Argument& argument) {
-  const std::string fallback =
-      argument.fallback.empty() ? "" : fmt::format(" (default: {})", argument.fallback);
-  return fmt::format(".TP\n{}\n{}\n", head_of(argument), plain(argument.meaning + fallback));
+  return fmt::format(".TP\n{}\n{}\n", head_of(argument),
+                     plain(with_default(argument.meaning, argument.fallback)));
 }
 
 std::string section_of(const Command& command) {
@@ -60,7 +63,7 @@ std::string section_of(const Command& command) {
 
 std::string manual_page(const Command& root, const std::string& version) {
   std::string text = fmt::format(
-      ".TH WEFT 1 \"\" \"weft {0}\"\n.SH NAME\nweft \\- run, look into and tune models and "
+      ".TH WEFT 1 \"\" \"weft {0}\"\n.SH NAME\nweft \\- run, inspect and tune models and "
       "kernels\n.SH SYNOPSIS\n\\fBweft\\fR \\fIsubcommand\\fR [options]\n.SH DESCRIPTION\n{1}\n"
       ".SH SUBCOMMANDS\n",
       version, plain(root.meaning));
@@ -68,8 +71,10 @@ std::string manual_page(const Command& root, const std::string& version) {
     if (command != &root) text += section_of(*command);
   text += fmt::format(".SH \"EXIT STATUS\"\n{}\n.SH ENVIRONMENT\n", plain(root.footer));
   for (const SettingInfo& setting : all_settings())
-    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", setting.name, plain(std::string(setting.meaning)));
-  return text + ".TP\n\\fBNO_COLOR\\fR\nno colours, which only terminals are shown anyway\n";
+    text += fmt::format(".TP\n\\fB{}\\fR\n{}\n", setting.name,
+                        plain(with_default(std::string(setting.meaning), setting.fallback)));
+  return text +
+         ".TP\n\\fBNO_COLOR\\fR\nif set, output has no colours, which it has on terminals only\n";
 }
 
 }  // namespace weft::cli

@@ -47,8 +47,8 @@ std::vector<std::int64_t> sizes_of(const std::string& text, const std::string& a
 
 void add_shapes(CLI::App& command, ModelOptions& options) {
   add_named(command, "--shape", "NAME=SIZES",
-            "NAME=1,3,224,224: the sizes of an input, where the file leaves them open; those that "
-            "nothing says are 1. Again for more inputs",
+            "NAME=1,3,224,224: sizes of an input where the file leaves them open; by default open "
+            "sizes are 1. Repeatable",
             [&options](const std::string& name, const std::string& sizes) {
               options.shapes[name] = sizes_of(sizes, "--shape", ',');
             });
@@ -57,11 +57,10 @@ void add_shapes(CLI::App& command, ModelOptions& options) {
 void add_inputs(CLI::App& command, ModelOptions& options) {
   add_named(
       command, "--input", "NAME=FILE",
-      "NAME=FILE: an input from a .npy, .npz (the array of that name, or the only one), .pb "
-      "(TensorProto), an image (.png, .jpg and others: resized, laid out and normalised as the "
-      "input wants it), or for strings a text, a string in each line. NAME=3 is that number "
-      "everywhere. NAME=random, as all that are not named: from 0 to 1, integers 0, 1, 2 ... "
-      "Again for more inputs",
+      "NAME=FILE: input from a .npy, .npz (the array of that name, or the only one) or .pb file "
+      "(TensorProto), from an image (.png, .jpg and others: resized, laid out and normalised to "
+      "fit the input), or strings from the lines of a text file. NAME=3: this number everywhere. "
+      "NAME=random, the default: numbers from 0 to 1, or integers 0, 1, 2 ... Repeatable",
       [&options](const std::string& name, const std::string& file) {
         options.inputs[name] = file;
       });
@@ -72,20 +71,21 @@ CLI::Option* add_samples(CLI::App& command, ModelOptions& options, const std::st
   return command
       .add_option(flag, options.samples,
                   meaning +
-                      ", or folders of them. One is for all inputs, so that several need .npz "
-                      "with an array each; along its first axis it may have values for several "
-                      "calls")
+                      ". Files as for --input, or folders of them; if the model has several "
+                      "inputs, each file is an .npz with an array for each. The first axis may "
+                      "hold several calls")
       ->type_name("FILE");
 }
 
 void add_device(CLI::App& command, ModelOptions& options) {
-  command.add_option("--device", options.device, "The device to run on; by default DEV");
-  command.add_option("--threads", options.threads, "So many threads; by default one for each core")
+  command.add_option("--device", options.device, "Device to run on; by default that of DEV");
+  command
+      .add_option("--threads", options.threads, "Number of threads; by default one for each core")
       ->check(CLI::PositiveNumber);
 }
 
 void add_model(CLI::App& command, ModelOptions& options) {
-  command.add_option("model", options.file, "An ONNX file")->required()->type_name("FILE");
+  command.add_option("model", options.file, "ONNX file")->required()->type_name("FILE");
   add_shapes(command, options);
   add_precision(command, options.precision);
   add_device(command, options);
@@ -95,14 +95,15 @@ void add_images(CLI::App& command, ImageOptions& options) {
   command
       .add_option(
           "--image-norm", options.norm,
-          "MEAN,...,STD,... for each channel, or one of each: images are (x - mean) / std, x from "
-          "0 to 1, so that 0,0.00392157 gives 0 to 255. By default floats are x and "
-          "integers from 0 to 255")
+          "MEAN,...,STD,... for each channel, or one of each: inputs are (x - mean) / std of "
+          "pixels x from 0 to 1, so that 0,0.00392157 gives 0 to 255. By default floats are x, "
+          "and integers 0 to 255")
       ->delimiter(',')
       ->allow_extra_args(false);
   command
       .add_option("--layout", options.layout,
-                  "Where images have their channels; by default where the sizes suggest it")
+                  "Whether channels are the second (nchw) or the last dimension (nhwc); by "
+                  "default as the sizes suggest")
       ->check(CLI::IsMember({"nchw", "nhwc"}));
 }
 
@@ -110,11 +111,10 @@ namespace {
 
 void add_kernels(CLI::App& app, KernelsOptions& options) {
   CLI::App* command = app.add_subcommand(
-      "kernels",
-      "Show how kernels are scheduled: of a model by their times, of IR text with source");
+      "kernels", "List a model's kernels by time, or show how kernels of IR text are scheduled");
   command
       ->add_option("file", options.model.file,
-                   "An ONNX file, whose name ends in .onnx, or IR text; - is standard input")
+                   "ONNX file, whose name ends in .onnx, or IR text; - is standard input")
       ->type_name("FILE")
       ->default_str("-");
   add_shapes(*command, options.model);
@@ -123,15 +123,14 @@ void add_kernels(CLI::App& app, KernelsOptions& options) {
   add_device(*command, options.model);
   command->add_option(
       "--opts", options.schedule,
-      "The actions to schedule kernels of IR text by, such as 'tile r0 4; upcast r0.1', or none; "
-      "by "
-      "default what the kernel asks for, else what the cost model expects to be fastest");
-  command->add_option("--runs", options.runs, "Time each kernel of a model so often")
+      "Schedule for kernels of IR text, such as 'tile r0 4; upcast r0.1', or none; by default the "
+      "kernel's own, else the one that the cost model ranks best");
+  command->add_option("--runs", options.runs, "Timed runs of each kernel of a model")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--source", options.source, "Print the source of a model's kernels too");
   command->add_flag("--json", options.json,
-                    "Print one object instead; of a model call_ms, kernels_ms, roof_gflops, "
+                    "Print a JSON object: for a model call_ms, kernels_ms, roof_gflops, "
                     "roof_gbps, kernels");
   command->callback([&options] {
     if (options.model.file.empty()) options.model.file = "-";
@@ -140,51 +139,53 @@ void add_kernels(CLI::App& app, KernelsOptions& options) {
 }
 
 void add_run(CLI::App& app, RunOptions& options) {
-  CLI::App* command =
-      app.add_subcommand("run", "Run an ONNX model, time it and print what it gives");
+  CLI::App* command = app.add_subcommand("run", "Run an ONNX model, time it and print its outputs");
   add_model(*command, options.model);
   add_inputs(*command, options.model);
   add_precision_choice(*command, options.model);
   add_images(*command, options.images);
   command
       ->add_option("--out", options.out,
-                   "A folder, which is made: outputs are written there as NAME.npy, strings as "
-                   "NAME.txt")
+                   "Folder to which outputs are written, as NAME.npy or for strings NAME.txt; it "
+                   "is created")
       ->type_name("FOLDER");
   command
       ->add_option("--runs", options.runs,
-                   "So many runs are timed, after the first and one that captures the kernels")
+                   "Number of timed runs, after the first and one that captures the kernels")
       ->check(CLI::NonNegativeNumber)
       ->capture_default_str();
   command
       ->add_option("--top-k", options.top_k,
-                   "Print so many of the highest elements of the first output, along its last axis")
+                   "Print this many of the highest elements of the first output, along its last "
+                   "axis")
       ->check(CLI::PositiveNumber);
-  command->add_option("--labels", options.labels, "A text for --top-k, a line for each class")
+  command
+      ->add_option("--labels", options.labels, "Text file for --top-k with a line for each class")
       ->type_name("FILE");
   command->add_flag("--profile", options.profile,
-                    "Run once more and print the time of every kernel, on stderr");
+                    "Run once more and print the time and the nodes of every kernel, on stderr");
   command->add_flag("--json", options.json,
-                    "Print one object instead: load_ms, first_ms, min_ms, median_ms, p90_ms, runs, "
+                    "Print a JSON object: load_ms, first_ms, min_ms, median_ms, p90_ms, runs, "
                     "kernels, peak_bytes, outputs");
   command->footer(
       "weft run mnist.onnx --input Input3=digit.png --top-k 1\n"
-      "weft run resnet.onnx --shape data=1,3,224,224 --input data=cat.jpg "
-      "--image-norm 0.485,0.456,0.406,0.229,0.224,0.225 --top-k 5 --labels classes.txt");
+      "weft run resnet.onnx --shape data=1,3,224,224 --input data=cat.jpg --image-norm "
+      "0.485,0.456,0.406,0.229,0.224,0.225 --top-k 5 --labels classes.txt");
   command->callback([&options] { run_run(options); });
 }
 
 void add_inspect(CLI::App& app, InspectOptions& options) {
   CLI::App* command =
-      app.add_subcommand("inspect", "Print what an ONNX model is made of and what a call takes");
+      app.add_subcommand("inspect",
+                         "Print the inputs, outputs, operators and parameters of an ONNX model, "
+                         "and what a call costs");
   add_model(*command, options.model);
-  command->add_flag(
-      "--layouts", options.layouts,
-      "What lies in another order than the file has it: memory between kernels, and constants");
+  command->add_flag("--layouts", options.layouts,
+                    "Print the buffers and constants whose layout differs from that in the file");
   command->add_flag("--json", options.json,
-                    "Print one object instead: inputs, outputs, operators, parameters, "
-                    "sizes_taken_as_1, call, missing; a call has kernels, what it takes, turned "
-                    "memory, and with --layouts kept constants");
+                    "Print a JSON object: inputs, outputs, operators, parameters, "
+                    "sizes_taken_as_1, call, missing; call has kernels, its cost, turned (buffers "
+                    "in another layout) and with --layouts kept (prepacked constants)");
   command->callback([&options] { run_inspect(options); });
 }
 
@@ -203,29 +204,29 @@ double seconds_of(const std::string& text) {
 void add_tune(CLI::App& app, Options& all) {
   TuneModelOptions& options = all.tune;
   CLI::App* command = app.add_subcommand(
-      "tune", "Search faster schedules for the kernels of a model, which are kept for later runs");
+      "tune", "Search faster schedules for the kernels of a model and store them for later runs");
   add_model(*command, options.model);
   add_inputs(*command, options.model);
   command
       ->add_option_function<std::string>(
           "--budget", [&options](const std::string& text) { options.seconds = seconds_of(text); },
-          "The time for all searches, such as 90s, 10m or 1h: kernels get of it by what they take")
+          "Time for all searches, such as 90s, 10m or 1h; kernels share it in proportion to their "
+          "run time")
       ->type_name("TIME")
       ->default_str("60s");
   command
       ->add_option("--beam", options.width,
-                   "Begin with so many schedules that the model of the machine finds best")
+                   "Number of schedules to begin with, those that the cost model ranks best")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
-  command->add_option("--runs", options.runs, "So many calls are timed before and after")
+  command->add_option("--runs", options.runs, "Number of calls that are timed before and after")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   command->add_flag("--json", options.json,
-                    "Print one object instead: before_ms, after_ms, seconds, searched, timed, "
+                    "Print a JSON object: before_ms, after_ms, seconds, searched, timed, "
                     "interrupted, kernels");
   command->footer(
-      "Ctrl-C ends the searches: what they have found is kept and printed, and the exit code is "
-      "130.");
+      "Ctrl-C ends the search: what it has found is stored and printed, and the exit code is 130.");
   command->callback([&all] {
     if (!run_tune(all.tune)) all.status = 130;
   });
@@ -263,20 +264,20 @@ std::pair<std::int64_t, std::int64_t> range_of(const std::string& text) {
 // What calls of the library are.
 void add_calls(CLI::App& command, CompileOptions& options) {
   add_named(command, "--shape", "NAME=SIZES",
-            "NAME=1,3,224,224: the sizes of an input, where the file leaves them open. A word in "
-            "place of a number is a size that --size says. Again for more inputs",
+            "NAME=1,3,224,224: sizes of an input where the file leaves them open. A word in place "
+            "of a number is a size that --size defines. Repeatable",
             [&options](const std::string& name, const std::string& sizes) {
               options.shapes[name] = words_of(sizes);
             });
   add_named(command, "--size", "NAME=LEAST..MOST",
-            "A size that the file, or --shape, has by that name: a number, or with LEAST..MOST "
-            "one that every call says. Again for more",
+            "Size that the file or --shape calls NAME: a number, or LEAST..MOST for one that "
+            "every call passes. Repeatable",
             [&options](const std::string& name, const std::string& range) {
               options.sizes[name] = range_of(range);
             });
   add_named(command, "--state", "INPUT=OUTPUT",
-            "An input that is what the call before gave as that output, and zeros at first: memory "
-            "that lasts. Again for more",
+            "Input that is this output of the previous call, and zeros at first: state that lasts "
+            "between calls. Repeatable",
             [&options](const std::string& input, const std::string& output) {
               options.state[input] = output;
             });
@@ -286,28 +287,27 @@ void add_calls(CLI::App& command, CompileOptions& options) {
           [&options](const std::vector<std::string>& given) {
             for (const std::string& each : given) options.entries.push_back(entry_of(each));
           },
-          "NAME:INPUT=SIZES;INPUT=SIZES: an entry point NAME_run with inputs of other sizes than "
-          "--shape says. Several share weights and state. Again for more")
+          "NAME:INPUT=SIZES;INPUT=SIZES: an entry point NAME_run with other input sizes than "
+          "--shape says. Entry points share weights and state. Repeatable")
       ->type_name("NAME:SHAPES")
       ->allow_extra_args(false);
 }
 
 void add_compile(CLI::App& app, CompileOptions& options) {
   CLI::App* command = app.add_subcommand(
-      "compile", "Write an ONNX model as a library in C that needs nothing of weft");
-  command->add_option("model", options.model.file, "An ONNX file")->required()->type_name("FILE");
+      "compile", "Write an ONNX model as a C library that does not depend on weft");
+  command->add_option("model", options.model.file, "ONNX file")->required()->type_name("FILE");
   command
       ->add_option("-o,--out", options.folder,
-                   "A folder, which is made: NAME.h, NAME.weights and the code go there")
+                   "Folder for NAME.h, NAME.weights and the code; it is created")
       ->required()
       ->type_name("FOLDER");
   command
       ->add_option(
           "--target", options.library.target,
-          "What runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64 or a model of that, "
-          "such as "
-          "cpu=aarch64,cortex-a78ae, cpu=riscv64, cpu=riscv64,v with vectors, or c: source for any "
-          "compiler of C99")
+          "Processor that runs it: cpu=native, cpu=x86-64-v2, -v3 or -v4, cpu=aarch64 or a model "
+          "of it such as cpu=aarch64,cortex-a78ae, cpu=riscv64, cpu=riscv64,v with vectors; or c, "
+          "source for any C99 compiler")
       ->type_name("TARGET")
       ->capture_default_str();
   static const std::map<std::string, ExportKind> kinds{{"object", ExportKind::Object},
@@ -315,7 +315,7 @@ void add_compile(CLI::App& app, CompileOptions& options) {
                                                        {"shared", ExportKind::Shared}};
   command
       ->add_option("--kind", options.library.kinds,
-                   "What the code comes in, one or several: object (NAME.o, or NAME.c), static "
+                   "Form of the code, one or several: object (NAME.o, or NAME.c), static "
                    "(NAME.a), shared (NAME.so, linked by the C compiler CC)")
       ->delimiter(',')
       ->transform(CLI::CheckedTransformer(kinds).description(""))
@@ -323,7 +323,8 @@ void add_compile(CLI::App& app, CompileOptions& options) {
       ->default_str("object");
   command
       ->add_option("--name", options.library.name,
-                   "Of the files and of what they define: NAME_run, NAME_verify, NAME_description")
+                   "NAME of the files and of their functions: NAME_run, NAME_verify, "
+                   "NAME_description")
       ->capture_default_str();
   add_calls(*command, options);
   add_precision(*command, options.model.precision);
@@ -331,16 +332,16 @@ void add_compile(CLI::App& app, CompileOptions& options) {
       ->add_option_function<std::string>(
           "--tune",
           [&options](const std::string& text) { options.tune_seconds = seconds_of(text); },
-          "Search schedules for so long first, such as 60s or 10m (cpu=native, sizes that are "
-          "fixed)")
+          "Search schedules for this time first, such as 60s or 10m; only for cpu=native and "
+          "fixed sizes")
       ->type_name("TIME");
   command
       ->add_option("--threads", options.model.threads,
-                   "So many threads may share in a call, of those that the program has; by default "
-                   "one for each core, here or as the target has them")
+                   "Largest number of threads that share a call; by default one for each core of "
+                   "this machine, or as many as the target has")
       ->check(CLI::PositiveNumber);
   command->add_flag("--json", options.json,
-                    "Print one object instead: calls, weights_bytes, workspace_bytes, state_bytes, "
+                    "Print a JSON object: calls, weights_bytes, workspace_bytes, state_bytes, "
                     "files");
   command->footer("weft compile resnet.onnx -o exported --shape data=1,3,224,224 --name resnet");
   command->callback([&options] { run_compile(options); });

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <weft/data.h>
+#include <weft/dev/engine/callers.h>
 #include <weft/dev/onnx/load_value.h>
 #include <weft/error.h>
 #include <weft/io.h>
@@ -181,6 +182,7 @@ onnx::NamedValues model_inputs(const Model& model, const std::map<std::string, s
   onnx::NamedValues values;
   for (const Port& port : model.inputs()) {
     const auto file = files.find(port.name);
+    const NamedScope scope(port.name, "input");
     try {
       values[port.name] =
           realized(value_of(port, file == files.end() ? "random" : file->second, images));
@@ -192,6 +194,7 @@ onnx::NamedValues model_inputs(const Model& model, const std::map<std::string, s
 }
 
 RecordedCall recorded(const Model& model, const onnx::NamedValues& inputs) {
+  const NotingCallers noting;
   model(inputs);
   return RecordedCall([&] { return std::any(model(inputs)); });
 }

@@ -91,17 +91,18 @@ void print_text(const Table& table, bool with_source) {
   if (table.roof.flops > 0)
     fmt::print("roof: {:.4g} GFLOP/s in f32, {:.4g} GB/s of memory\n", table.roof.flops / 1e9,
                table.roof.bandwidth / 1e9);
-  fmt::print("{:>10} {:>9} {:>7} {:>5} {:>10} {:>10} {:>9} {:>8} {:>6}  name: schedule\n", "ms",
-             "model", "share", "runs", "Mflop", "MB", "GFLOP/s", "GB/s", "roof");
+  fmt::print("{:>10} {:>9} {:>7} {:>5} {:>10} {:>10} {:>9} {:>8} {:>6}  name, nodes: schedule\n",
+             "ms", "model", "share", "runs", "Mflop", "MB", "GFLOP/s", "GB/s", "roof");
   for (const Row& row : table.rows) {
     const CallKernel& kernel = row.kernel;
     const Work& work = kernel.work;
-    fmt::print("{:10.4f} {:>9} {:5.1f} % {:5} {:10.4g} {:10.4g} {:9.2f} {:8.2f} {:>6}  {}: {}{}\n",
-               kernel.ms, model_text(row.text), 100 * kernel.ms / table.kernels_ms,
-               kernel.calls.size(), work.flops / 1e6, work.bytes / 1e6,
-               per_second(work.flops, kernel.ms), per_second(work.bytes, kernel.ms),
-               roof_text(row, table.roof), colored(kernel.name, Color::Green),
-               row.text.schedule.empty() ? "-" : row.text.schedule, row.is_found ? " (found)" : "");
+    fmt::print(
+        "{:10.4f} {:>9} {:5.1f} % {:5} {:10.4g} {:10.4g} {:9.2f} {:8.2f} {:>6}  {}{}: {}{}\n",
+        kernel.ms, model_text(row.text), 100 * kernel.ms / table.kernels_ms, kernel.calls.size(),
+        work.flops / 1e6, work.bytes / 1e6, per_second(work.flops, kernel.ms),
+        per_second(work.bytes, kernel.ms), roof_text(row, table.roof),
+        colored(kernel.name, Color::Green), kernel.nodes_text(),
+        row.text.schedule.empty() ? "-" : row.text.schedule, row.is_found ? " (found)" : "");
     if (with_source) fmt::print("\n{}\n", row.text.source);
   }
 }
@@ -112,6 +113,7 @@ std::string json_of(const Row& row, const Table& table, bool with_source) {
   const double least = table.roof.ms(work);
   std::vector<std::pair<std::string_view, std::string>> members{
       {"name", json_text(kernel.name)},
+      {"nodes", kernel.nodes_json()},
       {"device", json_text(kernel.device)},
       {"runs", fmt::to_string(kernel.calls.size())},
       {"schedule", json_text(row.text.schedule)},

@@ -27,11 +27,13 @@ CLI::Option* add_max_error(CLI::App& command, PrecisionOptions& options) {
   CLI::Option* bound =
       command
           .add_option("--max-error", options.max_error,
-                      "Choose a precision for each layer so that no output of these inputs is "
-                      "further from f32 than this share of its largest value, from the types of "
-                      "--precision or bf16")
+                      "Choose a precision for each layer, from the types of --precision or bf16, "
+                      "so that no output for these inputs differs from f32 by more than this "
+                      "share of its largest value")
           ->check(CLI::PositiveNumber);
-  command.add_option("--save-precision", options.save, "A file for what --max-error chooses")
+  command
+      .add_option("--save-precision", options.save,
+                  "File to which the choice of --max-error is written")
       ->type_name("FILE")
       ->needs(bound);
   return bound;
@@ -46,43 +48,44 @@ void add_precision(CLI::App& command, PrecisionOptions& options) {
           [&options](const std::vector<std::string>& given) {
             for (const std::string& each : given) add_stated(options, each);
           },
-          "f32, bf16, f16 or int8: what layers multiply that sum products, and hold their weights "
-          "in; sums are f32, of int8 exact. LAYER=TYPE: the one of that name, as weft compare "
-          "lists them. Again for more layers")
+          "f32, bf16, f16 or int8: type in which matrix products and convolutions multiply and "
+          "store weights; sums are f32, or exact for int8. LAYER=TYPE sets that of one layer, as "
+          "weft compare names it. Repeatable")
       ->type_name("TYPE")
       ->allow_extra_args(false);
   command
       .add_option("--precision-file", options.file,
-                  "A list of layers and precisions, as --save-precision writes it")
+                  "File of layers and precisions, as --save-precision writes it")
       ->type_name("FILE");
 }
 
 void add_precision_choice(CLI::App& command, ModelOptions& options) {
   CLI::Option* bound = add_max_error(command, options.precision);
   add_samples(command, options, "--samples",
-              "Choose precisions by calls with these in place of --input: files as of --input")
+              "Choose precisions by calls with these samples in place of --input")
       ->needs(bound);
 }
 
 void add_compare(CLI::App& app, CompareOptions& options) {
   CLI::App* command = app.add_subcommand(
-      "compare", "Run an ONNX model in cheaper numbers and in f32, and compare layer by layer");
+      "compare", "Run an ONNX model in reduced precision and in f32, and compare layer by layer");
   add_model(*command, options.model);
   add_inputs(*command, options.model);
   add_samples(*command, options.model, "--samples",
-              "Compare calls with these in place of --input, by the largest error of all: files as "
-              "of --input")
+              "Compare calls with these samples in place of --input, by the largest error of all")
       ->excludes(command->get_option("--input"));
   add_max_error(*command, options.model.precision);
   add_images(*command, options.images);
-  command->add_flag("--sort", options.sort, "Layers that add most of the error come first");
+  command->add_flag("--sort", options.sort,
+                    "Print the layers with the largest error of their own first");
   command->add_flag(
       "--json", options.json,
-      "Print one object instead: layers, outputs, max_error, calls; a layer has name, op, "
-      "precision, products, alone and together, each with max and rms");
+      "Print a JSON object: layers, outputs, max_error, calls; a layer has name, op, precision, "
+      "products, and alone and together, each with max and rms");
   command->footer(
-      "Layers are in bf16 where nothing says another precision. They are compared with f32 by all "
-      "products (WINOGRAD=0), so that --precision f32 shows what fewer of them change.\n"
+      "Layers are in bf16 unless another precision is given. The f32 reference uses neither "
+      "Winograd convolutions nor int8 limbs (WINOGRAD=0, DIGITS=0), so that --precision f32 shows "
+      "their error.\n"
       "weft compare mnist.onnx --precision int8 --samples digits --sort\n"
       "weft compare mnist.onnx --max-error 0.001 --save-precision mnist.json");
   command->callback([&options] { run_compare(options); });

@@ -7,6 +7,8 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/settings.h>
 
+#include "json.h"
+
 namespace weft::cli {
 namespace {
 
@@ -36,10 +38,14 @@ std::vector<CallKernel> kernels_of(const CallList& list) {
                          .name = is_copy ? "copy" : planned.kernel->arg<KernelArg>().name.get(),
                          .device = planned.device,
                          .kernel = planned.kernel,
-                         .calls = {}});
+                         .calls = {},
+                         .nodes = {}});
     }
     CallKernel& kernel = kernels[place->second];
     kernel.calls.push_back(call);
+    if (!planned.caller.empty() &&
+        std::ranges::find(kernel.nodes, planned.caller) == kernel.nodes.end())
+      kernel.nodes.push_back(planned.caller);
     kernel.work.flops += planned.work.flops;
     kernel.work.bytes += planned.work.bytes;
   }
@@ -47,6 +53,21 @@ std::vector<CallKernel> kernels_of(const CallList& list) {
 }
 
 }  // namespace
+
+std::string CallKernel::nodes_text() const {
+  constexpr std::size_t most = 3;
+  const std::size_t shown = nodes.size() <= most ? nodes.size() : most - 1;
+  std::string text;
+  for (std::size_t i = 0; i < shown; ++i) text += ", " + nodes[i];
+  if (shown < nodes.size()) text += fmt::format(" and {} more", nodes.size() - shown);
+  return text;
+}
+
+std::string CallKernel::nodes_json() const {
+  std::vector<std::string> texts;
+  for (const std::string& node : nodes) texts.push_back(json_text(node));
+  return json_list(texts);
+}
 
 RecordedCall::RecordedCall(const std::function<std::any()>& function)
     : results_(recorded(list_, function)), kernels_(kernels_of(list_)) {

@@ -20,9 +20,14 @@ struct CallKernel {
   std::string name, device;
   UOp kernel;                      // null for copies; it lives as long as the call
   std::vector<std::size_t> calls;  // which of the call list
+  std::vector<std::string> nodes;  // of the model, that they compute, where these were noted
   Work work = {};                  // of all of them
   double ms = 0;                   // the median of the times of all of them
   std::vector<double> samples = {};
+
+  // Its nodes behind a comma, for people: not all of many.
+  std::string nodes_text() const;
+  std::string nodes_json() const;
 };
 
 class RecordedCall {

@@ -147,11 +147,11 @@ Outcome tuned(const TuneModelOptions& options) {
 }
 
 void print_text(const Outcome& outcome) {
-  fmt::print("{:>10} {:>10} {:>6}  name: schedule\n", "before ms", "after ms", "gain");
+  fmt::print("{:>10} {:>10} {:>6}  name, nodes: schedule\n", "before ms", "after ms", "gain");
   for (const Row& row : outcome.rows)
-    fmt::print("{:10.4f} {:10.4f} {:>6}  {}: {}\n", row.kernel.ms, row.after_ms,
+    fmt::print("{:10.4f} {:10.4f} {:>6}  {}{}: {}\n", row.kernel.ms, row.after_ms,
                row.is_searched ? fmt::format("{:.2f}", row.kernel.ms / row.after_ms) : "-",
-               colored(row.kernel.name, Color::Green),
+               colored(row.kernel.name, Color::Green), row.kernel.nodes_text(),
                row.schedule.empty() ? "as the model of the machine has it" : row.schedule);
   fmt::print("a call took {:.4g} ms and takes {:.4g} ms: {:.2f} times as fast\n", outcome.before_ms,
              outcome.after_ms, outcome.before_ms / outcome.after_ms);
@@ -164,6 +164,7 @@ void print_json(const Outcome& outcome) {
   std::vector<std::string> rows;
   for (const Row& row : outcome.rows)
     rows.push_back(json_object({{"name", json_text(row.kernel.name)},
+                                {"nodes", row.kernel.nodes_json()},
                                 {"device", json_text(row.kernel.device)},
                                 {"runs", fmt::to_string(row.kernel.calls.size())},
                                 {"searched", row.is_searched ? "true" : "false"},

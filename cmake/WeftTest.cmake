@@ -1,36 +1,53 @@
-# Functions that declare tests. Every test runs with the verifier on (SPEC=1), and with schedules that
-# do not follow from what is measured on the machine (CALIBRATE=0).
+# Functions that declare tests. Every test runs with the verifier on (SPEC=1), with schedules that do not
+# follow from what is measured on the machine (CALIBRATE=0), and with a cache that all tests share and users
+# do not: a kernel that several tests compute is compiled once. What all tests compile fits into its limit.
 
 include(GoogleTest)
 
+set(WEFT_TEST_CACHE ${PROJECT_BINARY_DIR}/test_cache CACHE PATH "The cache of all tests")
+set(weft_test_limit 2GB)
+set(weft_test_changes CALIBRATE=set:0 CACHE_DIR=set:${WEFT_TEST_CACHE} CACHE_LIMIT=set:${weft_test_limit})
+
+# Test programs that are run by hand have that cache too, where CACHE_DIR names no other.
+add_library(weft_test_cache OBJECT ${PROJECT_SOURCE_DIR}/tests/support/test_cache.cpp)
+target_compile_definitions(weft_test_cache PRIVATE
+  WEFT_TEST_CACHE="${WEFT_TEST_CACHE}" WEFT_TEST_LIMIT="${weft_test_limit}")
+
 add_custom_target(fuzz COMMENT "All fuzzers")
 
-weft_headers(weft_test_headers
+weft_precompile(weft_test_headers
   HEADERS <fmt/format.h> <gtest/gtest.h> <weft/weft.h> <weft/dev/ir/graph.h>
   LIBRARIES fmt::fmt GTest::gtest
   OPTIONS -O0)
 
-# weft_gtest(NAME [OPTIMISED] SOURCES file... [ALONE file...])
+# weft_gtest(NAME [OPTIMISED] SOURCES file... [APART group...])
 #
 # A GoogleTest program; each of its cases becomes one ctest labelled NAME. OPTIMISED: in any build, since it computes for
-# long what it compares with, or looks at its own code. ALONE: see weft_together.
+# long what it compares with, or looks at its own code. APART: see weft_unity.
 function(weft_gtest name)
-  cmake_parse_arguments(PARSE_ARGV 1 test "OPTIMISED" "" "SOURCES;ALONE")
+  cmake_parse_arguments(PARSE_ARGV 1 test "OPTIMISED" "" "SOURCES;APART")
   add_executable(${name} ${test_SOURCES})
-  target_link_libraries(${name} PRIVATE weft fmt::fmt GTest::gtest_main)
+  target_link_libraries(${name} PRIVATE weft weft_test_cache fmt::fmt GTest::gtest_main)
   if(NOT test_OPTIMISED)
-    weft_use_headers(${name} weft_test_headers)
-    weft_together(${name} SOURCES ${test_SOURCES} ALONE ${test_ALONE})
+    weft_use_precompiled(${name} weft_test_headers)
+    weft_unity(${name} SOURCES ${test_SOURCES} APART ${test_APART})
   endif()
-  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST
-    PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION CALIBRATE=set:0)
+  gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST PROPERTIES LABELS ${name} ENVIRONMENT SPEC=1)
+  # It takes no property that is a list.
+  set(changes ${CMAKE_CURRENT_BINARY_DIR}/${name}_environment.cmake)
+  file(CONFIGURE OUTPUT ${changes} @ONLY CONTENT [[
+if(@name@_TESTS)
+  set_tests_properties(${@name@_TESTS} PROPERTIES ENVIRONMENT_MODIFICATION "@weft_test_changes@")
+endif()
+]])
+  set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${changes})
 endfunction()
 
 # weft_computes(file...)
 #
 # Sources of tests that take long to compute what they compare with: optimised in any build.
 function(weft_computes)
-  if(WEFT_QUICK)
+  if(WEFT_UNITY)
     set_source_files_properties(${ARGN} PROPERTIES
       COMPILE_OPTIONS -O1 SKIP_PRECOMPILE_HEADERS ON)
   endif()
@@ -42,7 +59,7 @@ endfunction()
 function(weft_script_test name)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES
-    ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION CALIBRATE=set:0)
+    ENVIRONMENT SPEC=1 ENVIRONMENT_MODIFICATION "${weft_test_changes}")
 endfunction()
 
 # weft_fuzz_target(NAME)

@@ -1,14 +1,14 @@
 #!/bin/sh
-# The newcomer's check: in a bare Debian 12 that has only make and the tracked source, `make test`
-# and `make run` work. Needs root; keeps the bare system in build/chroot for the next time.
-# Usage: [CMAKE_FLAGS=-DWEFT_QUICK=ON] check_chroot.sh
+# The newcomer's check: in a bare Debian 12 that has only make and the tracked source, README's two commands work, and what was
+# built can be installed. Prints how long each took. Needs root; keeps the bare system in build/chroot for the next time, and the
+# tests' results in build/default/tests.xml.
 set -eu
 cd "$(dirname "$0")/.."
 bare=build/chroot/bookworm.tar
 root=$(mktemp -d)
 
 clean_up() {
-  umount "$root/proc" 2>/dev/null || true
+  umount "$root/proc" "$root/shared" 2>/dev/null || true
   rm -rf --one-file-system "$root"
 }
 trap clean_up EXIT
@@ -27,12 +27,24 @@ cp -r /etc/apt "$root/etc/"
 cp -r /usr/share/keyrings "$root/usr/share/"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
 
-mkdir "$root/weft"
+mkdir "$root/weft" "$root/shared"
 git ls-files -z | tar -c --null -T - | tar -C "$root/weft" -x
 mount -t proc proc "$root/proc"
+[ ! -d ../shared ] || mount --bind ../shared "$root/shared"
 
-for target in test run; do
-  echo "== make $target, in the bare system"
-  chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root \
-    CMAKE_FLAGS="${CMAKE_FLAGS:-}" make -C /weft "$target"
-done
+# inside NAME COMMAND...
+inside() {
+  name=$1
+  shift
+  echo "== $name, in the bare system"
+  start=$(date +%s)
+  chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"
+  echo "== $name took $(($(date +%s) - start)) s"
+}
+inside "make deps-build" make -C /weft deps-build
+inside "make run" make -C /weft run
+inside "make test" make -C /weft test
+mkdir -p build/default
+cp "$root/weft/build/default/tests.xml" build/default/
+inside "installing" sh -c \
+  'apt-get install -y -qq --no-install-recommends pkg-config >/dev/null 2>&1 && /weft/scripts/check_install.sh /weft/build/default'

@@ -144,6 +144,7 @@ struct LoadOptions {
   bool trainable = false;                // initialisers of floats require gradients
   Precision precision = Precision::F32;  // of all layers that can have it
   Precisions layer_precisions = {};      // of these, whatever the others have
+  std::string name = {};                 // in errors; empty: its path, or that it is in memory
 };
 
 // A node whose operator sums products: convolutions, products of matrices, attention, recurrent cells.

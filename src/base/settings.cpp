@@ -46,66 +46,78 @@ const SettingInfo& find_setting(std::string_view name) {
 
 const std::vector<SettingInfo>& all_settings() {
   static const std::vector<SettingInfo> table{
-      {"ALGEBRA", "1", "0: no algebraic rewrites, only what lowering needs"},
+      {"ALGEBRA", "1", "0: no algebraic simplification, only the rewrites that lowering needs"},
       {"ALLREDUCE", "",
-       "how devices add up what each has a part of: naive, ring or all2all; default: by size"},
+       "how devices combine the parts of a sharded sum: naive, ring or all2all; default: by its "
+       "size"},
       {"ATTENTION_MEMORY", "256",
-       "MB: where the scores of an attention take more, its gradients compute them again, in "
-       "memory "
-       "that grows with tokens alone"},
+       "MB: the gradient of an attention with a larger score matrix recomputes the scores instead "
+       "of storing them; its memory is then linear in the number of tokens"},
       {"BEAM", "0",
-       "n: measure the n best schedules of each kernel, and others near the fastest; keep the "
-       "best"},
+       "n: time the n schedules of each kernel that the cost model ranks best, then variations of "
+       "the fastest, and keep the best"},
       {"BEAM_BUDGET", "5",
-       "seconds that measuring may take for each kernel; with more, a search that was ended goes "
-       "on"},
+       "seconds that this search may take for each kernel; a larger budget resumes a search that "
+       "ran out of time"},
       {"CACHE_DIR", "",
-       "where plans, compiled kernels, found schedules and measured speeds are kept; none: "
-       "nowhere; "
-       "default: the user's cache"},
+       "folder of the disk cache, for plans, compiled kernels, found schedules and measured "
+       "speeds; none: no disk cache; default: weft in the user's cache folder"},
+      {"CACHE_LIMIT", "",
+       "largest size of the plans, compiled kernels and measured speeds in that folder, such as "
+       "500MB or 2GB; the least recently used are removed; none: no limit; default: what weft "
+       "cache --limit has set, else 1GB"},
       {"CALIBRATE", "1",
-       "0: schedules are chosen for a processor of assumed speeds, not for those measured here"},
+       "0: the cost model assumes typical speeds instead of those measured on this machine"},
       {"CC", "",
-       "the C compiler that links shared libraries of weft compile; default: that of the target on "
-       "PATH"},
-      {"CLANG", "0", "1: compile kernels for the CPU from C by clang, not by LLVM"},
+       "C compiler with which weft compile links shared libraries; default: the target's, on PATH"},
+      {"CLANG", "0", "1: the device CPU compiles kernels from C with clang, not with LLVM"},
       {"DEV", "",
-       "the device of new tensors, also as DEVICE; default: the kind K for which the environment "
-       "says K=1, else CPU",
+       "device of new tensors, also spelled DEVICE; default: the device D for which the "
+       "environment has D=1, else CPU",
        "DEVICE"},
       {"DEBUG", "0",
-       "1: kernels and time of every realize; 2: a line for each kernel, with the line of the "
-       "program that made it; 3: its source, and time and size of every pass; 4: the IR after it"},
+       "1: print kernels and time of every realize; 2: also a line for each kernel, with the "
+       "source line of the program that made it; 3: also its schedule and source, and time and "
+       "size of every pass; 4: also the IR after every pass"},
       {"DIGITS", "1",
-       "0: vectors times matrices of packed codes in f32 alone, never as products of bytes"},
-      {"DUMP", "", "print the IR after this pass only"},
-      {"FASTMATH", "0", "1: rewrite floats as if there were no NaN, infinity and -0; fuse a*b + c"},
+       "0: vectors times quantised matrices are computed in f32 alone, not by int8 products (int8 "
+       "limb decomposition)"},
+      {"DUMP", "", "print the IR after these passes: a,b"},
+      {"FASTMATH", "0",
+       "1: rewrite floats as if NaN, infinity and -0 did not occur; fuse a*b + c into one "
+       "rounding"},
       {"INTERP_BACKWARD", "0",
-       "1: INTERP runs the last item of a work-group first, which finds what needs their order"},
+       "1: INTERP runs the items of a work-group in reverse order, which exposes kernels that "
+       "depend on it"},
       {"IN_PLACE", "1",
-       "0: what a kernel stores never takes the place of what it reads; 2: wherever it can, not "
-       "only where most memory is needed or the kernel is no slower by it"},
-      {"JIT", "1", "0: functions given to jit() run by their graphs in every call"},
+       "buffer reuse: kernels store over a buffer that they read for the last time; 0: never; 1: "
+       "where that lowers peak memory or costs no time; 2: wherever possible"},
+      {"JIT", "1",
+       "0: functions given to jit() build and run their graph in every call instead of replaying "
+       "kernels"},
       {"LAYOUTS", "1",
-       "0: what lies between kernels has the order of dimensions that the graph has"},
-      {"LOOPS", "1", "0: steps that a program repeats run one by one, as the graph has them"},
-      {"NOOPT", "0", "1: no vectors, the plain loops"},
+       "0: no layout assignment, buffers between kernels keep the order of dimensions of the "
+       "graph"},
+      {"LOOPS", "1",
+       "0: no loop re-rolling, steps that a program repeats stay unrolled as in its graph"},
+      {"NOOPT", "0", "1: no kernel optimisation, plain loops without vectors"},
       {"RECOMPUTE", "3",
-       "percent: how much longer a run may take, by the cost model, so that it needs less memory: "
-       "values are computed again rather than kept"},
+       "percent by which a run may take longer, by the cost model, to recompute values rather "
+       "than store them where memory peaks"},
       {"SPEC", "0", "1: verify the IR after every pass"},
-      {"SKIP", "", "leave these passes out: a,b"},
-      {"VALIDATE", "0", "1: prove with Z3 that every index is inside its buffer"},
+      {"SKIP", "", "omit these optional passes (see weft list passes): a,b"},
+      {"VALIDATE", "0",
+       "1: prove with Z3, after every pass, that every index is inside its buffer"},
       {"WEFT_THREADS", "",
-       "how many threads compute; default: as many as cores that this process may run on"},
+       "number of threads; default: one for each core that this process may use"},
       {"WINOGRAD", "4",
-       "outputs of a tile along an axis, at most, of convolutions by fewer products: 4, 2, or 0 "
-       "for none"},
+       "outputs along each axis of the largest tile of Winograd convolutions: 4 or 2; 0: no "
+       "Winograd convolutions"},
       {"WINOGRAD_BAND", "512",
-       "KiB for each thread, about, of what such a convolution has between its steps: it goes "
-       "through its images in bands; 0: all at once"},
+       "KiB for each thread, about, that the buffers inside a Winograd convolution take: larger "
+       "ones are computed in blocks (spatial blocking); 0: no blocks"},
       {"WINOGRAD_ERROR", "64",
-       "rounding error, at most, that is expected of such a convolution, in 2^-24 of the root mean "
+       "largest expected rounding error of a Winograd convolution, in 2^-24 of the root mean "
        "square of its outputs"},
   };
   return table;

@@ -38,10 +38,12 @@ UOp without_loops_of_mma(const Node* closer, const UOp& body) {
   return src.size() > 1 ? with_sources(UOp(closer), src) : body;
 }
 
-const Node* converted(const Node* value) { return value->op() == Op::Cast ? value->src(0) : value; }
+const Node* without_cast(const Node* value) {
+  return value->op() == Op::Cast ? value->src(0) : value;
+}
 
 // m, n and the two loops that k is. Null where the instruction has one row, or one group of the depth.
-struct Trips {
+struct MmaLoops {
   const Node *row, *column, *depth, *group;
 };
 
@@ -58,8 +60,8 @@ class Product {
     if (inner.empty() || inner.size() > 2) refuse("the sum is not over one or two of them");
     loops_ = {outer.size() == 2 ? outer[0] : nullptr, outer.back(),
               inner.size() == 2 ? inner[0] : nullptr, inner.back()};
-    a_ = converted(sum_->src(0)->src(0));
-    b_ = converted(sum_->src(0)->src(1));
+    a_ = without_cast(sum_->src(0)->src(0));
+    b_ = without_cast(sum_->src(0)->src(1));
     if (changes_with(a_, loops_.column)) std::swap(a_, b_);
     shape_ = shape_in(known);
   }
@@ -142,7 +144,7 @@ class Product {
   }
 
   const Node *end_, *store_, *sum_, *a_ = nullptr, *b_ = nullptr;
-  Trips loops_{};
+  MmaLoops loops_{};
   MmaShape shape_;
 };
 

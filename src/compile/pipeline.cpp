@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <string>
 
 #include <fmt/core.h>
 #include <weft/dev/codegen/decompose.h>
@@ -17,88 +18,80 @@
 #include <weft/error.h>
 #include <weft/settings.h>
 
+#include "pass_settings.h"
+
 namespace weft {
 namespace {
 
 constexpr Pass passes[] = {
-    {"ranges", ranges, Level::Any, Pass::Always,
-     "tensors to loops: indices pushed through the graph down to memory"},
-    {"simplify", simplify, Level::Any, Pass::Algebra,
-     "integer algebra: index arithmetic in few ops"},
-    {"one_trip", one_trip, Level::Kernel, Pass::Lowering,
-     "what a loop repeats whose trips need each other: one trip"},
-    {"same_sums", same_sums, Level::Kernel, Pass::Lowering,
-     "reductions that differ in the names of their ranges alone become one"},
+    {"ranges", ranges, Level::Any, Pass::Always, Pass::Optional,
+     "turns tensor ops and views into loops: indices are pushed through them to the buffers"},
+    {"simplify", simplify, Level::Any, Pass::Algebra, Pass::Optional,
+     "simplifies index arithmetic, conditions and other integer expressions"},
+    {"one_trip", one_trip, Level::Kernel, Pass::Lowering, Pass::Required,
+     "strips a sequential loop around the whole kernel, so that one iteration is scheduled"},
+    {"same_sums", same_sums, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "merges reductions that differ only in the names of their loops"},
     // Before schedules: what is a choice between memories may be contiguous in each of them.
-    {"sections", sections, Level::Kernel, Pass::Lowering,
-     "loops cut where conditions on their range change often, or say which memory is read"},
-    {"optimise", optimise, Level::Kernel, Pass::Lowering,
-     "the actions of the schedule: tiles, the order and kinds of loops, what is staged"},
-    {"in_order", in_order, Level::Kernel, Pass::Lowering,
-     "in such a trip, what reads what another part of it writes after that"},
-    {"workers", workers, Level::Kernel, Pass::Lowering,
-     "loops that threads, work-groups or their items share to the numbers of these"},
-    {"stages", stages, Level::Kernel, Pass::Lowering,
-     "what is computed once gets memory of its own and a loop that fills it"},
+    {"sections", sections, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "splits a loop where conditions on its index change often or select which buffer is read"},
+    {"optimise", optimise, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "applies the schedule: tiles, reorders, vectorises and parallelises loops, stages values"},
+    {"in_order", in_order, Level::Kernel, Pass::Lowering, Pass::Required,
+     "orders reads after earlier writes to their buffer in the iteration that one_trip leaves"},
+    {"workers", workers, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "replaces the index of a parallel loop by that of the thread, work-group or work-item"},
+    {"stages", stages, Level::Kernel, Pass::Lowering, Pass::Required,
+     "gives each staged value a buffer inside the kernel and the loops that fill it"},
     // After schedules: the order and kinds of loops say which of them carry.
-    {"scans", scans, Level::Any, Pass::Always,
-     "running sums, products and extremes to accumulators that a loop hands on"},
+    {"scans", scans, Level::Any, Pass::Always, Pass::Optional,
+     "turns prefix sums, products and extremes into accumulators that a loop carries"},
     // Before widths: a flat index may need more bits than those it is made of.
-    {"flatten", flatten, Level::Kernel, Pass::Lowering, "one dimension for all memory, row-major"},
+    {"flatten", flatten, Level::Kernel, Pass::Lowering, Pass::Required,
+     "gives every buffer one dimension: indices become row-major offsets"},
     // Sees by flat indices at which distances rows lie.
-    {"fragments", fragments, Level::Kernel, Pass::Lowering,
-     "MMA ranges to an instruction that multiplies matrices"},
+    {"fragments", fragments, Level::Kernel, Pass::Lowering, Pass::Required,
+     "replaces the MMA loops of a matrix product by a matrix instruction"},
     // Sees by flat indices what is contiguous.
-    {"vectorize", vectorize, Level::Kernel, Pass::Lowering,
-     "loops over what is contiguous, as wide as vector registers"},
+    {"vectorize", vectorize, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "splits loops that the schedule left plain into vectors, where their accesses are contiguous"},
     // After all that asks how the loops of a sum stand: a sum of sums is no nest that it knows.
-    {"factors", factors, Level::Kernel, Pass::Lowering,
-     "factors that inner loops of a sum do not change to the outside of these"},
+    {"factors", factors, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "moves loop-invariant factors out of the inner loops of a sum"},
     // Before copies, which then share what they read.
-    {"in_words", in_words, Level::Kernel, Pass::Lowering,
-     "fields of bytes that become floats in words, as they are read"},
-    {"unroll", unroll, Level::Kernel, Pass::Lowering, "UNROLL and UPCAST ranges to copies"},
+    {"in_words", in_words, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "unpacks bit fields that become floats in 32-bit words, widened as they are loaded"},
+    {"unroll", unroll, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "replaces UNROLL and UPCAST loops by a copy of the body for each iteration"},
     // Before accumulate: reductions whose bodies are vectors get vectors to add to.
-    {"expand", expand, Level::Kernel, Pass::Lowering, "VECTOR ranges to lanes"},
-    {"dots", dots, Level::Kernel, Pass::Lowering,
-     "DOT ranges to an instruction that multiplies neighbours and adds them up in each lane"},
-    {"accumulate", accumulate, Level::Kernel, Pass::Lowering,
-     "reductions to registers and loops, shared where they can be"},
+    {"expand", expand, Level::Kernel, Pass::Lowering, Pass::Required,
+     "replaces VECTOR loops by vectors: each iteration becomes a lane"},
+    {"dots", dots, Level::Kernel, Pass::Lowering, Pass::Required,
+     "replaces DOT loops by an instruction that adds up neighbouring products in each lane"},
+    {"accumulate", accumulate, Level::Kernel, Pass::Lowering, Pass::Required,
+     "turns reductions into loops that update registers; independent ones share a loop"},
     // After accumulate: copies of a reduction have one loop by then.
-    {"turn", turn, Level::Kernel, Pass::Lowering,
-     "lanes at a distance one by one; of copies that are neighbours: rows are read and turned to "
-     "columns"},
-    {"interleave", interleave, Level::Kernel, Pass::Lowering,
-     "what copies write in turns to one store of all of it"},
-    {"masked", masked, Level::Kernel, Pass::Lowering,
-     "masked lanes that fill several registers to an access for each of them"},
-    {"all_trips", all_trips, Level::Kernel, Pass::Lowering, "the loop around one trip"},
+    {"turn", turn, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "replaces strided vector loads by scalar loads, or by row loads and a transpose"},
+    {"interleave", interleave, Level::Kernel, Pass::Lowering, Pass::Optional,
+     "merges interleaved stores, to every second or fourth element, into one contiguous store"},
+    {"masked", masked, Level::Kernel, Pass::Lowering, Pass::Required,
+     "splits masked vector accesses that are wider than a register"},
+    {"all_trips", all_trips, Level::Kernel, Pass::Lowering, Pass::Required,
+     "restores the loop that one_trip has stripped"},
     // After the algebra, which is about integers without width.
-    {"width", width, Level::Any, Pass::Always, "i32, u32 or i64 for every index, by its bounds"},
+    {"width", width, Level::Any, Pass::Always, Pass::Required,
+     "chooses i32, u32 or i64 for every index, by its bounds"},
     // Before decompose, whose steps count on each rounding.
-    {"contract", contract, Level::Program, Pass::Lowering,
-     "a*b + c in one instruction where FASTMATH=1 allows it"},
+    {"contract", contract, Level::Program, Pass::Lowering, Pass::Optional,
+     "fuses a*b + c into one instruction if FASTMATH=1 allows it"},
     // After widths: dividing by multiplication is about integers that have one.
-    {"decompose", decompose, Level::Program, Pass::Lowering,
-     "ops and dtypes that machines lack, in terms of what they have"},
+    {"decompose", decompose, Level::Program, Pass::Lowering, Pass::Required,
+     "replaces ops and dtypes that the target lacks by sequences of those that it has"},
     // Last: needs the widths, and the algebra would undo it.
-    {"guard", guard, Level::Program, Pass::Lowering,
-     "no division by 0 and no shift by the width, wherever bounds do not exclude them"},
+    {"guard", guard, Level::Program, Pass::Lowering, Pass::Required,
+     "guards integer division by 0 or -1 and too large shifts, unless bounds exclude them"},
 };
-
-// Whether SKIP, a list with commas, names the pass. A name that no pass has would skip nothing.
-bool is_skipped(const Pass& pass) {
-  const std::string list = setting("SKIP");
-  bool skipped = false;
-  for (std::string_view rest = list; !rest.empty();) {
-    const std::string_view name = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(name.size() + 1, rest.size()));
-    if (find_pass(name) == nullptr)
-      user_error(fmt::format("SKIP={}: there is no pass '{}'", list, name));
-    skipped = skipped || name == pass.name;
-  }
-  return skipped;
-}
 
 bool is_wanted(const Pass& pass, const Target& target) {
   switch (pass.when) {
@@ -119,7 +112,7 @@ void report_cost(std::string_view pass, Clock::duration time, NodeList before, N
 }
 
 void dump(std::string_view pass, NodeList before, NodeList after) {
-  const bool is_asked_for = setting("DUMP") == pass;
+  const bool is_asked_for = is_dumped(pass);
   if (setting_int("DEBUG") < 4 && !is_asked_for) return;
   const bool same = !is_asked_for && std::ranges::equal(before, after);
   const std::string text = same ? "// " + std::string(pass) + " (unchanged)\n"
@@ -172,8 +165,9 @@ const Pass* find_pass(std::string_view name) {
 
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options) {
+  check_pass_settings(*options.extra);
   std::vector<UOp> result = run_extra(ExtraRules::Before, pass.name, Level::Any, roots, options);
-  if (!is_skipped(pass))
+  if (!is_skipped(pass.name))
     result = gated(pass.name, pass.after, result, options,
                    [&](const RewriteOptions& how) { return pass.run(result, how); });
   return run_extra(ExtraRules::After, pass.name, pass.after, result, options);
@@ -191,6 +185,7 @@ std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
 }
 
 std::vector<UOp> rewrite_tensors(const std::vector<UOp>& roots, const PassOptions& options) {
+  check_pass_settings(*options.extra);
   return run_extra(ExtraRules::Before, "", Level::Any, roots, options);
 }
 

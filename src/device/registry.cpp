@@ -148,7 +148,8 @@ std::vector<DeviceKind> device_kinds() {
   Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
   std::vector<DeviceKind> kinds;
-  for (const auto& [name, entry] : all.kinds) kinds.push_back({name, entry.meaning});
+  for (const auto& [name, entry] : all.kinds)
+    kinds.push_back({name, entry.meaning, entry.has_numbers});
   return kinds;
 }
 

@@ -49,7 +49,8 @@ void CallList::note(Place place, bool reads, bool writes) {
 
 void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
                    const std::vector<std::shared_ptr<Buffer>>& memory,
-                   const std::vector<UOp>& variables, const std::vector<std::int64_t>& values) {
+                   const std::vector<UOp>& variables, const std::vector<std::int64_t>& values,
+                   const std::vector<std::string>& callers) {
   const Plan& plan = runnable->plan;
   std::vector<std::shared_ptr<Buffer>> all = memory;
   for (std::size_t i = 0; i < plan.steps.size(); ++i)
@@ -63,6 +64,7 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
     Call call{runnable, i, loaded.kernel, {}, {}, {}, step.offset, step.is_once};
     call.keeps_constants =
         step.is_once || (loaded.kernel != nullptr && !loaded.kernel->kept.empty());
+    if (!callers.empty()) call.caller = callers[i];
     for (std::uint32_t slot : step.slots)
       call.places.push_back(place_for(all[slot], !plan.slots[slot].input));
     for (std::size_t argument = 0; argument < call.places.size(); ++argument) {
@@ -182,7 +184,7 @@ std::vector<double> CallList::run_timed() {
 
 CallList::Planned CallList::planned(std::size_t call) const {
   const Step& step = calls_[call].runnable->plan.steps[calls_[call].step];
-  return {step.kernel, step.device.get(), step.work};
+  return {step.kernel, step.device.get(), step.work, calls_[call].caller};
 }
 
 std::vector<std::uint64_t> CallList::variables_of(std::size_t call) const {

@@ -5,7 +5,10 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <variant>
+#include <vector>
 
+#include <fmt/format.h>
 #include <weft/dev/symbols/frames.h>
 #include <weft/settings.h>
 
@@ -15,16 +18,28 @@ namespace {
 constexpr std::size_t most_frames = 48;
 
 using CallStack = std::vector<const void*>;  // return addresses, innermost first
+using Maker = std::variant<CallStack, std::string>;
 
-// An Origin is the number of a call stack; what it stands for is looked up when it is asked for.
-struct CallStacks {
+// An Origin is the number of a call stack or a name; what a stack stands for is looked up when it is asked for.
+struct Makers {
   std::mutex mutex;
-  std::map<CallStack, Origin> numbers;
-  std::vector<const CallStack*> stacks;  // by number
+  std::map<Maker, Origin> numbers;
+  std::vector<const Maker*> all;  // by number
+
+  Origin number_of(Maker maker) {
+    const std::lock_guard lock(mutex);
+    const auto [known, is_new] = numbers.emplace(std::move(maker), Origin(all.size()));
+    if (is_new) all.push_back(&known->first);
+    return known->second;
+  }
+  const Maker& at(Origin origin) {
+    const std::lock_guard lock(mutex);
+    return *all.at(static_cast<std::size_t>(origin));
+  }
 };
 
-CallStacks& call_stacks() {
-  static auto& all = *new CallStacks;  // leaked on purpose: tensors may be static
+Makers& makers() {
+  static auto& all = *new Makers;  // leaked on purpose: tensors may be static
   return all;
 }
 
@@ -40,23 +55,43 @@ CallStack present_stack() {
   return stack;
 }
 
-Origin present_call() {
-  CallStack present = present_stack();
-  CallStacks& all = call_stacks();
-  const std::lock_guard lock(all.mutex);
-  const auto next = static_cast<Origin>(all.stacks.size());
-  const auto [stack, is_new] = all.numbers.emplace(std::move(present), next);
-  if (is_new) all.stacks.push_back(&stack->first);
-  return stack->second;
-}
+thread_local const NamedScope* innermost = nullptr;
+thread_local bool is_noting = false;
 
 }  // namespace
+
+NamedScope::NamedScope(std::string_view name, std::string_view kind)
+    : name_(name), kind_(kind), outer_(innermost) {
+  innermost = this;
+}
+
+NamedScope::~NamedScope() { innermost = outer_; }
+
+const NamedScope* NamedScope::current() { return innermost; }
+
+std::string NamedScope::str() const {
+  const std::string around = outer_ == nullptr ? "" : outer_->str();
+  if (name_.empty()) return around;
+  return fmt::format("{}{}{}{}", around, around.empty() ? "" : "/", name_,
+                     kind_.empty() ? "" : fmt::format(" ({})", kind_));
+}
+
+Origin NamedScope::origin() const {
+  if (!origin_) origin_ = makers().number_of(str());
+  return *origin_;
+}
+
+NotingCallers::NotingCallers() : was_on_(std::exchange(is_noting, true)) {}
+NotingCallers::~NotingCallers() { is_noting = was_on_; }
+
+bool notes_callers() { return is_noting || debug_level() >= 2; }
 
 // What the present call did not make ends the walk, or it would go through the whole graph. Memory and
 // numbers come from nowhere: no kernel computes them.
 void note_caller(const UOp& tensor) {
-  if (debug_level() < 2) return;
-  const Origin origin = present_call();
+  if (!notes_callers()) return;
+  const NamedScope* scope = NamedScope::current();
+  const Origin origin = scope != nullptr ? scope->origin() : makers().number_of(present_stack());
   std::vector<const Node*> open{tensor.node()};
   while (!open.empty()) {
     const Node* node = open.back();
@@ -69,13 +104,11 @@ void note_caller(const UOp& tensor) {
 }
 
 std::string caller(Origin origin) {
-  CallStacks& all = call_stacks();
-  const CallStack* stack = nullptr;
-  {
-    const std::lock_guard lock(all.mutex);
-    stack = all.stacks.at(static_cast<std::size_t>(origin));
-  }
-  return caller_of_library(*stack);
+  const Maker& maker = makers().at(origin);
+  if (const auto* name = std::get_if<std::string>(&maker)) return *name;
+  return caller_of_library(std::get<CallStack>(maker));
 }
+
+bool is_named(Origin origin) { return std::holds_alternative<std::string>(makers().at(origin)); }
 
 }  // namespace weft

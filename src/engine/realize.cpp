@@ -9,7 +9,6 @@
 
 #include <weft/dev/base/lru_cache.h>
 #include <weft/dev/engine/call_list.h>
-#include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/engine/tuning.h>
@@ -22,6 +21,7 @@
 #include "programs.h"
 #include "resolve.h"
 #include "run.h"
+#include "step_callers.h"
 
 namespace weft {
 namespace {
@@ -68,7 +68,7 @@ std::size_t bytes_of_constants(const Resolved& resolved) {
 // Kept on disk, by what it depends on.
 Plan made_plan(const Resolved& resolved, const std::string& key,
                const std::shared_ptr<const ExtraRuleList>& extra) {
-  const bool is_kept = may_keep_work(*extra) && resolved.origins.empty();
+  const bool is_kept = may_keep_work(*extra);
   if (is_kept)
     if (auto known = known_plan(key)) return std::move(*known);
   const Profile profile = profile_for(resolved.roots);
@@ -118,8 +118,10 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
     if (const auto* found = plans().made.find(key)) return *found;
   }
   auto plan = std::make_shared<RunnablePlan>();
-  plan->plan =
-      made_plan(resolved, fmt::format("{:016x}{:016x}\n{}", hash.high, hash.low, devices), extra);
+  plan->plan = made_plan(resolved,
+                         fmt::format("{:016x}{:016x}\n{}\n{}", hash.high, hash.low, devices,
+                                     resolved.origins.empty() ? "" : "with origins"),
+                         extra);
   plan->extra = extra;
   const std::lock_guard lock(plans().mutex);
   return plans().made.insert(key, std::move(plan));
@@ -202,24 +204,6 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
   return results;
 }
 
-// By step, the calls that made what it stores; empty unless somebody wants to know.
-std::vector<std::string> callers_of(const Plan& plan,
-                                    const std::vector<std::optional<Origin>>& origins) {
-  std::vector<std::string> result;
-  if (origins.empty()) return result;
-  for (const Step& step : plan.steps) {
-    std::set<Origin> calls;  // as the program made them
-    for (Origin place : step.origins)
-      if (const auto& origin = origins[static_cast<std::size_t>(place)]) calls.insert(*origin);
-    std::vector<std::string> callers;
-    for (Origin call : calls)
-      if (std::string text = caller(call); std::ranges::find(callers, text) == callers.end())
-        callers.push_back(std::move(text));
-    result.push_back(fmt::format("{}", fmt::join(callers, " ")));
-  }
-  return result;
-}
-
 // The nodes of one tensor that are the same elements in the same order know where they are. But not views
 // of memory below the tensor, which is a copy of them.
 void note(const UOp& tensor, const UOp& result) {
@@ -300,11 +284,11 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
   std::vector<std::shared_ptr<Buffer>> memory;
   for (const UOp& buffer : made.buffers)
     memory.push_back(buffer.is_null() ? nullptr : memory_of(buffer.node()));
+  const std::vector<std::string> callers = step_callers(task.runnable->plan, task.resolved);
   task.forget_graphs();
-  run(*task.runnable, memory, task.resolved.values,
-      callers_of(task.runnable->plan, task.resolved.origins));
+  run(*task.runnable, memory, task.resolved.values, callers);
   if (CallList* list = CallList::recording())
-    list->add(task.runnable, memory, task.resolved.variables, task.resolved.values);
+    list->add(task.runnable, memory, task.resolved.variables, task.resolved.values, callers);
   for (std::size_t i = 0; i < task.open.size(); ++i) {
     task.results[task.open[i]] = made.roots[i];
     note(wanted[task.open[i]].tensor, made.roots[i]);

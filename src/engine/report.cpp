@@ -51,7 +51,7 @@ void report_run(const Plan& plan, std::size_t between, double seconds) {
   print(fmt::format("realize  {:4} kernels {:3} copies  {}  on {}{}",
                     std::ssize(plan.steps) - copies, copies, time_text(seconds),
                     fmt::join(devices, ", "),
-                    between == 0 ? "" : fmt::format(", {} bytes between them", between)));
+                    between == 0 ? "" : fmt::format(", {} bytes between kernels", between)));
 }
 
 void report_step(const Plan& plan, const Step& step, double seconds, std::string_view callers) {

@@ -4,10 +4,10 @@
 #include <unordered_map>
 
 #include <fmt/core.h>
+#include <weft/dev/engine/callers.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/custom_op.h>
 #include <weft/error.h>
-#include <weft/settings.h>
 
 namespace weft {
 namespace {
@@ -86,20 +86,37 @@ class Resolver {
 
 namespace {
 
+// The calls of a body share its nodes. These know the lines that it was written in, but not for which of several names it
+// is called.
+NodeList sources_that_tell(const Node* node) {
+  const auto origin = Interner::current().origin(node);
+  const bool is_named_call = node->op() == Op::Call && origin && is_named(*origin);
+  return node->src().subspan(is_named_call ? 1 : 0);
+}
+
 // Nodes that no call of the program made come from where their users do, or else their sources: the
 // former are of rules, the latter of the engine.
-std::vector<std::optional<Origin>> number_origins(const std::vector<const Node*>& nodes) {
+std::vector<std::optional<Origin>> number_origins(const std::vector<const Node*>& nodes,
+                                                  const std::vector<UOp>& roots) {
   Interner& arena = Interner::current();
-  for (auto user = nodes.rbegin(); user != nodes.rend(); ++user)
-    for (const Node* source : (*user)->src()) arena.inherit(source, *user, arena);
-  for (const Node* user : nodes)
-    for (const Node* source : user->src()) arena.inherit(user, source, arena);
-  std::vector<std::optional<Origin>> origins;
-  for (const Node* node : nodes) {
-    const auto place = static_cast<Origin>(origins.size());
-    origins.push_back(arena.origin(node));
-    arena.annotate(node, place);
+  NodeMap<bool> tells;
+  for (const UOp& root : roots) tells.set(root.node(), true);
+  for (auto user = nodes.rbegin(); user != nodes.rend(); ++user) {
+    if (!tells.contains(*user)) continue;
+    for (const Node* source : sources_that_tell(*user)) {
+      tells.set(source, true);
+      arena.inherit(source, *user, arena);
+    }
   }
+  for (const Node* user : nodes)
+    if (tells.contains(user))
+      for (const Node* source : sources_that_tell(user)) arena.inherit(user, source, arena);
+  std::vector<std::optional<Origin>> origins;
+  for (const Node* node : nodes)
+    origins.push_back(tells.contains(node) ? arena.origin(node) : std::nullopt);
+  arena.forget_origins();
+  for (std::size_t place = 0; place < nodes.size(); ++place)
+    if (tells.contains(nodes[place])) arena.annotate(nodes[place], static_cast<Origin>(place));
   return origins;
 }
 
@@ -122,7 +139,7 @@ Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options) 
   for (std::size_t i = 0; i < wanted.size(); ++i)
     result.roots.push_back({tensors[i], wanted[i].device});
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
-  if (debug_level() >= 2) result.origins = number_origins(nodes);
+  if (notes_callers()) result.origins = number_origins(nodes, tensors);
   for (const Node* node : nodes) {
     if (node->op() == Op::Buffer) {
       const auto known = resolver.buffers.find(node->arg<BufferArg>().id.value);

@@ -16,7 +16,7 @@ struct Resolved {
   // Of the shared graph, in the order in which toposort() meets them below the roots.
   std::vector<UOp> buffers, variables;
   std::vector<std::int64_t> values;  // of the variables
-  // Under DEBUG=2, of each node below the roots, in that order. The roots' own nodes have the place in
+  // Where callers are noted, of each node below the roots, in that order. The roots' own nodes have the place in
   // this list as their origin: a plan is made of other graphs as well.
   std::vector<std::optional<Origin>> origins;
 };

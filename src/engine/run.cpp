@@ -205,16 +205,17 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
   const std::vector<std::size_t> last = last_uses(plan);
   place_blocks(runnable, memory);
   make_kept(runnable, memory);
+  const bool is_told = debug_level() >= 2 && !callers.empty();
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
-    const Clock::time_point begin = callers.empty() ? start : Clock::now();
+    const Clock::time_point begin = is_told ? Clock::now() : start;
     if (step.kernel.is_null())
       memory[step.slots[0]]->copy_from(*memory[step.slots[1]], step.offset);
     else if (step.is_once)
       memory[step.slots[0]] = made_once(runnable, i, memory[step.slots[1]]);
     else
       run_kernel(runnable.steps[i], step, memory, values);
-    if (!callers.empty()) report_step(plan, step, seconds_since(begin), callers[i]);
+    if (is_told) report_step(plan, step, seconds_since(begin), callers[i]);
     for (std::uint32_t slot : step.slots)
       if (last[slot] == i) memory[slot] = nullptr;
   }

@@ -48,7 +48,7 @@ std::shared_ptr<Buffer> made_once(const RunnablePlan& runnable, std::size_t step
 Access access_of(const Step& step, std::size_t argument);
 
 // `memory` by slot: inputs and whatever outlives the run; the rest is allocated on the way. `values`
-// by the plan's variables, `callers` by its steps, under DEBUG=2.
+// by the plan's variables, `callers` by its steps, where they are noted.
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
          const std::vector<std::int64_t>& values, const std::vector<std::string>& callers);
 

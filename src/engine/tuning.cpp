@@ -106,10 +106,10 @@ struct Store {
     const std::string file = file_name();
     Connection& known = connections[{file, getpid()}];
     if (known != nullptr) return known.get();
-    std::error_code error;
-    if (file != ":memory:") fs::create_directories(fs::path(file).parent_path(), error);
+    disk_cache().make_folder();
     const int result = open(file, known);
     if (result == SQLITE_NOTADB || result == SQLITE_CORRUPT) {
+      std::error_code error;
       fs::remove(file, error);
       open(file, known);
     }

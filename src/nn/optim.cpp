@@ -9,12 +9,10 @@
 namespace weft::nn {
 namespace {
 
-DType within(const Tensor& parameter) { return promote(parameter.dtype(), dtypes::f32); }
-
 Moments moments_of(const Tensor& parameter, const UpdateRule& rule) {
   Moments moments;
   for (const std::string& name : rule.moments) {
-    Tensor& moment = moments[name] = parameter.empty_like({.dtype = within(parameter)});
+    Tensor& moment = moments[name] = parameter.empty_like({.dtype = at_least_f32(parameter)});
     moment.fill(rule.first_moment);
   }
   return moments;
@@ -43,7 +41,7 @@ void update_group(ParameterGroup& group, Assignments& assignments) {
     Tensor& parameter = group.parameters[i];
     const Tensor gradient = parameter.grad();
     if (gradient.is_null()) continue;
-    const DType dtype = within(parameter);
+    const DType dtype = at_least_f32(parameter);
     const auto here = [&](const Tensor& number) {
       return number.to(parameter.device()).cast(dtype);
     };

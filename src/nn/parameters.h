@@ -54,6 +54,8 @@ inline void want_dropout(double dropout) {
     user_error(fmt::format("a dropout of {} is not from 0 to 1", dropout));
 }
 
+inline DType at_least_f32(const Tensor& x) { return promote(x.dtype(), dtypes::f32); }
+
 inline Tensor plus(const Tensor& x, const Tensor& bias) { return bias.is_null() ? x : x + bias; }
 
 }  // namespace weft::nn

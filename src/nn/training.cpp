@@ -17,13 +17,11 @@ std::vector<Tensor> with_gradients(const std::vector<Tensor>& parameters) {
   return found;
 }
 
-DType within(const Tensor& gradient) { return promote(gradient.dtype(), dtypes::f32); }
-
 // Of all parts as one vector, from those of the parts.
 Tensor norm_of(const std::vector<Tensor>& parts, double p) {
   std::vector<Tensor> norms;
   for (const Tensor& part : parts)
-    norms.push_back(part.cast(within(part)).norm(p).to(parts[0].device()));
+    norms.push_back(part.cast(at_least_f32(part)).norm(p).to(parts[0].device()));
   return norms.empty() ? Tensor(0.0F) : Tensor::stack(norms).norm(p);
 }
 
@@ -63,7 +61,7 @@ GradScaler::GradScaler(const GradScalerOptions& given) : options(given) {
 
 Tensor GradScaler::scale(const Tensor& loss) const {
   const Called called("scale");
-  return loss.cast(within(loss)) * scale_factor.to(loss.device());
+  return loss.cast(at_least_f32(loss)) * scale_factor.to(loss.device());
 }
 
 GradScaler::Unscaled* GradScaler::find(const Optimizer& optimizer) {
@@ -79,7 +77,7 @@ void GradScaler::unscale(const Optimizer& optimizer) {
   Tensor overflow;
   for (Tensor& parameter : with_gradients(optimizer.parameters())) {
     const Tensor scaled = parameter.grad();
-    const Tensor gradient = scaled.cast(within(scaled)) / scale_factor.to(scaled.device());
+    const Tensor gradient = scaled.cast(at_least_f32(scaled)) / scale_factor.to(scaled.device());
     const Tensor here = gradient.isfinite().all().logical_not().to(scale_factor.device());
     overflow = overflow.is_null() ? here : overflow | here;
     parameter.set_grad(gradient);

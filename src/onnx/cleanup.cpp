@@ -167,6 +167,7 @@ constexpr CleanupRule all_rules[] = {
 };
 
 bool apply(Nodes& nodes, NodeProto& node, const CleanupRules& rules) {
+  nodes.work_on(node);
   for (const CleanupRule& rule : all_rules)
     if (node.op == rule.op && node.domain == rule.domain &&
         !(rule.changes_weights && rules.trainable) && rule.apply(nodes, node))
@@ -187,7 +188,10 @@ void clean_up(ModelProto& model, std::deque<std::string>& names, const CleanupRu
   // Last: others look for what is quantised.
   if (!rules.trainable)
     for (const auto rule : {round_in_floats, quantize_by_inverse, leave_out_zero})
-      for (NodeProto& node : nodes.all()) rule(nodes, node);
+      for (NodeProto& node : nodes.all()) {
+        nodes.work_on(node);
+        rule(nodes, node);
+      }
   nodes.finish();
 }
 

@@ -149,15 +149,7 @@ struct ByteInputs {
   bool is_bias_integer;
 };
 
-AttributeProto number(Name name, std::int64_t value) {
-  AttributeProto result;
-  result.name = name;
-  result.kind = AttributeProto::Int;
-  result.ints = {value};
-  return result;
-}
-
-AttributeProto along(std::size_t axis) { return number("axis", std::int64_t(axis)); }
+AttributeProto along(std::size_t axis) { return int_attribute("axis", std::int64_t(axis)); }
 
 // Of weights one for each channel.
 Name step_of_sums(Nodes& nodes, const ByteInputs& inputs) {
@@ -225,8 +217,8 @@ bool multiply_bytes(Nodes& nodes, NodeProto& node, Name op, std::size_t axes, st
   const bool is_padding = is_in_bias && has_padding(node);  // which is the zero point
   if (is_in_bias && !is_padding) inputs.left_zero = {};
   std::vector<AttributeProto> attributes = std::move(node.attributes);
-  if (is_padding) attributes.push_back(number("zero_is_in_bias", 1));
-  if (surrounds) attributes.push_back(number("surrounds", 1));
+  if (is_padding) attributes.push_back(int_attribute("zero_is_in_bias", 1));
+  if (surrounds) attributes.push_back(int_attribute("surrounds", 1));
   nodes.become(node, op,
                {inputs.left, weights, step_of_sums(nodes, inputs), inputs.left_zero,
                 inputs.right_zero, inputs.bias});
@@ -314,7 +306,7 @@ bool quantize_by_inverse(Nodes& nodes, NodeProto& node) {
   }
   std::vector<AttributeProto> attributes = std::move(node.attributes);
   const bool is_signed = nodes.initialiser(node.inputs[of_zero])->type == Type::I8;
-  attributes.push_back(number("is_signed", is_signed ? 1 : 0));
+  attributes.push_back(int_attribute("is_signed", is_signed ? 1 : 0));
   nodes.become(node, "QuantizeByInverse", {node.inputs[of_values], inverse, zero_of(nodes, node)});
   node.attributes = std::move(attributes);
   node.domain = "weft";

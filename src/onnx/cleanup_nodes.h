@@ -19,6 +19,14 @@ namespace weft::onnx {
 
 using Name = std::string_view;
 
+inline AttributeProto int_attribute(Name name, std::int64_t value) {
+  AttributeProto attribute;
+  attribute.name = name;
+  attribute.kind = AttributeProto::Int;
+  attribute.ints = {value};
+  return attribute;
+}
+
 // Calls `use` with every name that a node reads, also in graphs within it, and in Gradient's attributes.
 void for_each_use(NodeProto& node, const std::function<void(Name&)>& use);
 
@@ -97,11 +105,13 @@ class Nodes {
     } while (taken_.contains(name));
     return *taken_.insert(names_.emplace_back(std::move(name))).first;
   }
-  // A node of weft's own, by the name of what it gives first.
+  // Nodes that are made from now on are for this one of the file, and called as it is.
+  void work_on(const NodeProto& node) { label_ = node.label(); }
+  // A node of weft's own.
   NodeProto& make(Name op, std::vector<Name> inputs, std::vector<Name> outputs,
                   std::vector<AttributeProto> attributes) {
     NodeProto& node = made_.emplace_back();
-    node.name = outputs.at(0);
+    node.name = label_;
     node.op = op;
     node.domain = "weft";
     node.inputs = std::move(inputs);
@@ -156,6 +166,7 @@ class Nodes {
   std::deque<NodeProto> made_;
   std::deque<std::string>& names_;
   std::size_t tries_ = 0;
+  Name label_;
   std::unordered_map<Name, NodeProto*> producers_;
   std::unordered_map<Name, const TensorProto*> initialisers_;
   std::unordered_map<Name, std::int64_t> readers_;

@@ -6,6 +6,7 @@
 
 #include <fmt/ranges.h>
 #include <weft/dev/device/device.h>
+#include <weft/dev/engine/callers.h>
 
 #include "cleanup.h"
 #include "proto_write.h"
@@ -175,8 +176,8 @@ Inputs Model::State::checked(const NamedValues& given) const {
   }
   for (const auto& [name, value] : given)
     if (std::ranges::find(names, name) == names.end())
-      user_error(fmt::format("onnx: there is no input '{}'; the inputs are {}", name,
-                             fmt::join(names, ", ")));
+      user_error(
+          fmt::format("there is no input '{}'; the inputs are {}", name, fmt::join(names, ", ")));
   return result;
 }
 
@@ -190,11 +191,17 @@ void Model::State::make_ready() {
   is_ready = true;
 }
 
+Tensor Model::State::output_of(std::size_t output, const Value& value) const {
+  const NamedScope scope(proto.graph.outputs[output].name, "output");
+  const auto* known = value.known();
+  return known != nullptr ? tensor_of(*known, weights.device()) : value.tensor();
+}
+
 // Nothing is computed yet.
 Values Model::State::graph_of(const Inputs& given) {
   Values values = runner.run(given);
-  for (Value& value : values)
-    if (const auto* known = value.known()) value = tensor_of(*known, weights.device());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (values[i].known() != nullptr) values[i] = output_of(i, values[i]);
   return values;
 }
 
@@ -220,10 +227,9 @@ Values Model::State::run_captured(const Inputs& given, Calls& calls) {
       others = std::move(values);
       return results;
     }
-    for (const Value& value : values) {
-      calls.types.push_back(value.type());
-      const auto* known = value.known();
-      results.push_back(known != nullptr ? tensor_of(*known, weights.device()) : value.tensor());
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      calls.types.push_back(values[i].type());
+      results.push_back(output_of(i, values[i]));
     }
     return results;
   };
@@ -261,12 +267,21 @@ Values Model::State::run(const Inputs& given) {
 
 // --- The model --------------------------------------------------------------------------------------
 
+std::shared_ptr<Model::State> Model::State::made(const std::string& name,
+                                                 const std::shared_ptr<const Mapping>& file,
+                                                 const std::string& folder,
+                                                 const LoadOptions& options, bool beside) {
+  const InFile in{name};
+  return in_its_name(in,
+                     [&] { return std::make_shared<State>(in, file, folder, options, beside); });
+}
+
 std::shared_ptr<Model::State> Model::State::open(const std::string& path,
                                                  const LoadOptions& options, bool beside) {
   const auto file = std::make_shared<const Mapping>(path);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  auto state = std::make_shared<State>(InFile{path}, file, folder.empty() ? "." : folder.string(),
-                                       options, beside);
+  auto state = made(options.name.empty() ? path : options.name, file,
+                    folder.empty() ? "." : folder.string(), options, beside);
   file->forget(file->bytes());  // where its weights begin has been looked at
   return state;
 }
@@ -282,7 +297,8 @@ Model Model::parse(std::span<const std::byte> bytes, const LoadOptions& options,
   const auto own =
       std::make_shared<const Mapping>(std::vector<std::byte>(bytes.begin(), bytes.end()));
   Model model;
-  model.state_ = std::make_shared<State>(InFile{"a model in memory"}, own, folder, options);
+  model.state_ =
+      State::made(options.name.empty() ? "a model in memory" : options.name, own, folder, options);
   return model;
 }
 
@@ -299,22 +315,26 @@ std::vector<Layer> Model::layers() const {
 NamedValues Model::operator()(const NamedValues& inputs) const {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
-  const Inputs checked = state.checked(inputs);
-  state.make_ready();
-  Values values = state.run(checked);
-  NamedValues named;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    named.emplace(state.outputs[i].name, std::move(values[i]));
-  return named;
+  return in_its_name(state.in, [&] {
+    const Inputs checked = state.checked(inputs);
+    state.make_ready();
+    Values values = state.run(checked);
+    NamedValues named;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      named.emplace(state.outputs[i].name, std::move(values[i]));
+    return named;
+  });
 }
 
 CallCost Model::cost(const NamedValues& inputs) const {
   State& state = *state_;
   const std::lock_guard lock(state.mutex);
-  const Inputs checked = state.checked(inputs);
-  state.make_ready();
-  const std::vector<Tensor> outputs = tensors_of(state.graph_of(checked));
-  return {Tensor::cost(outputs), Tensor::schedule(outputs), state.runner.has_read()};
+  return in_its_name(state.in, [&]() -> CallCost {
+    const Inputs checked = state.checked(inputs);
+    state.make_ready();
+    const std::vector<Tensor> outputs = tensors_of(state.graph_of(checked));
+    return {Tensor::cost(outputs), Tensor::schedule(outputs), state.runner.has_read()};
+  });
 }
 
 std::map<std::string, Tensor> Model::parameters() const {

@@ -13,6 +13,7 @@
 #include <weft/error.h>
 #include <weft/jit.h>
 
+#include "errors.h"
 #include "precision.h"
 #include "runner.h"
 
@@ -38,6 +39,11 @@ struct Model::State {
   // `beside`: each layer in its precision beside itself, for compare().
   State(InFile from, const std::shared_ptr<const Mapping>& file, const std::string& folder,
         LoadOptions given, bool beside = false);
+  // Errors of both are in the model's name.
+  static std::shared_ptr<State> made(const std::string& name,
+                                     const std::shared_ptr<const Mapping>& file,
+                                     const std::string& folder, const LoadOptions& options,
+                                     bool beside = false);
   static std::shared_ptr<State> open(const std::string& path, const LoadOptions& options,
                                      bool beside = false);
 
@@ -49,10 +55,11 @@ struct Model::State {
   void check(const Port& port, const Value& value) const;
   void check_shape(const Port& port, const std::vector<Dim>& dims) const;
   [[noreturn]] void refuse(const Port& port, std::string_view why) const {
-    user_error(fmt::format("onnx: input '{}': {}", port.name, why));
+    user_error(fmt::format("input '{}': {}", port.name, why));
   }
   Values run(const Inputs& given);
   Values graph_of(const Inputs& given);
+  Tensor output_of(std::size_t output, const Value& value) const;
   Values run_plainly(const Inputs& given);
   Values run_captured(const Inputs& given, Calls& calls);
 

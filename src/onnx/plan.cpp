@@ -10,6 +10,8 @@
 #include <fmt/ranges.h>
 #include <weft/error.h>
 
+#include "errors.h"
+
 namespace weft::onnx {
 namespace {
 
@@ -31,10 +33,6 @@ std::int64_t opset_of(std::string_view domain, const std::vector<OpsetId>& opset
   return found == opsets.end() ? 1 : found->version;
 }
 
-std::string text_of(const NodeProto& node) {
-  return fmt::format("node '{}' ({})", node.name, node.op);
-}
-
 // The nodes that outputs need, each behind those whose outputs it reads; as near to their order as that allows.
 class Order {
  public:
@@ -43,8 +41,8 @@ class Order {
     for (const Step* step : steps)
       for (const std::string_view output : step->node->outputs)
         if (!output.empty() && !producers_.emplace(output, step).second)
-          user_error(fmt::format("onnx: {}: there is another '{}' in its graph",
-                                 text_of(*step->node), output));
+          user_error(
+              fmt::format("{}: there is another '{}' in its graph", text_of(*step->node), output));
   }
 
   const Step* producer(std::string_view name) const {
@@ -79,7 +77,7 @@ class Order {
       auto& state = states_[step];
       if (state == Placed) return;
       if (state == Entered)
-        user_error(fmt::format("onnx: {} needs its own output", text_of(*step->node)));
+        user_error(fmt::format("{} needs its own output", text_of(*step->node)));
       state = Entered;
       path.emplace_back(step, 0);
     };
@@ -178,10 +176,9 @@ const Plan& Plans::of_graph(const GraphProto& graph, const std::vector<OpsetId>&
 const Plan& Plans::of_function(const FunctionProto& function) {
   if (const auto found = plans_.find(&function); found != plans_.end()) return *found->second;
   if (std::ranges::find(entered_, &function) != entered_.end())
-    user_error(fmt::format("onnx: function '{}' calls itself", function.name));
+    user_error(fmt::format("function '{}' calls itself", function.name));
   if (entered_.size() == most_levels)
-    user_error(
-        fmt::format("onnx: functions call each other over more than {} levels", most_levels));
+    user_error(fmt::format("functions call each other over more than {} levels", most_levels));
   entered_.push_back(&function);
   auto plan = std::make_unique<const Plan>(
       made({function.nodes, function.inputs, function.outputs, function.opsets}));

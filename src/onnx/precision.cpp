@@ -93,19 +93,6 @@ OfIntegers integers_of(const NodeProto& node, const LayerKind& kind) {
   return integers;
 }
 
-Name first_output(const NodeProto& node) {
-  const auto found = std::ranges::find_if_not(node.outputs, &Name::empty);
-  return found == node.outputs.end() ? Name() : *found;
-}
-
-AttributeProto number(Name name, std::int64_t value) {
-  AttributeProto attribute;
-  attribute.name = name;
-  attribute.kind = AttributeProto::Int;
-  attribute.ints = {value};
-  return attribute;
-}
-
 Type type_of(Precision precision) { return precision == Precision::BF16 ? Type::BF16 : Type::F16; }
 
 // --- One graph ------------------------------------------------------------------------------------------
@@ -124,8 +111,8 @@ class Lowering {
     if (has_few || is_surrounded(node, precision)) {
       node.domain = "weft";
       node.op = "SurroundedConv";
-      node.attributes.push_back(number("to", std::int64_t(type_of(precision))));
-      node.attributes.push_back(number("has_few_channels", has_few ? 1 : 0));
+      node.attributes.push_back(int_attribute("to", std::int64_t(type_of(precision))));
+      node.attributes.push_back(int_attribute("has_few_channels", has_few ? 1 : 0));
     }
     for (const std::size_t at : factors) {
       if (has_few && at == *changing) continue;  // it becomes narrow where it is brought together
@@ -153,7 +140,7 @@ class Lowering {
     std::vector<Name> scaled{sums, left_step, right_step};
     if (has_input(node, how.bias)) scaled.push_back(node.inputs[how.bias]);
     // What is of floats is said to Rescale, and the rest to the operator.
-    std::vector<AttributeProto> own, other{number("axis", how.output_axis)};
+    std::vector<AttributeProto> own, other{int_attribute("axis", how.output_axis)};
     for (AttributeProto& each : node.attributes)
       (each.name == "alpha" || each.name == "beta" ? other : own).push_back(std::move(each));
     node.attributes = std::move(own);
@@ -168,6 +155,7 @@ class Lowering {
       const auto& [factor, own] = of;
       if (own != precision || nodes_.producer(factor) == nullptr || nodes_.is_constant(factor))
         continue;
+      nodes_.work_on(*nodes_.producer(factor));
       Name wide;
       for (NodeProto& node : nodes_.all()) {
         const LayerKind* kind = kind_of(node);
@@ -219,7 +207,8 @@ class Lowering {
   Name narrow(Name factor, Precision precision) {
     Name& made = narrow_[{factor, precision}];
     if (made.empty())
-      made = nodes_.make("Narrow", {factor}, {number("to", std::int64_t(type_of(precision)))});
+      made =
+          nodes_.make("Narrow", {factor}, {int_attribute("to", std::int64_t(type_of(precision)))});
     return made;
   }
 
@@ -229,7 +218,7 @@ class Lowering {
     if (!made[0].empty()) return made;
     made = {nodes_.fresh("Steps"), nodes_.fresh("Step")};
     std::vector<AttributeProto> attributes;
-    if (axis) attributes.push_back(number("axis", *axis));
+    if (axis) attributes.push_back(int_attribute("axis", *axis));
     nodes_.make("Quantize", {factor}, {made[0], made[1]}, std::move(attributes));
     return made;
   }
@@ -255,8 +244,9 @@ class Layers {
     for (NodeProto& node : nodes.all()) {
       for (AttributeProto& attribute : node.attributes)
         for (GraphProto& inner : attribute.graphs) lower(inner, opset, true);
+      nodes.work_on(node);
       const LayerKind* kind = kind_of(node);
-      if (kind != nullptr && !first_output(node).empty())
+      if (kind != nullptr && !node.first_output().empty())
         lower(nodes, lowering, node, *kind, is_inside);
     }
     if (!rules_.beside) lowering.let_others_read(rules_.all);
@@ -268,7 +258,7 @@ class Layers {
     if (!unknown_.empty()) {
       std::vector<std::string_view> known;
       for (const PlacedLayer& each : found_) known.push_back(each.layer.name);
-      user_error(fmt::format("onnx: there is no layer '{}'; the layers are {}", *unknown_.begin(),
+      user_error(fmt::format("there is no layer '{}'; the layers are {}", *unknown_.begin(),
                              fmt::join(known, ", ")));
     }
     return std::move(found_);
@@ -277,9 +267,9 @@ class Layers {
  private:
   void lower(Nodes& nodes, Lowering& lowering, NodeProto& node, const LayerKind& kind,
              bool is_inside) {
-    const Name output = first_output(node);
+    const Name output = node.first_output();
     const OfIntegers integers = integers_of(node, kind);
-    PlacedLayer placed{{.name = std::string(node.name.empty() ? output : node.name),
+    PlacedLayer placed{{.name = std::string(node.label()),
                         .output = std::string(output),
                         .op = std::string(node.op),
                         .precision = precision_of(node, integers.exists),
@@ -291,7 +281,7 @@ class Layers {
     const Precision precision = placed.layer.precision;
     if (rules_.beside ? !is_inside : precision != Precision::F32) {
       NodeProto& lowered = rules_.beside ? nodes.copy(node) : node;
-      if (rules_.beside) placed.beside = first_output(lowered);
+      if (rules_.beside) placed.beside = lowered.first_output();
       if (precision == Precision::F32)
         placed.apart = lowering.set_apart(lowered, kind);
       else if (precision == Precision::I8)
@@ -303,12 +293,12 @@ class Layers {
   }
 
   Precision precision_of(const NodeProto& node, bool has_i8) {
-    for (const Name name : {node.name, first_output(node)}) {
+    for (const Name name : {node.name, node.first_output()}) {
       const auto asked = name.empty() ? rules_.layers.end() : rules_.layers.find(name);
       if (asked == rules_.layers.end()) continue;
       unknown_.erase(asked->first);
       if (asked->second == Precision::I8 && !has_i8)
-        user_error(fmt::format("onnx: layer '{}' ({}) has no form of integers", name, node.op));
+        user_error(fmt::format("layer '{}' ({}) has no form of integers", name, node.op));
       return asked->second;
     }
     return rules_.all == Precision::I8 && !has_i8 ? Precision::F32 : rules_.all;

@@ -130,14 +130,17 @@ Values Probe::called(const NamedValues& inputs) {
 }
 
 void Probe::call(const NamedValues& inputs) {
-  Values all;
-  if (beside_) {
-    const Context plain = plain_sums();
-    all = called(inputs);
-  } else {
-    all = called(inputs);
-  }
-  Tensor::realize(tensors_of(all));
+  const Values all = in_its_name(state_->in, [&] {
+    Values values;
+    if (beside_) {
+      const Context plain = plain_sums();
+      values = called(inputs);
+    } else {
+      values = called(inputs);
+    }
+    Tensor::realize(tensors_of(values));
+    return values;
+  });
   numbers_.clear();
   for (std::size_t i = 0; i < all.size(); ++i)
     numbers_.emplace(watched()[i].name, numbers_of(all[i]));

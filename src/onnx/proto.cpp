@@ -277,6 +277,11 @@ const AttributeProto* NodeProto::find(std::string_view attribute) const {
   return found == attributes.end() ? nullptr : &*found;
 }
 
+std::string_view NodeProto::first_output() const {
+  const auto found = std::ranges::find_if_not(outputs, &std::string_view::empty);
+  return found == outputs.end() ? std::string_view() : *found;
+}
+
 ModelProto parse_model(Bytes bytes, const InFile& in) {
   return checked_read(in, [&] { return model({"ModelProto", bytes, in}); });
 }

@@ -107,6 +107,8 @@ struct NodeProto {
   std::vector<AttributeProto> attributes;
 
   const AttributeProto* find(std::string_view attribute) const;  // null where there is none
+  std::string_view first_output() const;                         // empty where all are left out
+  std::string_view label() const { return name.empty() ? first_output() : name; }
 };
 
 struct GraphProto {

@@ -29,7 +29,7 @@ Model observed_model(const Original& original, const QuantizePlan& plan) {
         std::ranges::find(graph.outputs, name, &ValueInfoProto::name) == graph.outputs.end())
       edits.new_outputs.push_back(encoded_output(name));
   const std::string file = edited(original.file->bytes(), edits, original.in);
-  return Model::parse(std::as_bytes(std::span(file)), {}, original.folder);
+  return Model::parse(std::as_bytes(std::span(file)), {.name = original.in.path}, original.folder);
 }
 
 ActivationSteps calibrated(const Original& original, const QuantizePlan& plan,

@@ -5,11 +5,12 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <weft/dev/base/internal.h>
 #include <weft/dev/cost/places.h>
 #include <weft/dev/device/host_memory.h>
+#include <weft/dev/engine/callers.h>
 #include <weft/error.h>
 
+#include "errors.h"
 #include "known.h"
 
 namespace weft::onnx {
@@ -17,12 +18,6 @@ namespace {
 
 // In one call, loops and functions expanded: a file can ask for any number.
 constexpr std::size_t most_steps = std::size_t(1) << 22;
-
-std::string text_of(const NodeProto& node) {
-  const std::string name = node.name.empty() ? "a node" : fmt::format("node '{}'", node.name);
-  const std::string domain = node.domain.empty() ? "" : fmt::format("{}.", node.domain);
-  return fmt::format("onnx: {} ({}{})", name, domain, node.op);
-}
 
 // What is only looked at, or one number, needs no memory of its own.
 const Node* looked_at(const UOp& graph) {
@@ -81,6 +76,7 @@ const std::vector<std::int64_t>* Readings::next_ints() {
 const Value& Runner::constant(const TensorProto& tensor) {
   const auto found = tensors_.find(&tensor);
   if (found != tensors_.end()) return found->second;
+  const NamedScope scope(tensor.name, "initialiser");
   return tensors_.emplace(&tensor, known_or(weights_.value(tensor, Memory::Assigned::Never)))
       .first->second;
 }
@@ -109,8 +105,8 @@ void Runner::refuse_unsupported() {
                                     use.domain.empty() ? "" : ".", use.name, use.opset, use.nodes,
                                     use.first_node));
   if (!missing.empty())
-    user_error(fmt::format("onnx: there are operators that are not supported: {}",
-                           fmt::join(missing, ", ")));
+    user_error(
+        fmt::format("there are operators that are not supported: {}", fmt::join(missing, ", ")));
 }
 
 void Runner::run_constants() {
@@ -202,8 +198,7 @@ Values Runner::run(const std::vector<std::pair<std::string_view, Value>>& inputs
   Values outputs;
   for (const ValueInfoProto& output : model_.graph.outputs) {
     const Slot* slot = scope.find(output.name);
-    if (slot == nullptr)
-      user_error(fmt::format("onnx: nothing gives the output '{}'", output.name));
+    if (slot == nullptr) user_error(fmt::format("nothing gives the output '{}'", output.name));
     outputs.push_back(slot->value);
   }
   return outputs;
@@ -214,7 +209,7 @@ std::vector<Slot> Runner::run(const GraphProto& graph, const Scope& around, cons
   Scope scope(&around);
   add_initialisers(graph, scope);
   if (inputs.size() > graph.inputs.size())
-    user_error(fmt::format("onnx: graph '{}' is given {} inputs where it has {}", graph.name,
+    user_error(fmt::format("graph '{}' is given {} inputs where it has {}", graph.name,
                            inputs.size(), graph.inputs.size()));
   for (std::size_t i = 0; i < inputs.size(); ++i) scope.set(graph.inputs[i].name, inputs[i]);
   for (const Step& step : plans_.of_graph(graph, opsets).steps) run(step, {scope, within, opsets});
@@ -222,8 +217,8 @@ std::vector<Slot> Runner::run(const GraphProto& graph, const Scope& around, cons
   for (const ValueInfoProto& output : graph.outputs) {
     const Slot* slot = scope.find(output.name);
     if (slot == nullptr)
-      user_error(fmt::format("onnx: nothing gives '{}', an output of graph '{}'", output.name,
-                             graph.name));
+      user_error(
+          fmt::format("nothing gives '{}', an output of graph '{}'", output.name, graph.name));
     outputs.push_back(*slot);
   }
   return outputs;
@@ -239,18 +234,18 @@ Changes Runner::changes_of(const Step& step, const Scope& scope) {
 }
 
 void Runner::run(const Step& step, const Frame& frame) {
-  if (++steps_ > most_steps) user_error(fmt::format("onnx: more than {} nodes ran", most_steps));
+  if (++steps_ > most_steps) user_error(fmt::format("more than {} nodes ran", most_steps));
+  const NodeProto& node = *step.node;
+  const NamedScope scope(node.label(), node.name.empty() ? node.op : std::string_view());
   try {
     std::vector<Slot> outputs =
         step.function != nullptr ? outputs_of_function(step, frame) : outputs_of(step, frame);
-    outputs.resize(step.node->outputs.size());
+    outputs.resize(node.outputs.size());
     for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (const std::string_view name = step.node->outputs[i]; !name.empty())
+      if (const std::string_view name = node.outputs[i]; !name.empty())
         frame.scope.set(name, std::move(outputs[i]));
   } catch (const Error& error) {
-    const std::string message = fmt::format("{}: {}", text_of(*step.node), error.what());
-    if (is_internal(error.what())) internal_error(message);
-    throw Error(message);
+    fail_in(node, error, weights_.in());
   }
 }
 

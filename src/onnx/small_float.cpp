@@ -19,7 +19,7 @@ constexpr SmallFloat formats[] = {
     {Type::F4E2M1, 1, 1, 0x08, 0x07, 0x07, 0},
 };
 
-constexpr std::int32_t infinity = 0x7f800000;  // in f32
+constexpr std::int32_t infinity_bits = 0x7f800000;  // in f32
 constexpr float nan = std::numeric_limits<float>::quiet_NaN();
 
 Tensor bits_of(const Tensor& reals) { return reals.cast(dtypes::f32).bitcast(dtypes::i32); }
@@ -56,12 +56,12 @@ Tensor codes_of(const Tensor& reals, const SmallFloat& format, bool saturate) {
   const Tensor exponent = ((size >> 23) - 127).maximum(first);
   const Tensor per_real =
       ((exponent * -1 + (format.mantissa_bits + 127)) << 23).bitcast(dtypes::f32);
-  const Tensor finite = (size < infinity).where(size, 0).bitcast(dtypes::f32);
+  const Tensor finite = (size < infinity_bits).where(size, 0).bitcast(dtypes::f32);
   const Tensor steps = (finite * per_real).round().cast(dtypes::i32);
   const Tensor code = steps + ((exponent - first) << format.mantissa_bits);
-  const Tensor is_larger = (code > format.largest) | (size == infinity);
+  const Tensor is_larger = (code > format.largest) | (size == infinity_bits);
   const Tensor number = is_larger.where(saturate ? format.largest : format.overflow, code);
-  const Tensor known = (size > infinity).where(format.nan, number);
+  const Tensor known = (size > infinity_bits).where(format.nan, number);
   const Tensor with_sign = known | (bits < 0).cast(dtypes::i32) * format.sign;
   return format.has_negative_zero ? with_sign : (known == 0).where(0, with_sign);
 }
@@ -84,8 +84,8 @@ Tensor powers_of(const Tensor& reals, Rounding rounding, bool saturate) {
         ((mantissa > half) | ((mantissa == half) & (exponent > 0))).where(exponent + 1, exponent);
   if (!saturate) code = (bits < half).where(none, code);  // less than the least
   const Tensor in_range = saturate ? code.minimum(most) : code.minimum(none);
-  const Tensor beyond = (bits == infinity).where(saturate ? most : none, in_range);
-  return (bits > infinity).where(none, beyond);
+  const Tensor beyond = (bits == infinity_bits).where(saturate ? most : none, in_range);
+  return (bits > infinity_bits).where(none, beyond);
 }
 
 Tensor reals_of_powers(const Tensor& codes) {

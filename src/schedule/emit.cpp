@@ -28,6 +28,7 @@ struct Computed {
   const UOp* value;
   const Placement* placement;
   NodeList sizes;
+  std::optional<Origin> origin;
   // By the loops around it, and where those may fill it: one in each of two sums, which may become
   // one sum only later.
   using Around = std::pair<std::vector<const Node*>, const Node*>;
@@ -100,6 +101,7 @@ UOp read_stage(const Node* load, const Computed& computed) {
   }
   src[0] = element(*computed.value, filled, at);
   const UOp stage = make(Op::Stage, src, {}, StageArg{staged.id, Space::Scratch, {}});
+  if (computed.origin) Interner::current().annotate(stage.node(), *computed.origin);
   std::vector<UOp> loaded{place(stage, UOp(index->src(1)), inside)};
   for (const Node* other : load->src().subspan(1)) loaded.emplace_back(other);
   return make(Op::Load, loaded);
@@ -202,7 +204,7 @@ class Emitter {
       if (placement.where == Placement::Memory) continue;
       const Cut& cut = graph_.cuts[i];
       leaves.emplace(cut.leaf->arg<BufferArg>().id.value,
-                     Computed{&cut.value, &placement, cut.leaf->dims()});
+                     Computed{&cut.value, &placement, cut.leaf->dims(), cut.origin});
     }
     return leaves;
   }

@@ -17,7 +17,7 @@ namespace weft {
 namespace {
 
 // A kernel that computes a value at more places than this would be mostly that.
-constexpr std::size_t most_places = 4;
+constexpr std::size_t most_compute_sites = 4;
 // Of many kernels that might become one, each is compared with so many: the nearest.
 constexpr std::ptrdiff_t most_compared = 8;
 // How far a merge looks for a path between its kernels before it gives up.
@@ -113,7 +113,7 @@ class Fuser {
       if (reading == nullptr) continue;
       for (Instance& around : instances_[reader]) {
         std::vector<Instance>& places = by_kernel[whole(around.kernel)];
-        if (places.size() > most_places) continue;
+        if (places.size() > most_compute_sites) continue;
         Instance place = nests_.read(around, bodies_[reader], *reading);
         place.kernel = whole(around.kernel);
         add_place(places, std::move(place));
@@ -269,7 +269,7 @@ class Fuser {
     without.inputs.erase(leaf(cut));
     const std::size_t depth = Nests::common_depth(places);
     Instance stage = nests_.stage(places, depth, bodies_[cut]);
-    if (places.size() <= most_places) {
+    if (places.size() <= most_compute_sites) {
       Offer offer{user, {Placement::Inline, {}}, without, places};
       estimator_.add_inline(offer.workload, cut, places);
       consider(std::move(offer));

@@ -8,8 +8,6 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t never = Flow::nowhere;
-
 // How much memory is needed at each step. Adding to a stretch of steps, and the most of all, take
 // logarithmic time: a tree of maxima, each without what was added to all of its steps at once.
 class NeededMemory {
@@ -68,7 +66,7 @@ class Chooser {
         reads_(reads_of(fusion)),
         needed_(fusion.kernels.size()),
         again_(graph.cuts.size()),
-        again_at_(graph.cuts.size(), never),
+        again_at_(graph.cuts.size(), Flow::nowhere),
         lives_(graph.cuts.size()),
         inputs_(graph.cuts.size()),
         users_(graph.cuts.size()) {
@@ -95,7 +93,7 @@ class Chooser {
 
   // The first of the late cuts, in the program's order, that read each: through what has no memory as well.
   void find_first_late() {
-    first_late_.assign(graph_.cuts.size(), never);
+    first_late_.assign(graph_.cuts.size(), Flow::nowhere);
     for (std::size_t user = graph_.cuts.size(); user-- > 0;) {
       if (flow_.is_stored(user) && !is_late(user)) continue;
       const std::size_t first = is_late(user) ? user : first_late_[user];
@@ -137,7 +135,7 @@ class Chooser {
     const Cut& piece = graph_.cuts[cut];
     return parts_[cut].bytes > 0 && !is_by_itself(piece) &&
            !graph_.overwritten_by(piece.leaf.node()) && parts_[cut].first <= step_ &&
-           parts_[cut].last > step_ && first_late_[cut] != never &&
+           parts_[cut].last > step_ && first_late_[cut] != Flow::nowhere &&
            awaited(graph_, fusion_, flow_, cut, {step_, first_late_[cut]});
   }
 
@@ -171,7 +169,7 @@ class Chooser {
   // When the cut is needed, by what is known of its users; whether its copy is needed at another time than before.
   bool settle(std::size_t cut) {
     const auto late = std::ranges::upper_bound(reads_[cut], step_);
-    std::size_t first = late != reads_[cut].end() ? *late : never, last = parts_[cut].last;
+    std::size_t first = late != reads_[cut].end() ? *late : Flow::nowhere, last = parts_[cut].last;
     for (std::size_t user : users_[cut]) {
       first = std::min(first, again_at_[user]);
       last = std::max(last, again_at_[user]);

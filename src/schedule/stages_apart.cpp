@@ -240,8 +240,10 @@ class Mover {
     const std::vector<std::uint32_t> slots = slots_with_memory(step);
     plan_.slots.push_back({.buffer = parted.memory});
     plan_.steps[number] = step_like(step, parted.rest, slots);
-    plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(number),
-                       step_like(step, parted.maker, slots));
+    Step maker = step_like(step, parted.maker, slots);
+    if (const auto origin = Interner::current().origin(stages[stage].stage))
+      maker.origins = {*origin};
+    plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(number), std::move(maker));
   }
 
   Plan& plan_;

@@ -34,8 +34,8 @@ Tensor along(const Tensor& tensor, std::size_t at, std::size_t axes) {
 namespace {
 
 // The places as an INDEX takes them, after a condition that they are inside of these sizes.
-struct Places {
-  Places(std::string_view op, const std::vector<Tensor>& places, const Sizes& own) {
+struct TapIndices {
+  TapIndices(std::string_view op, const std::vector<Tensor>& places, const Sizes& own) {
     operands.assign(places.begin(), places.end());
     for (const Operand& place : operands) along.push_back(place.uop());
     const Sizes sizes = broadcast_sizes(op, along);
@@ -68,7 +68,7 @@ struct Places {
 
 Tensor read_at(std::string_view op, const Tensor& tensor, const std::vector<Tensor>& places) {
   const Operand x(tensor);
-  const Places at(op, places, sizes_of(x.uop()));
+  const TapIndices at(op, places, sizes_of(x.uop()));
   const UOp memory = x.uop()->op() == Op::Buffer ? x.uop() : make(Op::Contiguous, {x.uop()});
   return result(op, make(Op::Load, {at.in(memory)}), at.with(x));
 }
@@ -78,7 +78,7 @@ Tensor written_at(std::string_view op, const Tensor& values, const std::vector<T
                   const Shape& shape) {
   const Operand x(values);
   const Operand zeros(Tensor::zeros(shape, {.dtype = values.dtype(), .device = values.device()}));
-  const Places at(op, places, sizes_of(zeros.uop()));
+  const TapIndices at(op, places, sizes_of(zeros.uop()));
   const UOp memory = make(Op::Contiguous, {make(Op::Remat, {zeros.uop()}, {}, IdArg{fresh_id()})});
   const UOp store = make(Op::Store, {at.in(memory), x.uop()}, {}, StoreArg{});
   return result(op, make(Op::After, {memory, store}), at.with(x));

@@ -4,13 +4,20 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <weft/dev/base/process.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
+#include <weft/dev/llvm/llvm.h>
+#include <weft/settings.h>
 
+#include "../../src/backends/cpu/compiler.h"
+#include "../../src/backends/cpu/hardware.h"
 #include "../support/errors.h"
 #include "../support/kernels.h"
 
@@ -50,6 +57,37 @@ TEST(Processors, AreNamed) {
     EXPECT_NE(opening(name).find(fmt::format("'{}' is not the name of a device", name)),
               std::string::npos)
         << opening(name);
+}
+
+TEST(Processors, HaveInstructionSetsWithNames) {
+  if (!has_llvm()) GTEST_SKIP() << "built without LLVM";
+  const Context assumed{{"CALIBRATE", 0}};
+  const std::pair<std::string_view, std::string_view> expected[] = {
+      {"x86-64-v2", "SSE"},
+      {"x86-64-v3", "AVX2, FMA, F16C"},
+      {"x86-64-v3-vnni", "AVX2, FMA, F16C, AVX-VNNI"},
+      {"x86-64-v4", "AVX-512, FMA, F16C"},
+      {"x86-64-v4-vnni", "AVX-512, FMA, F16C, AVX512-VNNI, AVX512-BF16"},
+      {"sapphirerapids", "AVX-512, FMA, F16C, AVX512-VNNI, AVX512-BF16, AMX"},
+      {"graniterapids", "AVX-512, FMA, F16C, AVX512-VNNI, AVX512-BF16, AMX, AMX-FP16"},
+      {"aarch64", ""},
+  };
+  for (const auto& [name, sets] : expected) {
+    const auto processor = std::ranges::find(cpu::processors(), name, &cpu::Processor::name);
+    const Hardware found = cpu::hardware_of(*processor, cpu::llvm_compiler(*processor).target());
+    EXPECT_EQ(found.name, name);
+    EXPECT_EQ(fmt::format("{}", fmt::join(found.instructions, ", ")), sets) << name;
+  }
+}
+
+TEST(Processors, AreDescribed) {
+  const Hardware here = find_device("CPU").hardware();
+  EXPECT_EQ(here.name.empty(), !has_llvm() && here.cores == 0);
+  EXPECT_GE(here.cores, 0);
+  EXPECT_LE(here.cores, sysconf(_SC_NPROCESSORS_CONF));
+  const Hardware reference = find_device("INTERP").hardware();
+  EXPECT_EQ(reference.name, "");
+  EXPECT_TRUE(reference.instructions.empty());
 }
 
 TEST(Processors, HaveCodeOfTheirOwn) {

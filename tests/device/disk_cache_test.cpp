@@ -10,6 +10,8 @@
 #include <weft/dev/device/host_memory.h>
 #include <weft/settings.h>
 
+#include "../support/files_in.h"
+
 namespace weft {
 namespace {
 
@@ -29,7 +31,7 @@ class DiskCaches : public testing::Test {
     cache.keep(key, content);
     return content;
   }
-  fs::path only_file() const { return fs::directory_iterator(folder_)->path(); }
+  fs::path only_file() const { return files_in(folder_).at(0); }
 
   fs::path folder_;
   int made_ = 0;
@@ -80,7 +82,19 @@ TEST_F(DiskCaches, AreShared) {
       }
     });
   for (std::thread& thread : threads) thread.join();
-  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 50);  // and nothing half written
+  EXPECT_EQ(files_in(folder_).size(), 50U);  // and nothing half written
+}
+
+// A folder of all entries would be long to look through.
+TEST_F(DiskCaches, AreFoldersByTheFirstTwoDigits) {
+  const DiskCache cache(folder_);
+  for (int i = 0; i < 40; ++i) cache.keep(std::to_string(i), "content");
+  EXPECT_GT(std::distance(fs::directory_iterator(folder_), {}), 20);
+  for (const fs::path& file : files_in(folder_)) {
+    const std::string name = file.filename().string();
+    EXPECT_EQ(name.size(), 16U);
+    EXPECT_EQ(file, folder_ / name.substr(0, 2) / name);
+  }
 }
 
 TEST_F(DiskCaches, DoWithoutAFolder) {

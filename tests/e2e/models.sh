@@ -19,7 +19,7 @@ run() { "$weft" run "$same" --runs 1 --input "t=$dir/t.txt" "$@"; }
 
 expect "help of run" 0 'NAME=FILE' "$weft" run --help
 expect "help of inspect" 0 '--shape' "$weft" inspect --help
-expect "help of compare" 0 'in bf16 where nothing says' "$weft" compare --help
+expect "help of compare" 0 'in bf16 unless another precision is given' "$weft" compare --help
 expect "no model" 2 'model is required' "$weft" run
 expect "an input without a name" 2 'is not NAME=' "$weft" run "$same" --input "$dir/t.txt"
 expect "a size that is none" 2 "'three' is no size" "$weft" run "$same" --shape w=three,3
@@ -97,6 +97,7 @@ expect "its class by integers" 0 '^ *2  6[56][0-9]*' "$weft" run "$dir/mnist.onn
 expect "scales of each call need an opset" 1 'is of opset 8; there is dynamic quantisation since 11' "$weft" quantize "$mnist" -o "$dir/mnist.onnx" --dynamic
 expect "as JSON" 0 '^{"median_ms": [0-9.e-]*, "min_ms": [0-9.e-]*, "p90_ms": [0-9.e-]*, "runs": 3, "kernels": [1-9][0-9]*, .*"peak_bytes": [1-9][0-9]*, .*"outputs": \[{"name": "Plus214_Output_0", "type": "float", "shape": \[1, 10\]' "$weft" run "$mnist" --runs 3 --json
 expect "its kernels' times" 0 'GFLOP/s' "$weft" run "$mnist" --runs 0 --profile
+expect "its kernels' nodes" 0 'GB/s  ReLU32 \.\.\. Pooling66$' "$weft" run "$mnist" --runs 0 --profile
 expect "its operators" 0 '^  Conv  *2 of opset 8$' "$weft" inspect "$mnist"
 expect "its weights" 0 '^  [0-9]* tensors of 5998 elements, 24.01 kB$' "$weft" inspect "$mnist"
 expect "its kernels" 0 '^  [1-9][0-9]* kernels*, [0-9.]* Mflop' "$weft" inspect "$mnist"
@@ -105,7 +106,8 @@ expect "memory in another order" 0 '^  r_64_224_224_3_3_64  *1x64x224x224  *0 2 
 expect "the same as JSON" 0 '"turned": \[.*{"kernel": "r_64_224_224_3_3_64", "shape": \[1,64,224,224\], "order": \[0,2,3,1\], "seconds": [0-9.e-]*, "seconds_as_made": [0-9.e-]*}' "$weft" inspect --json "$upscale/model.onnx"
 expect "fewer products" 0 '^f32 .*[1-9]\.[0-9]*e-0[67] .*, the worst$' "$weft" compare "$upscale/model.onnx" --precision f32
 expect "all products" 0 '"max_error": 0, "calls": 1}$' env WINOGRAD=0 "$weft" compare "$upscale/model.onnx" --precision f32 --json
-expect "its kernels, tuned" 0 '^ *[0-9.]*  *[0-9.]*  *[0-9.]*  r_[0-9_]*[a-z]*: ' env CACHE_DIR="$dir/cache" "$weft" tune "$upscale/model.onnx" --beam 1 --budget 1s --runs 1
+expect "its kernels, tuned" 0 '^ *[0-9.]*  *[0-9.]*  *[0-9.]*  r_[0-9_]*[a-z]*, [0-9]* (Conv) \.\.\. [0-9]* (Relu): ' env CACHE_DIR="$dir/cache" "$weft" tune "$upscale/model.onnx" --beam 1 --budget 1s --runs 1
+expect "the kernels of what is held" 0 '^[1-9][0-9]* kernels, ' "$weft" run "$upscale/model.onnx" --runs 0
 expect "an image, enlarged" 0 '^output  float (1, 1, 672, 672)  min -0.491[0-9]* max 1.7085[0-9]* mean 0.6022[0-9]*' "$weft" run "$upscale/model.onnx" --runs 0 --input "input=$upscale/test_data_set_0/input_0.pb"
 expect "a photo, enlarged" 0 '^output  float (1, 1, 672, 672)' "$weft" run "$upscale/model.onnx" --runs 0 --input "input=$models/images-dev/tulip.jpg"
 silero=$models/silero-vad/silero_vad_16k_op15.onnx

@@ -44,12 +44,13 @@ sys.exit(not eval(sys.argv[2]))' "$dir/out" "$condition" 2>>"$dir/errors"; then
 }
 
 # --- kernels ---------------------------------------------------------------------------------------
-expect "the kernels of a model" 0 '^  *[0-9.]* .* r_64_80_96: [a-z]' "$weft" kernels "$model" --runs 2
+expect "the kernels of a model" 0 '^  *[0-9.]* .* r_64_80_96, m (MatMul): [a-z]' "$weft" kernels "$model" --runs 2
 expect "their sources" 0 'kernel(' "$weft" kernels "$model" --runs 2 --source
 expect_json "kernels as JSON" 'len(v["kernels"]) == 2 and v["kernels"][0]["ms"] >= v["kernels"][1]["ms"] > 0 and v["kernels"][0]["model_ms"] > 0 and abs(sum(k["share"] for k in v["kernels"]) - 1) < 1e-6 and v["roof_gflops"] > 0' \
   "$weft" kernels "$model" --runs 2 --json
 expect_json "flops and bytes" '[(k["flops"], k["bytes"]) for k in v["kernels"] if k["name"] == "r_64_80_96"] == [(2 * 64 * 96 * 80, 4 * (64 * 96 + 96 * 80 + 64 * 80))]' \
   "$weft" kernels "$model" --runs 2 --json
+expect_json "nodes" '[k["nodes"] for k in v["kernels"]] == [["m (MatMul)"], ["r (Relu) ... y (ReduceSum)"]]' "$weft" kernels "$model" --runs 2 --json
 expect_json "no roof" 'v["roof_gflops"] is None and v["kernels"][0]["roof"] is None and v["kernels"][0]["model_ms"] is None and "source" in v["kernels"][0]' \
   "$weft" kernels "$model" --runs 1 --device INTERP --json --source
 expect_json "kernels of text" '[k["name"] for k in v["kernels"]] == ["ones"]' "$weft" kernels "$dir/rows.weft" --json
@@ -117,7 +118,7 @@ expect_json "that both can use" 'all(k["found"] for k in v["kernels"])' "$weft" 
 
 # --- cache -----------------------------------------------------------------------------------------
 echo mine >"$CACHE_DIR/notes.txt"
-echo part >"$CACHE_DIR/0123456789abcdef.12.1"
+printf 'weft 1' >"$CACHE_DIR/0123456789abcdef.12.1"
 expect "in words" 0 '^found schedules: 2 kernels, ' "$weft" cache
 expect "export" 0 '^wrote found schedules of 2 kernels to ' "$weft" cache export "$dir/tunings.txt"
 expect "on standard output" 0 '^weft tuning 1$' "$weft" cache export -
@@ -140,6 +141,11 @@ expect "no such part of it" 2 'not expected' "$weft" cache polish
 
 # --- devices, completion, man ------------------------------------------------------------------------
 expect "devices in words" 0 '^CPU ' "$weft" devices
+expect "what a processor has" 0 ' threads*.*; vectors of [0-9]* bytes$' "$weft" devices
+expect "its caches and memory" 0 '^  *caches L1 [0-9.]* [KM]iB, .*; memory [0-9.]* [GT]B$' "$weft" devices
+expect "lines that can be read" 0 '^short$' sh -c "'$weft' devices | awk 'length > 160 { long = 1 } END { print long ? \"long\" : \"short\" }'"
+expect_json "what a processor has, as JSON" 'all(d["processor"] and d["threads"] >= 1 and d["vector_bytes"] >= 16 and len(d["caches"]) == 3 and d["compiler"] for d in v["devices"] if d["name"] == "CPU")' \
+  "$weft" devices --json
 expect_json "devices as JSON" '{"CPU", "INTERP", "NULL", "DISK"} <= {d["name"] for d in v["devices"]} and {d["name"]: d["works"] for d in v["devices"]}["INTERP"] and all(d["works"] == (d["missing"] is None) for d in v["devices"])' \
   "$weft" devices --json
 expect_json "inspect as JSON" 'v["call"]["flops"] > 2 * 64 * 96 * 80' "$weft" inspect "$model" --json
@@ -162,6 +168,6 @@ if command -v bash >/dev/null; then
   expect "a file" 0 'model.onnx' completes weft run "$dir/mod"
   expect "a value that nobody can guess" 0 '^\[\]$' completes weft run --runs ''
 fi
-expect "no colours in a file" 0 '^  .*  r_64_80_96: ' "$weft" kernels "$model" --runs 1
+expect "no colours in a file" 0 '^  .*  r_64_80_96, m (MatMul): ' "$weft" kernels "$model" --runs 1
 
 [ "$failures" -eq 0 ]

@@ -35,12 +35,16 @@ expect "whole pipeline" 0 'range %0 {id = 0, kind = loop} : i32' "$weft" opt "$d
 expect "standard input" 0 'return %1' sh -c "'$weft' opt --pass simplify - <'$dir/flat.weft'"
 expect trace 0 'by .*sum' "$weft" opt --trace --pass simplify "$dir/flat.weft"
 expect "an open loop" 0 '^flat: r0: the loop is still open' "$weft" opt --check-loops "$dir/flat.weft"
-expect "bounded loops" 0 '^flat: ends after at most 64 trips' sh -c "sed 's/return %6/%7 = reduce %6, %1 {op = add, axes = []} : index\n  return %7/' '$dir/flat.weft' | '$weft' opt --pass order --check-loops"
+expect "bounded loops" 0 '^flat: ends after at most 64 iterations' sh -c "sed 's/return %6/%7 = reduce %6, %1 {op = add, axes = []} : index\n  return %7/' '$dir/flat.weft' | '$weft' opt --pass order --check-loops"
 expect "dump of one pass" 0 '^graph ranges' env DUMP=ranges "$weft" opt "$dir/flat.weft"
 expect "dump of all passes" 0 '^graph width' env DEBUG=4 "$weft" opt "$dir/flat.weft"
 expect "time of a pass" 0 '^// width: [0-9.]* ms, 7 nodes -> ' env DEBUG=3 SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
 expect "pass left out" 0 'floordiv' env SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
-expect "no such pass to leave out" 1 "there is no pass 'polish'" env SKIP=width,polish "$weft" opt "$dir/flat.weft"
+expect "no such pass to leave out" 1 "there is no pass 'polish'" env SKIP=simplify,polish "$weft" opt "$dir/flat.weft"
+expect "a pass that is needed" 1 "SKIP=flatten: the pass 'flatten' is required; these can be skipped: .*turn" env SKIP=flatten "$weft" demo
+expect "no such pass to print" 1 "DUMP=polish: there is no pass 'polish'; there are ranges, .*guard" env DUMP=polish "$weft" opt "$dir/flat.weft"
+expect "no visualiser" 1 'VIZ=1 in the environment: this build has no visualiser' env VIZ=1 "$weft" demo
+expect "a visualiser that nobody asks for" 0 'graph flat' env VIZ=0 "$weft" opt "$dir/flat.weft"
 expect "setting that is no number" 1 'DEBUG=high' env DEBUG=high "$weft" opt "$dir/flat.weft"
 cat >"$dir/rows.weft" <<'GRAPH'
 graph rows {
@@ -61,6 +65,13 @@ graph rows {
   return %13
 }
 GRAPH
+for switch in NV CUDA AMD METAL GPU; do
+  expect "no device $switch" 1 "^weft: $switch=1 in the environment: there is no device '$switch'; there are CLANG, CPU, " env -u DEV $switch=1 "$weft" kernels "$dir/rows.weft"
+done
+expect "its number" 1 '^weft: GPU=2 in the environment: there is no device' env -u DEV GPU=2 "$weft" kernels "$dir/rows.weft"
+expect "a device that is named goes first" 0 '^sum_of_rows$' env DEV=INTERP NV=1 "$weft" kernels "$dir/rows.weft"
+expect "a variable that is no switch" 0 '^sum_of_rows$' env -u DEV CUDA=/usr/local/cuda GPU=0 "$weft" kernels "$dir/rows.weft"
+expect "no device of that name" 1 "there is no device 'NV'; there are CLANG, CPU, " env DEV=NV "$weft" kernels "$dir/rows.weft"
 expect "a kernel by name" 0 '^sum_of_rows$' "$weft" kernels "$dir/rows.weft"
 expect "its loops" 0 '^  loops: r0: 64 trips, k0: 48 trips$' "$weft" kernels "$dir/rows.weft"
 expect "its reads" 0 '^  reads: p1: f32 of 64 x 48$' "$weft" kernels "$dir/rows.weft"
@@ -74,14 +85,14 @@ expect "no such action" 1 "'fold r0': there is no such action" "$weft" kernels -
 expect "a tail is wanted" 1 'which tail?' "$weft" kernels --opts 'tile r0 7' "$dir/rows.weft"
 expect "no kernel" 1 'there is no kernel in it' "$weft" kernels "$dir/flat.weft"
 expect ops 0 '^floordiv .*floor(a / b)' "$weft" list ops
-expect passes 0 '^simplify' "$weft" list passes
-expect settings 0 '^VALIDATE' "$weft" list settings
+expect passes 0 '^simplify  *optional  *simplifies ' "$weft" list passes
+expect settings 0 '^VALIDATE  *0  *1: prove with Z3' "$weft" list settings
 expect devices 0 '^INTERP' "$weft" list devices
 expect "a processor as assumed" 0 '^GHz  *3\.7 ' env DEV=CPU CALIBRATE=0 CACHE_DIR="$dir/cache" "$weft" list machine
 expect "nothing measured then" 0 none sh -c "test -e '$dir/cache' || echo none"
 expect "a processor as measured" 0 '^GHz  *[0-9.]* ' env DEV=CPU CALIBRATE=1 CACHE_DIR="$dir/cache" "$weft" list machine
 cp "$dir/out" "$dir/measured"
-entries="ls -i '$dir/cache' 2>&1 || true"  # builds without LLVM measure nothing
+entries="ls -iR '$dir/cache' 2>&1 || true"  # builds without LLVM measure nothing
 sh -c "$entries" >"$dir/entries"
 env DEV=CPU CALIBRATE=1 CACHE_DIR="$dir/cache" "$weft" list machine | cmp - "$dir/measured" || failures=$((failures + 1))
 sh -c "$entries" | cmp - "$dir/entries" || failures=$((failures + 1))

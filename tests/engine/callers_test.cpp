@@ -1,10 +1,13 @@
-// Which lines DEBUG=2 names. Lines are taken where they are, so each statement of interest has a line.
+// Which lines, or names of the program's own, DEBUG=2 names. Lines are taken where they are, so each statement of interest has a line.
 #include <weft/dev/engine/callers.h>
 
+#include <functional>
 #include <numeric>
 #include <sstream>
 
 #include <gtest/gtest.h>
+#include <weft/checkpoint.h>
+#include <weft/dev/engine/call_list.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/settings.h>
 #include <weft/tensor.h>
@@ -142,7 +145,7 @@ TEST_F(Callers, OneKernelOfTwoLines) {
   const int line = __LINE__ + 1;
   const Tensor sum = both.sum(1);
   const Tensor product = both.prod(1);
-  EXPECT_EQ(of(sum, product), Lines{here(line) + " " + here(line + 1)});
+  EXPECT_EQ(of(sum, product), Lines{here(line) + ", " + here(line + 1)});
   const int same = __LINE__ + 1;
   const Tensor left = both.exp2(), right = both.log2();
   EXPECT_EQ(of(left, right), Lines{here(same)});
@@ -236,6 +239,139 @@ TEST_F(Callers, OfConstants) {
   for (const std::string& each : of(random)) EXPECT_EQ(each, here(line + 4));
 }
 
+// --- Names ------------------------------------------------------------------------------------------------
+
+TEST_F(Callers, AreNamesWithinAScope) {
+  Tensor inside, inner;
+  {
+    const NamedScope encoder("encoder");
+    inside = a_ + 30;
+    const NamedScope attention("attention", "Attention");
+    inner = a_ + 31;
+  }
+  const int line = __LINE__ + 1;
+  const Tensor outside = a_ + 32;
+  EXPECT_EQ(of(inside), Lines{"encoder"});
+  EXPECT_EQ(of(inner), Lines{"encoder/attention (Attention)"});
+  EXPECT_EQ(of(outside), Lines{here(line)});
+}
+
+TEST_F(Callers, AreTheFirstAndTheLastNameOfAKernel) {
+  const auto chain = [this](double addend) {
+    Tensor value = a_ + addend;
+    for (const char* name : {"first", "between", "last"}) {
+      const NamedScope scope(name);
+      value = value.exp2();
+    }
+    return value;
+  };
+  EXPECT_EQ(of(chain(33)), Lines{"first ... last"}) << "what was made before has no name";
+  const Tensor again = chain(34);
+  EXPECT_EQ(of(again), Lines{"first ... last"}) << "by the same plan";
+  Tensor kept;
+  {
+    const NamedScope scope("kept");
+    kept = (a_ * 35).exp2();
+  }
+  Tensor reader;
+  {
+    const NamedScope scope("reader");
+    reader = kept.contiguous().sum();
+  }
+  EXPECT_EQ(of(reader, kept), (Lines{"kept", "reader"})) << "what is read from memory is no part";
+}
+
+// Where values lie is found when a kernel of several sums is taken apart again.
+TEST_F(Callers, AreNamesOfWhatWasPlannedAsOneKernel) {
+  const auto random = [](const Shape& shape) { return Tensor::randn(shape).realize(); };
+  Tensor value = random({1, 1, 28, 28});
+  const Tensor first = random({12, 1, 3, 3}), second = random({24, 12, 3, 3});
+  const auto in_scope = [&](const char* name, const std::function<Tensor(const Tensor&)>& make) {
+    const NamedScope scope(name);
+    value = make(value);
+  };
+  in_scope("conv1", [&](const Tensor& x) { return x.conv2d(first, {}, {.padding = 1}); });
+  in_scope("relu1", [](const Tensor& x) { return x.relu(); });
+  in_scope("pool", [](const Tensor& x) { return x.max_pool2d(2); });
+  in_scope("conv2", [&](const Tensor& x) { return x.conv2d(second, {}, {.padding = 1}); });
+  in_scope("relu2", [](const Tensor& x) { return x.relu(); });
+  const Context direct{{"WINOGRAD", 0}};
+  EXPECT_EQ(of(value), (Lines{"conv1", "relu1 ... pool", "conv2 ... relu2"}));
+}
+
+// Functions that are called share what they compute with other calls.
+TEST_F(Callers, OfFunctionsThatAreSharedWithOthers) {
+  const auto under = [](const char* name, const Tensor& x) {
+    const NamedScope scope(name);
+    return x.tanh() * 42;
+  };
+  const Tensor one = under("one", a_), other = under("other", b_);
+  EXPECT_EQ(of(other), Lines{"other"});
+  EXPECT_EQ(of(one), Lines{"one"});
+}
+
+TEST_F(Callers, OfCheckpoints) {
+  int line = 0;
+  const auto body = [&](const Tensor& x) {
+    line = __LINE__ + 1;
+    return x.exp2();
+  };
+  Tensor x = Tensor({1.0f, 2.0f}).set_requires_grad();
+  const Tensor result = checkpoint(body, x);
+  EXPECT_EQ(of(result), Lines{here(line)});
+  const NamedScope scope("layer");
+  EXPECT_EQ(of(checkpoint(body, Tensor(x + 43))), Lines{"layer"});
+}
+
+TEST_F(Callers, NumbersAreOfNoName) {
+  const auto rectified = [](const char* name, const Tensor& x) {
+    const NamedScope scope(name);
+    return x.relu() * 41;
+  };
+  const Tensor one = rectified("one", a_);
+  const Tensor other = rectified("other", b_);  // of the same zeros
+  EXPECT_EQ(of(other), Lines{"other"});
+  EXPECT_EQ(of(one), Lines{"one"});
+}
+
+TEST_F(Callers, AreNamesOfTheGraphThatRuns) {
+  const auto under = [this](const char* name, const Tensor& x) {
+    const NamedScope scope(name);
+    return (x * 36).exp2();
+  };
+  const Tensor one = under("one", a_), other = under("other", b_);
+  EXPECT_EQ(of(one), Lines{"one"});
+  EXPECT_EQ(of(other), Lines{"other"});
+}
+
+TEST_F(Callers, AnEmptyNameHidesLines) {
+  const NamedScope hidden("");
+  EXPECT_EQ(of(a_ + 37), Lines{""});
+  const NamedScope named("named");
+  EXPECT_EQ(of(a_ + 38), Lines{"named"});
+}
+
+TEST_F(Callers, AreNotedWithoutBeingPrinted) {
+  const Context quiet{{"DEBUG", 0}};
+  CallList list;
+  const auto callers = [&] {
+    std::vector<std::string> found;
+    for (std::size_t call = 0; call < list.size(); ++call)
+      found.push_back(list.planned(call).caller);
+    return found;
+  };
+  const auto recorded = [&](double addend) {
+    const CallList::Recording recording(list);
+    const NamedScope scope("noted");
+    return of_run([&] { (a_ + addend).realize(); });
+  };
+  EXPECT_EQ(recorded(39), Lines{});
+  EXPECT_EQ(callers(), Lines{""});
+  const NotingCallers noting;
+  EXPECT_EQ(recorded(40), Lines{});
+  EXPECT_EQ(callers(), (Lines{"", "noted"}));
+}
+
 TEST_F(Callers, FromSeveralThreads) {
   in_threads(4, [this](int thread) {
     const Context loud{{"DEBUG", 2}};
@@ -243,6 +379,10 @@ TEST_F(Callers, FromSeveralThreads) {
       const Tensor sum = a_ + (100 * thread + i);
       const int line = __LINE__ - 1;
       EXPECT_EQ(caller(*shared_graph().origin(sum.uop().node())), here(line));
+      const std::string name = "thread " + std::to_string(thread);
+      const NamedScope scope(name);
+      const Tensor product = sum * (i + 2);
+      EXPECT_EQ(caller(*shared_graph().origin(product.uop().node())), name);
     }
   });
 }

@@ -10,6 +10,7 @@
 #include <weft/dev/base/build_id.h>
 #include <weft/dev/base/hash.h>
 #include <weft/dev/base/temporary_folder.h>
+#include <weft/dev/engine/callers.h>
 #include <weft/dev/engine/tuning.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
@@ -17,6 +18,7 @@
 #include <weft/weft.h>
 
 #include "../../src/engine/kept_work.h"
+#include "../support/files_in.h"
 #include "../support/open_sizes.h"
 #include "../support/planned.h"
 
@@ -32,8 +34,8 @@ class KeptWork : public testing::Test {
   Context context_ = Context({{"CACHE_DIR", SettingValue(name_)}});
 
   void cut_files() const {
-    for (const auto& file : fs::directory_iterator(folder_.path()))
-      fs::resize_file(file.path(), fs::file_size(file.path()) - 3);
+    for (const fs::path& file : files_in(folder_.path()))
+      fs::resize_file(file, fs::file_size(file) - 3);
   }
 };
 
@@ -96,6 +98,7 @@ void expect_equal(const Step& step, const Step& kept) {
   EXPECT_EQ(step.work.parallel, kept.work.parallel);
   EXPECT_EQ(step.is_once, kept.is_once);
   EXPECT_EQ(step.trip, kept.trip);
+  EXPECT_EQ(step.origins, kept.origins);
 }
 
 void expect_equal(const BufferLayout& layout, const BufferLayout& kept) {
@@ -106,8 +109,9 @@ void expect_equal(const BufferLayout& layout, const BufferLayout& kept) {
   EXPECT_EQ(layout.seconds_as_made, kept.seconds_as_made);
 }
 
-// One with all that plans may have: maps in another order, and steps for each of several bands.
+// One with all that plans may have: maps in another order, steps for each of several bands, and where all come from.
 std::unique_ptr<Planned> planned_with_all() {
+  const NotingCallers noting;
   const Context bands{{"WINOGRAD_BAND", 8}};
   for (std::uint64_t seed = 1; seed < 1000; ++seed) {
     const KernelSeconds seconds = [&](const UOp& kernel, Symbol) {
@@ -128,6 +132,7 @@ TEST_F(KeptWork, PlansComeBack) {
   const Plan& kept = planned->plan();
   ASSERT_TRUE(
       std::ranges::any_of(kept.steps, [](const Step& step) { return step.kernel.is_null(); }));
+  ASSERT_FALSE(kept.steps[0].origins.empty());
   keep_plan("key", kept);
   auto found = known_plan("key");
   ASSERT_TRUE(found);
@@ -162,8 +167,8 @@ std::vector<float> values_of_several_plans() {
 TEST_F(KeptWork, PlansThatCameBackRunAsTheyDid) {
   const auto written = [&] {
     std::map<fs::path, fs::file_time_type> times;
-    for (const auto& file : fs::directory_iterator(folder_.path()))
-      times.emplace(file.path(), fs::last_write_time(file.path()));
+    for (const fs::path& file : files_in(folder_.path()))
+      times.emplace(file, fs::last_write_time(file));
     return times;
   };
   forget_plans();

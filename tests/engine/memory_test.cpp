@@ -4,6 +4,7 @@
 #include <weft/dev/device/device.h>
 #include <weft/jit.h>
 #include <weft/nn.h>
+#include <weft/settings.h>
 #include <weft/tensor.h>
 
 namespace weft {

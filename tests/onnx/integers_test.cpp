@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <weft/dev/io/file.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/weft.h>
 
 #include "../../src/onnx/cleanup.h"

@@ -18,7 +18,6 @@ name=${name%.md}
 # No device that somebody asks for, and no kernels, speeds and schedules that other runs left.
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-mkdir "$scratch/cache"
 export PATH DEV=CPU CALIBRATE=0 CACHE_DIR="$scratch/cache"
 
 count=$(awk -v dir="$scratch" -v name="$name" -f "$here/split.awk" "$page")

@@ -32,11 +32,9 @@ void set_buffers(Eager& eager, const Node* root) {
 }
 
 std::vector<std::vector<Bits>> run(const Script& program, const Variant& variant) {
-  const Context context{{"DEV", variant.device},
-                        {"NOOPT", variant.noopt},
-                        {"CLANG", variant.clang},
-                        {"IN_PLACE", variant.in_place},
-                        {"CACHE_DIR", "none"}};
+  const Context context{{"DEV", variant.device},  {"NOOPT", variant.noopt},
+                        {"CLANG", variant.clang}, {"IN_PLACE", variant.in_place},
+                        {"SKIP", variant.skip},   {"CACHE_DIR", "none"}};
   const std::vector<Tensor> tensors = build(program, [&](const Tensor& tensor) {
     if (variant.realize_each) tensor.realize();
   });
@@ -149,7 +147,8 @@ std::string report(const Script& program, const Fault& fault) {
   const std::vector<std::string> settings{fmt::format("{{\"DEV\", \"{}\"}}", variant.device),
                                           fmt::format("{{\"NOOPT\", {}}}", variant.noopt),
                                           fmt::format("{{\"CLANG\", {}}}", variant.clang),
-                                          fmt::format("{{\"IN_PLACE\", {}}}", variant.in_place)};
+                                          fmt::format("{{\"IN_PLACE\", {}}}", variant.in_place),
+                                          fmt::format("{{\"SKIP\", \"{}\"}}", variant.skip)};
   return fmt::format("// {}: {}\n{}", variant.name, fault.message,
                      cpp_text(program, settings, variant.realize_each));
 }

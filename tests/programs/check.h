@@ -13,8 +13,9 @@ namespace weft {
 struct Variant {
   std::string_view name, device;
   int noopt = 0, clang = 0, in_place = 1;
-  bool realize_each = false;  // after each instruction, not all at the end
-  std::uint64_t every = 1;    // of how many programs one is run so
+  bool realize_each = false;   // after each instruction, not all at the end
+  std::uint64_t every = 1;     // of how many programs one is run so
+  std::string_view skip = "";  // passes
 };
 
 // What a program is to give.

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <weft/dev/compile/pipeline.h>
 #include <weft/error.h>
 
 #include "../support/errors.h"
@@ -86,6 +88,24 @@ TEST_P(Programs, DoTheSameEverywhere) {
   }
   // Of the rest only the size is checked, if anything.
   EXPECT_TRUE(3 * certain >= all || only != nullptr) << certain << " of " << all;
+}
+
+// Each of them is left out of some programs, and all of them out of others.
+TEST(OptionalPasses, AreNotNeeded) {
+  std::vector<std::string> lists;
+  for (const Pass& pass : all_passes())
+    if (pass.need == Pass::Optional) lists.emplace_back(pass.name);
+  lists.push_back(fmt::format("{}", fmt::join(lists, ",")));
+  const std::uint64_t programs = std::getenv("WEFT_FULL") != nullptr ? 20 : 2;
+  std::uint64_t seed = 3000;
+  for (const std::string& skip : lists)
+    for (const std::uint64_t next = seed + programs; seed < next; ++seed) {
+      const Variant variant{.name = "CPU, without passes", .device = "CPU", .skip = skip};
+      const Script program = random_program(seed);
+      Expected expected(program);
+      if (const auto fault = find_fault(program, expected, {{variant}}))
+        ADD_FAILURE() << "seed " << seed << "\n" << shrunk_report(program, *fault);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Parts, Programs, testing::Range<std::uint64_t>(0, parts));

@@ -171,6 +171,39 @@ TEST(DefaultDevice, IsTheKindThatTheEnvironmentAsksFor) {
   EXPECT_EQ(default_device(), "INTERP");
   const Context given{{"DEV", "NULL"}};
   EXPECT_EQ(default_device(), "NULL");
+  ::setenv("INTERP", "0", 1);
+  EXPECT_EQ(default_device(), "CPU");
+  ::unsetenv("INTERP");
+}
+
+TEST(DefaultDevice, IsOneThatThereIs) {
+  const Context unset{{"DEV", ""}};
+  for (const char* name : {"AMD", "CUDA", "GPU", "METAL", "NV", "QCOM", "WEBGPU"}) {
+    ::setenv(name, "1", 1);
+    const std::string error = error_of([] { return Tensor({1.0F}).contiguous().realize(); });
+    const auto complaint =
+        fmt::format("{0}=1 in the environment: there is no device '{0}'; there are ", name);
+    EXPECT_NE(error.find(complaint), std::string::npos) << error;
+    EXPECT_NE(error.find(", CPU, DISK, INTERP, NULL"), std::string::npos) << error;
+    {
+      const Context named{{"DEV", "INTERP"}};
+      EXPECT_EQ(default_device(), "INTERP");
+    }
+    for (const char* other : {"0", "", "/usr/local/cuda"}) {
+      ::setenv(name, other, 1);
+      EXPECT_EQ(default_device(), "CPU") << name << "=" << other;
+    }
+    ::unsetenv(name);
+  }
+}
+
+TEST(DefaultDevice, IsNotSeveral) {
+  const Context unset{{"DEV", ""}};
+  ::setenv("CPU", "1", 1);
+  EXPECT_EQ(default_device(), "CPU");
+  ::setenv("INTERP", "1", 1);
+  EXPECT_TRUE(error_of(default_device).starts_with("CPU=1, INTERP=1 in the environment: "));
+  ::unsetenv("CPU");
   ::unsetenv("INTERP");
 }
 

@@ -14,6 +14,7 @@
 
 #include "compiler.h"
 #include "elf_object.h"
+#include "hardware.h"
 
 namespace weft {
 namespace cpu {
@@ -136,6 +137,7 @@ class Cpu final : public Device {
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return memory_; }
   Target target() const override { return compiler().target(); }
+  Hardware hardware() const override { return hardware_of(*make_.processor, target()); }
   std::string render(const Node* kernel) override { return compiler().render(kernel); }
   std::string compile(std::string_view source) override {
     const std::string only(source);
@@ -182,14 +184,13 @@ Target target_of(const Processor& processor) {
 void add_cpu() {
   add_device_of_makes(
       "CPU",
-      "machine code for this processor, by LLVM; by clang from C where CLANG=1; "
-      "CPU:LLVM:x86-64-v3: "
-      "by a compiler, with what a processor has; CPU:LLVM, CPU:x86-64-v3: one of these",
+      "this processor: LLVM compiles kernels, clang if CLANG=1; CPU:LLVM:x86-64-v3, CPU:CLANG and "
+      "CPU:x86-64-v3 name the compiler and what a processor has",
       [](std::string_view make, int index) {
         return make.empty() ? cpu::open("CPU", index, {})
                             : cpu::open(fmt::format("CPU:{}", make), index, cpu::make_named(make));
       });
-  add_device("CLANG", "this processor, always by clang from C",
+  add_device("CLANG", "this processor: clang compiles kernels from C",
              [](int index) { return cpu::open("CLANG", index, {cpu::clang_compiler}); });
 }
 

@@ -57,7 +57,7 @@ class Disk final : public Device {
 }  // namespace disk
 
 void add_disk() {
-  add_named_device("DISK", "tensors in a file, DISK:path, to be copied from and to",
+  add_named_device("DISK", "tensors in a file, DISK:path; kernels run elsewhere",
                    [](std::string_view path) -> std::unique_ptr<Device> {
                      if (path.empty())
                        user_error("'DISK' is not the name of a device: write DISK:path");

@@ -91,7 +91,7 @@ class Interpreter final : public Device {
 }  // namespace interp
 
 void add_interp() {
-  add_device("INTERP", "runs kernels node by node and checks every access: the reference",
+  add_device("INTERP", "the reference: interprets kernels node by node and checks every access",
              [](int index) { return std::make_unique<interp::Interpreter>(index); });
 }
 

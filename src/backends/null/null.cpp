@@ -42,7 +42,7 @@ class Null final : public Device {
 }  // namespace null
 
 void add_null() {
-  add_device("NULL", "kernels become C and do nothing",
+  add_device("NULL", "renders kernels as C and runs nothing",
              [](int index) { return std::make_unique<null::Null>(index); });
 }
 

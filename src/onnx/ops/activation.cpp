@@ -94,37 +94,38 @@ Tensor hardmax(const Tensor& x, std::int64_t axis) {
   return (x.argmax(axis, true) == along(places, axis, x.ndim())).cast(x.dtype());
 }
 
-const Op ops[] = {
-    {"Celu", 12, celu},
-    {"Elu", 1, elu},
-    {"Gelu", 20, gelu},
-    {"HardSigmoid", 1, hard_sigmoid},
-    {"HardSwish", 14, unary<&Tensor::hardswish>},
-    {"Hardmax", 1, along_rest<hardmax>},
-    {"Hardmax", 13, along_one<hardmax>},
-    {"LeakyRelu", 1, leaky_relu},
-    {"LogSoftmax", 1, along_rest<log_softmax>},
-    {"LogSoftmax", 13, along_one<log_softmax>},
-    {"Mish", 18, unary<&Tensor::mish>},
-    {"PRelu", 1, prelu_of_channels},
-    {"PRelu", 7, prelu},
-    {"Relu", 1, unary<&Tensor::relu>},
-    {"Selu", 1, early_selu},
-    {"Selu", 6, selu},
-    {"Shrink", 9, shrink},
-    {"Sigmoid", 1, unary<&Tensor::sigmoid>},
-    {"Softmax", 1, along_rest<softmax>},
-    {"Softmax", 13, along_one<softmax>},
-    {"Softplus", 1, softplus},
-    {"Softsign", 1, unary<&Tensor::softsign>},
-    {"SwiGLU", 28, swiglu},
-    {"Swish", 24, swish},
-    {"Tanh", 1, unary<&Tensor::tanh>},
-    {"ThresholdedRelu", 10, thresholded_relu},
-};
-
 }  // namespace
 
-OpTable activation_ops() { return {"", ops}; }
+OpTable activation_ops() {
+  static const Op ops[] = {
+      {"Celu", 12, celu},
+      {"Elu", 1, elu},
+      {"Gelu", 20, gelu},
+      {"HardSigmoid", 1, hard_sigmoid},
+      {"HardSwish", 14, unary<&Tensor::hardswish>},
+      {"Hardmax", 1, along_rest<hardmax>},
+      {"Hardmax", 13, along_one<hardmax>},
+      {"LeakyRelu", 1, leaky_relu},
+      {"LogSoftmax", 1, along_rest<log_softmax>},
+      {"LogSoftmax", 13, along_one<log_softmax>},
+      {"Mish", 18, unary<&Tensor::mish>},
+      {"PRelu", 1, prelu_of_channels},
+      {"PRelu", 7, prelu},
+      {"Relu", 1, unary<&Tensor::relu>},
+      {"Selu", 1, early_selu},
+      {"Selu", 6, selu},
+      {"Shrink", 9, shrink},
+      {"Sigmoid", 1, unary<&Tensor::sigmoid>},
+      {"Softmax", 1, along_rest<softmax>},
+      {"Softmax", 13, along_one<softmax>},
+      {"Softplus", 1, softplus},
+      {"Softsign", 1, unary<&Tensor::softsign>},
+      {"SwiGLU", 28, swiglu},
+      {"Swish", 24, swish},
+      {"Tanh", 1, unary<&Tensor::tanh>},
+      {"ThresholdedRelu", 10, thresholded_relu},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

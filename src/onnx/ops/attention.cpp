@@ -157,13 +157,14 @@ Tensor rotary_embedding(const Call& call) {
   return (has_heads ? y.transpose(1, 2) : y.flatten(2)).cast(given.dtype());
 }
 
-const Op ops[] = {
-    {"Attention", 23, attention},
-    {"RotaryEmbedding", 23, rotary_embedding},
-};
-
 }  // namespace
 
-OpTable attention_ops() { return {"", ops}; }
+OpTable attention_ops() {
+  static const Op ops[] = {
+      {"Attention", 23, attention},
+      {"RotaryEmbedding", 23, rotary_embedding},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -156,15 +156,16 @@ Tensor round_by_inverse(const Call& call) {
   return rounded(x, zero, least, most) * by_channel(call.tensor(of_size), 0, x.ndim());
 }
 
-const Op ops[] = {
-    {"BiasOfBytes", 1, bias_of_bytes},       {"ConvOfBytes", 1, conv_of_bytes},
-    {"GemmOfBytes", 1, gemm_of_bytes},       {"InverseOfSteps", 1, inverse_of_steps},
-    {"MatMulOfBytes", 1, matmul_of_bytes},   {"QuantizeByInverse", 1, quantize_by_inverse},
-    {"RoundByInverse", 1, round_by_inverse}, {"ShiftedBytes", 1, shifted_bytes},
-    {"StepOfSums", 1, step_of_sums},         {"WeightsOfBytes", 1, weights_of_bytes}};
-
 }  // namespace
 
-OpTable bytes_ops() { return {"weft", ops}; }
+OpTable bytes_ops() {
+  static const Op ops[] = {
+      {"BiasOfBytes", 1, bias_of_bytes},       {"ConvOfBytes", 1, conv_of_bytes},
+      {"GemmOfBytes", 1, gemm_of_bytes},       {"InverseOfSteps", 1, inverse_of_steps},
+      {"MatMulOfBytes", 1, matmul_of_bytes},   {"QuantizeByInverse", 1, quantize_by_inverse},
+      {"RoundByInverse", 1, round_by_inverse}, {"ShiftedBytes", 1, shifted_bytes},
+      {"StepOfSums", 1, step_of_sums},         {"WeightsOfBytes", 1, weights_of_bytes}};
+  return {"weft", ops};
+}
 
 }  // namespace weft::onnx

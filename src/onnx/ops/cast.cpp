@@ -114,15 +114,16 @@ Values bit_cast(const Call& call) {
   return {Value(bits.bitcast(dtype_of(to)), to)};
 }
 
-const Op ops[] = {
-    {"BitCast", 26, bit_cast},
-    {"Cast", 1, cast_by_name},
-    {"Cast", 6, cast},
-    {"CastLike", 15, cast_like},
-};
-
 }  // namespace
 
-OpTable cast_ops() { return {"", ops}; }
+OpTable cast_ops() {
+  static const Op ops[] = {
+      {"BitCast", 26, bit_cast},
+      {"Cast", 1, cast_by_name},
+      {"Cast", 6, cast},
+      {"CastLike", 15, cast_like},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -229,16 +229,17 @@ Values sequence_map(const Call& call) {
   return {results.begin(), results.end()};
 }
 
-const Op ops[] = {
-    {"If", 1, if_},
-    {"Loop", 1, loop},
-    {"Scan", 8, scan_batch},
-    {"Scan", 9, scan},
-    {"SequenceMap", 17, sequence_map},
-};
-
 }  // namespace
 
-OpTable control_ops() { return {"", ops}; }
+OpTable control_ops() {
+  static const Op ops[] = {
+      {"If", 1, if_},
+      {"Loop", 1, loop},
+      {"Scan", 8, scan_batch},
+      {"Scan", 9, scan},
+      {"SequenceMap", 17, sequence_map},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -103,15 +103,16 @@ Tensor range(const Call& call) {
   return dtype.is_float() ? range_of_reals(call, dtype) : range_of_integers(call, dtype);
 }
 
-const Op ops[] = {
-    {"Constant", 1, constant},
-    {"ConstantOfShape", 9, constant_of_shape},
-    {"EyeLike", 9, eye_like},
-    {"Range", 11, range},
-};
-
 }  // namespace
 
-OpTable creation_ops() { return {"", ops}; }
+OpTable creation_ops() {
+  static const Op ops[] = {
+      {"Constant", 1, constant},
+      {"ConstantOfShape", 9, constant_of_shape},
+      {"EyeLike", 9, eye_like},
+      {"Range", 11, range},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -210,14 +210,15 @@ Tensor col2im(const Call& call) {
                            .stride = numbers_of(call, "strides", n, 1, 1)});
 }
 
-const Op ops[] = {
-    {"Col2Im", 18, col2im},
-    {"DeformConv", 19, deform_conv},
-    {"NonMaxSuppression", 10, non_max_suppression},
-};
-
 }  // namespace
 
-OpTable detection_ops() { return {"", ops}; }
+OpTable detection_ops() {
+  static const Op ops[] = {
+      {"Col2Im", 18, col2im},
+      {"DeformConv", 19, deform_conv},
+      {"NonMaxSuppression", 10, non_max_suppression},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

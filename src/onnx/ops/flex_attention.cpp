@@ -29,12 +29,13 @@ Tensor flex_attention(const Call& call) {
   return shares.matmul(for_heads(call, value, heads).cast(within)).cast(value.dtype());
 }
 
-const Op ops[] = {
-    {"FlexAttention", 1, flex_attention},
-};
-
 }  // namespace
 
-OpTable flex_attention_ops() { return {"ai.onnx.preview", ops}; }
+OpTable flex_attention_ops() {
+  static const Op ops[] = {
+      {"FlexAttention", 1, flex_attention},
+  };
+  return {"ai.onnx.preview", ops};
+}
 
 }  // namespace weft::onnx

@@ -40,14 +40,15 @@ Tensor quotient_of(const Call& call) {
   return divisor && b.ndim() <= a.ndim() ? quotient(a, *divisor) : a / b;
 }
 
-const Op ops[] = {{"Factor", 1, factor_alone},
-                  {"Flat", 1, flat},
-                  {"Quotient", 1, quotient_of},
-                  {"ScaleShift", 1, scale_shift},
-                  {"ScaledBias", 1, scaled_bias}};
-
 }  // namespace
 
-OpTable folded_ops() { return {"weft", ops}; }
+OpTable folded_ops() {
+  static const Op ops[] = {{"Factor", 1, factor_alone},
+                           {"Flat", 1, flat},
+                           {"Quotient", 1, quotient_of},
+                           {"ScaleShift", 1, scale_shift},
+                           {"ScaledBias", 1, scaled_bias}};
+  return {"weft", ops};
+}
 
 }  // namespace weft::onnx

@@ -88,15 +88,16 @@ Tensor center_crop_pad(const Call& call) {
   return x.pad(widths);
 }
 
-const Op ops[] = {
-    {"AffineGrid", 20, affine_grid},
-    {"CenterCropPad", 18, center_crop_pad},
-    {"GridSample", 16, grid_sample},
-    {"ImageDecoder", 20, image_decoder},
-};
-
 }  // namespace
 
-OpTable image_ops() { return {"", ops}; }
+OpTable image_ops() {
+  static const Op ops[] = {
+      {"AffineGrid", 20, affine_grid},
+      {"CenterCropPad", 18, center_crop_pad},
+      {"GridSample", 16, grid_sample},
+      {"ImageDecoder", 20, image_decoder},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

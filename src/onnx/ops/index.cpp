@@ -109,19 +109,20 @@ Tensor non_zero(const Call& call) {
   return Tensor::stack(rows);
 }
 
-const Op ops[] = {
-    {"Compress", 9, moved<compress>},
-    {"Gather", 1, moved<gather>},
-    {"GatherElements", 11, moved<gather_elements>},
-    {"GatherND", 11, moved<gather_nd>},
-    {"NonZero", 9, non_zero},
-    {"OneHot", 9, one_hot},
-    {"ReverseSequence", 10, moved<reverse_sequence>},
-    {"Where", 9, where},
-};
-
 }  // namespace
 
-OpTable index_ops() { return {"", ops}; }
+OpTable index_ops() {
+  static const Op ops[] = {
+      {"Compress", 9, moved<compress>},
+      {"Gather", 1, moved<gather>},
+      {"GatherElements", 11, moved<gather_elements>},
+      {"GatherND", 11, moved<gather_nd>},
+      {"NonZero", 9, non_zero},
+      {"OneHot", 9, one_hot},
+      {"ReverseSequence", 10, moved<reverse_sequence>},
+      {"Where", 9, where},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -122,19 +122,20 @@ Values linear_classifier(const Call& call) {
   return {chosen, all.cast(dtypes::f32)};
 }
 
-const Op ops[] = {
-    {"ArrayFeatureExtractor", 1, array_feature_extractor},
-    {"Binarizer", 1, binarizer},
-    {"FeatureVectorizer", 1, feature_vectorizer},
-    {"Imputer", 1, imputer},
-    {"LinearClassifier", 1, linear_classifier},
-    {"LinearRegressor", 1, linear_regressor},
-    {"Normalizer", 1, normalizer},
-    {"Scaler", 1, scaler},
-};
-
 }  // namespace
 
-OpTable learning_ops() { return {"ai.onnx.ml", ops}; }
+OpTable learning_ops() {
+  static const Op ops[] = {
+      {"ArrayFeatureExtractor", 1, array_feature_extractor},
+      {"Binarizer", 1, binarizer},
+      {"FeatureVectorizer", 1, feature_vectorizer},
+      {"Imputer", 1, imputer},
+      {"LinearClassifier", 1, linear_classifier},
+      {"LinearRegressor", 1, linear_regressor},
+      {"Normalizer", 1, normalizer},
+      {"Scaler", 1, scaler},
+  };
+  return {"ai.onnx.ml", ops};
+}
 
 }  // namespace weft::onnx

@@ -227,18 +227,19 @@ Values zip_map(const Call& call) {
   return {Value(std::move(rows))};
 }
 
-const Op ops[] = {
-    {"CastMap", 1, cast_map},
-    {"CategoryMapper", 1, category_mapper},
-    {"DictVectorizer", 1, dict_vectorizer},
-    {"LabelEncoder", 1, label_encoder_1},
-    {"LabelEncoder", 2, label_encoder},
-    {"OneHotEncoder", 1, one_hot_encoder},
-    {"ZipMap", 1, zip_map},
-};
-
 }  // namespace
 
-OpTable learning_maps_ops() { return {"ai.onnx.ml", ops}; }
+OpTable learning_maps_ops() {
+  static const Op ops[] = {
+      {"CastMap", 1, cast_map},
+      {"CategoryMapper", 1, category_mapper},
+      {"DictVectorizer", 1, dict_vectorizer},
+      {"LabelEncoder", 1, label_encoder_1},
+      {"LabelEncoder", 2, label_encoder},
+      {"OneHotEncoder", 1, one_hot_encoder},
+      {"ZipMap", 1, zip_map},
+  };
+  return {"ai.onnx.ml", ops};
+}
 
 }  // namespace weft::onnx

@@ -193,10 +193,12 @@ Values svm_classifier(const Call& call) {
   return {labels.at(place), transformed_scores(call, scores).cast(dtypes::f32)};
 }
 
-const Op ops[] = {{"SVMClassifier", 1, svm_classifier}, {"SVMRegressor", 1, svm_regressor}};
-
 }  // namespace
 
-OpTable learning_svm_ops() { return {"ai.onnx.ml", ops}; }
+OpTable learning_svm_ops() {
+  static const Op ops[] = {{"SVMClassifier", 1, svm_classifier},
+                           {"SVMRegressor", 1, svm_regressor}};
+  return {"ai.onnx.ml", ops};
+}
 
 }  // namespace weft::onnx

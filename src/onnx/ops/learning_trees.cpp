@@ -251,14 +251,15 @@ Tensor tree_ensemble(const Call& call) {
   return transformed_scores(call, scores, names[how]).cast(call.tensor(0).dtype());
 }
 
-const Op ops[] = {
-    {"TreeEnsemble", 5, tree_ensemble},
-    {"TreeEnsembleClassifier", 1, tree_classifier},
-    {"TreeEnsembleRegressor", 1, tree_regressor},
-};
-
 }  // namespace
 
-OpTable learning_trees_ops() { return {"ai.onnx.ml", ops}; }
+OpTable learning_trees_ops() {
+  static const Op ops[] = {
+      {"TreeEnsemble", 5, tree_ensemble},
+      {"TreeEnsembleClassifier", 1, tree_classifier},
+      {"TreeEnsembleRegressor", 1, tree_regressor},
+  };
+  return {"ai.onnx.ml", ops};
+}
 
 }  // namespace weft::onnx

@@ -91,12 +91,13 @@ Values linear_attention(const Call& call) {
   return {y.cast(dtype), steps.state.cast(past.is_null() ? dtype : past.dtype())};
 }
 
-const Op ops[] = {
-    {"LinearAttention", 27, linear_attention},
-};
-
 }  // namespace
 
-OpTable linear_attention_ops() { return {"", ops}; }
+OpTable linear_attention_ops() {
+  static const Op ops[] = {
+      {"LinearAttention", 27, linear_attention},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -29,13 +29,14 @@ Values softmax_cross_entropy(const Call& call) {
   return {likelihood_loss(call, log_probabilities), log_probabilities};
 }
 
-const Op ops[] = {
-    {"NegativeLogLikelihoodLoss", 12, negative_log_likelihood},
-    {"SoftmaxCrossEntropyLoss", 12, softmax_cross_entropy},
-};
-
 }  // namespace
 
-OpTable loss_ops() { return {"", ops}; }
+OpTable loss_ops() {
+  static const Op ops[] = {
+      {"NegativeLogLikelihoodLoss", 12, negative_log_likelihood},
+      {"SoftmaxCrossEntropyLoss", 12, softmax_cross_entropy},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

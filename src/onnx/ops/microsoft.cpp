@@ -179,29 +179,30 @@ Tensor gemm_activation(const Call& call) {
   return activated(call, y, call.attr("activation", ""), params);
 }
 
-const Op ops[] = {
-    {"BiasAdd", 1, bias_add},
-    {"BiasDropout", 1, bias_dropout},
-    {"BiasGelu", 1, bias_gelu},
-    {"BiasSoftmax", 1, bias_softmax},
-    {"BiasSplitGelu", 1, bias_split_gelu},
-    {"EmbedLayerNormalization", 1, embed_layer_normalization},
-    {"FastGelu", 1, fast_gelu},
-    {"FusedGemm", 1, gemm_activation},
-    {"FusedMatMul", 1, fused_matmul},
-    {"FusedMatMulActivation", 1, fused_matmul_activation},
-    {"Gelu", 1, gelu},
-    {"GemmFastGelu", 1, gemm_fast_gelu},
-    {"GroupNorm", 1, group_norm},
-    {"QuickGelu", 1, quick_gelu},
-    {"SkipGroupNorm", 1, skip_group_norm},
-    {"SkipLayerNormalization", 1, skip_layer_normalization},
-    {"SkipSimplifiedLayerNormalization", 1, skip_simplified_layer_normalization},
-    {"TransposeMatMul", 1, fused_matmul},
-};
-
 }  // namespace
 
-OpTable microsoft_ops() { return {microsoft, ops}; }
+OpTable microsoft_ops() {
+  static const Op ops[] = {
+      {"BiasAdd", 1, bias_add},
+      {"BiasDropout", 1, bias_dropout},
+      {"BiasGelu", 1, bias_gelu},
+      {"BiasSoftmax", 1, bias_softmax},
+      {"BiasSplitGelu", 1, bias_split_gelu},
+      {"EmbedLayerNormalization", 1, embed_layer_normalization},
+      {"FastGelu", 1, fast_gelu},
+      {"FusedGemm", 1, gemm_activation},
+      {"FusedMatMul", 1, fused_matmul},
+      {"FusedMatMulActivation", 1, fused_matmul_activation},
+      {"Gelu", 1, gelu},
+      {"GemmFastGelu", 1, gemm_fast_gelu},
+      {"GroupNorm", 1, group_norm},
+      {"QuickGelu", 1, quick_gelu},
+      {"SkipGroupNorm", 1, skip_group_norm},
+      {"SkipLayerNormalization", 1, skip_layer_normalization},
+      {"SkipSimplifiedLayerNormalization", 1, skip_simplified_layer_normalization},
+      {"TransposeMatMul", 1, fused_matmul},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

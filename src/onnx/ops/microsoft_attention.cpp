@@ -185,15 +185,16 @@ Values decoder_masked_multi_head_attention(const Call& call) {
                     5, 7);
 }
 
-const Op ops[] = {
-    {"Attention", 1, attention},
-    {"DecoderMaskedMultiHeadAttention", 1, decoder_masked_multi_head_attention},
-    {"MultiHeadAttention", 1, multi_head_attention},
-    {"PackedAttention", 1, packed_attention},
-};
-
 }  // namespace
 
-OpTable microsoft_attention_ops() { return {microsoft, ops}; }
+OpTable microsoft_attention_ops() {
+  static const Op ops[] = {
+      {"Attention", 1, attention},
+      {"DecoderMaskedMultiHeadAttention", 1, decoder_masked_multi_head_attention},
+      {"MultiHeadAttention", 1, multi_head_attention},
+      {"PackedAttention", 1, packed_attention},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

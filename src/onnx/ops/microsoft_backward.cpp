@@ -47,14 +47,15 @@ Tensor softmax_cross_entropy_grad(const Call& call) {
   return has_own ? result * call.tensor(0) : result;
 }
 
-const Op ops[] = {
-    {"LayerNormalizationGrad", 1, layer_normalization_grad},
-    {"SoftmaxCrossEntropyLossGrad", 1, softmax_cross_entropy_grad},
-    {"SoftmaxGrad", 1, softmax_grad},
-};
-
 }  // namespace
 
-OpTable microsoft_backward_ops() { return {microsoft, ops}; }
+OpTable microsoft_backward_ops() {
+  static const Op ops[] = {
+      {"LayerNormalizationGrad", 1, layer_normalization_grad},
+      {"SoftmaxCrossEntropyLossGrad", 1, softmax_cross_entropy_grad},
+      {"SoftmaxGrad", 1, softmax_grad},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

@@ -136,14 +136,15 @@ Tensor gather_block_quantized(const Call& call) {
   return centred * spread(scale);
 }
 
-const Op ops[] = {
-    {"GatherBlockQuantized", 1, gather_block_quantized},
-    {"MatMulBnb4", 1, matmul_bnb4},
-    {"MatMulNBits", 1, matmul_nbits},
-};
-
 }  // namespace
 
-OpTable microsoft_blocks_ops() { return {microsoft, ops}; }
+OpTable microsoft_blocks_ops() {
+  static const Op ops[] = {
+      {"GatherBlockQuantized", 1, gather_block_quantized},
+      {"MatMulBnb4", 1, matmul_bnb4},
+      {"MatMulNBits", 1, matmul_nbits},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

@@ -58,16 +58,17 @@ Tensor conv_transpose_with_dynamic_pads(const Call& call) {
                            .output_padding = numbers_of(call, "output_padding", axes, 0, 0)});
 }
 
-const Op ops[] = {
-    {"ConvTransposeWithDynamicPads", 1, conv_transpose_with_dynamic_pads},
-    {"FusedConv", 1, fused_conv},
-    {"NhwcConv", 1, nhwc_conv},
-    {"NhwcFusedConv", 1, nhwc_fused_conv},
-    {"NhwcMaxPool", 1, nhwc_max_pool},
-};
-
 }  // namespace
 
-OpTable microsoft_conv_ops() { return {microsoft, ops}; }
+OpTable microsoft_conv_ops() {
+  static const Op ops[] = {
+      {"ConvTransposeWithDynamicPads", 1, conv_transpose_with_dynamic_pads},
+      {"FusedConv", 1, fused_conv},
+      {"NhwcConv", 1, nhwc_conv},
+      {"NhwcFusedConv", 1, nhwc_fused_conv},
+      {"NhwcMaxPool", 1, nhwc_max_pool},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

@@ -114,13 +114,14 @@ Values group_query_attention(const Call& call) {
   return {from_heads(y), keys, values};
 }
 
-const Op ops[] = {
-    {"GroupQueryAttention", 1, group_query_attention},
-    {"RotaryEmbedding", 1, rotary_embedding},
-};
-
 }  // namespace
 
-OpTable microsoft_decoder_ops() { return {microsoft, ops}; }
+OpTable microsoft_decoder_ops() {
+  static const Op ops[] = {
+      {"GroupQueryAttention", 1, group_query_attention},
+      {"RotaryEmbedding", 1, rotary_embedding},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

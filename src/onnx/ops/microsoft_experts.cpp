@@ -112,15 +112,16 @@ Tensor mixture_of_experts(const Call& call) {
   return (found * shares.mT().unsqueeze(-1)).sum(0).reshape_as(x);
 }
 
-const Op ops[] = {
-    {"GatedRMSNorm", 1, gated_rms_norm},
-    {"MoE", 1, mixture_of_experts},
-    {"ScaledSiLU", 1, scaled_silu},
-    {"SwiGLU", 1, swiglu_op},
-};
-
 }  // namespace
 
-OpTable microsoft_experts_ops() { return {microsoft, ops}; }
+OpTable microsoft_experts_ops() {
+  static const Op ops[] = {
+      {"GatedRMSNorm", 1, gated_rms_norm},
+      {"MoE", 1, mixture_of_experts},
+      {"ScaledSiLU", 1, scaled_silu},
+      {"SwiGLU", 1, swiglu_op},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

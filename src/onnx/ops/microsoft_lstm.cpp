@@ -128,10 +128,11 @@ Values dynamic_quantize_lstm(const Call& call) {
   return {Tensor::stack(all, 1), Tensor::stack(h), Tensor::stack(c)};
 }
 
-const Op ops[] = {{"DynamicQuantizeLSTM", 1, dynamic_quantize_lstm}};
-
 }  // namespace
 
-OpTable microsoft_lstm_ops() { return {microsoft, ops}; }
+OpTable microsoft_lstm_ops() {
+  static const Op ops[] = {{"DynamicQuantizeLSTM", 1, dynamic_quantize_lstm}};
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

@@ -275,29 +275,30 @@ Tensor irfft(const Call& call) { return fft::irfftn(call.tensor(0), axes_of(call
 Tensor inverse(const Call& call) { return call.tensor(0).inverse(); }
 Tensor same(const Call& call) { return call.tensor(0); }
 
-const Op ops[] = {
-    {"CDist", 1, cdist},
-    {"ComplexMul", 1, complex_mul},
-    {"ComplexMulConj", 1, complex_mul_conj},
-    {"CropAndResize", 1, crop_and_resize},
-    {"ExpandDims", 1, expand_dims},
-    {"GatherND", 1, gather_nd},
-    {"GridSample", 1, grid_sample},
-    {"Inverse", 1, inverse},
-    {"Irfft", 1, irfft},
-    {"IsAllFinite", 1, is_all_finite},
-    {"MurmurHash3", 1, murmur_hash_3},
-    {"Pad", 1, pad},
-    {"Range", 1, range},
-    {"Rfft", 1, rfft},
-    {"SampleOp", 1, same},
-    {"Trilu", 1, trilu},
-    {"UnfoldTensor", 1, unfold_tensor},
-    {"Unique", 1, unique},
-};
-
 }  // namespace
 
-OpTable microsoft_other_ops() { return {microsoft, ops}; }
+OpTable microsoft_other_ops() {
+  static const Op ops[] = {
+      {"CDist", 1, cdist},
+      {"ComplexMul", 1, complex_mul},
+      {"ComplexMulConj", 1, complex_mul_conj},
+      {"CropAndResize", 1, crop_and_resize},
+      {"ExpandDims", 1, expand_dims},
+      {"GatherND", 1, gather_nd},
+      {"GridSample", 1, grid_sample},
+      {"Inverse", 1, inverse},
+      {"Irfft", 1, irfft},
+      {"IsAllFinite", 1, is_all_finite},
+      {"MurmurHash3", 1, murmur_hash_3},
+      {"Pad", 1, pad},
+      {"Range", 1, range},
+      {"Rfft", 1, rfft},
+      {"SampleOp", 1, same},
+      {"Trilu", 1, trilu},
+      {"UnfoldTensor", 1, unfold_tensor},
+      {"Unique", 1, unique},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

@@ -242,31 +242,32 @@ Values qembed_layer_normalization(const Call& call) {
   return {normalized.y, lengths};
 }
 
-const Op ops[] = {
-    {"DequantizeLinear", 1, dequantize_linear},
-    {"DynamicQuantizeMatMul", 1, dynamic_quantize_matmul},
-    {"MatMulInteger16", 1, matmul_integer_16},
-    {"MatMulIntegerToFloat", 1, matmul_integer_to_float},
-    {"MulInteger", 1, mul_integer},
-    {"QAttention", 1, qattention},
-    {"QEmbedLayerNormalization", 1, qembed_layer_normalization},
-    {"QGemm", 1, qgemm},
-    {"QLinearAdd", 1, qlinear_add},
-    {"QLinearAveragePool", 1, qlinear_average_pool},
-    {"QLinearConcat", 1, qlinear_concat},
-    {"QLinearConv", 1, qlinear_conv},
-    {"QLinearGlobalAveragePool", 1, qlinear_global_average_pool},
-    {"QLinearLeakyRelu", 1, qlinear_leaky_relu},
-    {"QLinearMul", 1, qlinear_mul},
-    {"QLinearReduceMean", 1, qlinear_reduce_mean},
-    {"QLinearSigmoid", 1, qlinear_sigmoid},
-    {"QLinearSoftmax", 1, qlinear_softmax},
-    {"QLinearWhere", 1, qlinear_where},
-    {"QuantizeLinear", 1, quantize_linear},
-};
-
 }  // namespace
 
-OpTable microsoft_quantized_ops() { return {microsoft, ops}; }
+OpTable microsoft_quantized_ops() {
+  static const Op ops[] = {
+      {"DequantizeLinear", 1, dequantize_linear},
+      {"DynamicQuantizeMatMul", 1, dynamic_quantize_matmul},
+      {"MatMulInteger16", 1, matmul_integer_16},
+      {"MatMulIntegerToFloat", 1, matmul_integer_to_float},
+      {"MulInteger", 1, mul_integer},
+      {"QAttention", 1, qattention},
+      {"QEmbedLayerNormalization", 1, qembed_layer_normalization},
+      {"QGemm", 1, qgemm},
+      {"QLinearAdd", 1, qlinear_add},
+      {"QLinearAveragePool", 1, qlinear_average_pool},
+      {"QLinearConcat", 1, qlinear_concat},
+      {"QLinearConv", 1, qlinear_conv},
+      {"QLinearGlobalAveragePool", 1, qlinear_global_average_pool},
+      {"QLinearLeakyRelu", 1, qlinear_leaky_relu},
+      {"QLinearMul", 1, qlinear_mul},
+      {"QLinearReduceMean", 1, qlinear_reduce_mean},
+      {"QLinearSigmoid", 1, qlinear_sigmoid},
+      {"QLinearSoftmax", 1, qlinear_softmax},
+      {"QLinearWhere", 1, qlinear_where},
+      {"QuantizeLinear", 1, quantize_linear},
+  };
+  return {microsoft, ops};
+}
 
 }  // namespace weft::onnx

@@ -257,30 +257,31 @@ Tensor trilu(const Call& call, const Tensor& x) {
   return call.attr("upper", 1) != 0 ? x.triu(k) : x.tril(k);
 }
 
-const Op ops[] = {
-    {"Concat", 1, concat},
-    {"DepthToSpace", 1, moved<depth_to_space>},
-    {"Expand", 8, moved<expand>},
-    {"Flatten", 1, moved<flatten>},
-    {"Identity", 1, identity},
-    {"Reshape", 1, moved<reshape_by_attribute>},
-    {"Reshape", 5, moved<reshape>},
-    {"Shape", 1, shape},
-    {"Size", 1, size},
-    {"Slice", 1, moved<slice_by_attributes>},
-    {"Slice", 10, moved<slice>},
-    {"SpaceToDepth", 1, moved<space_to_depth>},
-    {"Split", 1, split},
-    {"Squeeze", 1, moved<squeeze>},
-    {"Tile", 1, moved<tile_one_axis>},
-    {"Tile", 6, moved<tile>},
-    {"Transpose", 1, moved<transpose>},
-    {"Trilu", 14, moved<trilu>},
-    {"Unsqueeze", 1, moved<unsqueeze>},
-};
-
 }  // namespace
 
-OpTable movement_ops() { return {"", ops}; }
+OpTable movement_ops() {
+  static const Op ops[] = {
+      {"Concat", 1, concat},
+      {"DepthToSpace", 1, moved<depth_to_space>},
+      {"Expand", 8, moved<expand>},
+      {"Flatten", 1, moved<flatten>},
+      {"Identity", 1, identity},
+      {"Reshape", 1, moved<reshape_by_attribute>},
+      {"Reshape", 5, moved<reshape>},
+      {"Shape", 1, shape},
+      {"Size", 1, size},
+      {"Slice", 1, moved<slice_by_attributes>},
+      {"Slice", 10, moved<slice>},
+      {"SpaceToDepth", 1, moved<space_to_depth>},
+      {"Split", 1, split},
+      {"Squeeze", 1, moved<squeeze>},
+      {"Tile", 1, moved<tile_one_axis>},
+      {"Tile", 6, moved<tile>},
+      {"Transpose", 1, moved<transpose>},
+      {"Trilu", 14, moved<trilu>},
+      {"Unsqueeze", 1, moved<unsqueeze>},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -116,10 +116,11 @@ Tensor tf_idf(const Call& call) {
   return is_one ? result.squeeze(0) : result;
 }
 
-const Op ops[] = {{"TfIdfVectorizer", 9, tf_idf}};
-
 }  // namespace
 
-OpTable ngrams_ops() { return {"", ops}; }
+OpTable ngrams_ops() {
+  static const Op ops[] = {{"TfIdfVectorizer", 9, tf_idf}};
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

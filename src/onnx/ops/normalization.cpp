@@ -183,25 +183,26 @@ Values dropout_12(const Call& call) {
   return trains ? dropped(call, x, call.has(1) ? call.number(1) : 0.5) : kept(call, x);
 }
 
-const Op ops[] = {
-    {"BatchNormalization", 1, batch_norm_1},
-    {"BatchNormalization", 7, batch_norm_7},
-    {"BatchNormalization", 14, batch_norm_14},
-    {"Dropout", 1, dropout_1},
-    {"Dropout", 7, dropout_7},
-    {"Dropout", 12, dropout_12},
-    {"GroupNormalization", 18, group_norm_18},
-    {"GroupNormalization", 21, group_norm_21},
-    {"InstanceNormalization", 1, instance_norm},
-    {"LRN", 1, local_response_norm},
-    {"LayerNormalization", 17, layer_norm},
-    {"LpNormalization", 1, lp_norm},
-    {"MeanVarianceNormalization", 9, mean_variance_norm},
-    {"RMSNormalization", 23, rms_norm},
-};
-
 }  // namespace
 
-OpTable normalization_ops() { return {"", ops}; }
+OpTable normalization_ops() {
+  static const Op ops[] = {
+      {"BatchNormalization", 1, batch_norm_1},
+      {"BatchNormalization", 7, batch_norm_7},
+      {"BatchNormalization", 14, batch_norm_14},
+      {"Dropout", 1, dropout_1},
+      {"Dropout", 7, dropout_7},
+      {"Dropout", 12, dropout_12},
+      {"GroupNormalization", 18, group_norm_18},
+      {"GroupNormalization", 21, group_norm_21},
+      {"InstanceNormalization", 1, instance_norm},
+      {"LRN", 1, local_response_norm},
+      {"LayerNormalization", 17, layer_norm},
+      {"LpNormalization", 1, lp_norm},
+      {"MeanVarianceNormalization", 9, mean_variance_norm},
+      {"RMSNormalization", 23, rms_norm},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

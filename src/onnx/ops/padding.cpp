@@ -63,14 +63,15 @@ Values pad(const Call& call) {
   return {elements.value(x.pad(bounds, mode_of(call), fill_of(call, elements)))};
 }
 
-const Op ops[] = {
-    {"Pad", 1, pad_by_paddings},
-    {"Pad", 2, pad_by_pads},
-    {"Pad", 11, pad},
-};
-
 }  // namespace
 
-OpTable padding_ops() { return {"", ops}; }
+OpTable padding_ops() {
+  static const Op ops[] = {
+      {"Pad", 1, pad_by_paddings},
+      {"Pad", 2, pad_by_pads},
+      {"Pad", 11, pad},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

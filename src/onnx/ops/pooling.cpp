@@ -219,20 +219,21 @@ Tensor max_unpool(const Call& call) {
   return y.pad(behind);
 }
 
-const Op ops[] = {
-    {"AveragePool", 1, average_pool},
-    {"GlobalAveragePool", 1, global_average_pool},
-    {"GlobalLpPool", 1, global_lp_pool_1},
-    {"GlobalLpPool", 2, global_lp_pool_2},
-    {"GlobalMaxPool", 1, global_max_pool},
-    {"LpPool", 1, lp_pool_1},
-    {"LpPool", 2, lp_pool_2},
-    {"MaxPool", 1, max_pool},
-    {"MaxUnpool", 9, max_unpool},
-};
-
 }  // namespace
 
-OpTable pooling_ops() { return {"", ops}; }
+OpTable pooling_ops() {
+  static const Op ops[] = {
+      {"AveragePool", 1, average_pool},
+      {"GlobalAveragePool", 1, global_average_pool},
+      {"GlobalLpPool", 1, global_lp_pool_1},
+      {"GlobalLpPool", 2, global_lp_pool_2},
+      {"GlobalMaxPool", 1, global_max_pool},
+      {"LpPool", 1, lp_pool_1},
+      {"LpPool", 2, lp_pool_2},
+      {"MaxPool", 1, max_pool},
+      {"MaxUnpool", 9, max_unpool},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

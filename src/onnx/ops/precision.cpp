@@ -96,16 +96,17 @@ Tensor short_gelu(const Call& call) {
   return half * short_erf(x * (1 / std::numbers::sqrt2)) + half;
 }
 
-const Op ops[] = {
-    {"Apart", 1, apart},          {"Integers", 1, integers},
-    {"Narrow", 1, narrow},        {"Quantize", 1, quantize},
-    {"Rescale", 1, rescale},      {"ShortErf", 1, short_erf_of},
-    {"ShortGelu", 1, short_gelu}, {"SurroundedConv", 1, surrounded_conv},
-    {"Widen", 1, widen},
-};
-
 }  // namespace
 
-OpTable precision_ops() { return {"weft", ops}; }
+OpTable precision_ops() {
+  static const Op ops[] = {
+      {"Apart", 1, apart},          {"Integers", 1, integers},
+      {"Narrow", 1, narrow},        {"Quantize", 1, quantize},
+      {"Rescale", 1, rescale},      {"ShortErf", 1, short_erf_of},
+      {"ShortGelu", 1, short_gelu}, {"SurroundedConv", 1, surrounded_conv},
+      {"Widen", 1, widen},
+  };
+  return {"weft", ops};
+}
 
 }  // namespace weft::onnx

@@ -107,18 +107,19 @@ Values causal_conv(const Call& call) {
   return {y, all.slice(2, {.start = all.size(2) - before})};
 }
 
-const Op ops[] = {
-    {"CausalConvWithState", 27, causal_conv},
-    {"Conv", 1, conv},
-    {"ConvTranspose", 1, conv_transpose},
-    {"Det", 11, det},
-    {"Einsum", 12, einsum},
-    {"Gemm", 1, gemm},
-    {"MatMul", 1, matmul},
-};
-
 }  // namespace
 
-OpTable product_ops() { return {"", ops}; }
+OpTable product_ops() {
+  static const Op ops[] = {
+      {"CausalConvWithState", 27, causal_conv},
+      {"Conv", 1, conv},
+      {"ConvTranspose", 1, conv_transpose},
+      {"Det", 11, det},
+      {"Einsum", 12, einsum},
+      {"Gemm", 1, gemm},
+      {"MatMul", 1, matmul},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

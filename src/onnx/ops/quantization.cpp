@@ -191,18 +191,19 @@ Values qlinear_conv(const Call& call) {
                     call.value(7).type(), true)};
 }
 
-const Op ops[] = {
-    {"ConvInteger", 10, conv_integer},
-    {"DequantizeLinear", 10, dequantize_linear},
-    {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
-    {"MatMulInteger", 10, matmul_integer},
-    {"QLinearConv", 10, qlinear_conv},
-    {"QLinearMatMul", 10, qlinear_matmul},
-    {"QuantizeLinear", 10, quantize_linear},
-};
-
 }  // namespace
 
-OpTable quantization_ops() { return {"", ops}; }
+OpTable quantization_ops() {
+  static const Op ops[] = {
+      {"ConvInteger", 10, conv_integer},
+      {"DequantizeLinear", 10, dequantize_linear},
+      {"DynamicQuantizeLinear", 11, dynamic_quantize_linear},
+      {"MatMulInteger", 10, matmul_integer},
+      {"QLinearConv", 10, qlinear_conv},
+      {"QLinearMatMul", 10, qlinear_matmul},
+      {"QuantizeLinear", 10, quantize_linear},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -71,17 +71,18 @@ Tensor multinomial(const Call& call) {
   return hit.cast(dtype_or(call, dtypes::i32));
 }
 
-const Op ops[] = {
-    {"Bernoulli", 15, bernoulli},
-    {"Multinomial", 7, multinomial},
-    {"RandomNormal", 1, of_shape<scaled_normal>},
-    {"RandomNormalLike", 1, like<scaled_normal>},
-    {"RandomUniform", 1, of_shape<scaled_uniform>},
-    {"RandomUniformLike", 1, like<scaled_uniform>},
-};
-
 }  // namespace
 
-OpTable random_ops() { return {"", ops}; }
+OpTable random_ops() {
+  static const Op ops[] = {
+      {"Bernoulli", 15, bernoulli},
+      {"Multinomial", 7, multinomial},
+      {"RandomNormal", 1, of_shape<scaled_normal>},
+      {"RandomNormalLike", 1, like<scaled_normal>},
+      {"RandomUniform", 1, of_shape<scaled_uniform>},
+      {"RandomUniformLike", 1, like<scaled_uniform>},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -276,14 +276,15 @@ Values lstm(const Call& call) {
   return recurrent(call, {4, 2, {"Sigmoid", "Tanh", "Tanh"}, lstm_step});
 }
 
-const Op ops[] = {
-    {"GRU", 1, gru},
-    {"LSTM", 1, lstm},
-    {"RNN", 1, rnn},
-};
-
 }  // namespace
 
-OpTable recurrent_ops() { return {"", ops}; }
+OpTable recurrent_ops() {
+  static const Op ops[] = {
+      {"GRU", 1, gru},
+      {"LSTM", 1, lstm},
+      {"RNN", 1, rnn},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

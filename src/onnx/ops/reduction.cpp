@@ -130,19 +130,20 @@ Tensor scan(const Call& call, int neutral) {
 Tensor cumulative_sum(const Call& call) { return scan<&Tensor::cumsum>(call, 0); }
 Tensor cumulative_product(const Call& call) { return scan<&Tensor::cumprod>(call, 1); }
 
-const Op ops[] = {
-    {"ArgMax", 1, place<&Tensor::argmax>}, {"ArgMin", 1, place<&Tensor::argmin>},
-    {"CumProd", 26, cumulative_product},   {"CumSum", 11, cumulative_sum},
-    {"ReduceL1", 1, reduce<l1>},           {"ReduceL2", 1, reduce<l2>},
-    {"ReduceLogSum", 1, reduce<log_sum>},  {"ReduceLogSumExp", 1, reduce<log_sum_exp>},
-    {"ReduceMax", 1, reduce<max>},         {"ReduceMean", 1, reduce<mean>},
-    {"ReduceMin", 1, reduce<min>},         {"ReduceProd", 1, reduce<prod>},
-    {"ReduceSum", 1, reduce<sum>},         {"ReduceSumSquare", 1, reduce<sum_square>},
-    {"TopK", 1, top_k_by_attribute},       {"TopK", 10, top_k},
-};
-
 }  // namespace
 
-OpTable reduction_ops() { return {"", ops}; }
+OpTable reduction_ops() {
+  static const Op ops[] = {
+      {"ArgMax", 1, place<&Tensor::argmax>}, {"ArgMin", 1, place<&Tensor::argmin>},
+      {"CumProd", 26, cumulative_product},   {"CumSum", 11, cumulative_sum},
+      {"ReduceL1", 1, reduce<l1>},           {"ReduceL2", 1, reduce<l2>},
+      {"ReduceLogSum", 1, reduce<log_sum>},  {"ReduceLogSumExp", 1, reduce<log_sum_exp>},
+      {"ReduceMax", 1, reduce<max>},         {"ReduceMean", 1, reduce<mean>},
+      {"ReduceMin", 1, reduce<min>},         {"ReduceProd", 1, reduce<prod>},
+      {"ReduceSum", 1, reduce<sum>},         {"ReduceSumSquare", 1, reduce<sum_square>},
+      {"TopK", 1, top_k_by_attribute},       {"TopK", 10, top_k},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -157,14 +157,15 @@ Tensor max_roi_pool(const Call& call) {
   return (seen == none).where(0, seen).cast(x.dtype());
 }
 
-const Op ops[] = {
-    {"MaxRoiPool", 1, max_roi_pool},
-    {"RoiAlign", 10, roi_align_10},
-    {"RoiAlign", 16, roi_align_16},
-};
-
 }  // namespace
 
-OpTable regions_ops() { return {"", ops}; }
+OpTable regions_ops() {
+  static const Op ops[] = {
+      {"MaxRoiPool", 1, max_roi_pool},
+      {"RoiAlign", 10, roi_align_10},
+      {"RoiAlign", 16, roi_align_16},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

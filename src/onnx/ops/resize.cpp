@@ -342,13 +342,14 @@ Tensor upsample_7(const Call& call) {
 }
 Tensor upsample_9(const Call& call) { return upsampled(call, call.numbers(1)); }
 
-const Op ops[] = {
-    {"Resize", 10, upsample_9},  {"Resize", 11, resize_11},   {"Upsample", 1, upsample_1},
-    {"Upsample", 7, upsample_7}, {"Upsample", 9, upsample_9},
-};
-
 }  // namespace
 
-OpTable resize_ops() { return {"", ops}; }
+OpTable resize_ops() {
+  static const Op ops[] = {
+      {"Resize", 10, upsample_9},  {"Resize", 11, resize_11},   {"Upsample", 1, upsample_1},
+      {"Upsample", 7, upsample_7}, {"Upsample", 9, upsample_9},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -68,15 +68,16 @@ Values tensor_scatter(const Call& call) {
   return {elements.value(x.scatter(axis, place.expand(update.dims()), update))};
 }
 
-const Op ops[] = {
-    {"Scatter", 9, scatter_elements},
-    {"ScatterElements", 11, scatter_elements},
-    {"ScatterND", 11, scatter_nd},
-    {"TensorScatter", 24, tensor_scatter},
-};
-
 }  // namespace
 
-OpTable scatter_ops() { return {"", ops}; }
+OpTable scatter_ops() {
+  static const Op ops[] = {
+      {"Scatter", 9, scatter_elements},
+      {"ScatterElements", 11, scatter_elements},
+      {"ScatterND", 11, scatter_nd},
+      {"TensorScatter", 24, tensor_scatter},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -83,22 +83,23 @@ Values get_element(const Call& call) {
   return {call.value(0)};
 }
 
-const Op ops[] = {
-    {"ConcatFromSequence", 11, concatenated},
-    {"Optional", 15, optional},
-    {"OptionalGetElement", 15, get_element},
-    {"OptionalHasElement", 15, has_element},
-    {"SequenceAt", 11, at},
-    {"SequenceConstruct", 11, construct},
-    {"SequenceEmpty", 11, construct},
-    {"SequenceErase", 11, erase},
-    {"SequenceInsert", 11, insert},
-    {"SequenceLength", 11, length},
-    {"SplitToSequence", 11, split},
-};
-
 }  // namespace
 
-OpTable sequence_ops() { return {"", ops}; }
+OpTable sequence_ops() {
+  static const Op ops[] = {
+      {"ConcatFromSequence", 11, concatenated},
+      {"Optional", 15, optional},
+      {"OptionalGetElement", 15, get_element},
+      {"OptionalHasElement", 15, has_element},
+      {"SequenceAt", 11, at},
+      {"SequenceConstruct", 11, construct},
+      {"SequenceEmpty", 11, construct},
+      {"SequenceErase", 11, erase},
+      {"SequenceInsert", 11, insert},
+      {"SequenceLength", 11, length},
+      {"SplitToSequence", 11, split},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

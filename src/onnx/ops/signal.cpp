@@ -136,18 +136,19 @@ Tensor mel_weight_matrix(const Call& call) {
   return weights.cast(dtype);
 }
 
-const Op ops[] = {
-    {"BlackmanWindow", 17, blackman_window},
-    {"DFT", 17, dft_17},
-    {"DFT", 20, dft_20},
-    {"HammingWindow", 17, hamming_window},
-    {"HannWindow", 17, hann_window},
-    {"MelWeightMatrix", 17, mel_weight_matrix},
-    {"STFT", 17, stft},
-};
-
 }  // namespace
 
-OpTable signal_ops() { return {"", ops}; }
+OpTable signal_ops() {
+  static const Op ops[] = {
+      {"BlackmanWindow", 17, blackman_window},
+      {"DFT", 17, dft_17},
+      {"DFT", 20, dft_20},
+      {"HammingWindow", 17, hamming_window},
+      {"HannWindow", 17, hann_window},
+      {"MelWeightMatrix", 17, mel_weight_matrix},
+      {"STFT", 17, stft},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -187,15 +187,16 @@ Tensor regex_full_match(const Call& call) {
   return Tensor(found, call.options(dtypes::bool_)).reshape(text.shape);
 }
 
-const Op ops[] = {
-    {"RegexFullMatch", 20, regex_full_match},
-    {"StringConcat", 20, string_concat},
-    {"StringNormalizer", 10, string_normalizer},
-    {"StringSplit", 20, string_split},
-};
-
 }  // namespace
 
-OpTable text_ops() { return {"", ops}; }
+OpTable text_ops() {
+  static const Op ops[] = {
+      {"RegexFullMatch", 20, regex_full_match},
+      {"StringConcat", 20, string_concat},
+      {"StringNormalizer", 10, string_normalizer},
+      {"StringSplit", 20, string_split},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -112,13 +112,14 @@ Values gradient(const Call& call) {
   return {gradients.begin(), gradients.end()};
 }
 
-const Op ops[] = {{"Adagrad", 1, adagrad},
-                  {"Adam", 1, adam},
-                  {"Gradient", 1, gradient},
-                  {"Momentum", 1, momentum}};
-
 }  // namespace
 
-OpTable training_ops() { return {"ai.onnx.preview.training", ops}; }
+OpTable training_ops() {
+  static const Op ops[] = {{"Adagrad", 1, adagrad},
+                           {"Adam", 1, adam},
+                           {"Gradient", 1, gradient},
+                           {"Momentum", 1, momentum}};
+  return {"ai.onnx.preview.training", ops};
+}
 
 }  // namespace weft::onnx

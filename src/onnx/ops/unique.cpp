@@ -93,10 +93,11 @@ Values unique(const Call& call) {
           line(found.counts)};
 }
 
-const Op ops[] = {{"Unique", 11, unique}};
-
 }  // namespace
 
-OpTable unique_ops() { return {"", ops}; }
+OpTable unique_ops() {
+  static const Op ops[] = {{"Unique", 11, unique}};
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -50,16 +50,17 @@ Tensor gelu_grad(const Call& call) {
 
 Tensor sgd(const Call& call) { return call.tensor(0) - call.tensor(1) * call.attr<double>("lr"); }
 
-const Op ops[] = {
-    {"GeluGrad", 1, gelu_grad},
-    {"RMSNorm", 1, rms_norm},
-    {"RequantShift", 1, requant_shift},
-    {"SGD", 1, sgd},
-    {"SimplifiedLayerNormalization", 1, simplified_layer_normalization},
-};
-
 }  // namespace
 
-OpTable unofficial_ops() { return {"", ops}; }
+OpTable unofficial_ops() {
+  static const Op ops[] = {
+      {"GeluGrad", 1, gelu_grad},
+      {"RMSNorm", 1, rms_norm},
+      {"RequantShift", 1, requant_shift},
+      {"SGD", 1, sgd},
+      {"SimplifiedLayerNormalization", 1, simplified_layer_normalization},
+  };
+  return {"", ops};
+}
 
 }  // namespace weft::onnx

@@ -19,6 +19,8 @@ struct Pass {
   Level after;  // what the result must conform to
   // Lowering: only for targets that ask for it; Algebra: unless ALGEBRA=0.
   enum { Always, Lowering, Algebra } when;
+  // Optional: without it, SKIP, kernels compute the same.
+  enum { Required, Optional } need;
   std::string_view meaning;
 };
 
@@ -36,7 +38,7 @@ struct PassOptions {
 
 // Rewrites, unless SKIP names the pass; then prints the time it took (DEBUG=3) and the result
 // (DEBUG=4, DUMP=name), verifies (SPEC=1) and validates (VALIDATE=1). The program's own rules before
-// and after the pass likewise.
+// and after the pass likewise. Throws where these settings name no pass, or SKIP one that is required.
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options = {});
 // A pass of the pipeline, a rule set to its fixed point, or `all` for the whole pipeline.

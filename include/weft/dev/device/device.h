@@ -53,13 +53,21 @@ class Program {
 };
 
 // The device of new tensors by name: what was assigned here last, for all threads, else what the
-// setting DEV says. A Context that sets DEV goes first.
+// setting DEV says, else the kind of device that the environment switches on (INTERP=1), else CPU. A
+// Context that sets DEV goes first. Throws where the environment asks for a device that is not there.
 class DefaultDevice {
  public:
   operator std::string() const;                     // NOLINT: reads as a name
   DefaultDevice& operator=(std::string_view name);  // "" goes back to the setting
 };
 std::string default_device();
+
+// What a device computes with, for people.
+struct Hardware {
+  std::string name;                       // as its maker calls it
+  int cores = 0;                          // 0: unknown
+  std::vector<std::string> instructions;  // the sets of instructions that kernels use
+};
 
 // Memory of a device that tensors have, or wait for: what its allocator was asked for.
 struct MemoryUse {
@@ -83,6 +91,7 @@ class Device {
   virtual Allocator& allocator() = 0;
   // By default kernels are taken as they were scheduled.
   virtual Target target() const { return {}; }
+  virtual Hardware hardware() const { return {}; }
 
   // Where it does not, it only stores tensors: what is computed from them is computed elsewhere.
   virtual bool runs_kernels() const { return true; }
@@ -131,6 +140,7 @@ bool are_several(std::string_view names);
 
 struct DeviceKind {
   std::string name, meaning;
+  bool has_numbers = true;  // else names, as in DISK:path
 };
 std::vector<DeviceKind> device_kinds();
 

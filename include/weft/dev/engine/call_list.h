@@ -31,10 +31,10 @@ class CallList {
   };
   static CallList* recording();  // of this thread; null without one
 
-  // Memory by slot, null for what the run alone needs, and values by variable.
+  // Memory by slot, null for what the run alone needs, values by variable, and callers by step, if they are noted.
   void add(const std::shared_ptr<RunnablePlan>& runnable,
            const std::vector<std::shared_ptr<Buffer>>& memory, const std::vector<UOp>& variables,
-           const std::vector<std::int64_t>& values);
+           const std::vector<std::int64_t>& values, const std::vector<std::string>& callers = {});
 
   // Memory that calls use has a place in the list.
   using Place = std::size_t;
@@ -67,6 +67,7 @@ class CallList {
     UOp kernel;  // over PARAMs; null for a copy
     std::string device;
     Work work;
+    std::string caller;  // empty where none was noted
   };
   Planned planned(std::size_t call) const;
 
@@ -101,6 +102,7 @@ class CallList {
     std::size_t offset = 0;
     bool is_once = false,
          keeps_constants = false;  // it makes something of constants, or reads what was made
+    std::string caller = {};
   };
   struct Memory {
     std::shared_ptr<Buffer> memory;
