@@ -6,7 +6,8 @@ include(GoogleTest)
 
 set(WEFT_TEST_CACHE ${PROJECT_BINARY_DIR}/test_cache CACHE PATH "The cache of all tests")
 set(weft_test_limit 2GB)
-set(weft_test_changes CALIBRATE=set:0 CACHE_DIR=set:${WEFT_TEST_CACHE} CACHE_LIMIT=set:${weft_test_limit})
+set(weft_test_changes CALIBRATE=set:0 CACHE_DIR=set:${WEFT_TEST_CACHE} CACHE_LIMIT=set:${weft_test_limit}
+  CACHE INTERNAL "For the functions below, which folders beside tests/ call as well")
 
 # Test programs that are run by hand have that cache too, where CACHE_DIR names no other.
 add_library(weft_test_cache OBJECT ${PROJECT_SOURCE_DIR}/tests/support/test_cache.cpp)

@@ -8,7 +8,9 @@ bare=build/chroot/bookworm.tar
 root=$(mktemp -d)
 
 clean_up() {
-  umount "$root/proc" "$root/shared" 2>/dev/null || true
+  for folder in proc shared; do
+    ! mountpoint -q "$root/$folder" || umount "$root/$folder" || return 0  # and delete nothing that is not ours
+  done
   rm -rf --one-file-system "$root"
 }
 trap clean_up EXIT
@@ -30,7 +32,10 @@ cp /etc/resolv.conf /etc/hosts "$root/etc/"
 mkdir "$root/weft" "$root/shared"
 git ls-files -z | tar -c --null -T - | tar -C "$root/weft" -x
 mount -t proc proc "$root/proc"
-[ ! -d ../shared ] || mount --bind ../shared "$root/shared"
+if [ -d ../shared ]; then
+  mount --bind ../shared "$root/shared"
+  mount -o remount,bind,ro "$root/shared"
+fi
 
 # inside NAME COMMAND...
 inside() {

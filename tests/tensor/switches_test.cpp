@@ -167,12 +167,12 @@ TEST(DefaultDevice, CanBeAssigned) {
 TEST(DefaultDevice, IsTheKindThatTheEnvironmentAsksFor) {
   const Context unset{{"DEV", ""}};
   EXPECT_EQ(default_device(), "CPU");
+  ::setenv("INTERP", "0", 1);
+  EXPECT_EQ(default_device(), "CPU");
   ::setenv("INTERP", "1", 1);
   EXPECT_EQ(default_device(), "INTERP");
   const Context given{{"DEV", "NULL"}};
   EXPECT_EQ(default_device(), "NULL");
-  ::setenv("INTERP", "0", 1);
-  EXPECT_EQ(default_device(), "CPU");
   ::unsetenv("INTERP");
 }
 

@@ -185,7 +185,7 @@ void add_cpu() {
   add_device_of_makes(
       "CPU",
       "this processor: LLVM compiles kernels, clang if CLANG=1; CPU:LLVM:x86-64-v3, CPU:CLANG and "
-      "CPU:x86-64-v3 name the compiler and what a processor has",
+      "CPU:x86-64-v3 choose the compiler and the instruction set",
       [](std::string_view make, int index) {
         return make.empty() ? cpu::open("CPU", index, {})
                             : cpu::open(fmt::format("CPU:{}", make), index, cpu::make_named(make));
