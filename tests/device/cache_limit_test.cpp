@@ -165,8 +165,7 @@ TEST_F(CacheLimit, HoldsForThreadsAndProcessesTogether) {
   const auto work = [&] {
     bool is_right = true;
     for (int i = 0; i < 120; ++i) {
-      const std::string key = std::to_string(i % 60),
-                        content(2 * block, static_cast<char>(i % 60));
+      const std::string key = std::to_string(i % 60), content(2 * block, static_cast<char>(i % 60));
       is_right = is_right && cache(limit).find(key).value_or(content) == content;
       cache(limit).keep(key, content);
     }
