@@ -184,7 +184,9 @@ TEST(DefaultDevice, IsOneThatThereIs) {
     const auto complaint =
         fmt::format("{0}=1 in the environment: there is no device '{0}'; there are ", name);
     EXPECT_NE(error.find(complaint), std::string::npos) << error;
-    EXPECT_NE(error.find(", CPU, DISK, INTERP, NULL"), std::string::npos) << error;
+    // Other tests may add devices of theirs in between.
+    for (const char* there : {"CPU", "DISK", "INTERP", "NULL"})
+      EXPECT_NE(error.find(fmt::format(", {}", there)), std::string::npos) << error;
     {
       const Context named{{"DEV", "INTERP"}};
       EXPECT_EQ(default_device(), "INTERP");
