@@ -1,5 +1,5 @@
 # How sources are compiled. By default neighbours of a target are compiled together ("unity build"), behind headers that are
-# precompiled: a build from nothing takes a third of the time. An edit then compiles the whole group, so the preset `edit`
+# precompiled, which makes a build from nothing shorter. An edit then compiles the whole group, so the preset `edit`
 # compiles each source by itself. Missing includes, which a group hides, are found by scripts/check_standalone.sh.
 
 option(WEFT_UNITY "Compile neighbouring sources together, behind precompiled headers; do not optimise tests" ON)
