@@ -21,7 +21,7 @@ mv "$commands.all" "$commands"
 git ls-files '*.h' | grep -E '^(include|src|cli|tests|bench|examples)/' | while read -r header; do
   folder=$(dirname "$header")
   case $folder in include/weft/dev/*) folder=src/$(basename "$folder") ;; include/*) folder=src/tensor ;; esac
-  while ! command=$(grep -m 1 "^$folder/[^/]*\.cpp " "$commands"); do
+  while ! command=$(grep -m 1 "^$folder/[^/]*\.cpp .*-I$root/include " "$commands"); do
     folder=$(dirname "$folder")
     [ "$folder" != . ] || { command=$(grep -m 1 '^cli/' "$commands"); break; }
   done

@@ -34,7 +34,7 @@ class StepCallers {
   std::string of(const Step& step) const {
     std::set<std::pair<Origin, Place>> stored;  // in the order in which the program made them
     for (const Origin each : step.origins)
-      if (const auto place = Place(each); origins_[place]) stored.emplace(*origins_[place], place);
+      if (const auto& origin = origins_[Place(each)]) stored.emplace(*origin, Place(each));
     std::vector<std::string> texts;
     for (const auto& [origin, place] : stored)
       if (std::string text = text_of(origin, place);
@@ -48,12 +48,12 @@ class StepCallers {
   std::string text_of(Origin origin, Place stored) const {
     const std::string last = caller(origin);
     if (last.empty() || !is_named(origin)) return last;
-    const std::string first = caller(*origins_[first_named(stored)]);
+    const std::string first = caller(first_named(origin, stored));
     return first.empty() || first == last ? last : fmt::format("{} ... {}", first, last);
   }
 
   // Of what is computed from memory for the stored value. Numbers have the name of any that has the same.
-  Place first_named(Place stored) const {
+  Origin first_named(Origin origin, Place stored) const {
     Place first = stored;
     std::set<Place> seen{stored};
     std::vector<Place> open{stored};
@@ -67,12 +67,15 @@ class StepCallers {
             !seen.insert(place).second)
           continue;
         const bool is_computed = info(source->op()).cls != OpClass::Movement;
-        if (is_computed && place < first && origins_[place] && is_named(*origins_[place]))
+        const auto& made = origins_[place];
+        if (is_computed && place < first && made && is_named(*made)) {
           first = place;
+          origin = *made;
+        }
         open.push_back(place);
       }
     }
-    return first;
+    return origin;
   }
 
   const std::vector<std::optional<Origin>>& origins_;

@@ -2,6 +2,7 @@
 // sizes 0 and 1 among them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <random>
 #include <vector>
