@@ -53,6 +53,12 @@ UOp scanned(Op op, UOp value) {
   return value;
 }
 
+// The lanes of a value are the trips of one range: with those of another it would be the diagonal of both.
+void check_lanes(const Node* value) {
+  if (std::ranges::count_if(value->ranges(), is_vector_range) > 1)
+    internal_error("expand: a value has the lanes of two VECTOR ranges");
+}
+
 UOp sum(const UOp& a, const UOp& b) {
   if (a->is_const_int(0)) return b;
   return b->is_const_int(0) ? a : a + b;
@@ -165,6 +171,7 @@ class Expand {
 
   // Where all lanes write to one place, the last of them stays.
   UOp store(const Node* node) const {
+    check_lanes(node);
     if (const UOp to = turned_place(node->src(0));
         !to.is_null() && !node->arg<StoreArg>().combine) {
       std::vector<UOp> src = sources(node);
@@ -244,7 +251,7 @@ class Expand {
   }
 
   // Over the lanes up to that of another loop: a scan of them.
-  bool scans_lanes(const Scan& scan) const {
+  static bool scans_lanes(const Scan& scan) {
     return is_vector_range(scan.range) && scan.rises && scan.steps.size() == 1 &&
            scan.steps[0].factor == 1 && is_vector_range(scan.steps[0].range) &&
            scan.steps[0].range->src(0) == scan.range->src(0) && scan.last->bounds().lo == 0;
@@ -252,11 +259,13 @@ class Expand {
 
   UOp reduce(const Node* node) {
     const auto& arg = node->arg<ReduceArg>();
-    if (const auto scan = scan_of(node); scan && scans_lanes(*scan)) {
+    const std::vector<Scan> scans = scans_of(node);
+    if (const auto scan = std::ranges::find_if(scans, scans_lanes); scan != scans.end()) {
       const UOp value = rewrite(scan->value, symbolic());
       expand({{value.node()}});
       return scanned(arg.op, splat((*this)[value.node()], lanes_of(scan->range)));
     }
+    check_lanes(node->src(0));
     std::vector<UOp> src{(*this)[node->src(0)]};
     std::uint32_t lanes = 1;
     for (const Node* range : node->src().subspan(1)) {

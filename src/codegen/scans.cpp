@@ -51,10 +51,9 @@ bool is_in_a_reduction(const Node* end, const Node* node) {
   });
 }
 
-std::optional<Carried> carried_by(const Node* end, const Node* reduce) {
-  auto scan = scan_of(reduce);
-  if (!scan || !starts_at_the_end(*scan) || is_in_a_reduction(end, reduce)) return std::nullopt;
-  Carried result{reduce, std::move(*scan)};
+std::optional<Carried> carried_by(const Node* end, const Node* reduce, Scan scan) {
+  if (!starts_at_the_end(scan)) return std::nullopt;
+  Carried result{reduce, std::move(scan)};
   std::int64_t factor = 0, between = 0;
   for (const Scan::Step& step : result.scan.steps) {
     const auto own = end->src().subspan(1);
@@ -77,9 +76,14 @@ std::optional<Carried> carried_by(const Node* end, const Node* reduce) {
 
 std::vector<Carried> all_carried(const Node* end) {
   std::vector<Carried> all;
-  for (const Node* node : toposort(end->src(0)))
-    if (node->op() == Op::Reduce)
-      if (auto carried = carried_by(end, node)) all.push_back(std::move(*carried));
+  for (const Node* node : toposort(end->src(0))) {
+    if (node->op() != Op::Reduce || is_in_a_reduction(end, node)) continue;
+    for (Scan& scan : scans_of(node))
+      if (auto carried = carried_by(end, node, std::move(scan))) {
+        all.push_back(std::move(*carried));
+        break;
+      }
+  }
   return all;
 }
 

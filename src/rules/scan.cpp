@@ -137,20 +137,26 @@ bool changes_with_steps(const Node* value, const Scan& scan) {
 
 }  // namespace
 
-std::optional<Scan> scan_of(const Node* reduce) {
-  if (reduce->op() != Op::Reduce || reduce->size() != 2) return std::nullopt;
+std::vector<Scan> scans_of(const Node* reduce) {
+  std::vector<Scan> found;
+  if (reduce->op() != Op::Reduce || reduce->size() != 2) return found;
   const Node *value = reduce->src(0), *range = reduce->src(1);
   if (range->op() != Op::Range || value->op() == Op::Tuple || value->dtype().lanes() > 1)
-    return std::nullopt;
+    return found;
   const Clauses clauses(reduce->arg<ReduceArg>().op, value);
   for (const Clause& clause : clauses.all()) {
     if (!clause.condition->dtype().is_bool() || clause.condition->dtype().lanes() > 1) continue;
     auto scan = limit_of(clause, range);
     if (!scan) continue;
     scan->value = substitute(UOp(value), {{clause.condition, const_bool(clause.holds)}});
-    if (!changes_with_steps(scan->value.node(), *scan)) return scan;
+    if (!changes_with_steps(scan->value.node(), *scan)) found.push_back(std::move(*scan));
   }
-  return std::nullopt;
+  return found;
+}
+
+std::optional<Scan> scan_of(const Node* reduce) {
+  std::vector<Scan> all = scans_of(reduce);
+  return all.empty() ? std::nullopt : std::optional(std::move(all[0]));
 }
 
 }  // namespace weft

@@ -400,18 +400,9 @@ class Cutter {
     return value;
   }
 
-  bool is_programs(UOp memory) const {
-    while (!memory.is_null() && memory->op() == Op::Buffer) {
-      const auto cut = result_.cut_of(memory.node());
-      if (!cut) return true;
-      memory = result_.cuts[*cut].before;
-    }
-    return false;
-  }
-
   // The program's memory may be assigned to later; what is written here must be nobody else's.
   UOp in_own_memory(const Node* node, const UOp& value, Symbol device) {
-    if (is_programs(value) || (ahead(node).is_written && is_shared(node->src(0))))
+    if (result_.is_programs(value) || (ahead(node).is_written && is_shared(node->src(0))))
       return apart(node, value, device);
     return in_memory(node, value, device);
   }
@@ -536,12 +527,16 @@ Region copied_from(const Cut& copy) {
   return *region;
 }
 
-std::vector<const Node*> leaves_of(const Cut& cut) {
-  std::vector<const Node*> roots{cut.value.node()};
-  if (!cut.place.is_null()) roots.push_back(cut.place.node());
-  std::vector<const Node*> leaves = toposort(roots);
+std::vector<const Node*> leaves_of(const std::vector<const Node*>& values) {
+  std::vector<const Node*> leaves = toposort(values);
   std::erase_if(leaves, [](const Node* node) { return node->op() != Op::Buffer; });
   return leaves;
+}
+
+std::vector<const Node*> leaves_of(const Cut& cut) {
+  std::vector<const Node*> values{cut.value.node()};
+  if (!cut.place.is_null()) values.push_back(cut.place.node());
+  return leaves_of(values);
 }
 
 double elements(NodeList dims) {

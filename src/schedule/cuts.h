@@ -34,7 +34,8 @@ struct Cut {
   std::vector<bool> follows = {};  // which assignments it is made of, itself among them
 };
 
-// The BUFFERs that its value and its place are made of.
+// The BUFFERs that values are made of; of a cut, its value and its place.
+std::vector<const Node*> leaves_of(const std::vector<const Node*>& values);
 std::vector<const Node*> leaves_of(const Cut& cut);
 
 // Whether the value is none that a kernel with others could compute.
@@ -56,6 +57,9 @@ struct CutGraph {
   // The number of the cut that the BUFFER stands for; nothing where it is the program's own.
   std::optional<std::size_t> cut_of(const Node* leaf) const;
 
+  // Whether the program holds this memory: itself, or what an assignment to it leaves there.
+  bool is_programs(UOp memory) const;
+
   // By the id of the leaf: the assignment that overwrites it.
   std::unordered_map<std::uint64_t, std::size_t> overwriting;
   std::optional<std::size_t> overwritten_by(const Node* leaf) const;
@@ -65,7 +69,7 @@ struct CutGraph {
 std::vector<bool> outliving(const CutGraph& graph);
 
 // Says which cut follows which assignment. One that is made of an assignment and of what it
-// overwrites gets a copy of the latter.
+// overwrites gets a copy of the latter, and so does a root that an assignment overwrites.
 void keep_versions_apart(CutGraph& graph);
 
 CutGraph cut(const std::vector<Root>& roots, const Profile& profile);

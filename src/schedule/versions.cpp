@@ -55,6 +55,14 @@ std::vector<const Node*> lost_to(const CutGraph& graph, const Cut& cut) {
   return lost;
 }
 
+// What roots show, which a later assignment overwrites. All that the program has of its own memory shows the last.
+std::vector<const Node*> lost_to_roots(const CutGraph& graph) {
+  std::vector<const Node*> lost;
+  for (const Node* leaf : leaves_of(nodes_of(graph.roots)))
+    if (graph.overwritten_by(leaf) && !graph.is_programs(UOp(leaf))) lost.push_back(leaf);
+  return lost;
+}
+
 }  // namespace
 
 std::optional<std::size_t> CutGraph::cut_of(const Node* leaf) const {
@@ -65,18 +73,32 @@ std::optional<std::size_t> CutGraph::overwritten_by(const Node* leaf) const {
   return find_by_id(overwriting, leaf);
 }
 
+bool CutGraph::is_programs(UOp memory) const {
+  while (!memory.is_null() && memory->op() == Op::Buffer) {
+    const auto cut = cut_of(memory.node());
+    if (!cut) return true;
+    memory = cuts[*cut].before;
+  }
+  return false;
+}
+
 void keep_versions_apart(CutGraph& graph) {
   number(graph);
   follow(graph);
   if (graph.overwriting.empty()) return;
+  const std::vector<const Node*> of_roots = lost_to_roots(graph);
+  std::vector<const Node*> all_lost = of_roots;
+  for (const Cut& cut : graph.cuts) {
+    const std::vector<const Node*> lost = lost_to(graph, cut);
+    all_lost.insert(all_lost.end(), lost.begin(), lost.end());
+  }
+  if (all_lost.empty()) return;
   Substitution copies;
-  for (const Cut& cut : graph.cuts)
-    for (const Node* leaf : lost_to(graph, cut)) {
-      BufferArg arg = leaf->arg<BufferArg>();
-      arg.id = fresh_id();
-      copies.try_emplace(leaf, make(Op::Buffer, sizes_of(UOp(leaf)), leaf->dtype(), arg));
-    }
-  if (copies.empty()) return;
+  for (const Node* leaf : all_lost) {
+    BufferArg arg = leaf->arg<BufferArg>();
+    arg.id = fresh_id();
+    copies.try_emplace(leaf, make(Op::Buffer, sizes_of(UOp(leaf)), leaf->dtype(), arg));
+  }
   std::vector<Cut> cuts;
   for (Cut& cut : graph.cuts) {
     if (const auto copy = cut.before.is_null() ? copies.end() : copies.find(cut.before.node());
@@ -94,6 +116,9 @@ void keep_versions_apart(CutGraph& graph) {
     cuts.push_back(cut);
   }
   graph.cuts = std::move(cuts);
+  Substitution shown;
+  for (const Node* leaf : of_roots) shown.emplace(leaf, copies.at(leaf));
+  for (UOp& root : graph.roots) root = substitute(root, shown);
   number(graph);
   follow(graph);
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <weft/dev/codegen/lower.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 
@@ -27,6 +28,24 @@ class MaskedLanes : public testing::TestWithParam<const char*> {
   Arena arena_;
   const InternerScope scope_{arena_};
 };
+
+// With lanes of two ranges a value would be their diagonal.
+TEST(Lanes, AreTheTripsOfOneRange) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const UOp i = range(4, 1, LoopKind::Vector), k = range(4, 2, LoopKind::Vector);
+  const UOp x = load(place(param(1, Access::Read, {size(4), size(4)}), {i, k}));
+  const UOp out = param(0, Access::Write, {size(4)});
+  const auto error = [](const UOp& effect) {
+    return error_of([&] { return expand({effect}, {}); });
+  };
+  const std::string wanted = "a value has the lanes of two VECTOR ranges";
+  EXPECT_NE(error(over(put(place(out, {i}), x), {i, k})).find(wanted), std::string::npos);
+  EXPECT_NE(error(over(put(place(out, {i}), reduce(Op::Add, {x, k})), {i})).find(wanted),
+            std::string::npos);
+  const UOp row = load(place(param(1, Access::Read, {size(4)}), {i}));
+  EXPECT_EQ(error(over(put(place(out, {i}), row), {i})), "no error");
+}
 
 // The sums of columns, in 20 of 32 lanes, over 23 of 24 rows: in the last trip no lane is valid.
 TEST_P(MaskedLanes, AreNeitherReadNorWritten) {

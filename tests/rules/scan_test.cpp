@@ -39,6 +39,15 @@ TEST_F(Scans, RiseUpToALoop) {
   }
 }
 
+// A value that changes with neither loop may be seen as a scan along both.
+TEST_F(Scans, AreFoundByEachLimit) {
+  const UOp one = load(place(x, {const_int(0), const_int(0)}));
+  const auto all = scans_of(reduce(Op::Add, {where((k <= r) & (k <= c), one, zero), k}).node());
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_TRUE(all[0].last.is(r) || all[1].last.is(r));
+  EXPECT_TRUE(all[0].last.is(c) || all[1].last.is(c));
+}
+
 TEST_F(Scans, MayLeaveTheLastOut) {
   const auto scan = sum(k < r);
   ASSERT_TRUE(scan && scan->rises);

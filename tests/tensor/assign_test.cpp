@@ -146,6 +146,38 @@ TEST(TensorAssign, OfWhichOnlyTheFirstIsAskedFor) {
   }
 }
 
+// What a later write goes on from is asked for as well: both are there afterwards.
+TEST(TensorAssign, LeavesWhatIsAskedForTogether) {
+  const auto written = [](const Tensor& x, int place, int value) {
+    return x.scatter(0, Tensor({place}), value);
+  };
+  const Tensor a = written(Tensor::zeros({3}), 0, 1), b = written(a, 1, 2), c = written(a, 2, 3),
+               d = written(b, 2, 4);
+  const Tensor turned = b.flip(0);
+  Tensor::realize({d, a, turned, b, c});
+  EXPECT_TRUE(holds<int>(a, {1, 0, 0}, {3}));
+  EXPECT_TRUE(holds<int>(b, {1, 2, 0}, {3}));
+  EXPECT_TRUE(holds<int>(turned, {0, 2, 1}, {3}));
+  EXPECT_TRUE(holds<int>(c, {1, 0, 3}, {3}));
+  EXPECT_TRUE(holds<int>(d, {1, 2, 4}, {3}));
+
+  const Tensor x = Tensor({5, 6, 7}).realize(), copy = x.contiguous(),
+               put = copy.index_put({Tensor({1})}, Tensor(9));
+  Tensor::realize({copy, put});
+  EXPECT_TRUE(holds<int>(copy, {5, 6, 7}, {3}));
+  EXPECT_TRUE(holds<int>(put, {5, 9, 7}, {3}));
+
+  auto both = jit([&](const Tensor& begun) {
+    const Tensor first = written(begun, 0, -1);
+    return std::vector<Tensor>{first, written(first, 1, -2)};
+  });
+  for (int call = 0; call < 4; ++call) {
+    const std::vector<Tensor> made = both(Tensor::full({3}, call).realize());
+    EXPECT_TRUE(holds<int>(made[0], {-1, call, call}, {3})) << call;
+    EXPECT_TRUE(holds<int>(made[1], {-1, -2, call}, {3})) << call;
+  }
+}
+
 TEST(TensorAssign, LeavesCopiesOfParts) {
   Tensor x({1, 2, 3, 4});
   Tensor part = x[Slice{.step = 2}];

@@ -121,6 +121,46 @@ TEST_P(Scanned, SpecialValues) {
   EXPECT_TRUE(near(x.cummax().first, {1, infinity, infinity, nan, nan}, {5}));
 }
 
+// Then nothing but the condition tells the trips apart.
+TEST_P(Scanned, WhatDoesNotChangeAlongTheAxis) {
+  const Tensor two = Tensor({2.0}).realize();
+  for (std::int64_t n = 1; n < 20; ++n) {
+    const std::vector<double> twos(static_cast<std::size_t>(n), 2);
+    const auto expected = [&](const Step& step) { return scanned(twos, 1, n, 1, false, step); };
+    const Tensor products = two.expand({n}).cumprod(0), constant = Tensor::full({n}, 2.0);
+    EXPECT_TRUE(holds(products, expected(std::multiplies<>()), {n}));
+    EXPECT_TRUE(holds(constant.cumprod(0), expected(std::multiplies<>()), {n}));
+    EXPECT_TRUE(holds(two.expand({n}).cumsum(0), expected(std::plus<>()), {n}));
+    EXPECT_TRUE(holds(two.expand({n}).cummax(0).first, twos, {n}));
+  }
+}
+
+// What is reduced once more is staged.
+TEST_P(Scanned, ThenReducedAlongAnotherAxis) {
+  using Method = Tensor (*)(const Tensor&, std::int64_t);
+  constexpr Method scans[] = {
+      [](const Tensor& x, std::int64_t axis) { return x.cumsum(axis); },
+      [](const Tensor& x, std::int64_t axis) { return x.cumprod(axis); },
+      [](const Tensor& x, std::int64_t axis) { return x.cummax(axis).first; }};
+  constexpr Method reductions[] = {
+      [](const Tensor& x, std::int64_t axis) { return x.var(axis); },
+      [](const Tensor& x, std::int64_t axis) { return x.std(axis); },
+      [](const Tensor& x, std::int64_t axis) { return x.logsumexp(axis); },
+      [](const Tensor& x, std::int64_t axis) { return x.argmax(axis); },
+      [](const Tensor& x, std::int64_t axis) { return x.argmin(axis); }};
+  EXPECT_TRUE(holds<double>(Tensor({{1.0, 2.0}, {3.0, 4.0}}).cumsum(0).var(1), {0.5, 2}, {2}));
+  const Tensor x = Tensor(numbers(12 * 7)).reshape({12, 7}).realize();
+  for (const std::int64_t along : {0, 1})
+    for (const Method scan : scans) {
+      const Tensor scanned_before = scan(x, along).realize();
+      for (const Method reduce : reductions) {
+        const Tensor apart = reduce(scanned_before, 1 - along);
+        EXPECT_TRUE(
+            near(reduce(scan(x, along), 1 - along), apart.to_vector<double>(), apart.shape()));
+      }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Devices, Scanned, testing::Values("INTERP", "CPU", "CLANG"));
 
 }  // namespace

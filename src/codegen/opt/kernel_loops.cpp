@@ -198,15 +198,18 @@ void KernelLoops::check_workers() const {
   }
 }
 
-// Lanes are values: none of them runs loops of its own.
+bool trips_run_loops(const Node* closer, const Node* range) {
+  return std::ranges::any_of(slice_of(closer->src(0), range), [](const Node* node) {
+    return OpSet{Op::Stage, Op::End, Op::After, Op::Barrier}.contains(node->op());
+  });
+}
+
 void KernelLoops::check_kinds() const {
   check_workers();
-  for (const auto& [name, range] : loops_) {
-    if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
-    for (const Node* node : slice_of(closer_of(range.node())->src(0), range.node()))
-      if (OpSet{Op::Stage, Op::End, Op::After, Op::Barrier}.contains(node->op()))
-        user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
-  }
+  for (const auto& [name, range] : loops_)
+    if (range->arg<RangeArg>().kind == LoopKind::Vector &&
+        trips_run_loops(closer_of(range.node()), range.node()))
+      user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
 }
 
 UOp KernelLoops::finished() {

@@ -16,6 +16,9 @@ namespace weft {
 
 class Running;
 
+// Whether a trip of the range runs loops of its own, which lanes cannot: they are values.
+bool trips_run_loops(const Node* closer, const Node* range);
+
 class KernelLoops {
  public:
   explicit KernelLoops(const UOp& kernel);

@@ -21,7 +21,6 @@ namespace {
 struct ScannedKernel {
   explicit ScannedKernel(const Node* kernel) {
     for (const Node* node : toposort(kernel)) {
-      if (node->op() == Op::Stage) has_stages = true;
       const auto scan = scan_of(node);
       if (!scan) continue;
       for (const Scan::Step& step : scan->steps) loops.insert(step.range);
@@ -35,7 +34,6 @@ struct ScannedKernel {
   std::set<const Node*> loops;  // that carry
   std::int64_t bytes = 0;       // of an accumulator for each scan
   std::int64_t widest = 4;
-  bool has_stages = false;
   bool has_inner = false;  // reductions in what is scanned
 };
 
@@ -91,7 +89,8 @@ class ScanScheduler {
   }
 
   void vectorise(Loop& loop) {
-    if (target_.vector_bytes == 0 || scanned_.has_inner || scanned_.has_stages) return;
+    if (target_.vector_bytes == 0 || scanned_.has_inner || trips_run_loops(end_, loop.range))
+      return;
     std::int64_t lanes = target_.vector_bytes / scanned_.widest;
     while (lanes > trips(loop)) lanes /= 2;
     if (lanes < 2) return;

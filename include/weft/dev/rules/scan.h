@@ -24,7 +24,10 @@ struct Scan {
   std::vector<Step> steps;  // these
 };
 
-// What a REDUCE of one range is a scan of; nothing where it is none.
+// What a REDUCE of one range is a scan of: by each condition that limits its range, since of a value that changes with few
+// loops several may. Empty where it is none.
+std::vector<Scan> scans_of(const Node* reduce);
+// The first of them.
 std::optional<Scan> scan_of(const Node* reduce);
 
 }  // namespace weft
