@@ -119,9 +119,11 @@ Tensor Tensor::conv(const Tensor& weight, const Tensor& bias, const ConvOptions&
   const auto backward = [window, options](const Tensor& gradient, const std::vector<Tensor>& inputs,
                                           const Tensor&) {
     const Tensor &x = inputs[0], &w = inputs[1];
-    const Tensor again = convolved(x.detach(), w, window, options);
+    // The input may be made of the weight, but not of this one; and what comes of it is to depend on the input.
+    const Tensor alone = w.detach();
+    const Tensor again = convolved(x, alone, window, options);
     return std::vector{of_inputs(gradient, x, w, window, options.groups),
-                       again.gradient({w}, gradient)[0]};
+                       again.gradient({alone}, gradient)[0]};
   };
   return with_bias(custom({*this, weight}, forward, backward), bias);
 }

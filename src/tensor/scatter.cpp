@@ -57,8 +57,24 @@ Tensor scattered(std::string_view op, const Tensor& tensor, std::int64_t axis, c
                       combine, {&index});
 }
 
-// The products of what lies at each place. What others contribute is found by a division, with 1 for
-// what is 0 and a count of the zeros.
+// Of the factors that are 0, those that share a place with another: how many, and their sum. That is 0, but it changes with
+// the only one of them as the product does.
+struct Zeros {
+  Tensor count, sum;
+
+  Zeros(const Tensor& x, std::int64_t axis, const Tensor& index, const Tensor& factors) {
+    const Tensor is_zero = factors == 0, own_count = is_zero.cast(x.dtype()),
+                 own = is_zero.where(factors, 0);
+    const auto of_others = [&](const Tensor& each) {
+      return scattered("scatter", x.zeros_like(), axis, index, each, Op::Add).gather(axis, index) -
+             each;
+    };
+    count = of_others(own_count);
+    sum = of_others(own);
+  }
+};
+
+// The products of what lies at each place. What others contribute is found by a division, with 1 for what is 0.
 Tensor product(const Tensor& tensor, std::int64_t axis, const Tensor& by, const Tensor& source) {
   const auto multiplied = [axis](const Tensor& x, const Tensor& index, const Tensor& factors) {
     return scattered("scatter", x, axis, index, factors, Op::Mul);
@@ -67,15 +83,14 @@ Tensor product(const Tensor& tensor, std::int64_t axis, const Tensor& by, const 
   return Tensor::custom(
       {tensor, source, by},
       [&](const std::vector<Tensor>& in) { return multiplied(in[0], in[2], in[1]); },
-      [axis, multiplied](const Tensor& g, const std::vector<Tensor>& in, const Tensor&) {
-        const Tensor &x = in[0], &factors = in[1], &index = in[2], is_zero = factors == 0;
-        const Tensor others = is_zero.where(1, factors);
-        const Tensor zeros =
-            scattered("scatter", x.zeros_like(), axis, index, is_zero.cast(x.dtype()), Op::Add);
-        const Tensor alone = (zeros.gather(axis, index) - is_zero.cast(x.dtype())) == 0;
-        const Tensor rest = (g * multiplied(x, index, others)).gather(axis, index) / others;
+      [axis](const Tensor& g, const std::vector<Tensor>& in, const Tensor&) {
+        const Tensor &x = in[0], &factors = in[1], &index = in[2];
+        const Tensor others = (factors == 0).where(1, factors);
+        const Tensor rest = (g * product(x, axis, index, others)).gather(axis, index) / others;
+        const Zeros zeros(x, axis, index, factors);
+        const Tensor of_zeros = (zeros.count == 0).where(1, (zeros.count == 1).where(zeros.sum, 0));
         return std::vector<Tensor>{
-            g * multiplied(x.ones_like(), index, factors), alone.where(rest, 0), {}};
+            g * product(x.ones_like(), axis, index, factors), rest * of_zeros, {}};
       });
 }
 

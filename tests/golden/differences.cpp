@@ -1,5 +1,6 @@
 // Some cases of each method are computed in f64 at three points of a random line: its inputs, and a
-// small step ahead and behind. What the outputs change by is what the gradient has to say.
+// small step ahead and behind. What the outputs change by is what the gradient has to say. The same for
+// the gradients themselves: what they change by is what second derivatives have to say.
 
 #include "differences.h"
 
@@ -97,12 +98,27 @@ Tensor f64(const Values& values, const Shape& shape) {
 
 using Gradients = std::vector<std::optional<Stored>>;
 
+// What is derived, and of which inputs: methods with gradients of their own choose by which inputs require one.
+struct Derived {
+  bool twice = false;
+  bool (*requires_grad)(std::size_t input) = [](std::size_t) { return true; };
+};
+constexpr std::array<Derived, 5> ways{{
+    {false},
+    {false, [](std::size_t) { return false; }},
+    {true},
+    {true, [](std::size_t input) { return input == 0; }},
+    {true, [](std::size_t input) { return input != 0; }},
+}};
+
 // A case whose inputs were moved by `offset` along the line that belongs to `seed`: all floats, or
 // where the file has gradients those with one.
 class Point {
  public:
-  Point(const Data::Line& line, std::span<const std::byte> file, unsigned seed, double offset)
+  Point(const Data::Line& line, std::span<const std::byte> file, unsigned seed,
+        const Derived& derived, double offset)
       : random_(seed),
+        derived_(derived),
         known_(Case(line.text, file).gradients),
         offset_(offset),
         c(line.text, file, [&](const Stored& stored, std::size_t i) { return moved(stored, i); }) {}
@@ -121,11 +137,12 @@ class Point {
       values[i] += offset_ * direction[i];
     }
     directions.push_back(std::move(direction));
-    leaves.push_back(f64(values, stored.shape));
+    leaves.push_back(f64(values, stored.shape).set_requires_grad(derived_.requires_grad(input)));
     return leaves.back().clone();
   }
 
   std::mt19937_64 random_;
+  const Derived& derived_;
   const Gradients known_;
   const double offset_;
 
@@ -135,9 +152,11 @@ class Point {
   const Case c;
 };
 
-double dot(const Values& a, const Values& b) {
+// What does not move adds nothing, be its gradient NaN.
+double along(const Values& direction, const Values& gradient) {
   double sum = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  for (std::size_t i = 0; i < direction.size(); ++i)
+    if (direction[i] != 0) sum += direction[i] * gradient[i];
   return sum;
 }
 
@@ -177,33 +196,54 @@ void add_changes(const Values& seed, std::span<const Tensor> points, Slopes& slo
   }
 }
 
-Slopes slopes_of(const Method& method, const Data::Line& line, std::span<const std::byte> file,
-                 unsigned seed) {
-  Point here(line, file, seed, 0), ahead(line, file, seed, step), behind(line, file, seed, -step);
-  const std::vector<Tensor> outputs = method(here.c), after = method(ahead.c),
-                            before = method(behind.c);
-  std::vector<Tensor> gradients;
-  std::vector<Tensor> wanted;
-  std::vector<Values> seeds;
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (!outputs[i].dtype().is_float()) continue;
-    seeds.push_back(random_values(here.random(), static_cast<std::size_t>(outputs[i].numel())));
-    const Tensor weights = f64(seeds.back(), outputs[i].shape()).cast(outputs[i].dtype());
-    const std::vector<Tensor> through = outputs[i].gradient(here.leaves, weights);
-    wanted.insert(wanted.end(), {outputs[i], after[i], before[i]});
-    if (gradients.empty())
-      gradients = through;
-    else
-      std::ranges::transform(gradients, through, gradients.begin(), std::plus<>());
+std::vector<Tensor> sum_of(std::vector<Tensor> a, const std::vector<Tensor>& b) {
+  if (a.empty()) return b;
+  std::ranges::transform(a, b, a.begin(), std::plus<>());
+  return a;
+}
+
+// Of the outputs that are floats, weighted by random numbers, by the leaves.
+struct Derivatives {
+  std::vector<Values> weights;
+  std::vector<Tensor> outputs, gradients;
+
+  Derivatives(const std::vector<Tensor>& made, Point& point) {
+    for (const Tensor& output : made) {
+      if (!output.dtype().is_float()) continue;
+      outputs.push_back(output);
+      weights.push_back(random_values(point.random(), static_cast<std::size_t>(output.numel())));
+      const Tensor seed = f64(weights.back(), output.shape()).cast(output.dtype());
+      gradients = sum_of(std::move(gradients), output.gradient(point.leaves, seed));
+    }
   }
-  wanted.insert(wanted.end(), gradients.begin(), gradients.end());
+};
+
+Derivatives derivatives_at(const Method& method, const Derived& derived, Point& point) {
+  Derivatives once(method(point.c), point);
+  if (!derived.twice) return once;
+  std::erase_if(once.gradients, [](const Tensor& each) { return !each.requires_grad(); });
+  return Derivatives(once.gradients, point);
+}
+
+Slopes slopes_of(const Method& method, const Data::Line& line, std::span<const std::byte> file,
+                 unsigned seed, const Derived& derived = {}) {
+  Point here(line, file, seed, derived, 0), ahead(line, file, seed, derived, step),
+      behind(line, file, seed, derived, -step);
+  const Derivatives at = derivatives_at(method, derived, here),
+                    after = derivatives_at(method, derived, ahead),
+                    before = derivatives_at(method, derived, behind);
+  std::vector<Tensor> wanted;
+  for (std::size_t i = 0; i < at.outputs.size(); ++i)
+    wanted.insert(wanted.end(), {at.outputs[i], after.outputs[i], before.outputs[i]});
+  wanted.insert(wanted.end(), at.gradients.begin(), at.gradients.end());
   Tensor::realize(wanted);
 
   Slopes slopes;
-  for (std::size_t i = 0; i < seeds.size(); ++i)
-    add_changes(seeds[i], std::span(wanted).subspan(3 * i), slopes);
-  for (std::size_t i = 0; i < gradients.size(); ++i)
-    slopes.gradient += dot(here.directions[i], gradients[i].to_vector<double>());
+  if (at.outputs.empty()) slopes.ahead = NAN;
+  for (std::size_t i = 0; i < at.outputs.size(); ++i)
+    add_changes(at.weights[i], std::span(wanted).subspan(3 * i), slopes);
+  for (std::size_t i = 0; i < at.gradients.size(); ++i)
+    slopes.gradient += along(here.directions[i], at.gradients[i].to_vector<double>());
   return slopes;
 }
 
@@ -236,7 +276,10 @@ class DifferenceTest : public ::testing::Test {
     }
     std::size_t smooth = 0;
     const std::size_t count = std::min(taken.size(), most_cases);
-    for (std::size_t i = 0; i < count; ++i) smooth += check(*taken[i * taken.size() / count]);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t way = 0; way < ways.size(); ++way)
+        if (is_in_turn(i + way, ways.at(way).twice ? 3 : 2))
+          smooth += check(*taken[i * taken.size() / count], way);
     if (is_differentiable || !taken.empty()) {
       EXPECT_GT(smooth, 0U) << "no case is smooth";
     }
@@ -244,12 +287,13 @@ class DifferenceTest : public ::testing::Test {
 
  private:
   // Whether there is a slope at all.
-  bool check(const Data::Line& line) const {
+  bool check(const Data::Line& line, std::size_t way) const {
     const auto seed = static_cast<unsigned>(line.number);
-    const std::string where =
-        fmt::format("data/{}.txt:{}: {}\n  seed {}: ", group_.name, line.number, line.text, seed);
+    const std::string where = fmt::format("data/{}.txt:{}: {}\n  seed {}, way {}: ", group_.name,
+                                          line.number, line.text, seed, way);
     try {
-      const Slopes slopes = slopes_of(group_.methods.at(name_), line, data_->bytes, seed);
+      const Slopes slopes =
+          slopes_of(group_.methods.at(name_), line, data_->bytes, seed, ways.at(way));
       if (!slopes.is_smooth()) return false;
       EXPECT_TRUE(slopes.is_right())
           << where

@@ -2,6 +2,7 @@
 
 #include "golden.h"
 
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 
@@ -26,6 +27,12 @@ std::ifstream opened(std::string_view group, std::string_view ending) {
 }  // namespace
 
 std::string folder() { return WEFT_GOLDEN_DIR; }
+
+bool is_in_turn(std::size_t number, std::size_t parts) {
+  if (std::getenv("WEFT_FULL") != nullptr) return true;
+  const char* turn = std::getenv("WEFT_TURN");
+  return number % parts == (turn == nullptr ? 0 : std::strtoul(turn, nullptr, 10) % parts);
+}
 
 Group::Group(std::string_view group_name, const Methods& group_methods)
     : name(group_name), methods(group_methods) {

@@ -123,4 +123,7 @@ class Data {
 };
 std::string folder();  // the one of this file
 
+// Whether what has this number is in one of `parts`, which runs take in turn (WEFT_TURN). All are with WEFT_FULL=1.
+bool is_in_turn(std::size_t number, std::size_t parts);
+
 }  // namespace weft::golden

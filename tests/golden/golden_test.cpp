@@ -21,15 +21,10 @@ namespace {
 constexpr std::int64_t most_interpreted = 200;
 constexpr std::size_t sample_by_clang = 6;
 
-std::size_t turn_of_clang() {
-  const char* turn = std::getenv("WEFT_TURN");
-  return turn == nullptr ? 0 : std::strtoul(turn, nullptr, 10) % sample_by_clang;
-}
-
 bool is_wanted(const Case& c, std::size_t number) {
   if (default_device().starts_with("INTERP")) return c.largest <= most_interpreted;
   if (setting_int("CLANG") == 0) return true;
-  return std::getenv("WEFT_FULL") != nullptr || number % sample_by_clang == turn_of_clang();
+  return is_in_turn(number, sample_by_clang);
 }
 
 struct Check {
