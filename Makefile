@@ -34,7 +34,7 @@ bench-peers: build-bench ## Measure beside numpy, torch, onnxruntime, openvino a
 asan: build-asan ## Run all tests under AddressSanitizer and UBSan (built by clang)
 	ctest --preset asan -j $(JOBS)
 
-asan-part: deps-clang ## The part of it in turn, without tests that compute for long: what CI does (PART=1 to 6)
+asan-part: deps-build deps-clang ## The part of it in turn, without tests that compute for long: what CI does (PART=1 to 7)
 	scripts/asan_part.sh $(PART)
 
 tsan: build-tsan ## Run all tests under ThreadSanitizer (built by clang)
@@ -46,13 +46,13 @@ fuzz: build-fuzz ## Run each fuzzer for FUZZ_SECONDS (60)
 format: deps-check ## Format the sources in place
 	scripts/format.sh
 
-lint: deps-check deps-clang ## Check formatting, layers, and the core with clang-tidy (in CI: the part in turn)
+lint: deps-build deps-check deps-clang ## Check formatting, layers, and the core with clang-tidy (in CI: the part in turn)
 	scripts/format.sh --check
 	scripts/check_layers.sh
 	cmake --preset clang -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DWEFT_TESTS=OFF -DWEFT_EXAMPLES=OFF >/dev/null
 	scripts/lint.sh build/lint $(PARTS)
 
-standalone: deps-clang deps-bench ## Check that every source and header compiles by itself (in CI: the part in turn)
+standalone: deps-build deps-clang deps-bench ## Check that every source and header compiles by itself (in CI: the part in turn)
 	cmake --preset clang -B build/standalone -DWEFT_UNITY=OFF -DWEFT_BENCH=ON >/dev/null
 	scripts/check_standalone.sh build/standalone $(PARTS)
 

@@ -74,8 +74,8 @@ Call conv_call(const BenchOptions& options) {
   const BenchOptions::Conv& conv = options.conv;
   const auto& [images, channels, height, width, filters, window] = conv.sizes;
   if (channels % conv.groups != 0 || filters % conv.groups != 0)
-    user_error(fmt::format("{} channels and {} filters are not {} groups", channels, filters,
-                           conv.groups));
+    user_error(fmt::format("{} channels and {} filters do not divide into {} groups", channels,
+                           filters, conv.groups));
   return function_call(
       options,
       {{images, channels, height, width}, {filters, channels / conv.groups, window, window}},
@@ -197,18 +197,18 @@ void print_json(const Measured& measured) {
 
 void print_text(const Measured& measured) {
   const Times& times = measured.times;
-  fmt::print("median {:.4g} ms, best {:.4g} ms, 90% below {:.4g} ms, of {}\n", times.ms(0.5),
+  fmt::print("median {:.4g} ms, best {:.4g} ms, 90th percentile {:.4g} ms, of {}\n", times.ms(0.5),
              times.ms(0), times.ms(0.9), count_text(times.size(), "run"));
   if (const auto flops = measured.per_second(&Work::flops))
     fmt::print("{:.4g} GFLOP/s, {:.4g} GB/s, ", *flops,
                measured.per_second(&Work::bytes).value_or(0));
-  fmt::print("{}, {} of memory at most on {}\n", count_text(measured.kernels, "kernel"),
+  fmt::print("{}, peak memory {} on {}\n", count_text(measured.kernels, "kernel"),
              bytes_text(static_cast<double>(measured.peak_bytes)), std::string(default_device()));
-  if (measured.compile_ms) fmt::print("to schedule and compile {:.4g} ms", *measured.compile_ms);
+  if (measured.compile_ms) fmt::print("scheduling and compiling {:.4g} ms", *measured.compile_ms);
   if (measured.cold_ms)
-    fmt::print("{}from nothing to the first result {:.4g} ms", measured.compile_ms ? ", " : "",
+    fmt::print("{}first result with an empty cache {:.4g} ms", measured.compile_ms ? ", " : "",
                *measured.cold_ms);
-  if (measured.warm_ms) fmt::print(", with its code in the cache {:.4g} ms", *measured.warm_ms);
+  if (measured.warm_ms) fmt::print(", with a warm cache {:.4g} ms", *measured.warm_ms);
   fmt::print("\n");
 }
 

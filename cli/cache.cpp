@@ -21,7 +21,8 @@ namespace fs = std::filesystem;
 DiskCache found_cache() {
   const CachePlace place = cache_place();
   if (!place.problem.empty()) user_error(place.problem);
-  if (place.folder.empty()) user_error("there is no cache: CACHE_DIR is none, or there is no home");
+  if (place.folder.empty())
+    user_error("there is no cache: CACHE_DIR is none, or there is no home folder");
   return disk_cache();
 }
 
@@ -67,7 +68,7 @@ void print_size(const DiskCache& cache, bool json) {
                      {"tuning_bytes", fmt::to_string(size.tuning_bytes)}}));
     return;
   }
-  fmt::print("{}\ncompiled code: {} {}\nfound schedules: {}\n", cache.folder().string(),
+  fmt::print("{}\nplans, code and speeds: {} {}\nfound schedules: {}\n", cache.folder().string(),
              text_of(size.code.entries, "file", size.code.bytes), limit_text(limit),
              text_of(size.tunings, "kernel", size.tuning_bytes));
 }
@@ -77,12 +78,16 @@ void set_limit(const DiskCache& cache, const std::string& text) {
   if (!limit)
     user_error(fmt::format("--limit {}: expected a size, such as 500MB or 2GB, or none", text));
   cache.set_limit(*limit);
-  cache.trim(*limit);
+  cache.trim(cache.limit());
+  if (cache.limit() != *limit)
+    fmt::print(stderr, "weft: CACHE_LIMIT={} is in force, and not the limit that was set\n",
+               setting("CACHE_LIMIT"));
 }
 
 void clear(const DiskCache& cache, bool tunings) {
   const DiskCache::Size removed = cache.trim(0);
-  fmt::print("removed {} of compiled code\n", text_of(removed.entries, "file", removed.bytes));
+  fmt::print("removed {} of plans, code and speeds\n",
+             text_of(removed.entries, "file", removed.bytes));
   const std::size_t found = has_tunings() ? count_tunings() : 0;
   if (tunings && found > 0) clear_tunings();
   if (found > 0)

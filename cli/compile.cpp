@@ -30,7 +30,7 @@ std::optional<std::int64_t> number_in(const std::string& text) {
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, number);
   if (error != std::errc() || stop != end) return {};
-  if (number < 1) user_error(fmt::format("'{}' is no size", text));
+  if (number < 1) user_error(fmt::format("'{}' is not a size", text));
   return number;
 }
 
@@ -64,8 +64,8 @@ class EntrySizes {
  private:
   [[noreturn]] static void refuse(const Port& port) {
     user_error(
-        fmt::format("the sizes of input '{0}' are open: --shape {0}=SIZES says them, or "
-                    "--size those that have names",
+        fmt::format("the sizes of input '{0}' are open: set them with --shape {0}=SIZES, or those "
+                    "that have names with --size",
                     port.name));
   }
 
@@ -77,8 +77,8 @@ class EntrySizes {
     if (range == options_.sizes.end()) {
       if (name.empty()) refuse(port);
       user_error(
-          fmt::format("size '{1}' of input '{0}' is open: --size {1}=N or {1}=LEAST..MOST, "
-                      "or --shape {0}=SIZES, says it",
+          fmt::format("size '{1}' of input '{0}' is open: set it with --size {1}=N or "
+                      "{1}=LEAST..MOST, or with --shape {0}=SIZES",
                       port.name, name));
     }
     const auto [least, most] = range->second;
@@ -93,7 +93,7 @@ class EntrySizes {
 
 // Strings have no place in a struct of numbers.
 void want_tensor(const std::string& what, const std::string& name, bool is_tensor) {
-  if (!is_tensor) user_error(fmt::format("{} '{}' is no tensor of numbers", what, name));
+  if (!is_tensor) user_error(fmt::format("{} '{}' is not a tensor of numbers", what, name));
 }
 
 Tensor memory_for(const Shape& shape, DType dtype) {
@@ -132,7 +132,7 @@ class Entries {
   void want_all_sizes() const {
     for (const auto& [name, range] : options_.sizes)
       if (!met_.contains(name))
-        user_error(fmt::format("--size: no input has a size '{}' that is open", name));
+        user_error(fmt::format("--size: no input has an open size '{}'", name));
   }
 
   std::vector<NamedTensor> state() const { return {state_.begin(), state_.end()}; }
@@ -146,14 +146,12 @@ class Entries {
   void add_state(const Port& port, const Shape& shape) {
     if (std::ranges::any_of(shape.dims(), &Dim::is_symbolic))
       user_error(
-          fmt::format("--state: sizes of '{}' are open, and memory that lasts has some that "
-                      "are fixed",
-                      port.name));
+          fmt::format("--state: sizes of '{}' are open, but state needs fixed sizes", port.name));
     const auto [known, is_new] = state_.try_emplace(port.name);
     if (is_new) known->second = memory_for(shape, onnx::dtype_of(port.type));
     const auto is_same = [](const Dim& a, const Dim& b) { return a.uop().is(b.uop()); };
     if (!std::ranges::equal(known->second.dims(), shape.dims(), is_same))
-      user_error(fmt::format("--state: '{}' has another shape in another entry point", port.name));
+      user_error(fmt::format("--state: '{}' has different shapes in two entry points", port.name));
   }
 
   std::vector<NamedTensor> results(const std::vector<NamedTensor>& inputs,
@@ -191,7 +189,7 @@ class Entries {
     };
     const bool is_open = std::ranges::any_of(next.dims(), &Dim::is_symbolic);
     if (state.dtype() != next.dtype() || (!is_open && state.shape() != next.shape()))
-      user_error(fmt::format("--state: '{}' is {}, and '{}' is {}", input, text(state), output,
+      user_error(fmt::format("--state: '{}' is {}, but '{}' is {}", input, text(state), output,
                              text(next)));
   }
 
@@ -221,8 +219,8 @@ Model open_model(const CompileOptions& options) {
 
 void tune_first(const CompileOptions& options) {
   if (options.library.target != "cpu=native")
-    user_error("--tune: schedules are searched on the processor that runs them: cpu=native");
-  if (!options.entries.empty()) user_error("--tune: there is more than one entry point");
+    user_error("--tune: schedules are timed on this processor, so the target must be cpu=native");
+  if (!options.entries.empty()) user_error("--tune cannot be combined with --entry");
   TuneModelOptions tuning{.model = options.model, .seconds = options.tune_seconds};
   tuning.model.device = export_device(options.library.target);
   for (const auto& [input, sizes] : options.shapes)
@@ -231,7 +229,7 @@ void tune_first(const CompileOptions& options) {
       const auto number =
           number_in(named == options.sizes.end() ? size : fmt::to_string(named->second.second));
       if (!number || (named != options.sizes.end() && named->second.first != *number))
-        user_error(fmt::format("--tune: size '{}' is open", size));
+        user_error(fmt::format("--tune: size '{}' must be fixed, but is open", size));
       tuning.model.shapes[input].push_back(*number);
     }
   search_schedules(tuning);

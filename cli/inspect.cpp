@@ -71,19 +71,19 @@ void print_ports(const char* title, const std::vector<Port>& ports) {
 
 void print_cost(const Inspected& found) {
   if (!found.open.empty())
-    fmt::print("sizes that the file leaves open are 1 (--shape says others), of {}\n",
+    fmt::print("sizes that the file leaves open are 1 (--shape sets them) in {}\n",
                fmt::join(found.open, ", "));
   if (!found.cost) {
-    fmt::print("what a call takes is not known: {}\n", found.missing);
+    fmt::print("the cost of a call is unknown: {}\n", found.missing);
     return;
   }
   const RunCost& run = found.cost->run;
-  fmt::print("a call\n  {}, {:.6g} Mflop, {} read and written\n", count_text(run.kernels, "kernel"),
-             run.flops / 1e6, bytes_text(run.bytes));
-  fmt::print("  {} of memory at most: {} for the outputs, {} between kernels\n",
+  fmt::print("cost of a call\n  {}, {:.6g} Mflop, {} read and written\n",
+             count_text(run.kernels, "kernel"), run.flops / 1e6, bytes_text(run.bytes));
+  fmt::print("  peak memory {}: {} for the outputs, {} between kernels\n",
              bytes_of(run.peak_bytes()), bytes_of(run.result_bytes), bytes_of(run.own_bytes));
   if (found.cost->depends_on_values)
-    fmt::print("  besides what finds out, by values of the inputs, what to compute\n");
+    fmt::print("  plus kernels whose values decide what to compute\n");
   fmt::print("kernels\n");
   for (const ScheduleItem& item : found.cost->kernels)
     fmt::print("  {:<48} {:<8} {:10.4g} Mflop {:>10}\n", item.name, item.device,
@@ -120,14 +120,14 @@ std::vector<KeptRead> kept_reads(const onnx::CallCost& cost) {
 void print_layouts(const Inspected& found) {
   if (!found.cost) return;
   fmt::print(
-      "memory between kernels, by the kernel that writes it: sizes, the order of dimensions, what "
-      "the kernels take that touch it by the model, and what they would as the graph has it\n");
+      "buffers in another layout than the file's: kernel that writes the buffer, shape, order of "
+      "dimensions, estimated time of the kernels that access it, the same in the file's layout\n");
   for (const TurnedMemory& each : found.cost->run.turned)
     fmt::print("  {:<32} {:<20} {:<12} {:9.4f} ms {:9.4f} ms\n", each.kernel,
                fmt::format("{}", fmt::join(each.sizes, "x")),
                fmt::format("{}", fmt::join(each.order, " ")), each.seconds * 1e3,
                each.seconds_as_made * 1e3);
-  fmt::print("constants that kernels keep in the order of their loops\n");
+  fmt::print("prepacked constants: kernel, read, type and shape, schedule\n");
   for (const KeptRead& each : kept_reads(*found.cost))
     fmt::print("  {:<32} {:<5} {:<28} {}\n", each.kernel, each.read, each.of, each.schedule);
 }

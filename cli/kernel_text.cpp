@@ -13,7 +13,7 @@ namespace {
 std::string loops_text(const Node* kernel) {
   std::vector<std::string> loops;
   for (const auto& [name, range] : loops_of_kernel(kernel))
-    loops.push_back(fmt::format("{}: {} trips", name, expression_text(range->src(0))));
+    loops.push_back(fmt::format("{}: {} iterations", name, expression_text(range->src(0))));
   return fmt::format("{}", fmt::join(loops, ", "));
 }
 

@@ -13,7 +13,7 @@ namespace {
 void print_text(const KernelText& text) {
   fmt::print("{}\n  loops: {}\n  reads: {}\n  schedule: {}\n  model: {}\n\n{}\n", text.name,
              text.loops, text.reads, text.schedule,
-             text.model ? text.model->str() : "it does not know kernels of this form", text.source);
+             text.model ? text.model->str() : "no estimate for kernels of this form", text.source);
 }
 
 std::string json_of(const KernelText& text) {

@@ -39,7 +39,7 @@ std::vector<std::int64_t> sizes_of(const std::string& text, const std::string& a
   for (const std::string& each : CLI::detail::split(text, separator)) {
     std::int64_t size = 0;
     if (!CLI::detail::lexical_cast(each, size) || size < 1)
-      throw CLI::ValidationError(argument, "'" + each + "' is no size");
+      throw CLI::ValidationError(argument, "'" + each + "' is not a size");
     sizes.push_back(size);
   }
   return sizes;
@@ -197,7 +197,7 @@ double seconds_of(const std::string& text) {
   const bool is_number =
       CLI::detail::lexical_cast(text.substr(0, text.size() - unit.size()), number);
   if (!is_number || number <= 0 || unit.size() > 1)
-    throw CLI::ValidationError("--budget", "'" + text + "' is no time, such as 90s or 10m");
+    throw CLI::ValidationError("--budget", "'" + text + "' is not a time, such as 90s or 10m");
   return number * (unit == "h" ? 3600 : unit == "m" ? 60 : 1);
 }
 

@@ -48,7 +48,7 @@ Value in_type_of(const Port& port, const Tensor& tensor) {
 Value value_for(const Port& port) {
   if (port.kind == "optional") return {};
   if (port.kind != "tensor" || port.type == Type::String)
-    user_error(fmt::format("a {} is not made up: name a file by --input {}=FILE",
+    user_error(fmt::format("a {} cannot be generated: name a file by --input {}=FILE",
                            port.kind == "tensor" ? "tensor of strings" : port.kind, port.name));
   const DType dtype = onnx::dtype_of(port.type);
   const bool is_packed = Value(Tensor::zeros({}, {.dtype = dtype})).type() != port.type;
@@ -113,7 +113,7 @@ Value from_file(const Port& port, const std::string& file, const ImageOptions& i
   if (path.extension() == ".npz") return in_type_of(port, from_npz(port, file));
   if (port.type == Type::String) return from_text(port, file);
   if (is_image(file)) return in_type_of(port, image_input(port, file, images));
-  user_error(fmt::format("'{}' is no .npy, .npz, .pb or image", file));
+  user_error(fmt::format("'{}' is not a .npy, .npz, .pb or image file", file));
 }
 
 Value value_of(const Port& port, const std::string& given, const ImageOptions& images) {
@@ -159,7 +159,8 @@ Model load_model(const ModelOptions& options) {
 onnx::LoadOptions load_options(const ModelOptions& options) {
   const PrecisionOptions& precision = options.precision;
   if (precision.all.size() > 1)
-    user_error("--precision: several types for all layers are for --max-error to choose from");
+    user_error(
+        "--precision: several types for all layers need --max-error, which chooses among them");
   onnx::LoadOptions result{.shapes = options.shapes,
                            .layer_precisions = stated_precisions(precision)};
   if (!precision.all.empty()) result.precision = precision.all[0];

@@ -67,9 +67,9 @@ Child new_child(const std::vector<OnnxCase>& cases, std::size_t first,
   static std::mutex mutex;
   const std::lock_guard lock(mutex);
   int pipe[2];
-  if (::pipe(pipe) != 0) internal_error("onnx-test: there are no more pipes");
+  if (::pipe(pipe) != 0) internal_error("onnx-test: cannot create a pipe");
   const pid_t child = ::fork();
-  if (child < 0) internal_error("onnx-test: there are no more processes");
+  if (child < 0) internal_error("onnx-test: cannot create a process");
   if (child == 0) run_as_child(cases, first, pipe[1], options);
   ::close(pipe[1]);
   return {child, pipe[0]};
@@ -82,7 +82,8 @@ std::vector<OnnxOutcome> run_in_children(const std::vector<OnnxCase>& cases,
     const Child child = new_child(cases, outcomes.size(), options);
     const int status = read_child(child, outcomes);
     if (outcomes.size() < cases.size())
-      outcomes.push_back({OnnxOutcome::Failed, fmt::format("it ended its process ({})", status)});
+      outcomes.push_back(
+          {OnnxOutcome::Failed, fmt::format("it terminated its process (status {})", status)});
   }
   return outcomes;
 }
@@ -114,7 +115,7 @@ std::map<std::string, bool> expected_failures(const std::string& path) {
   std::map<std::string, bool> names;
   if (path.empty()) return names;
   std::ifstream file(path);
-  if (!file) user_error(fmt::format("onnx-test: '{}' is not to be read", path));
+  if (!file) user_error(fmt::format("onnx-test: cannot read '{}'", path));
   for (std::string line; std::getline(file, line);)
     if (!line.empty() && line[0] != '#') {
       const bool may_pass = line[0] == '?';
@@ -148,7 +149,7 @@ void print_json(const Outcomes& outcomes) {
 void run_onnx_test(const OnnxTestOptions& options) {
   const auto expected = expected_failures(options.expected);
   const std::vector<OnnxCase> cases = find_onnx_cases(options.folders);
-  if (cases.empty()) user_error("onnx-test: there are no cases there");
+  if (cases.empty()) user_error("onnx-test: the folders contain no test cases");
   const Outcomes outcomes = run_all(cases, options);
   std::map<OnnxOutcome::Kind, std::size_t> counts;
   std::size_t surprises = 0;
@@ -162,7 +163,7 @@ void run_onnx_test(const OnnxTestOptions& options) {
     if (options.expected.empty()) is_surprise = outcome.kind == OnnxOutcome::Failed;
     if (is_surprise) ++surprises;
     if (options.json) continue;
-    if (passed && should_fail) fmt::print("{}: it passes, but is listed\n", name);
+    if (passed && should_fail) fmt::print("{}: it passes, but is listed as a failure\n", name);
     if (!passed && !is_listed)
       fmt::print("{}: {}{}\n", name,
                  outcome.kind == OnnxOutcome::Unsupported ? "unsupported: " : "",
@@ -174,7 +175,8 @@ void run_onnx_test(const OnnxTestOptions& options) {
                   counts[OnnxOutcome::Failed], counts[OnnxOutcome::Unsupported]);
   if (!options.json) fmt::print("{}\n", summary);
   flush_output();
-  if (surprises > 0) user_error(fmt::format("onnx-test: {} cases are not as expected", surprises));
+  if (surprises > 0)
+    user_error(fmt::format("onnx-test: {} cases have an unexpected outcome", surprises));
 }
 
 }  // namespace weft::cli

@@ -87,21 +87,22 @@ void add_cache_command(CLI::App& cache, CacheOptions& options, CacheOptions::Wha
 void add_cache(CLI::App& app, CacheOptions& options) {
   CLI::App* cache = app.add_subcommand(
       "cache",
-      "Print the folder and the size of the disk cache: compiled code and found schedules");
+      "Print the folder and the size of the disk cache: plans, compiled code, measured speeds and "
+      "found schedules");
   cache->require_subcommand(0, 1);
   cache->add_flag("--json", options.json,
                   "Print a JSON object: folder, entries, entry_bytes, limit_bytes, tunings, "
                   "tuning_bytes");
   cache
       ->add_option("--limit", options.limit,
-                   "Set the largest size of compiled code in this folder, such as 500MB or 2GB; "
-                   "none: no limit. The least recently used code is removed")
+                   "Set the largest size of plans, code and speeds in this folder, such as 500MB "
+                   "or 2GB; none: no limit. The least recently used entries are removed")
       ->type_name("SIZE");
   cache->callback([cache, &options] {
     if (cache->get_subcommands().empty()) run_cache(options);
   });
   add_cache_command(*cache, options, CacheOptions::Clear, "clear",
-                    "Remove compiled code, plans and measured speeds");
+                    "Remove plans, compiled code and measured speeds");
   add_cache_command(*cache, options, CacheOptions::Export, "export",
                     "Write the found schedules to a file, for other machines of this kind; - is "
                     "standard output");

@@ -57,7 +57,7 @@ ModelOptions with_choice(const ModelOptions& options, const ImageOptions& images
   const onnx::Precisions chosen = onnx::choose_precisions(
       options.file, model_calls(model, options, images), load_options(result), search);
   result.precision.layers.insert(chosen.begin(), chosen.end());
-  fmt::print(stderr, "{} of {} in cheaper numbers\n", chosen.size(),
+  fmt::print(stderr, "{} of {} in reduced precision\n", chosen.size(),
              count_text(model.layers().size(), "layer"));
   for (const auto& [layer, precision] : result.precision.layers)
     fmt::print(stderr, "  --precision {}={}\n", layer, name_of(precision));

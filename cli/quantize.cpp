@@ -6,6 +6,7 @@
 #include <weft/onnx_quantize.h>
 
 #include "commands.h"
+#include "input.h"
 #include "json.h"
 #include "model_inputs.h"
 #include "samples.h"
@@ -23,8 +24,8 @@ const std::map<std::string, onnx::RangeMethod> methods{
 std::vector<NamedValues> calls_of(const QuantizeOptions& options) {
   if (options.model.samples.empty())
     fmt::print(stderr,
-               "weft: ranges are those of values that are made up, and of little use: --calibrate "
-               "names files of the model's own\n");
+               "weft: ranges come from generated inputs and are of little use: --calibrate names "
+               "representative samples\n");
   return model_calls(load_model(options.model), options.model, options.images);
 }
 
@@ -46,8 +47,10 @@ void run_quantize(const QuantizeOptions& options) {
                                     {"activations", fmt::to_string(done.activations)},
                                     {"calls", fmt::to_string(calls.size())}}));
   else
-    fmt::print("{}: {} products of integers, {} of floats; {} values in 8 bits, by {} calls\n",
-               options.out, done.products, done.others, done.activations, calls.size());
+    fmt::print("{}: {}, {}; {} in 8 bits, {}\n", options.out,
+               count_text(done.products, "int8 product"), count_text(done.others, "float product"),
+               count_text(done.activations, "activation"),
+               count_text(calls.size(), "calibration call"));
 }
 
 }  // namespace weft::cli

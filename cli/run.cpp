@@ -60,8 +60,8 @@ onnx::NamedValues call(const onnx::Model& model, const onnx::NamedValues& inputs
                   [&](const std::string& name) { return options.model.inputs.contains(name); });
     if (open.empty()) throw;
     throw Error(
-        fmt::format("{}\nSizes that the file leaves open are 1 where inputs are made up: "
-                    "--shape NAME=SIZES says others of {}",
+        fmt::format("{}\nSizes that the file leaves open are 1 in generated inputs: "
+                    "--shape NAME=SIZES sets those of {}",
                     error.what(), fmt::join(open, ", ")));
   }
 }
@@ -102,12 +102,12 @@ void print_text(const Measured& measured, const std::vector<Score>& best) {
                score.label);
   fmt::print("loaded in {:.3g} ms, first run {:.3g} ms", measured.load_ms, measured.first_ms);
   if (const Times& times = measured.times; times.size() > 0)
-    fmt::print(", best of {} more {:.3g} ms, median {:.3g} ms, 90% below {:.3g} ms", times.size(),
-               times.ms(0), times.ms(0.5), times.ms(0.9));
-  fmt::print("\n{}{}, {} of memory at most on {}\n",
-             count_text(measured.cost.run.kernels, "kernel"),
-             measured.cost.depends_on_values ? " and those that find out what to compute" : "",
-             bytes_text(static_cast<double>(measured.peak_bytes)), std::string(default_device()));
+    fmt::print(", then {}: best {:.3g} ms, median {:.3g} ms, 90th percentile {:.3g} ms",
+               count_text(times.size(), "run"), times.ms(0), times.ms(0.5), times.ms(0.9));
+  fmt::print(
+      "\n{}{}, peak memory {} on {}\n", count_text(measured.cost.run.kernels, "kernel"),
+      measured.cost.depends_on_values ? " plus those whose values decide what to compute" : "",
+      bytes_text(static_cast<double>(measured.peak_bytes)), std::string(default_device()));
 }
 
 std::string score_json(const Score& score) {

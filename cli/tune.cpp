@@ -152,9 +152,9 @@ void print_text(const Outcome& outcome) {
     fmt::print("{:10.4f} {:10.4f} {:>6}  {}{}: {}\n", row.kernel.ms, row.after_ms,
                row.is_searched ? fmt::format("{:.2f}", row.kernel.ms / row.after_ms) : "-",
                colored(row.kernel.name, Color::Green), row.kernel.nodes_text(),
-               row.schedule.empty() ? "as the model of the machine has it" : row.schedule);
-  fmt::print("a call took {:.4g} ms and takes {:.4g} ms: {:.2f} times as fast\n", outcome.before_ms,
-             outcome.after_ms, outcome.before_ms / outcome.after_ms);
+               row.schedule.empty() ? "the cost model's choice" : row.schedule);
+  fmt::print("time of a call: {:.4g} ms before, {:.4g} ms after, {:.2f} times as fast\n",
+             outcome.before_ms, outcome.after_ms, outcome.before_ms / outcome.after_ms);
   fmt::print("{} of {} searched, {} timed in {:.3g} s{}\n", outcome.searched,
              count_text(outcome.rows.size(), "kernel"), count_text(outcome.timed, "schedule"),
              outcome.seconds, outcome.is_interrupted ? ", then interrupted" : "");

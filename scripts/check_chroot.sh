@@ -43,7 +43,7 @@ inside() {
   shift
   echo "== $name, in the bare system"
   start=$(date +%s)
-  chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"
+  chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root ${WEFT_TURN:+WEFT_TURN="$WEFT_TURN"} "$@"
   echo "== $name took $(($(date +%s) - start)) s"
 }
 inside "make deps-build" make -C /weft deps-build

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Every source and header compiles by itself: the default build, which compiles sources in groups, hides includes that are
-# missing. Looks at one part of OF (12) and at what the change touches (in_turn.sh), or at all with WEFT_FULL=1.
+# missing. Looks at one of OF fixed parts in turn and at what the change touches (in_turn.sh); at all by default.
 # Usage: check_standalone.sh BUILD_DIR [OF], of a build by clang with WEFT_UNITY=OFF that is configured
 set -eu
 build=$1
@@ -13,7 +13,7 @@ trap 'rm -f "$commands"' EXIT
 awk -v root="$root/" '
   { text = $0; sub(/^ *"[a-z]*": "/, "", text); sub(/",?$/, "", text); gsub(/\\"/, "\"", text); gsub(/\\\\/, "\\", text) }
   /^ *"command":/ { command = text; sub(/ -o [^ ]* -c .*/, "", command) }
-  /^ *"file":/ && index(text, root) == 1 { print substr(text, length(root) + 1), command }
+  /^ *"file":.*\.cpp"/ && index(text, root) == 1 { print substr(text, length(root) + 1), command }
 ' "$build/compile_commands.json" | grep -v '^build/' | sort -u -k 1,1 >"$commands.all"
 mv "$commands.all" "$commands"
 
@@ -31,7 +31,7 @@ cat "$commands.headers" >>"$commands"
 rm "$commands.headers"
 
 count=$(wc -l <"$commands")
-scripts/in_turn.sh "${2:-12}" <"$commands" >"$commands.part"
+scripts/in_turn.sh "${2:-1}" <"$commands" >"$commands.part"
 mv "$commands.part" "$commands"
 echo "compiling $(wc -l <"$commands") of $count sources and headers, each by itself"
 cd "$build"

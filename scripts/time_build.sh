@@ -1,6 +1,6 @@
 #!/bin/sh
-# Times a build of everything from nothing, without ccache, and one after a rule file was touched,
-# which relinks the tests. Usage: time_build.sh
+# Times a build of everything from nothing, without ccache, and, with each source by itself (the preset edit), one after a rule
+# file was touched, which relinks the tests. Usage: time_build.sh
 set -eu
 cd "$(dirname "$0")/.."
 build=$(mktemp -d)
@@ -17,11 +17,12 @@ timed() {
     printf "  %-52s %12.2f %-10s goal %s\n", name, ns / 1e9, "s", goal }'
 }
 
-everything() {
-  cmake --preset default -B "$build" && cmake --build "$build"
+everything() {  # PRESET
+  cmake --preset "$1" -B "$build/$1" && cmake --build "$build/$1"
 }
 
 echo "Building weft and its tests, on $(nproc) cores"
-timed "from nothing" 240 everything
+timed "from nothing" 240 everything default
+everything edit >"$build/log" 2>&1
 touch src/rules/divmod.cpp
-timed "after touching a rule file" 20 cmake --build "$build"
+timed "after touching a rule file" 20 cmake --build "$build/edit"

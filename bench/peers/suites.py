@@ -25,7 +25,7 @@ SUITES = {
     "conv": Suite(
         "Convolutions, f32, NCHW in and out",
         ("weft", "onnxruntime", "openvino", "torch", "torch-compile", "fma"),
-        ("onnxruntime",), "fma", 0.7, None, 1.0),
+        ("onnxruntime",), "fma", 0.7, None, 1.2),
     "attention": Suite(
         "Attention of 12 heads of 64, f32, tokens as they come from a layer",
         ("weft", "onnxruntime", "torch", "torch-compile", "fma"),
@@ -47,12 +47,12 @@ SUITES = {
         apart=True, slow=60),  # what has to be compiled is among the first calls
     "models": Suite(
         "Networks in ONNX files, f32, batch 1",
-        ("weft", "onnxruntime", "openvino", "tinygrad"), ("onnxruntime",), "", 1.0, None, 1.0),
+        ("weft", "onnxruntime", "openvino", "tinygrad"), ("onnxruntime",), "", 0.9, None, 1.5),
     "recurrent": Suite(
         "Recurrent layers in ONNX files, f32",
         ("weft", "onnxruntime", "openvino"), ("onnxruntime",), "", 1.0, None, 1.0),
     "int8": Suite(
-        "Networks in ONNX files, f32 and quantised to bytes, batch 1",
+        "Networks in ONNX files, f32 and quantised to int8, batch 1",
         ("weft", "onnxruntime", "openvino"), ("onnxruntime", "openvino"), "", 1.0, None, 1.0),
     "bf16": Suite(
         "Networks in ONNX files, f32 and with layers that multiply bf16, batch 1",

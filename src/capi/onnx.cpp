@@ -40,7 +40,7 @@ std::vector<std::int64_t> sizes_of(const std::string& text) {
     const char* const after = text.data() + end;
     const auto read = std::from_chars(text.data() + begin, after, size);
     if (read.ec != std::errc() || read.ptr != after || size <= 0)
-      user_error(fmt::format("'{}' is no size", text.substr(begin, end - begin)));
+      user_error(fmt::format("'{}' is not a size", text.substr(begin, end - begin)));
     sizes.push_back(size);
     begin = end + 1;
   }
@@ -93,7 +93,7 @@ struct Ports {
 
 std::vector<std::int64_t> fixed_shape(const onnx::Port& port) {
   if (port.kind != "tensor" || port.type == onnx::Type::String)
-    user_error(fmt::format("input '{}' is no tensor of numbers", port.name));
+    user_error(fmt::format("input '{}' is not a tensor of numbers", port.name));
   if (!port.has_shape) user_error(fmt::format("input '{}' has no shape", port.name));
   std::vector<std::int64_t> shape;
   for (const auto& size : port.shape) {
@@ -156,7 +156,7 @@ void find_ports(OnnxModel& made) {
   const onnx::NamedValues results = made.call(memory.data());
   for (const onnx::Port& port : made.model.outputs()) {
     const onnx::Value& value = results.at(port.name);
-    if (!value.is_tensor()) user_error(fmt::format("output '{}' is no tensor", port.name));
+    if (!value.is_tensor()) user_error(fmt::format("output '{}' is not a tensor", port.name));
     made.ports.add(port.name, value.tensor().dtype(), value.tensor().shape());
   }
 }

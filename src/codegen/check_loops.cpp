@@ -57,8 +57,9 @@ std::vector<std::string> findings_of(const Node* kernel, NodeList order) {
     if (node->op() == Op::Range)
       check(closed(node) == 1, node, "not closed by exactly one END, REDUCE or STAGE");
     if (node->op() == Op::Range || node->op() == Op::Special)
-      check(is_bounded(node->src(0)), node,
-            "the number of trips follows from more than constants, VARIABLEs and loops around");
+      check(
+          is_bounded(node->src(0)), node,
+          "the number of iterations depends on more than constants, VARIABLEs and enclosing loops");
     if (node->op() == Op::Call) check_whole(node->src(0));
     check(node->op() != Op::Custom, node, "what its code does is not known here");
   }

@@ -24,13 +24,13 @@ bool is_dot(const Node* node) {
 }
 
 [[noreturn]] void refuse(std::string_view why) {
-  user_error(fmt::format("schedule: a loop of the kind dot: {}", why));
+  user_error(fmt::format("schedule: a loop of kind dot: {}", why));
 }
 
 // The products that a sum adds up.
 void add_products(const Node* sum, std::vector<const Node*>& products) {
   if (sum->op() == Op::Mul) return products.push_back(sum);
-  if (sum->op() != Op::Add) refuse("it sums no products");
+  if (sum->op() != Op::Add) refuse("it is not a sum of products");
   for (const Node* part : sum->src()) add_products(part, products);
 }
 
@@ -60,7 +60,7 @@ class Grouped {
                  : shuffled(same, lanes, [this](std::uint32_t i) { return i / trips_; });
     }
     if (value->op() == Op::Load && value->size() == 1) return load(value);
-    if (!is_elementwise(value->op())) refuse("its factors are no reads, nor made of such");
+    if (!is_elementwise(value->op())) refuse("its factors are not elementwise functions of reads");
     std::vector<UOp> src;
     for (const Node* source : value->src()) src.push_back((*this)(source));
     const bool is_given = info(value->op()).dtype == DTypeRule::Given;
@@ -72,11 +72,11 @@ class Grouped {
   UOp load(const Node* value) const {
     const Node* place = value->src(0);
     if (place->size() != 3 || !place->src(1)->is_const_int(1))
-      refuse("what is not always there has to be staged");
+      refuse("conditional reads have to be staged");
     const Node* at = place->src(2);
     const auto [base, first] = base_and_lanes(at);
     const auto step = Strides(slice_of(base, range_), range_).of(base);
-    if (!step) refuse("what it reads is not at equal distances");
+    if (!step) refuse("its reads do not have a constant stride");
     std::vector<UOp> numbers;
     for (const std::int64_t number : first)
       for (std::int64_t trip = 0; trip < trips_; ++trip)
@@ -91,14 +91,14 @@ class Grouped {
   // As `expand` writes them: one index, or one and a number for each lane.
   std::pair<const Node*, std::vector<std::int64_t>> base_and_lanes(const Node* at) const {
     if (at->dtype().lanes() == 1) return {at, {0}};
-    if (at->op() != Op::Add) refuse("its lanes are at no equal distances");
+    if (at->op() != Op::Add) refuse("its lanes are not at constant offsets");
     const std::size_t side = at->src(0)->op() == Op::Splat ? 0 : 1;
     const Node *base = at->src(side), *numbers = at->src(1 - side);
     if (base->op() != Op::Splat || numbers->op() != Op::Stack)
-      refuse("its lanes are at no equal distances");
+      refuse("its lanes are not at constant offsets");
     std::vector<std::int64_t> lanes;
     for (const Node* number : numbers->src()) {
-      if (!number->is_const()) refuse("its lanes are at no equal distances");
+      if (!number->is_const()) refuse("its lanes are not at constant offsets");
       lanes.push_back(number->lo());
     }
     return {base->src(0), lanes};
@@ -131,11 +131,11 @@ class Dots {
       if (!is_dot(range))
         src.emplace_back(range);
       else if (group != nullptr || !range->src(0)->is_const())
-        refuse("there are two of it, or its size is not known");
+        refuse("there are two such loops, or its size is not a constant");
       else
         group = range;
     }
-    if (reduce->arg<ReduceArg>().op != Op::Add) refuse("it sums no products");
+    if (reduce->arg<ReduceArg>().op != Op::Add) refuse("it is not a sum of products");
     std::vector<const Node*> products;
     add_products(reduce->src(0), products);
     src[0] = const_int(0, reduce->dtype());
@@ -156,8 +156,9 @@ class Dots {
       return is_of_these_types(each) && each.may_hold(b->hi());
     });
     if (shape == known_.end())
-      refuse(std::ranges::any_of(known_, is_of_these_types) ? "its sums of two may saturate"
-                                                            : "the device has no such instruction");
+      refuse(std::ranges::any_of(known_, is_of_these_types)
+                 ? "sums of two of its products may saturate"
+                 : "the device has no such instruction");
     const Grouped grouped(group);
     return make(Op::Mma, {grouped(a), grouped(b), sum}, sum->dtype(),
                 NameArg{Symbol(std::string(shape->name))});

@@ -55,9 +55,9 @@ class Product {
     sum_ = store_->size() == 2 ? store_->src(1) : nullptr;
     if (outer.size() > 2 || sum_ == nullptr || sum_->op() != Op::Reduce ||
         sum_->src(0)->op() != Op::Mul)
-      refuse("no sum of products is stored");
+      refuse("they do not store a sum of products");
     const std::vector<const Node*> inner = loops_of_mma(sum_);
-    if (inner.empty() || inner.size() > 2) refuse("the sum is not over one or two of them");
+    if (inner.empty() || inner.size() > 2) refuse("the sum is not over one or two of these loops");
     loops_ = {outer.size() == 2 ? outer[0] : nullptr, outer.back(),
               inner.size() == 2 ? inner[0] : nullptr, inner.back()};
     a_ = without_cast(sum_->src(0)->src(0));
@@ -87,7 +87,7 @@ class Product {
   using Steps = std::vector<std::pair<const Node*, std::int64_t>>;
 
   [[noreturn]] static void refuse(std::string_view why) {
-    user_error(fmt::format("schedule: loops of mma: {}", why));
+    user_error(fmt::format("schedule: loops of kind mma: {}", why));
   }
 
   static std::uint32_t lanes(std::int64_t count) { return static_cast<std::uint32_t>(count); }
@@ -104,7 +104,7 @@ class Product {
     const bool is_narrow = std::ranges::any_of(known, [&](const MmaShape& shape) {
       return shape.widens(a_->dtype()) && shape.takes(a_->dtype(), b_->dtype());
     });
-    refuse(is_narrow ? "bytes of the rows have to be staged as decoded"
+    refuse(is_narrow ? "rows of bytes have to be staged as decoded"
                      : "the device has no such instruction");
   }
 
@@ -114,18 +114,17 @@ class Product {
   static std::int64_t stride(const Node* index, const Node* range) {
     if (range == nullptr) return 0;
     const auto stride = Strides(slice_of(index, range), range).of(index);
-    if (!stride) refuse("rows are not at equal distances");
+    if (!stride) refuse("rows do not have a constant stride");
     return *stride;
   }
 
   // Of all elements of a fragment.
   static UOp place(const Node* index, const Node* row, const Steps& steps, std::int64_t columns) {
     if (index->size() != 3 || !index->src(1)->is_const_int(1))
-      refuse("what is not always there has to be staged");
+      refuse("conditional accesses have to be staged");
     const Node* at = index->src(2);
     for (const auto& [range, step] : steps)
-      if (stride(at, range) != step)
-        refuse("a row of what it reads is no run: it has to be staged");
+      if (stride(at, range) != step) refuse("a row is not contiguous: it has to be staged");
     const std::int64_t between = stride(at, row), rows = size(row);
     std::vector<UOp> numbers;
     for (std::int64_t i = 0; i < rows * columns; ++i)
@@ -139,7 +138,7 @@ class Product {
   }
 
   static UOp fragment(const Node* load, const Node* row, const Steps& steps, std::int64_t columns) {
-    if (load->op() != Op::Load) refuse("its factors are no reads");
+    if (load->op() != Op::Load) refuse("its factors are not reads");
     return make(Op::Load, {place(load->src(0), row, steps, columns)});
   }
 

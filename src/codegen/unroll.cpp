@@ -73,7 +73,7 @@ UOp unrolled(const UOp& closer, bool fuses) {
       continue;
     }
     const std::vector<UOp> copies = copies_of(what, range);
-    if (copies.empty()) user_error("an UNROLL or UPCAST range has no trips");
+    if (copies.empty()) user_error("an UNROLL or UPCAST range has no iterations");
     what = closer->op() == Op::End ? all_effects(copies)
                                    : combined(closer->arg<ReduceArg>().op, copies, fuses);
   }

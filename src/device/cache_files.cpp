@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include <fmt/format.h>
+#include <weft/dev/device/disk_cache.h>
 
 namespace weft {
 
@@ -99,6 +100,11 @@ void visit_folder(const fs::path& folder, Visit visit) {
     visit(*it, it->path().filename().string());
 }
 
+// A file of this user's, which no other may write.
+bool is_trusted(const struct stat& info) {
+  return S_ISREG(info.st_mode) && is_own(info.st_uid) && (info.st_mode & others_write) == 0;
+}
+
 std::vector<fs::path> prefix_folders(const fs::path& folder) {
   std::vector<fs::path> found;
   visit_folder(folder, [&](const fs::directory_entry& file, const std::string& name) {
@@ -144,12 +150,21 @@ Distrust distrust(const fs::path& folder) {
           is_changeable ? fmt::format("chmod go-w '{}'", folder.string()) : ""};
 }
 
+bool close_to_others(const fs::path& folder) {
+  struct stat info{};
+  return stat(folder.c_str(), &info) == 0 &&
+         chmod(folder.c_str(), info.st_mode & ~others_write) == 0;
+}
+
+bool is_trusted(const fs::path& file) {
+  struct stat info{};
+  return lstat(file.c_str(), &info) == 0 && is_trusted(info);
+}
+
 std::optional<std::string> read_trusted(const fs::path& file) {
   const Descriptor in = open_to_read(file);
   struct stat info{};
-  if (!in.is_open() || fstat(in.get(), &info) != 0) return std::nullopt;
-  if (!S_ISREG(info.st_mode) || !is_own(info.st_uid) || (info.st_mode & others_write) != 0)
-    return std::nullopt;
+  if (!in.is_open() || fstat(in.get(), &info) != 0 || !is_trusted(info)) return std::nullopt;
   mark_used(in, info);
   return read_some(in, static_cast<std::size_t>(info.st_size));
 }

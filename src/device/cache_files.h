@@ -21,6 +21,8 @@ struct Distrust {
   std::string reason = {}, remedy = {};
 };
 Distrust distrust(const std::filesystem::path& folder);
+// Takes the right to write to it from all others.
+bool close_to_others(const std::filesystem::path& folder);
 // Why the folder is another user's; empty where it is this one's, or root's.
 std::string why_not_owned(const std::filesystem::path& folder);
 

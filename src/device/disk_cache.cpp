@@ -129,9 +129,12 @@ DiskCache::Size DiskCache::trim(std::uint64_t most) const {
   std::uint64_t left = 0;
   for (const CacheEntry& entry : entries) left += entry.bytes;
   for (const CacheEntry& entry : entries) {
-    if (left <= most && entry.used > 0) break;
-    left -= entry.bytes;
-    if (!remove_entry(entry)) continue;
+    if (most > 0 && left <= most && entry.used > 0) break;
+    const bool is_removed = remove_entry(entry);
+    std::error_code error;
+    if (is_removed || !fs::exists(entry.file, error))
+      left -= entry.bytes;  // another process may have removed it
+    if (!is_removed) continue;
     ++removed.entries;
     removed.bytes += entry.bytes;
   }
@@ -163,6 +166,8 @@ CachePlace cache_place() {
   if (!folder.has_filename()) folder = folder.parent_path();
   if (folder.empty()) return {};
   Distrust found = distrust(folder);
+  // Where groups are private, folders that they may write are usual: the default one is closed, not refused.
+  if (set.empty() && !found.remedy.empty() && close_to_others(folder)) found = distrust(folder);
   if (set.empty() && found.reason.empty()) found.reason = why_not_made(folder);
   if (found.reason.empty()) return {folder};
   const std::string run =

@@ -107,9 +107,10 @@ struct Store {
     Connection& known = connections[{file, getpid()}];
     if (known != nullptr) return known.get();
     disk_cache().make_folder();
+    std::error_code error;
+    if (fs::exists(fs::symlink_status(file, error)) && !is_trusted(file)) fs::remove(file, error);
     const int result = open(file, known);
     if (result == SQLITE_NOTADB || result == SQLITE_CORRUPT) {
-      std::error_code error;
       fs::remove(file, error);
       open(file, known);
     }

@@ -55,7 +55,7 @@ Tensor Call::tensor(std::size_t input) const {
   const Value& given = value(input);
   const std::string& device = state_.runner.weights().device();
   if (const auto* known = given.known()) return tensor_of(*known, device);
-  if (!given.is_tensor()) refuse(fmt::format("input {} is no tensor of numbers", input));
+  if (!given.is_tensor()) refuse(fmt::format("input {} is not a tensor of numbers", input));
   const Tensor tensor = given.tensor();
   return tensor.device() == device ? tensor : tensor.to(device);
 }
@@ -241,7 +241,7 @@ Value Call::attr<Value>(std::string_view name) const {
 template <>
 Tensor Call::attr<Tensor>(std::string_view name) const {
   const Value value = attr<Value>(name);
-  if (!value.is_tensor()) refuse(fmt::format("attribute '{}' is no tensor of numbers", name));
+  if (!value.is_tensor()) refuse(fmt::format("attribute '{}' is not a tensor of numbers", name));
   if (const auto* known = value.known()) return tensor_of(*known, state_.runner.weights().device());
   return value.tensor();
 }
@@ -249,7 +249,7 @@ Tensor Call::attr<Tensor>(std::string_view name) const {
 template <>
 Text Call::attr<Text>(std::string_view name) const {
   const Value value = attr<Value>(name);
-  if (!value.is_text()) refuse(fmt::format("attribute '{}' is no tensor of strings", name));
+  if (!value.is_text()) refuse(fmt::format("attribute '{}' is not a tensor of strings", name));
   return value.text();
 }
 

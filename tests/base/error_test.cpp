@@ -28,8 +28,8 @@ TEST(Error, IsInTheNameOfWhatWasCalled) {
     EXPECT_EQ(complaint("CPU: there is no clang"), "norm: CPU: there is no clang");
     EXPECT_EQ(complaint("SKIP=x: there is no pass"), "norm: SKIP=x: there is no pass");
     EXPECT_EQ(complaint("nothing"), "norm: nothing");
-    EXPECT_EQ(complaint("schedule: 'tile r0 5': it has 12 trips"),
-              "norm: schedule: 'tile r0 5': it has 12 trips");
+    EXPECT_EQ(complaint("schedule: 'tile r0 5': it has only 12 iterations"),
+              "norm: schedule: 'tile r0 5': it has only 12 iterations");
     const Called inner("sum");
     EXPECT_EQ(complaint("sum: there is no axis 2"), "norm: there is no axis 2");
     EXPECT_EQ(error_of([] { internal_error("pass x"); }), "norm: internal error: pass x");

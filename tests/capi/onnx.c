@@ -81,10 +81,10 @@ static void test_compiler(void) {
   refuse_operator(sizes);
   refuse_option(WEFT_INVALID_ARGUMENT, "device=ABACUS", "ABACUS");
   refuse_option(WEFT_INVALID_ARGUMENT, "precision=f7", "'f7'");
-  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=1,x", "'x' is no size");
-  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=1,2x", "'2x' is no size");
-  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=", "'' is no size");
-  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=-4", "'-4' is no size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=1,x", "'x' is not a size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=1,2x", "'2x' is not a size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=", "'' is not a size");
+  refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=-4", "'-4' is not a size");
   refuse_option(WEFT_INVALID_ARGUMENT, "shape.image=99999999999999999999", "'99999999999999999999'");
   refuse_option(WEFT_INVALID_ARGUMENT, "shape.photo=1,1,28,28", "'photo'");
   refuse_option(WEFT_UNSUPPORTED, "shape.image=1,2,28,28", "");

@@ -166,32 +166,33 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"fold r0", "there is no such action"},
       {"tile", "a loop is missing"},
       {"tile r0", "a number is missing"},
-      {"tile r0 four", "'four' is no number of trips"},
-      {"tile r0 4x", "'4x' is no number of trips"},
-      {"tile r0 0", "'0' is no number of trips"},
-      {"tile r0 -4", "'-4' is no number of trips"},
-      {"tile r0 4 round", "a tail is mask, remainder or shift"},
-      {"tile r0 4 mask shift", "'shift' is too much"},
+      {"tile r0 four", "'four' is not a positive number of iterations"},
+      {"tile r0 4x", "'4x' is not a positive number of iterations"},
+      {"tile r0 0", "'0' is not a positive number of iterations"},
+      {"tile r0 -4", "'-4' is not a positive number of iterations"},
+      {"tile r0 4 round", "the tail must be mask, remainder or shift"},
+      {"tile r0 4 mask shift", "unexpected 'shift'"},
       {"vector", "a loop is missing"},
-      {"vector r0 r1", "'r1' is too much"},
+      {"vector r0 r1", "unexpected 'r1'"},
       {"pad r0", "a number is missing"},
-      {"pad r0 16 mask", "'mask' is too much"},
+      {"pad r0 16 mask", "unexpected 'mask'"},
       {"swap r0", "a loop is missing"},
-      {"swap r0 r1 k0", "'k0' is too much"},
+      {"swap r0 r1 k0", "unexpected 'k0'"},
       {"merge r0", "a loop is missing"},
       {"deal r0", "a number is missing"},
       {"pipeline p1", "a number is missing"},
-      {"pipeline p1 0", "'0' is no number of trips"},
+      {"pipeline p1 0", "'0' is not a positive number of iterations"},
       {"prefetch p1", "'at' and a loop are missing"},
       {"prefetch p1 at", "a loop is missing"},
       {"stage", "a value is missing"},
       {"stage p1 at", "a loop is missing"},
-      {"stage p1 r0", "'r0' is too much"},
+      {"stage p1 r0", "unexpected 'r0'"},
       {"stage p1 in", "a memory is missing"},
-      {"stage p1 decoded in constant", "what is decoded is there for one trip, and not kept"},
-      {"stage p1 decoded slide", "what is decoded is there for one trip, and not kept"},
-      {"stage p1 in global", "the memories of a kernel are shared, scratch, register and constant"},
-      {"stage p1 in cache", "the memories of a kernel are shared, scratch, register and constant"},
+      {"stage p1 decoded in constant",
+       "'decoded' cannot be combined with 'slide' or 'in constant'"},
+      {"stage p1 decoded slide", "'decoded' cannot be combined with 'slide' or 'in constant'"},
+      {"stage p1 in global", "the memory must be shared, scratch, register or constant"},
+      {"stage p1 in cache", "the memory must be shared, scratch, register or constant"},
   };
   for (const auto& [schedule, expected] : wrong)
     EXPECT_EQ(error_of([&] { return parse_schedule(schedule); }),
@@ -205,14 +206,21 @@ std::string refusal(const UOp& kernel, const char* schedule) {
 TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
   static constexpr Text wrong[] = {
       {"stage p1 in constant",
-       "schedule: 'stage p1 in constant': it may be written before the kernel runs again"},
+       "schedule: 'stage p1 in constant': it may be written between runs of the kernel, so it is "
+       "not "
+       "a constant"},
       {"vector r7", "schedule: the kernel has no loop 'r7'; it has r0 r1 k0"},
       {"tile r0 4; upcast r0.2", "schedule: the kernel has no loop 'r0.2'; it has r0 r0.1 r1 k0"},
-      {"tile r0 64", "schedule: 'tile r0 64': it has 12 trips"},
-      {"tile r0 5", "schedule: 'tile r0 5': 12 trips are no multiple of it: which tail?"},
-      {"tile k0 5 shift", "schedule: 'tile k0 5 shift': what it computes cannot be computed twice"},
-      {"vector r1; tile r1 4", "schedule: 'tile r1 4': it is no plain loop"},
-      {"thread k0", "schedule: 'thread k0': only the items of a work-group share a reduction"},
+      {"tile r0 64", "schedule: 'tile r0 64': it has only 12 iterations"},
+      {"tile r0 5",
+       "schedule: 'tile r0 5': 12 iterations are not a multiple of it; add a tail: mask, remainder "
+       "or shift"},
+      {"tile k0 5 shift",
+       "schedule: 'tile k0 5 shift': shift computes some elements twice, which may change the "
+       "result"},
+      {"vector r1; tile r1 4", "schedule: 'tile r1 4': it is not a plain loop"},
+      {"thread k0",
+       "schedule: 'thread k0': a reduction can only be shared by the items of a work-group"},
       {"thread r1", "schedule: threads share r1, which is not outermost"},
       {"local r1", "schedule: work-items share r1, which is not outermost"},
       {"local r0; global r1", "schedule: work-groups share r1, which is not outermost"},
@@ -221,18 +229,21 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
        "schedule: threads share r1, but more than 1 such loops are no launch"},
       {"tile r0 6; tile r0.1 3; local r0; local r0.1; local r0.2; local r1",
        "schedule: work-items share r1, but more than 3 such loops are no launch"},
-      {"global k0", "schedule: 'global k0': only the items of a work-group share a reduction"},
-      {"group r0 4", "schedule: 'group r0 4': it is no loop of a reduction"},
-      {"merge r0 k0", "schedule: 'merge r0 k0': they are not of one nest"},
-      {"merge r0 r0", "schedule: 'merge r0 r0': they are not of one nest"},
-      {"upcast r1; merge r0 r1", "schedule: 'merge r0 r1': they are no plain loops"},
-      {"deal k0 4", "schedule: 'deal k0 4': it is no plain loop of the output"},
-      {"deal r0 13", "schedule: 'deal r0 13': it has 12 trips at most"},
-      {"thread r0; deal r0 4", "schedule: 'deal r0 4': it is no plain loop of the output"},
-      {"group k0 3", "schedule: 'group k0 3': 8 trips are no multiple of it: which tail?"},
+      {"global k0",
+       "schedule: 'global k0': a reduction can only be shared by the items of a work-group"},
+      {"group r0 4", "schedule: 'group r0 4': it is not a loop of a reduction"},
+      {"merge r0 k0", "schedule: 'merge r0 k0': they are not two loops of the same nest"},
+      {"merge r0 r0", "schedule: 'merge r0 r0': they are not two loops of the same nest"},
+      {"upcast r1; merge r0 r1", "schedule: 'merge r0 r1': they are not both plain loops"},
+      {"deal k0 4", "schedule: 'deal k0 4': it is not a plain output loop"},
+      {"deal r0 13", "schedule: 'deal r0 13': it has at most 12 iterations"},
+      {"thread r0; deal r0 4", "schedule: 'deal r0 4': it is not a plain output loop"},
+      {"group k0 3",
+       "schedule: 'group k0 3': 8 iterations are not a multiple of it; add a tail: mask, remainder "
+       "or shift"},
       {"tile k0 4; tile k0.1 2; local k0.1; local k0.2",
        "schedule: work-items share two loops of one reduction"},
-      {"warp r0", "schedule: 'warp r0': no device here has warps"},
+      {"warp r0", "schedule: 'warp r0': no device has warps"},
       {"stage p1 in shared", "schedule: 'stage p1 in shared': there are no work-items to share it"},
       {"order r0 r1 r0", "schedule: 'order r0 r1 r0': r0 is there twice"},
       {"tile k0 4; order k0 r0 k0.1 r1",
@@ -241,15 +252,16 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"stage p1 at k0", "schedule: 'stage p1 at k0': nothing inside reads it more than once"},
       {"stage p1; stage p1", "schedule: 'stage p1': it is part of another value that is staged"},
       {"stage p2 as k0",
-       "schedule: 'stage p2 as k0': the order does not name the loops inside that it changes with, "
-       "each once"},
+       "schedule: 'stage p2 as k0': 'as' does not list each inner loop that it depends on exactly "
+       "once"},
       {"stage p2 as k0 r0",
-       "schedule: 'stage p2 as k0 r0': the order does not name the loops inside that it changes "
-       "with, each once"},
+       "schedule: 'stage p2 as k0 r0': 'as' does not list each inner loop that it depends on "
+       "exactly once"},
       {"stage p2 region as k0 r1",
-       "schedule: 'stage p2 region as k0 r1': a region lies as its param does"},
+       "schedule: 'stage p2 region as k0 r1': a region has the layout of its parameter, so 'as' "
+       "does not apply"},
       {"stage p2 decoded",
-       "schedule: 'stage p2 decoded': no factor of a product that is summed is decoded from it"},
+       "schedule: 'stage p2 decoded': no factor of a sum of products is computed from it"},
       {"stage p2 at r1; vector r1", "schedule: what is staged changes with the lanes of r1"},
   };
   for (const auto& [schedule, expected] : wrong) EXPECT_EQ(refusal(matmul(), schedule), expected);
@@ -262,19 +274,22 @@ TEST_F(Actions, OnlyConversionsAreRegions) {
             x = load(place(param(1, Access::Read, {size(6), size(4)}), {i, k}));
   const UOp out = place(param(0, Access::Write, {size(6), size(8)}), {i, j});
   const UOp sum = reduce(Op::Add, {x * (cast(codes, dtypes::f32) - 8.0), k});
-  EXPECT_EQ(refusal(kernel_of({over(put(out, sum), {i, j})}), "stage p2 decoded region"),
-            "schedule: 'stage p2 decoded region': no read is all that it is decoded from");
+  EXPECT_EQ(
+      refusal(kernel_of({over(put(out, sum), {i, j})}), "stage p2 decoded region"),
+      "schedule: 'stage p2 decoded region': a region must be a read or the conversion of one");
 }
 
 TEST_F(Actions, AreSaidToBeRefusedBelowAMethod) {
   const Called called("realize");
-  EXPECT_EQ(refusal(matmul(), "tile r0 64"), "realize: schedule: 'tile r0 64': it has 12 trips");
+  EXPECT_EQ(refusal(matmul(), "tile r0 64"),
+            "realize: schedule: 'tile r0 64': it has only 12 iterations");
   EXPECT_EQ(refusal(matmul(), "tile"), "realize: schedule: 'tile': a loop is missing");
 }
 
 TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
   EXPECT_EQ(refusal(in_place(), "tile r0 5 shift"),
-            "schedule: 'tile r0 5 shift': what it computes cannot be computed twice");
+            "schedule: 'tile r0 5 shift': shift computes some elements twice, which may change the "
+            "result");
   EXPECT_EQ(refusal(two_nests(), "thread r0"),
             "schedule: the kernel has other loops, which every thread would run");
   EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; thread r0"),
@@ -284,10 +299,10 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
   EXPECT_EQ(refusal(two_nests(), "local r0"),
             "schedule: the kernel has other loops, which every work-item would run");
   EXPECT_EQ(refusal(shares(), "group k0 4; group k1 5"),
-            "schedule: 4 work-items share k0.1, and 5 another reduction");
-  EXPECT_EQ(refusal(range_of_values(), "group k0 4"), "schedule: 'group k0 4': it reduces a list");
+            "schedule: 4 work-items share k0.1, but 5 share another reduction");
+  EXPECT_EQ(refusal(range_of_values(), "group k0 4"), "schedule: 'group k0 4': it reduces a tuple");
   EXPECT_EQ(refusal(range_of_values(), "local k0"),
-            "schedule: work-items share k0, which reduces a list");
+            "schedule: work-items share k0, which reduces a tuple");
   EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; group k0 4"),
             "schedule: the kernel has other loops, which every work-item would run");
   EXPECT_EQ(refusal(matmul(), "group k0 4; vector r1"),
@@ -297,21 +312,20 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
   EXPECT_EQ(refusal(total(), "global r0"),
             "schedule: the work-groups that share r0 would write to one place");
   EXPECT_EQ(refusal(symbolic_size(), "global r0"),
-            "schedule: 'global r0': its size is not known before it runs");
+            "schedule: 'global r0': its size is not a constant");
   EXPECT_EQ(refusal(total(), "tile r0 5 mask"),
-            "schedule: 'tile r0 5 mask': what it stores has one place for all trips");
+            "schedule: 'tile r0 5 mask': all its iterations store to the same element");
   EXPECT_EQ(refusal(total(), "pad r0 5"),
-            "schedule: 'pad r0 5': what it stores has one place for all trips");
+            "schedule: 'pad r0 5': all its iterations store to the same element");
   EXPECT_EQ(refusal(symbolic_size(), "pad r0 4"),
-            "schedule: 'pad r0 4': its size is not known before it runs");
+            "schedule: 'pad r0 4': its size is not a constant");
   EXPECT_EQ(refusal(matmul(), "swap r0 r7"),
             "schedule: the kernel has no loop 'r7'; it has r0 r1 k0");
   EXPECT_EQ(refusal(symbolic_size(), "tile r0 4 mask"),
-            "schedule: 'tile r0 4 mask': its size is not known before it runs");
+            "schedule: 'tile r0 4 mask': its size is not a constant");
   EXPECT_EQ(refusal(symbolic_size(), "upcast r0"),
-            "schedule: 'upcast r0': its size is not known before it runs");
-  EXPECT_EQ(refusal(symbolic_size(), "stage p1"),
-            "schedule: 'stage p1': a size is not known before it runs");
+            "schedule: 'upcast r0': its size is not a constant");
+  EXPECT_EQ(refusal(symbolic_size(), "stage p1"), "schedule: 'stage p1': a size is not a constant");
 }
 
 std::size_t count(const UOp& kernel, Op op) {
@@ -347,12 +361,13 @@ TEST_F(Actions, TripsFillMemoryTogether) {
   EXPECT_EQ(count(together, Op::Buffer), 1U);
   EXPECT_EQ((*memory)->dims()[0], const_int(6).node());
   EXPECT_EQ(refusal(matmul(), "batch r0 4"),
-            "schedule: 'batch r0 4': nothing is filled in its trips");
-  EXPECT_EQ(refusal(kernel, "batch k0 2"), "schedule: 'batch k0 2': it is no loop of the output");
+            "schedule: 'batch r0 4': no memory is filled in its iterations");
+  EXPECT_EQ(refusal(kernel, "batch k0 2"), "schedule: 'batch k0 2': it is not an output loop");
   EXPECT_EQ(refusal(kernel, "batch r1 2"),
-            "schedule: 'batch r1 2': nothing is filled in its trips");
+            "schedule: 'batch r1 2': no memory is filled in its iterations");
   EXPECT_EQ(refusal(kernel, "batch r0 5"),
-            "schedule: 'batch r0 5': 12 trips are no multiple of it: which tail?");
+            "schedule: 'batch r0 5': 12 iterations are not a multiple of it; add a tail: mask, "
+            "remainder or shift");
 }
 
 // Rows of another length than a way of the cache would lie in all of its sets.
@@ -377,11 +392,11 @@ TEST_F(Actions, AValueIsComputedOnceForAllWhoNeedIt) {
   EXPECT_EQ(count(staged, Op::End), 2U);
   EXPECT_EQ(
       refusal(shares(), "stage k1 at r0"),
-      "schedule: 'stage k1 at r0': what is reduced stands where it is needed, in the order of "
-      "the loops");
+      "schedule: 'stage k1 at r0': the operand of a reduction is staged without 'at', 'region' "
+      "or 'as'");
   EXPECT_EQ(refusal(shares(), "stage k1 in shared"),
-            "schedule: 'stage k1 in shared': what is reduced stands in scratch");
-  EXPECT_EQ(refusal(shares(), "stage r0"), "schedule: 'stage r0': it is no loop of a reduction");
+            "schedule: 'stage k1 in shared': the operand of a reduction is staged in scratch only");
+  EXPECT_EQ(refusal(shares(), "stage r0"), "schedule: 'stage r0': it is not a loop of a reduction");
   EXPECT_EQ(refusal(shares(), "stage k1; vector v2"),
             "schedule: the kernel has no loop 'v2'; it has r0 r1 v1 k1 k0");
 }
@@ -403,8 +418,8 @@ TEST_F(Actions, BringWhatTheNextTripReads) {
   EXPECT_EQ(places("stage k1; prefetch p1.1 at r0; tile k0 4; upcast k0.1").size(), 1U);
   static constexpr Text wrong[] = {
       {"prefetch p9 at r0", "the kernel reads no such value; it reads p1.0 p1.1 p1.2"},
-      {"thread r0; prefetch p1.0 at r0", "trips that follow one another have a next one"},
-      {"stage k1; prefetch p1.0 at r1", "the next trip reads the same"},
+      {"thread r0; prefetch p1.0 at r0", "the iterations of r0 are not sequential"},
+      {"stage k1; prefetch p1.0 at r1", "the next iteration reads the same data"},
   };
   for (const auto& [schedule, expected] : wrong)
     EXPECT_NE(refusal(shares(), schedule).find(expected), std::string::npos)
@@ -426,7 +441,7 @@ TEST_F(Actions, BringOfSeveralReadsWhatIsNotThere) {
   EXPECT_EQ(announced("prefetch p1.1 at r0"), 1U);
   EXPECT_EQ(announced("prefetch p1 at r0; tile r0 8; vector r0.1"), 2U);
   EXPECT_EQ(refusal(kernel, "prefetch p0 at r0"),
-            "schedule: 'prefetch p0 at r0': no sum inside of the loop comes before what is stored");
+            "schedule: 'prefetch p0 at r0': no reduction inside the loop precedes the store");
 }
 
 // Rows whose places are read themselves, and rows from the last to the first.
@@ -472,8 +487,9 @@ TEST_F(Actions, BringWhatIsPackedForTheNextTrip) {
   EXPECT_EQ(once[0]->src(3)->bounds().lo, 0);
   EXPECT_EQ(once[1]->src(3)->bounds().lo, 4) << "a line is four steps of the sum";
   const std::string twice = packed + "prefetch p2 at r1; prefetch p2 at r1";
-  EXPECT_EQ(refusal(matmul(Access::Constant), twice.c_str()),
-            "schedule: 'prefetch p2 at r1': it is part of another value, or announced");
+  EXPECT_EQ(
+      refusal(matmul(Access::Constant), twice.c_str()),
+      "schedule: 'prefetch p2 at r1': it is part of another staged value, or already prefetched");
   // Two halves of the rows bring a line each.
   EXPECT_EQ(prefetched(("tile r0 6; order r0 r1; " + packed +
                         "order r1 r0 r0.1 k0 r1.1; prefetch p2 at r1")
@@ -501,7 +517,8 @@ TEST_F(Actions, MultiplyWhatInstructionsMultiply) {
   EXPECT_EQ(refusal(matmul(), "mma r0 r1 k0 abacus"),
             "schedule: 'mma r0 r1 k0 abacus': there is no instruction 'abacus'");
   EXPECT_EQ(refusal(matmul(), "mma r0 r1 k0 amx_bf16"),
-            "schedule: 'mma r0 r1 k0 amx_bf16': it sums no products of what these loops read");
+            "schedule: 'mma r0 r1 k0 amx_bf16': it is not a sum of products of two reads, one "
+            "along each loop, of the instruction's types");
 }
 
 TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {
@@ -516,23 +533,25 @@ TEST_F(Actions, ItemsWaitForWhatTheOthersReduce) {
 
 TEST_F(Actions, LoopsHandOnWhatFollowsTripByTrip) {
   static constexpr Text wrong[] = {
-      {"stage p1 slide", "'stage p1 slide': no loop hands it on"},
+      {"stage p1 slide", "'stage p1 slide': it needs 'at' and a loop"},
       {"global r0; stage p1 slide at r0",
-       "'stage p1 slide at r0': trips that follow one another hand on, others do not"},
+       "'stage p1 slide at r0': the iterations of r0 are not sequential"},
       {"tile k0 4; order k0 r0 r1 k0.1; stage p1 slide at r0",
-       "'stage p1 slide at r0': the reduction over k0 stands around r0"},
+       "'stage p1 slide at r0': the reduction loop k0 is outside r0"},
       {"tile k0 4; order k0 r0 r1 k0.1; stage p2 at k0; pipeline p2 2",
-       "'stage p2 at k0': r0 stands in k0"},
-      {"stage p1 slide at r1", "'stage p1 slide at r1': it is the same in all trips of r1"},
+       "'stage p2 at k0': r0 is inside the reduction loop k0"},
+      {"stage p1 slide at r1", "'stage p1 slide at r1': it is the same in all iterations of r1"},
       {"stage p1 slide at r0",
-       "'stage p1 slide at r0': of r0 trips' 1 elements the next needs none"},
+       "'stage p1 slide at r0': successive iterations of r0 share none of the region's 1 elements"},
       {"tile k0 4; upcast k0; order k0 r0 r1 k0.1; stage p1 at r0; pipeline p1 2",
-       "'stage p1 at r0': it changes with a loop that runs in r0"},
+       "'stage p1 at r0': it depends on a loop inside r0"},
       {"tile k0 4; tile k0.1 2; unroll k0; stage p1 at k0.1; pipeline p1 2",
-       "'stage p1 at k0.1': the reduction over k0 stands around k0.1"},
+       "'stage p1 at k0.1': the reduction loop k0 is outside k0.1"},
       {"pipeline p1 2", "'pipeline p1 2': it is not staged"},
-      {"stage p1 at r0; pipeline p1 1", "'pipeline p1 1': one trip alone is not ahead"},
-      {"stage p1 slide at r0; pipeline p1 2", "'pipeline p1 2': what slides is not read ahead"},
+      {"stage p1 at r0; pipeline p1 1",
+       "'pipeline p1 1': a pipeline has at least 2 iterations in flight"},
+      {"stage p1 slide at r0; pipeline p1 2",
+       "'pipeline p1 2': a sliding stage cannot be pipelined"},
   };
   for (const auto& [schedule, expected] : wrong)
     EXPECT_EQ(refusal(matmul(), schedule), std::string("schedule: ") + expected) << schedule;

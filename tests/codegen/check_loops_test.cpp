@@ -99,8 +99,9 @@ TEST_F(CheckLoops, NamesWhatIsNotBounded) {
       make(Op::Load,
            {element(make(Op::Param, constant_sizes({1}), dtypes::i32, ParamArg{1, Access::Read, 0}),
                     {const_int(0)})});
-  EXPECT_EQ(first_finding(sink({fill(count)})),
-            "r0: the number of trips follows from more than constants, VARIABLEs and loops around");
+  EXPECT_EQ(
+      first_finding(sink({fill(count)})),
+      "r0: the number of iterations depends on more than constants, VARIABLEs and enclosing loops");
 }
 
 TEST_F(CheckLoops, TakesTheBoundOfALoopAround) {

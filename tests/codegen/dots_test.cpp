@@ -154,7 +154,7 @@ TEST_P(Dots, AreOfCodesThatDoNotSaturate) {
   EXPECT_EQ(of_bytes.find("dot") == npos, saturates) << of_bytes;
   const std::string refusal =
       error_of([&] { run_pipeline({kernel(schedule, 40, 255)}, {.target = compiler().target()}); });
-  EXPECT_EQ(refusal.find("its sums of two may saturate") != npos, saturates) << refusal;
+  EXPECT_EQ(refusal.find("sums of two of its products may saturate") != npos, saturates) << refusal;
 }
 
 TEST_P(Dots, AreRefusedWhereThereIsNoInstruction) {
@@ -169,10 +169,10 @@ TEST_P(Dots, AreRefusedWhereThereIsNoInstruction) {
   EXPECT_NE(refusal(few_lanes).find("the device has no such instruction"), npos)
       << refusal(few_lanes);
   const std::string two = vector + "; tile k1 2; dot k1.1; dot k2";
-  EXPECT_NE(refusal(two.c_str()).find("there are two of it"), npos) << refusal(two.c_str());
+  EXPECT_NE(refusal(two.c_str()).find("there are two such loops"), npos) << refusal(two.c_str());
   const std::string group_of_two = vector + "; tile k2 2; dot k2.1";
   EXPECT_NE(refusal(group_of_two.c_str()).find("no such instruction"), npos);
-  EXPECT_NE(refusal("dot r0").find("its trips are not summed"), npos) << refusal("dot r0");
+  EXPECT_NE(refusal("dot r0").find("it is not a loop of a reduction"), npos) << refusal("dot r0");
 }
 
 // Products of bytes that are no such groups, or nearly: they mean the same where there is an instruction and where there is none.

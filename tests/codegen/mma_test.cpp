@@ -393,10 +393,11 @@ TEST_P(MmaOfImages, HaveTilesOfAsManyRowsAsIsSaid) {
   for (const char* rows : {"1", "5", "28"})
     EXPECT_EQ(
         refusal(rows),
-        fmt::format("schedule: 'mma r0.1 r2.2 k2 amx_bf16 {}': its loops fill no tiles evenly",
+        fmt::format("schedule: 'mma r0.1 r2.2 k2 amx_bf16 {}': its loops do not fill tiles evenly",
                     rows));
   EXPECT_EQ(refusal("7"),
-            "schedule: 'mma r0.1 r2.2 k2 amx_bf16 7': its blocks have more tiles than there are");
+            "schedule: 'mma r0.1 r2.2 k2 amx_bf16 7': its blocks need more tile registers than "
+            "there are");
   if (!processor().runs_here) return;
   EXPECT_EQ(of(find_device(fmt::format("CPU:LLVM:{}", processor().name)), sevens), expected);
 }

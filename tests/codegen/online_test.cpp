@@ -423,21 +423,24 @@ TEST_F(Online, IsRefusedWhereNothingIsRelativeToTheMaximum) {
   };
   const UOp twice = over_all(Op::Add, 20, [&](const UOp& k) { return less(k) * less(k); });
   EXPECT_EQ(refusal(kernel_of(twice, {row, column}), "online k0 5"),
-            "schedule: 'online k0 5': a sum is of something else than EXP2 of a distance from it");
+            "schedule: 'online k0 5': the sums are not all of the form EXP2(c * (x - maximum(x))) "
+            "* y, with the same c > 0");
   EXPECT_EQ(refusal(kernel_of(top, {row, column}), "online k0 5"),
-            "schedule: 'online k0 5': nothing is summed over as many trips that depends on it");
+            "schedule: 'online k0 5': no sum over as many iterations depends on it");
   const UOp y = input(2, {6, 20});
   const UOp others = over_all(
       Op::Add, 20, [&](const UOp& k) { return make(Op::Exp2, {load(place(y, {row, k})) - top}); });
   EXPECT_EQ(refusal(kernel_of(others, {row, column}), "online k0 5"),
-            "schedule: 'online k0 5': a sum is of something else than EXP2 of a distance from it");
+            "schedule: 'online k0 5': the sums are not all of the form EXP2(c * (x - maximum(x))) "
+            "* y, with the same c > 0");
   const UOp powers = over_all(Op::Add, 20, [&](const UOp& k) { return make(Op::Exp2, {less(k)}); });
   EXPECT_EQ(refusal(kernel_of(powers, {row, column}), "online k1 5"),
-            "schedule: 'online k1 5': it is not the one loop of a maximum, of a known size");
+            "schedule: 'online k1 5': it is not the only loop of a float maximum, or its size is "
+            "not a constant");
   EXPECT_EQ(refusal(kernel_of(powers, {row, column}), "online k0 20"),
-            "schedule: 'online k0 20': it has 20 trips");
+            "schedule: 'online k0 20': it has only 20 iterations");
   EXPECT_EQ(refusal(kernel_of(powers, {row, column}), "online k0 5; unroll o0"),
-            "schedule: 'unroll o0': memory is handed on from trip to trip");
+            "schedule: 'unroll o0': the loop carries memory from one iteration to the next");
 }
 
 }  // namespace

@@ -160,6 +160,22 @@ TEST_F(CacheLimit, OtherFilesStay) {
   for (const fs::path& file : others) EXPECT_TRUE(fs::exists(file)) << file;
 }
 
+// What stays counts, so others go for it; and an empty part of an entry goes as well.
+TEST_F(CacheLimit, WhatCannotBeRemovedTakesRoom) {
+  const DiskCache all = cache(DiskCache::no_limit);
+  keep_six(all);
+  const fs::path stays = write("01/0123456789abcd", std::string(block, 'x'));
+  fs::rename(stays, stays.parent_path() / "0123456789abcdef");
+  make_older(stays.parent_path() / "0123456789abcdef", hours(1000));
+  EXPECT_EQ(all.trim(4 * block).entries, 3U);
+  EXPECT_EQ(found(all), "345");
+  const fs::path empty = write(
+      file_with("entry 5").parent_path() / (file_with("entry 5").filename().string() + ".0.part"),
+      "");
+  all.trim(0);
+  EXPECT_EQ(all.size().entries, 1U);
+}
+
 TEST_F(CacheLimit, HoldsForThreadsAndProcessesTogether) {
   constexpr std::uint64_t limit = 64 * block;
   const auto work = [&] {

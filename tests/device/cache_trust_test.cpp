@@ -107,6 +107,20 @@ TEST_F(CacheTrust, AnEntryThatOthersMayWriteIsNone) {
   EXPECT_FALSE(fs::is_symlink(file));
 }
 
+TEST_F(CacheTrust, AFileIsThisUsersAlone) {
+  const fs::path file = folder_ / "file", link = folder_ / "link";
+  std::ofstream(file) << "text";
+  fs::create_symlink(file, link);
+  for (const auto& [mode, expected] :
+       {std::pair(0644U, true), {0600U, true}, {0664U, false}, {0602U, false}}) {
+    ASSERT_EQ(chmod(file.c_str(), mode), 0);
+    EXPECT_EQ(is_trusted(file), expected) << mode;
+  }
+  ASSERT_EQ(chmod(file.c_str(), 0600U), 0);
+  EXPECT_FALSE(is_trusted(link));
+  EXPECT_FALSE(is_trusted(folder_ / "none"));
+}
+
 // Only root can give files away, and so it is root for whom they are another user's.
 class CacheTrustOfRoot : public CacheTrust {
  protected:

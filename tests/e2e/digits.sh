@@ -20,7 +20,7 @@ expect "the same as JSON" 0 '"kept": \[{"kernel": "r_[0-9_]*", "read": "p[0-9]*"
 expect "JSON without it" 0 '"turned": \[.*\], "kept": null' layouts
 expect "what it is made of" 0 '^  Conv  *3 of opset 17$' "$weft" inspect "$models/digits.onnx"
 
-expect "as integers" 0 ' products of integers, 0 of floats; .* by 10 calls$' "$weft" quantize "$models/digits.onnx" -o "$dir/i8.onnx" --calibrate "$models" --method percentile --per-channel
+expect "as integers" 0 ' int8 products, 0 float products; .* 10 calibration calls$' "$weft" quantize "$models/digits.onnx" -o "$dir/i8.onnx" --calibrate "$models" --method percentile --per-channel
 expect "read by integers" 0 '^ *7  \(1\|0.9[0-9]*\)$' "$weft" run "$dir/i8.onnx" --input "image=$models/7.png" --runs 0 --top-k 1
 expect "scales of each call" 0 '"others": 0, "activations": 0, "calls": 0' "$weft" quantize "$models/digits.onnx" -o "$dir/dynamic.onnx" --dynamic --json
 expect "read by scales of the call" 0 '^ *4  \(1\|0.9[0-9]*\)$' "$weft" run "$dir/dynamic.onnx" --input "image=$models/4.png" --runs 0 --top-k 1

@@ -46,7 +46,7 @@ expect "reads a seven by a shared library" 0 '^7 (' sh -c \
   "LD_LIBRARY_PATH='$dir/shared' '$dir/so' '$dir/shared/digits.weights' < '$root/examples/library/seven.txt'"
 expect "wants a C compiler" 1 "there is no nonsense on PATH to link with; name a C compiler" env CC=nonsense \
   "$weft" compile "$root/models/digits.onnx" -o "$lib" --kind shared --shape image=1,1,28,28
-expect "wants sizes" 1 "size 'batch' of input 'image' is open: --size batch=N or batch=LEAST..MOST, or --shape image=SIZES, says it" "$weft" \
+expect "wants sizes" 1 "size 'batch' of input 'image' is open: set it with --size batch=N or batch=LEAST..MOST, or with --shape image=SIZES" "$weft" \
   compile "$root/models/digits.onnx" -o "$lib"
 expect "says what it wrote" 0 '"calls": [0-9]*, "weights_bytes": [0-9]*, "workspace_bytes": [0-9]*, "state_bytes": 0, "files": \["net.h", "net.c", "net.weights"\]' \
   "$weft" compile "$root/models/digits.onnx" -o "$lib" --target c --shape image=1,1,28,28 --json

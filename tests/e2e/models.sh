@@ -22,7 +22,7 @@ expect "help of inspect" 0 '--shape' "$weft" inspect --help
 expect "help of compare" 0 'in bf16 unless another precision is given' "$weft" compare --help
 expect "no model" 2 'model is required' "$weft" run
 expect "an input without a name" 2 'is not NAME=' "$weft" run "$same" --input "$dir/t.txt"
-expect "a size that is none" 2 "'three' is no size" "$weft" run "$same" --shape w=three,3
+expect "a size that is none" 2 "'three' is not a size" "$weft" run "$same" --shape w=three,3
 expect "a layout that is none" 2 'nhwc' "$weft" run "$same" --layout hwnc
 expect "no such model" 1 "there is no file '.*none.onnx'" "$weft" run "$dir/none.onnx"
 expect "no model in the file" 1 't.txt' "$weft" run "$dir/t.txt"
@@ -32,7 +32,7 @@ expect "strings need a file" 1 "input 't': .*--input t=FILE" "$weft" run "$same"
 expect "no such input" 1 "there is no input 'y'; the inputs are x, w, t" run --input "y=$dir/t.txt"
 expect "no such input to give a shape" 1 "there is no input 'y' to give a shape; the inputs are x, w, t" run --shape y=3
 expect "no such file" 1 "input 'x': there is no file 'none.png'" run --input x=none.png
-expect "no such kind of file" 1 "input 'x': '.*t.txt' is no .npy" run --input "x=$dir/t.txt"
+expect "no such kind of file" 1 "input 'x': '.*t.txt' is not a .npy" run --input "x=$dir/t.txt"
 expect "an image that is none" 1 "input 'x': .*broken.png" run --input "x=$dir/broken.png"
 expect "an input that takes no images" 1 "input 'w': it has 2 axes" run --input "w=$dir/pixels.ppm"
 expect "norms that do not fit" 1 'need 2 or 6' run --input "x=$dir/pixels.ppm" --image-norm 1,2,3
@@ -53,7 +53,7 @@ expect "a shape that is another" 1 "input 'x': its shape is (1, 3, 2, 2) where (
 expect "a type that is another" 1 "input 'w': its elements are float where int64" run --shape w=1,3,2,2 --input "w=$dir/outputs/X.npy"
 
 expect "what a model is made of" 0 '^  Identity  *3 of opset 13$' "$weft" inspect "$same"
-expect "open inputs" 0 'leaves open are 1 .*of w, t$' "$weft" inspect "$same"
+expect "open inputs" 0 'leaves open are 1 .* in w, t$' "$weft" inspect "$same"
 expect "an operator that is unknown" 0 'Frobnicate .*NOT SUPPORTED$' "$weft" inspect "$unknown"
 expect "no call then" 0 '"call": null, "missing": "operators are not supported: Frobnicate"' "$weft" inspect --json "$unknown"
 expect "running it" 1 'Frobnicate' "$weft" run "$unknown"
@@ -67,7 +67,7 @@ expect "one layer" 0 '^f32  *[0-9.]*  *0.00e+00  *0.00e+00 .* conv1 (Conv)$' com
 expect "the layer comes first" 0 '^{"layers": \[{"name": "conv2", "op": "Conv", "precision": "int8", "products": 508032, "alone": {"max": 0.0' compare --precision conv2=int8 --sort --json
 expect "a type that is none" 2 "'f99' is not f32, bf16, f16 or int8" compare --precision f99
 expect "a layer that is none" 1 "there is no layer 'none'; the layers are conv1, conv2, conv3" compare --precision none=bf16
-expect "types to choose from" 1 'for --max-error to choose from' compare --precision bf16 --precision f16
+expect "types to choose from" 1 'several types for all layers need --max-error' compare --precision bf16 --precision f16
 expect "a choice" 0 '^  --precision conv3=int8$' "$weft" run "$digits" --runs 0 --input "image=$three" --max-error 1 --precision int8 --precision bf16 --save-precision "$dir/chosen.json"
 expect "a choice, given back" 0 '^int8 .* conv3 (Conv)' compare --precision-file "$dir/chosen.json"
 expect "a file that says another" 0 '^bf16 .* conv3 (Conv)' compare --precision-file "$dir/chosen.json" --precision conv3=bf16
@@ -75,11 +75,11 @@ expect "samples of a folder" 0 '"calls": 10}$' "$weft" compare "$digits" --sampl
 expect "samples, one by one" 0 '"calls": 2}$' "$weft" compare "$digits" --samples "$three" --samples "$drawn/8.png" --json
 expect "samples, or inputs" 2 'excludes' compare --samples "$three"
 expect "a folder without samples" 1 'the folders have no .npy' "$weft" compare "$digits" --samples "$(dirname "$0")"
-expect "a choice by samples" 0 '^4 of 4 layers in cheaper numbers$' "$weft" run "$digits" --runs 0 --max-error 1 --samples "$drawn"
+expect "a choice by samples" 0 '^4 of 4 layers in reduced precision$' "$weft" run "$digits" --runs 0 --max-error 1 --samples "$drawn"
 expect "samples for no choice" 2 'requires --max-error' "$weft" run "$digits" --samples "$drawn"
 echo '[{"layer": "conv1", "precision": "f99"}]' >"$dir/wrong.json"
 expect "a file with a type that is none" 1 "wrong.json.*there is no precision 'f99'" compare --precision-file "$dir/wrong.json"
-expect "a bound too small for any" 0 '^0 of 4 layers in cheaper numbers$' "$weft" bench onnx "$digits" --runs 1 --no-cold --max-error 1e-30
+expect "a bound too small for any" 0 '^0 of 4 layers in reduced precision$' "$weft" bench onnx "$digits" --runs 1 --no-cold --max-error 1e-30
 
 if [ ! -e "$models/mnist-8/model.onnx" ]; then
   echo "left out: there is no $models/mnist-8"
@@ -92,7 +92,7 @@ expect "a digit" 0 '^Plus214_Output_0  float (1, 10)  min -1952.76 max 6574.57 .
 printf 'zero\none\ntwo\n' >"$dir/digits.txt"
 expect "its class" 0 '^ *2  6574.57  *two$' "$weft" run "$mnist" --runs 0 --input "Input3=$models/mnist-8/test_data_set_0/input_0.pb" --top-k 1 --labels "$dir/digits.txt"
 # The other two of the standard's inputs say what values there are.
-expect "in integers" 0 ' 2 products of integers, 1 of floats; 3 values in 8 bits, by 2 calls$' "$weft" quantize "$mnist" -o "$dir/mnist.onnx" --per-channel --calibrate "$models/mnist-8/test_data_set_1/input_0.pb" --calibrate "$models/mnist-8/test_data_set_2/input_0.pb"
+expect "in integers" 0 ' 2 int8 products, 1 float product; 3 activations in 8 bits, 2 calibration calls$' "$weft" quantize "$mnist" -o "$dir/mnist.onnx" --per-channel --calibrate "$models/mnist-8/test_data_set_1/input_0.pb" --calibrate "$models/mnist-8/test_data_set_2/input_0.pb"
 expect "its class by integers" 0 '^ *2  6[56][0-9]*' "$weft" run "$dir/mnist.onnx" --runs 0 --input "Input3=$models/mnist-8/test_data_set_0/input_0.pb" --top-k 1
 expect "scales of each call need an opset" 1 'is of opset 8; there is dynamic quantisation since 11' "$weft" quantize "$mnist" -o "$dir/mnist.onnx" --dynamic
 expect "as JSON" 0 '^{"median_ms": [0-9.e-]*, "min_ms": [0-9.e-]*, "p90_ms": [0-9.e-]*, "runs": 3, "kernels": [1-9][0-9]*, .*"peak_bytes": [1-9][0-9]*, .*"outputs": \[{"name": "Plus214_Output_0", "type": "float", "shape": \[1, 10\]' "$weft" run "$mnist" --runs 3 --json

@@ -74,9 +74,9 @@ expect "an input that takes no images" 1 "input 'x': it has 2 axes" "$weft" kern
 expect "in words" 0 '^median .* of 2 runs$' "$weft" bench op sum 64x64 --runs 2
 expect "no such op" 1 "there is no op 'polish'; there are copy, " "$weft" bench op polish 3
 expect "shapes that do not suffice" 1 'muladd takes 3 shapes, but 2 are given' "$weft" bench op muladd 3 3
-expect "a shape that is none" 2 "'3,4' is no size" "$weft" bench op add 3,4
+expect "a shape that is none" 2 "'3,4' is not a size" "$weft" bench op add 3,4
 expect "no such dtype" 1 "there is no dtype 'float'" "$weft" bench op add 3 --dtype float
-expect "groups that do not fit" 1 '4 channels and 6 filters are not 3 groups' "$weft" bench conv 1 4 8 8 6 3 --groups 3
+expect "groups that do not fit" 1 '4 channels and 6 filters do not divide into 3 groups' "$weft" bench conv 1 4 8 8 6 3 --groups 3
 expect "a size that is missing" 2 'n is required' "$weft" bench matmul 3 4
 expect "nothing to time" 2 'subcommand' "$weft" bench
 
@@ -86,8 +86,8 @@ expect_json "it is over" 'v["timed"] == 0 and v["searched"] == 2 and not v["inte
   "$weft" tune "$model" --budget 10m --beam 2 --runs 2 --json
 expect_json "it is used" 'all(k["found"] for k in v["kernels"])' "$weft" kernels "$model" --runs 1 --json
 expect "nothing to choose" 0 '^0 of 2 kernels searched' "$weft" tune "$model" --budget 1 --runs 1 --device INTERP
-expect "a time that is none" 2 "'soon' is no time" "$weft" tune "$model" --budget soon
-expect "no time at all" 2 "'0s' is no time" "$weft" tune "$model" --budget 0s
+expect "a time that is none" 2 "'soon' is not a time" "$weft" tune "$model" --budget soon
+expect "no time at all" 2 "'0s' is not a time" "$weft" tune "$model" --budget 0s
 expect "no model to tune" 1 "there is no file" "$weft" tune "$dir/none.onnx"
 
 # interrupted FOLDER command...: Ctrl-C once the search has begun to keep what it finds in the folder.

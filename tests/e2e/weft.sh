@@ -73,7 +73,7 @@ expect "a device that is named goes first" 0 '^sum_of_rows$' env DEV=INTERP NV=1
 expect "a variable that is no switch" 0 '^sum_of_rows$' env -u DEV CUDA=/usr/local/cuda GPU=0 "$weft" kernels "$dir/rows.weft"
 expect "no device of that name" 1 "there is no device 'NV'; there are CLANG, CPU, " env DEV=NV "$weft" kernels "$dir/rows.weft"
 expect "a kernel by name" 0 '^sum_of_rows$' "$weft" kernels "$dir/rows.weft"
-expect "its loops" 0 '^  loops: r0: 64 trips, k0: 48 trips$' "$weft" kernels "$dir/rows.weft"
+expect "its loops" 0 '^  loops: r0: 64 iterations, k0: 48 iterations$' "$weft" kernels "$dir/rows.weft"
 expect "its reads" 0 '^  reads: p1: f32 of 64 x 48$' "$weft" kernels "$dir/rows.weft"
 expect "its schedule" 0 '^  schedule: none$' "$weft" kernels --device NULL "$dir/rows.weft"
 expect "its time" 0 '^  model: [0-9.]* us: compute ' "$weft" kernels --opts none "$dir/rows.weft"
@@ -82,7 +82,7 @@ expect "actions of one's own" 0 '^  schedule: tile r0 8; upcast r0.1$' "$weft" k
 expect "actions in the kernel" 0 '^  schedule: tile k0 16$' sh -c "sed 's/schedule = \"\"/schedule = \"tile k0 16\"/' '$dir/rows.weft' | '$weft' kernels"
 expect "no such loop" 1 "the kernel has no loop 'r1'; it has r0 k0" "$weft" kernels --opts 'upcast r1' "$dir/rows.weft"
 expect "no such action" 1 "'fold r0': there is no such action" "$weft" kernels --opts 'fold r0' "$dir/rows.weft"
-expect "a tail is wanted" 1 'which tail?' "$weft" kernels --opts 'tile r0 7' "$dir/rows.weft"
+expect "a tail is wanted" 1 '64 iterations are not a multiple of it; add a tail: mask, remainder or shift' "$weft" kernels --opts 'tile r0 7' "$dir/rows.weft"
 expect "no kernel" 1 'there is no kernel in it' "$weft" kernels "$dir/flat.weft"
 expect ops 0 '^floordiv .*floor(a / b)' "$weft" list ops
 expect passes 0 '^simplify  *optional  *simplifies ' "$weft" list passes

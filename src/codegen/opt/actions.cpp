@@ -46,7 +46,7 @@ class Words {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
     if (error != std::errc() || end != word.data() + word.size() || value < 1)
-      refuse(fmt::format("'{}' is no number of trips", word));
+      refuse(fmt::format("'{}' is not a positive number of iterations", word));
     return value;
   }
   std::vector<std::string> rest() {
@@ -69,7 +69,7 @@ Action parse_tile(Words& words, Action::Type type) {
   action.count = words.number();
   if (words.empty()) return action;
   const auto tail = std::ranges::find(tails, words.peek());
-  if (tail == std::end(tails)) words.refuse("a tail is mask, remainder or shift");
+  if (tail == std::end(tails)) words.refuse("the tail must be mask, remainder or shift");
   action.tail = static_cast<Tail>(tail - std::begin(tails));
   words.take("");
   return action;
@@ -86,11 +86,11 @@ Action parse_stage(Words& words) {
     const auto found = std::ranges::find(enum_names(Space()), space);
     action.space = static_cast<Space>(found - enum_names(Space()).begin());
     if (found == enum_names(Space()).end() || action.space == Space::Global)
-      words.refuse("the memories of a kernel are shared, scratch, register and constant");
+      words.refuse("the memory must be shared, scratch, register or constant");
   }
   if (words.take_if("as")) action.loops = words.rest();
   if (action.decoded && (action.slides || action.space == Space::Constant))
-    words.refuse("what is decoded is there for one trip, and not kept");
+    words.refuse("'decoded' cannot be combined with 'slide' or 'in constant'");
   return action;
 }
 
@@ -141,7 +141,7 @@ Action parse_action(std::string_view text) {
   } else {
     words.refuse("there is no such action");
   }
-  if (!words.empty()) words.refuse(fmt::format("'{}' is too much", words.peek()));
+  if (!words.empty()) words.refuse(fmt::format("unexpected '{}'", words.peek()));
   return action;
 }
 

@@ -101,19 +101,19 @@ bool shares_reads(const Node* sum, const Node* range) {
 }  // namespace
 
 void KernelLoops::batch(const Action& action) {
-  if (closer_of(loop(action.name))->op() != Op::End) refuse(action, "it is no loop of the output");
+  if (closer_of(loop(action.name))->op() != Op::End) refuse(action, "it is not an output loop");
   tile(action);
   const Node* range = rename_inner(action.name);
   for (const Node* node : toposort(kernel_.node())) {
     const bool is_memory = node->op() == Op::After && storage_of(node)->op() == Op::Buffer;
     const bool begins = is_memory && node->src(1)->op() == Op::Range;
     if (is_memory && changes_with(node, range) && !begins && !is_filled(node))
-      refuse(action, "memory is handed on from trip to trip");
+      refuse(action, "the loop carries memory from one iteration to the next");
     if (node->op() == Op::Reduce && node->dtype().is_void() && changes_with(node, range))
-      refuse(action, "a list is reduced in its trips");
+      refuse(action, "a reduction in its iterations reduces a tuple");
   }
   if (filled_in_trips(kernel_.node(), range).empty())
-    refuse(action, "nothing is filled in its trips");
+    refuse(action, "no memory is filled in its iterations");
   std::vector<UOp> trips{UOp(range)};
   while (const Node* node = filled_or_summed_in(range))
     trips.push_back(node->op() == Op::Reduce ? batch_sum(node, {UOp(range)})[0]

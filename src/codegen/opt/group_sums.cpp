@@ -40,7 +40,7 @@ std::vector<UOp> others_of(const Node* reduce, const Node* own) {
 
 void KernelLoops::group(const Action& action) {
   if (closer_of(loop(action.name))->op() != Op::Reduce)
-    refuse(action, "it is no loop of a reduction");
+    refuse(action, "it is not a loop of a reduction");
   tile(action);
   set_kind(
       {.type = Action::Kind, .name = order_[position(action.name) + 1], .kind = LoopKind::Local});
@@ -58,11 +58,11 @@ void KernelLoops::share_reductions() {
 void KernelLoops::share_reduction(const std::string& name, const UOp& own) {
   const Node* reduce = closer_of(own.node());
   if (reduce->src(0)->op() == Op::Tuple)
-    user_error(fmt::format("schedule: work-items share {}, which reduces a list", name));
+    user_error(fmt::format("schedule: work-items share {}, which reduces a tuple", name));
   const bool is_first = sharing_.is_null();
   if (is_first) sharing_ = own;
   if (sharing_->src(0) != own->src(0))
-    user_error(fmt::format("schedule: {} work-items share {}, and {} another reduction",
+    user_error(fmt::format("schedule: {} work-items share {}, but {} share another reduction",
                            own->src(0)->lo(), name, sharing_->src(0)->lo()));
   std::vector<UOp> at = items();
   std::erase_if(at, [&](const UOp& item) {

@@ -62,11 +62,12 @@ HandedOn sliding(const Action& action, const Staged& staged, const Node* range) 
   const NodeList index = staged.value->src(0)->src().subspan(2);
   const auto moves = [&](const Node* at) { return changes_with(at, range); };
   if (std::ranges::count_if(index, moves) != 1)
-    refuse(action, "it does not move along one dimension");
+    refuse(action, "the region does not move along exactly one dimension");
   const auto dim = static_cast<std::size_t>(std::ranges::find_if(index, moves) - index.begin());
   const std::int64_t size = staged.ranges[dim]->src(0)->lo(), step = step_of(index[dim], range);
   if (step < 1 || step >= size)
-    refuse(action, fmt::format("of {} trips' {} elements the next needs none", action.at, size));
+    refuse(action, fmt::format("successive iterations of {} share none of the region's {} elements",
+                               action.at, size));
   const auto in_ring = [&](const UOp& at) { return (UOp(range) * step + at) % size; };
   HandedOn result{staged.ranges, part_along(staged, dim, 0, size - step),
                   part_along(staged, dim, size - step, step), staged.at};
@@ -98,28 +99,29 @@ HandedOn ahead(const Staged& staged, const Node* range, std::int64_t depth) {
 // One trip follows the other, in the same memory, and nothing comes back to the first of them but by way of
 // the loops around.
 const Node* KernelLoops::handing_loop(const Action& action, const Staged& staged) const {
-  if (action.at.empty()) refuse(action, "no loop hands it on");
+  if (action.at.empty()) refuse(action, "it needs 'at' and a loop");
   const Node *range = loop(action.at), *closer = closer_of(range);
   if (!changes_with(staged.value.node(), range))
-    refuse(action, fmt::format("it is the same in all trips of {}", action.at));
-  if (!is_sequential(range)) refuse(action, "trips that follow one another hand on, others do not");
+    refuse(action, fmt::format("it is the same in all iterations of {}", action.at));
+  if (!is_sequential(range))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
   for (const Node* node : slice_of(staged.value.node(), range))
     if (OpSet{Op::After, Op::End, Op::Reduce}.contains(node->op()))
-      refuse(action, "what it is read by is computed in each trip");
+      refuse(action, "it depends on results of the same iteration");
   for (const std::string& name : order_) {
     const Node* other = loop(name);
     const bool is_sum = closer_of(other)->op() == Op::Reduce;
     const bool is_loop = is_sequential(other) || closer_of(other) == closer;
     if (is_sum && is_loop && comes_before(other, range))
-      refuse(action, fmt::format("the reduction over {} stands around {}", name, action.at));
+      refuse(action, fmt::format("the reduction loop {} is outside {}", name, action.at));
     if (!is_sum && is_sequential(other) && closer->op() == Op::Reduce && comes_before(range, other))
-      refuse(action, fmt::format("{} stands in {}", name, action.at));
+      refuse(action, fmt::format("{} is inside the reduction loop {}", name, action.at));
   }
   const std::vector<UOp> around = loops_around(range);
   for (const UOp& other : trips_around(staged.value, staged.ranges))
     if (other.node() != range &&
         std::ranges::find(around, other.node(), &UOp::node) == around.end())
-      refuse(action, fmt::format("it changes with a loop that runs in {}", action.at));
+      refuse(action, fmt::format("it depends on a loop inside {}", action.at));
   return range;
 }
 

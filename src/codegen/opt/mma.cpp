@@ -60,20 +60,22 @@ void KernelLoops::mma(const Action& action) {
   if (shape == nullptr) refuse(action, fmt::format("there is no instruction '{}'", action.at));
   const UOp row(loop(action.loops[0])), column(loop(action.loops[1]));
   for (const Node* range : {row.node(), column.node(), loop(action.name)})
-    if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
+    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
   const std::int64_t trips = row->src(0)->lo();
   const std::int64_t rows = action.count > 0 ? action.count : shape->rows_for(trips);
   const std::int64_t depth = shape->depth_for(loop(action.name)->src(0)->lo());
   const std::int64_t fewest =
       std::min<std::int64_t>(shape->rows, action.count > 0 ? 2 : MmaShape::fewest_rows);
   if (rows < fewest || rows > shape->rows || trips % rows != 0 || depth == 0)
-    refuse(action, "its loops fill no tiles evenly");
+    refuse(action, "its loops do not fill tiles evenly");
   const std::int64_t down = trips / rows, across = column->src(0)->lo() / shape->columns;
   if (shape->rows > 1 && down * across + std::min(down, across) >= shape->registers)
-    refuse(action, "its blocks have more tiles than there are");
+    refuse(action, "its blocks need more tile registers than there are");
   const Node* sum = closer_of(loop(action.name));
   if (!is_product_for(sum, *shape, row.node(), column.node()))
-    refuse(action, "it sums no products of what these loops read");
+    refuse(action,
+           "it is not a sum of products of two reads, one along each loop, of the instruction's "
+           "types");
   std::vector<UOp> src = list_of(sum->src()), factors;
   for (const Node* factor : summed_by(sum)->src())
     factors.push_back(widened(factor, *shape, row.node()));

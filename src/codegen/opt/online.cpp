@@ -28,9 +28,10 @@ bool is_maximum(const Node* closer) {
 
 // Why its trips run in no such blocks, whatever else there is; empty where they may.
 std::string refusal_of(const Node* top, const Action& action) {
-  if (!is_maximum(top)) return "it is not the one loop of a maximum, of a known size";
+  if (!is_maximum(top))
+    return "it is not the only loop of a float maximum, or its size is not a constant";
   const std::int64_t trips = top->src(1)->src(0)->lo();
-  return action.count < trips ? "" : fmt::format("it has {} trips", trips);
+  return action.count < trips ? "" : fmt::format("it has only {} iterations", trips);
 }
 
 // Null where all are plain.
@@ -75,7 +76,7 @@ void KernelLoops::online(const Action& action) {
   const Running running(kernel_, top, action.count, names());
   if (!running.refusal().empty()) refuse(action, running.refusal());
   if (const Node* range = loop_of_a_kind(running))
-    refuse(action, fmt::format("{} is no plain loop", name_of(range)));
+    refuse(action, fmt::format("{} is not a plain loop", name_of(range)));
   name_online(running);
   kernel_ = running.kernel();
   drop_closed_loops();

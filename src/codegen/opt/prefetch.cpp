@@ -127,13 +127,15 @@ void KernelLoops::prefetch(const Action& action) {
   });
   if (is_packed || std::ranges::any_of(load->ranges(), is_of_tile))
     return announced_.push_back(action);
-  if (!changes_with(load, range)) refuse(action, "the next trip reads the same");
+  if (!changes_with(load, range)) refuse(action, "the next iteration reads the same data");
   std::vector<const Node*> stores;
   for (const Node* node : toposort(kernel_.node()))
     if (node->op() == Op::Store && is_stored_beside(node, load)) stores.push_back(node);
-  if (stores.empty() && loads.size() > 1) refuse(action, "nothing that is stored needs them");
+  if (stores.empty() && loads.size() > 1)
+    refuse(action, "no store in the same iteration depends on these reads");
   if (stores.empty()) return announced_.push_back(action);
-  if (!is_plain(range)) refuse(action, "trips that follow one another have a next one");
+  if (!is_plain(range))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
   std::erase_if(loads, [&](const Node* each) { return !is_in_its_loops(each, stores[0]); });
   std::vector<UOp> src = list_of(stores[0]->src());
   for (UOp& each : announced(loads, range)) src.push_back(std::move(each));

@@ -125,9 +125,10 @@ UOp with_announced(const Node* load, const std::vector<UOp>& places) {
 UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
   const Node* around = loop(action.at);
   if (!depends_on(kernel_.node(), load))
-    refuse(action, "it is part of another value, or announced");
-  if (!runs_in_order(around)) refuse(action, "trips that follow one another have a next one");
-  if (!changes_with(load, around)) refuse(action, "the next trip reads the same");
+    refuse(action, "it is part of another staged value, or already prefetched");
+  if (!runs_in_order(around))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
+  if (!changes_with(load, around)) refuse(action, "the next iteration reads the same data");
   if (!is_of_many_lines(load)) return with_announced(load, {place_ahead(load, around)});
   const auto repeated = repeated_inside(around, load);
   const Substitution next{{around, trip_after(around)}};
@@ -142,15 +143,15 @@ std::vector<UOp> KernelLoops::lines_in_trip(const Action& action, const Node* ac
   std::vector<const Node*> inside;
   for (const std::string& name : order_) {
     if (!comes_before(around, loop(name)) || !changes_with(access, loop(name))) continue;
-    if (!loop(name)->src(0)->is_const()) refuse(action, "a size is not known before it runs");
+    if (!loop(name)->src(0)->is_const()) refuse(action, "a size is not a constant");
     inside.push_back(loop(name));
   }
   for (const Node* range : repeated)
-    if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
+    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
   const InTrip in_trip(access, inside);
   const Counted now = counted(repeated, in_trip.lines(), most);
   const std::int64_t share = now.share_of(in_trip.lines());
-  if (share > most_in_trip) refuse(action, "too few trips announce so many lines");
+  if (share > most_in_trip) refuse(action, "too few iterations to prefetch that many cache lines");
   std::vector<UOp> lines;
   for (std::int64_t i = 0; i < share; ++i) {
     const UOp line = now.trip * share + i, last = const_int(in_trip.lines() - 1);
@@ -180,7 +181,8 @@ const Node* KernelLoops::stored_as(const std::string& name) const {
 
 void KernelLoops::announce_stores(const Action& action) {
   const Node *store = stored_as(action.name), *around = loop(action.at);
-  if (!runs_in_order(around)) refuse(action, "trips that follow one another have a next one");
+  if (!runs_in_order(around))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
   for (const Node* load : toposort(store)) {
     if (load->op() != Op::Load) continue;
     std::vector<const Node*> repeated = repeated_inside(around, load);
@@ -189,7 +191,7 @@ void KernelLoops::announce_stores(const Action& action) {
     return replace(load, with_announced(load, lines_in_trip(action, store, repeated,
                                                             most_to_write_in_trip, {})));
   }
-  refuse(action, "no sum inside of the loop comes before what is stored");
+  refuse(action, "no reduction inside the loop precedes the store");
 }
 
 }  // namespace weft

@@ -62,7 +62,7 @@ class Region {
     std::vector<UOp> source{UOp(place_->src(0)), const_bool(true)};
     for (std::size_t d = 0; d < sizes_.size(); ++d) {
       const Extent extent = extent_of(d);
-      if (!extent.size->is_const()) refuse(action_, "a size is not known before it runs");
+      if (!extent.size->is_const()) refuse(action_, "a size is not a constant");
       source.push_back(extent.base + (d + 1 == sizes_.size()
                                           ? add_row(extent, staged)
                                           : add(extent.size, extent.offset, staged)));
@@ -164,7 +164,7 @@ Staged staged_by_region(const Action& action, const Node* value,
                         const std::vector<const Node*>& inside) {
   const bool is_read = value->op() == Op::Load;
   if (!is_read && (value->op() != Op::Cast || value->src(0)->op() != Op::Load))
-    refuse(action, "no read is all that it is decoded from");
+    refuse(action, "a region must be a read or the conversion of one");
   return Region(action, value, inside).staged();
 }
 

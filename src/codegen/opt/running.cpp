@@ -66,7 +66,7 @@ Running::Running(const UOp& kernel, const Node* top, std::int64_t block,
   if (!refusal().empty()) return;
   const std::vector<const Node*> nodes = toposort(kernel_.node());
   if (std::ranges::any_of(nodes, [&](auto node) { return in_block_.contains(node); }))
-    together_.refusal = "what is computed for each of its trips is needed elsewhere";
+    together_.refusal = "values computed in its iterations are used elsewhere";
 }
 
 // The same for a block, made of what its sources have become.
@@ -211,7 +211,8 @@ void Running::end_block() {
     const auto growth = growth_of(made(sum->src(0)).node(), storage_of(next_.node()));
     const bool is_known = growth && growth->rate < 0 && is_from_top(*growth, sum);
     if (!is_known || (!growths.empty() && growth->rate != growths[0].rate)) {
-      together_.refusal = "a sum is of something else than EXP2 of a distance from it";
+      together_.refusal =
+          "the sums are not all of the form EXP2(c * (x - maximum(x))) * y, with the same c > 0";
       return;
     }
     growths.push_back(*growth);

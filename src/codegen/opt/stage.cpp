@@ -51,12 +51,13 @@ Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside)
 void check_constant(const Action& action, const Node* load) {
   const Node* storage = storage_of(load->src(0)->src(0));
   if (storage->arg<ParamArg>().access != Access::Constant)
-    refuse(action, "it may be written before the kernel runs again");
+    refuse(action, "it may be written between runs of the kernel, so it is not a constant");
   if (!action.at.empty() || action.by_region || action.count > 1)
-    refuse(action, "what is kept is kept for the whole kernel, in the order of its loops");
+    refuse(action,
+           "a constant is prepacked for the whole kernel, without 'at', 'region' or pipeline");
   const std::vector<const Node*> nodes = toposort(load->src(0));
   if (std::ranges::any_of(nodes, [](auto node) { return node->op() == Op::Load; }))
-    refuse(action, "where it lies is read as well");
+    refuse(action, "its indices are read from memory");
 }
 
 bool is_widened(const Node* factor) {
@@ -73,7 +74,7 @@ const Node* factor_with(const Action& action, const Node* kernel, const Node* lo
       if (factor->op() != Op::Load && depends_on(factor, load))
         return is_widened(factor) ? factor->src(0) : factor;
   }
-  refuse(action, "no factor of a product that is summed is decoded from it");
+  refuse(action, "no factor of a sum of products is computed from it");
 }
 
 }  // namespace
@@ -150,18 +151,19 @@ UOp KernelLoops::stage_read(const Action& action, const Node* load) {
   std::vector<const Node*> inside = inside_of(action, load);
   for (const Node* range : load->ranges())
     if (!is_in(inside, range) && action.at.empty() && !is_parallel(range->arg<RangeArg>().kind))
-      refuse(action, "it changes with a loop that has no name");
+      refuse(action, "it depends on a loop that has no name");
   if (inside.empty()) refuse(action, "nothing inside reads it more than once");
-  if (action.by_region && !action.loops.empty()) refuse(action, "a region lies as its param does");
+  if (action.by_region && !action.loops.empty())
+    refuse(action, "a region has the layout of its parameter, so 'as' does not apply");
   if (!action.loops.empty()) {
     std::vector<const Node*> named;
     for (const std::string& name : action.loops) named.push_back(loop(name));
     if (!std::ranges::is_permutation(named, inside))
-      refuse(action, "the order does not name the loops inside that it changes with, each once");
+      refuse(action, "'as' does not list each inner loop that it depends on exactly once");
     inside = named;
   }
   for (const Node* range : inside)
-    if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
+    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
   const Staged staged =
       action.by_region ? staged_by_region(action, load, inside) : staged_by_loops(load, inside);
   if (action.slides || action.count > 1) {
@@ -188,8 +190,8 @@ void KernelLoops::pipeline(const Action& action) {
     return stage.name == action.name && (stage.decoded || stage.space != Space::Constant);
   });
   if (staged == stages_.end()) refuse(action, "it is not staged");
-  if (staged->slides) refuse(action, "what slides is not read ahead");
-  if (action.count < 2) refuse(action, "one trip alone is not ahead");
+  if (staged->slides) refuse(action, "a sliding stage cannot be pipelined");
+  if (action.count < 2) refuse(action, "a pipeline has at least 2 iterations in flight");
   staged->count = action.count;
 }
 

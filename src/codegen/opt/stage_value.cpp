@@ -41,16 +41,17 @@ std::vector<SameValue> same_values(const Node* kernel, const Node* reduce) {
 
 void KernelLoops::stage_value(const Action& action) {
   const Node* reduce = closer_of(loop(action.name));
-  if (reduce->op() != Op::Reduce) refuse(action, "it is no loop of a reduction");
+  if (reduce->op() != Op::Reduce) refuse(action, "it is not a loop of a reduction");
   if (!action.at.empty() || action.by_region || !action.loops.empty())
-    refuse(action, "what is reduced stands where it is needed, in the order of the loops");
-  if (action.space != Space::Scratch) refuse(action, "what is reduced stands in scratch");
-  if (reduce->src(0)->op() == Op::Tuple) refuse(action, "it reduces a list");
+    refuse(action, "the operand of a reduction is staged without 'at', 'region' or 'as'");
+  if (action.space != Space::Scratch)
+    refuse(action, "the operand of a reduction is staged in scratch only");
+  if (reduce->src(0)->op() == Op::Tuple) refuse(action, "it reduces a tuple");
   const NodeList own = reduce->src().subspan(1);
   Substitution fresh;
   std::vector<UOp> loops, around;
   for (const Node* range : own) {
-    if (!range->src(0)->is_const()) refuse(action, "a size is not known before it runs");
+    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
     loops.push_back(weft::range(UOp(range->src(0)), fresh_id().value));
     fresh.emplace(range, loops.back());
   }

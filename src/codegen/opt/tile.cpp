@@ -45,25 +45,28 @@ UOp remainder_of(const Node* closer, const Node* range, std::int64_t first) {
 
 void check_tile(const Action& action, const Node* range, const Node* closer) {
   const LoopKind kind = range->arg<RangeArg>().kind;
-  if (kind != LoopKind::Loop && kind != LoopKind::Reduce) refuse(action, "it is no plain loop");
+  if (kind != LoopKind::Loop && kind != LoopKind::Reduce) refuse(action, "it is not a plain loop");
   if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
-    refuse(action, "it reduces a list");
-  if (!range->src(0)->is_const()) refuse(action, "its size is not known before it runs");
-  if (action.count < 1) refuse(action, "a tile has a trip at least");
+    refuse(action, "it reduces a tuple");
+  if (!range->src(0)->is_const()) refuse(action, "its size is not a constant");
+  if (action.count < 1) refuse(action, "a tile has at least one iteration");
   const std::int64_t trips = range->src(0)->lo();
   if (action.count > trips && action.tail != Tail::Mask)
-    refuse(action, fmt::format("it has {} trips", trips));
+    refuse(action, fmt::format("it has only {} iterations", trips));
   if (trips % action.count == 0) return;
   if (action.tail == Tail::None)
-    refuse(action, fmt::format("{} trips are no multiple of it: which tail?", trips));
+    refuse(
+        action,
+        fmt::format("{} iterations are not a multiple of it; add a tail: mask, remainder or shift",
+                    trips));
   const auto is_fixed = [&](const Node* store) {
     return store->op() != Op::Store || !changes_with(store->src(0), range);
   };
   if (action.tail == Tail::Mask && closer->op() == Op::End &&
       std::ranges::any_of(stores_of(closer), is_fixed))
-    refuse(action, "what it stores has one place for all trips");
+    refuse(action, "all its iterations store to the same element");
   if (action.tail == Tail::Shift && (closer->op() != Op::End || !may_store_twice(closer)))
-    refuse(action, "what it computes cannot be computed twice");
+    refuse(action, "shift computes some elements twice, which may change the result");
 }
 
 }  // namespace
@@ -103,7 +106,8 @@ void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
 
 // From trip to trip, in order.
 void KernelLoops::want_free(const Action& action) const {
-  if (handing_.contains(action.name)) refuse(action, "memory is handed on from trip to trip");
+  if (handing_.contains(action.name))
+    refuse(action, "the loop carries memory from one iteration to the next");
 }
 
 void KernelLoops::pad(const Action& action) {
@@ -136,16 +140,17 @@ void KernelLoops::merge(const Action& action) {
   const std::string &name = action.loops[0], &within = action.loops[1];
   const Node *outer = loop(name), *inner = loop(within), *closer = closer_of(outer);
   for (const std::string& each : action.loops) {
-    if (handing_.contains(each)) refuse(action, "memory is handed on from trip to trip");
+    if (handing_.contains(each))
+      refuse(action, "the loop carries memory from one iteration to the next");
     const LoopKind kind = loop(each)->arg<RangeArg>().kind;
     if (kind != LoopKind::Loop && kind != LoopKind::Reduce)
-      refuse(action, "they are no plain loops");
-    if (!loop(each)->src(0)->is_const())
-      refuse(action, "their sizes are not known before they run");
+      refuse(action, "they are not both plain loops");
+    if (!loop(each)->src(0)->is_const()) refuse(action, "their sizes are not both constants");
   }
-  if (outer == inner || closer_of(inner) != closer) refuse(action, "they are not of one nest");
+  if (outer == inner || closer_of(inner) != closer)
+    refuse(action, "they are not two loops of the same nest");
   if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
-    refuse(action, "they reduce a list");
+    refuse(action, "they reduce a tuple");
   const std::int64_t trips = inner->src(0)->lo();
   const UOp now = range_like(outer, outer->src(0)->lo() * trips);
   const UOp first = now / trips, second = now % trips;
@@ -168,9 +173,9 @@ void KernelLoops::deal(const Action& action) {
   const Node *range = loop(action.name), *closer = closer_of(range);
   const bool is_output = kernel_->size() == 1 && kernel_->src(0) == closer;
   if (!is_output || range->arg<RangeArg>().kind != LoopKind::Loop)
-    refuse(action, "it is no plain loop of the output");
+    refuse(action, "it is not a plain output loop");
   if (action.count > range->src(0)->hi())  // a part that has no trip for sure would be read for
-    refuse(action, fmt::format("it has {} trips at most", range->src(0)->hi()));
+    refuse(action, fmt::format("it has at most {} iterations", range->src(0)->hi()));
   const UOp trips(range->src(0)), count = const_int(action.count, range->dtype());
   const UOp each = (trips + (action.count - 1)) / count, part = range_like(range, action.count);
   const UOp left = max(trips - part * each, const_int(0, range->dtype()));
@@ -193,13 +198,13 @@ void KernelLoops::set_kind(const Action& action) {
   want_free(action);
   const Node *range = loop(action.name), *closer = closer_of(range);
   if (action.kind == LoopKind::Warp || action.kind == LoopKind::Lane)
-    refuse(action, "no device here has warps");
+    refuse(action, "no device has warps");
   if (closer->op() == Op::Reduce && is_parallel(action.kind) && action.kind != LoopKind::Local)
-    refuse(action, "only the items of a work-group share a reduction");
+    refuse(action, "a reduction can only be shared by the items of a work-group");
   if (closer->op() != Op::Reduce && action.kind == LoopKind::Dot)
-    refuse(action, "its trips are not summed");
+    refuse(action, "it is not a loop of a reduction");
   if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
-    refuse(action, "its size is not known before it runs");
+    refuse(action, "its size is not a constant");
   set_kind(action.name, action.kind);
 }
 

@@ -31,7 +31,7 @@ const Node* filling_store(const Node* ready) {
 
 Together::Together(const Node* kernel, const Node* maximum) : top(maximum) {
   find_sums(kernel);
-  if (sums.empty()) refusal = "nothing is summed over as many trips that depends on it";
+  if (sums.empty()) refusal = "no sum over as many iterations depends on it";
   find_around();
   if (refusal.empty()) find_filled();
 }
@@ -57,7 +57,7 @@ void Together::find_filled() {
         continue;  // filled once for several of the trips around
       const Node* own = filled_in(node, loop);
       if (own == nullptr) {
-        refusal = "memory is filled for its trips in another way";
+        refusal = "memory for its iterations is not filled element by element";
       } else if (std::ranges::find(loops, own) == loops.end()) {
         loops.push_back(own);
         filling.push_back(node->src(0)->src(1));

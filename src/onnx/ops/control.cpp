@@ -63,7 +63,7 @@ Values loop(const Call& call) {
   std::int64_t trip = 0, unrolled = 0;
   for (; trip < trips && call.is_true(condition); ++trip, ++unrolled) {
     if (trip == most_trips || unrolled == most_unrolled)
-      call.refuse(fmt::format("it makes more than {} trips", trip));
+      call.refuse(fmt::format("it runs more than {} iterations", trip));
     Values outputs = call.run("body", given(trip));
     if (outputs.size() <= state.size()) call.refuse("its graph gives fewer outputs than it needs");
     condition = outputs[0];
@@ -120,7 +120,7 @@ Scanned scanned(const Call& call, Values state, const std::vector<Tensor>& input
     return all;
   };
   if (length > most_unrolled)
-    call.refuse(fmt::format("it makes more than {} trips", most_unrolled));
+    call.refuse(fmt::format("it runs more than {} iterations", most_unrolled));
   Collected collected;
   for (std::int64_t trip = 0; trip < length; ++trip) {
     const Values outputs = call.run("body", given(trip));

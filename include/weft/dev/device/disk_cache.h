@@ -52,6 +52,9 @@ class DiskCache {
   std::optional<std::uint64_t> limit_;
 };
 
+// Whether it is a file of this user's, which no other may write: what else is in the folder may be another's.
+bool is_trusted(const std::filesystem::path& file);
+
 // "500MB", "1.5 GB" (of 1000 MB), or "none"; null for other texts.
 std::optional<std::uint64_t> parse_cache_limit(std::string_view text);
 
