@@ -35,7 +35,7 @@ constexpr BenchOp known_ops[] = {
   {"muladd",      3, [](const Inputs& in) { return in[0] * in[1] + in[2]; }},
   {"sum",         1, [](const Inputs& in) { return in[0].sum(-1); }},
   {"mean",        1, [](const Inputs& in) { return in[0].mean(-1); }},
-  {"max",         1, [](const Inputs& in) { return in[0].max(-1); }},
+  {"max",         1, [](const Inputs& in) -> Tensor { return in[0].max(-1); }},
   {"argmax",      1, [](const Inputs& in) { return in[0].argmax(-1); }},
   {"softmax",     1, [](const Inputs& in) { return in[0].softmax(-1); }},
   {"log_softmax", 1, [](const Inputs& in) { return in[0].log_softmax(-1); }},

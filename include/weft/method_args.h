@@ -20,6 +20,26 @@ struct VarOptions {
   std::int64_t correction = 1;
 };
 
+// The same in place of the axes: x.sum({.keepdim = true}).
+struct ReduceOptions {
+  AxisList axes = {};
+  bool keepdim = false;
+};
+struct SumAllOptions {
+  AxisList axes = {};
+  bool keepdim = false;
+  DType dtype = {};
+};
+struct VarAllOptions {
+  AxisList axes = {};
+  bool keepdim = false;
+  std::int64_t correction = 1;
+};
+struct SoftmaxOptions {
+  std::int64_t axis = -1;
+  DType dtype = {};
+};
+
 struct NormOptions {
   double p = 2;
   AxisList axes = {};

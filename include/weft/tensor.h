@@ -12,12 +12,14 @@
 #pragma once
 
 #include <bit>
+#include <concepts>
 #include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -60,11 +62,13 @@ enum class Reduction { Mean, Sum, None };
 enum class Gelu { Tanh, Exact };
 struct CrossEntropyOptions;  // losses.h
 
-// What takes options by name: f(1, {.keepdim = true}). Such an f is a template, which C++ tries second. It
-// stands where the other f takes a number: g++ 12 does not see the names where it takes a class that
-// has a constructor for lists.
+// What takes options by name: f(1, {.keepdim = true}). Such an f is a template, which C++ tries second.
 struct SumOptions;  // method_args.h, as the others below
 struct VarOptions;
+struct ReduceOptions;
+struct SumAllOptions;
+struct VarAllOptions;
+struct SoftmaxOptions;
 struct NormOptions;
 struct CloseOptions;
 struct NanToNumOptions;
@@ -600,17 +604,39 @@ class Tensor {
 
   // Small integers add up in 32 bits, f16 in f32; the result is f16 again unless `dtype` is given.
   Tensor sum(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  template <std::same_as<SumAllOptions> O = SumAllOptions>
+  Tensor sum(const O& o) const {
+    return sum(o.axes, o.keepdim, o.dtype);
+  }
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor sum(const AxisList& axes, const O& o) const {
     return sum(axes, o.keepdim, o.dtype);
   }
   Tensor prod(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  template <std::same_as<SumAllOptions> O = SumAllOptions>
+  Tensor prod(const O& o) const {
+    return prod(o.axes, o.keepdim, o.dtype);
+  }
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor prod(const AxisList& axes, const O& o) const {
     return prod(axes, o.keepdim, o.dtype);
   }
   Tensor max(const AxisList& axes = {}, bool keepdim = false) const;
+  template <std::same_as<ReduceOptions> O = ReduceOptions>
+  Tensor max(const O& o) const {
+    return max(o.axes, o.keepdim);
+  }
   Tensor min(const AxisList& axes = {}, bool keepdim = false) const;
+  template <std::same_as<ReduceOptions> O = ReduceOptions>
+  Tensor min(const O& o) const {
+    return min(o.axes, o.keepdim);
+  }
+  // Along one axis: the value, and where it is first, as in auto [values, places] = x.max(0).
+  struct Extreme;
+  template <WholeNumber Axis>
+  Extreme max(Axis axis, bool keepdim = false) const;
+  template <WholeNumber Axis>
+  Extreme min(Axis axis, bool keepdim = false) const;
   Tensor amax(const AxisList& axes = {}, bool keepdim = false) const {
     return Called(), max(axes, keepdim);
   }
@@ -618,37 +644,73 @@ class Tensor {
     return Called(), min(axes, keepdim);
   }
   Tensor any(const AxisList& axes = {}, bool keepdim = false) const;
+  template <std::same_as<ReduceOptions> O = ReduceOptions>
+  Tensor any(const O& o) const {
+    return any(o.axes, o.keepdim);
+  }
   Tensor all(const AxisList& axes = {}, bool keepdim = false) const;
+  template <std::same_as<ReduceOptions> O = ReduceOptions>
+  Tensor all(const O& o) const {
+    return all(o.axes, o.keepdim);
+  }
   Tensor mean(const AxisList& axes = {}, bool keepdim = false) const;
+  template <std::same_as<ReduceOptions> O = ReduceOptions>
+  Tensor mean(const O& o) const {
+    return mean(o.axes, o.keepdim);
+  }
   Tensor var(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
+  template <std::same_as<VarAllOptions> O = VarAllOptions>
+  Tensor var(const O& o) const {
+    return var(o.axes, o.keepdim, o.correction);
+  }
   template <std::same_as<VarOptions> O = VarOptions>
   Tensor var(const AxisList& axes, const O& o) const {
     return var(axes, o.keepdim, o.correction);
   }
   Tensor std(const AxisList& axes = {}, bool keepdim = false, std::int64_t correction = 1) const;
+  template <std::same_as<VarAllOptions> O = VarAllOptions>
+  Tensor std(const O& o) const {
+    return std(o.axes, o.keepdim, o.correction);
+  }
   template <std::same_as<VarOptions> O = VarOptions>
   Tensor std(const AxisList& axes, const O& o) const {
     return std(axes, o.keepdim, o.correction);
   }
   std::pair<Tensor, Tensor> var_mean(const AxisList& axes = {}, bool keepdim = false,
                                      std::int64_t correction = 1) const;
+  template <std::same_as<VarAllOptions> O = VarAllOptions>
+  std::pair<Tensor, Tensor> var_mean(const O& o) const {
+    return var_mean(o.axes, o.keepdim, o.correction);
+  }
   template <std::same_as<VarOptions> O = VarOptions>
   std::pair<Tensor, Tensor> var_mean(const AxisList& axes, const O& o) const {
     return var_mean(axes, o.keepdim, o.correction);
   }
   std::pair<Tensor, Tensor> std_mean(const AxisList& axes = {}, bool keepdim = false,
                                      std::int64_t correction = 1) const;
+  template <std::same_as<VarAllOptions> O = VarAllOptions>
+  std::pair<Tensor, Tensor> std_mean(const O& o) const {
+    return std_mean(o.axes, o.keepdim, o.correction);
+  }
   template <std::same_as<VarOptions> O = VarOptions>
   std::pair<Tensor, Tensor> std_mean(const AxisList& axes, const O& o) const {
     return std_mean(axes, o.keepdim, o.correction);
   }
   std::pair<Tensor, Tensor> aminmax(const AxisList& axes = {}, bool keepdim = false) const;
   Tensor nansum(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
+  template <std::same_as<SumAllOptions> O = SumAllOptions>
+  Tensor nansum(const O& o) const {
+    return nansum(o.axes, o.keepdim, o.dtype);
+  }
   template <std::same_as<SumOptions> O = SumOptions>
   Tensor nansum(const AxisList& axes, const O& o) const {
     return nansum(axes, o.keepdim, o.dtype);
   }
   Tensor nanmean(const AxisList& axes = {}, bool keepdim = false) const;
+  template <std::same_as<ReduceOptions> O = ReduceOptions>
+  Tensor nanmean(const O& o) const {
+    return nanmean(o.axes, o.keepdim);
+  }
   Tensor norm(double p = 2, const AxisList& axes = {}, bool keepdim = false) const;
   template <std::same_as<NormOptions> O = NormOptions>
   Tensor norm(const O& o) const {
@@ -663,7 +725,15 @@ class Tensor {
   Tensor logsumexp(const AxisList& axes = {}, bool keepdim = false) const;
   // Computed in a float `dtype`, if one is given.
   Tensor softmax(std::int64_t axis = -1, DType dtype = {}) const;
+  template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
+  Tensor softmax(const O& o) const {
+    return softmax(o.axis, o.dtype);
+  }
   Tensor log_softmax(std::int64_t axis = -1, DType dtype = {}) const;
+  template <std::same_as<SoftmaxOptions> O = SoftmaxOptions>
+  Tensor log_softmax(const O& o) const {
+    return log_softmax(o.axis, o.dtype);
+  }
   Tensor softmin(std::int64_t axis = -1, DType dtype = {}) const {
     return Called(), neg().softmax(axis, dtype);
   }
@@ -717,6 +787,22 @@ class Tensor {
   Tensor conv2d(const Tensor& weight, const Tensor& bias, const ConvOptions& options) const;
   Tensor conv3d(const Tensor& weight, const Tensor& bias = {},
                 const ConvOptions& options = {}) const;
+  template <std::same_as<ConvOptions> O = ConvOptions>
+  Tensor conv(const Tensor& weight, const O& o) const {
+    return conv(weight, {}, o);
+  }
+  template <std::same_as<ConvOptions> O = ConvOptions>
+  Tensor conv1d(const Tensor& weight, const O& o) const {
+    return conv1d(weight, {}, o);
+  }
+  template <std::same_as<ConvOptions> O = ConvOptions>
+  Tensor conv2d(const Tensor& weight, const O& o) const {
+    return conv2d(weight, {}, o);
+  }
+  template <std::same_as<ConvOptions> O = ConvOptions>
+  Tensor conv3d(const Tensor& weight, const O& o) const {
+    return conv3d(weight, {}, o);
+  }
   // Of as many dimensions as conv().
   Tensor conv2d(const Tensor& weight, const Tensor& bias = {}, std::int64_t groups = 1,
                 const PerDim& stride = 1, const PerDim& dilation = 1, const Padding& padding = 0,
@@ -741,7 +827,10 @@ class Tensor {
   // Over the last axes, as many as the kernel has numbers. Equal elements share the gradient.
   Tensor max_pool(const PerDim& kernel, const MaxPoolOptions& options = {}) const;
   Tensor max_pool1d(const PerDim& kernel, const MaxPoolOptions& options = {}) const;
-  Tensor max_pool2d(const PerDim& kernel, const MaxPoolOptions& options) const;
+  template <std::same_as<MaxPoolOptions> O = MaxPoolOptions>
+  Tensor max_pool2d(const PerDim& kernel, const O& o) const {
+    return Called(), max_pool(kernel.of(2, "max_pool2d"), o);
+  }
   Tensor max_pool3d(const PerDim& kernel, const MaxPoolOptions& options = {}) const;
   Tensor max_pool2d(const PerDim& kernel = {2, 2}, const PerDim& stride = {},
                     const PerDim& dilation = 1, const Padding& padding = 0,
@@ -756,7 +845,10 @@ class Tensor {
                       const std::vector<std::int64_t>& output_size = {}) const;
   Tensor avg_pool(const PerDim& kernel, const AvgPoolOptions& options = {}) const;
   Tensor avg_pool1d(const PerDim& kernel, const AvgPoolOptions& options = {}) const;
-  Tensor avg_pool2d(const PerDim& kernel, const AvgPoolOptions& options) const;
+  template <std::same_as<AvgPoolOptions> O = AvgPoolOptions>
+  Tensor avg_pool2d(const PerDim& kernel, const O& o) const {
+    return Called(), avg_pool(kernel.of(2, "avg_pool2d"), o);
+  }
   Tensor avg_pool3d(const PerDim& kernel, const AvgPoolOptions& options = {}) const;
   Tensor avg_pool2d(const PerDim& kernel = {2, 2}, const PerDim& stride = {},
                     const PerDim& dilation = 1, const Padding& padding = 0, bool ceil_mode = false,
@@ -769,6 +861,10 @@ class Tensor {
   template <std::same_as<LayerNormOptions> O = LayerNormOptions>
   Tensor layernorm(const AxisList& axes, const O& o) const {
     return layernorm(axes, o.eps, o.weight, o.bias);
+  }
+  template <std::same_as<LayerNormOptions> O = LayerNormOptions>
+  Tensor layernorm(const O& o) const {
+    return layernorm(-1, o.eps, o.weight, o.bias);
   }
   Tensor rmsnorm(std::int64_t axis = -1, double eps = 1e-6, const Tensor& weight = {}) const;
   template <std::same_as<RmsNormOptions> O = RmsNormOptions>
@@ -1035,6 +1131,32 @@ struct Tensor::Selected {
   Tensor values, indices;
 };
 
+// A value itself; the places are a graph of their own, which is made when it is asked for.
+struct Tensor::Extreme : Tensor {
+  Extreme(const Tensor& value, std::function<Tensor()> where)
+      : Tensor(value), places(std::move(where)) {}
+  std::function<Tensor()> places;
+
+  template <std::size_t I>
+  Tensor get() const {
+    if constexpr (I == 0)
+      return *this;
+    else
+      return places();
+  }
+};
+
+template <WholeNumber Axis>
+Tensor::Extreme Tensor::max(Axis axis, bool keepdim) const {
+  return {max(AxisList(axis), keepdim),
+          [x = *this, axis, keepdim] { return x.argmax(axis, keepdim); }};
+}
+template <WholeNumber Axis>
+Tensor::Extreme Tensor::min(Axis axis, bool keepdim) const {
+  return {min(AxisList(axis), keepdim),
+          [x = *this, axis, keepdim] { return x.argmin(axis, keepdim); }};
+}
+
 // --- Operators ----------------------------------------------------------------------------------
 
 Tensor operator+(const Operand& a, const Operand& b);
@@ -1148,6 +1270,13 @@ HostView<Number, N> Tensor::host_view() {
 }
 
 }  // namespace weft
+
+template <>
+struct std::tuple_size<weft::Tensor::Extreme> : std::integral_constant<std::size_t, 2> {};
+template <std::size_t I>
+struct std::tuple_element<I, weft::Tensor::Extreme> {
+  using type = weft::Tensor;
+};
 
 // By the handle, as is() compares.
 template <>

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <weft/dev/ir/uop.h>
@@ -26,10 +27,11 @@ class Scalar {
     else if constexpr (std::floating_point<T>)
       literal_ = dtypes::weak, real_ = static_cast<double>(value);
     else
-      literal_ = dtypes::index, integer_ = static_cast<std::int64_t>(value);
+      literal_ = std::in_range<std::int64_t>(value) ? dtypes::index : dtypes::u64,
+      integer_ = static_cast<std::int64_t>(value);
   }
 
-  // bool, index or weak: what it is before it meets a tensor.
+  // bool, index or weak: what it is before it meets a tensor. From 2^63 on it is u64.
   DType literal() const { return literal_; }
   double as_double() const;
   UOp as(DType dtype) const;  // a CONST, converted as by CAST
@@ -54,11 +56,14 @@ class Dim {
   UOp size_;
 };
 
-// {2, 3}. Where a method takes it, -1 is the size that remains, or the one that is there.
+// {2, 3}, or 6 for {6}. Where a method takes it, -1 is the size that remains, or the one that is there.
 class Shape {
  public:
   Shape() = default;
-  Shape(std::initializer_list<Dim> dims) : dims_(dims) {}
+  template <std::convertible_to<Dim>... T>
+    requires(sizeof...(T) > 0)
+  // By value: a constant needs no memory then.
+  Shape(T... dims) : dims_{Dim(std::move(dims))...} {}      // NOLINT
   Shape(std::vector<Dim> dims) : dims_(std::move(dims)) {}  // NOLINT
   Shape(const std::vector<std::int64_t>& sizes)             // NOLINT
       : dims_(sizes.begin(), sizes.end()) {}
@@ -68,13 +73,20 @@ class Shape {
   std::vector<Dim> dims_;
 };
 
+// Numbers side by side: of {2, 3}, or of 2. A constructor for lists of any length would not do: where there is another for one
+// number, g++ 12 takes {.name = 2} for {2}.
+template <class T>
+concept WholeNumber = std::integral<T> && !std::same_as<T, bool>;
+template <class... T>
+concept WholeNumbers = sizeof...(T) > 0 && (WholeNumber<T> && ...);
+
 // One axis, several, or all; negative ones count from the last.
 class AxisList {
  public:
   AxisList() : is_all_(true) {}
-  template <std::integral T>
-  AxisList(T axis) : axes_{static_cast<std::int64_t>(axis)} {}          // NOLINT
-  AxisList(std::initializer_list<std::int64_t> axes) : axes_(axes) {}   // NOLINT
+  template <class... T>
+    requires WholeNumbers<T...>
+  AxisList(T... axes) : axes_{static_cast<std::int64_t>(axes)...} {}    // NOLINT
   AxisList(std::vector<std::int64_t> axes) : axes_(std::move(axes)) {}  // NOLINT
 
   bool is_all() const { return is_all_; }
@@ -88,8 +100,10 @@ class AxisList {
 // One number for each spatial dimension, or one for all.
 class PerDim {
  public:
-  PerDim(std::int64_t all) : values_{all} {}                                // NOLINT
-  PerDim(std::initializer_list<std::int64_t> values) : values_(values) {}   // NOLINT
+  PerDim() = default;
+  template <class... T>
+    requires WholeNumbers<T...>
+  PerDim(T... values) : values_{static_cast<std::int64_t>(values)...} {}    // NOLINT
   PerDim(std::vector<std::int64_t> values) : values_(std::move(values)) {}  // NOLINT
   // As many as there are dimensions; throws in the name of the op where they do not fit.
   std::vector<std::int64_t> of(std::size_t dims, const char* op) const;
@@ -161,8 +175,7 @@ class Index {
  public:
   enum class Form : std::uint8_t { At, Slice, Ellipsis, NewAxis, Tensor };
 
-  template <std::integral T>
-    requires(!std::same_as<T, bool>)
+  template <WholeNumber T>
   Index(T at) : Index(Dim(at)) {}                                             // NOLINT
   Index(Dim at) : form_(Form::At), at_(std::move(at)) {}                      // NOLINT
   Index(UOp at) : Index(Dim(std::move(at))) {}                                // NOLINT
@@ -170,8 +183,9 @@ class Index {
   Index(weft::Ellipsis) : form_(Form::Ellipsis) {}                            // NOLINT
   Index(weft::NewAxis) : form_(Form::NewAxis) {}                              // NOLINT
   Index(const weft::Tensor& places);                                          // NOLINT
-  Index(std::vector<std::int64_t> places)                                     // NOLINT
-      : form_(Form::Tensor), list_(std::move(places)) {}
+  template <WholeNumber T>
+  Index(const std::vector<T>& places)  // NOLINT
+      : form_(Form::Tensor), list_(places.begin(), places.end()) {}
   Index(std::initializer_list<std::int64_t> places)  // NOLINT
       : Index(std::vector<std::int64_t>(places)) {}
 
@@ -192,9 +206,18 @@ class Index {
 class Indices {
  public:
   template <std::convertible_to<Index> T>
-  Indices(const T& index) : list_{Index(index)} {}             // NOLINT
-  Indices(std::initializer_list<Index> list) : list_(list) {}  // NOLINT
-  explicit Indices(std::vector<Index> list) : list_(std::move(list)) {}
+  Indices(const T& index) : list_{Index(index)} {}  // NOLINT
+  Indices() = default;
+  Indices(Index a) : list_{a} {}  // NOLINT
+  Indices(Index a, Index b) : list_{a, b} {}
+  Indices(Index a, Index b, Index c) : list_{a, b, c} {}
+  Indices(Index a, Index b, Index c, Index d) : list_{a, b, c, d} {}
+  Indices(Index a, Index b, Index c, Index d, Index e) : list_{a, b, c, d, e} {}
+  template <std::convertible_to<Index>... T>
+    requires(sizeof...(T) > 5)
+  Indices(const T&... list) : list_{Index(list)...} {}
+  template <std::same_as<std::vector<Index>> List>  // which no list in braces is
+  explicit Indices(List list) : list_(std::move(list)) {}
   const std::vector<Index>& list() const { return list_; }
 
  private:

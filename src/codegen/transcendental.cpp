@@ -7,6 +7,7 @@
 
 #include "transcendental.h"
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -85,14 +86,25 @@ UOp exp2_of(const UOp& x, bool scales) {
   return scaled_exp2(n, near - n.value, layout, scales);
 }
 
+// What a factor lacks of the number that it was rounded from, where that is 1/ln 2, or a power of two times that; 0 for others.
+double lost_of(double factor, const FloatLayout& layout) {
+  const std::span<const double> log2e = layout.precision == 24 ? log2e_f32 : log2e_f64;
+  const double times = factor / log2e[0];
+  int exponent = 0;
+  return std::abs(std::frexp(times, &exponent)) == 0.5 ? times * log2e[1] : 0;
+}
+
 // 2^(x*c), of the product as it is before it would be rounded: for exp an instruction less, and bits
-// more, as many as the product has before the point.
-UOp exp2_of_product(const UOp& x, const UOp& c, double size, bool scales) {
+// more, as many as the product has before the point. Of exp(88) the rounding of 1/ln 2 would be 20 ulp.
+UOp exp2_of_product(const UOp& x, const UOp& c, double factor, bool scales) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
-  const UOp near = clamped(x, exp2_limit(layout) / size);
+  const UOp near = clamped(x, exp2_limit(layout) / std::abs(factor));
   const UOp shift = exponent_shift(layout);
   const Rounded n = unshifted(mulacc(near, c, shift), shift, layout);
-  return scaled_exp2(n, mulacc(near, c, -n.value), layout, scales);
+  UOp rest = mulacc(near, c, -n.value);
+  if (const double lost = lost_of(factor, layout); lost != 0)
+    rest = mulacc(near, layout.number(lost), rest);
+  return scaled_exp2(n, rest, layout, scales);
 }
 
 Scaled normalised(const UOp& x, const FloatLayout& layout) {
@@ -152,8 +164,8 @@ UOp exp2_of_multiple(const Match& m) {
   const Node* product = m.root()->src(0);
   const UOp x(product->src(0)), factor(product->src(1));
   const Bits bits = factor->arg<ConstArg>().bits;
-  const double size = std::abs(double_from_bits(bits, factor->dtype().scalar()));
-  return size > 0x1p-64 && size < 0x1p64 ? exp2_of_product(x, factor, size, scales(m)) : UOp();
+  const double value = double_from_bits(bits, factor->dtype().scalar()), size = std::abs(value);
+  return size > 0x1p-64 && size < 0x1p64 ? exp2_of_product(x, factor, value, scales(m)) : UOp();
 }
 
 UOp exp2(const Match& m) { return exp2_of(UOp(m.root()->src(0)), scales(m)); }

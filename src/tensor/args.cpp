@@ -7,17 +7,21 @@
 #include <weft/tensor.h>
 #include <weft/window_args.h>
 
+#include "ops.h"
 #include "slices.h"
 
 namespace weft {
 
 double Scalar::as_double() const {
+  if (literal_ == dtypes::u64) return static_cast<double>(static_cast<std::uint64_t>(integer_));
   return literal_.is_float() ? real_ : static_cast<double>(integer_);
 }
 
 UOp Scalar::as(DType dtype) const {
+  if (literal_.is_index()) want_value(dtype, integer_);
   if (!literal_.is_float())
-    return const_bits(dtype, convert(static_cast<Bits>(integer_), dtypes::i64, dtype));
+    return const_bits(dtype, convert(static_cast<Bits>(integer_),
+                                     literal_ == dtypes::u64 ? literal_ : dtypes::i64, dtype));
   return const_bits(dtype, convert(bits_from_double(real_, dtypes::f64), dtypes::f64, dtype));
 }
 

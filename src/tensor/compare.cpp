@@ -73,13 +73,17 @@ Tensor Tensor::fmin(const Operand& other) const {
   return a.isnan().where(b, b.isnan().where(a, a.minimum(b)));
 }
 
-// Either may be left out; equal ones share the gradient.
+// Either may be left out. At a limit the gradient is the tensor's.
 Tensor Tensor::clamp(const Tensor& least, const Tensor& most) const {
   const Called called;
   if (least.is_null() && most.is_null())
     user_error("clamp: neither a least nor a largest value is given");
-  const Tensor raised = least.is_null() ? *this : maximum(least);
-  return most.is_null() ? raised : raised.minimum(most);
+  // As of a maximum, a NaN of either is the result.
+  const auto stays = [](const Tensor& x, const Tensor& is_within) { return is_within | x.isnan(); };
+  Tensor result = *this;
+  if (!least.is_null()) result = stays(result, result >= least).where(result, least);
+  if (!most.is_null()) result = stays(result, result <= most).where(result, most);
+  return result;
 }
 
 Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, Scalar value) const {

@@ -40,6 +40,13 @@ void want_integers(std::string_view op, const Operand& a, const Operand& b) {
                            b.uop()->dtype().str()));
 }
 
+// To a multiple of the unit, of two equally near ones the even multiple.
+Tensor rounded_integers(const Tensor& x, std::int64_t unit) {
+  const Tensor multiple = x.div(unit, Tensor::Rounding::Trunc), rest = (x - multiple * unit).abs();
+  const Tensor goes_on = (rest > unit / 2) | ((rest == unit / 2) & (multiple % 2 != 0));
+  return goes_on.where(multiple + x.sign(), multiple) * unit;
+}
+
 }  // namespace
 
 Tensor Tensor::floordiv(const Operand& other) const {
@@ -95,6 +102,12 @@ Tensor Tensor::frac() const { return Called(), *this - trunc(); }
 
 Tensor Tensor::round(std::int64_t decimals) const {
   const Called called;
+  if (decimals < 0 && dtype().is_int()) {
+    std::int64_t unit = 1;
+    for (std::int64_t i = decimals; i < 0; ++i)
+      if (__builtin_mul_overflow(unit, 10, &unit) || !can_be(dtype(), unit)) return zeros_like();
+    return rounded_integers(*this, unit);
+  }
   if (decimals == 0 || !dtype().is_float()) return round();
   const double scale = std::pow(10.0, static_cast<double>(std::abs(decimals)));
   return widely(*this, [&](const Tensor& x) {

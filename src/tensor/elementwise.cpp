@@ -14,6 +14,25 @@ Tensor arithmetic(std::string_view op, const Operand& a, const Operand& b,
   return elementwise(op, a, b, joint(a, b), compute);
 }
 
+// A literal that the tensor's integers cannot be: below all of them, or above.
+std::optional<std::int64_t> beyond(const Operand& operand, DType dtype) {
+  const UOp& value = operand.uop();
+  if (!value->is_const() || !value->dtype().is_index() || can_be(dtype, value->lo())) return {};
+  return value->lo();
+}
+
+// With such a literal all elements compare as one does.
+Tensor comparison(std::string_view op, const Operand& a, const Operand& b,
+                  UOp (*compute)(const UOp&, const UOp&)) {
+  const DType dtype = joint(a, b);
+  const auto left = beyond(a, dtype), right = beyond(b, dtype);
+  if (!left && !right) return elementwise(op, a, b, dtype, compute);
+  const Sizes sizes = broadcast_sizes(op, {a.uop(), b.uop()});
+  const UOp alike = compute(const_int(left ? *left : 0), const_int(right ? *right : 0));
+  return result(op, broadcast(op, reshaped(alike, Sizes(sizes.size(), const_int(1))), sizes),
+                {&a, &b});
+}
+
 Tensor on_bits(std::string_view op, const Operand& a, const Operand& b,
                UOp (*compute)(const UOp&, const UOp&)) {
   const DType dtype = joint(a, b);
@@ -45,12 +64,12 @@ WEFT_BINARY(mul, *, arithmetic)
 WEFT_BINARY(bitwise_and, &, on_bits)
 WEFT_BINARY(bitwise_or, |, on_bits)
 WEFT_BINARY(bitwise_xor, ^, on_bits)
-WEFT_BINARY(lt, <, arithmetic)
-WEFT_BINARY(gt, >, arithmetic)
-WEFT_BINARY(le, <=, arithmetic)
-WEFT_BINARY(ge, >=, arithmetic)
-WEFT_BINARY(eq, ==, arithmetic)
-WEFT_BINARY(ne, !=, arithmetic)
+WEFT_BINARY(lt, <, comparison)
+WEFT_BINARY(gt, >, comparison)
+WEFT_BINARY(le, <=, comparison)
+WEFT_BINARY(ge, >=, comparison)
+WEFT_BINARY(eq, ==, comparison)
+WEFT_BINARY(ne, !=, comparison)
 #undef WEFT_BINARY
 
 Tensor operator-(const Operand& a, const Operand& b) {
@@ -144,7 +163,9 @@ Tensor Tensor::bitwise_not() const {
   const Called called;
   const DType own = dtype();
   if (own.is_float()) user_error(fmt::format("bitwise_not: not for {}", own.str()));
-  return own.is_bool() ? logical_not() : *this ^ -1;
+  if (own.is_bool()) return logical_not();
+  if (own.is_unsigned()) return *this ^ (~std::uint64_t{0} >> (64 - own.bits()));
+  return *this ^ -1;
 }
 
 Tensor Tensor::neg() const {

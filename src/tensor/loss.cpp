@@ -2,6 +2,8 @@
 
 #include "loss.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 #include <weft/error.h>
 #include <weft/losses.h>
@@ -11,6 +13,18 @@ namespace weft {
 Tensor reduced(const Tensor& loss, Reduction reduction) {
   if (reduction == Reduction::None) return loss;
   return reduction == Reduction::Sum ? loss.sum() : loss.mean();
+}
+
+void want_pairs(std::string_view op, const Tensor& x, const Tensor& target) {
+  const Sizes sizes = broadcast_sizes(op, {x.uop(), target.uop()});
+  const auto has_all = [&](const Tensor& one) {
+    return std::ranges::equal(one.uop()->dims(), sizes, {}, {}, &UOp::node);
+  };
+  if (!has_all(x) && !has_all(target))
+    user_error(
+        fmt::format("{}: shapes {} and {} would broadcast to {}, which compares each number with "
+                    "several: reshape one",
+                    op, shape_text(x.uop()), shape_text(target.uop()), sizes_text(sizes)));
 }
 
 void want_classes(std::string_view op, const Tensor& target, const std::vector<std::int64_t>& shape,

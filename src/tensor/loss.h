@@ -7,6 +7,9 @@ namespace weft {
 
 Tensor reduced(const Tensor& loss, Reduction reduction);
 
+// Throws where each number would be compared with many, as where shapes (n, 1) and (n,) broadcast to (n, n).
+void want_pairs(std::string_view op, const Tensor& x, const Tensor& target);
+
 // Throws unless the target has a class for each place of the scores but on the axis of the classes.
 void want_classes(std::string_view op, const Tensor& target, const std::vector<std::int64_t>& shape,
                   std::size_t class_axis);

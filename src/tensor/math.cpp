@@ -19,7 +19,10 @@ Tensor Tensor::abs() const {
 
 // Of zeros and NaN, they themselves.
 Tensor Tensor::sign() const {
-  return Called(), (*this > 0).where(full_like(1), (*this < 0).where(full_like(-1), detach()));
+  const Called called;
+  const Tensor below =
+      dtype().is_unsigned() ? detach() : (*this < 0).where(full_like(-1), detach());
+  return (*this > 0).where(full_like(1), below);
 }
 
 Tensor Tensor::square() const { return Called(), *this * *this; }
@@ -75,13 +78,13 @@ Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
   return Called(), *this + (end - *this) * weight;
 }
 
-// At a limit no gradient passes, as where it is beyond; NaN stays.
+// At a limit the gradient passes, beyond it none does; NaN stays.
 Tensor Tensor::clamp(std::optional<Scalar> least, std::optional<Scalar> most) const {
   const Called called;
   if (!least && !most) user_error("clamp: neither a least nor a largest value is given");
   Tensor result = *this;
-  if (least) result = (result <= value_of(*least)).where(value_of(*least), result);
-  if (most) result = (result >= value_of(*most)).where(value_of(*most), result);
+  if (least) result = (result < value_of(*least)).where(value_of(*least), result);
+  if (most) result = (result > value_of(*most)).where(value_of(*most), result);
   return result;
 }
 
@@ -91,7 +94,7 @@ Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) con
 
 // At 0 and for NaN as the framework's users expect: no gradient at 0, and NaN stays.
 Tensor Tensor::relu() const { return Called(), (*this <= 0).where(0, *this); }
-Tensor Tensor::relu6() const { return Called(), clamp(0, 6); }
+Tensor Tensor::relu6() const { return Called(), hardtanh(0, 6); }
 Tensor Tensor::leaky_relu(double slope) const {
   return Called(), (*this > 0).where(*this, *this * slope);
 }
@@ -128,7 +131,12 @@ Tensor Tensor::mish() const {
     return x * (part / (part + 2));
   });
 }
-Tensor Tensor::hardtanh(double least, double most) const { return Called(), clamp(least, most); }
+// Unlike clamp() it has no gradient at the limits.
+Tensor Tensor::hardtanh(double least, double most) const {
+  const Called called;
+  const Tensor raised = (*this <= least).where(least, *this);
+  return (raised >= most).where(most, raised);
+}
 
 // A product with the reciprocal, and what it is wrong by: the remainder of both is exact, but where it is a subnormal
 // number, and negated so that zeros keep their signs. What is infinite, or becomes so, has none.

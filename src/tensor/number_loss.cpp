@@ -36,7 +36,9 @@ Tensor of_logits(const Tensor& x, const Tensor& target, const Tensor& pos_weight
 }  // namespace
 
 Tensor Tensor::mse_loss(const Tensor& target, Reduction reduction) const {
-  return Called(), reduced((*this - target).square(), reduction);
+  const Called called;
+  want_pairs("mse_loss", *this, target);
+  return reduced((*this - target).square(), reduction);
 }
 
 Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction) const {
@@ -45,7 +47,9 @@ Tensor Tensor::binary_crossentropy(const Tensor& target, Reduction reduction) co
 
 Tensor Tensor::binary_crossentropy_logits(const Tensor& target, Reduction reduction,
                                           const Tensor& pos_weight) const {
-  return Called(), reduced(of_logits(*this, target, pos_weight), reduction);
+  const Called called;
+  want_pairs("binary_crossentropy_logits", *this, target);
+  return reduced(of_logits(*this, target, pos_weight), reduction);
 }
 
 namespace functional {
@@ -55,13 +59,16 @@ Tensor mse_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
 }
 
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction) {
-  return Called(), reduced((x - target).abs(), reduction);
+  const Called called;
+  want_pairs("l1_loss", x, target);
+  return reduced((x - target).abs(), reduction);
 }
 
 Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduction reduction) {
   const Called called;
   want_positive("smooth_l1_loss", "beta", beta, true);
   if (beta == 0) return l1_loss(x, target, reduction);
+  want_pairs("smooth_l1_loss", x, target);
   const Tensor off = (x - target).abs();
   return reduced((off < beta).where(off.square() * (0.5 / beta), off - 0.5 * beta), reduction);
 }
@@ -69,12 +76,14 @@ Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, double beta, Reduct
 Tensor huber_loss(const Tensor& x, const Tensor& target, double delta, Reduction reduction) {
   const Called called;
   want_positive("huber_loss", "delta", delta);
+  want_pairs("huber_loss", x, target);
   const Tensor off = (x - target).abs();
   return reduced((off <= delta).where(off.square() * 0.5, (off - 0.5 * delta) * delta), reduction);
 }
 
 Tensor poisson_nll_loss(const Tensor& x, const Tensor& target, const PoissonOptions& options) {
   const Called called;
+  want_pairs("poisson_nll_loss", x, target);
   Tensor loss = options.log_input ? x.exp() - target * x : x - target * (x + options.eps).log();
   if (options.full) {
     const Tensor t = target.maximum(1);
@@ -101,6 +110,7 @@ Tensor gaussian_nll_loss(const Tensor& x, const Tensor& target, const Tensor& va
 Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
                             const WeightOptions& options) {
   const Called called;
+  want_pairs("binary_cross_entropy", probability, target);
   const DType own = joint_float(probability, target);
   const auto both =
       brought_together("binary_cross_entropy", probability, target, promote(own, dtypes::f32));
@@ -119,6 +129,7 @@ Tensor binary_cross_entropy(const Tensor& probability, const Tensor& target,
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const BinaryLogitsOptions& options) {
   const Called called;
+  want_pairs("binary_cross_entropy_with_logits", x, target);
   return weighed(of_logits(x, target, options.pos_weight), options.weight, options.reduction);
 }
 

@@ -23,8 +23,22 @@ DType accumulator(DType dtype) {
   return promote(dtype, dtypes::f32);
 }
 
+bool can_be(DType dtype, std::int64_t number) {
+  if (!dtype.is_int() || dtype.is_index()) return true;
+  if (dtype.is_unsigned() && number < 0) return false;
+  return int_from_bits(bits_from_int(number, dtype), dtype) == number;
+}
+
+void want_value(DType dtype, std::int64_t number) {
+  if (!can_be(dtype, number))
+    user_error(fmt::format(
+        "{} is no value of {}, which it would wrap around in: cast the tensor first, or the number",
+        number, dtype.str()));
+}
+
 UOp converted(const UOp& value, DType dtype) {
   if (!value->is_const()) return cast(value, dtype);
+  if (value->dtype().is_index()) want_value(dtype, value->lo());
   return const_bits(dtype, convert(value->arg<ConstArg>().bits, value->dtype(), dtype));
 }
 

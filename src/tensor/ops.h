@@ -19,7 +19,10 @@ DType settled(DType dtype);
 DType float_like(DType dtype);
 // What sums and products of it are taken in: 32 bits at least.
 DType accumulator(DType dtype);
-// By CAST, of constants at once.
+// Whether an integer of this dtype can be the number, as other dtypes all can; throws where it cannot.
+bool can_be(DType dtype, std::int64_t number);
+void want_value(DType dtype, std::int64_t number);
+// By CAST, of constants at once. A literal has to be a value of the dtype.
 UOp converted(const UOp& value, DType dtype);
 
 std::string size_text(const UOp& size);

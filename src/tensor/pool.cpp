@@ -145,10 +145,8 @@ Tensor Tensor::avg_pool(const PerDim& kernel, const AvgPoolOptions& options) con
     return Called(), general(kernel.of(dims, #name), options);                  \
   }
 WEFT_POOL(max_pool1d, max_pool, MaxPoolOptions, 1)
-WEFT_POOL(max_pool2d, max_pool, MaxPoolOptions, 2)
 WEFT_POOL(max_pool3d, max_pool, MaxPoolOptions, 3)
 WEFT_POOL(avg_pool1d, avg_pool, AvgPoolOptions, 1)
-WEFT_POOL(avg_pool2d, avg_pool, AvgPoolOptions, 2)
 WEFT_POOL(avg_pool3d, avg_pool, AvgPoolOptions, 3)
 #undef WEFT_POOL
 

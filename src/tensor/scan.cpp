@@ -111,7 +111,7 @@ const Scan exponentials{[](const Tensor& x) { return x.logsumexp(-1); },
                         -std::numeric_limits<double>::infinity(), false};
 
 Scan largest_of(DType dtype) {
-  return {[](const Tensor& x) { return x.max(-1); },
+  return {[](const Tensor& x) -> Tensor { return x.max(-1); },
           [](const Tensor& a, const Tensor& b) { return a.maximum(b); }, lowest(dtype)};
 }
 

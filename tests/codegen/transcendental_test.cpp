@@ -8,6 +8,8 @@
 #include <gtest/gtest.h>
 
 #include <weft/dev/rules/symbolic.h>
+#include <weft/settings.h>
+#include <weft/weft.h>
 
 #include "../support/decomposed.h"
 #include "../support/ulp.h"
@@ -304,6 +306,28 @@ TEST_P(Transcendental, PowByRoots) {
     EXPECT_EQ(value(-inf), most) << y;
     EXPECT_TRUE(std::isnan(value(-2.0)));
     EXPECT_TRUE(std::isnan(value(nan)));
+  }
+}
+
+// exp is EXP2 of a multiple of x, whose factor is rounded.
+TEST_P(Transcendental, ExpIsAsNear) {
+  const DType dtype = GetParam();
+  if (find_device("CPU").target().vector_bytes == 0) GTEST_SKIP() << "built without LLVM";
+  const Context device{{"DEV", "CPU"}};
+  const double least = dtype == dtypes::f32 ? -104 : -746, most = dtype == dtypes::f32 ? 89 : 710;
+  std::vector<double> points;
+  for (int i = 0; i <= 40000; ++i) points.push_back(least + (most - least) * i / 40000);
+  for (const double factor : {1.0, -1.0, 0.5, 0.125}) {
+    const Tensor x = Tensor(points).cast(dtype).realize();
+    const std::vector<double> at = x.to_vector<double>(),
+                              found = (x * factor).exp().cast(dtypes::f64).to_vector<double>();
+    Real exact;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      mpfr_set_d(exact.get(), at[i] * factor, MPFR_RNDN);
+      mpfr_exp(exact.get(), exact.get(), MPFR_RNDN);
+      const double error = ulp_error(bits_from_double(found[i], dtype), dtype, exact.get());
+      ASSERT_LE(error, most_ulp) << "exp(" << at[i] * factor << ") = " << found[i];
+    }
   }
 }
 

@@ -335,7 +335,7 @@ TEST_F(Callers, NumbersAreOfNoName) {
 }
 
 TEST_F(Callers, AreNamesOfTheGraphThatRuns) {
-  const auto under = [this](const char* name, const Tensor& x) {
+  const auto under = [](const char* name, const Tensor& x) {
     const NamedScope scope(name);
     return (x * 36).exp2();
   };

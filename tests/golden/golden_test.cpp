@@ -19,7 +19,7 @@ namespace {
 // The interpreter takes long over more elements than this, and clang over each kernel: unless WEFT_FULL=1
 // asks for all, clang has one case of so many: CI takes them in turn (WEFT_TURN).
 constexpr std::int64_t most_interpreted = 200;
-constexpr std::size_t sample_by_clang = 6;
+constexpr std::size_t sample_by_clang = 12;
 
 bool is_wanted(const Case& c, std::size_t number, std::size_t count) {
   if (default_device().starts_with("INTERP")) return c.largest <= most_interpreted;

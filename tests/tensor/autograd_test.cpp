@@ -64,6 +64,17 @@ TEST(TensorAutograd, OfWhatWasReadBefore) {
   EXPECT_TRUE(holds<float>(loss.gradient({y})[0], {4, 8}, {2}));
 }
 
+TEST(TensorAutograd, OfClampAtItsLimits) {
+  const Tensor x = Tensor({-2.0, -1.0, 0.0, 1.0, 2.0}).set_requires_grad();
+  const std::vector<double> within{0, 1, 1, 1, 0}, inside{0, 0, 1, 0, 0};
+  EXPECT_TRUE(holds(x.clamp(-1, 1).sum().gradient({x})[0], within, {5}));
+  EXPECT_TRUE(holds(x.clamp(Tensor(-1.0), Tensor(1.0)).sum().gradient({x})[0], within, {5}));
+  EXPECT_TRUE(holds(x.hardtanh().sum().gradient({x})[0], inside, {5}));
+  const Tensor nan = Tensor({std::nan("")});
+  EXPECT_TRUE(std::isnan(nan.clamp(Tensor(0.0), {}).item<double>()));
+  EXPECT_TRUE(std::isnan(Tensor({1.0}).clamp(nan, {}).item<double>()));
+}
+
 TEST(TensorAutograd, DetachedIsNotTracked) {
   const Tensor w({1.0F, 2.0F}, {.requires_grad = true});
   Tensor hidden = (w * 2).detach();

@@ -73,6 +73,28 @@ TEST(TensorElementwise, Comparisons) {
   EXPECT_TRUE(holds<bool>(2 == Tensor({1, 2}), {false, true}, {2}));
 }
 
+// With numbers that the dtype does not have.
+TEST(TensorElementwise, ComparisonsWithNumbersBeyondTheDtype) {
+  const Tensor small({0, 200}, {.dtype = dtypes::u8}), low({-128, 100}, {.dtype = dtypes::i8});
+  for (const Tensor& all : {small > -1, small != 257, small < 256, -1 < small, 300 >= small,
+                            low<1000, low >= -1000, Tensor({1}, {.dtype = dtypes::u64})> - 5})
+    EXPECT_TRUE(all.all().item<bool>());
+  for (const Tensor& none : {small == 257, small < -3, small >= 256, 300 <= small, low == 200})
+    EXPECT_FALSE(none.any().item<bool>());
+  EXPECT_EQ((small > -1).shape(), (Sizes64{2}));
+  EXPECT_TRUE(holds<int>((small == 200).cast(dtypes::i32), {0, 1}, {2}));
+}
+
+TEST(TensorElementwise, NumbersFrom2To63On) {
+  constexpr std::uint64_t largest = std::numeric_limits<std::uint64_t>::max();
+  EXPECT_EQ(Tensor({largest}).dtype(), dtypes::u64);
+  EXPECT_EQ(Tensor({largest}).item<std::uint64_t>(), largest);
+  EXPECT_EQ(Tensor(largest).item<std::uint64_t>(), largest);
+  EXPECT_TRUE(
+      holds<double>(Tensor({1.0, 2.0}, {.dtype = dtypes::f64}) + largest, {0x1p64, 0x1p64}, {2}));
+  EXPECT_EQ(Tensor::full({1}, largest).item<std::uint64_t>(), largest);
+}
+
 TEST(TensorElementwise, Choosing) {
   const Tensor x({-2.0, 0.5, 3.0});
   EXPECT_TRUE(holds<float>((x > 0).where(x, 0), {0, 0.5F, 3}, {3}));
@@ -102,6 +124,17 @@ TEST(TensorElementwise, Rounding) {
   EXPECT_TRUE(holds<double>(x.round(), rounds, {9}));
   EXPECT_TRUE(holds<double>(x.trunc(), truncs, {9}));
   EXPECT_TRUE(holds<int>(Tensor({3, -3}).floor(), {3, -3}, {2}));
+}
+
+// As NumPy does: halves to even multiples.
+TEST(TensorElementwise, RoundingOfIntegers) {
+  const Tensor x({0, 4, 5, 6, 15, 25, -5, -15, -26, 149, 150, 250});
+  EXPECT_TRUE(holds<int>(x.round(-1), {0, 0, 0, 10, 20, 20, 0, -20, -30, 150, 150, 250}, {12}));
+  EXPECT_TRUE(holds<int>(x.round(-2), {0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 200, 200}, {12}));
+  EXPECT_TRUE(holds<int>(x.round(2), x.to_vector<int>(), {12}));
+  EXPECT_TRUE(holds<int>(x.round(-12), std::vector<int>(12, 0), {12}));
+  EXPECT_TRUE(holds<int>(Tensor({-128, 44}, {.dtype = dtypes::i8}).round(-1).cast(dtypes::i32),
+                         {126, 40}, {2}));
 }
 
 TEST(TensorElementwise, Powers) {

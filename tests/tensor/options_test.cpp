@@ -22,6 +22,17 @@ TEST(TensorOptions, ByNameAreThoseInOrder) {
   const Pair pairs[] = {
       {"sum", x.sum(1, {.dtype = dtypes::f64}), x.sum(1, false, dtypes::f64)},
       {"sum of all", x.sum({}, {.keepdim = true}), x.sum({}, true)},
+      {"sum, nothing else", x.sum({.keepdim = true}), x.sum({}, true)},
+      {"sum, all by name", x.sum({.axes = 1, .keepdim = true, .dtype = dtypes::f64}), x.sum(1, true, dtypes::f64)},
+      {"std, nothing else", x.std({.correction = 0}), x.std({}, false, 0)},
+      {"var, all by name", x.var({.axes = {0}, .correction = 0}), x.var(0, false, 0)},
+      {"mean, nothing else", x.mean({.keepdim = true}), x.mean({}, true)},
+      {"max, all by name", x.max({.axes = {0, 1}, .keepdim = true}), x.max({0, 1}, true)},
+      {"softmax", x.softmax({.axis = 0}), x.softmax(0)},
+      {"layernorm, nothing else", x.layernorm({.eps = 0.1}), x.layernorm(-1, 0.1)},
+      {"conv2d", image.conv2d(Tensor::ones({1, 2, 3, 3}), {.stride = 2, .padding = 1}), image.conv2d(Tensor::ones({1, 2, 3, 3}), {}, 1, 2, 1, 1)},
+      {"max_pool2d, by order", image.max_pool2d({2, 2}, {1, 1}), image.max_pool2d({2, 2}, {.stride = 1})},
+      {"avg_pool2d, by order", image.avg_pool2d({2, 2}, {1, 1}), image.avg_pool2d({2, 2}, {.stride = 1})},
       {"prod", x.prod({0, 1}, {.keepdim = true}), x.prod({0, 1}, true)},
       {"nansum", x.nansum(0, {.dtype = dtypes::f64}), x.nansum(0, false, dtypes::f64)},
       {"var", x.var(1, {.correction = 0}), x.var(1, false, 0)},
@@ -120,6 +131,53 @@ TEST(TensorDtypes, OfSoftmaxAndLinear) {
   const Tensor large = Tensor({60000.0, 60000.0}, {.dtype = dtypes::f16});
   const Tensor ones = Tensor::ones({2, 1}, {.dtype = dtypes::f16});
   EXPECT_TRUE(holds<float>(large.linear(ones, {}, dtypes::f32), {120000}, {1})) << "beyond f16";
+}
+
+// Names that are nobody's do not compile: g++ 12 is inclined to take such a list for one without names.
+template <class X>
+concept FlipsByAName = requires(X x) { x.flip({.anything = 0}); };
+template <class X>
+concept SumsByAName = requires(X x) { x.sum({.anything = 0}); };
+template <class X>
+concept IsIndexedByAName = requires(X x) { x[{.row = 1}]; };
+template <class X>
+concept PoolsByAName = requires(X x) { x.max_pool2d({.anything = 2}); };
+static_assert(!FlipsByAName<Tensor> && !SumsByAName<Tensor> && !IsIndexedByAName<Tensor> &&
+              !PoolsByAName<Tensor>);
+
+TEST(TensorOptions, ANumberIsAShape) {
+  EXPECT_TRUE(holds<int>(Tensor::zeros(3, {.dtype = dtypes::i32}), {0, 0, 0}, {3}));
+  const Tensor x = Tensor::arange(6).reshape({2, 3});
+  EXPECT_TRUE(holds<int>(x.view(-1), {0, 1, 2, 3, 4, 5}, {6}));
+  EXPECT_TRUE(holds<int>(x.reshape(6), {0, 1, 2, 3, 4, 5}, {6}));
+}
+
+TEST(TensorOptions, ExtremesAlongAnAxisComeWithTheirPlaces) {
+  const Tensor x = Tensor({{3, 1, 2}, {0, 5, 2}});
+  const auto [largest, at] = x.max(0);
+  EXPECT_TRUE(holds<int>(largest, {3, 5, 2}, {3}));
+  EXPECT_TRUE(holds<int>(at, {0, 1, 0}, {3}));
+  const auto [least, below] = x.min(1, true);
+  EXPECT_TRUE(holds<int>(least, {1, 0}, {2, 1}));
+  EXPECT_TRUE(holds<int>(below, {1, 0}, {2, 1}));
+  EXPECT_TRUE(holds<int>(x.max(-1) + x.max({1}), {6, 10}, {2}));
+}
+
+TEST(TensorOptions, ListsOfIntegersAreIndices) {
+  const Tensor x = Tensor::arange(6).reshape({3, 2});
+  EXPECT_TRUE(holds<int>(x[std::vector<int>{2, 0}], {4, 5, 0, 1}, {2, 2}));
+  EXPECT_TRUE(holds<int>(x[{{2, 0}, 1}], {5, 1}, {2}));
+  const Tensor deep = x.reshape({1, 3, 1, 2, 1, 1});
+  EXPECT_TRUE(holds<int>(deep[{0, 2, 0, 1, 0, 0}], {5}, {}));
+}
+
+TEST(TensorOptions, AnOptimiserTakesAListOfTensors) {
+  Tensor a = Tensor({1.0}).set_requires_grad(), b = Tensor({2.0}).set_requires_grad();
+  nn::SGD optimiser({a, b}, {.lr = 0.5});
+  (a * 2 + b * 4).sum().backward();
+  optimiser.step();
+  EXPECT_TRUE(holds<double>(a, {0}, {1}));
+  EXPECT_TRUE(holds<double>(b, {0}, {1}));
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ struct TensorsOf {
   template <class Model>
   TensorsOf(const Model& model)  // NOLINT: a model reads as it is
       : parameters(get_parameters(model)), buffers(get_buffers(model)) {}
+  TensorsOf(std::initializer_list<Tensor> tensors)  // nn::Adam({a, b})
+      : TensorsOf(std::vector<Tensor>(tensors)) {}
   std::vector<Tensor> parameters, buffers;
 };
 

@@ -11,7 +11,22 @@ Tensor places(const Shape& shape) { return of(shape, {.dtype = dtypes::i32}); }
 
 TEST(TensorErrors, Losses) {
   const Tensor x = of({2, 3}), y = places({2});
+  const std::string pairs =
+      ": shapes (4, 1) and (4,) would broadcast to (4, 4), which compares each number with "
+      "several: reshape one";
   const WrongCall calls[] = {
+      {"mse_loss", [&] { of({4, 1}).mse_loss(of({4})); }, "mse_loss" + pairs},
+      {"l1_loss", [&] { F::l1_loss(of({4}), of({4, 1})); },
+       "l1_loss: shapes (4,) and (4, 1) would broadcast to (4, 4), which compares each number with "
+       "several: reshape one"},
+      {"smooth_l1_loss", [&] { F::smooth_l1_loss(of({4, 1}), of({4})); }, "smooth_l1_loss" + pairs},
+      {"huber_loss", [&] { F::huber_loss(of({4, 1}), of({4})); }, "huber_loss" + pairs},
+      {"binary_cross_entropy", [&] { F::binary_cross_entropy(of({4, 1}), of({4})); },
+       "binary_cross_entropy" + pairs},
+      {"binary_crossentropy_logits", [&] { of({4, 1}).binary_crossentropy_logits(of({4})); },
+       "binary_crossentropy_logits" + pairs},
+      {"poisson_nll_loss", [&] { F::poisson_nll_loss(of({4, 1}), of({4})); },
+       "poisson_nll_loss" + pairs},
       {"cross_entropy, shape", [&] { x.cross_entropy(places({3})); },
        "cross_entropy: targets of i32 and shape (3,) are not a class for each score of shape (2, "
        "3)"},

@@ -10,6 +10,9 @@ namespace {
 TEST(TensorErrors, Functions) {
   const Tensor x = of({2, 3}), four = of({4}), whole({1, 2});
   const Tensor bools({true, false}), null, elsewhere = of({2, 3}, {.device = "NULL"});
+  const Tensor small({1, 2}, {.dtype = dtypes::u8});
+  const std::string wraps =
+      " is no value of u8, which it would wrap around in: cast the tensor first, or the number";
   const std::string apart = ": shapes (2, 3) and (4,) do not broadcast: 3 does not match 4";
   const WrongCall calls[] = {
       {"atan2", [&] { x.atan2(four); }, "atan2" + apart},
@@ -38,6 +41,12 @@ TEST(TensorErrors, Functions) {
        "clamp: neither a least nor a largest value is given"},
       {"%=", [&] { Tensor(x) %= of({5, 2, 3}); },
        "%=: a value of shape (5, 2, 3) does not fit a tensor of shape (2, 3)"},
+      {"add", [&] { small + 300; }, "add: 300" + wraps},
+      {"maximum", [&] { small.maximum(1000); }, "maximum: 1000" + wraps},
+      {"where", [&] { (small == 1).where(small, -1); }, "where: -1" + wraps},
+      {"clamp, beyond the dtype", [&] { small.clamp(-5, 100); }, "clamp: -5" + wraps},
+      {"full", [&] { Tensor::full({2}, 256, {.dtype = dtypes::u8}); }, "full: 256" + wraps},
+      {"Tensor", [&] { Tensor({1, 256}, {.dtype = dtypes::u8}); }, "Tensor: 256" + wraps},
       {"finfo", [&] { finfo(dtypes::i32); }, "finfo: i32 is no float: see iinfo for integers"},
       {"iinfo", [&] { iinfo(dtypes::f16); }, "iinfo: f16 is no integer: see finfo for floats"},
   };
