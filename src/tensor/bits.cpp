@@ -31,9 +31,10 @@ Tensor Tensor::popcount() const {
   if (own.is_float()) user_error(fmt::format("popcount: not for {}", own.str()));
   if (own.is_bool()) return cast(dtypes::i32);
   Tensor x = bitcast(unsigned_bits(own));
-  x = x - ((x >> 1) & 0x5555555555555555);
-  x = (x & 0x3333333333333333) + ((x >> 2) & 0x3333333333333333);
-  x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0f;
+  const auto mask = [&](std::uint64_t bits) { return bits >> (64 - own.bits()); };
+  x = x - ((x >> 1) & mask(0x5555555555555555));
+  x = (x & mask(0x3333333333333333)) + ((x >> 2) & mask(0x3333333333333333));
+  x = (x + (x >> 4)) & mask(0x0f0f0f0f0f0f0f0f);
   for (int shift = 8; shift < own.bits(); shift *= 2) x = x + (x >> shift);
   return (x & 0x7f).cast(dtypes::i32);
 }

@@ -78,13 +78,13 @@ Tensor Tensor::lerp(const Operand& end, const Operand& weight) const {
   return Called(), *this + (end - *this) * weight;
 }
 
-// At a limit the gradient passes, beyond it none does; NaN stays.
+// At a limit no gradient passes, as where it is beyond; NaN stays.
 Tensor Tensor::clamp(std::optional<Scalar> least, std::optional<Scalar> most) const {
   const Called called;
   if (!least && !most) user_error("clamp: neither a least nor a largest value is given");
   Tensor result = *this;
-  if (least) result = (result < value_of(*least)).where(value_of(*least), result);
-  if (most) result = (result > value_of(*most)).where(value_of(*most), result);
+  if (least) result = (result <= value_of(*least)).where(value_of(*least), result);
+  if (most) result = (result >= value_of(*most)).where(value_of(*most), result);
   return result;
 }
 
