@@ -1,9 +1,8 @@
 #!/bin/sh
 # The share of a long check that one run of CI does. Of the lines on standard input, prints those of one of OF fixed parts,
 # and those that the change touches. The first word of a line says which part it belongs to; WEFT_TURN says whose turn it is, or else
-# the number of commits. A
-# line is touched where one of its words is a file that has changed since WEFT_BASE (a commit). Of touched lines that are not in turn
-# it takes the first MOST (60). WEFT_FULL=1 prints every line.
+# the number of commits. A line is touched where one of its words is a file that has changed since WEFT_BASE (a commit). Of touched
+# lines that are not in turn it takes the first MOST (60). WEFT_FULL=1 prints every line.
 # Usage: ... | in_turn.sh OF [MOST]
 set -eu
 [ -z "${WEFT_FULL:-}" ] || exec cat

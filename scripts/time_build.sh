@@ -23,6 +23,6 @@ everything() {  # PRESET
 
 echo "Building weft and its tests, on $(nproc) cores"
 timed "from nothing" 240 everything default
-everything edit >"$build/log" 2>&1
+everything edit >"$build/log" 2>&1 || { cat "$build/log"; exit 1; }
 touch src/rules/divmod.cpp
 timed "after touching a rule file" 20 cmake --build "$build/edit"

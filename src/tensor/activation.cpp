@@ -11,7 +11,7 @@
 namespace weft {
 
 Tensor Tensor::hardsigmoid(double alpha, double beta) const {
-  return Called(), (*this * alpha + beta).hardtanh(0, 1);
+  return Called(), (*this * alpha + beta).clamp(0, 1);
 }
 
 Tensor Tensor::hardswish() const {

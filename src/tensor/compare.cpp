@@ -73,7 +73,7 @@ Tensor Tensor::fmin(const Operand& other) const {
   return a.isnan().where(b, b.isnan().where(a, a.minimum(b)));
 }
 
-// Either may be left out. At a limit the gradient is the tensor's.
+// Either may be left out. At a limit the gradient is the tensor's, not the limit's.
 Tensor Tensor::clamp(const Tensor& least, const Tensor& most) const {
   const Called called;
   if (least.is_null() && most.is_null())

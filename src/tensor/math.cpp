@@ -94,7 +94,7 @@ Tensor Tensor::clip(std::optional<Scalar> least, std::optional<Scalar> most) con
 
 // At 0 and for NaN as the framework's users expect: no gradient at 0, and NaN stays.
 Tensor Tensor::relu() const { return Called(), (*this <= 0).where(0, *this); }
-Tensor Tensor::relu6() const { return Called(), hardtanh(0, 6); }
+Tensor Tensor::relu6() const { return Called(), clamp(0, 6); }
 Tensor Tensor::leaky_relu(double slope) const {
   return Called(), (*this > 0).where(*this, *this * slope);
 }
@@ -131,12 +131,7 @@ Tensor Tensor::mish() const {
     return x * (part / (part + 2));
   });
 }
-// Unlike clamp() it has no gradient at the limits.
-Tensor Tensor::hardtanh(double least, double most) const {
-  const Called called;
-  const Tensor raised = (*this <= least).where(least, *this);
-  return (raised >= most).where(most, raised);
-}
+Tensor Tensor::hardtanh(double least, double most) const { return Called(), clamp(least, most); }
 
 // A product with the reciprocal, and what it is wrong by: the remainder of both is exact, but where it is a subnormal
 // number, and negated so that zeros keep their signs. What is infinite, or becomes so, has none.

@@ -32,7 +32,7 @@ bool can_be(DType dtype, std::int64_t number) {
 void want_value(DType dtype, std::int64_t number) {
   if (!can_be(dtype, number))
     user_error(fmt::format(
-        "{} is no value of {}, which it would wrap around in: cast the tensor first, or the number",
+        "{} is not a value of {}, where it would wrap around: cast the tensor or the number first",
         number, dtype.str()));
 }
 

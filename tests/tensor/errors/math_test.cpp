@@ -12,7 +12,7 @@ TEST(TensorErrors, Functions) {
   const Tensor bools({true, false}), null, elsewhere = of({2, 3}, {.device = "NULL"});
   const Tensor small({1, 2}, {.dtype = dtypes::u8});
   const std::string wraps =
-      " is no value of u8, which it would wrap around in: cast the tensor first, or the number";
+      " is not a value of u8, where it would wrap around: cast the tensor or the number first";
   const std::string apart = ": shapes (2, 3) and (4,) do not broadcast: 3 does not match 4";
   const WrongCall calls[] = {
       {"atan2", [&] { x.atan2(four); }, "atan2" + apart},
