@@ -208,11 +208,12 @@ class Indices {
   template <std::convertible_to<Index> T>
   Indices(const T& index) : list_{Index(index)} {}  // NOLINT
   Indices() = default;
-  Indices(Index a) : list_{a} {}  // NOLINT
-  Indices(Index a, Index b) : list_{a, b} {}
-  Indices(Index a, Index b, Index c) : list_{a, b, c} {}
-  Indices(Index a, Index b, Index c, Index d) : list_{a, b, c, d} {}
-  Indices(Index a, Index b, Index c, Index d, Index e) : list_{a, b, c, d, e} {}
+  Indices(const Index& a) : list_{a} {}  // NOLINT
+  Indices(const Index& a, const Index& b) : list_{a, b} {}
+  Indices(const Index& a, const Index& b, const Index& c) : list_{a, b, c} {}
+  Indices(const Index& a, const Index& b, const Index& c, const Index& d) : list_{a, b, c, d} {}
+  Indices(const Index& a, const Index& b, const Index& c, const Index& d, const Index& e)
+      : list_{a, b, c, d, e} {}
   template <std::convertible_to<Index>... T>
     requires(sizeof...(T) > 5)
   Indices(const T&... list) : list_{Index(list)...} {}
