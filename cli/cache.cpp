@@ -8,6 +8,7 @@
 #include <weft/dev/device/disk_cache.h>
 #include <weft/dev/engine/tuning.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
 #include "commands.h"
 #include "input.h"
