@@ -1,12 +1,12 @@
 # Functions that declare tests. Every test runs with the verifier on (SPEC=1), with schedules that do not
-# follow from what is measured on the machine (CALIBRATE=0), and with a cache that all tests share and users
-# do not: a kernel that several tests compute is compiled once. What all tests compile fits into its limit.
+# follow from what is measured on the machine (CALIBRATE=0), with integers that name places checked (CHECK=1),
+# and with a cache that all tests share and users do not: a kernel that several tests compute is compiled once. What all tests compile fits into its limit.
 
 include(GoogleTest)
 
 set(WEFT_TEST_CACHE ${PROJECT_BINARY_DIR}/test_cache CACHE PATH "The cache of all tests")
 set(weft_test_limit 2GB)
-set(weft_test_changes CALIBRATE=set:0 CACHE_DIR=set:${WEFT_TEST_CACHE} CACHE_LIMIT=set:${weft_test_limit}
+set(weft_test_changes CALIBRATE=set:0 CHECK=set:1 CACHE_DIR=set:${WEFT_TEST_CACHE} CACHE_LIMIT=set:${weft_test_limit}
   CACHE INTERNAL "For the functions below, which folders beside tests/ call as well")
 
 # Test programs that are run by hand have that cache too, where CACHE_DIR names no other.

@@ -78,8 +78,8 @@ void show_views() {
   const Tensor views[] = {x.T(), x.reshape({2, 6}), x[{Slice{1, 3}, Slice{.step = 2}}], x.flip(1),
                           x.unsqueeze(0).expand({5, 3, 4})};
   for (const Tensor& view : views) {
-    std::cout << text(view.shape()) << ": " << view.schedule().size() << " kernels, "
-              << view.views() << "\n";
+    std::cout << view.shape() << ": " << view.schedule().size() << " kernels, " << view.views()
+              << "\n";
     check("no kernel", view.schedule().empty());
   }
   check("the same memory", x.T().memory()->first == x.memory()->first);
@@ -93,13 +93,13 @@ void show_device() {
   section("6. Where a tensor is, and what");
   const Tensor x = Tensor::ones({2, 3});
   std::cout << "default device: " << default_device() << "\n"
-            << "shape " << text(x.shape()) << ", dtype " << x.dtype().str() << ", device "
-            << x.device() << "\n"
+            << "shape " << x.shape() << ", dtype " << x.dtype().str() << ", device " << x.device()
+            << "\n"
             << x.repr() << "\n";
   check("new tensors are on the default device", x.device() == default_device());
 }
 
-int main() {
+int main() try {
   if (std::getenv("DEBUG") == nullptr) set_setting("DEBUG", 2);
   Tensor::manual_seed(42);
   show_laziness();
@@ -108,4 +108,6 @@ int main() {
   show_functions();
   show_views();
   show_device();
+} catch (const std::exception& error) {
+  return failed(error);
 }

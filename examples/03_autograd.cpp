@@ -149,11 +149,13 @@ void learn_by_heart() {
   check("near 0", loss < 0.01f);
 }
 
-int main() {
+int main() try {
   Tensor::manual_seed(42);
   show_gradients();
   show_chain_rule();
   check_gradients();
   learn_xor();
   learn_by_heart();
+} catch (const std::exception& error) {
+  return failed(error);
 }

@@ -155,7 +155,7 @@ void save_and_load(const models::Mnist& network, const Settings& settings,
         std::equal(again.begin(), again.end(), expected.begin()));
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Clock::time_point start = Clock::now();
   const Settings settings = settings_of(argc, argv);
   Tensor::manual_seed(static_cast<std::uint64_t>(settings.count("--seed", 42)));
@@ -177,4 +177,6 @@ int main(int argc, char** argv) {
   std::printf("%.1f s in all\n", seconds_since(start));
   std::printf("test accuracy: %.2f %%\n",
               100.0 * static_cast<double>(right) / static_cast<double>(labels.size()));
+} catch (const std::exception& error) {
+  return failed(error);
 }

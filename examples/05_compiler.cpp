@@ -180,7 +180,7 @@ void search(std::int64_t n, std::int64_t budget) {
   check("a search has kept a schedule", !kept_schedule().empty());
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   std::int64_t size = 512, budget = 5;
   for (int i = 1; i < argc; i += 2) {
     const std::string name = argv[i], value = i + 1 < argc ? argv[i + 1] : "";
@@ -202,4 +202,6 @@ int main(int argc, char** argv) {
   count_kernels();
   show_source(kernel);
   search(size, budget);
+} catch (const std::exception& error) {
+  return failed(error);
 }

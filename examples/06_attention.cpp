@@ -58,7 +58,7 @@ void show_attention() {
   const auto random = [] { return heads_of(Tensor::randn({2, 8, 16}), 4).contiguous().realize(); };
   const Tensor q = random(), k = random(), v = random();
   const Tensor y = attention(q, k, v, true);
-  std::cout << text(q.shape()) << ": " << y.schedule().size() << " kernel(s), error "
+  std::cout << q.shape() << ": " << y.schedule().size() << " kernel(s), error "
             << largest_error(y, by_loops(q, k, v)) << "\n";
   check("as plain loops, to 1e-5", largest_error(y, by_loops(q, k, v)) < 1e-5);
   check("the first step sees itself alone",
@@ -215,11 +215,13 @@ void show_scan() {
   check("gradients", bool(gradcheck(scan, {s.x, s.dt, s.a, s.b, s.c}, {.samples = 12})));
 }
 
-int main() {
+int main() try {
   Tensor::manual_seed(42);
   show_attention();
   show_rotary();
   show_grouped();
   show_blocks();
   show_scan();
+} catch (const std::exception& error) {
+  return failed(error);
 }

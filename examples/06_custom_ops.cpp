@@ -193,11 +193,13 @@ void show_fusion() {
   check("the same values", largest_error(gelu_tanh(x), unfused_gelu(x)) < 1e-6);
 }
 
-int main() {
+int main() try {
   Tensor::manual_seed(42);
   show_activations();
   show_norms();
   show_losses();
   show_own_gradient();
   show_fusion();
+} catch (const std::exception& error) {
+  return failed(error);
 }

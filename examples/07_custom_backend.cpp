@@ -277,19 +277,17 @@ void measure() {
   }
 }
 
-int main() {
-  try {
-    test_parts();
-    add_device("MY", "C, compiled by this machine's C compiler",
-               [](int index) -> std::unique_ptr<Device> {
-                 if (index > 8) user_error("MY: the last device is MY:8");
-                 return std::make_unique<MyDevice>(index);
-               });
-    test_tensors();
-    measure();
-  } catch (const Error& error) {
-    std::fprintf(stderr, "%s\n", error.what());
-    return 1;
-  }
+int main() try {
+  test_parts();
+  add_device("MY", "C, compiled by this machine's C compiler",
+             [](int index) -> std::unique_ptr<Device> {
+               if (index > 8) user_error("MY: the last device is MY:8");
+               return std::make_unique<MyDevice>(index);
+             });
+  test_tensors();
+  measure();
   return failures == 0 ? 0 : 1;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "%s\n", error.what());
+  return 1;
 }

@@ -111,7 +111,7 @@ Tensor draw(const UNet& model, std::int64_t count, std::int64_t times) {
   return images;
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Flags flags(argc, argv, usage);
   try {
     Tensor::manual_seed(static_cast<std::uint64_t>(flags.integer("--seed", 1)));
@@ -167,4 +167,6 @@ int main(int argc, char** argv) {
     std::cerr << error.what() << '\n';
     return 1;
   }
+} catch (const std::exception& error) {
+  return failed(error);
 }

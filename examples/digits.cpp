@@ -126,7 +126,7 @@ double accuracy(const onnx::Model& model, const LabelledImages& test) {
   return right / static_cast<double>(test.images.size(0));
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Flags flags(argc, argv, usage);
   Tensor::manual_seed(static_cast<std::uint64_t>(flags.integer("--seed", 1)));
   const DataSet data = load_mnist(flags.text("--data", "."));
@@ -143,4 +143,6 @@ int main(int argc, char** argv) {
   const Tensor found = model({{"image", some}}).at("probabilities").tensor();
   check("the file computes what the network does", largest_error(found, expected) < 1e-5);
   std::cout << "test accuracy of " << file << ": " << 100 * accuracy(model, data.test) << " %\n";
+} catch (const std::exception& error) {
+  return failed(error);
 }

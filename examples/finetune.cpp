@@ -74,7 +74,7 @@ std::pair<double, double> train(const onnx::Model& model, const Tensor& images,
   return {first, last};
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Flags flags(argc, argv, usage);
   Tensor::manual_seed(static_cast<std::uint64_t>(flags.integer("--seed", 1)));
   const std::string folder = flags.text("--models", "models");
@@ -100,4 +100,6 @@ int main(int argc, char** argv) {
       onnx::Model::load(file);  // cleaned up and captured, as models for use are
   const double error = largest_error(probabilities(model, images), probabilities(again, images));
   check("a model loaded from " + file + " gives the same", error < 1e-5);
+} catch (const std::exception& error) {
+  return failed(error);
 }

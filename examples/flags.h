@@ -6,6 +6,8 @@
 #include <map>
 #include <string>
 
+#include "failed.h"
+
 // Ends the program where an argument is none of those in the usage, or after --help.
 class Flags {
  public:

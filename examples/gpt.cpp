@@ -126,7 +126,7 @@ void write(const models::Gpt& model, const Characters& characters, const std::st
   std::cout << "\n\n" << static_cast<double>(count) / time.count() << " characters per second\n";
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Flags flags(argc, argv, usage);
   try {
     Tensor::manual_seed(static_cast<std::uint64_t>(flags.integer("--seed", 1)));
@@ -158,4 +158,6 @@ int main(int argc, char** argv) {
     std::cerr << error.what() << '\n';
     return 1;
   }
+} catch (const std::exception& error) {
+  return failed(error);
 }

@@ -92,7 +92,7 @@ double accuracy(const models::ResNet<models::BasicBlock>& model, const LabelledI
   return right / static_cast<double>(count);
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Flags flags(argc, argv, usage);
   try {
     Tensor::manual_seed(static_cast<std::uint64_t>(flags.integer("--seed", 1)));
@@ -146,4 +146,6 @@ int main(int argc, char** argv) {
     std::cerr << error.what() << '\n';
     return 1;
   }
+} catch (const std::exception& error) {
+  return failed(error);
 }

@@ -99,7 +99,7 @@ Round run_carts(Choose& choose, std::mt19937& random) {
   return round;
 }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const Flags flags(argc, argv,
                     "Teaches carts to balance a pole.\n\n"
                     "  --goal N    steps of 200 that are enough, on average (195)\n"
@@ -159,4 +159,6 @@ int main(int argc, char** argv) {
     std::cerr << error.what() << '\n';
     return 1;
   }
+} catch (const std::exception& error) {
+  return failed(error);
 }

@@ -25,7 +25,7 @@ namespace weft {
 // Of a function of the list.
 Tensor checkpoint_of(const Tensor::Forward& function, const std::vector<Tensor>& inputs);
 
-template <class F, std::same_as<Tensor>... Inputs>
+template <class F, std::derived_from<Tensor>... Inputs>
 Tensor checkpoint(F&& function, const Inputs&... inputs) {
   const auto unpacked = [&]<std::size_t... i>([[maybe_unused]] const std::vector<Tensor>& in,
                                               std::index_sequence<i...>) {

@@ -29,15 +29,11 @@
 
 // A struct that numbers its members otherwise has visit_fields() of its own, const and not: it calls
 // visit(name, member) for each.
-#define WEFT_FIELDS(...)                                                         \
-  template <class Visit>                                                         \
-  void visit_fields(Visit&& visit) {                                             \
-    ::weft::fields::visit_named(#__VA_ARGS__, visit __VA_OPT__(, ) __VA_ARGS__); \
-  }                                                                              \
-  template <class Visit>                                                         \
-  void visit_fields(Visit&& visit) const {                                       \
-    ::weft::fields::visit_named(#__VA_ARGS__, visit __VA_OPT__(, ) __VA_ARGS__); \
-  }                                                                              \
+#define WEFT_FIELDS(...)                                                                         \
+  auto named_fields() { return ::weft::fields::named(#__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__); } \
+  auto named_fields() const {                                                                    \
+    return ::weft::fields::named(#__VA_ARGS__ __VA_OPT__(, ) __VA_ARGS__);                       \
+  }                                                                                              \
   static_assert(true)
 
 namespace weft {
@@ -52,10 +48,16 @@ inline std::string_view take_name(std::string_view& names) {
   return name;
 }
 
-template <class Visit, class... Members>
-void visit_named([[maybe_unused]] std::string_view names, [[maybe_unused]] Visit& visit,
-                 Members&... members) {
-  (visit(take_name(names), members), ...);
+// What WEFT_FIELDS says. No template, which a struct within a function could not have.
+template <class... Members>
+struct NamedFields {
+  std::string_view names;  // "a, b, c"
+  std::tuple<Members&...> members;
+};
+
+template <class... Members>
+NamedFields<Members...> named(std::string_view names, Members&... members) {
+  return {names, {members...}};
 }
 
 struct Ignore {
@@ -64,10 +66,17 @@ struct Ignore {
 };
 
 template <class T>
-concept Struct = requires(T& value, const T& constant) {
+concept Named = requires(T& value, const T& constant) {
+  value.named_fields();
+  constant.named_fields();
+};
+template <class T>
+concept Visitable = requires(T& value, const T& constant) {
   value.visit_fields(Ignore{});
   constant.visit_fields(Ignore{});
 };
+template <class T>
+concept Struct = Named<T> || Visitable<T>;
 
 // Each kind of type by its template.
 template <class T>
@@ -121,8 +130,13 @@ inline constexpr bool can_be_visited = false;
 template <class T, class Visit>
 void for_each_member(T& value, Visit&& visit) {
   using Value = std::remove_const_t<T>;
-  if constexpr (fields::Struct<Value>) {
+  if constexpr (fields::Visitable<Value>) {
     value.visit_fields(visit);
+  } else if constexpr (fields::Named<Value>) {
+    const auto own = value.named_fields();
+    [[maybe_unused]] std::string_view names = own.names;
+    std::apply([&](auto&... members) { (visit(fields::take_name(names), members), ...); },
+               own.members);
   } else if constexpr (fields::is_sequence<Value>) {
     std::size_t number = 0;
     for (auto& member : value) visit(std::to_string(number++), member);
@@ -142,7 +156,7 @@ void for_each_member(T& value, Visit&& visit) {
 template <class T, class Visit>
 void for_each_tensor(T&& value, Visit&& visit, const std::string& name = {}) {
   using Value = std::remove_cvref_t<T>;
-  if constexpr (std::same_as<Value, Tensor>) {
+  if constexpr (std::derived_from<Value, Tensor>) {
     visit(name, value);
   } else if constexpr (fields::is_maybe<Value>) {
     if (!value) return;

@@ -182,7 +182,7 @@ Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, cons
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const Tensor& attn_mask, double dropout_p,
                                     bool is_causal = false);
-template <std::same_as<Tensor> T>
+template <std::derived_from<Tensor> T>
 Tensor scaled_dot_product_attention(const Tensor& query, const Tensor& key, const Tensor& value,
                                     const T& attn_mask) {
   return scaled_dot_product_attention(query, key, value, attn_mask, 0.0);

@@ -135,7 +135,9 @@ class Jit {
 
   template <class... Args>
   auto operator()(const Args&... args) {
-    using Result = std::invoke_result_t<F&, std::decay_t<const Args>&...>;
+    using Given = std::invoke_result_t<F&, std::decay_t<const Args>&...>;
+    using Result =
+        std::conditional_t<std::derived_from<Given, Tensor>, Tensor, Given>;  // of x[i], a tensor
     JitArguments arguments;
     std::size_t number = 0;
     (jitting::add(args, arguments, "argument " + std::to_string(++number)), ...);

@@ -89,9 +89,16 @@ class Tensor {
   // --- Creation ---------------------------------------------------------------------------------
 
   Tensor() = default;  // no tensor: what stands for an argument that is left out
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+  // A handle becomes another. That of a result would be lost: x.flip(0) = y does not compile, x[0] = y writes.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
   Tensor(std::initializer_list<Nested> values, const Options& options = {});
   template <Literal Number>
-  explicit Tensor(Number value, const Options& options = {}) : Tensor(full({}, value, options)) {}
+  explicit Tensor(Number value, const Options& options = {})
+      : Tensor(full({}, value, typed<Number>(options))) {}
   template <Literal Number>
   explicit Tensor(const std::vector<Number>& values, const Options& options = {});
   template <Literal Number>
@@ -170,15 +177,15 @@ class Tensor {
   // --- What it is -------------------------------------------------------------------------------
 
   bool is_null() const { return state_ == nullptr; }
-  std::vector<std::int64_t> shape() const;  // throws where a size is symbolic
+  SizeList shape() const;  // throws where a size is symbolic
   std::vector<Dim> dims() const;
   std::int64_t ndim() const;
   std::int64_t dim() const { return Called(), ndim(); }
   std::int64_t size(std::int64_t axis) const;
-  std::vector<std::int64_t> size() const { return Called(), shape(); }
+  SizeList size() const { return Called(), shape(); }
   std::int64_t numel() const;
-  std::int64_t len() const;                     // of the first axis
-  std::vector<std::int64_t> max_shape() const;  // the largest that symbolic sizes can be
+  std::int64_t len() const;    // of the first axis
+  SizeList max_shape() const;  // the largest that symbolic sizes can be
   std::int64_t max_numel() const;
   std::size_t nbytes() const;
   DType dtype() const;
@@ -209,6 +216,7 @@ class Tensor {
     want_single();
     return to_vector<Number>()[0];
   }
+  double item() const;  // throws for an integer beyond 2^53, where doubles have gaps
   template <Literal Number>
   std::vector<Number> to_vector() const;  // row-major, as are:
   template <Literal Number>
@@ -246,9 +254,9 @@ class Tensor {
 
   // --- Assignment, seen by all tensors that share the memory ------------------------------------
 
-  // Converts; what operators give is refused where this would hold less: floats by integers.
+  // Converts; everything else that writes refuses what would be lost: fractions in integers, numbers in bools.
   Tensor& assign(const Operand& value);
-  Tensor& fill(Scalar value) { return Called(), assign(value_of(value)); }
+  Tensor& fill(Scalar value);
   Tensor& operator+=(const Operand& other);
   Tensor& operator-=(const Operand& other);
   Tensor& operator*=(const Operand& other);
@@ -276,8 +284,10 @@ class Tensor {
   void backward(const Tensor& seed = {}) const;
   Tensor grad() const;  // null before the first backward()
   void set_grad(const Tensor& grad);
-  // d this / d target for each, tracked or not. What was read untracked has none: what it was made of is forgotten.
-  std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Tensor& seed = {}) const;
+  // d this / d target for each, tracked or not. Throws where this does not depend on one, unless allow_unused: that
+  // gradient is 0.
+  std::vector<Tensor> gradient(const std::vector<Tensor>& targets, const Tensor& seed = {},
+                               bool allow_unused = false) const;
   Tensor detach() const;
   // The same, with a gradient that is computed into memory before it goes on.
   Tensor contiguous_backward() const;
@@ -308,7 +318,7 @@ class Tensor {
   Tensor& shard_(const std::vector<std::string>& devices, std::optional<std::int64_t> axis = {});
   Tensor shard_like(const Tensor& other) const;
   std::optional<std::int64_t> shard_axis() const;  // nothing where each device has all of it
-  Tensor cast(DType dtype) const;
+  Tensor cast(DType dtype, CastOptions options = {}) const;  // of this dtype: the same tensor
   Tensor bitcast(
       DType dtype) const;     // of the same width; in a file, of any that divides the last axis
   Tensor contiguous() const;  // computed into memory of its own
@@ -602,7 +612,8 @@ class Tensor {
 
   // --- Reductions, over all axes by default -----------------------------------------------------
 
-  // Small integers add up in 32 bits, f16 in f32; the result is f16 again unless `dtype` is given.
+  // Unless `dtype` is given: integers and bools add up in i64 (u64 in u64), which the result is; f16 in f32,
+  // and the result is f16 again.
   Tensor sum(const AxisList& axes = {}, bool keepdim = false, DType dtype = {}) const;
   template <std::same_as<SumAllOptions> O = SumAllOptions>
   Tensor sum(const O& o) const {
@@ -740,10 +751,10 @@ class Tensor {
 
   // --- Scans: of each element and those before it -------------------------------------------------
 
-  Tensor cumsum(std::int64_t axis = 0) const;
-  Tensor cumprod(std::int64_t axis) const;
+  Tensor cumsum(std::int64_t axis = 0, DType dtype = {}) const;  // dtypes are as of sum and prod
+  Tensor cumprod(std::int64_t axis, DType dtype = {}) const;
   Tensor logcumsumexp(std::int64_t axis = 0) const;
-  // And where it is: the last place of equal ones. Equal ones share the gradient.
+  // And where it is: the last place of equal ones, which has the gradient.
   std::pair<Tensor, Tensor> cummax(std::int64_t axis = 0) const;
   std::pair<Tensor, Tensor> cummin(std::int64_t axis = 0) const;
   // Each element less the one before it; other elements may come before and after all.
@@ -882,7 +893,8 @@ class Tensor {
                    const Tensor& invstd, std::int64_t axis = 1) const;
   // this (..., queries, width), key and value (..., keys, width). A bool mask says who is seen; any
   // other is added. The options are in functional.h.
-  template <std::same_as<Tensor> T>
+  template <class T>
+    requires std::derived_from<T, Tensor>
   Tensor scaled_dot_product_attention(const Tensor& key, const Tensor& value,
                                       const T& attn_mask) const {
     return scaled_dot_product_attention(key, value, attn_mask, 0.0);
@@ -919,8 +931,11 @@ class Tensor {
   // tensors of integers and lists copy. These broadcast together, and what they give stands where
   // they stood: in front if another axis (a number has none) lies between them. Negative ones count
   // from the end. A mask is the places where it is true: it is computed, since the shape depends on it.
-  Tensor operator[](const Indices& indices) const;
-  // x[indices] = value.
+  // Left of an assignment it is that place in this tensor: x[{0, Slice{1, 3}}] = y, x[mask] += 1. A place that comes twice
+  // among tensors of integers is written by the last value; += reads each place once.
+  struct Indexed;
+  Indexed operator[](const Indices& indices) const;
+  // x[indices] = value. Fractions are refused by integers, as by operators: cast() the value first.
   Tensor& set(const Indices& indices, const Operand& value);
   // A copy with that done, or with all values added to what is there.
   Tensor index_put(const Indices& indices, const Operand& value, bool accumulate = false) const;
@@ -1145,6 +1160,51 @@ struct Tensor::Extreme : Tensor {
       return places();
   }
 };
+
+// What x[...] gives: a tensor, and left of an assignment its place in x.
+struct Tensor::Indexed : Tensor {
+  explicit Indexed(const Tensor& view) : Tensor(view) {}
+  Indexed(const Tensor& copy, const Tensor& whole, const Indices& where);
+
+  void operator=(const Operand& value) && { put(value); }
+  void operator=(const Indexed& value) && { put(value); }
+  Indexed& operator=(const Indexed&) & = default;
+  Indexed& operator=(const Tensor& other) &;
+  Indexed operator[](const Indices& indices) const&;
+  Indexed operator[](const Indices& indices) &&;
+  void put(const Operand& value);
+
+ private:
+  struct Place;
+  std::shared_ptr<const Place> place_;  // of a copy; a view is written through
+  bool is_of_copy_ = false;             // x[mask][0]: nobody sees what is written there
+};
+
+void operator+=(Tensor::Indexed&& place, const Operand& other);
+void operator-=(Tensor::Indexed&& place, const Operand& other);
+void operator*=(Tensor::Indexed&& place, const Operand& other);
+void operator/=(Tensor::Indexed&& place, const Operand& other);
+void operator%=(Tensor::Indexed&& place, const Operand& other);
+void operator&=(Tensor::Indexed&& place, const Operand& other);
+void operator|=(Tensor::Indexed&& place, const Operand& other);
+void operator^=(Tensor::Indexed&& place, const Operand& other);
+void operator<<=(Tensor::Indexed&& place, const Operand& other);
+void operator>>=(Tensor::Indexed&& place, const Operand& other);
+
+// Rows, as `for (const Tensor& row : x)` reads them.
+class RowIterator {
+ public:
+  RowIterator(const Tensor& tensor, std::int64_t at) : tensor_(&tensor), at_(at) {}
+  Tensor operator*() const { return (*tensor_)[at_]; }
+  RowIterator& operator++() { return ++at_, *this; }
+  bool operator==(const RowIterator& other) const { return at_ == other.at_; }
+
+ private:
+  const Tensor* tensor_;
+  std::int64_t at_;
+};
+inline RowIterator begin(const Tensor& tensor) { return {tensor, 0}; }
+inline RowIterator end(const Tensor& tensor) { return {tensor, tensor.len()}; }
 
 template <WholeNumber Axis>
 Tensor::Extreme Tensor::max(Axis axis, bool keepdim) const {

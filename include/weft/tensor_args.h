@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <initializer_list>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
@@ -55,6 +56,15 @@ class Dim {
  private:
   UOp size_;
 };
+
+// The sizes of a tensor: numbers. Prints as (2, 3).
+struct SizeList : std::vector<std::int64_t> {
+  using std::vector<std::int64_t>::vector;
+  SizeList() = default;
+  SizeList(std::vector<std::int64_t> sizes)  // NOLINT: it is one
+      : std::vector<std::int64_t>(std::move(sizes)) {}
+};
+std::ostream& operator<<(std::ostream& out, const SizeList& sizes);
 
 // {2, 3}, or 6 for {6}. Where a method takes it, -1 is the size that remains, or the one that is there.
 class Shape {
@@ -134,27 +144,46 @@ enum class PadMode : std::uint8_t { Constant, Reflect, Replicate, Circular };
 
 // How a new tensor is to be: {.dtype = dtypes::f16, .requires_grad = true}.
 struct Options {
-  // Void: what the values suggest, else f32. Integers are i32, or i64 where they need to be.
+  // Void: what the values suggest, else f32. Integers are i32, or i64 where they need to be or are std::int64_t.
   DType dtype = {};
   std::string device = {};  // empty: default_device()
   bool requires_grad = false;
+};
+
+// std::int64_t, by whichever of its names.
+template <class T>
+concept WideInteger = std::same_as<T, long> || std::same_as<T, long long>;
+
+// With the dtype that the type of a number says, where none is given.
+template <Literal T>
+Options typed(Options options) {
+  if (WideInteger<T> && options.dtype.is_void()) options.dtype = dtypes::i64;
+  return options;
+}
+
+struct CastOptions {
+  // What is too large for a float, infinities too, becomes the largest finite one instead of infinity or NaN.
+  bool saturate = false;
 };
 
 // The values of a tensor in place, in as many levels of braces as it has axes.
 class Nested {
  public:
   template <Literal T>
-  Nested(T value) : number_(value) {}            // NOLINT
+  Nested(T value)  // NOLINT
+      : number_(value), is_wide_(WideInteger<T>) {}
   Nested(std::initializer_list<Nested> members)  // NOLINT
       : number_(0), is_number_(false), members_(members) {}
 
   bool is_number() const { return is_number_; }
   const Scalar& number() const { return number_; }
+  bool is_wide() const { return is_wide_; }  // i64 whatever its value
   const std::vector<Nested>& members() const { return members_; }
 
  private:
   Scalar number_;
   bool is_number_ = true;
+  bool is_wide_ = false;
   std::vector<Nested> members_;
 };
 

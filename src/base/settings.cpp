@@ -70,6 +70,9 @@ const std::vector<SettingInfo>& all_settings() {
        "0: the cost model assumes typical speeds instead of those measured on this machine"},
       {"CC", "",
        "C compiler with which weft compile links shared libraries; default: the target's, on PATH"},
+      {"CHECK", "0",
+       "1: compute the integers that name places and classes when they are given, and refuse those "
+       "outside of what they count; otherwise reading there gives 0 and writing does nothing"},
       {"CLANG", "0", "1: the device CPU compiles kernels from C with clang, not with LLVM"},
       {"DEV", "",
        "device of new tensors, also spelled DEVICE; default: the device D for which the "

@@ -19,7 +19,6 @@ struct Format {
   constexpr std::int64_t sign() const { return std::int64_t{1} << (bits() - 1); }
   constexpr std::int64_t leading() const { return std::int64_t{1} << mantissa_bits; }
   constexpr std::int64_t inf() const { return sign() - (has_inf ? leading() : 1); }  // or the NaN
-  constexpr std::int64_t largest() const { return inf() - 1; }
   constexpr std::int64_t nan() const { return has_inf ? inf() | leading() >> 1 : inf(); }
 };
 
@@ -68,8 +67,8 @@ UOp round_shift(const UOp& x, const UOp& drop) {
   return make(Op::Shr, {x + below_half + last, drop});
 }
 
-// The code of a finite f32, from its own without the sign; it may come out too large.
-UOp round_finite(const UOp& code, const Format& to) {
+// The code of an f32 from its own without the sign. It may come out too large, as that of infinity does.
+UOp round_to(const UOp& code, const Format& to) {
   const int spare = f32_format.mantissa_bits - to.mantissa_bits;
   const UOp drop = literal_like(std::int64_t{spare}, code);
   const std::int64_t least = to.least_exponent() - f32_format.least_exponent() + 1;
@@ -104,14 +103,11 @@ UOp narrow_from_f32(const UOp& value, DType dtype) {
   const UOp sign = shr(word & f32_format.sign(), f32_format.bits() - to.bits());
   const auto number = [&](std::int64_t n) { return const_int(n, u32); };
 
-  const UOp rounded = round_finite(code, to);
-  const UOp beyond = number(dtype.is_fp8() ? to.largest() : to.inf());
-  const UOp finite = where(rounded > to.largest(), beyond, rounded);
+  const UOp rounded = min(round_to(code, to), number(to.inf()));
   const int spare = f32_format.mantissa_bits - to.mantissa_bits;
   const UOp payload = shr(code & (f32_format.leading() - 1), spare);
   const UOp nan = to.has_inf ? payload | to.nan() : number(to.nan());
-  const UOp special = where(code > f32_format.inf(), nan, number(to.inf()));
-  const UOp result = sign | where(code < f32_format.inf(), finite, special);
+  const UOp result = sign | where(code > f32_format.inf(), nan, rounded);
   return bitcast(cast(result, word_of(dtype)), dtype);
 }
 

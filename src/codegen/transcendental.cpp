@@ -130,22 +130,11 @@ UOp log2_of(const UOp& x) {
 
 namespace {
 
-// An fp8 result that is finite but too large is the largest number; what f32 overflows to, or f16,
-// is infinite there as well. Infinite operands and poles (0 to a negative power, log2 0) stay.
-UOp saturated(const UOp& result, const std::vector<UOp>& operands) {
-  const UOp infinity = literal_like(HUGE_VAL, result);
-  const double largest = std::numeric_limits<float>::max();
-  UOp finite = operands[0] != 0;
-  for (const UOp& x : operands) finite = finite & (x < infinity) & (-infinity < x);
-  return where(finite, clamped(result, largest), result);
-}
-
 UOp in_f32(const Match& m) {
   const DType dtype = m.root()->dtype(), wide = dtypes::f32.vec(dtype.lanes());
   std::vector<UOp> operands;
   for (const Node* source : m.root()->src()) operands.push_back(cast(UOp(source), wide));
-  const UOp result = make(m.root()->op(), operands);
-  return cast(dtype.is_fp8() ? saturated(result, operands) : result, dtype);
+  return cast(make(m.root()->op(), operands), dtype);
 }
 
 bool scales(const Match& m) {

@@ -1,5 +1,7 @@
 #include <weft/dev/cost/places.h>
 
+#include <utility>
+
 #include <weft/dev/ir/graph.h>
 
 namespace weft {
@@ -8,6 +10,15 @@ bool is_one_instruction(Op op) {
   constexpr OpSet those{Op::Cast,  Op::Neg,   Op::Add,   Op::Sub, Op::Mul, Op::Max, Op::CmpLt,
                         Op::CmpNe, Op::CmpEq, Op::Where, Op::And, Op::Or,  Op::Xor};
   return those.contains(op);
+}
+
+int code_of(const Node* node) {
+  constexpr std::pair<Op, int> long_ones[] = {
+      {Op::Sin, 20}, {Op::Cos, 20}, {Op::Pow, 10}, {Op::Exp2, 2}, {Op::Log2, 2}};
+  if (node->dtype().is_float())
+    for (const auto& [op, ops] : long_ones)
+      if (node->op() == op) return ops;
+  return 1;
 }
 
 bool is_rather_computed(const Node* tensor) {

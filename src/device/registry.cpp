@@ -90,6 +90,14 @@ const Entry& find_kind(const Registry& all, std::string_view name, std::string_v
   user_error(fmt::format("there is no device '{}'; there are {}", name, fmt::join(known, ", ")));
 }
 
+// Kinds have no small letters: "cpu" is CPU.
+std::string in_capitals(std::string_view kind) {
+  std::string name(kind);
+  for (char& c : name)
+    if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');
+  return name;
+}
+
 bool has_numbers(std::string_view kind) {
   Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
@@ -117,13 +125,13 @@ void add_named_device(std::string_view kind, std::string_view meaning, OpenNamed
 
 Device& find_device(std::string_view name) {
   const std::size_t colon = std::min(name.find(':'), name.size());
-  const std::string_view kind = name.substr(0, colon);
+  const std::string kind = in_capitals(name.substr(0, colon));
   Registry& all = filled_registry();
   const std::lock_guard lock(all.mutex);
   const Entry& entry = find_kind(all, name, kind);
   // "CPU" and "CPU:00" are "CPU:0".
   const Rest rest = colon == name.size() ? Rest{} : parse_rest(name, name.substr(colon + 1), entry);
-  std::unique_ptr<Device>& device = all.open[{std::string(kind), rest.make, rest.index}];
+  std::unique_ptr<Device>& device = all.open[{kind, rest.make, rest.index}];
   if (device == nullptr) device = entry.open(rest.make, rest.index);
   return *device;
 }
@@ -132,7 +140,7 @@ Device& find_device(std::string_view name) {
 std::vector<Device*> find_devices(std::string_view names) {
   std::vector<Device*> devices;
   while (true) {
-    const std::string_view kind = names.substr(0, names.find_first_of(":,"));
+    const std::string kind = in_capitals(names.substr(0, names.find_first_of(":,")));
     const std::size_t comma = has_numbers(kind) ? names.find(',') : std::string_view::npos;
     devices.push_back(&find_device(names.substr(0, comma)));
     if (comma == std::string_view::npos) return devices;

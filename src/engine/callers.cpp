@@ -109,6 +109,11 @@ std::string caller(Origin origin) {
   return caller_of_library(std::get<CallStack>(maker));
 }
 
+std::string present_caller() {
+  const NamedScope* scope = NamedScope::current();
+  return scope != nullptr ? scope->str() : caller_of_library(present_stack());
+}
+
 bool is_named(Origin origin) { return std::holds_alternative<std::string>(makers().at(origin)); }
 
 }  // namespace weft

@@ -7,8 +7,11 @@
 
 #include <fmt/format.h>
 
+#include <weft/dev/base/internal.h>
 #include <weft/dev/base/lru_cache.h>
 #include <weft/dev/engine/call_list.h>
+#include <weft/dev/engine/callers.h>
+#include <weft/dev/engine/lineage.h>
 #include <weft/dev/engine/schedule.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/engine/tuning.h>
@@ -17,6 +20,7 @@
 #include <weft/error.h>
 #include <weft/settings.h>
 
+#include "free_numbers.h"
 #include "kept_work.h"
 #include "programs.h"
 #include "resolve.h"
@@ -33,6 +37,7 @@ using PlanKey = std::tuple<std::uint64_t, std::uint64_t, std::string, bool>;
 
 struct Plans {
   std::mutex mutex;
+  std::size_t count = 0;  // of those that were made
   LruCache<PlanKey, std::shared_ptr<RunnablePlan>> made{most_plans};
 };
 
@@ -99,11 +104,15 @@ std::string keys_of_devices(const Resolved& resolved, const ExtraRuleList& extra
   return keys;
 }
 
-// Graphs of one structure share a plan: only their memory differs.
-std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
-                                       const std::shared_ptr<const ExtraRuleList>& extra) {
+StructuralHash hash_of(const Resolved& resolved) {
   std::vector<const Node*> nodes;
   for (const Root& root : resolved.roots) nodes.push_back(root.tensor.node());
+  return structural_hash(nodes);
+}
+
+// Graphs of one structure share a plan: only their memory differs, and numbers that change.
+std::shared_ptr<RunnablePlan> plan_for(Resolved& resolved,
+                                       const std::shared_ptr<const ExtraRuleList>& extra) {
   std::string devices = keys_of_devices(resolved, *extra);
   devices += setting("ALLREDUCE") + "," + setting("IN_PLACE") + ",";
   devices += setting("LOOPS") + "," + setting("LAYOUTS") + "," + setting("WINOGRAD") + "," +
@@ -111,11 +120,18 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
   devices += setting("WINOGRAD_BAND") + "," + setting("WINOGRAD_ERROR") + ",";
   devices += setting("RECOMPUTE") + ",";
   devices += setting("BEAM");  // a plan keeps what a search has found
-  const StructuralHash hash = structural_hash(nodes);
-  const PlanKey key{hash.high, hash.low, devices, !resolved.origins.empty()};
-  {
+  const auto known = [&](const StructuralHash& hash) -> std::shared_ptr<RunnablePlan> {
     const std::lock_guard lock(plans().mutex);
-    if (const auto* found = plans().made.find(key)) return *found;
+    const auto* found =
+        plans().made.find({hash.high, hash.low, devices, !resolved.origins.empty()});
+    return found == nullptr ? nullptr : *found;
+  };
+  StructuralHash hash = hash_of(resolved);
+  if (auto plan = known(hash)) return plan;
+  // What is replayed has the numbers that it was recorded with; and where callers are noted, each line has its kernels.
+  if (CallList::recording() == nullptr && resolved.origins.empty() && free_numbers(resolved)) {
+    hash = hash_of(resolved);
+    if (auto plan = known(hash)) return plan;
   }
   auto plan = std::make_shared<RunnablePlan>();
   plan->plan = made_plan(resolved,
@@ -124,7 +140,9 @@ std::shared_ptr<RunnablePlan> plan_for(const Resolved& resolved,
                          extra);
   plan->extra = extra;
   const std::lock_guard lock(plans().mutex);
-  return plans().made.insert(key, std::move(plan));
+  ++plans().count;
+  return plans().made.insert({hash.high, hash.low, devices, !resolved.origins.empty()},
+                             std::move(plan));
 }
 
 // What a chain of movement looks at.
@@ -244,6 +262,20 @@ UOp computed_for(const Node* node, Symbol device) {
 
 namespace {
 
+// A mistake of weft itself says what the program was about.
+[[noreturn]] void blame(const Error& error, const std::vector<Wanted>& wanted,
+                        const Resolved& resolved) {
+  if (!is_internal(error.what())) throw;
+  std::set<std::string> lines;
+  for (const auto& origin : resolved.origins)
+    if (origin) lines.insert(caller(*origin));
+  const UOp& tensor = wanted[0].tensor;
+  throw Error(fmt::format(
+      "{}\n  in computing a tensor of {} and shape {}, at {}\n  {}{}", error.what(),
+      tensor->dtype().str(), sizes_text(tensor->dims()), present_caller(),
+      lines.empty() ? "DEBUG=2 says which lines made it" : "made by ", fmt::join(lines, ", ")));
+}
+
 // What is wanted, the part of it that there is something to do for, and how.
 struct Task {
   explicit Task(const std::vector<Wanted>& wanted) {
@@ -258,8 +290,12 @@ struct Task {
     if (open.empty()) return;
     const InternerScope scope(*arena);
     const PassOptions options;
-    resolved = resolve(needed, options);
-    runnable = plan_for(resolved, options.extra);
+    try {
+      resolved = resolve(needed, options);
+      runnable = plan_for(resolved, options.extra);
+    } catch (const Error& error) {
+      blame(error, needed, resolved);
+    }
   }
 
   // What has been planned is a graph of its own: those that it was made of need not be there while it runs.
@@ -286,7 +322,11 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
     memory.push_back(buffer.is_null() ? nullptr : memory_of(buffer.node()));
   const std::vector<std::string> callers = step_callers(task.runnable->plan, task.resolved);
   task.forget_graphs();
-  run(*task.runnable, memory, task.resolved.values, callers);
+  try {
+    run(*task.runnable, memory, task.resolved.values, callers);
+  } catch (const Error& error) {
+    blame(error, wanted, task.resolved);
+  }
   if (CallList* list = CallList::recording())
     list->add(task.runnable, memory, task.resolved.variables, task.resolved.values, callers);
   for (std::size_t i = 0; i < task.open.size(); ++i) {
@@ -295,6 +335,11 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
   }
   for (const UOp& buffer : made.overwritten) lose_memory(buffer.node());
   return task.results;
+}
+
+std::size_t count_plans() {
+  const std::lock_guard lock(plans().mutex);
+  return plans().count;
 }
 
 void forget_plans() {

@@ -96,6 +96,4 @@ std::shared_ptr<Buffer> memory_of(const Node* buffer) {
   return memory;
 }
 
-void lose_memory(const Node* buffer) { shared_graph().attach(buffer, std::shared_ptr<Buffer>()); }
-
 }  // namespace weft

@@ -137,7 +137,7 @@ void add_entries(const std::vector<std::unique_ptr<RecordedEntry>>& entries,
 }  // namespace exported
 
 Dim open_size(std::string_view name, std::int64_t least, std::int64_t most) {
-  return make(Op::Bind, {Variable(name, least, most), const_int(most)});
+  return Variable(name, least, most).bind(most);
 }
 
 }  // namespace weft

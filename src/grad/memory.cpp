@@ -65,6 +65,19 @@ Gradients of_index(const GradientStep& step) {
   return {make(Op::After, {zeros, store(same_places(step.y, zeros), step.g, true)})};
 }
 
+// Which of the elements of a place are there in the end: of several for one element of the storage, the last. A store of
+// their numbers says it.
+UOp is_last(const UOp& place, const UOp& like) {
+  const Sizes sizes = sizes_of(place);
+  UOp count = const_int(1);
+  for (const UOp& size : sizes) count = count * size;
+  const DType dtype = count->bounds().hi > INT32_MAX ? dtypes::i64 : dtypes::i32;
+  const UOp numbers = reshape(counted(count, dtype), sizes);
+  const UOp none = fresh_storage(const_int(-1, dtype), like);
+  const UOp last = make(Op::After, {none, store(same_places(place, none), numbers, false)});
+  return make(Op::Load, {same_places(place, last)}) == numbers;
+}
+
 // g is the gradient of the storage once it is written.
 Gradients of_store(const GradientStep& step) {
   const auto& arg = step.y->arg<StoreArg>();
@@ -73,7 +86,9 @@ Gradients of_store(const GradientStep& step) {
                            info(arg.op).name));
   if (step.a->op() != Op::Index) return {{}, same_places(step.a, step.g)};
   const UOp written = make(Op::Contiguous, {step.g});
-  return {{}, make(Op::Load, {same_places(step.a, written)})};
+  const UOp gradient = make(Op::Load, {same_places(step.a, written)});
+  if (arg.combine) return {{}, gradient};
+  return {{}, where(is_last(step.a, whole_of(step.a)), gradient, const_int(0, gradient->dtype()))};
 }
 
 // What was there before counts wherever no store has put something else.

@@ -189,8 +189,7 @@ struct Small {
   static double load(Bits bits, DType dtype) { return double_from_bits(bits, dtype); }
   static Bits store(double value, DType dtype) {
     const Bits bits = bits_from_double(value, dtype);
-    if (std::isfinite(value) || std::isinf(double_from_bits(bits, dtype))) return bits;
-    return canonical_nan(dtype);  // also of an infinity that f8e4m3 does not have
+    return std::isnan(double_from_bits(bits, dtype)) ? canonical_nan(dtype) : bits;
   }
 };
 

@@ -80,4 +80,11 @@ UOp reduce(Op op, const UOp& tensor, const Axes& axes) {
   return make(Op::Reduce, {tensor}, {}, ReduceArg{op, IntList(axes)});
 }
 
+// A STAGE over one range: whoever reads an element puts its index in the range's place.
+UOp counted(const UOp& size, DType dtype) {
+  const UOp index = range(size, fresh_id().value);
+  return make(Op::Stage, {cast(index, dtype), index}, {},
+              StageArg{fresh_id(), Space::Register, {}});
+}
+
 }  // namespace weft

@@ -165,6 +165,15 @@ UOp Variable(std::string_view name, std::int64_t lo, std::int64_t hi, DType dtyp
   return make(Op::Variable, {}, dtype, VariableArg{Symbol(std::string(name)), fresh_id(), lo, hi});
 }
 
+UOp UOp::bind(std::int64_t value) const {
+  if (is_null() || node_->op() != Op::Variable) user_error("bind: this is no Variable");
+  const auto& arg = node_->arg<VariableArg>();
+  if (value < arg.lo || value > arg.hi)
+    user_error(fmt::format("bind: variable {} is from {} to {}, not {}", arg.name.get(), arg.lo,
+                           arg.hi, value));
+  return make(Op::Bind, {*this, const_int(value, node_->dtype())});
+}
+
 UOp tuple(const std::vector<UOp>& members) { return make(Op::Tuple, members); }
 
 UOp sizes(std::initializer_list<std::int64_t> values) {
@@ -176,7 +185,21 @@ UOp sizes(std::initializer_list<std::int64_t> values) {
 namespace {
 
 // Not through make(): these are the hot ones, and need no list.
+// A literal that meets a value takes its dtype, if it is one of its values.
+UOp beside(const UOp& literal, const UOp& value) {
+  const DType from = literal->dtype(), to = value->dtype();
+  if (!literal->is_const() || !from.is_weak() || to.is_weak() || from.lanes() != to.lanes())
+    return literal;
+  const Bits own = literal->arg<ConstArg>().bits, bits = convert(own, from, to);
+  const bool holds = to.is_float() || convert(bits, to, from) == own;
+  return holds ? const_bits(to, bits) : literal;
+}
+
 UOp binary(Op op, const UOp& a, const UOp& b) {
+  if (a->dtype() != b->dtype() && (a->is_const() || b->is_const())) {
+    const UOp left = beside(a, b), right = beside(b, a);
+    if (!left.is(a) || !right.is(b)) return binary(op, left, right);
+  }
   const Node* src[] = {a.node(), b.node()};
   return UOp::adopt(make_node(Interner::current(), op, src));
 }
@@ -222,11 +245,12 @@ UOp literal_like(double value, const UOp& other) {
 UOp max(const UOp& a, const UOp& b) { return binary(Op::Max, a, b); }
 
 UOp min(const UOp& a, const UOp& b) {
-  return a->dtype().is_float() ? -max(-a, -b) : where(a < b, a, b);
+  const UOp left = beside(a, b), right = beside(b, a);
+  return left->dtype().is_float() ? -max(-left, -right) : where(left < right, left, right);
 }
 
 UOp where(const UOp& condition, const UOp& yes, const UOp& no) {
-  return make(Op::Where, {condition, yes, no});
+  return make(Op::Where, {condition, beside(yes, no), beside(no, yes)});
 }
 
 UOp cast(const UOp& value, DType dtype) {

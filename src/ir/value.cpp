@@ -49,15 +49,15 @@ std::uint64_t round_shift(std::uint64_t magnitude, int drop) {
   return kept + (rest > half || (rest == half && (kept & 1) != 0));
 }
 
-// The code nearest to magnitude * 2^exponent; `beyond` for what rounds past the largest number.
-Bits encode(std::uint64_t magnitude, int exponent, const FloatFormat& to, Bits beyond) {
+// The code nearest to magnitude * 2^exponent; infinity, or the NaN, for what rounds past the largest number.
+Bits encode(std::uint64_t magnitude, int exponent, const FloatFormat& to) {
   if (magnitude == 0) return 0;
   const int top = exponent + std::bit_width(magnitude) - 1;
   const int binade = std::max(top, to.least_exponent());
   const std::uint64_t units = round_shift(magnitude, binade - to.mantissa_bits - exponent);
   // The leading 1 of a normal number counts as the first exponent, and so does a carry.
   const Bits code = (static_cast<Bits>(binade - to.least_exponent()) << to.mantissa_bits) + units;
-  return code > to.largest() ? beyond : code;
+  return std::min(code, to.inf());
 }
 
 // Keeps the top of the payload, and turns a signalling NaN into a quiet one, but for bf16 in f32, whose bits only move.
@@ -69,19 +69,19 @@ Bits encode_nan(Bits code, const FloatFormat& from, const FloatFormat& to) {
   return to.nan() | payload;
 }
 
-Bits float_to_float(Bits bits, const FloatFormat& from, const FloatFormat& to, Bits beyond) {
+Bits float_to_float(Bits bits, const FloatFormat& from, const FloatFormat& to) {
   const Bits code = bits & (from.sign() - 1), sign = bits == code ? 0 : to.sign();
   if (from.is_nan(code)) return sign | encode_nan(code, from, to);
   if (code > from.largest()) return sign | to.inf();
   const int field = static_cast<int>(code >> from.mantissa_bits);
   const Bits leading = field == 0 ? 0 : from.mantissa() + 1;
   const int exponent = from.least_exponent() + std::max(field - 1, 0) - from.mantissa_bits;
-  return sign | encode(leading | (code & from.mantissa()), exponent, to, beyond);
+  return sign | encode(leading | (code & from.mantissa()), exponent, to);
 }
 
-Bits int_to_float(Bits bits, DType from, const FloatFormat& to, Bits beyond) {
+Bits int_to_float(Bits bits, DType from, const FloatFormat& to) {
   const bool negative = !from.is_unsigned() && static_cast<std::int64_t>(bits) < 0;
-  return (negative ? to.sign() : 0) | encode(negative ? 0 - bits : bits, 0, to, beyond);
+  return (negative ? to.sign() : 0) | encode(negative ? 0 - bits : bits, 0, to);
 }
 
 Bits wrap(Bits bits, DType to) {
@@ -121,8 +121,8 @@ Bits bits_from_int(std::int64_t value, DType dtype) {
   return convert(static_cast<Bits>(value), dtypes::i64, dtype);
 }
 
-Bits bits_from_double(double value, DType dtype, Overflow fp8) {
-  return convert(std::bit_cast<Bits>(value), dtypes::f64, dtype, fp8);
+Bits bits_from_double(double value, DType dtype) {
+  return convert(std::bit_cast<Bits>(value), dtypes::f64, dtype);
 }
 
 double double_from_bits(Bits bits, DType dtype) {
@@ -133,18 +133,15 @@ std::int64_t int_from_bits(Bits bits, DType dtype) {
   return static_cast<std::int64_t>(convert(bits, dtype, dtypes::i64));
 }
 
-Bits convert(Bits bits, DType from, DType to, Overflow fp8) {
+Bits convert(Bits bits, DType from, DType to) {
   require_number("convert", from);
   require_number("convert", to);
   if (from.kind() == to.kind()) return bits;
   if (to.is_bool()) return is_zero(bits, from) ? 0 : 1;
   if (to.is_int())
     return from.is_float() ? float_to_int(double_from_bits(bits, from), to) : wrap(bits, to);
-  const FloatFormat& format = format_of(to);
-  const bool saturate = to.is_fp8() && fp8 == Overflow::Saturate;
-  const Bits beyond = saturate ? format.largest() : format.inf();
-  if (!from.is_float()) return int_to_float(bits, from, format, beyond);
-  return float_to_float(bits, format_of(from), format, beyond);
+  return from.is_float() ? float_to_float(bits, format_of(from), format_of(to))
+                         : int_to_float(bits, from, format_of(to));
 }
 
 Bits reinterpret(Bits bits, DType from, DType to) {

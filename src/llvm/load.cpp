@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/core.h>
@@ -55,28 +56,44 @@ const WeftLlvm* open(const std::string& place, std::string& problem) {
   return nullptr;
 }
 
-const WeftLlvm& load() {
-  std::string problems;
+// Null, and why, where none can be loaded.
+const WeftLlvm* load(std::string& problems) {
   for (const std::string& place : places()) {
     std::string problem;
-    if (const WeftLlvm* module = open(place, problem)) return *module;
+    if (const WeftLlvm* module = open(place, problem)) return module;
     problems += "\n  " + problem;
   }
-  user_error(fmt::format(
+  problems = fmt::format(
       "LLVM: {} ({}) compiles kernels, and cannot be loaded. Install it with weft, or "
       "set CLANG=1 to compile by clang. Looked for, also where the dynamic linker looks:{}",
-      file_name, versions, problems));
+      file_name, versions, problems);
+  return nullptr;
 }
 
 // Loaded by the first who asks. Where it could not be, the next who asks tries again.
 const WeftLlvm& module() {
-  static const WeftLlvm& loaded = load();
+  static const WeftLlvm& loaded = []() -> const WeftLlvm& {
+    std::string problem;
+    const WeftLlvm* found = load(problem);
+    if (found == nullptr) user_error(problem);
+    return *found;
+  }();
   return loaded;
 }
 
 }  // namespace
 
 bool has_llvm() { return true; }
+
+std::string llvm_problem() {
+  const auto is_there = [](const fs::path& place) {
+    std::error_code unknown;
+    return place.is_absolute() && fs::exists(place, unknown);
+  };
+  std::string problem;
+  const bool is_found = std::ranges::any_of(places(), is_there) || load(problem) != nullptr;
+  return is_found ? "" : problem;
+}
 
 std::string_view llvm_version() { return WEFT_LLVM_VERSION; }
 

@@ -11,6 +11,7 @@ namespace {
 }  // namespace
 
 bool has_llvm() { return false; }
+std::string llvm_problem() { none(); }
 std::string_view llvm_version() { none(); }
 LlvmProcessor llvm_host() { none(); }
 std::string llvm_object(const std::string&, const LlvmProcessor&) { none(); }

@@ -34,7 +34,7 @@ class OpenSizes {
   // Whatever follows holds for all of these.
   static Dim symbol(const std::string& name) {
     constexpr std::int64_t least = 1, most = std::int64_t(1) << 20, some = 2;
-    return make(weft::Op::Bind, {Variable(name, least, most), const_int(some)});
+    return Variable(name, least, most).bind(some);
   }
 
   std::map<std::string, Dim> sizes_;

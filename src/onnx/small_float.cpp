@@ -1,4 +1,4 @@
-// Floats of 8 bits and fewer, as ONNX has them.
+// Floats of 8 bits and fewer that are no dtypes, as ONNX has them.
 
 #include "small_float.h"
 
@@ -10,13 +10,9 @@ namespace weft::onnx {
 namespace {
 
 constexpr SmallFloat formats[] = {
-    {Type::F8E4M3FN, 3, 7, 0x80, 0x7e, 0x7f, 0x7f},
-    {Type::F8E5M2, 2, 15, 0x80, 0x7b, 0x7c, 0x7e},
-    {Type::F8E4M3FNUZ, 3, 8, 0x80, 0x7f, 0x80, 0x80, false},
-    {Type::F8E5M2FNUZ, 2, 16, 0x80, 0x7f, 0x80, 0x80, false},
-    {Type::F6E2M3, 3, 1, 0x20, 0x1f, 0x1f, 0},
-    {Type::F6E3M2, 2, 3, 0x20, 0x1f, 0x1f, 0},
-    {Type::F4E2M1, 1, 1, 0x08, 0x07, 0x07, 0},
+    {Type::F8E4M3FNUZ, 3, 8, 0x80, true}, {Type::F8E5M2FNUZ, 2, 16, 0x80, true},
+    {Type::F6E2M3, 3, 1, 0x20, false},    {Type::F6E3M2, 2, 3, 0x20, false},
+    {Type::F4E2M1, 1, 1, 0x08, false},
 };
 
 constexpr std::int32_t infinity_bits = 0x7f800000;  // in f32
@@ -36,15 +32,11 @@ const SmallFloat* small_float(Type type) {
 }
 
 float real_of(int code, const SmallFloat& format) {
-  if (!format.has_negative_zero && code == format.nan) return nan;
+  if (format.has_nan && code == format.sign) return nan;
   const int size = code & (format.sign - 1), ones = 1 << format.mantissa_bits;
   const int exponent = size / ones, mantissa = size % ones;
   const float steps = static_cast<float>(exponent == 0 ? mantissa : mantissa + ones);
-  float real = std::ldexp(steps, std::max(exponent, 1) - format.bias - format.mantissa_bits);
-  if (size > format.largest)
-    real = size == format.overflow && format.overflow != format.nan
-               ? std::numeric_limits<float>::infinity()
-               : nan;
+  const float real = std::ldexp(steps, std::max(exponent, 1) - format.bias - format.mantissa_bits);
   return code < format.sign ? real : -real;
 }
 
@@ -59,11 +51,18 @@ Tensor codes_of(const Tensor& reals, const SmallFloat& format, bool saturate) {
   const Tensor finite = (size < infinity_bits).where(size, 0).bitcast(dtypes::f32);
   const Tensor steps = (finite * per_real).round().cast(dtypes::i32);
   const Tensor code = steps + ((exponent - first) << format.mantissa_bits);
-  const Tensor is_larger = (code > format.largest) | (size == infinity_bits);
-  const Tensor number = is_larger.where(saturate ? format.largest : format.overflow, code);
-  const Tensor known = (size > infinity_bits).where(format.nan, number);
+  const Tensor is_larger = (code > format.largest()) | (size == infinity_bits);
+  const bool is_clamped = saturate || !format.has_nan;
+  const Tensor number = is_larger.where(is_clamped ? format.largest() : format.sign, code);
+  const Tensor known = (size > infinity_bits).where(format.has_nan ? format.sign : 0, number);
   const Tensor with_sign = known | (bits < 0).cast(dtypes::i32) * format.sign;
-  return format.has_negative_zero ? with_sign : (known == 0).where(0, with_sign);
+  return format.has_nan ? (known == 0).where(0, with_sign) : with_sign;
+}
+
+Tensor small_floats_of(const Tensor& reals, const SmallFloat& format, bool saturate) {
+  const Tensor codes = codes_of(reals, format, saturate);
+  const DType dtype = dtype_of(format.type);
+  return dtype.is_float() ? reals_of(codes, format) : codes.cast(dtype);
 }
 
 Tensor reals_of(const Tensor& codes, const SmallFloat& format) {

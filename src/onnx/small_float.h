@@ -1,4 +1,4 @@
-// Floats of 8 bits and fewer, as ONNX has them.
+// Floats of 8 bits and fewer that are no dtypes, as ONNX has them.
 #pragma once
 
 #include "op.h"
@@ -6,24 +6,25 @@
 namespace weft::onnx {
 
 // How such a float is made of bits: a sign, an exponent, and a mantissa. Codes are those bits as a number; without
-// the sign the larger code is the larger float.
+// the sign the larger code is the larger float. None is infinite.
 struct SmallFloat {
   Type type;
   int mantissa_bits, bias;
-  int sign;     // the bit of the sign
-  int largest;  // the code of the largest finite one
-  int overflow;  // what is larger becomes, where it does not saturate: the code of infinity, or of NaN
-  int nan;       // a code; that of 0 where there is no NaN
-  bool has_negative_zero = true;
+  int sign;      // the bit of the sign
+  bool has_nan;  // the code of -0; those that have none always saturate
+
+  constexpr int largest() const { return sign - 1; }
 };
 
-// Null for all others, and for F8E8M0.
+// Null for all others: F8E8M0, and the two that are dtypes.
 const SmallFloat* small_float(Type type);
 
 float real_of(int code, const SmallFloat& format);
 
 // The code of each element, as i32: of the nearest float, of two the even one.
 Tensor codes_of(const Tensor& reals, const SmallFloat& format, bool saturate);
+// The same as tensors hold them: by their codes, or as f32.
+Tensor small_floats_of(const Tensor& reals, const SmallFloat& format, bool saturate);
 Tensor reals_of(const Tensor& codes, const SmallFloat& format);  // as f32
 
 enum class Rounding : std::uint8_t { Up, Down, Nearest };

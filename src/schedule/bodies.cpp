@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include <fmt/core.h>
+#include <weft/dev/cost/places.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/scan.h>
@@ -46,7 +47,8 @@ class Reader {
   }
 
   void read() {
-    body_.size = static_cast<int>(nodes_.size());
+    body_.size = 0;
+    for (const Node* node : nodes_) body_.size += code_of(node);
     // Users first: the loops around a reduction are known before its own.
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
       if ((*node)->op() == Op::Reduce) open(*node);

@@ -136,11 +136,13 @@ class Cutter {
   // By a node and by what it holds, up to cuts.
   struct Work {
     int ops = 0;
+    int code = 0;  // ops that these become at most, where a device has no instruction for them
     bool is_short = true;  // each op takes an instruction
     bool reads_memory = false;
 
     void add(const Work& other) {
       ops += other.ops;
+      code += other.code;
       is_short = is_short && other.is_short;
       reads_memory = reads_memory || other.reads_memory;
     }
@@ -149,6 +151,7 @@ class Cutter {
   static Work own_work(const Node* node) {
     if (!is_computed(node)) return {};
     return {.ops = 1,
+            .code = code_of(node),
             .is_short = is_one_instruction(node->op()),
             .reads_memory = !is_elementwise(node->op())};
   }
@@ -279,10 +282,10 @@ class Cutter {
         break;
       default:
         value = with_sources(UOp(node), src);
-        if (is_cut(node, work.ops) && !is_number_of_place(node, work)) {
+        if (is_cut(node, work) && !is_number_of_place(node, work)) {
           value = add({.value = value,
                        .must = ahead(node).must || is_multiplied(node) || joins_(node) > 0 ||
-                               work.ops > profile_.most_ops,
+                               work.code > profile_.most_ops,
                        .device = device_for(node, device),
                        .origin = origin_of(node)});
         }
@@ -320,14 +323,14 @@ class Cutter {
   }
 
   // Where memory may pay: sums of any kind, what several use, what is repeated, too much at once.
-  bool is_cut(const Node* node, int ops) const {
+  bool is_cut(const Node* node, const Work& work) const {
     const Ahead known = ahead(node);
     if (node->op() == Op::Buffer) return false;
     if (known.must || is_multiplied(node)) return true;
-    if (!is_computed(node) || node->dtype().is_weak() || ops == 0) return false;
-    if (node->op() == Op::Reduce || ops > profile_.most_ops) return true;
+    if (!is_computed(node) || node->dtype().is_weak() || work.ops == 0) return false;
+    if (node->op() == Op::Reduce || work.code > profile_.most_ops) return true;
     if (joins_(node) > 0 && !known.is_joined) return true;
-    if (ops == 1 && (is_factor(node) || is_byte_widened(node))) return false;
+    if (work.ops == 1 && (is_factor(node) || is_byte_widened(node))) return false;
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
   }
 

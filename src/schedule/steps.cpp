@@ -41,6 +41,15 @@ double memory_bytes(const UOp& memory) {
   return bytes;
 }
 
+// What moves or chooses values computes nothing: padding is free, and so is a conversion.
+constexpr OpSet moving_ops{Op::Where, Op::Cast, Op::Bitcast};
+
+double flops_per_element(const Node* node) {
+  if (!is_elementwise(node->op()) || !node->dtype().is_float() || moving_ops.contains(node->op()))
+    return 0;
+  return node->op() == Op::MulAcc ? 2 : 1;
+}
+
 Work work_of(const UOp& kernel) {
   Work work;
   const auto trips = [](NodeList ranges) {
@@ -55,8 +64,8 @@ Work work_of(const UOp& kernel) {
       work.bytes += bytes;
     } else if (node->op() == Op::Reduce) {
       work.flops += trips(node->src(0)->ranges());
-    } else if (is_elementwise(node->op()) && node->dtype().is_float() && !is_converted_read(node)) {
-      work.flops += trips(node->ranges());
+    } else if (const double flops = flops_per_element(node); flops > 0) {
+      work.flops += flops * trips(node->ranges());
     }
   }
   return work;

@@ -18,8 +18,10 @@ void want_places(const UOp& view, const UOp& root) {
   for (UOp node = view; !node.is(root); node = node.src(0))
     if (node->op() == Op::Expand)
       user_error(
-          fmt::format("assign: of a tensor of shape {}, expanded from {}, several elements are one",
-                      shape_text(view), shape_text(node.src(0))));
+          fmt::format("assign: several elements of this tensor of shape {} are one in memory, as "
+                      "expand() makes "
+                      "them: assign to its contiguous()",
+                      shape_text(view)));
 }
 
 // The whole tensor with the value in the view, put together on each of its devices.
@@ -30,16 +32,26 @@ UOp written_whole(const UOp& view, const UOp& root, const UOp& value, Symbol dev
   return make(Op::After, {memory, make(Op::Store, {place, value}, {}, StoreArg{})});
 }
 
-// What an operator gave, for the tensor to hold. Assigning converts; here one would not see that it does.
+// What an operator gave, for the tensor to hold.
 Tensor fitting(const Tensor& own, const Tensor& value) {
-  const DType to = own.dtype(), from = value.dtype();
-  if ((from.is_float() && !to.is_float()) || (to.is_bool() && !from.is_bool()))
-    user_error(fmt::format("assign: a tensor of {} does not hold {}: cast() it first", to.str(),
-                           from.str()));
+  want_held("assign", own.dtype(), value.uop());
   return value;
 }
 
 }  // namespace
+
+void want_held(std::string_view op, DType dtype, const UOp& value) {
+  const DType from = value->dtype();
+  if (dtype.is_float() || from == dtype) return;
+  if (value->is_const()) {
+    const Bits bits = value->arg<ConstArg>().bits;
+    if (convert(convert(bits, from, dtype), dtype, from) == bits) return;
+  } else if (!from.is_float() && !dtype.is_bool()) {
+    return;
+  }
+  user_error(fmt::format("{}: a tensor of {} does not hold {}: cast() it first", op, dtype.str(),
+                         value->is_const() ? expression_text(value.node()) : from.str()));
+}
 
 Tensor& Tensor::assign(const Operand& value) {
   const Called called;
@@ -69,6 +81,13 @@ Tensor& Tensor::assign(const Operand& value) {
   if (state_->leaf) graph = make(Op::Detach, {graph});
   state_->storage->assign(place, state_->root, graph, tracked);
   return *this;
+}
+
+Tensor& Tensor::fill(Scalar value) {
+  const Called called;
+  const Operand number = value_of(value);
+  want_held("fill", dtype(), number.uop());
+  return assign(number);
 }
 
 Tensor& Tensor::replace(const Tensor& other) {

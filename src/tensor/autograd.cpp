@@ -6,7 +6,10 @@
 #include <unordered_set>
 
 #include <fmt/format.h>
+#include <weft/dev/engine/callers.h>
+#include <weft/dev/engine/lineage.h>
 #include <weft/dev/engine/realize.h>
+#include <weft/dev/engine/storage.h>
 #include <weft/dev/grad/gradient.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
@@ -79,19 +82,6 @@ void find_within(const UOp& graph, std::vector<UOp>& targets) {
   }
 }
 
-// Nothing below a DETACH.
-std::unordered_set<const Node*> reached_by_gradients(const UOp& loss) {
-  std::unordered_set<const Node*> reached;
-  std::vector<const Node*> open{loss.node()};
-  while (!open.empty()) {
-    const Node* node = open.back();
-    open.pop_back();
-    if (reached.insert(node).second && node->op() != Op::Detach)
-      open.insert(open.end(), node->src().begin(), node->src().end());
-  }
-  return reached;
-}
-
 // A seed may be what a further gradient is asked for: movement alone would be composed with that of the
 // gradient, past its node.
 UOp seed_for(const UOp& loss, const Tensor& seed) {
@@ -103,19 +93,90 @@ UOp seed_for(const UOp& loss, const Tensor& seed) {
   return is_view ? make(Op::Mul, {whole, const_int(1, whole->dtype())}) : whole;
 }
 
-// What was read without a gradient to pass on is memory: what it was made of is forgotten.
-bool is_forgotten(const Operand& loss, const std::vector<UOp>& targets) {
-  const auto is_target = [&](const Node* node) {
-    return std::ranges::any_of(targets, [=](const UOp& target) { return target.node() == node; });
-  };
-  const Node* view = loss.uop().node();
-  while (!is_target(view) && info(view->op()).cls == OpClass::Movement) view = view->src(0);
-  return !loss.tracked && view->op() == Op::Buffer && !is_target(view);
+const Node* version_below(const Node* view) {
+  while (info(view->op()).cls == OpClass::Movement || view->op() == Op::Detach) view = view->src(0);
+  return view;
 }
+
+// The memory that a tensor lies in, or is assigned to.
+std::vector<const Node*> buffers_behind(const Node* node) {
+  while (info(node->op()).cls == OpClass::Movement ||
+         OpSet{Op::After, Op::Detach}.contains(node->op()))
+    node = node->src(0);
+  return buffers_of(node);
+}
+
+// What a tensor depends on. Nothing below a DETACH.
+std::unordered_set<const Node*> all_below(const Node* tensor) {
+  std::unordered_set<const Node*> reached;
+  for (std::vector<const Node*> open{tensor}; !open.empty();) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (reached.insert(node).second && node->op() != Op::Detach)
+      open.insert(open.end(), node->src().begin(), node->src().end());
+  }
+  return reached;
+}
+
+// What a gradient can go to, and whether it reaches it: what a target was before it was assigned to is another tensor,
+// and memory that was computed from it may have forgotten how.
+class Targets {
+ public:
+  Targets(const UOp& loss, const std::vector<UOp>& nodes) {
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      ends_.insert(nodes[i].node());
+      for (const Node* buffer : buffers_behind(nodes[i].node())) memory_.add(buffer, i);
+      for (const Node* buffer : buffers_of(nodes[i].node())) ends_.insert(buffer);
+      if (const Node* version = version_below(nodes[i].node()); version->op() == Op::After)
+        ends_.insert(version);
+    }
+    graph_ = memory_.recalled(loss, ends_);
+    for (const Node* node : gradient_paths(graph_.node(), ends_))
+      if (node->op() == Op::Buffer && !ends_.contains(node)) look_at(node);
+    reached_ = all_below(graph_.node());
+  }
+
+  // The loss, back to what it was computed from in parts.
+  const UOp& graph() const { return graph_; }
+  bool reaches(const UOp& target) const { return reached_.contains(target.node()); }
+  // Numbers of targets.
+  std::optional<std::size_t> overwritten() const { return overwritten_; }
+  std::optional<std::size_t> forgotten() const { return forgotten_; }
+
+ private:
+  void look_at(const Node* buffer) {
+    if (!overwritten_) overwritten_ = memory_.shares(buffer);
+    if (!forgotten_) forgotten_ = memory_.stems_from(buffer);
+  }
+
+  UOp graph_;
+  std::unordered_set<const Node*> ends_, reached_;
+  Lineage memory_;
+  std::optional<std::size_t> overwritten_, forgotten_;
+};
 
 void want_float(std::string_view op, const UOp& tensor) {
   if (!tensor->dtype().is_float())
     user_error(fmt::format("{}: a tensor of {} has no gradient", op, tensor->dtype().str()));
+}
+
+void want_present(std::string_view op, const Targets& targets, const std::vector<UOp>& nodes,
+                  const std::function<std::optional<Origin>(std::size_t)>& writer) {
+  if (const auto i = targets.overwritten()) {
+    const auto origin = writer(*i);
+    user_error(fmt::format(
+        "{}: the tensor of shape {} that the gradient is for was assigned to{} after this was "
+        "computed from it: ask for the gradient before",
+        op, shape_text(nodes[*i]), origin ? fmt::format(" at {}", caller(*origin)) : ""));
+  }
+  if (const auto i = targets.forgotten())
+    user_error(
+        fmt::format("{}: what was computed from the tensor of shape {} was read or realized while "
+                    "nothing required a "
+                    "gradient, and how it was computed is forgotten: set_requires_grad() first, or "
+                    "detach() what is "
+                    "constant",
+                    op, shape_text(nodes[*i])));
 }
 
 }  // namespace
@@ -135,6 +196,7 @@ Tensor& Tensor::set_requires_grad(bool on) {
     want_float("set_requires_grad", graph);
     if (is_tracked()) return *this;  // it passes gradients on already
     state_->storage->own();
+    state_->storage->note_writers();
     leaves().add(state_);
   }
   state_->leaf = state_->tracked = on;
@@ -157,7 +219,8 @@ void Tensor::set_grad(const Tensor& grad) {
   state_->grad = grad;
 }
 
-std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed) const {
+std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const Tensor& seed,
+                                     bool allow_unused) const {
   const Called called;
   const Operand loss(*this);
   want_float("gradient", loss.uop());
@@ -166,12 +229,18 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
     want_float("gradient", target.uop());
     nodes.push_back(target.uop());
   }
-  const UOp graph = with_memory(loss.uop(), nodes);
-  find_within(graph, nodes);
-  if (is_forgotten(loss, nodes))
-    user_error(
-        "gradient: this tensor requires no gradient and is in memory, where nothing is known of "
-        "what it was made of: set_requires_grad() before it is made, or read it after");
+  const UOp own = with_memory(loss.uop(), nodes);
+  find_within(own, nodes);
+  const Targets found(own, nodes);
+  const UOp& graph = found.graph();
+  want_present("gradient", found, nodes,
+               [&](std::size_t i) { return targets[i].state_->storage->writer(); });
+  for (std::size_t i = 0; i < nodes.size() && !allow_unused; ++i)
+    if (!found.reaches(nodes[i]))
+      user_error(fmt::format(
+          "gradient: this tensor does not depend on target {}, of shape {}: allow_unused makes its "
+          "gradient 0",
+          i, shape_text(nodes[i])));
   const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
   const bool tracked = loss.tracked || seed.requires_grad();
   std::vector<Tensor> results;
@@ -283,10 +352,11 @@ void Tensor::backward(const Tensor& seed) const {
     candidates.push_back(Tensor(state));
     graphs.push_back(candidates.back().uop());
   }
-  const UOp graph = with_memory(loss, graphs);
-  const std::unordered_set<const Node*> reached = reached_by_gradients(graph);
+  const Targets found(with_memory(loss, graphs), graphs);
+  want_present("backward", found, graphs,
+               [&](std::size_t i) { return candidates[i].state_->storage->writer(); });
   for (std::size_t i = 0; i < graphs.size(); ++i)
-    if (reached.contains(graphs[i].node())) targets.push_back(candidates[i]);
+    if (found.reaches(graphs[i])) targets.push_back(candidates[i]);
   if (targets.empty())
     user_error("backward: nothing that this tensor depends on requires a gradient");
   const NoGrad constant;

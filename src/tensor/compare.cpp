@@ -46,7 +46,7 @@ Tensor Tensor::isinf(bool detect_positive, bool detect_negative) const {
 Tensor Tensor::nan_to_num(Scalar nan, std::optional<Scalar> posinf,
                           std::optional<Scalar> neginf) const {
   const Called called;
-  if (!dtype().is_float()) return *this;
+  if (!dtype().is_float()) return from(*this);
   const Scalar most = posinf.value_or(finfo(dtype()).max);
   const Scalar least = neginf.value_or(finfo(dtype()).min);
   const Tensor finite =

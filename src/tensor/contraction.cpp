@@ -97,7 +97,9 @@ Tensor contraction(std::string_view op, std::vector<Labelled> operands,
                    const std::vector<std::size_t>& output, DType dtype) {
   const Labels kept = Labelled{{}, output}.set();
   if (operands.size() == 1) {
-    const Tensor sum = spread(summed(operands[0], kept, dtype), output);
+    const DType own = operands[0].tensor.dtype();
+    const DType within = dtype.is_void() && !own.is_float() ? accumulator(own) : dtype;
+    const Tensor sum = spread(summed(operands[0], kept, within), output);
     return dtype.is_void() ? sum : sum.cast(dtype);
   }
   DType joint = operands[0].tensor.dtype();

@@ -81,7 +81,7 @@ class Flattened {
       if (level + 1 != shape_.size()) ragged("a number", "a list", level + 1);
       has_numbers_ = true;
       numbers_.push_back(value.number());
-      const DType own = dtype_of(value.number());
+      const DType own = value.is_wide() ? dtypes::i64 : dtype_of(value.number());
       dtype_ = dtype_.is_void() ? own : promote(dtype_, own);
     }
   }

@@ -54,7 +54,7 @@ Training::~Training() { training = before_; }
 bool Training::is_on() { return training; }
 
 Tensor Tensor::dropout(double p) const {
-  return Called(), acts("dropout", *this, p) ? dropped(*this, p, all_axes(*this)) : *this;
+  return Called(), acts("dropout", *this, p) ? dropped(*this, p, all_axes(*this)) : from(*this);
 }
 
 namespace functional {

@@ -127,9 +127,7 @@ Tensor Tensor::minimum(const Operand& other) const {
 
 Tensor Tensor::where(const Operand& yes, const Operand& no) const {
   const Called called;
-  const Operand condition(*this);
-  if (!condition.uop()->dtype().is_bool())
-    user_error(fmt::format("where: the condition is {}, not bool", condition.uop()->dtype().str()));
+  const Operand given(*this), condition(converted(given.uop(), dtypes::bool_), given.device, false);
   const DType dtype = joint(yes, no);
   const Sizes sizes = broadcast_sizes("where", {condition.uop(), yes.uop(), no.uop()});
   const auto ready = [&](const UOp& value) {

@@ -6,6 +6,7 @@
 
 #include "largest.h"
 #include "ops.h"
+#include "within.h"
 
 namespace weft::functional {
 namespace {
@@ -35,7 +36,7 @@ Tensor reduced(const Tensor& rows, const Tensor& counts, Bag mode) {
   }
   const Tensor sum = counts.where(rows, 0).sum(1);
   if (mode == Bag::Sum) return sum;
-  return sum / counts.cast(dtypes::i32).sum(1).maximum(1).cast(sum.dtype());
+  return sum / counts.sum(1, false, dtypes::i32).maximum(1).cast(sum.dtype());
 }
 
 // Whether row i lies in bag b: (bags, rows).
@@ -62,6 +63,7 @@ Tensor summed(const Tensor& rows, const Tensor& is_member) {
   sizes[0] = Dim(bags);
   const Tensor place =
       Tensor::zeros(Shape(sizes), {.dtype = rows.dtype(), .device = rows.device()});
+  const Unchecked some_are_outside;
   return place.take(bag).gradient({place}, rows)[0];
 }
 
@@ -110,7 +112,7 @@ Tensor embedding_bag(const Tensor& index, const Tensor& weight,
     return reduced(rows.unsqueeze(0), is_member.unsqueeze(-1) & counts, Bag::Max);
   const Tensor sum = summed(counts.where(rows, 0), is_member);
   if (options.mode == Bag::Sum) return sum;
-  const Tensor size = (is_member & counts.squeeze(-1)).cast(dtypes::i32).sum(1, true);
+  const Tensor size = (is_member & counts.squeeze(-1)).sum(1, true, dtypes::i32);
   return sum / size.maximum(1).cast(sum.dtype());
 }
 

@@ -131,7 +131,8 @@ Packed eliminated(const Tensor& a) {
   const Tensor step = columns(state, n, n + 1);
   const Tensor order = Tensor::arange(n, {.dtype = a.dtype(), .device = a.device()}).unsqueeze(-1);
   const Tensor p = (order == turned(step)).cast(a.dtype()).contiguous();
-  const Tensor exchanged = (step > turned(step)).cast(dtypes::i32).triu(1).sum({-2, -1});
+  const Tensor exchanged =
+      (step > turned(step)).cast(dtypes::i32).triu(1).sum({-2, -1}, false, dtypes::i32);
   return {p.matmul(columns(state, 0, n)), p, (1 - exchanged % 2 * 2).cast(a.dtype())};
 }
 

@@ -8,6 +8,7 @@
 #include "places.h"
 #include "slices.h"
 #include "state.h"
+#include "within.h"
 
 namespace weft {
 namespace {
@@ -27,7 +28,8 @@ struct Aligned {
   UOp at = {};       // a number
   Slice slice = {};  // and the same as a run
   Run run = {};
-  Tensor places = {};  // a tensor or a list, or the places of a mask along this axis
+  Tensor places = {};           // a tensor or a list, or the places of a mask along this axis
+  bool is_mask_of_all = false;  // a mask of no axes: no places, or one, of a new axis
 };
 
 Run run_of(const Slice& slice, const UOp& size) {
@@ -97,7 +99,15 @@ class Aligner {
     const Tensor& tensor = *index.tensor();
     if (!tensor.dtype().is_bool()) {
       want_integers("[]", tensor);
+      want_within("[]", tensor, size());
       return put({.places = tensor}, Form::Tensor);
+    }
+    if (tensor.ndim() == 0) {
+      items_.push_back({.form = Form::Tensor,
+                        .axis = axis_,
+                        .places = tensor.reshape({1}).where()[0],
+                        .is_mask_of_all = true});
+      return;
     }
     want_mask(tensor.uop());
     for (const Tensor& places : tensor.where()) put({.places = places}, Form::Tensor);
@@ -115,7 +125,7 @@ class Aligner {
   }
 
   void want_mask(const UOp& mask) const {
-    bool fits = !mask->dims().empty();
+    bool fits = true;
     for (std::size_t i = 0; i < mask->dims().size(); ++i)
       fits = fits && mask->dims()[i] == x_->dims()[axis_ + i];
     if (!fits)
@@ -181,7 +191,7 @@ Places places_of(const UOp& x, const std::vector<Aligned>& items) {
       places.along.push_back(converted(item.at, dtypes::i32));
     } else if (item.form == Form::Slice) {
       places.along.push_back(steps(layout.sizes, layout.axes[i], item.run.first, item.run.step));
-    } else if (item.form == Form::Tensor) {
+    } else if (item.form == Form::Tensor && !item.is_mask_of_all) {
       const UOp size(x->dims()[item.axis]);
       const UOp index = broadcast("[]", from_end(item.places.uop(), size), layout.block);
       places.add(spread(index, layout.sizes, layout.axes[i]), size);
@@ -206,14 +216,23 @@ std::vector<const Operand*> addresses_of(const std::vector<Operand>& operands) {
 
 }  // namespace
 
-Tensor Tensor::operator[](const Indices& indices) const {
+struct Tensor::Indexed::Place {
+  Tensor whole;
+  Indices where;
+};
+
+Tensor::Indexed::Indexed(const Tensor& copy, const Tensor& whole, const Indices& where)
+    : Tensor(copy), place_(std::make_shared<const Place>(Place{whole, where})) {}
+
+Tensor::Indexed Tensor::operator[](const Indices& indices) const {
   const Called called("[]");
   const std::vector<Aligned> items = Aligner(*this).align(indices);
   if (has_tensors(indices)) {
     const Operand x(*this);
     std::vector<Operand> operands = operands_of(items);
     operands.push_back(x);
-    return result("[]", read_at(x.uop(), places_of(x.uop(), items)), addresses_of(operands));
+    const UOp elements = read_at(x.uop(), places_of(x.uop(), items));
+    return {result("[]", elements, addresses_of(operands)), *this, indices};
   }
   Tensor part = *this;
   std::int64_t axis = 0;
@@ -230,8 +249,57 @@ Tensor Tensor::operator[](const Indices& indices) const {
       part = part.viewed(weft::shrink(view, start, sizes)).squeeze(axis);
     }
   }
+  return Indexed(part);
+}
+
+Tensor::Indexed& Tensor::Indexed::operator=(const Tensor& other) & {
+  Tensor::operator=(other);
+  place_ = nullptr;
+  is_of_copy_ = false;
+  return *this;
+}
+
+Tensor::Indexed Tensor::Indexed::operator[](const Indices& indices) const& {
+  return Called("[]"), Tensor::operator[](indices);
+}
+
+Tensor::Indexed Tensor::Indexed::operator[](const Indices& indices) && {
+  const Called called("[]");
+  Indexed part = Tensor::operator[](indices);
+  part.is_of_copy_ = is_of_copy_ || place_ != nullptr;
   return part;
 }
+
+void Tensor::Indexed::put(const Operand& value) {
+  const Called called("[] =");
+  if (is_of_copy_)
+    user_error(
+        "x[a][b] = y writes to a copy of x[a], as tensors, masks and lists in a copy: x[{a, b}] = "
+        "y writes to x");
+  if (place_ == nullptr) {
+    set({}, value);
+  } else {
+    Tensor whole = place_->whole;
+    whole.set(place_->where, value);
+  }
+}
+
+#define WEFT_UPDATE(symbol)                                                \
+  void operator symbol##=(Tensor::Indexed&& place, const Operand& other) { \
+    const Called called("[] " #symbol "=");                                \
+    place.put(place symbol other);                                         \
+  }
+WEFT_UPDATE(+)
+WEFT_UPDATE(-)
+WEFT_UPDATE(*)
+WEFT_UPDATE(/)
+WEFT_UPDATE(%)
+WEFT_UPDATE(&)
+WEFT_UPDATE(|)
+WEFT_UPDATE(^)
+WEFT_UPDATE(<<)
+WEFT_UPDATE(>>)
+#undef WEFT_UPDATE
 
 Tensor Tensor::index_put(const Indices& indices, const Operand& value, bool accumulate) const {
   const Called called;
@@ -246,6 +314,7 @@ Tensor Tensor::index_put(const Indices& indices, const Operand& value, bool accu
 // Into the memory itself where the tensor is all of it; a part of it is computed and then assigned.
 Tensor& Tensor::set(const Indices& indices, const Operand& value) {
   const Called called;
+  want_held("set", dtype(), value.uop());
   if (!has_tensors(indices)) {
     (*this)[indices].assign(value);
     return *this;

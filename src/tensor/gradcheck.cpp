@@ -85,7 +85,7 @@ class Neighbourhood {
     std::vector<Tensor> targets;
     for (const Tensor& input : inputs_)
       if (can_move(input)) targets.push_back(input);
-    const std::vector<Tensor> found = output.gradient(targets, holding(weights_, output));
+    const std::vector<Tensor> found = output.gradient(targets, holding(weights_, output), true);
     std::vector<Values> gradients;
     auto next = found.begin();
     for (const Tensor& input : inputs_)

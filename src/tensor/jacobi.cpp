@@ -8,6 +8,7 @@
 #include "matrix.h"
 #include "ops.h"
 #include "order.h"
+#include "places.h"
 
 namespace weft {
 namespace {
@@ -66,7 +67,7 @@ Tensor orthogonaliser(const Tensor& x) {
 }
 
 Tensor in_order(const Tensor& columns, const Tensor& order) {
-  return columns.gather(-1, order.unsqueeze(-2).expand_as(columns));
+  return gathered(columns, -1, order.unsqueeze(-2).expand_as(columns));
 }
 
 linalg::Eigh eigh_of(const Tensor& symmetric) {
@@ -76,7 +77,7 @@ linalg::Eigh eigh_of(const Tensor& symmetric) {
   const Tensor vectors = orthogonaliser((a + identity(a) * bound).contiguous());
   const Tensor values = (vectors * a.matmul(vectors)).sum(-2).contiguous();
   const Tensor order = order_of(values, false, values.size(-1)).contiguous();
-  return {values.gather(-1, order) * scale.squeeze(-1), in_order(vectors, order)};
+  return {gathered(values, -1, order) * scale.squeeze(-1), in_order(vectors, order)};
 }
 
 // Of at least as many rows as columns. Two QR factorisations leave a triangle that is near to diagonal;
@@ -94,7 +95,7 @@ linalg::Svd tall_svd(const Tensor& matrix, bool full) {
   const Tensor sign = (diagonal_of(last.r) < 0).where(-1, s.ones_like()).unsqueeze(-2);
   const Tensor u = columns(first.q, 0, n).matmul(last.q * sign);
   return {m > n && full ? Tensor::cat({u, columns(first.q, n, m)}, -1) : u,
-          s.gather(-1, order) * scale.squeeze(-1), turned(second.q.matmul(in_order(v, order)))};
+          gathered(s, -1, order) * scale.squeeze(-1), turned(second.q.matmul(in_order(v, order)))};
 }
 
 linalg::Svd svd_of(const Tensor& a, bool full) {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 #include <weft/dev/device/host_memory.h>
 #include <weft/dev/engine/call_list.h>
+#include <weft/dev/engine/lineage.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
@@ -129,12 +130,32 @@ class Replay::Captured {
 
   JitReport report() const { return {list_.size(), list_.own_bytes(), list_.least_bytes()}; }
 
+  // New results that share memory with each other, or look at memory of others as a padded tensor does, could not be
+  // given memory by each call.
+  static void copy_what_shares(std::vector<Tensor>& returned, std::uint64_t first_new) {
+    std::unordered_set<const Storage*> seen;
+    for (Tensor& tensor : returned) {
+      const auto& storage = storage_behind(tensor);
+      if (storage->number() < first_new) continue;
+      if (!seen.insert(storage.get()).second ||
+          (!storage->is_owned() && looks_at_memory(tensor.uop())))
+        tensor = tensor.clone();
+    }
+  }
+
  private:
   static const std::shared_ptr<Storage>& storage_behind(const Tensor& tensor) {
     return tensor.state_->storage;
   }
   static bool is_held_once(const Tensor& tensor) {
     return tensor.state_.use_count() == 1 && storage_behind(tensor).use_count() == 1;
+  }
+
+  static bool looks_at_memory(const UOp& graph) {
+    const Node* node = graph.node();
+    while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Detach)
+      node = node->src(0);
+    return OpSet{Op::Buffer, Op::Multi, Op::After}.contains(node->op());
   }
 
   std::vector<Tensor> recorded(const JitArguments& arguments, const Body& body);
@@ -173,6 +194,7 @@ std::vector<Tensor> Replay::Captured::recorded(const JitArguments& arguments, co
         {new_buffer(x.uop()->dtype(), sizes_of(x.uop()), memory.back()), x.device, false}));
   }
   std::vector<Tensor> returned;
+  const std::uint64_t first_new = Storage::next_number();
   trim_host_memory();  // what ran without a list had blocks of other sizes
   {
     const CallList::Recording recording(list_);
@@ -187,6 +209,7 @@ std::vector<Tensor> Replay::Captured::recorded(const JitArguments& arguments, co
       user_error(
           "jit: the function assigns to a tensor in this call that it did not assign to in the "
           "first, when it had no memory of its own: realize() it before");
+    copy_what_shares(returned, first_new);
     std::vector<Operand> open;
     for (Tensor& tensor : returned) {
       for (const auto& part : memory_below(tensor.uop()))  // an argument comes back as a copy
@@ -420,7 +443,13 @@ std::vector<Tensor> Replay::call(const JitArguments& arguments, const Body& body
   if (Capture::current() != nullptr || setting_int("JIT") == 0) return run_plainly(arguments, body);
   const std::lock_guard lock(state_->mutex);
   if (state_->captured != nullptr) return state_->captured->call(arguments);
-  if (state_->calls++ == 0) return run_first(arguments, body);
+  if (state_->calls++ == 0) {
+    const std::uint64_t first_new = Storage::next_number();
+    std::vector<Tensor> results = run_first(arguments, body);
+    Captured::copy_what_shares(results, first_new);
+    Tensor::realize(results);
+    return results;
+  }
   state_->captured = std::make_unique<Captured>(arguments, body);
   return state_->captured->results();
 }

@@ -8,6 +8,8 @@
 #include <weft/error.h>
 #include <weft/losses.h>
 
+#include "within.h"
+
 namespace weft {
 
 Tensor reduced(const Tensor& loss, Reduction reduction) {
@@ -28,13 +30,14 @@ void want_pairs(std::string_view op, const Tensor& x, const Tensor& target) {
 }
 
 void want_classes(std::string_view op, const Tensor& target, const std::vector<std::int64_t>& shape,
-                  std::size_t class_axis) {
+                  std::size_t class_axis, std::optional<std::int64_t> ignored) {
   std::vector<std::int64_t> expected = shape;
   expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(class_axis));
   if (!target.dtype().is_int() || target.shape() != expected)
     user_error(fmt::format(
         "{}: targets of {} and shape {} are not a class for each score of shape {}", op,
         target.dtype().str(), shape_text(target.uop()), sizes_text(constant_sizes(shape))));
+  want_within(op, target, const_int(shape[class_axis]), Negative::Refused, ignored);
 }
 
 void want_weights(std::string_view op, const Tensor& weight, std::int64_t classes) {
@@ -74,7 +77,7 @@ Tensor of_classes(const Tensor& log_probabilities, const Tensor& target, const T
   const Tensor counted = (ignore_index ? target != *ignore_index : target == target).cast(dtype);
   Tensor every = counted.unsqueeze(-1);
   if (!weight.is_null()) every = every * weight;
-  const Tensor own = every * target.one_hot(classes).cast(dtype);
+  const Tensor own = every * is_class(target, classes).cast(dtype);
   const Tensor share =
       smoothing == 0 ? own
                      : own * (1 - smoothing) + every * (smoothing / static_cast<double>(classes));
@@ -90,7 +93,7 @@ Tensor Tensor::nll_loss(const Tensor& target, const Tensor& weight,
                         std::optional<std::int64_t> ignore_index, Reduction reduction) const {
   const Called called;
   if (ndim() < 1) user_error("nll_loss: a scalar has no classes");
-  want_classes("nll_loss", target, shape(), class_axis(*this));
+  want_classes("nll_loss", target, shape(), class_axis(*this), ignore_index);
   const Tensor scores = classes_last(*this);
   want_weights("nll_loss", weight, scores.size(-1));
   return of_classes(scores, target, weight, ignore_index, 0, reduction);
@@ -102,7 +105,7 @@ Tensor Tensor::sparse_categorical_crossentropy(const Tensor& target, std::int64_
   want_smoothing("sparse_categorical_crossentropy", label_smoothing);
   if (ndim() < 1) user_error("sparse_categorical_crossentropy: a scalar has no classes");
   want_classes("sparse_categorical_crossentropy", target, shape(),
-               static_cast<std::size_t>(ndim() - 1));
+               static_cast<std::size_t>(ndim() - 1), ignore_index);
   return of_classes(log_softmax(-1), target, {}, ignore_index, label_smoothing, reduction);
 }
 
@@ -114,7 +117,7 @@ Tensor Tensor::cross_entropy(const Tensor& target, const CrossEntropyOptions& op
   const std::int64_t classes = scores.size(-1);
   want_weights("cross_entropy", options.weight, classes);
   if (target.dtype().is_int()) {
-    want_classes("cross_entropy", target, shape(), class_axis(*this));
+    want_classes("cross_entropy", target, shape(), class_axis(*this), options.ignore_index);
     return of_classes(scores.log_softmax(-1), target, options.weight, options.ignore_index,
                       options.label_smoothing, options.reduction);
   }

@@ -14,7 +14,7 @@ namespace weft {
 using std::numbers::log2e;
 
 Tensor Tensor::abs() const {
-  return Called(), dtype().is_unsigned() || dtype().is_bool() ? *this : maximum(-*this);
+  return Called(), dtype().is_unsigned() || dtype().is_bool() ? from(*this) : maximum(-*this);
 }
 
 // Of zeros and NaN, they themselves.

@@ -23,6 +23,11 @@ DType accumulator(DType dtype) {
   return promote(dtype, dtypes::f32);
 }
 
+DType sum_dtype(DType dtype) {
+  if (dtype.is_float()) return accumulator(dtype);
+  return dtype == dtypes::u64 ? dtype : dtypes::i64;
+}
+
 bool can_be(DType dtype, std::int64_t number) {
   if (!dtype.is_int() || dtype.is_index()) return true;
   if (dtype.is_unsigned() && number < 0) return false;
@@ -153,13 +158,6 @@ Symbol common_device(std::string_view op, const std::vector<const Operand*>& fro
 Tensor result(std::string_view op, const UOp& graph, const std::vector<const Operand*>& from) {
   const bool tracked = std::ranges::any_of(from, &Operand::tracked);
   return Tensor::from({graph, common_device(op, from), tracked});
-}
-
-// A STAGE over one range: whoever reads an element puts its index in the range's place.
-UOp counted(const UOp& size, DType dtype) {
-  const UOp index = range(size, fresh_id().value);
-  return make(Op::Stage, {cast(index, dtype), index}, {},
-              StageArg{fresh_id(), Space::Register, {}});
 }
 
 }  // namespace weft

@@ -17,11 +17,16 @@ namespace weft {
 DType settled(DType dtype);
 // ... as a float: what is none becomes f32.
 DType float_like(DType dtype);
-// What sums and products of it are taken in: 32 bits at least.
+// What products of two, and their sums, are taken in: 32 bits at least.
 DType accumulator(DType dtype);
+// What sums and products of many are taken in: integers and bools in 64 bits.
+DType sum_dtype(DType dtype);
 // Whether an integer of this dtype can be the number, as other dtypes all can; throws where it cannot.
 bool can_be(DType dtype, std::int64_t number);
 void want_value(DType dtype, std::int64_t number);
+// Throws where a tensor of this dtype would lose what the value is: integers a fraction, bools a number. Only assign()
+// and cast() convert without a word.
+void want_held(std::string_view op, DType dtype, const UOp& value);
 // By CAST, of constants at once. A literal has to be a value of the dtype.
 UOp converted(const UOp& value, DType dtype);
 
@@ -71,8 +76,5 @@ Tensor float_unary(const Tensor& tensor, F compute) {
   const Operand x(tensor);
   return result("", compute(converted(x.uop(), float_like(x.uop()->dtype()))), {&x});
 }
-
-// 0, 1 ... size-1 along one axis, as index arithmetic.
-UOp counted(const UOp& size, DType dtype);
 
 }  // namespace weft

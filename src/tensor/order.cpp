@@ -37,8 +37,8 @@ Tensor by_rank(const Tensor& keys, std::int64_t count) {
   const Options here{.device = keys.device()};
   const Tensor place = Tensor::arange(keys.size(-1), here), wanted = Tensor::arange(count, here);
   const Tensor is_earlier = place < place.unsqueeze(-1);
-  const Tensor rank = ((other < own) | ((other == own) & is_earlier)).sum(-1);
-  return (rank.unsqueeze(-2) == wanted.unsqueeze(-1)).where(place, 0).sum(-1);
+  const Tensor rank = ((other < own) | ((other == own) & is_earlier)).sum(-1, false, dtypes::i32);
+  return (rank.unsqueeze(-2) == wanted.unsqueeze(-1)).where(place, 0).sum(-1, false, place.dtype());
 }
 
 // Sorted runs two by two, (..., runs, length) to (..., runs / 2, count).
@@ -100,7 +100,7 @@ Tensor by_merging(const Tensor& keys, std::int64_t count) {
   const Tensor within = by_rank(blocks, std::min(length, count));
   const Tensor start = Tensor::arange(0, runs * length, length, {.device = keys.device()});
   const Tensor place = within + start.unsqueeze(-1);
-  Tensor sorted = blocks.gather(-1, within).cast(dtype) << place_bits | place.cast(dtype);
+  Tensor sorted = gathered(blocks, -1, within).cast(dtype) << place_bits | place.cast(dtype);
   for (int level = 0; level < levels; ++level)
     sorted = Merge(sorted, std::min(2 * sorted.size(-1), count)).run();
   const std::int64_t places = (std::int64_t{1} << place_bits) - 1;
@@ -115,7 +115,7 @@ Tensor in_order(const Tensor& keys, std::int64_t count) {
   const Tensor lower = (keys ^ 0x80000000).cast(dtypes::i32),
                upper = (keys >> 32).cast(dtypes::i32);
   const Tensor first = by_merging(lower, n).contiguous();
-  return first.gather(-1, by_merging(upper.gather(-1, first), count));
+  return gathered(first, -1, by_merging(gathered(upper, -1, first), count));
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <weft/error.h>
 
 #include "order.h"
+#include "places.h"
 
 namespace weft {
 namespace {
@@ -23,10 +24,10 @@ Rows rows_of(std::string_view op, const Tensor& x, std::int64_t axis) {
 
 // The elements at these places, (..., 1).
 Selected picked(const Rows& rows, const Tensor& index, bool keepdim) {
-  return {rows.reduced(rows.x().gather(-1, index), keepdim), rows.reduced(index, keepdim)};
+  return {rows.reduced(gathered(rows.x(), -1, index), keepdim), rows.reduced(index, keepdim)};
 }
 
-Tensor count_numbers(const Tensor& x) { return (!x.isnan()).sum(-1, true); }
+Tensor count_numbers(const Tensor& x) { return (!x.isnan()).sum(-1, true, dtypes::i32); }
 
 // Behind all numbers comes what is NaN.
 Selected middle(std::string_view op, const Tensor& x, std::int64_t axis, bool keepdim,
@@ -36,7 +37,7 @@ Selected middle(std::string_view op, const Tensor& x, std::int64_t axis, bool ke
   const Tensor numbers = count_numbers(rows.x());
   const Tensor at = skip_nan ? (numbers - 1).maximum(0).floordiv(2)
                              : (numbers < count).where(numbers, (count - 1) / 2);
-  return picked(rows, order_of(rows.x(), false, count).gather(-1, at), keepdim);
+  return picked(rows, gathered(order_of(rows.x(), false, count), -1, at), keepdim);
 }
 
 }  // namespace
@@ -89,16 +90,18 @@ Selected Tensor::mode(std::int64_t axis, bool keepdim) const {
   const Rows rows = rows_of("mode", *this, axis);
   const Tensor order = order_of(rows.x(), false, rows.length()).contiguous();
   const Tensor place = arange(rows.length(), {.device = device()});
-  const Tensor begin = is_begin(rows.x().detach().gather(-1, order)).where(place, 0);
+  const Tensor begin = is_begin(gathered(rows.x().detach(), -1, order)).where(place, 0);
   const Tensor at = (place - begin.cummax(-1).first).argmax(-1, true);
-  return picked(rows, order.gather(-1, at), keepdim);
+  return picked(rows, gathered(order, -1, at), keepdim);
 }
 
 namespace {
 
 // At places that lie between those of what is sorted.
 Tensor between(const Tensor& sorted, const Tensor& place, Interpolation interpolation) {
-  const auto at = [&](const Tensor& whole) { return sorted.gather(-1, whole.cast(dtypes::i32)); };
+  const auto at = [&](const Tensor& whole) {
+    return gathered(sorted, -1, whole.cast(dtypes::i32));
+  };
   const Tensor below = place.floor(), above = place.ceil();
   switch (interpolation) {
     case Interpolation::Lower: return at(below);
@@ -134,7 +137,7 @@ Tensor quantile_of(const Tensor& tensor, const Tensor& q, const Quantile& how) {
   const DType placing = rows.length() > (1 << 24) ? dtypes::f64 : within;
   const Tensor count = count_numbers(rows.x());
   const Tensor order = order_of(rows.x(), false, rows.length());
-  const Tensor sorted = rows.x().gather(-1, order).contiguous();
+  const Tensor sorted = gathered(rows.x(), -1, order).contiguous();
   const Tensor last = how.skip_nan ? (count - 1).maximum(0) : count.full_like(rows.length() - 1);
   const Tensor part = q.flatten().cast(placing);
   const Tensor found = between(sorted, last.cast(placing) * part, how.interpolation);

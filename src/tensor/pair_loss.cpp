@@ -31,7 +31,7 @@ Tensor multi_margin_loss(const Tensor& scores, const Tensor& target,
                static_cast<std::size_t>(scores.ndim() - 1));
   const std::int64_t classes = scores.size(-1);
   want_weights("multi_margin_loss", options.weight, classes);
-  const Tensor is_right = target.one_hot(classes).cast(dtypes::bool_);
+  const Tensor is_right = is_class(target, classes);
   const Tensor right = is_right.where(scores, 0).sum(-1, true);
   Tensor off = is_right.where(0, (scores - right + options.margin).relu());
   if (options.p == 2) off = off.square();
@@ -48,8 +48,8 @@ Tensor multilabel_margin_loss(const Tensor& scores, const Tensor& target, Reduct
         fmt::format("multilabel_margin_loss: targets of {} and shape {} are not the classes of "
                     "scores of shape {}, (batch, classes)",
                     target.dtype().str(), shape_text(target.uop()), shape_text(scores.uop())));
-  const Tensor counts = (target < 0).cast(dtypes::i32).cumsum(-1) == 0;
-  const Tensor is_it = target.one_hot(scores.size(-1)).cast(dtypes::bool_) & counts.unsqueeze(-1);
+  const Tensor counts = (target < 0).cumsum(-1, dtypes::i32) == 0;
+  const Tensor is_it = is_class(target, scores.size(-1)) & counts.unsqueeze(-1);
   const Tensor right = is_it.where(scores.unsqueeze(-2), 0).sum(-1, true);
   const Tensor is_other = !is_it.any(-2, true);
   const Tensor off = (scores.unsqueeze(-2) - right + 1).relu();

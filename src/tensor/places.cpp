@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "within.h"
+
 namespace weft {
 namespace {
 
@@ -37,6 +39,13 @@ UOp from_end(const UOp& index, const UOp& size) {
   const UOp wide = widened(index, size);
   if (wide->dtype().is_unsigned()) return wide;
   return where(wide < 0, wide + limit(size, wide->dtype()), wide);
+}
+
+Operand numbers_for(std::string_view op, const Tensor& index, const UOp& size) {
+  want_integers(op, index);
+  const Operand given(index);
+  want_within(op, given, size);
+  return {from_end(given.uop(), size), given.device, given.tracked};
 }
 
 void Places::add(const UOp& index, const UOp& size) {
@@ -114,6 +123,7 @@ Tensor with_written(std::string_view op, const Operand& tensor, const Places& pl
                     const Operand& values, std::optional<Op> combine,
                     std::vector<const Operand*> from) {
   from.insert(from.end(), {&tensor, &values});
+  want_held(op, tensor.uop()->dtype(), values.uop());
   const UOp ready = fitted(op, converted(values.uop(), tensor.uop()->dtype()), places.sizes);
   return result(op, written_at(copy_of(tensor.uop()), places, ready, combine), from);
 }

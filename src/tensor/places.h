@@ -26,8 +26,13 @@ UOp from_end(const UOp& index, const UOp& size);
 UOp steps(const Sizes& sizes, std::size_t axis, const UOp& first, std::int64_t step = 1);
 // This tensor's axes in place of those from `axis` on, and the same along all others.
 UOp spread(const UOp& tensor, const Sizes& sizes, std::size_t axis);
-// The slices along an axis that the index names, in its shape.
+// The slices along an axis that the index names, in its shape; negative numbers are none.
 Places slices_along(const UOp& tensor, std::size_t axis, const UOp& index);
+// The same for the program's numbers: integers, checked if they are to be, negative ones from the end.
+Operand numbers_for(std::string_view op, const Tensor& index, const UOp& size);
+
+// gather() by numbers of weft's own: none is negative, and those outside read 0.
+Tensor gathered(const Tensor& x, std::int64_t axis, const Tensor& index);
 
 UOp place(const UOp& memory, const Places& places);  // an INDEX
 UOp read_at(const UOp& source, const Places& places);

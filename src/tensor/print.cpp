@@ -158,4 +158,8 @@ void Tensor::set_print_style(const PrintStyle& style) {
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.str(); }
 
+std::ostream& operator<<(std::ostream& out, const SizeList& sizes) {
+  return out << fmt::format("({}{})", fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
+}
+
 }  // namespace weft

@@ -26,7 +26,7 @@ Tensor reduced(std::string_view op, Op combine, const Tensor& tensor, const Axis
 Tensor accumulated(std::string_view op, Op combine, const Tensor& tensor, const AxisList& axes,
                    bool keepdim, DType wanted) {
   const DType own = tensor.dtype();
-  const DType within = wanted.is_void() ? accumulator(own) : wanted;
+  const DType within = wanted.is_void() ? sum_dtype(own) : wanted;
   const DType finally = wanted.is_void() && own.is_float() ? own : within;
   return reduced(op, combine, tensor.cast(within), axes, keepdim).cast(finally);
 }

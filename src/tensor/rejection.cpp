@@ -18,7 +18,7 @@ Tensor first_accepted(const Tensor& values, const Tensor& accepted) {
   const Tensor left =
       Tensor::arange(count, 0, -1, {.device = values.device()}).reshape(Shape(apart));
   const Tensor rank = (accepted | (left == 1)).where(left, 0);
-  return (rank == rank.max(0, true)).where(values, 0).sum(0);
+  return (rank == rank.max(0, true)).where(values, 0).sum(0, false, values.dtype());
 }
 
 namespace random {

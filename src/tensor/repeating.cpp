@@ -32,7 +32,8 @@ Tensor Tensor::repeat(const Shape& times) const {
     elements_of("repeat", count, most(sizes[i]));
     result.push_back(weft::times(sizes[i], count));
   }
-  return reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result));
+  // No view: who writes to it does not write to this.
+  return from(reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result)));
 }
 
 Tensor Tensor::tile(const Shape& times) const {
@@ -102,6 +103,10 @@ Tensor Tensor::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) c
   if (size < 1 || step < 1 || size > least(dims()[static_cast<std::size_t>(at)]))
     user_error(fmt::format("unfold: windows of {}, {} apart, along axis {} of shape {}", size, step,
                            at, shape_text(uop())));
+  const Dim whole = dims()[static_cast<std::size_t>(at)];
+  if (!whole.is_symbolic() &&
+      whole.uop()->lo() - size < step)  // one window: a view that can be assigned to
+    return slice(at, {.stop = size}).unsqueeze(at).movedim(at + 1, -1);
   return windows(movedim(at, -1), {"unfold", {size}, step, 1, 0}).movedim(-2, at);
 }
 

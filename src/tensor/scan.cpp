@@ -97,14 +97,16 @@ Tensor scan_along(std::string_view op, const Tensor& x, std::int64_t axis, const
 }
 
 // In the dtype that sums and products are taken in, and back for floats.
-Tensor accumulated(std::string_view op, const Tensor& x, std::int64_t axis, const Scan& scan) {
-  const DType own = x.dtype(), within = accumulator(own);
-  return scan_along(op, x.cast(within), axis, scan).cast(own.is_float() ? own : within);
+Tensor accumulated(std::string_view op, const Tensor& x, std::int64_t axis, const Scan& scan,
+                   DType wanted) {
+  const DType own = x.dtype(), within = wanted.is_void() ? sum_dtype(own) : wanted;
+  const DType finally = wanted.is_void() && own.is_float() ? own : within;
+  return scan_along(op, x.cast(within), axis, scan).cast(finally);
 }
 
-const Scan sums{[](const Tensor& x) { return x.sum(-1); },
+const Scan sums{[](const Tensor& x) { return x.sum(-1, false, x.dtype()); },
                 [](const Tensor& a, const Tensor& b) { return a + b; }, 0};
-const Scan products{[](const Tensor& x) { return x.prod(-1); },
+const Scan products{[](const Tensor& x) { return x.prod(-1, false, x.dtype()); },
                     [](const Tensor& a, const Tensor& b) { return a * b; }, 1};
 const Scan exponentials{[](const Tensor& x) { return x.logsumexp(-1); },
                         [](const Tensor& a, const Tensor& b) { return a.logaddexp(b); },
@@ -123,7 +125,7 @@ Tensor sum_backwards(const Tensor& x, std::int64_t axis) {
 // An element that is 0 has no quotient, but only the first has a gradient: that of the products with 1 in
 // its place. Behind it all products are 0.
 Tensor product_slope(const Tensor& g, const Tensor& x, const Tensor& y, std::int64_t axis) {
-  const Tensor is_zero = x == 0, is_first = is_zero & (is_zero.cumsum(axis) == 1);
+  const Tensor is_zero = x == 0, is_first = is_zero & (is_zero.cumsum(axis, dtypes::i32) == 1);
   const Tensor others = is_first.where(1, x).cumprod(axis);
   const Tensor quotient = sum_backwards(g * y, axis) / is_zero.where(1, x);
   return is_first.where(sum_backwards(g * others, axis), is_zero.where(0, quotient));
@@ -157,14 +159,15 @@ std::pair<Tensor, Tensor> with_places(std::string_view op, const Tensor& x, std:
 
 }  // namespace
 
-Tensor Tensor::cumsum(std::int64_t axis) const {
-  return Called(), accumulated("cumsum", *this, axis, sums);
+Tensor Tensor::cumsum(std::int64_t axis, DType dtype) const {
+  return Called(), accumulated("cumsum", *this, axis, sums, dtype);
 }
 
-Tensor Tensor::cumprod(std::int64_t axis) const {
+Tensor Tensor::cumprod(std::int64_t axis, DType dtype) const {
   const Called called;
-  const DType own = dtype();
-  if (!own.is_float()) return accumulated("cumprod", *this, axis, products);
+  const DType own = dtype.is_void() ? this->dtype() : dtype;
+  if (!own.is_float()) return accumulated("cumprod", *this, axis, products, dtype);
+  if (!dtype.is_void() && dtype != this->dtype()) return cast(dtype).cumprod(axis);
   if (ndim() == 0)
     return along("cumprod", *this, axis, [](const Tensor& x) { return x.cumprod(0); });
   return widely(*this, [&](const Tensor& wide) {

@@ -5,10 +5,16 @@
 #include <fmt/format.h>
 #include <weft/error.h>
 
+#include "loss.h"
 #include "places.h"
+#include "within.h"
 
 namespace weft {
 namespace {
+
+UOp size_along(const Operand& x, std::int64_t axis) {
+  return UOp(x.uop()->dims()[static_cast<std::size_t>(axis)]);
+}
 
 bool is_at_most(const Node* size, const Node* other) {
   return size == other || size->bounds().hi <= other->bounds().hi;
@@ -48,9 +54,8 @@ UOp first_part(std::string_view op, const UOp& source, const UOp& index) {
 
 Tensor scattered(std::string_view op, const Tensor& tensor, std::int64_t axis, const Tensor& by,
                  const Operand& source, std::optional<Op> combine) {
-  want_integers(op, by);
   axis = axis_of(op, axis, tensor.ndim());
-  const Operand x(tensor), index(by);
+  const Operand x(tensor), index = numbers_for(op, by, size_along(x, axis));
   const Places places = elements_along(op, x.uop(), axis, index.uop());
   return with_written(op, x, places,
                       {first_part(op, source.uop(), index.uop()), source.device, source.tracked},
@@ -132,13 +137,17 @@ Tensor averaged(const Tensor& tensor, std::int64_t axis, const Tensor& by, const
 
 }  // namespace
 
+Tensor gathered(const Tensor& x, std::int64_t axis, const Tensor& index) {
+  axis = axis_of("gather", axis, x.ndim());
+  const Operand from(x), i(index);
+  const Places places = elements_along("gather", from.uop(), axis, i.uop());
+  return result("gather", read_at(from.uop(), places), {&from, &i});
+}
+
 Tensor Tensor::gather(std::int64_t axis, const Tensor& index) const {
   const Called called;
-  want_integers("gather", index);
   axis = axis_of("gather", axis, ndim());
-  const Operand x(*this), i(index);
-  return result("gather", read_at(x.uop(), elements_along("gather", x.uop(), axis, i.uop())),
-                {&x, &i});
+  return gathered(*this, axis, from(numbers_for("gather", index, size_along(*this, axis))));
 }
 
 Tensor Tensor::scatter(std::int64_t axis, const Tensor& index, const Operand& source,
@@ -183,10 +192,9 @@ Tensor Tensor::scatter_reduce(std::int64_t axis, const Tensor& index, const Tens
 
 Tensor Tensor::take(const Tensor& index, std::int64_t axis) const {
   const Called called;
-  want_integers("take", index);
   if (ndim() == 0) user_error("take: a scalar has no axis to take from");
   axis = axis_of("take", axis, ndim());
-  const Operand x(*this), i(index);
+  const Operand x(*this), i = numbers_for("take", index, size_along(x, axis));
   const Places places = slices_along(x.uop(), static_cast<std::size_t>(axis), i.uop());
   return result("take", read_at(x.uop(), places), {&x, &i});
 }
@@ -201,14 +209,13 @@ struct SliceIndex {
 
   SliceIndex(std::string_view op, const Tensor& x, std::int64_t given, const Tensor& by)
       : axis(axis_of(op, given, x.ndim())), index(by) {
-    want_integers(op, by);
     if (by.ndim() > 1)
       user_error(fmt::format("{}: an index of shape {} has more than one axis", op,
                              shape_text(index.uop())));
     const UOp view = x.uop();
     const auto at = static_cast<std::size_t>(axis);
-    index = {from_end(reshaped(index.uop(), {index_size()}), UOp(view->dims()[at])), index.device,
-             index.tracked};
+    index = numbers_for(op, by, UOp(view->dims()[at]));
+    index = {reshaped(index.uop(), {index_size()}), index.device, index.tracked};
     places = slices_along(view, at, index.uop());
   }
 
@@ -265,18 +272,16 @@ Tensor Tensor::index_fill(std::int64_t axis, const Tensor& index, const Operand&
 
 namespace {
 
-// The index over all other axes of the tensor, with negative ones counted from the end.
+// The index over all other axes of the tensor.
 Operand along_all(std::string_view op, const Tensor& x, std::int64_t axis, const Tensor& index) {
-  want_integers(op, index);
   const Operand i(index);
   if (index.ndim() != x.ndim())
     user_error(fmt::format("{}: an index of shape {} has not the axes of {}", op,
                            shape_text(i.uop()), shape_text(x.uop())));
   const auto at = static_cast<std::size_t>(axis);
-  const UOp size(x.uop()->dims()[at]);
   Sizes sizes = sizes_of(x.uop());
   sizes[at] = UOp(i.uop()->dims()[at]);
-  return {from_end(fitted(op, i.uop(), sizes), size), i.device, i.tracked};
+  return {fitted(op, i.uop(), sizes), i.device, i.tracked};
 }
 
 }  // namespace
@@ -291,7 +296,8 @@ Tensor Tensor::take_along_axis(const Tensor& index, std::int64_t axis) const {
 Tensor Tensor::put_along_axis(const Tensor& index, const Operand& values, std::int64_t axis) const {
   const Called called;
   axis = axis_of("put_along_axis", axis, ndim());
-  const Operand i = along_all("put_along_axis", *this, axis, index), x(*this);
+  const Tensor whole = from(along_all("put_along_axis", *this, axis, index));
+  const Operand x(*this), i = numbers_for("put_along_axis", whole, size_along(x, axis));
   return with_written("put_along_axis", x, elements_along("put_along_axis", x.uop(), axis, i.uop()),
                       values, {}, {&i});
 }
@@ -313,8 +319,13 @@ Tensor Tensor::one_hot(std::int64_t classes) const {
       user_error("one_hot: of no numbers, how many classes there are is to be said");
     classes = max().item<std::int64_t>() + 1;
   }
-  const Tensor numbers = from({counted(const_int(classes), dtypes::i32), Symbol(device()), false});
-  return (unsqueeze(-1) == numbers).cast(dtypes::i32);
+  want_within("one_hot", *this, const_int(classes), Negative::Refused);
+  return is_class(*this, classes).cast(dtypes::i32);
+}
+
+Tensor is_class(const Tensor& numbers, std::int64_t classes) {
+  const UOp each = counted(const_int(classes), dtypes::i32);
+  return numbers.unsqueeze(-1) == Tensor::from({each, Symbol(numbers.device()), false});
 }
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 #include <weft/error.h>
 
 #include "places.h"
+#include "within.h"
 
 namespace weft {
 
@@ -29,6 +30,7 @@ Tensor is_behind(const Tensor& element, const Tensor& value, bool right) {
 
 // By halves: the places are tried as the bits of a number, from the highest.
 Tensor searched(const Tensor& sorted, const Tensor& values, bool right) {
+  const Unchecked some_are_outside;
   const std::int64_t count = sorted.size(-1);
   Tensor found =
       Tensor::full(Shape(values.dims()), 0, {.dtype = dtypes::i32, .device = values.device()});
@@ -55,7 +57,7 @@ Tensor Tensor::searchsorted(const Tensor& values, bool right) const {
                     shape_text(values.uop()), shape_text(uop())));
   if (size(-1) > few) return searched(*this, values, right);
   const Tensor rows = ndim() == 1 ? *this : unsqueeze(-2);
-  return is_behind(rows, values.unsqueeze(-1), right).sum(-1);
+  return is_behind(rows, values.unsqueeze(-1), right).sum(-1, false, dtypes::i32);
 }
 
 namespace {
@@ -72,9 +74,12 @@ void want_weights(std::string_view op, const Tensor& weights, const Tensor& x) {
                            shape_text(weights.uop()), shape_text(x.uop())));
 }
 
+// Numbers below 0 or from the length on are not counted.
 Tensor added_up(const Tensor& numbers, std::int64_t length, DType dtype, const Tensor& weights) {
-  const Tensor none = Tensor::zeros({length}, {.dtype = dtype, .device = numbers.device()});
-  return none.scatter_add(0, numbers, weights.is_null() ? Operand(1) : Operand(weights));
+  const Operand none(Tensor::zeros({length}, {.dtype = dtype, .device = numbers.device()}));
+  const Operand index(numbers);
+  return with_written("histogram", none, slices_along(none.uop(), 0, index.uop()),
+                      weights.is_null() ? Operand(1) : Operand(weights), Op::Add, {&index});
 }
 
 }  // namespace

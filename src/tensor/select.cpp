@@ -21,7 +21,7 @@ std::int64_t want_size(std::string_view op, std::int64_t size) {
 }
 
 // Of each element of a flat mask, how many are true before it.
-Tensor ranks(const Tensor& mask) { return mask.cast(dtypes::i32).cumsum(0) - 1; }
+Tensor ranks(const Tensor& mask) { return mask.cumsum(0, dtypes::i32) - 1; }
 
 // The rows where the mask is true, put into the target's one after the other. What it has no room for
 // is left out.
@@ -41,7 +41,9 @@ Tensor packed(std::string_view op, const Tensor& target, const Tensor& mask, con
 Tensor Tensor::masked_fill(const Tensor& mask, Scalar value) const {
   const Called called;
   want_mask("masked_fill", mask);
-  return mask.where({value.as(dtype()), {}, false}, *this);
+  const UOp literal = value.as(value.literal());
+  want_held("masked_fill", dtype(), literal);
+  return mask.where({converted(literal, dtype()), {}, false}, *this);
 }
 
 Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
@@ -50,6 +52,7 @@ Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
   if (value.ndim() != 0)
     user_error(
         fmt::format("masked_fill: a value of shape {} is no number", shape_text(value.uop())));
+  want_held("masked_fill", dtype(), value.uop());
   return mask.where(value.cast(dtype()), *this);
 }
 

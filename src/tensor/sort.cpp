@@ -4,13 +4,14 @@
 #include <weft/error.h>
 
 #include "order.h"
+#include "places.h"
 
 namespace weft {
 namespace {
 
 Tensor::Selected first_of(const Rows& rows, bool descending, std::int64_t count) {
   const Tensor order = order_of(rows.x(), descending, count);
-  return {rows.back(rows.x().gather(-1, order)), rows.back(order)};
+  return {rows.back(gathered(rows.x(), -1, order)), rows.back(order)};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <map>
 
 #include <weft/dev/engine/callers.h>
+#include <weft/dev/engine/lineage.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
@@ -65,7 +66,10 @@ void Storage::settle() {
 
 void Storage::give_way() {
   if (tracked_) return;
-  if (UOp buffer = computed(current_.node()); !buffer.is_null()) current_ = std::move(buffer);
+  UOp memory = computed(current_.node());
+  if (memory.is_null() || memory.is(current_)) return;
+  if (memory->dtype().is_float()) note_computation(memory, current_);
+  current_ = std::move(memory);
 }
 
 void Storage::settle_stores() {
@@ -90,13 +94,27 @@ bool Storage::is_tracked() {
   return tracked_;
 }
 
-namespace {
+void Storage::note_writers() {
+  const std::lock_guard lock(mutex_);
+  notes_writers_ = true;
+}
 
-UOp after_store(const UOp& version, const UOp& place, const UOp& value) {
-  const UOp after = make(Op::After, {version, make(Op::Store, {place, value}, {}, StoreArg{})});
+std::optional<Origin> Storage::writer() {
+  const std::lock_guard lock(mutex_);
+  return writer_;
+}
+
+UOp Storage::written(const UOp& version, const UOp& place, const UOp& value) {
+  const UOp after =
+      weft::make(Op::After, {version, weft::make(Op::Store, {place, value}, {}, StoreArg{})});
+  std::optional<NotingCallers> always;
+  if (notes_writers_) always.emplace();
   note_caller(after);
+  writer_ = Interner::current().origin(after.node());
   return after;
 }
+
+namespace {
 
 // In parts where the tensor is.
 UOp memory_like(const UOp& tensor, Symbol device) {
@@ -118,7 +136,7 @@ void Storage::own() {
   settle_stores();
   if (owned_) return;
   const UOp memory = memory_like(current_, device_);
-  current_ = after_store(memory, memory, current_);
+  current_ = written(memory, memory, current_);
   owned_ = true;
   ++changes_;
 }
@@ -214,11 +232,23 @@ void Storage::keep_before_change() {
 void Storage::store(const std::function<UOp(const UOp& memory)>& place, const UOp& value,
                     bool is_tracked) {
   keep_before_change();
+  if (is_tracked || this->is_tracked()) return store_in_copy(place, value);
   own();
   const std::lock_guard lock(mutex_);
   settle_stores();
-  tracked_ = tracked_ || is_tracked;
-  current_ = after_store(current_, place(current_), value);
+  current_ = written(current_, place(current_), value);
+  ++changes_;
+}
+
+// Gradients may need what was there.
+void Storage::store_in_copy(const std::function<UOp(const UOp& memory)>& place, const UOp& value) {
+  const std::lock_guard lock(mutex_);
+  settle_stores();
+  const UOp copy =
+      weft::make(Op::Contiguous, {weft::make(Op::Remat, {current_}, {}, IdArg{fresh_id()})});
+  current_ = written(copy, place(copy), value);
+  owned_ = false;
+  tracked_ = true;
   ++changes_;
 }
 
@@ -236,7 +266,7 @@ void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is
   }
   if (!owned_) current_ = memory_like(current_, device_);
   owned_ = true;
-  current_ = after_store(current_, current_, value);
+  current_ = written(current_, current_, value);
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 
 #include <weft/dev/device/buffer.h>
@@ -63,6 +64,9 @@ class Storage {
 
   // How often the program has assigned something else to it, or they were moved.
   std::uint64_t changes();
+  // Notes from now on where it is assigned to; where that was the last time.
+  void note_writers();
+  std::optional<Origin> writer();
   bool is_owned();
   // In memory from now on, where it is computed, even if gradients passed through.
   void rest();
@@ -77,6 +81,9 @@ class Storage {
   void keep_before_change();
   void give_way();
   void settle_stores();
+  void store_in_copy(const std::function<UOp(const UOp& memory)>& place, const UOp& value);
+  // The version once the value is stored there.
+  UOp written(const UOp& version, const UOp& place, const UOp& value);
 
   const Symbol device_;
   std::uint64_t number_ = 0;
@@ -86,6 +93,8 @@ class Storage {
   bool looked_at_ = true;
   bool owned_;    // in a BUFFER of its own: stores may write there
   bool tracked_;  // gradients pass through
+  bool notes_writers_ = false;
+  std::optional<Origin> writer_;
 };
 
 struct Tensor::State {

@@ -10,6 +10,7 @@
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/schedule/region.h>
 #include <weft/error.h>
+#include <weft/limits.h>
 #include <weft/settings.h>
 
 #include "batch.h"
@@ -32,6 +33,12 @@ namespace {
 
 void refuse_null() { user_error("a Tensor is null: it was never given a value"); }
 
+// What is made within a NoGrad is constant to every gradient.
+UOp untracked(const UOp& graph) {
+  return graph->op() == Op::Detach || !graph->dtype().is_float() ? graph
+                                                                 : make(Op::Detach, {graph});
+}
+
 }  // namespace
 
 const UOp& Operand::uop() const {
@@ -41,8 +48,9 @@ const UOp& Operand::uop() const {
 
 Tensor Tensor::from(const Operand& value) {
   const Symbol device = value.device.empty() ? Symbol(default_device()) : value.device;
-  const UOp graph = converted(value.uop(), settled(value.uop()->dtype()));
+  UOp graph = converted(value.uop(), settled(value.uop()->dtype()));
   const bool tracked = value.tracked && !NoGrad::is_on();
+  if (value.tracked && !tracked) graph = untracked(graph);
   note_caller(graph);
   auto storage = Storage::make(graph, device, false, tracked);
   return Tensor(std::make_shared<State>(std::move(storage), graph, graph, tracked));
@@ -54,10 +62,11 @@ Tensor Tensor::owning(const UOp& buffer, Symbol device) {
 }
 
 Tensor Tensor::viewed(const UOp& graph) const {
-  const bool tracked = is_tracked() && !NoGrad::is_on();
-  note_caller(graph);
-  Tensor view(std::make_shared<State>(state_->storage, state_->root, graph, tracked));
-  view.state_->detached = state_->detached;
+  const bool is_cut = is_tracked() && NoGrad::is_on();
+  const UOp own = is_cut ? untracked(graph) : graph;
+  note_caller(own);
+  Tensor view(std::make_shared<State>(state_->storage, state_->root, own, is_tracked() && !is_cut));
+  view.state_->detached = state_->detached || is_cut;
   return view;
 }
 
@@ -78,7 +87,7 @@ bool Tensor::is_tracked() const {
   return state_->tracked || (!state_->detached && state_->storage->is_tracked());
 }
 
-std::vector<std::int64_t> Tensor::shape() const { return Called(), constant_shape("shape", uop()); }
+SizeList Tensor::shape() const { return Called(), constant_shape("shape", uop()); }
 
 Views Tensor::views() const { return Called(), views_of(uop()); }
 
@@ -116,11 +125,20 @@ std::int64_t Tensor::len() const {
   return size(0);
 }
 
-std::vector<std::int64_t> Tensor::max_shape() const {
+SizeList Tensor::max_shape() const {
   const Called called;
   std::vector<std::int64_t> shape;
   for (const Node* size : uop()->dims()) shape.push_back(size->bounds().hi);
   return shape;
+}
+
+double Tensor::item() const {
+  const Called called;
+  constexpr double largest = 1LL << 53;
+  const auto value = item<double>();
+  if (dtype().is_int() && std::abs(value) > largest)
+    user_error("item: an integer beyond 2^53, which a double may not hold: item<std::int64_t>()");
+  return value;
 }
 
 std::int64_t Tensor::max_numel() const { return Called(), product_of("max_numel", max_shape()); }
@@ -278,8 +296,20 @@ Tensor& Tensor::move(const std::function<Tensor(const Tensor&)>& to) {
   return *this = moved;
 }
 
-Tensor Tensor::cast(DType dtype) const {
+namespace {
+
+// In a dtype that holds both. Integers that f32 does not hold are beyond all limits that integers exceed.
+Tensor saturated(const Tensor& x, DType dtype) {
+  const double most = finfo(dtype).max;
+  if (x.dtype().is_int() && most > 0x1p64) return x;
+  return x.cast(promote(promote(x.dtype(), dtypes::f32), dtype)).clamp(-most, most);
+}
+
+}  // namespace
+
+Tensor Tensor::cast(DType dtype, CastOptions options) const {
   const Called called;
+  if (options.saturate && dtype.is_float()) return saturated(*this, dtype).cast(dtype);
   const Operand x(*this);
   if (x.uop()->dtype() == dtype) return *this;
   return result("cast", converted(x.uop(), dtype), {&x});

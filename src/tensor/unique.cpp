@@ -1,6 +1,7 @@
 // Which different elements there are.
 
 #include "order.h"
+#include "within.h"
 
 namespace weft {
 namespace {
@@ -11,9 +12,10 @@ Tensor::Unique runs_of(const Tensor& x) {
   const Options here{.dtype = dtypes::i32, .device = x.device()};
   if (count == 0) return {x, Tensor::zeros({0}, here), Tensor::zeros({0}, here)};
   const Tensor is_first = is_begin(x);
-  const Tensor number = (is_first.cast(dtypes::i32).cumsum(0) - 1).contiguous();
+  const Tensor number = (is_first.cumsum(0, dtypes::i32) - 1).contiguous();
   const Tensor none = Tensor::zeros({number[-1].item<std::int64_t>() + 1}, here);
-  const Tensor begins = none.scatter(0, is_first.where(number, -1), Tensor::arange(count, here));
+  const Unchecked some_are_outside;
+  const Tensor begins = none.scatter(0, is_first.where(number, count), Tensor::arange(count, here));
   return {x.take(begins), number, begins.diff(1, 0, {}, Tensor::full({1}, count, here))};
 }
 

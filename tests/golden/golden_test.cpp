@@ -41,7 +41,7 @@ std::vector<Tensor> gradients_of(const Case& c, const std::vector<Tensor>& outpu
     if (c.gradients[i]) targets.push_back(c.bases[i]);
   for (std::size_t i = 0; i < c.seeds.size(); ++i) {
     if (!c.seeds[i]) continue;
-    const std::vector<Tensor> through = outputs[i].gradient(targets, c.seeds[i]->load());
+    const std::vector<Tensor> through = outputs[i].gradient(targets, c.seeds[i]->load(), true);
     if (sums.empty())
       sums = through;
     else

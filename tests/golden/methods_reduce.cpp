@@ -30,11 +30,6 @@ Method place(Place method) {
   };
 }
 
-using Along = Tensor (Tensor::*)(std::int64_t) const;
-Method along(Along method) {
-  return [method](const Case& c) { return one((c[0].*method)(c.integer("axis", -1))); };
-}
-
 // clang-format off
 const Group group("reduce", {
   {"sum", over(&Tensor::sum)},
@@ -53,7 +48,7 @@ const Group group("reduce", {
   {"argmin", place(&Tensor::argmin)},
   {"softmax", [](const Case& c) { return one(c[0].softmax(c.integer("axis", -1))); }},
   {"log_softmax", [](const Case& c) { return one(c[0].log_softmax(c.integer("axis", -1))); }},
-  {"cumsum", along(&Tensor::cumsum)},
+  {"cumsum", [](const Case& c) { return one(c[0].cumsum(c.integer("axis", -1))); }},
 });
 // clang-format on
 

@@ -24,8 +24,8 @@ std::vector<Tensor> diff(const Case& c) {
 
 // clang-format off
 const Group group("scan", {
-  {"cumsum", along(&Tensor::cumsum)},
-  {"cumprod", along(&Tensor::cumprod)},
+  {"cumsum", [](const Case& c) { return one(c[0].cumsum(c.integer("axis", 0))); }},
+  {"cumprod", [](const Case& c) { return one(c[0].cumprod(c.integer("axis", 0))); }},
   {"logcumsumexp", along(&Tensor::logcumsumexp)},
   {"cummax", extremes(&Tensor::cummax)},
   {"cummin", extremes(&Tensor::cummin)},

@@ -255,9 +255,9 @@ class Exact {
     return finish(format, code, value < 0);
   }
 
+  // A NaN of arithmetic is the positive one.
   static Bits finish(const SmallFloat& format, Bits code, bool negative) {
-    if (format.dtype.is_fp8()) code = std::min(code, format.largest());
-    return code | (negative ? format.sign : 0);
+    return code | (negative && !format.is_nan(code) ? format.sign : 0);
   }
 
  private:
@@ -364,8 +364,7 @@ TEST(EvaluateSmallFloat, EveryRootAndReciprocal) {
       ASSERT_EQ(run(Op::Recip, format.dtype, a), Exact::finish(format, reciprocal, false)) << x;
       ASSERT_EQ(run(Op::Recip, format.dtype, a | format.sign),
                 Exact::finish(format, reciprocal, true));
-      ASSERT_EQ(run(Op::Trunc, format.dtype, a | format.sign),
-                format.encode(-std::trunc(x), false));
+      ASSERT_EQ(run(Op::Trunc, format.dtype, a | format.sign), format.encode(-std::trunc(x)));
     }
 }
 
@@ -512,11 +511,12 @@ TEST(EvaluateFloat, ScalesByPowersOfTwo) {
   }
 }
 
-TEST(EvaluateFloat, Fp8Saturates) {
-  EXPECT_EQ(run_float(Op::Add, f8e4m3, 448, 448), 448);
-  EXPECT_EQ(run_float(Op::Mul, f8e4m3, -448, 448), -448);
-  EXPECT_EQ(run_float(Op::MulAcc, f8e5m2, 57344, 57344, -57344), 57344);
-  EXPECT_EQ(run_float(Op::Add, f8e5m2, 57344, 57344), 57344);
+TEST(EvaluateFloat, SmallFloatsOverflow) {
+  EXPECT_EQ(run(Op::Add, f8e4m3, 0x7eu, 0x7eu), 0x7fu);  // 448 + 448 is NaN
+  EXPECT_EQ(run(Op::Mul, f8e4m3, 0xfeu, 0x7eu), 0x7fu);
+  EXPECT_EQ(run_float(Op::Add, f8e4m3, 448, 16), 448);
+  EXPECT_EQ(run_float(Op::MulAcc, f8e5m2, 57344, 57344, -57344), inf);
+  EXPECT_EQ(run_float(Op::Add, f8e5m2, -57344, -57344), -inf);
   EXPECT_EQ(run_float(Op::Add, f16, 65504, 65504), inf);
 }
 

@@ -52,11 +52,10 @@ class SmallFloat {
     return half > 0 || (half == 0 && lower % 2 == 1) ? upper : lower;
   }
 
-  std::uint64_t encode(double value, bool saturate) const {
+  std::uint64_t encode(double value) const {
     const double magnitude = std::fabs(value);
     const auto code = nearest([&](double x) { return magnitude <=> x; });
-    const bool clamp = saturate && code == beyond() && std::isfinite(value);
-    return (clamp ? largest() : code) | (std::signbit(value) ? sign : 0);
+    return code | (std::signbit(value) ? sign : 0);
   }
 
   DType dtype;

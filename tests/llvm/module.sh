@@ -23,11 +23,14 @@ rm "$module"
 [ ! -e "$installed" ] || exit "$failures"
 # shellcheck disable=SC2086
 {
-  expect "a full cache without the module" 0 '^median' $weft
+  expect "a full cache without the module" 0 '^median' env PATH=/nowhere $weft
   CACHE_DIR=$dir/third
-  expect "an empty cache without it" 1 "LLVM: weft-llvm.so .* cannot be loaded" $weft
-  expect "the same again" 1 "^  $module: cannot open" $weft
+  without_clang="env PATH=/nowhere $weft"
+  expect "an empty cache without it" 1 "LLVM: weft-llvm.so .* cannot be loaded" $without_clang
+  expect "the same again" 1 "^  $module: cannot open" $without_clang
   expect "clang does without" 0 '^median' env CLANG=1 $weft
+  expect "and is called for" 0 '^median' $weft
+  expect "which is said" 0 '^weft: clang compiles the kernels, a process for each. LLVM: weft-llvm.so' $weft
   cp "$other" "$module"
   expect "that of another version" 1 "^  $module: made for weft 0.0.1, LLVM 1.0" $weft
   echo damaged >"$module"

@@ -92,7 +92,7 @@ TEST(OnnxNodes, RunningSumsMayLeaveOutTheElementAndGoBackwards) {
 
 // Places count from the end of an axis that is as long as the call says.
 TEST(OnnxNodes, PlacesInSymbolicSizes) {
-  const UOp n = make(Op::Bind, {Variable("n", 1, 8), const_int(3)});
+  const UOp n = Variable("n", 1, 8).bind(3);
   const Tensor x = Tensor::arange(16).cast(dtypes::f32).reshape({8, 2}).shrink({{0, n}, {0, 2}});
   const Value last = Tensor(Ints{-1, 0});
   EXPECT_TRUE(holds<float>(run({"Gather", 13}, {x, last}), {4, 5, 0, 1}, {2, 2}));

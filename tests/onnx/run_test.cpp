@@ -106,7 +106,7 @@ TEST(OnnxRun, SymbolicSizesGoThrough) {
                           node("Add", {"z", "x"}, {"y"})},
                          {-1, -1}, {-1, -1});
   const Model model = load(graph);
-  const UOp n = make(Op::Bind, {Variable("n", 1, 8), const_int(3)});
+  const UOp n = Variable("n", 1, 8).bind(3);
   const Tensor x = Tensor::arange(24).cast(dtypes::f32).reshape({8, 3}).shrink({{0, n}, {0, 3}});
   const Tensor y = run(model, x);
   EXPECT_TRUE(y.dims()[0].is_symbolic());

@@ -153,6 +153,30 @@ TEST(OnnxSmallTypes, FloatsThatDoNotSaturateOverflow) {
   EXPECT_TRUE(near(run(cast_to(Type::F64), {cast_to(Type::F8E5M2, 0)({x})[0]}), to_infinity, {4}));
 }
 
+TEST(OnnxSmallTypes, QuantisedFloatsSaturateAsTheNodeSays) {
+  const Tensor x({1e6, -3.0});
+  const double nan = std::nan("");
+  const auto result = [&](const std::string& op, Type type, std::int64_t saturate) {
+    const Value like = cast_to(type)({Tensor({0.0})})[0];
+    std::vector<Value> inputs{x, like};
+    if (op == "QuantizeLinear") inputs.insert(inputs.begin() + 1, Tensor({1.0}));
+    return run(cast_to(Type::F64), {OneNode{op, 23, {{"saturate", saturate}}}(inputs)[0]});
+  };
+  for (const std::string op : {"CastLike", "QuantizeLinear"}) {
+    EXPECT_TRUE(near(result(op, Type::F8E4M3FN, 1), {448, -3}, {2}, 0)) << op;
+    EXPECT_TRUE(near(result(op, Type::F8E4M3FN, 0), {nan, -3}, {2}, 0)) << op;
+    EXPECT_TRUE(near(result(op, Type::F8E5M2, 1), {57344, -3}, {2}, 0)) << op;
+    EXPECT_TRUE(near(result(op, Type::F8E5M2, 0), {HUGE_VAL, -3}, {2}, 0)) << op;
+    EXPECT_TRUE(near(result(op, Type::F8E4M3FNUZ, 0), {nan, -3}, {2}, 0)) << op;
+  }
+}
+
+// Only 8-bit floats saturate, whatever the attribute is.
+TEST(OnnxSmallTypes, WiderFloatsOverflow) {
+  EXPECT_TRUE(
+      near(run(cast_to(Type::F16), {Tensor({1e6, -HUGE_VAL})}), {HUGE_VAL, -HUGE_VAL}, {2}));
+}
+
 TEST(OnnxSmallTypes, PowersOfTwoRoundAsTheNodeSays) {
   const Tensor x({1.0, 1.1, 1.5, 3.9, 0.0});
   const auto rounded = [&](const std::string& how) {

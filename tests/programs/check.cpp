@@ -32,9 +32,13 @@ void set_buffers(Eager& eager, const Node* root) {
 }
 
 std::vector<std::vector<Bits>> run(const Script& program, const Variant& variant) {
-  const Context context{{"DEV", variant.device},  {"NOOPT", variant.noopt},
-                        {"CLANG", variant.clang}, {"IN_PLACE", variant.in_place},
-                        {"SKIP", variant.skip},   {"CACHE_DIR", "none"}};
+  const Context context{{"DEV", variant.device},
+                        {"NOOPT", variant.noopt},
+                        {"CLANG", variant.clang},
+                        {"IN_PLACE", variant.in_place},
+                        {"SKIP", variant.skip},
+                        {"CACHE_DIR", "none"},
+                        {"CHECK", 0}};
   const std::vector<Tensor> tensors = build(program, [&](const Tensor& tensor) {
     if (variant.realize_each) tensor.realize();
   });
@@ -59,7 +63,8 @@ bool same(Bits a, Bits b, DType dtype) {
 }  // namespace
 
 Expected::Expected(const Script& program) : outputs_(program.outputs) {
-  const Context context{{"DEV", "INTERP"}};
+  // Checks would run what assigns, and the graphs have no tensors that keep what was there before.
+  const Context context{{"DEV", "INTERP"}, {"CHECK", 0}};
   const std::vector<Tensor> tensors =
       build(program, [&](const Tensor& tensor) { graphs_.push_back(tensor.uop()); });
   // What an assignment changes later is an output as it is in the end.

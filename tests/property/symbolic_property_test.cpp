@@ -242,7 +242,7 @@ bool is_provable(const UOp& before, const UOp& after) {
 // The proofs are about all values, where the tests above try some.
 TEST(SymbolicProperty, SmallOnesAreProvedEqual) {
   if (!can_prove()) GTEST_SKIP() << "built without Z3";
-  constexpr int count = 500;
+  const int count = cases(150, 2'000);
   int tried = 0;
   std::string unknown;
   Arena arena;

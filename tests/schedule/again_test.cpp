@@ -14,7 +14,7 @@ constexpr std::size_t matrix = std::size_t{size} * size * 4;
 constexpr std::size_t layers = 8;
 constexpr int whatever_it_costs = 1'000'000;
 
-using Program = std::function<std::vector<Tensor>()>;
+using Build = std::function<std::vector<Tensor>()>;
 
 Tensor square() { return (Tensor::randn({size, size}) / 16).realize(); }
 
@@ -24,12 +24,12 @@ std::vector<Tensor> squares() {
   return list;
 }
 
-RunCost cost(const Program& program, int percent) {
+RunCost cost(const Build& program, int percent) {
   const Context context{{"RECOMPUTE", percent}};
   return Tensor::cost(program());
 }
 
-void expect_equal_values(const Program& program, int percent) {
+void expect_equal_values(const Build& program, int percent) {
   const auto values = [&](int allowed) {
     const Context context{{"RECOMPUTE", allowed}};
     std::vector<Tensor> results = program();
@@ -45,7 +45,7 @@ void expect_equal_values(const Program& program, int percent) {
 TEST(Again, WhatFollowsFromWhatIsKept) {
   const Tensor x = square();
   const std::vector<Tensor> weights = squares();
-  const Program program = [&] {
+  const Build program = [&] {
     Tensor h = x;
     for (const Tensor& weight : weights) h = h.matmul(weight).gelu();
     return h.square().mean().gradient(weights);
@@ -62,7 +62,7 @@ TEST(Again, WhatFollowsFromWhatIsKept) {
 TEST(Again, ChainsInParts) {
   const Tensor x = square();
   const std::vector<Tensor> weights = squares();
-  const Program program = [&] {
+  const Build program = [&] {
     Tensor h = x;
     for (const Tensor& weight : weights) h = h + (h + 1).exp().matmul(weight).contiguous().sin();
     return h.square().mean().gradient(weights);
@@ -75,7 +75,7 @@ TEST(Again, ChainsInParts) {
 TEST(Again, NotWhatIsDear) {
   const Tensor x = square();
   const std::vector<Tensor> weights = squares();
-  const Program program = [&] {
+  const Build program = [&] {
     Tensor h = x;
     for (const Tensor& weight : weights) h = h.matmul(weight);
     return h.sum().gradient(weights);
@@ -87,7 +87,7 @@ TEST(Again, NotWhatIsDear) {
 
 TEST(Again, NotForNothing) {
   const Tensor x = square(), w = square();
-  const Program program = [&] { return std::vector{x.exp().matmul(w).exp().matmul(w)}; };
+  const Build program = [&] { return std::vector{x.exp().matmul(w).exp().matmul(w)}; };
   const RunCost kept = cost(program, 0), again = cost(program, whatever_it_costs);
   EXPECT_EQ(again.kernels, kept.kernels);
   EXPECT_EQ(again.flops, kept.flops);

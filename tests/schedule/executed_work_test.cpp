@@ -14,7 +14,7 @@ Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
 
 double trips(const Node* range) { return static_cast<double>(range->src(0)->lo()); }
 
-// Operations on floats, each as often as the loops around it go.
+// Arithmetic on floats, each operation as often as the loops around it go.
 double executed(const UOp& kernel) {
   Arena arena;
   const InternerScope scope(arena);
@@ -26,7 +26,9 @@ double executed(const UOp& kernel) {
     if (node->op() == Op::End)
       for (const Node* range : node->src().subspan(1))
         if (range->op() == Op::Range) runs /= trips(range);
-    if (is_elementwise(node->op()) && node->dtype().is_float()) flops += runs;
+    const bool moves = OpSet{Op::Where, Op::Cast, Op::Bitcast}.contains(node->op());
+    if (is_elementwise(node->op()) && node->dtype().is_float() && !moves)
+      flops += node->op() == Op::MulAcc ? 2 * runs : runs;
   }
   return flops;
 }

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -176,23 +175,17 @@ class Eager {
     }
   }
 
-  // The ops that the table only bounds are computed in f64. What is too large even for that saturates
-  // where the dtype does, unless it is infinite: a pole, or made of infinities.
+  // The ops that the table only bounds are computed in f64.
   static Bits computed_value(const Node* node, DType from, const std::vector<Bits>& bits) {
     const auto x = [&](std::size_t i) { return double_from_bits(bits[i], from); };
-    const auto finite = [&](double result) {
-      if (!from.is_fp8() || !std::isinf(result) || !std::isfinite(x(0)) || x(0) == 0) return result;
-      if (bits.size() > 1 && !std::isfinite(x(1))) return result;
-      return std::copysign(std::numeric_limits<double>::max(), result);
-    };
     switch (node->op()) {
       case Op::Cast: return convert(bits[0], from, node->dtype());
       case Op::Bitcast: return reinterpret(bits[0], from, node->dtype());
-      case Op::Exp2: return bits_from_double(finite(std::exp2(x(0))), from);
+      case Op::Exp2: return bits_from_double(std::exp2(x(0)), from);
       case Op::Log2: return bits_from_double(std::log2(x(0)), from);
       case Op::Sin: return bits_from_double(std::sin(x(0)), from);
       case Op::Cos: return bits_from_double(std::cos(x(0)), from);
-      case Op::Pow: return bits_from_double(finite(std::pow(x(0), x(1))), from);
+      case Op::Pow: return bits_from_double(std::pow(x(0), x(1)), from);
       default: return evaluate(node->op(), from, bits).value();
     }
   }

@@ -266,7 +266,9 @@ TEST(TensorAssign, ConvertsAndBroadcasts) {
   EXPECT_EQ(error_of([&] { x.assign(Tensor::zeros({3, 2, 2})); }),
             "assign: a value of shape (3, 2, 2) does not fit a tensor of shape (2, 2)");
   EXPECT_EQ(error_of([&] { x[0].expand({3, 2}).assign(1); }),
-            "assign: of a tensor of shape (3, 2), expanded from (1, 2), several elements are one");
+            "assign: several elements of this tensor of shape (3, 2) are one in memory, as "
+            "expand() makes them: "
+            "assign to its contiguous()");
 }
 
 TEST(TensorAssign, OperatorsConvertToNothingLess) {

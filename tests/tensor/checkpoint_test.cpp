@@ -24,12 +24,12 @@ void expect_near(const Tensor& a, const Tensor& b) {
 // The value, its gradients, and theirs along a direction, with a checkpoint and without.
 void expect_same(const Function& function, const Tensors& targets, const Tensor& x) {
   const auto all = [&](const Tensor& y) {
-    const Tensors first = y.square().sum().gradient(targets);
+    const Tensors first = y.square().sum().gradient(targets, {}, true);
     Tensor along = Tensor::constant(0).cast(dtypes::f64);
     for (const Tensor& gradient : first) along = along + (gradient * gradient.detach()).sum();
     Tensors found{y};
     found.insert(found.end(), first.begin(), first.end());
-    for (const Tensor& second : along.gradient(targets)) found.push_back(second);
+    for (const Tensor& second : along.gradient(targets, {}, true)) found.push_back(second);
     return found;
   };
   const Tensors with = all(checkpoint(function, x)), without = all(function(x));

@@ -77,6 +77,33 @@ TEST(Jit, LooksIntoStructsBothWays) {
   }
 }
 
+TEST(Jit, ResultsThatShareMemoryStayAsWell) {
+  auto twice = jit([](const Tensor& x) {
+    const Tensor y = x * 2;
+    return std::vector<Tensor>{y, y, y[0]};
+  });
+  std::vector<std::vector<Tensor>> all;
+  for (int i = 0; i < 4; ++i) all.push_back(twice(Tensor({i, i + 1}).realize()));
+  for (int i = 0; i < 4; ++i) {
+    for (const std::size_t k : {0U, 1U})
+      EXPECT_TRUE(holds<int>(all[i][k], {2 * i, 2 * i + 2}, {2}));
+    EXPECT_EQ(all[i][2].item<int>(), 2 * i);
+  }
+}
+
+// Padded, it is no view of what the function assigns to.
+TEST(Jit, ResultsMadeOfWhatIsAssignedStayAsWell) {
+  Tensor state = Tensor::zeros({2}).clone().realize();
+  auto padded = jit([&](const Tensor& x) {
+    state += x;
+    return state.pad({{1, 0}});
+  });
+  std::vector<Tensor> all;
+  for (int i = 0; i < 4; ++i) all.push_back(padded(Tensor({1.f, 2.f})));
+  for (int i = 0; i < 4; ++i)
+    EXPECT_TRUE(holds<float>(all[static_cast<std::size_t>(i)], {0, i + 1.f, 2 * i + 2.f}, {3}));
+}
+
 TEST(Jit, ResultsStayWhileTheyAreHeld) {
   auto f = jit([](const Tensor& a) { return a + 1.0; });
   std::vector<Tensor> held;

@@ -27,9 +27,9 @@ TEST(TensorReduce, OverAnyAxes) {
 
 TEST(TensorReduce, DtypesOfSums) {
   const auto of = [](DType dtype) { return Tensor::ones({3}, {.dtype = dtype}).sum().dtype(); };
-  EXPECT_EQ(of(dtypes::bool_), dtypes::i32);
-  EXPECT_EQ(of(dtypes::i8), dtypes::i32);
-  EXPECT_EQ(of(dtypes::u8), dtypes::u32);
+  EXPECT_EQ(of(dtypes::bool_), dtypes::i64);
+  EXPECT_EQ(of(dtypes::i8), dtypes::i64);
+  EXPECT_EQ(of(dtypes::u8), dtypes::i64);
   EXPECT_EQ(of(dtypes::i64), dtypes::i64);
   EXPECT_EQ(of(dtypes::f16), dtypes::f16);
   EXPECT_EQ(of(dtypes::f64), dtypes::f64);

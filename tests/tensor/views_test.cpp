@@ -44,9 +44,9 @@ TEST(TensorViews, Print) {
 TEST(TensorViews, NumbersAndSlicesAreMovement) {
   const Tensor x = Tensor(ramp(60, 0, 1)).reshape({3, 4, 5}).realize();
   for (const Tensor& part :
-       {x[{1}], x[{-1, 2}], x[{Slice{.start = 1}, 0}], x[{1, Slice{.step = -2}}],
-        x.slice(2, {.step = 3}), x[{ellipsis, 1}], x.reshape({12, 5}), x.permute({2, 0, 1}),
-        x.unsqueeze(0).expand({7, 3, 4, 5})})
+       std::vector<Tensor>{x[{1}], x[{-1, 2}], x[{Slice{.start = 1}, 0}], x[{1, Slice{.step = -2}}],
+                           x.slice(2, {.step = 3}), x[{ellipsis, 1}], x.reshape({12, 5}),
+                           x.permute({2, 0, 1}), x.unsqueeze(0).expand({7, 3, 4, 5})})
     EXPECT_TRUE(is_only_movement(part)) << part.views();
 }
 

@@ -83,7 +83,7 @@ struct RecurrentWeights {
   static void visit_named(Self& self, Visit& visit) {
     const std::size_t directions = self.options.bidirectional ? 2 : 1;
     for (std::size_t i = 0; i < self.cells.size(); ++i)
-      self.cells[i].visit_fields([&](std::string_view name, auto& tensor) {
+      for_each_member(self.cells[i], [&](std::string_view name, auto& tensor) {
         visit(std::string(name) + "_l" + std::to_string(i / directions) +
                   (i % directions == 1 ? "_reverse" : ""),
               tensor);

@@ -24,8 +24,13 @@ std::vector<std::string> options_for(const Processor& processor) {
   return options;
 }
 
-const std::string& clang() {
+const std::string& clang_program() {
   static const std::string program = find_program({"clang", "clang-19"});
+  return program;
+}
+
+const std::string& clang() {
+  const std::string& program = clang_program();
   if (program.empty())
     user_error("CPU: there is no clang on PATH to compile with; install one (Debian: clang-19)");
   return program;
@@ -52,8 +57,8 @@ class ClangCompiler final : public Compiler {
   Target target() const override {
     Target target = target_of(processor_);
     target.vector_bytes = processor_.vector_bytes;
-    target.machine = has_llvm() ? llvm_compiler(processor_).target().machine
-                                : host_machine(processor_.vector_bytes);
+    target.machine = finds_llvm() ? llvm_compiler(processor_).target().machine
+                                  : host_machine(processor_.vector_bytes);
     return target;
   }
 
@@ -105,6 +110,8 @@ class ClangCompiler final : public Compiler {
 };
 
 }  // namespace
+
+bool finds_clang() { return !clang_program().empty(); }
 
 const Compiler& clang_compiler(const Processor& processor) {
   return compiler_for<ClangCompiler>(processor);

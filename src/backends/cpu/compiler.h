@@ -42,6 +42,10 @@ const Compiler& clang_compiler(const Processor& processor);
 // LLVM IR, in this process. It throws where that has no LLVM.
 const Compiler& llvm_compiler(const Processor& processor);
 
+// Whether it is to be had.
+bool finds_clang();
+bool finds_llvm();
+
 // The one of its kind for the processor, made under a lock.
 template <class C>
 const Compiler& compiler_for(const Processor& processor) {

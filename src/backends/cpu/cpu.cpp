@@ -22,9 +22,20 @@ namespace {
 
 constexpr int most_devices = 8;
 
+// Without LLVM's module, clang compiles where there is one.
+bool falls_back() {
+  static const bool is_missing = [] {
+    if (finds_llvm() || !finds_clang()) return false;
+    fmt::print(stderr, "weft: clang compiles the kernels, a process for each. {}\n",
+               llvm_problem());
+    return true;
+  }();
+  return is_missing;
+}
+
 const Compiler& chosen_compiler(const Processor& processor) {
-  return has_llvm() && setting_int("CLANG") == 0 ? llvm_compiler(processor)
-                                                 : clang_compiler(processor);
+  return has_llvm() && setting_int("CLANG") == 0 && !falls_back() ? llvm_compiler(processor)
+                                                                  : clang_compiler(processor);
 }
 
 Entry entry_of(const ElfObject& object) {

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <weft/dev/llvm/llvm.h>
 
+#include "compiler.h"
 #include "host_processor.h"
 
 namespace weft::cpu {
@@ -34,7 +34,7 @@ Hardware of_this_machine() {
     if (std::string id = field_of(line, "core id"); !id.empty()) cores.emplace(socket, id);
   }
   found.cores = static_cast<int>(cores.size());
-  if (!has_llvm()) return found;
+  if (!finds_llvm()) return found;
   const std::string& model = host_processor().model;
   found.name = found.name.empty() ? model : fmt::format("{} ({})", found.name, model);
   return found;

@@ -96,6 +96,11 @@ class LlvmCompiler final : public Compiler {
 
 }  // namespace
 
+bool finds_llvm() {
+  static const bool is_found = has_llvm() && llvm_problem().empty();
+  return is_found;
+}
+
 const Compiler& llvm_compiler(const Processor& processor) {
   return compiler_for<LlvmCompiler>(processor);
 }

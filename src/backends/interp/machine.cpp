@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <ranges>
 
 #include <fmt/core.h>
@@ -35,15 +34,8 @@ Bits result_of(const Node* node, std::span<const Bits> operands) {
   const auto as_float = [&](std::size_t i) {
     return i < operands.size() ? double_from_bits(operands[i], from) : 0.0;
   };
-  const double a = as_float(0), b = as_float(1);
-  if (const auto value = transcendental(node->op(), a, b)) {
-    const auto rounded = static_cast<double>(*value);
-    // No infinity goes in, and there is no pole: the result is only too large, which fp8 saturates.
-    const bool is_finite = std::isfinite(a) && std::isfinite(b) && a != 0;
-    if (to.is_fp8() && std::isinf(rounded) && is_finite)
-      return bits_from_double(std::copysign(std::numeric_limits<double>::max(), rounded), to);
-    return bits_from_double(rounded, to);
-  }
+  if (const auto value = transcendental(node->op(), as_float(0), as_float(1)))
+    return bits_from_double(static_cast<double>(*value), to);
   internal_error(fmt::format("INTERP: {} of {} has no value", info(node->op()).name, from.str()));
 }
 

@@ -12,7 +12,9 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_values = 32;    // in registers at once, tried at all
+constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
+// In the code of a tile of several vectors: what takes that long by itself gains nothing, and takes seconds to compile.
+constexpr double most_instructions = 4096;
 constexpr std::int64_t most_fields = 4;     // of a packed number, read together
 constexpr std::size_t most_tiles = 5;       // kept by each time
 constexpr std::size_t most_promising = 32;  // looked at again
@@ -26,7 +28,10 @@ class RegisterTiles {
         machine_(target.machine),
         trial_(nest, target, uneven),
         is_ordered_(is_ordered),
-        blocks_(trial_.blocks(is_ordered)) {}
+        blocks_(trial_.blocks(is_ordered)) {
+    for (const auto* list : {&nest.inner_ops, &nest.outer_ops})
+      for (const NestOps& ops : *list) instructions_ += ops.instructions;
+  }
 
   std::vector<Option> all() const {
     Option plain;
@@ -75,6 +80,7 @@ class RegisterTiles {
     const std::int64_t size = nest_.loops[static_cast<std::size_t>(option.vector)].size;
     for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
       if (vectors > 1 && option.lanes * vectors > size) break;
+      if (vectors > 1 && static_cast<double>(vectors) * instructions_ > most_instructions) break;
       option.vectors = vectors;
       add_tile(option, tiles);
       add_copies(option, tiles);
@@ -312,6 +318,7 @@ class RegisterTiles {
   Trial trial_;
   bool is_ordered_;
   std::vector<std::int64_t> blocks_;
+  double instructions_ = 0;  // of one element
 };
 
 }  // namespace

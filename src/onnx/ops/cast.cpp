@@ -35,20 +35,13 @@ Tensor narrowed(const Tensor& integers, Type type) {
   return type == Type::I4 || type == Type::I2 ? (low ^ sign) - sign : low;
 }
 
-// The codes of small floats as what holds them.
-Tensor held(const Tensor& codes, const SmallFloat& format) {
-  const DType dtype = dtype_of(format.type);
-  if (dtype == dtypes::f32) return reals_of(codes, format);
-  return codes.cast(dtypes::u8).bitcast(dtype);
-}
-
 Value cast_numbers(const Tensor& x, const Target& to) {
   const DType dtype = dtype_of(to.type);
   if (const SmallFloat* format = small_float(to.type))
-    return {held(codes_of(x, *format, to.saturate), *format), to.type};
+    return {small_floats_of(x, *format, to.saturate), to.type};
   if (to.type == Type::F8E8M0) return {powers_of(x, to.rounding, to.saturate).cast(dtype), to.type};
   if (is_small_int(to.type)) return {narrowed(x, to.type).cast(dtype), to.type};
-  return {x.cast(dtype), to.type};
+  return {x.cast(dtype, {.saturate = to.saturate && dtype.is_fp8()}), to.type};
 }
 
 Value cast_to(const Call& call, const Target& to) {

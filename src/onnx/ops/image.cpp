@@ -66,7 +66,7 @@ Tensor image_decoder(const Call& call) {
   if (!is_grey) return image;
   // In parts of 65536, of red, green and blue: what ITU-R 601 says.
   const Tensor parts({19595, 38470, 7471}, {.dtype = dtypes::i32, .device = options.device});
-  const Tensor sum = (image.cast(dtypes::i32) * parts).sum(2, true);
+  const Tensor sum = (image.cast(dtypes::i32) * parts).sum(2, true, dtypes::i32);
   return ((sum + 32768) >> 16).cast(dtypes::u8);
 }
 

@@ -22,12 +22,12 @@ Tensor gather(const Call& call, const Tensor& x) {
   const std::int64_t axis = axis_of(call, call.attr("axis", 0), x.ndim());
   const Value::Known* known = call.value(1).known();
   if (known != nullptr && known->is_scalar) return x.select(axis, known->elements[0]);
-  return x.take(from_front(call.tensor(1), size_of(x, axis)), axis);
+  return x.take(call.tensor(1), axis);
 }
 
 Tensor gather_elements(const Call& call, const Tensor& x) {
   const std::int64_t axis = axis_of(call, call.attr("axis", 0), x.ndim());
-  return x.gather(axis, from_front(call.tensor(1), size_of(x, axis)));
+  return x.gather(axis, call.tensor(1));
 }
 
 // The last axis of the places counts along as many axes behind those of the batch, which go along.
@@ -43,8 +43,7 @@ Tensor gather_nd(const Call& call, const Tensor& x) {
   for (std::int64_t axis = 0; axis < batch; ++axis)
     indices.emplace_back(
         along(Tensor::arange(x.size(axis), call.options(dtypes::i64)), axis, rank));
-  for (std::int64_t i = 0; i < depth; ++i)
-    indices.emplace_back(from_front(index.select(-1, i), size_of(x, batch + i)));
+  for (std::int64_t i = 0; i < depth; ++i) indices.emplace_back(index.select(-1, i));
   return x[Indices(std::move(indices))];
 }
 

@@ -50,11 +50,10 @@ Range range_of(const Call& call, Type type) {
 // Values that are divided by their scale already, as the nearest of a type; halves become even.
 Value quantised(const Call& call, const Tensor& x, const Tensor& zero, Type type, bool saturates) {
   const DType dtype = dtype_of(type);
+  if (dtype.is_fp8()) return {x.cast(dtype, {.saturate = saturates}), type};
   if (const SmallFloat* format = small_float(type)) {
     const Tensor moved = zero.is_null() || dtype != dtypes::f32 ? x : x + zero;
-    const Tensor codes = codes_of(moved, *format, saturates);
-    const bool has_codes = dtype != dtypes::f32;
-    return {has_codes ? codes.cast(dtypes::u8).bitcast(dtype) : reals_of(codes, *format), type};
+    return {small_floats_of(moved, *format, saturates), type};
   }
   const Range range = range_of(call, type);
   if (wide(x.dtype()) == dtypes::f32 && (zero.is_null() || zero.dtype().is_int()))

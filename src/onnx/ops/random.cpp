@@ -67,7 +67,7 @@ Tensor multinomial(const Call& call) {
   if (samples < 0) call.refuse(fmt::format("{} samples", samples));
   const Tensor ends = x.cast(dtypes::f32).softmax().cumsum(1).slice(1, {.stop = -1});
   const Tensor draws = uniform(call, {x.dims()[0], samples});
-  const Tensor hit = (draws.unsqueeze(2) >= ends.unsqueeze(1)).cast(dtypes::i32).sum(2);
+  const Tensor hit = (draws.unsqueeze(2) >= ends.unsqueeze(1)).sum(2, false, dtypes::i32);
   return hit.cast(dtype_or(call, dtypes::i32));
 }
 

@@ -27,8 +27,14 @@ Tensor reduce(const Call& call) {
   return F(x, axes, keepdim).cast(x.dtype());
 }
 
-Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim) { return x.sum(axes, keepdim); }
-Tensor prod(const Tensor& x, const AxisList& axes, bool keepdim) { return x.prod(axes, keepdim); }
+// Integers keep their dtype, in which they wrap around.
+DType dtype_of_sum(const Tensor& x) { return x.dtype().is_float() ? DType() : x.dtype(); }
+Tensor sum(const Tensor& x, const AxisList& axes, bool keepdim) {
+  return x.sum(axes, keepdim, dtype_of_sum(x));
+}
+Tensor prod(const Tensor& x, const AxisList& axes, bool keepdim) {
+  return x.prod(axes, keepdim, dtype_of_sum(x));
+}
 Tensor mean(const Tensor& x, const AxisList& axes, bool keepdim) { return x.mean(axes, keepdim); }
 Tensor l1(const Tensor& x, const AxisList& axes, bool keepdim) {
   return sum(x.abs(), axes, keepdim);
@@ -65,7 +71,7 @@ Tensor extremes_of(DType dtype, const std::string& device) {
 
 // Of nothing there is no extreme: what every element would replace.
 Tensor of_nothing(const Tensor& x, const AxisList& axes, bool keepdim, std::int64_t which) {
-  const Tensor shaped = x.cast(dtypes::i32).sum(axes, keepdim);
+  const Tensor shaped = x.sum(axes, keepdim, dtypes::i32);
   return extremes_of(x.dtype(), x.device()).select(0, which).expand(shaped.dims());
 }
 
@@ -112,13 +118,13 @@ Values top_k(const Call& call) {
 // --- Running sums and products ------------------------------------------------------------------------------
 
 // Those before each element alone begin with what changes nothing.
-template <Tensor (Tensor::*Method)(std::int64_t) const>
+template <Tensor (Tensor::*Method)(std::int64_t, DType) const>
 Tensor scan(const Call& call, int neutral) {
   const Tensor given = call.tensor(0);
   const std::int64_t axis = axis_of(call, call.integer(1), given.ndim());
   const bool is_reverse = call.attr("reverse", 0) != 0;
   const Tensor x = is_reverse ? given.flip(axis) : given;
-  Tensor all = (x.*Method)(axis).cast(x.dtype());
+  Tensor all = (x.*Method)(axis, dtype_of_sum(x));
   if (call.attr("exclusive", 0) != 0 && x.size(axis) > 0) {
     Tensor::Bounds bounds(static_cast<std::size_t>(x.ndim()), {0, 0});
     bounds[static_cast<std::size_t>(axis)] = {1, -1};

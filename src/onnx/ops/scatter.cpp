@@ -29,8 +29,7 @@ Values scatter_elements(const Call& call) {
   const Elements elements(call, {0, 2});
   const Tensor& x = elements[0];
   const std::int64_t axis = axis_of(call, call.attr("axis", 0), x.ndim());
-  const Tensor index = from_front(call.tensor(1), size_of(x, axis));
-  return {elements.value(written(call, x, axis, index, elements[1]))};
+  return {elements.value(written(call, x, axis, call.tensor(1), elements[1]))};
 }
 
 // The last axis of the places counts along the first axes of x: along these as one, slices are written.

@@ -26,8 +26,6 @@ TEST(TensorErrors, Indexing) {
        "[]: shapes (2,) and (3,) do not broadcast: 2 does not match 3"},
       {"[], mask", [&] { x[{Slice{}, mask}]; },
        "[]: a mask of shape (2,) for axis 1 of shape (2, 3, 4)"},
-      {"[], mask of no axes", [&] { x[Tensor(true)]; },
-       "[]: a mask of shape () for axis 0 of shape (2, 3, 4)"},
       {"[], symbolic step", [&] { x[Slice{Dim(n), {}, 2}]; },
        "[]: a step of 2 needs bounds and a size that are numbers"},
       {"set, shape", [&] { Tensor(flat).set({index}, values({1.0, 2.0, 3.0})); },

@@ -38,7 +38,6 @@ TEST(RunningErrors, NamesOfDevices) {
   };
   const WrongCall calls[] = {
       {"to", [&] { x.to("TPU"); }, "to: " + no_device("TPU")},
-      {"to, in lower case", [&] { x.to("cpu"); }, "to: " + no_device("cpu")},
       {"to, nothing", [&] { x.to(""); }, "to: " + no_device("")},
       {"to, no number", [&] { x.to("INTERP:x"); }, "to: 'INTERP:x'" + is_no_name},
       {"to, negative", [&] { x.to("INTERP:-1"); }, "to: 'INTERP:-1'" + is_no_name},
@@ -330,7 +329,7 @@ TEST_F(ClangErrors, ClangThatFails) {
   fs::permissions(folder / "clang", fs::perms::owner_all);
   EXPECT_EXIT(
       complain(folder.string()), testing::ExitedWithCode(0),
-      "^to_vector: internal error: .*weft_no_clang/clang failed:\nno licence\n+the sum is 6");
+      "^to_vector: internal error: .*weft_no_clang/clang failed:\nno licence\n.*the sum is 6");
   fs::remove_all(folder);
 }
 

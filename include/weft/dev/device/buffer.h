@@ -51,6 +51,21 @@ class Buffer {
   // As many bytes as this has, of a buffer on any device from `offset` on.
   void copy_from(Buffer& other, std::size_t offset = 0);
 
+  // What somebody notes of its bytes, until they are overwritten, and how often they were: an assignment says so.
+  void set_note(std::shared_ptr<const void> note) {
+    const std::lock_guard lock(noting_);
+    note_ = std::move(note);
+  }
+  std::shared_ptr<const void> note() const {
+    const std::lock_guard lock(noting_);
+    return note_;
+  }
+  void count_overwriting() {
+    set_note(nullptr);
+    ++overwritten_;
+  }
+  std::uint64_t overwritten() const { return overwritten_; }
+
   // Whether nobody writes it any more. Who copies into it does.
   void set_constant(bool is_constant) { constant_ = is_constant; }
   bool is_constant() const { return constant_; }
@@ -76,6 +91,9 @@ class Buffer {
   std::mutex making_;
   bool is_given_ = false;
   std::atomic<bool> constant_ = false;
+  mutable std::mutex noting_;
+  std::shared_ptr<const void> note_;
+  std::atomic<std::uint64_t> overwritten_ = 0;
   std::mutex deriving_;
   std::map<std::string, std::shared_ptr<Buffer>> derived_;
 };

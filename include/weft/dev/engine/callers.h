@@ -49,6 +49,8 @@ void note_caller(const UOp& tensor);
 
 // The name, or where the call was: "model.cpp:42".
 std::string caller(Origin origin);
+// Of the call that the program is in at present.
+std::string present_caller();
 bool is_named(Origin origin);
 
 }  // namespace weft

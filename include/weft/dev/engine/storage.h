@@ -29,9 +29,6 @@ std::vector<const Node*> buffers_of(const Node* view);
 // The memory of a BUFFER that one of these made. Throws where it was lost.
 std::shared_ptr<Buffer> memory_of(const Node* buffer);
 
-// The BUFFER's values are gone, since its memory was written: no graph can read them from now on.
-void lose_memory(const Node* buffer);
-
 // Bytes of that many elements; symbolic sizes at their largest. Throws where no memory can be so large.
 std::size_t bytes_of(DType dtype, NodeList dims);
 

@@ -51,6 +51,7 @@ struct TuneOptions {
 std::optional<Tuning> tune(const UOp& kernel, Device& device, const TuneOptions& options);
 // From now on graphs are planned anew: a plan that was made before keeps to the schedules that it found.
 void forget_plans();
+std::size_t count_plans();  // that were made so far, by all threads
 
 std::size_t count_tunings();
 void clear_tunings();

@@ -22,6 +22,9 @@ UOp pad(const UOp& tensor, const Sizes& before, const Sizes& after);
 UOp shrink(const UOp& tensor, const Sizes& start, const Sizes& sizes);
 UOp flip(const UOp& tensor, const Axes& axes);
 
+// 0, 1 ... size-1 along one axis, as index arithmetic.
+UOp counted(const UOp& size, DType dtype);
+
 // A chain of movement ops over one tensor as the same over another of its shape.
 UOp rebased(const UOp& view, const UOp& from, const UOp& to);
 

@@ -39,6 +39,7 @@ class UOp {
   const Node* operator->() const { return node_; }
   const Node& operator*() const { return *node_; }
   UOp src(std::size_t i) const { return UOp(node_->src(i)); }
+  UOp bind(std::int64_t value) const;  // a Variable with one of its values
 
   // Identity: within an interner, equal structure.
   bool is(const UOp& other) const { return node_ == other.node_; }

@@ -16,29 +16,26 @@ namespace weft {
 
 using Bits = std::uint64_t;
 
-// What a finite number too large for an fp8 dtype becomes: the largest finite one, or as in other
-// dtypes infinity, NaN where there is none. Infinity itself is converted as by Propagate.
-enum class Overflow { Saturate, Propagate };
-
-// CAST and BITCAST between scalar dtypes; bitcast wants equal widths. Every cast rounds once. Between
-// floats a NaN keeps its sign and, where both dtypes have one, the top of its payload.
-Bits convert(Bits bits, DType from, DType to, Overflow fp8 = Overflow::Saturate);
+// CAST and BITCAST between scalar dtypes; bitcast wants equal widths. Every cast rounds once. What is
+// too large for a float dtype becomes infinity, or NaN where there is none (f8e4m3). Between floats a
+// NaN keeps its sign and, where both dtypes have one, the top of its payload.
+Bits convert(Bits bits, DType from, DType to);
 Bits reinterpret(Bits bits, DType from, DType to);
 
 // The casts from and to i64 and f64.
 // The bits as a value of the dtype holds them: integers wrapped, floats cut to their width.
 Bits canonical_bits(Bits bits, DType dtype);
 Bits bits_from_int(std::int64_t value, DType dtype);  // wraps ints
-Bits bits_from_double(double value, DType dtype, Overflow fp8 = Overflow::Saturate);
+Bits bits_from_double(double value, DType dtype);
 double double_from_bits(Bits bits, DType dtype);     // exact for floats; nearest for wide ints
 std::int64_t int_from_bits(Bits bits, DType dtype);  // floats truncate and saturate; u64 wraps
 
 // The meaning of an elementwise op (ops.def) on scalars of the sources' dtype. `dtype` is that of
 // the operands (for WHERE: of the branches); comparisons return 0 or 1. Floats narrower than f32
-// give what is exact, rounded as by CAST, so fp8 saturates. Of the NaNs that arithmetic may
-// give it is the positive quiet one. Nothing comes back for CAST and BITCAST (see above), for ops
-// that are not elementwise, for a dtype that the op does not allow, and for ops whose result is only
-// bounded (EXP2, LOG2, SIN, POW within 2 ulp): a device decomposes those.
+// give what is exact, rounded as by CAST. Of the NaNs that arithmetic may give it is the positive
+// quiet one. Nothing comes back for CAST and BITCAST (see above), for ops that are not elementwise,
+// for a dtype that the op does not allow, and for ops whose result is only bounded (EXP2, LOG2, SIN,
+// POW within 2 ulp): a device decomposes those.
 std::optional<Bits> evaluate(Op op, DType dtype, std::span<const Bits> operands);
 
 // The identity of an op, see the table; not for Identity::None. Zero is +0 in floats, what an empty

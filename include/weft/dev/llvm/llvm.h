@@ -11,6 +11,8 @@ namespace weft {
 
 // Whether this build has the module. What asks it throws where it has none, and where none is found.
 bool has_llvm();
+// Why it is not to be had; empty where there is one. Whether that fits, who loads it learns.
+std::string llvm_problem();
 
 // What the module is built with. Nothing is loaded to know it.
 std::string_view llvm_version();

@@ -1,0 +1,50 @@
+// What BUFFERs have to do with each other once the graphs that made them are gone: gradients go on to what a BUFFER was
+// computed from as long as that is known, and are refused where they would be wrong.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include <weft/dev/device/buffer.h>
+#include <weft/dev/ir/uop.h>
+
+namespace weft {
+
+// The BUFFER's values are gone, since its memory was written: no graph can read them from now on.
+void lose_memory(const Node* buffer);
+
+// The BUFFERs below the view hold what the graph computes. They know so from now on, but keep no other memory for it.
+void note_computation(const UOp& view, const UOp& graph);
+
+// Some BUFFERs, and what another has to do with them.
+class Lineage {
+ public:
+  void add(const Node* buffer, std::size_t number);
+  // Which has, or had, the same memory.
+  std::optional<std::size_t> shares(const Node* buffer) const;
+  // Which it was computed from, directly or not.
+  std::optional<std::size_t> stems_from(const Node* buffer) const;
+  // The graph with BUFFERs that stem from these replaced by what computed them, where all that they were computed from is
+  // still there. Nothing below the ends.
+  UOp recalled(UOp graph, const std::unordered_set<const Node*>& ends) const;
+
+ private:
+  using Memory = std::weak_ptr<const Buffer>;
+  struct Known {
+    const Node* buffer;
+    std::size_t number;
+  };
+  UOp computation_of(const Node* buffer) const;
+
+  std::map<Memory, Known, std::owner_less<Memory>> known_;
+};
+
+// The nodes that a gradient of the loss may reach: none below a DETACH, nor below these ends.
+std::vector<const Node*> gradient_paths(const Node* loss,
+                                        const std::unordered_set<const Node*>& ends = {});
+
+}  // namespace weft

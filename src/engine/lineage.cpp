@@ -1,0 +1,162 @@
+#include <weft/dev/engine/lineage.h>
+
+#include <algorithm>
+#include <set>
+
+#include <weft/dev/engine/storage.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+namespace weft {
+namespace {
+
+using Memory = std::weak_ptr<const Buffer>;
+
+// Larger graphs are forgotten.
+constexpr std::size_t most_nodes = 1000;
+
+struct Lost {
+  Memory memory;
+};
+
+// How a memory's bytes were computed: over PARAMs in place of the sources, which are not kept for it.
+struct Computation {
+  struct Source {
+    std::weak_ptr<Buffer> memory;
+    std::uint64_t overwritten;
+    UOp param;
+  };
+  std::set<Memory, std::owner_less<Memory>> stems;
+  UOp graph = {};  // null where it is too large, or writes to its sources
+  std::vector<Source> sources = {};
+};
+
+// Present or lost.
+Memory memory_behind(const Node* buffer) {
+  if (const auto lost = shared_graph().attached<Lost>(buffer)) return lost->memory;
+  return shared_graph().attached<Buffer>(buffer);
+}
+
+std::shared_ptr<const Computation> computation_behind(const Node* buffer) {
+  const auto memory = shared_graph().attached<Buffer>(buffer);
+  return memory == nullptr ? nullptr : std::static_pointer_cast<const Computation>(memory->note());
+}
+
+bool passes_gradients(const Node* node) {
+  return node->op() != Op::Detach && (node->dtype().is_float() || node->dtype().is_void());
+}
+
+bool writes_memory(const Node* node) {
+  if (node->op() != Op::After) return false;
+  while (info(node->op()).cls == OpClass::Movement || node->op() == Op::After) node = node->src(0);
+  return OpSet{Op::Buffer, Op::Multi}.contains(node->op());
+}
+
+void remember(Computation& computation, const Node* buffer, const UOp& graph) {
+  const std::vector<const Node*> nodes = toposort(graph.node());
+  if (nodes.size() > most_nodes || std::ranges::any_of(nodes, writes_memory)) return;
+  Substitution params;
+  for (const Node* node : nodes) {
+    if (node->op() != Op::Buffer) continue;
+    const auto memory = shared_graph().attached<Buffer>(node);
+    if (memory == nullptr) return;
+    const ParamArg arg{static_cast<std::int32_t>(params.size()), Access::Read, 0};
+    const UOp param = make(Op::Param, sizes_of(UOp(node)), node->dtype(), arg);
+    params.emplace(node, param);
+    computation.sources.push_back({memory, memory->overwritten(), param});
+  }
+  computation.graph = reshape(substitute(graph, params), sizes_of(UOp(buffer)));
+}
+
+}  // namespace
+
+void lose_memory(const Node* buffer) {
+  if (auto memory = shared_graph().attached<Buffer>(buffer)) {
+    memory->count_overwriting();
+    shared_graph().attach(buffer, std::make_shared<Lost>(std::move(memory)));
+  }
+  shared_graph().attach(buffer, std::shared_ptr<Buffer>());
+}
+
+// Of memory that is gone there is no tensor to ask for.
+void note_computation(const UOp& view, const UOp& graph) {
+  const Node* whole = view.node();
+  while (whole->op() == Op::Reshape) whole = whole->src(0);
+  auto computation = std::make_shared<Computation>();
+  for (const Node* node : gradient_paths(graph.node())) {
+    if (node->op() != Op::Buffer || !node->dtype().is_float()) continue;
+    if (Memory source = memory_behind(node); !source.expired()) computation->stems.insert(source);
+    if (const auto earlier = computation_behind(node))
+      for (const Memory& source : earlier->stems)
+        if (!source.expired()) computation->stems.insert(source);
+  }
+  if (computation->stems.empty()) return;
+  if (whole->op() == Op::Buffer) remember(*computation, whole, graph);
+  for (const Node* buffer : buffers_of(view.node()))
+    if (const auto memory = shared_graph().attached<Buffer>(buffer)) memory->set_note(computation);
+}
+
+void Lineage::add(const Node* buffer, std::size_t number) {
+  known_.emplace(memory_behind(buffer), Known{buffer, number});
+}
+
+std::optional<std::size_t> Lineage::shares(const Node* buffer) const {
+  const auto found = known_.find(memory_behind(buffer));
+  return found == known_.end() ? std::nullopt : std::optional(found->second.number);
+}
+
+std::optional<std::size_t> Lineage::stems_from(const Node* buffer) const {
+  if (const auto computation = computation_behind(buffer))
+    for (const auto& [memory, known] : known_)
+      if (computation->stems.contains(memory)) return known.number;
+  return {};
+}
+
+// Memory that one of these lies in is that BUFFER.
+UOp Lineage::computation_of(const Node* buffer) const {
+  const auto computation = computation_behind(buffer);
+  if (computation == nullptr || computation->graph.is_null()) return {};
+  Substitution sources;
+  for (const Computation::Source& source : computation->sources) {
+    const auto memory = source.memory.lock();
+    if (memory == nullptr || memory->overwritten() != source.overwritten) return {};
+    const auto known = known_.find(memory);
+    const bool is_there =
+        known != known_.end() && shared_graph().attached<Buffer>(known->second.buffer) != nullptr;
+    sources.emplace(source.param.node(),
+                    is_there ? reshape(UOp(known->second.buffer), sizes_of(source.param))
+                             : new_buffer(source.param->dtype(), sizes_of(source.param), memory));
+  }
+  return substitute(computation->graph, sources);
+}
+
+UOp Lineage::recalled(UOp graph, const std::unordered_set<const Node*>& ends) const {
+  while (true) {
+    Substitution computations;
+    for (const Node* node : gradient_paths(graph.node(), ends)) {
+      if (node->op() != Op::Buffer || ends.contains(node) || !stems_from(node)) continue;
+      if (UOp computation = computation_of(node); !computation.is_null())
+        computations.emplace(node, std::move(computation));
+    }
+    if (computations.empty()) return graph;
+    graph = substitute(graph, computations);
+  }
+}
+
+std::vector<const Node*> gradient_paths(const Node* loss,
+                                        const std::unordered_set<const Node*>& ends) {
+  std::unordered_set<const Node*> reached;
+  std::vector<const Node*> found, open{loss};
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (!reached.insert(node).second) continue;
+    found.push_back(node);
+    if (!passes_gradients(node) || ends.contains(node)) continue;
+    const auto sources = node->src().subspan(node->op() == Op::Call ? 1 : 0);
+    open.insert(open.end(), sources.begin(), sources.end());
+  }
+  return found;
+}
+
+}  // namespace weft

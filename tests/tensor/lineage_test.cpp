@@ -1,0 +1,141 @@
+// Gradients after the program has written, read or looked away: right, or refused.
+
+#include "tensor_test.h"
+
+namespace weft {
+namespace {
+
+Tensor leaf() { return Tensor({3.f}, {.requires_grad = true}); }
+
+TEST(Lineage, WhatIsMadeWithinNoGradIsConstant) {
+  for (const bool is_read : {false, true}) {
+    Tensor x = leaf(), c, v;
+    {
+      const NoGrad constant;
+      c = x * 2;
+      v = x[0];
+    }
+    if (is_read) Tensor::realize({c, v});
+    (x * c + x * v).sum().backward();
+    EXPECT_TRUE(holds<float>(x.grad(), {9}, {1}));
+  }
+}
+
+// A write between a loss and its gradient, done or not yet.
+TEST(Lineage, WritesInBetweenAreRefused) {
+  const std::string start =
+      "backward: the tensor of shape (1,) that the gradient is for was assigned to at ";
+  const std::string end = " after this was computed from it: ask for the gradient before";
+  for (const bool is_done : {false, true}) {
+    Tensor x = leaf(), other = leaf();
+    const Tensor loss = (x * x + other).sum();
+    {
+      const NoGrad constant;
+      x -= 0.5;
+    }
+    if (is_done) x.realize();
+    const std::string error = error_of([&] { loss.backward(); });
+    EXPECT_TRUE(error.starts_with(start) && error.ends_with(end)) << error;
+    x.set_grad({});
+    (x * x).sum().backward();
+    EXPECT_TRUE(holds<float>(x.grad(), {5}, {1}));
+  }
+  Tensor x({3.f});
+  const Tensor loss = (x * x).sum();
+  x.assign(1);
+  EXPECT_EQ(error_of([&] { loss.gradient({x}); }),
+            "gradient: the tensor of shape (1,) that the gradient is for was assigned to" + end);
+}
+
+// An optimiser's step before a second loss's backward().
+TEST(Lineage, StepsBetweenTwoLossesAreRefused) {
+  Tensor x = leaf();
+  nn::SGD optimizer({x}, {.lr = 0.1});
+  const Tensor first = (x * x).sum(), second = (x * x * x).sum();
+  first.backward();
+  optimizer.step();
+  EXPECT_NE(error_of([&] { second.backward(); }).find("was assigned to"), std::string::npos);
+}
+
+TEST(Lineage, ReadingNeverChangesAGradient) {
+  const Tensor x({3.f});
+  const Tensor h = x * 2;
+  const auto gradient = [&] { return (h * h + x).sum().gradient({x})[0]; };
+  EXPECT_TRUE(holds<float>(gradient(), {25}, {1}));
+  EXPECT_EQ(h.str(), "[6.]");
+  EXPECT_TRUE(holds<float>(gradient(), {25}, {1}));
+  const Tensor square = (h * h).realize();  // memory that was computed from memory
+  EXPECT_TRUE(holds<float>((square + x).gradient({x})[0], {25}, {1}));
+  EXPECT_TRUE(holds<float>((h.detach() * x).gradient({x})[0], {6}, {1}));
+  EXPECT_TRUE(holds<float>((h * h).gradient({h})[0], {12}, {1}));
+  const Tensor tracked = leaf(), g = tracked * 2;
+  g.realize();
+  EXPECT_TRUE(holds<float>((g * g + tracked).gradient({tracked})[0], {25}, {1}));
+}
+
+// Memory that is gone, or was overwritten, is not kept for that.
+TEST(Lineage, WhatIsForgottenIsRefused) {
+  const std::string forgotten =
+      "gradient: what was computed from the tensor of shape (1,) was read or realized while "
+      "nothing required a "
+      "gradient, and how it was computed is forgotten: set_requires_grad() first, or detach() what "
+      "is constant";
+  const Tensor x({3.f});
+  Tensor square;
+  {
+    const Tensor h = (x * 2).realize();
+    square = (h * h).realize();
+  }
+  EXPECT_EQ(error_of([&] { (square + x).gradient({x}); }), forgotten);
+  Tensor w({2.f});
+  const Tensor product = (x * w).realize();
+  EXPECT_TRUE(holds<float>((product + x).gradient({x})[0], {3}, {1}));
+  w.assign(5).realize();
+  EXPECT_EQ(error_of([&] { (product + x).gradient({x}); }), forgotten);
+}
+
+TEST(Lineage, TargetsHaveToBeReached) {
+  const Tensor x({3.f}), other({1.f, 2.f});
+  const Tensor loss = (x * 2).sum();
+  EXPECT_EQ(
+      error_of([&] { loss.gradient({x, other}); }),
+      "gradient: this tensor does not depend on target 1, of shape (2,): allow_unused makes its "
+      "gradient 0");
+  EXPECT_EQ(
+      error_of([&] { (x.detach() * 2).gradient({x}); }),
+      "gradient: this tensor does not depend on target 0, of shape (1,): allow_unused makes its "
+      "gradient 0");
+  const std::vector<Tensor> gradients = loss.gradient({x, other}, {}, true);
+  EXPECT_TRUE(holds<float>(gradients[0], {2}, {1}));
+  EXPECT_TRUE(holds<float>(gradients[1], {0, 0}, {2}));
+}
+
+// A write to what gradients pass through keeps what was there: reading in between changes nothing.
+TEST(Lineage, WritesToWhatIsTrackedKeepWhatWasThere) {
+  const Tensor x({3.f, 4.f, 15.f}, {.requires_grad = true});
+  Tensor y = x * 2;
+  y.set({1}, y[2] * y[0]);
+  y.set({y > 100.}, 0.7);
+  EXPECT_TRUE(holds<float>(y, {6, 0.7f, 30}, {3}));
+  y[0] *= y[2];
+  y.sum().backward();
+  EXPECT_TRUE(holds<float>(x.grad(), {60, 0, 14}, {3}));
+}
+
+// What is assigned to and then read is the new value, of which gradients are asked for.
+TEST(Lineage, TrainingByHandGoesOn) {
+  Tensor x({3.f});
+  for (int i = 0; i < 3; ++i) x.assign(x - 0.25 * (x * x).sum().gradient({x})[0]);
+  EXPECT_TRUE(holds<float>(x, {0.375}, {1}));
+  Tensor w = leaf();
+  for (int i = 0; i < 3; ++i) {
+    w.set_grad({});
+    (w * w).sum().backward();
+    const NoGrad constant;
+    w -= 0.25 * w.grad();
+  }
+  EXPECT_TRUE(holds<float>(w, {0.375}, {1}));
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,137 @@
+// x[...] = y and x[...] += y, as numpy writes; and who refuses what a dtype does not hold.
+
+#include "tensor_test.h"
+
+namespace weft {
+namespace {
+
+Tensor numbers() { return Tensor::arange(6).reshape({2, 3}).to_float().clone(); }
+
+TEST(Writing, ThroughNumbersAndSlices) {
+  Tensor x = numbers();
+  x[0] = 9.f;
+  EXPECT_TRUE(holds<float>(x, {9, 9, 9, 3, 4, 5}, {2, 3}));
+  x[{1, Slice{1, 3}}] = Tensor({7.f, 8.f});
+  EXPECT_TRUE(holds<float>(x, {9, 9, 9, 3, 7, 8}, {2, 3}));
+  x[{Slice{}, 0}] += 1;
+  x[1][2] -= 4;
+  EXPECT_TRUE(holds<float>(x, {10, 9, 9, 4, 7, 4}, {2, 3}));
+  x[0] = x[1];
+  EXPECT_TRUE(holds<float>(x, {4, 7, 4, 4, 7, 4}, {2, 3}));
+}
+
+TEST(Writing, AtPlacesThatAreComputed) {
+  Tensor x = numbers();
+  x[x > 3.f] = -1;
+  EXPECT_TRUE(holds<float>(x, {0, 1, 2, 3, -1, -1}, {2, 3}));
+  x[{Slice{}, Tensor({2, 0})}] *= 10;
+  EXPECT_TRUE(holds<float>(x, {0, 1, 20, 30, -1, -10}, {2, 3}));
+  // As numpy: each place is read once, of several values the last stays.
+  Tensor counts = Tensor::zeros({3});
+  counts[Tensor({1, 1, 2})] += 1;
+  EXPECT_TRUE(holds<float>(counts, {0, 1, 1}, {3}));
+  counts[Tensor({1, 1})] = Tensor({5.f, 6.f});
+  EXPECT_TRUE(holds<float>(counts, {0, 6, 1}, {3}));
+}
+
+TEST(Writing, ThroughViewsAndCopies) {
+  Tensor x = numbers(), column = x.transpose(0, 1)[1];
+  column[0] = 50;
+  EXPECT_TRUE(holds<float>(x, {0, 50, 2, 3, 4, 5}, {2, 3}));
+  Tensor copy = x[Tensor({0, 0})];
+  copy[0] = 0;
+  EXPECT_TRUE(holds<float>(copy, {0, 0, 0, 0, 50, 2}, {2, 3}));
+  EXPECT_TRUE(holds<float>(x, {0, 50, 2, 3, 4, 5}, {2, 3}));
+  EXPECT_EQ(error_of([&] { x[Tensor({0, 0})][0] = 1; }),
+            "[] =: x[a][b] = y writes to a copy of x[a], as tensors, masks and lists in a copy: "
+            "x[{a, b}] = y "
+            "writes to x");
+}
+
+// A name that is given another tensor writes nothing.
+TEST(Writing, NamesAreRebound) {
+  Tensor x = numbers();
+  auto row = x[0];
+  row = Tensor({1.f, 1.f, 1.f});
+  row = x[1];
+  EXPECT_TRUE(holds<float>(row, {3, 4, 5}, {3}));
+  EXPECT_TRUE(holds<float>(x, {0, 1, 2, 3, 4, 5}, {2, 3}));
+  row += 1;
+  EXPECT_TRUE(holds<float>(x, {0, 1, 2, 4, 5, 6}, {2, 3}));
+  static_assert(!std::is_assignable_v<Tensor, Tensor>);  // x.flip(0) = y
+  static_assert(std::is_assignable_v<Tensor&, Tensor>);
+}
+
+TEST(Writing, GradientsGoThrough) {
+  const Tensor v({2.f, 3.f}, {.requires_grad = true});
+  Tensor x = Tensor::zeros({3});
+  x[Slice{1, 3}] = v * v;
+  x[0] = v[1];
+  (x * Tensor({1.f, 10.f, 100.f})).sum().backward();
+  EXPECT_TRUE(holds<float>(v.grad(), {40, 601}, {2}));
+}
+
+// Of several values for one place, the last has the gradient.
+TEST(Writing, GradientsOfPlacesThatComeTwice) {
+  const Tensor v({2.f, 3.f, 4.f}), places({0, 2, 0});
+  const Tensor weight({1.f, 10.f, 100.f});
+  const std::vector<Tensor> written{
+      Tensor::zeros({3}).index_put({places}, v), Tensor::zeros({3}).scatter(0, places, v),
+      Tensor::zeros({3}).put_along_axis(places, v, 0), Tensor::zeros({3}).index_copy(0, places, v)};
+  for (const Tensor& y : written) {
+    EXPECT_TRUE(holds<float>(y, {4, 0, 3}, {3}));
+    EXPECT_TRUE(holds<float>((y * weight).sum().gradient({v})[0], {0, 100, 1}, {3}));
+  }
+}
+
+TEST(Writing, OfMasksWithoutAxes) {
+  Tensor x = numbers();
+  EXPECT_TRUE(holds<float>(x[Tensor(true)], {0, 1, 2, 3, 4, 5}, {1, 2, 3}));
+  EXPECT_EQ(x[Tensor(false)].shape(), Sizes64({0, 2, 3}));
+  x[Tensor(false)] = 7;
+  EXPECT_TRUE(holds<float>(x, {0, 1, 2, 3, 4, 5}, {2, 3}));
+  x[Tensor(true)] = 7;
+  EXPECT_TRUE(holds<float>(x, {7, 7, 7, 7, 7, 7}, {2, 3}));
+}
+
+TEST(Writing, IntoWhatRepeatAndUnfoldGive) {
+  Tensor x = numbers(), twice = x.repeat({1, 2});
+  twice[0] = 1;
+  EXPECT_TRUE(holds<float>(twice, {1, 1, 1, 1, 1, 1, 3, 4, 5, 3, 4, 5}, {2, 6}));
+  Tensor window = x.unfold(1, 3, 1);
+  window[{1, 0, 0}] = 8;
+  EXPECT_TRUE(holds<float>(x, {0, 1, 2, 8, 4, 5}, {2, 3}));
+  Tensor wide = x[0].expand({2, 3});
+  EXPECT_NE(error_of([&] { wide[0] = 1; }).find("contiguous()"), std::string::npos);
+  EXPECT_EQ(error_of([&] { wide.assign(1); }),
+            "assign: several elements of this tensor of shape (2, 3) are one in memory, as "
+            "expand() makes them: "
+            "assign to its contiguous()");
+}
+
+// assign() and cast() convert; everything else refuses what would be lost.
+TEST(Writing, DtypesHoldWhatIsWritten) {
+  Tensor x({1, 2, 3}), flags({true, false});
+  const Tensor halves({0.5f}), mask({true, false, true}), place({1});
+  const std::string refused = ": a tensor of i32 does not hold 1.5: cast() it first";
+  EXPECT_EQ(error_of([&] { x[0] = 1.5; }), "[] =" + refused);
+  EXPECT_EQ(error_of([&] { x.set({place}, 1.5); }), "set" + refused);
+  EXPECT_EQ(error_of([&] { x.fill(1.5); }), "fill" + refused);
+  EXPECT_EQ(error_of([&] { x.masked_fill(mask, 1.5); }), "masked_fill" + refused);
+  EXPECT_EQ(error_of([&] { x.index_put({place}, 1.5); }), "index_put" + refused);
+  EXPECT_EQ(error_of([&] { x.scatter(0, place, halves); }),
+            "scatter: a tensor of i32 does not hold f32: cast() it first");
+  EXPECT_EQ(error_of([&] { flags[0] = 2; }),
+            "[] =: a tensor of bool does not hold 2: cast() it first");
+  EXPECT_EQ(error_of([&] { x[0] += 0.5; }),
+            "[] +=: a tensor of i32 does not hold f32: cast() it first");
+  x[0] = 4.0;
+  flags[1] = 1;
+  EXPECT_TRUE(holds<int>(x, {4, 2, 3}, {3}));
+  EXPECT_TRUE(holds<bool>(flags, {true, true}, {2}));
+  x.assign(1.5);
+  EXPECT_TRUE(holds<int>(x, {1, 1, 1}, {3}));
+}
+
+}  // namespace
+}  // namespace weft
