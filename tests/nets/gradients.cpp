@@ -1,0 +1,96 @@
+#include "gradients.h"
+
+#include <fmt/format.h>
+
+#include "calls.h"
+#include "draft.h"
+
+namespace nets {
+namespace {
+
+using weft::Tensor;
+
+// A step along a random line: how far each input moves.
+using Direction = std::vector<std::vector<double>>;
+
+Direction direction_for(const Program& program) {
+  Random random(program.seed + 77);
+  Direction result;
+  for (const Step& step : program.steps) {
+    result.emplace_back();
+    if (!is_input(step) || !step.is_argument) continue;
+    for (std::size_t i = 0; i < step.values[0].size(); ++i)
+      result.back().push_back(static_cast<double>(random.between(-1000, 1000)) / 1000);
+  }
+  return result;
+}
+
+// The sum of what is read, the k-th k times, with the inputs so far along the line.
+double loss(Program program, const Direction& direction, double distance) {
+  for (std::size_t i = 0; i < direction.size(); ++i)
+    for (std::size_t k = 0; k < direction[i].size(); ++k)
+      program.steps[i].values[0][k].real += distance * direction[i][k];
+  double sum = 0;
+  const std::vector<Evaluation> evaluation = evaluate(program);
+  const std::vector<Array>& outputs = evaluation[0].reads.back();
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    for (std::size_t i = 0; i < outputs[k].size(); ++i)
+      sum += static_cast<double>(k + 1) * outputs[k][i].real;
+  return sum;
+}
+
+// The change along the line, or nothing where it is no smooth one.
+std::optional<double> slope(const Program& program, const Direction& direction) {
+  constexpr double h = 1e-5;
+  const double here = loss(program, direction, 0);
+  const auto between = [&](double from, double to) {
+    return (loss(program, direction, to) - loss(program, direction, from)) / (to - from);
+  };
+  const double central = between(-h, h), near = between(-h / 2, h / 2);
+  const double before = between(-h, 0), after = between(0, h);
+  const double size = 1 + std::abs(central);
+  if (!std::isfinite(here) || !(size < 1e6) || std::abs(here) > 1e5) return {};
+  if (!(std::abs(after - before) < 1e-2 * size) || !(std::abs(central - near) < 1e-7 * size))
+    return {};
+  return central;
+}
+
+double along(const Tensor& gradient, const std::vector<double>& direction) {
+  const Array found = array_of(gradient);
+  double sum = 0;
+  for (std::size_t i = 0; i < found.size(); ++i) sum += found[i].real * direction[i];
+  return sum;
+}
+
+}  // namespace
+
+std::string gradient_fault(const Program& program) {
+  const Direction direction = direction_for(program);
+  const std::optional<double> wanted = slope(program, direction);
+  if (!wanted) return {};
+  std::vector<Tensor> values, leaves;
+  std::vector<std::size_t> numbers;
+  Tensor sum;
+  for (std::size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    if (!is_request(step))
+      values.push_back(is_input(step) ? input_tensor(step, 0) : call_weft(step, values));
+    else
+      values.emplace_back();
+    if (is_input(step) && step.is_argument) leaves.push_back(values.back()), numbers.push_back(i);
+    for (std::size_t k = 0; step.kind == "read" && k < step.operands.size(); ++k) {
+      const Tensor term = (values[step.operands[k]] * static_cast<std::int64_t>(k + 1)).sum();
+      sum = sum.is_null() ? term : sum + term;
+    }
+  }
+  if (leaves.empty()) return {};
+  const std::vector<Tensor> gradients = sum.gradient(leaves, {}, true);
+  Tensor::realize(gradients);
+  double found = 0;
+  for (std::size_t i = 0; i < gradients.size(); ++i)
+    found += along(gradients[i], direction[numbers[i]]);
+  if (std::abs(found - *wanted) <= 1e-5 * (1 + std::abs(*wanted))) return {};
+  return fmt::format("the gradient along the line is {}, not {}", found, *wanted);
+}
+
+}  // namespace nets

@@ -1,0 +1,13 @@
+// Gradients beside finite differences of the oracle.
+#pragma once
+
+#include <string>
+
+#include "program.h"
+
+namespace nets {
+
+// Where the gradients of the outputs' weighted sum differ; empty: nowhere, or the program is at a kink.
+std::string gradient_fault(const Program& program);
+
+}  // namespace nets
