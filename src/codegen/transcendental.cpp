@@ -86,9 +86,8 @@ UOp exp2_of(const UOp& x, bool scales) {
   return scaled_exp2(n, near - n.value, layout, scales);
 }
 
-// What a factor lacks of the number that it was rounded from, where that is 1/ln 2, or a power of two times that; 0 for others.
-double lost_of(double factor, const FloatLayout& layout) {
-  const std::span<const double> log2e = layout.precision == 24 ? log2e_f32 : log2e_f64;
+double lost_of(double factor, DType dtype) {
+  const std::span<const double> log2e = dtype.kind() == Kind::F32 ? log2e_f32 : log2e_f64;
   const double times = factor / log2e[0];
   int exponent = 0;
   return std::abs(std::frexp(times, &exponent)) == 0.5 ? times * log2e[1] : 0;
@@ -102,7 +101,7 @@ UOp exp2_of_product(const UOp& x, const UOp& c, double factor, bool scales) {
   const UOp shift = exponent_shift(layout);
   const Rounded n = unshifted(mulacc(near, c, shift), shift, layout);
   UOp rest = mulacc(near, c, -n.value);
-  if (const double lost = lost_of(factor, layout); lost != 0)
+  if (const double lost = lost_of(factor, x->dtype()); lost != 0)
     rest = mulacc(near, layout.number(lost), rest);
   return scaled_exp2(n, rest, layout, scales);
 }

@@ -1,5 +1,6 @@
 // Exponentials, logarithms and the hyperbolic functions, with their relative precision also near 0.
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -11,24 +12,31 @@ namespace weft {
 using std::numbers::ln2, std::numbers::log2e;
 
 Tensor plain_expm1(const Tensor& x) {
-  return (x.abs() < 0.5).where(fused(x * x, polynomial(x, expm1_fit), x), x.exp() - 1);
+  const Tensor near = with_sign_of(x, fused(x * x, polynomial(x, expm1_fit), x));  // of -0 it is -0
+  return (x.abs() < 0.5).where(near, x.exp() - 1);
 }
 
-// What is lost when 1 is added comes back divided by the sum: the slope of log there.
+// What is lost when 1 is added comes back divided by the sum: the slope of log there. Of -0 it is -0.
 Tensor plain_log1p(const Tensor& x) {
   const Tensor sum = x + 1, is_regular = (x > -1) & (x < std::numeric_limits<double>::infinity());
-  return sum.log() + is_regular.where((x - (sum - 1)) / sum, 0);
+  return with_sign_of(x, sum.log() + is_regular.where((x - (sum - 1)) / sum, 0));
 }
 
 namespace {
 
-// exp(|x|)/2, which is infinite only where sinh and cosh are.
-Tensor half_exp(const Tensor& x) { return (x.abs() * log2e - 1).exp2(); }
+// exp(|x|)/2, which is infinite only where sinh and cosh are: of large x by exp(|x| - less). Neither the difference is
+// rounded, nor much of exp(less)/2, in f32 and f64.
+Tensor half_exp(const Tensor& x) {
+  constexpr double less = 1.6171875;
+  const Tensor size = x.abs(), is_large = size > 64;
+  const Tensor scale = is_large.where(size.full_like(std::exp(less) / 2), 0.5);
+  return is_large.where(size - less, size).exp() * scale;
+}
 
 Tensor plain_tanh(const Tensor& x) {
   const Tensor size = x.abs(), z = x * x;
   const Tensor far = 1 - 2 / ((size * (2 * log2e)).exp2() + 1);
-  return (size < 0.625).where(fused(x * z, polynomial(z, tanh_fit), x), with_sign_of(x, far));
+  return with_sign_of(x, (size < 0.625).where(fused(size * z, polynomial(z, tanh_fit), size), far));
 }
 
 Tensor plain_sinh(const Tensor& x) {

@@ -1,5 +1,6 @@
 // The coefficients come from interpolation at Chebyshev points in 60 digits, of the least degree whose error
-// is within a unit or two in the last place of the function that is made of it, rounded to the dtype.
+// is within a unit or two in the last place of the function that is made of it, rounded to the dtype. What the functions
+// have after their own roundings is in docs/bench/accuracy.md.
 
 #include "fits.h"
 

@@ -1,5 +1,6 @@
 // The error function, the gamma function, Bessel's I0.
 
+#include <cmath>
 #include <limits>
 #include <numbers>
 
@@ -93,7 +94,9 @@ Tensor lgamma_right(const Tensor& x) {
 Tensor plain_lgamma(const Tensor& x) {
   const Tensor is_left = x < 0, mirrored = lgamma_right(is_left.where(1 - x, x));
   const Tensor sine = sine_of_turns(is_left.where(x, 0.5)).abs();
-  const Tensor regular = is_left.where((pi / sine).log() - mirrored, mirrored);
+  const Tensor is_tiny = x > -1e-18;  // of numbers so near 0, pi/sine may be infinite
+  const Tensor left = is_tiny.where(-(-x).log(), (pi / sine).log() - mirrored);
+  const Tensor regular = is_left.where(left, mirrored);
   return ((x.abs() == infinity) | (sine == 0)).where(infinity, regular);
 }
 
@@ -120,12 +123,15 @@ Tensor plain_digamma(const Tensor& x) {
   return is_pole.where(nan, regular);
 }
 
+// Of large x by exp(x - less), as sinh. From 1000 on it is infinite.
 Tensor plain_i0(const Tensor& x) {
-  const Tensor size = x.abs(), is_small = size <= 8;
+  constexpr double less = 3.9453125;
+  const Tensor size = x.abs().minimum(1000), is_small = size <= 8, is_large = size > 64;
   const Tensor a = is_small.where(size, 8), b = is_small.where(8, size);
   const Tensor small = polynomial(a * 0.25 - 1, i0_small_fit);
-  const Tensor large = polynomial(16 / b - 1, i0_large_fit) / b.sqrt();
-  return size.exp() * is_small.where(small, large);
+  const Tensor scale = is_large.where(size.full_like(std::exp(less)), 1);
+  const Tensor large = polynomial(16 / b - 1, i0_large_fit) / b.sqrt() * scale;
+  return is_large.where(size - less, size).exp() * is_small.where(small, large);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ Tensor plain_atan(const Tensor& x) {
   const Tensor t = is_large.where(-size.reciprocal(), is_small.where(size, middle));
   const Tensor start = is_large.where(pi / 2, is_small.where(t * 0, pi / 4));
   const Tensor z = t * t, angle = start + (t + t * z * polynomial(z, atan_fit));
-  return (x < 0).where(-angle, angle);
+  return with_sign_of(x, angle);
 }
 
 namespace {

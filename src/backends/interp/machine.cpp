@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include <fmt/core.h>
+#include <weft/dev/codegen/decompose.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/text.h>
 #include <weft/error.h>
@@ -13,10 +14,9 @@
 namespace weft::interp {
 namespace {
 
-// The ops whose result is only bounded, computed well inside their bound.
+// The ops whose result is only bounded, computed well inside their bound. EXP2: Machine::exponent_of.
 std::optional<long double> transcendental(Op op, long double a, long double b) {
   switch (op) {
-    case Op::Exp2: return std::exp2(a);
     case Op::Log2: return std::log2(a);
     case Op::Sin: return std::sin(a);
     case Op::Cos: return std::cos(a);
@@ -155,9 +155,30 @@ void Machine::execute(const Node* node) {
 void Machine::compute(const Node* node) {
   Bits operands[3] = {};
   for (std::size_t lane = 0; lane < node->dtype().lanes(); ++lane) {
+    if (node->op() == Op::Exp2) {
+      const long double power = std::exp2(exponent_of(node, lane));
+      values_of(node)[lane] = bits_from_double(static_cast<double>(power), node->dtype().scalar());
+      continue;
+    }
     for (std::size_t i = 0; i < node->size(); ++i) operands[i] = lane_of(node->src(i), lane);
     values_of(node)[lane] = result_of(node, std::span(operands, node->size()));
   }
+}
+
+// Of EXP2. A product with a constant is taken as it is before it would be rounded, as devices do that decompose EXP2: of
+// exp(88) the rounding would be 60 ulp.
+long double Machine::exponent_of(const Node* power, std::size_t lane) {
+  const Node* exponent = power->src(0);
+  const DType dtype = exponent->dtype().scalar();
+  const auto value = [&](const Node* node) { return double_from_bits(lane_of(node, lane), dtype); };
+  if (exponent->op() == Op::Mul && dtype.bits() >= 32)
+    for (std::size_t i = 0; i < 2; ++i) {
+      if (!exponent->src(i)->is_const()) continue;
+      const double factor = value(exponent->src(i));
+      return value(exponent->src(1 - i)) *
+             (static_cast<long double>(factor) + lost_of(factor, dtype));
+    }
+  return value(exponent);
 }
 
 void Machine::move_lanes(const Node* node) {

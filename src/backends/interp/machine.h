@@ -38,6 +38,7 @@ class Machine {
   bool close(const Node* closer);  // true where another trip follows
   void execute(const Node* node);
   void compute(const Node* node);
+  long double exponent_of(const Node* power, std::size_t lane);
   void reduce(const Node* node);
   void move_lanes(const Node* node);
   void load(const Node* node);

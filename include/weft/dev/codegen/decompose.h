@@ -18,6 +18,10 @@ const RuleSet& magnitude_rules();       // |x| by its bits
 const RuleSet& threefry_rules();        // THREEFRY, in 32-bit integers
 const RuleSet& divide_rules();          // integer division by constants; rounding down by CDIV
 
+// What a constant factor lacks of the number that it was rounded from, where that is 1/ln 2, or a power of two times
+// that; 0 for others. Of f32 and f64. EXP2 of a product with the factor adds it, so that exp is near enough.
+double lost_of(double factor, DType dtype);
+
 // All of the above. Also for one fixed point with symbolic().
 const RuleSet& decompositions();
 std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& options = {});
