@@ -90,11 +90,13 @@ Tensor Tensor::hypot(const Operand& other) const {
       .cast(own);
 }
 
+// The sine of x less the nearest integer, which is exact: it is 0 at integers, and none is too large.
 Tensor Tensor::sinc() const {
   const Called called;
   return widely(*this, [](const Tensor& x) {
-    const Tensor is_zero = x == 0, angle = is_zero.where(1, x) * pi;
-    return is_zero.where(1, angle.sin() / angle);
+    const Tensor is_zero = x == 0, turns = is_zero.where(1, x), whole = turns.round();
+    const Tensor sine = ((turns - whole) * pi).sin(), is_odd = (whole / 2).trunc() * 2 != whole;
+    return is_zero.where(1, is_odd.where(-sine, sine) / (turns * pi));
   });
 }
 
