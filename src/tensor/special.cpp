@@ -125,7 +125,7 @@ Tensor plain_digamma(const Tensor& x) {
 
 // Of large x by exp(x - less), as sinh. From 1000 on it is infinite.
 Tensor plain_i0(const Tensor& x) {
-  constexpr double less = 3.9453125;
+  constexpr double less = 4.828125;
   const Tensor size = x.abs().minimum(1000), is_small = size <= 8, is_large = size > 64;
   const Tensor a = is_small.where(size, 8), b = is_small.where(8, size);
   const Tensor small = polynomial(a * 0.25 - 1, i0_small_fit);
