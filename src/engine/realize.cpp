@@ -255,9 +255,7 @@ bool is_on_a_device(const Node* node) {
 UOp computed_for(const Node* node, Symbol device) {
   UOp known = computed(node);
   if (known.is_null()) return known;
-  const Node* memory = seen_by(known.node());
-  const bool is_elsewhere = memory->op() == Op::Buffer && memory->arg<BufferArg>().device != device;
-  return is_elsewhere && !is_on_a_device(node) ? UOp() : known;
+  return device_of(seen_by(known.node())) != device && !is_on_a_device(node) ? UOp() : known;
 }
 
 namespace {

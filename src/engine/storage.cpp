@@ -85,6 +85,11 @@ std::vector<const Node*> buffers_of(const Node* view) {
   return buffers;
 }
 
+Symbol device_of(const Node* memory) {
+  return memory->op() == Op::Multi ? memory->arg<ShardArg>().devices
+                                   : memory->arg<BufferArg>().device;
+}
+
 std::shared_ptr<Buffer> memory_of(const Node* buffer) {
   if (buffer->op() != Op::Buffer) internal_error("only a BUFFER has memory");
   auto memory = shared_graph().attached<Buffer>(buffer);

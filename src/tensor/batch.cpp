@@ -26,11 +26,6 @@ const Node* memory_below(const Node* node) {
   return node;
 }
 
-Symbol device_of(const Node* memory) {
-  return memory->op() == Op::Multi ? memory->arg<ShardArg>().devices
-                                   : memory->arg<BufferArg>().device;
-}
-
 }  // namespace
 
 Batch::Batch(const std::vector<Operand>& values) {

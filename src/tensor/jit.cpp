@@ -317,8 +317,10 @@ Result Replay::Captured::result_of(Tensor&& tensor) const {
       return std::ranges::find(known.places, place) != known.places.end();
     });
   };
-  const UOp graph = tensor.uop(), known = computed(graph.node());
-  Result result{{}, known.is_null() ? graph : known, Operand(tensor).device, {}};
+  const UOp graph = tensor.uop();
+  const Symbol device = Operand(tensor).device;
+  const UOp known = computed_for(graph.node(), device);
+  Result result{{}, known.is_null() ? graph : known, device, {}};
   Substitution stand_ins;
   bool is_new = is_held_once(tensor);
   for (const Node* buffer : buffers_of(result.view.node())) {

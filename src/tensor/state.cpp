@@ -66,7 +66,7 @@ void Storage::settle() {
 
 void Storage::give_way() {
   if (tracked_) return;
-  UOp memory = computed(current_.node());
+  UOp memory = computed_for(current_.node(), device());
   if (memory.is_null() || memory.is(current_)) return;
   if (memory->dtype().is_float()) note_computation(memory, current_);
   current_ = std::move(memory);

@@ -216,7 +216,7 @@ UOp Tensor::in_memory() const {
   if (!is_frozen(uop())) Capture::refuse_reading();
   realize();
   const UOp graph = uop();
-  const UOp known = computed(graph.node());
+  const UOp known = computed_for(graph.node(), Operand(*this).device);
   return known.is_null() ? graph : known;
 }
 
@@ -240,7 +240,7 @@ void Tensor::read(void* values, DType wanted) const {
   if (memory_behind(value) == nullptr) {  // a view of memory that is in another order
     const Operand ordered(make(Op::Contiguous, {value}), Operand(*this).device, false);
     Batch({ordered}).run();
-    value = computed(ordered.uop().node());
+    value = computed_for(ordered.uop().node(), ordered.device);
   }
   const auto memory = memory_of(memory_behind(value));
   if (own == wanted)

@@ -26,6 +26,9 @@ void fill_memory(const UOp& memory, std::span<const std::byte> bytes);
 // The BUFFERs that a tensor looks at: several below a MULTI, none where it has to be computed.
 std::vector<const Node*> buffers_of(const Node* view);
 
+// Of a BUFFER, or all of those of a MULTI.
+Symbol device_of(const Node* memory);
+
 // The memory of a BUFFER that one of these made. Throws where it was lost.
 std::shared_ptr<Buffer> memory_of(const Node* buffer);
 
