@@ -13,11 +13,21 @@ bool is_sum(const Node* node) {
   return node->op() == Op::Reduce && node->arg<ReduceArg>().op == Op::Add;
 }
 
+bool is_fixed(const Node* index) { return index->ranges().empty(); }
+
+// Whether different iterations of a range have different places for certain: of those that share one, the last is to
+// stay the last.
+bool is_one_to_one(const Node* index) {
+  if (index->op() == Op::Add && is_fixed(index->src(1))) index = index->src(0);
+  return index->op() == Op::Range || is_fixed(index);
+}
+
 // Loops in the order of the dimensions that they go along.
 void sort_loops(std::vector<const Node*>& end) {
   const Node* store = end[0]->op() == Op::Tuple ? end[0]->src(0) : end[0];
   if (store->op() != Op::Store || store->src(0)->op() != Op::Index) return;
   const NodeList at = store->src(0)->src().subspan(2);
+  if (!std::ranges::all_of(at, is_one_to_one)) return;
   const auto place = [&](const Node* range) {
     const auto moves = [&](const Node* index) { return changes_with(index, range); };
     return std::ranges::find_if(at, moves) - at.begin();

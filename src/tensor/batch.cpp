@@ -117,7 +117,7 @@ bool Batch::reads_overwritten(const Node* root) {
     if (clean_.contains(node) || !visited.insert(node).second) continue;
     const UOp known = computed(node);
     const bool is_last =
-        node->op() == Op::After && seen_.contains(node) && !superseded_.contains(node);
+        node->op() == Op::After && asked_.contains(node) && !superseded_.contains(node);
     if (is_last && known.is_null()) continue;  // what the memory holds afterwards
     if (known.is_null())
       open.insert(open.end(), node->src().begin(), node->src().end());

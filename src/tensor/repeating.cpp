@@ -16,25 +16,27 @@
 
 namespace weft {
 
-Tensor Tensor::repeat(const Shape& times) const {
-  const Called called;
-  if (std::ssize(times.dims()) < ndim())
-    user_error(fmt::format("repeat: {} numbers for a tensor of shape {}", times.dims().size(),
-                           shape_text(uop())));
-  std::vector<Dim> sizes(times.dims().size() - uop()->dims().size(), Dim(1));
-  for (const Dim& dim : dims()) sizes.push_back(dim);
+Tensor repeated(const Tensor& tensor, const Shape& times) {
+  const std::vector<Dim>& counts = times.dims();
+  if (std::ssize(counts) < tensor.ndim())
+    user_error(fmt::format("repeat: {} numbers for a tensor of shape {}", counts.size(),
+                           shape_text(tensor.uop())));
+  std::vector<Dim> sizes(counts.size() - tensor.uop()->dims().size(), Dim(1));
+  for (const Dim& dim : tensor.dims()) sizes.push_back(dim);
   std::vector<Dim> apart, together, result;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
-    const std::int64_t count = constant_size("repeat", times.dims()[i].uop());
+    const std::int64_t count = constant_size("repeat", counts[i].uop());
     if (count < 0) user_error(fmt::format("repeat: {} times: want at least 0", count));
     apart.insert(apart.end(), {Dim(1), sizes[i]});
     together.insert(together.end(), {Dim(count), sizes[i]});
     elements_of("repeat", count, most(sizes[i]));
     result.push_back(weft::times(sizes[i], count));
   }
-  // No view: who writes to it does not write to this.
-  return from(reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result)));
+  return tensor.reshape(Shape(apart)).expand(Shape(together)).reshape(Shape(result));
 }
+
+// Neither this nor repeat_interleave() is a view: who writes to the result does not write to the tensor.
+Tensor Tensor::repeat(const Shape& times) const { return Called(), from(repeated(*this, times)); }
 
 Tensor Tensor::tile(const Shape& times) const {
   const Called called;
@@ -50,7 +52,7 @@ Tensor Tensor::repeat_interleave(std::int64_t times, std::optional<std::int64_t>
   const std::int64_t at = axis_of("repeat_interleave", *axis, ndim());
   std::vector<Dim> sizes = dims();
   sizes.insert(sizes.begin() + at + 1, Dim(times));
-  return unsqueeze(at + 1).expand(Shape(sizes)).flatten(at, at + 1);
+  return from(unsqueeze(at + 1).expand(Shape(sizes)).flatten(at, at + 1));
 }
 
 // The element at place k of the result is the first one whose running sum of times goes beyond k.

@@ -20,6 +20,8 @@ Steps steps_of(const Slice& slice, std::int64_t size);
 
 // All of each axis; and all but along one axis.
 Tensor::Bounds whole(const Tensor& tensor);
+// The elements several times along each axis, as a view.
+Tensor repeated(const Tensor& tensor, const Shape& times);
 Tensor shrunk(const Tensor& tensor, std::int64_t axis, std::int64_t start, std::int64_t stop);
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include <weft/error.h>
 
 #include "ops.h"
+#include "slices.h"
 
 namespace weft {
 
@@ -161,7 +162,7 @@ Tensor seen(const Tensor& tensor, const Window& window) {
     apart.insert(apart.end(), {Dim(window.kernel[i]), outputs, Dim(window.stride[i])});
     together.insert(together.end(), {Dim(window.kernel[i]), outputs});
   }
-  return tensor.repeat(Shape(repeats))
+  return repeated(tensor, Shape(repeats))
       .shrink(all)
       .reshape(Shape(rows))
       .shrink(used)

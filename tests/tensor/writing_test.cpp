@@ -32,6 +32,21 @@ TEST(Writing, AtPlacesThatAreComputed) {
   EXPECT_TRUE(holds<float>(counts, {0, 1, 1}, {3}));
   counts[Tensor({1, 1})] = Tensor({5.f, 6.f});
   EXPECT_TRUE(holds<float>(counts, {0, 6, 1}, {3}));
+  // The last in the order of the index, whichever of its axes places change with.
+  Tensor grid = Tensor::zeros({2, 4}).clone();
+  grid[{Tensor({0, 0}), Tensor({{1, 3}, {3, 0}})}] = Tensor({{1.f, 2.f}, {3.f, 4.f}});
+  EXPECT_TRUE(holds<float>(grid, {4, 1, 0, 3, 0, 0, 0, 0}, {2, 4}));
+}
+
+// A copy that was written at the old places, and is asked for once these are gone.
+TEST(Writing, CopiesAtPlacesThatAreOverwritten) {
+  const Tensor x = Tensor({1, 2, 3}).realize();
+  Tensor places = Tensor({0, 2}).realize();
+  const Tensor y = x.scatter(0, places, 9);
+  places *= y[Slice{0, 2}];
+  places.realize();
+  EXPECT_TRUE(holds<int>(y, {9, 2, 9}, {3}));
+  EXPECT_TRUE(holds<int>(places, {0, 4}, {2}));
 }
 
 TEST(Writing, ThroughViewsAndCopies) {
@@ -98,9 +113,14 @@ TEST(Writing, IntoWhatRepeatAndUnfoldGive) {
   Tensor x = numbers(), twice = x.repeat({1, 2});
   twice[0] = 1;
   EXPECT_TRUE(holds<float>(twice, {1, 1, 1, 1, 1, 1, 3, 4, 5, 3, 4, 5}, {2, 6}));
+  Tensor rows = x.repeat_interleave(2, 0);
+  rows[0] = 1;
+  EXPECT_TRUE(holds<float>(rows, {1, 1, 1, 0, 1, 2, 3, 4, 5, 3, 4, 5}, {4, 3}));
+  const Tensor windows = x.unfold(1, 2, 1);
   Tensor window = x.unfold(1, 3, 1);
   window[{1, 0, 0}] = 8;
   EXPECT_TRUE(holds<float>(x, {0, 1, 2, 8, 4, 5}, {2, 3}));
+  EXPECT_TRUE(holds<float>(windows, {0, 1, 1, 2, 8, 4, 4, 5}, {2, 2, 2}));  // a view as well
   Tensor wide = x[0].expand({2, 3});
   EXPECT_NE(error_of([&] { wide[0] = 1; }).find("contiguous()"), std::string::npos);
   EXPECT_EQ(error_of([&] { wide.assign(1); }),
