@@ -4,6 +4,7 @@
 #include <set>
 
 #include <weft/dev/engine/storage.h>
+#include <weft/dev/grad/gradient.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
@@ -14,22 +15,35 @@ using Memory = std::weak_ptr<const Buffer>;
 
 // Larger graphs are forgotten.
 constexpr std::size_t most_nodes = 1000;
+// Of the PARAMs that stand for sources: beyond all those that bodies of calls have.
+constexpr std::int32_t first_slot = 1 << 20;
 
 struct Lost {
   Memory memory;
 };
 
-// How a memory's bytes were computed: over PARAMs in place of the sources, which are not kept for it.
+// How a memory's bytes were computed: over PARAMs in place of the sources, which are not kept for it. What was computed
+// on the way may have memory of its own.
 struct Computation {
-  struct Source {
+  struct Part {
     std::weak_ptr<Buffer> memory;
     std::uint64_t overwritten;
-    UOp param;
+    UOp node;
+
+    bool is_in(const std::shared_ptr<Buffer>& present) const {
+      return present != nullptr && present->overwritten() == overwritten;
+    }
   };
   std::set<Memory, std::owner_less<Memory>> stems;
   UOp graph = {};  // null where it is too large, or writes to its sources
-  std::vector<Source> sources = {};
+  std::vector<Part> sources = {}, stops = {};
 };
+
+// What a chain of RESHAPEs is of.
+const Node* reshaped(const Node* view) {
+  while (view->op() == Op::Reshape) view = view->src(0);
+  return view;
+}
 
 // Present or lost.
 Memory memory_behind(const Node* buffer) {
@@ -52,6 +66,14 @@ bool writes_memory(const Node* node) {
   return OpSet{Op::Buffer, Op::Multi}.contains(node->op());
 }
 
+// What a node was computed into, all of that memory and nothing else; null where there is none.
+std::shared_ptr<Buffer> memory_of_all(const Node* node) {
+  const auto known = shared_graph().attached<UOp>(node);
+  if (known == nullptr || node->op() == Op::Buffer) return nullptr;
+  const Node* whole = reshaped(known->node());
+  return whole->op() == Op::Buffer ? shared_graph().attached<Buffer>(whole) : nullptr;
+}
+
 void remember(Computation& computation, const Node* buffer, const UOp& graph) {
   const std::vector<const Node*> nodes = toposort(graph.node());
   if (nodes.size() > most_nodes || std::ranges::any_of(nodes, writes_memory)) return;
@@ -60,12 +82,17 @@ void remember(Computation& computation, const Node* buffer, const UOp& graph) {
     if (node->op() != Op::Buffer) continue;
     const auto memory = shared_graph().attached<Buffer>(node);
     if (memory == nullptr) return;
-    const ParamArg arg{static_cast<std::int32_t>(params.size()), Access::Read, 0};
+    const ParamArg arg{first_slot + static_cast<std::int32_t>(params.size()), Access::Read, 0};
     const UOp param = make(Op::Param, sizes_of(UOp(node)), node->dtype(), arg);
     params.emplace(node, param);
     computation.sources.push_back({memory, memory->overwritten(), param});
   }
-  computation.graph = reshape(substitute(graph, params), sizes_of(UOp(buffer)));
+  for (const Node* node : nodes)
+    if (const auto memory = node == graph.node() ? nullptr : memory_of_all(node))
+      computation.stops.push_back(
+          {memory, memory->overwritten(), substitute(UOp(node), params)});
+  computation.graph =
+      with_call_gradients(reshape(substitute(graph, params), sizes_of(UOp(buffer))));
 }
 
 }  // namespace
@@ -80,10 +107,11 @@ void lose_memory(const Node* buffer) {
 
 // Of memory that is gone there is no tensor to ask for.
 void note_computation(const UOp& view, const UOp& graph) {
-  const Node* whole = view.node();
-  while (whole->op() == Op::Reshape) whole = whole->src(0);
+  const Node* whole = reshaped(view.node());
   auto computation = std::make_shared<Computation>();
   for (const Node* node : gradient_paths(graph.node())) {
+    if (const auto stop = node == graph.node() ? nullptr : memory_of_all(node))
+      computation->stems.insert(stop);
     if (node->op() != Op::Buffer || !node->dtype().is_float()) continue;
     if (Memory source = memory_behind(node); !source.expired()) computation->stems.insert(source);
     if (const auto earlier = computation_behind(node))
@@ -96,8 +124,9 @@ void note_computation(const UOp& view, const UOp& graph) {
     if (const auto memory = shared_graph().attached<Buffer>(buffer)) memory->set_note(computation);
 }
 
-void Lineage::add(const Node* buffer, std::size_t number) {
-  known_.emplace(memory_behind(buffer), Known{buffer, number});
+void Lineage::add(const Node* buffer, std::size_t number, const Node* tensor) {
+  const Node* whole = reshaped(tensor) == buffer ? tensor : buffer;
+  known_.emplace(memory_behind(buffer), Known{buffer, whole, number});
 }
 
 std::optional<std::size_t> Lineage::shares(const Node* buffer) const {
@@ -117,17 +146,26 @@ UOp Lineage::computation_of(const Node* buffer) const {
   const auto computation = computation_behind(buffer);
   if (computation == nullptr || computation->graph.is_null()) return {};
   Substitution sources;
-  for (const Computation::Source& source : computation->sources) {
-    const auto memory = source.memory.lock();
-    if (memory == nullptr || memory->overwritten() != source.overwritten) return {};
+  const auto among_these = [&](const std::shared_ptr<Buffer>& memory, const UOp& node) {
     const auto known = known_.find(memory);
-    const bool is_there =
-        known != known_.end() && shared_graph().attached<Buffer>(known->second.buffer) != nullptr;
-    sources.emplace(source.param.node(),
-                    is_there ? reshape(UOp(known->second.buffer), sizes_of(source.param))
-                             : new_buffer(source.param->dtype(), sizes_of(source.param), memory));
+    return known != known_.end() && shared_graph().attached<Buffer>(known->second.buffer) != nullptr
+               ? reshape(UOp(known->second.whole), sizes_of(node))
+               : UOp();
+  };
+  for (const Computation::Part& source : computation->sources) {
+    const auto memory = source.memory.lock();
+    if (!source.is_in(memory)) return {};
+    const UOp known = among_these(memory, source.node);
+    sources.emplace(source.node.node(),
+                    known.is_null()
+                        ? new_buffer(source.node->dtype(), sizes_of(source.node), memory)
+                        : known);
   }
-  return substitute(computation->graph, sources);
+  for (const Computation::Part& stop : computation->stops)
+    if (const auto memory = stop.memory.lock(); stop.is_in(memory))
+      if (const UOp known = among_these(memory, stop.node); !known.is_null())
+        sources.emplace(stop.node.node(), known);
+  return with_call_gradients(substitute(computation->graph, sources));
 }
 
 UOp Lineage::recalled(UOp graph, const std::unordered_set<const Node*>& ends) const {
@@ -139,7 +177,7 @@ UOp Lineage::recalled(UOp graph, const std::unordered_set<const Node*>& ends) co
         computations.emplace(node, std::move(computation));
     }
     if (computations.empty()) return graph;
-    graph = substitute(graph, computations);
+    graph = with_call_gradients(substitute(graph, computations));
   }
 }
 

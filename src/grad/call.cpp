@@ -98,16 +98,6 @@ std::vector<UOp> params_of(const UOp& body) {
   return params;
 }
 
-// Calls that were copied have the functions of those they are copies of.
-UOp with_functions(const UOp& body) {
-  for (const Node* node : toposort(body.node())) {
-    if (node->op() != Op::Call || node->arg<CallArg>().id == UniqueId{}) continue;
-    if (const auto function = call_gradients().find(node->arg<CallArg>().id))
-      hang_on(UOp(node), function);
-  }
-  return body;
-}
-
 // The same with memory of its own: what is computed again must not store where the first one did.
 UOp renewed(const UOp& body) {
   Substitution fresh;
@@ -117,7 +107,7 @@ UOp renewed(const UOp& body) {
     for (const Node* source : node->src()) src.push_back(substitute(UOp(source), fresh));
     fresh.emplace(node, make(Op::Remat, src, {}, IdArg{fresh_id()}));
   }
-  return with_functions(substitute(body, fresh));
+  return with_call_gradients(substitute(body, fresh));
 }
 
 // The value, for what is computed again once the gradient is there.
@@ -198,6 +188,15 @@ std::vector<UOp> argument_gradients(const GradientStep& step) {
 
 }  // namespace
 
+UOp with_call_gradients(const UOp& graph) {
+  for (const Node* node : toposort(graph.node())) {
+    if (node->op() != Op::Call || node->arg<CallArg>().id == UniqueId{}) continue;
+    if (const auto function = call_gradients().find(node->arg<CallArg>().id))
+      hang_on(UOp(node), function);
+  }
+  return graph;
+}
+
 UOp call(const UOp& body, const std::vector<UOp>& arguments, CallGradient backward,
          std::string_view name) {
   std::vector<UOp> src{body};
@@ -223,7 +222,7 @@ UOp checkpoint(const UOp& value, const std::vector<UOp>& kept) {
     if (node->op() == Op::Call) params.try_emplace(node->src(0), node->src(0));
     open.insert(open.end(), node->src().begin(), node->src().end());
   }
-  src[0] = with_functions(substitute(value, params));
+  src[0] = with_call_gradients(substitute(value, params));
   CallArg arg;
   arg.again = true;
   return make(Op::Call, src, value->dtype(), arg);

@@ -125,7 +125,8 @@ class Targets {
   Targets(const UOp& loss, const std::vector<UOp>& nodes) {
     for (std::size_t i = 0; i < nodes.size(); ++i) {
       ends_.insert(nodes[i].node());
-      for (const Node* buffer : buffers_behind(nodes[i].node())) memory_.add(buffer, i);
+      for (const Node* buffer : buffers_behind(nodes[i].node()))
+        memory_.add(buffer, i, nodes[i].node());
       for (const Node* buffer : buffers_of(nodes[i].node())) ends_.insert(buffer);
       if (const Node* version = version_below(nodes[i].node()); version->op() == Op::After)
         ends_.insert(version);

@@ -6,6 +6,7 @@
 #include <weft/dev/engine/lineage.h>
 #include <weft/dev/engine/realize.h>
 #include <weft/dev/engine/storage.h>
+#include <weft/dev/grad/gradient.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/schedule/shards.h>
 #include <weft/error.h>
@@ -222,7 +223,7 @@ void Storage::overwritten(Substitution& renewed) {
 
 void Storage::go_along(const Substitution& renewed) {
   const std::lock_guard lock(mutex_);
-  current_ = substitute(current_, renewed);
+  current_ = with_call_gradients(substitute(current_, renewed));
 }
 
 void Storage::keep_before_change() {

@@ -73,6 +73,22 @@ TEST(Lineage, ReadingNeverChangesAGradient) {
   EXPECT_TRUE(holds<float>((g * g + tracked).gradient({tracked})[0], {25}, {1}));
 }
 
+// What is read is computed by functions that have gradients of their own.
+TEST(Lineage, ReadingKeepsFunctionsOfGradients) {
+  const Tensor x({2.f});
+  const Tensor h = x.sigmoid();
+  const float before = (h * h).sum().gradient({x})[0].item<float>();
+  EXPECT_EQ(h.str(), "[0.8808]");
+  EXPECT_FLOAT_EQ((h * h).sum().gradient({x})[0].item<float>(), before);
+  // One of memory that the function looks at as its own argument, with a target on the way.
+  const Tensor y({1.f, 2.f, 3.f});
+  const Tensor products = y.cumprod(0), squares = products * products;
+  EXPECT_EQ(products.str(), "[1. 2. 6.]");
+  EXPECT_EQ(squares.str(), "[ 1.  4. 36.]");
+  EXPECT_TRUE(holds<float>(squares.sum().gradient({y})[0], {82, 40, 24}, {3}));
+  EXPECT_TRUE(holds<float>(squares.sum().gradient({products})[0], {2, 4, 12}, {3}));
+}
+
 // Memory that is gone, or was overwritten, is not kept for that.
 TEST(Lineage, WhatIsForgottenIsRefused) {
   const std::string forgotten =

@@ -23,7 +23,8 @@ void note_computation(const UOp& view, const UOp& graph);
 // Some BUFFERs, and what another has to do with them.
 class Lineage {
  public:
-  void add(const Node* buffer, std::size_t number);
+  // A tensor that lies in the BUFFER, and what it is called here.
+  void add(const Node* buffer, std::size_t number, const Node* tensor);
   // Which has, or had, the same memory.
   std::optional<std::size_t> shares(const Node* buffer) const;
   // Which it was computed from, directly or not.
@@ -35,7 +36,7 @@ class Lineage {
  private:
   using Memory = std::weak_ptr<const Buffer>;
   struct Known {
-    const Node* buffer;
+    const Node *buffer, *whole;  // or the tensor, where that is all of the BUFFER
     std::size_t number;
   };
   UOp computation_of(const Node* buffer) const;

@@ -29,6 +29,9 @@ using CallGradient = std::function<std::vector<UOp>(const UOp& output, const UOp
 UOp call(const UOp& body, const std::vector<UOp>& arguments, CallGradient backward = {},
          std::string_view name = {});
 
+// The graph, whose calls have their functions even where the nodes that these were given to go.
+UOp with_call_gradients(const UOp& graph);
+
 // The value as a CALL whose gradient computes it again from these nodes that it is made of, once the gradient
 // of the value is there: what lies between need not be kept until then.
 UOp checkpoint(const UOp& value, const std::vector<UOp>& kept);
