@@ -223,7 +223,7 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
 }
 
 // The nodes of one tensor that are the same elements in the same order know where they are. But not views
-// of memory below the tensor, which is a copy of them.
+// of memory below the tensor, which is a copy of them, nor what has been computed before.
 void note(const UOp& tensor, const UOp& result) {
   shared_graph().inherit(result.node(), tensor.node(), shared_graph());
   const Node* node = tensor.node();
@@ -231,7 +231,8 @@ void note(const UOp& tensor, const UOp& result) {
     shared_graph().attach(node, std::make_shared<UOp>(reshape(result, sizes_of(UOp(node)))));
     if (!OpSet{Op::Reshape, Op::Contiguous, Op::Detach}.contains(node->op())) break;
     node = node->src(0);
-  } while (!OpSet{Op::Buffer, Op::Multi, Op::After}.contains(seen_by(node)->op()));
+  } while (shared_graph().attached<UOp>(node) == nullptr &&
+           !OpSet{Op::Buffer, Op::Multi, Op::After}.contains(seen_by(node)->op()));
 }
 
 }  // namespace

@@ -381,6 +381,15 @@ TEST(Jit, RefusesWhatItCannotRepeat) {
             "the function capture it");
 }
 
+// A copy of what had no memory when the function was called first.
+TEST(Jit, CopiesWhatItCaptures) {
+  const Tensor x = Tensor({1.f, 2.f}) * 2;
+  auto function = jit([&] { return x.contiguous(); });
+  const Tensor first = function(), second = function(), third = function();
+  for (const Tensor& each : {first, second, third, x})
+    EXPECT_TRUE(holds<float>(each, {2, 4}, {2}));
+}
+
 TEST(Jit, ReplaysCopiesBetweenDevices) {
   auto f = jit([](const Tensor& x) { return (x.to("INTERP") + 1.0).to("CPU") * 2.0; });
   for (int i = 0; i < 4; ++i)
