@@ -13,6 +13,10 @@ bool is_one_instruction(Op op) {
 }
 
 int code_of(const Node* node) {
+  // A choice between halves that are joined: each part is a loop of its own.
+  constexpr int code_of_part = 24;
+  if (node->op() == Op::Where && node->src(0)->op() == Op::Pad && node->src(1)->op() == Op::Pad)
+    return code_of_part;
   constexpr std::pair<Op, int> long_ones[] = {
       {Op::Sin, 20}, {Op::Cos, 20}, {Op::Pow, 10}, {Op::Exp2, 2}, {Op::Log2, 2}};
   if (node->dtype().is_float())

@@ -230,5 +230,20 @@ TEST(TensorMovement, NamesOfOtherMethods) {
   EXPECT_TRUE(holds<int>(x.pad({1, 0}, PadMode::Constant, 9), {9, 0, 1, 2, 9, 3, 4, 5}, {2, 4}));
 }
 
+// In one kernel each part is a loop of its own, which takes long to compile.
+TEST(TensorMovement, ManyAreJoinedByFewKernels) {
+  std::vector<Tensor> parts;
+  std::vector<float> wanted;
+  for (int i = 0; i < 300; ++i) {
+    wanted.push_back(static_cast<float>(i));
+    parts.push_back(Tensor({wanted.back()}));
+  }
+  Tensor::realize(parts);
+  const Tensor joined = Tensor::cat(parts);
+  const std::size_t kernels = joined.schedule().size();
+  EXPECT_TRUE(1 < kernels && kernels < 10) << kernels;
+  EXPECT_EQ(joined.to_vector<float>(), wanted);
+}
+
 }  // namespace
 }  // namespace weft
