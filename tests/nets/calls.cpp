@@ -151,16 +151,16 @@ const CallRule rules[] = {
     CALL("take", x.take(y, i)),
     CALL("gather", x.gather(i, y)),
     CALL("scatter", x.scatter(i, y, z.cast(x.dtype()))),
-    CALL("scatter_number", x.scatter(i, y, Tensor::from(number).cast(x.dtype()))),
+    CALL("scatter_number", x.scatter(i, y, number)),
     CALL("scatter_add", x.scatter_add(i, y, z.cast(x.dtype()))),
-    CALL("scatter_add_number", x.scatter_add(i, y, Tensor::from(number).cast(x.dtype()))),
+    CALL("scatter_add_number", x.scatter_add(i, y, number)),
     CALL("scatter_sum", x.scatter_reduce(i, y, z, Tensor::Reduce::Sum)),
     CALL("scatter_prod", x.scatter_reduce(i, y, z, Tensor::Reduce::Prod)),
     CALL("scatter_amax", x.scatter_reduce(i, y, z, Tensor::Reduce::Amax)),
     CALL("scatter_amin", x.scatter_reduce(i, y, z, Tensor::Reduce::Amin)),
     CALL("index_put", x.index_put(index, y.cast(x.dtype()), flag)),
     CALL("set", x.set(index, y.cast(x.dtype()))),
-    CALL("set_number", x.set(index, Tensor::from(number).cast(x.dtype()))),
+    CALL("set_number", x.set(index, number)),
     CALL("assign", x.assign(y)),
     CALL("assign_number", x.assign(number)),
 };
@@ -248,11 +248,17 @@ Array array_of(const Tensor& tensor) {
   return result;
 }
 
+std::vector<Tensor> tensors_of(const Step& step, const std::vector<Tensor>& values) {
+  std::vector<Tensor> result;
+  for (const std::size_t operand : step.operands) result.push_back(values[operand]);
+  return result;
+}
+
 Tensor call_weft(const Step& step, const std::vector<Tensor>& values) {
   CallArguments arguments{.x = {},
                           .y = {},
                           .z = {},
-                          .all = {},
+                          .all = tensors_of(step, values),
                           .n = step.n,
                           .bounds = {},
                           .i = step.i,
@@ -263,7 +269,6 @@ Tensor call_weft(const Step& step, const std::vector<Tensor>& values) {
                           .number = 0,
                           .scalar = 0,
                           .index = {}};
-  for (const std::size_t operand : step.operands) arguments.all.push_back(values.at(operand));
   const auto operand = [&](std::size_t i) {
     return i < arguments.all.size() ? arguments.all[i] : Tensor();
   };

@@ -34,6 +34,7 @@ const CallRule& call_rule(std::string_view kind);
 weft::DType dtype_of(Type type);
 weft::Tensor input_tensor(const Step& step, std::size_t call);
 Array array_of(const weft::Tensor& tensor);  // computed
+std::vector<weft::Tensor> tensors_of(const Step& step, const std::vector<weft::Tensor>& values);
 weft::Tensor call_weft(const Step& step, const std::vector<weft::Tensor>& values);
 
 // The step as a line of C++, which defines its value, or as an expression.

@@ -382,6 +382,7 @@ def written(x, places, value, op=None):
 def along(x, index, axis):
     numbers = np.arange(x.size).reshape(x.shape)
     axis %= x.ndim
+    index = np.where(index < 0, index + x.shape[axis], index)
     inside = (index >= 0) & (index < x.shape[axis])
     grid = list(np.indices(index.shape))
     grid[axis] = zero_where(~inside, index).astype(np.int64)
@@ -403,11 +404,9 @@ def moved(step, x):
         "reshape": lambda p: p.reshape(n), "permute": lambda p: p.transpose(n),
         "expand": lambda p: np.broadcast_to(p, n), "flip": lambda p: np.flip(p, tuple(n)),
         "shrink": lambda p: p[tuple(slice(n[i], n[i + 1]) for i in range(0, len(n), 2))],
-        "unsqueeze": lambda p: np.expand_dims(p, step.i), "repeat": lambda p: np.tile(p, n),
+        "unsqueeze": lambda p: np.expand_dims(p, step.i),
         "squeeze": lambda p: np.squeeze(p, step.i) if p.shape[step.i] == 1 else p,
-        "repeat_interleave": lambda p: np.repeat(p, step.j, axis=step.i),
-        "roll": lambda p: np.roll(p, step.j, axis=step.i), "detach": lambda p: p,
-        "diagonal": lambda p: np.diagonal(p, step.i),
+        "detach": lambda p: p, "diagonal": lambda p: np.diagonal(p, step.i),
         "index": lambda p: p[tuple(step.parts([]))],
     }
     if kind == "unfold":
@@ -434,6 +433,8 @@ def evaluate(step, values, call):
     view = moved(step, x)
     if view is not None:
         return view
+    if kind == "cast" and np.dtype(step.dtype()) == x.storage.dtype:
+        return x
     if kind == "assign":
         return store(x, operands[1].value)
     if kind in ("assign_number", "set_number", "set"):
@@ -472,6 +473,8 @@ def computed(step, values, views):
             value = value[tuple(slice(0, size) for size in index.shape)]
         return written(x, along(x, index, step.i), value, SCATTER[kind.removesuffix("_number")])
     rules = {
+        "repeat": lambda: np.tile(x, step.n), "roll": lambda: np.roll(x, step.j, axis=step.i),
+        "repeat_interleave": lambda: np.repeat(x, step.j, axis=step.i),
         "cast": lambda: cast(x, step.dtype()), "contiguous": lambda: x, "clone": lambda: x,
         "pad": lambda: np.pad(x, [(step.n[i], step.n[i + 1]) for i in range(0, len(step.n), 2)],
                               constant_values=np.asarray(step.literal).astype(x.dtype)) if x.ndim else x,
@@ -516,6 +519,7 @@ def where_number(step, mask, x):
 
 def take(x, index, axis):
     axis %= x.ndim
+    index = np.where(index < 0, index + x.shape[axis], index)
     inside = (index >= 0) & (index < x.shape[axis])
     if x.shape[axis] == 0:
         return np.zeros(x.shape[:axis] + index.shape + x.shape[axis + 1:], x.dtype)

@@ -209,12 +209,16 @@ std::string jit_text(const Program& program, const std::vector<Evaluation>& want
 }
 
 std::string gradient_text(const Program& program) {
+  const bool is_tracked = tracks(program);
   std::string text, leaves, sum;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (is_input(step) && step.is_argument)
-      leaves += fmt::format("{}v{}", leaves.empty() ? "" : ", ", i);
     if (!is_request(step)) text += cpp_of(step, i);
+    if (is_input(step) && step.is_argument) {
+      if (is_tracked) text += fmt::format("  v{}.set_requires_grad();\n", i);
+      leaves += fmt::format("{}v{}", leaves.empty() ? "" : ", ", i);
+    }
+    if (step.kind == "realize") text += request_text(step, nullptr);
     if (step.kind != "read") continue;
     for (std::size_t k = 0; k < step.operands.size(); ++k)
       sum += fmt::format("{}(v{} * {}).sum()", sum.empty() ? "" : " + ", step.operands[k], k + 1);

@@ -47,14 +47,13 @@ class Draft {
   std::optional<std::size_t> any(const std::function<bool(const Array&)>& fits);
   const Array& operator[](std::size_t i) const { return values[i]; }
 
-  // Appends the step, and returns its number. Throws Invalid where it is none, is too large, says too little, or is
-  // known to fail (known.h).
+  // Appends the step, and returns its number. Throws Invalid where it is none, is too large, or says too
+  // little.
   std::size_t add(Step step);
   std::size_t input(Type type, const Numbers& shape, Filling filling);
   std::size_t input(Type type, const Numbers& shape);
   // Places along an axis: mostly inside.
-  std::size_t places(const Numbers& shape, std::int64_t size, bool from_end,
-                     bool are_distinct = false);
+  std::size_t places(const Numbers& shape, std::int64_t size, bool are_distinct = false);
 
   Type any_type();
   std::int64_t any_size();
@@ -65,6 +64,7 @@ class Draft {
   // An operand that broadcasts with the value: an earlier one, or a new input.
   std::size_t partner(std::size_t x, const std::function<bool(Type)>& fits);
   Literal literal(Type type);
+  Literal held_literal(Type type);  // that a tensor of the type holds
 
  private:
   std::vector<Cell> row(Type type, const Numbers& shape, Filling filling);

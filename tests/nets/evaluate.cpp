@@ -129,7 +129,9 @@ void add_movement(std::unordered_map<std::string, Rule>& rules) {
   rules["stack"] = [](const Call& c) { return stack(c.all(), c.step.i); };
   rules["contiguous"] = rules["clone"] = [](const Call& c) { return copied(c[0]); };
   rules["detach"] = [](const Call& c) { return c[0]; };
-  rules["cast"] = [](const Call& c) { return cast(c[0], c.step.type); };
+  rules["cast"] = [](const Call& c) {
+    return c[0].type == c.step.type ? c[0] : cast(c[0], c.step.type);
+  };
 }
 
 void add_elementwise(std::unordered_map<std::string, Rule>& rules) {
@@ -304,6 +306,11 @@ std::vector<Evaluation> evaluate(const Program& program) {
     calls.push_back(std::move(now));
   }
   return calls;
+}
+
+bool tracks(const Program& program) {
+  return std::ranges::any_of(program.steps,
+                             [](const Step& step) { return step.kind == "realize"; });
 }
 
 std::vector<std::size_t> last_uses(const Program& program) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "families.h"
-#include "known.h"
 
 namespace nets {
 
@@ -19,7 +18,8 @@ const std::vector<Family>& families() {
 }
 
 void draw_request(Draft& draft) {
-  Step step{.kind = draft.random.one_in(3) ? "read" : "realize"};
+  const bool is_read = draft.program.mode == Mode::Plain && draft.random.one_in(3);
+  Step step{.kind = is_read ? "read" : "realize"};
   const std::int64_t count = draft.random.between(1, 3);
   for (std::int64_t i = 0; i < count; ++i) step.operands.push_back(draft.any());
   draft.add(std::move(step));
@@ -49,10 +49,6 @@ void draw_outputs(Draft& draft) {
     step.operands.assign(outputs.begin() + static_cast<std::ptrdiff_t>(i),
                          outputs.begin() + static_cast<std::ptrdiff_t>(i + count));
     i += count;
-    // Fewer, where all of them meet a fault that is known.
-    while (!step.operands.empty() && known_fault(draft.program, draft.values, step) != nullptr)
-      step.operands.pop_back();
-    if (step.operands.empty()) step.operands.push_back(0);  // an input
     draft.add(std::move(step));
   }
 }
@@ -88,7 +84,7 @@ Program random_program(std::uint64_t seed) {
   const std::size_t steps = at(random.between(2, random.one_in(4) ? 16 : 9));
   for (int tries = 0; draft.program.steps.size() < steps + at(inputs) && tries < 60; ++tries) {
     try {
-      if (mode == Mode::Plain && random.one_in(9))
+      if (mode != Mode::Jit && random.one_in(9))
         draw_request(draft);
       else
         draw_step(draft);

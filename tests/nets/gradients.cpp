@@ -1,5 +1,7 @@
 #include "gradients.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "calls.h"
@@ -35,7 +37,7 @@ double loss(Program program, const Direction& direction, double distance) {
   const std::vector<Array>& outputs = evaluation[0].reads.back();
   for (std::size_t k = 0; k < outputs.size(); ++k)
     for (std::size_t i = 0; i < outputs[k].size(); ++i)
-      sum += static_cast<double>(k + 1) * outputs[k][i].real;
+      sum += outputs[k][i].is_unknown() ? NAN : static_cast<double>(k + 1) * outputs[k][i].real;
   return sum;
 }
 
@@ -68,16 +70,22 @@ std::string gradient_fault(const Program& program) {
   const Direction direction = direction_for(program);
   const std::optional<double> wanted = slope(program, direction);
   if (!wanted) return {};
+  const bool is_tracked = tracks(program);
   std::vector<Tensor> values, leaves;
   std::vector<std::size_t> numbers;
   Tensor sum;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
+    if (step.kind == "realize") Tensor::realize(tensors_of(step, values));  // which changes no gradient
     if (!is_request(step))
       values.push_back(is_input(step) ? input_tensor(step, 0) : call_weft(step, values));
     else
       values.emplace_back();
-    if (is_input(step) && step.is_argument) leaves.push_back(values.back()), numbers.push_back(i);
+    if (is_input(step) && step.is_argument) {
+      if (is_tracked) values.back().set_requires_grad();
+      leaves.push_back(values.back());
+      numbers.push_back(i);
+    }
     for (std::size_t k = 0; step.kind == "read" && k < step.operands.size(); ++k) {
       const Tensor term = (values[step.operands[k]] * static_cast<std::int64_t>(k + 1)).sum();
       sum = sum.is_null() ? term : sum + term;

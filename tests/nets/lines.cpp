@@ -13,12 +13,6 @@
 namespace nets {
 namespace {
 
-std::string cell_text(const Cell& cell, Type type) {
-  if (is_float(type)) return fmt::format("{}", cell.real);
-  if (type == Type::U64) return fmt::format("{}", static_cast<std::uint64_t>(cell.whole));
-  return fmt::format("{}", cell.whole);
-}
-
 std::string part_text(const Part& part) {
   const auto or_nothing = [](const std::optional<std::int64_t>& at) {
     return at ? std::to_string(*at) : "";
@@ -51,8 +45,8 @@ std::string read_line(std::size_t call, std::size_t number, const Array& array) 
   for (std::size_t i = 0; i < array.size(); ++i)
     cells.push_back(array[i].is_unknown() ? "?"
                     : array[i].error == 0
-                        ? cell_text(array[i], array.type)
-                        : fmt::format("{}~{}", cell_text(array[i], array.type), array[i].error));
+                        ? text_of(array[i], array.type)
+                        : fmt::format("{}~{}", text_of(array[i], array.type), array[i].error));
   return fmt::format("read {} {} {} ({}) {}\n", call, number, name_of(array.type),
                      fmt::join(array.shape, ","), fmt::join(cells, " "));
 }
@@ -66,7 +60,7 @@ std::string lines_of(const Program& program) {
     text += step_line(step, i);
     for (std::size_t call = 0; call < step.values.size(); ++call) {
       std::vector<std::string> cells;
-      for (const Cell& cell : step.values[call]) cells.push_back(cell_text(cell, step.type));
+      for (const Cell& cell : step.values[call]) cells.push_back(text_of(cell, step.type));
       text += fmt::format("values {} {} {}\n", i, call, fmt::join(cells, " "));
     }
   }

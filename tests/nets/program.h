@@ -47,6 +47,9 @@ struct Program {
   bool drops_handles = false;  // each after its last use, as where variables have scopes
   std::vector<Step> steps;
 };
+// Where tensors are realized in between, leaves require gradients from the start: what is written to untracked memory is
+// forgotten once it is done.
+bool tracks(const Program& program);
 // After which step each value is not named again.
 std::vector<std::size_t> last_uses(const Program& program);
 

@@ -17,18 +17,6 @@ namespace {
 using weft::Tensor;
 using Tensors = std::vector<Tensor>;
 
-Tensors tensors_of(const Step& step, const Tensors& values) {
-  Tensors result;
-  for (const std::size_t operand : step.operands) result.push_back(values[operand]);
-  return result;
-}
-
-std::string cell_text(const Cell& cell, Type type) {
-  if (is_float(type)) return fmt::format("{}", cell.real);
-  return type == Type::U64 ? fmt::format("{}", static_cast<std::uint64_t>(cell.whole))
-                           : fmt::format("{}", cell.whole);
-}
-
 bool agrees(const Cell& found, const Cell& wanted, Type type) {
   if (wanted.is_unknown()) return true;
   if (!is_float(type)) return found.whole == wanted.whole;
@@ -137,8 +125,8 @@ std::string difference(const Array& found, const Array& wanted) {
   for (std::size_t i = 0; i < found.size(); ++i)
     if (!agrees(found[i], wanted[i], found.type))
       return fmt::format("element {} of {} ({}) is {}, not {}{}", coordinates_of(i, found.shape),
-                         found.shape, name_of(found.type), cell_text(found[i], found.type),
-                         cell_text(wanted[i], found.type),
+                         found.shape, name_of(found.type), text_of(found[i], found.type),
+                         text_of(wanted[i], found.type),
                          wanted[i].error == 0 ? "" : fmt::format(" +- {:.1e}", wanted[i].error));
   return {};
 }

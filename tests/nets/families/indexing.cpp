@@ -17,7 +17,7 @@ void draw_take(Draft& draft) {
   const auto x = draft.any(has_axes);
   want(x.has_value(), "no axes");
   const std::int64_t axis = draft.axis_of(draft[*x]);
-  const std::size_t index = draft.places(draft.any_shape(0, 2), size_along(draft[*x], axis), false);
+  const std::size_t index = draft.places(draft.any_shape(0, 2), size_along(draft[*x], axis));
   draft.add({.kind = "take", .operands = {*x, index}, .i = axis});
 }
 
@@ -30,7 +30,7 @@ std::size_t index_along(Draft& draft, std::size_t x, std::int64_t axis, bool are
       shape[i] = std::max<std::int64_t>(1, draft.any_size() % 8);
     else if (draft.random.one_in(3) && shape[i] > 0)
       shape[i] = draft.random.between(1, shape[i]);
-  return draft.places(shape, size_along(draft[x], axis), false, are_distinct);
+  return draft.places(shape, size_along(draft[x], axis), are_distinct);
 }
 
 void draw_gather(Draft& draft) {
@@ -56,7 +56,7 @@ void draw_scatter(Draft& draft) {
     draft.add({.kind = kind + "_number",
                .operands = {*x, index},
                .i = axis,
-               .number = {Literal::Form::Integer, draft.random.below(3), 0}});
+               .number = draft.held_literal(draft[*x].type)});
     return;
   }
   Numbers shape = draft[index].shape;
@@ -87,7 +87,7 @@ std::vector<Part> gathering_parts(Draft& draft, std::size_t x, std::vector<std::
         parts.push_back(part);
       } else {
         const Numbers own = random.one_in(4) ? Numbers{together.back()} : together;
-        operands.push_back(draft.places(own, size, true));
+        operands.push_back(draft.places(own, size));
         parts.push_back({.form = Part::Form::Array, .list = {}, .operand = operands.size() - 1});
       }
     } else if (size > 0 && random.one_in(4)) {
@@ -168,9 +168,7 @@ std::size_t target(Draft& draft) {
     // A jit takes arguments that are not written to; the gradient of one that is would be that of
     // what it is then.
     want(!step.is_argument, "an argument");
-    want(step.kind != "expand" && step.kind != "repeat" && step.kind != "repeat_interleave" &&
-             step.kind != "unfold" && step.kind != "roll",
-         "an expansion");
+    want(step.kind != "expand" && step.kind != "unfold", "an expansion");
     if (step.operands.empty() || draft[step.operands[0]].storage != draft[i].storage) break;
     i = step.operands[0];
   }
@@ -183,9 +181,10 @@ void draw_set(Draft& draft) {
   const std::vector<Part> parts = plain_parts(draft, draft[x]);
   const Numbers shape = sliced(draft[x], parts).shape;
   if (draft.random.one_in(4)) {
-    const Literal number = {Literal::Form::Integer, draft.random.below(9), 0};
-    want(!is_bool(draft[x].type), "a number in bools");
-    draft.add({.kind = "set_number", .operands = {x}, .number = number, .index = parts});
+    draft.add({.kind = "set_number",
+               .operands = {x},
+               .number = draft.held_literal(draft[x].type),
+               .index = parts});
     return;
   }
   draft.add(
@@ -210,10 +209,9 @@ void draw_set_tensors(Draft& draft) {
 void draw_assign(Draft& draft) {
   const std::size_t x = target(draft);
   if (draft.random.one_in(5)) {
-    want(!is_bool(draft[x].type), "a number in bools");
     draft.add({.kind = "assign_number",
                .operands = {x},
-               .number = {Literal::Form::Integer, draft.random.below(9), 0}});
+               .number = draft.held_literal(draft[x].type)});
     return;
   }
   draft.add({.kind = "assign", .operands = {x, value_for(draft, draft[x].shape, draft[x].type)}});
@@ -227,7 +225,7 @@ void draw_in_place(Draft& draft) {
   if (draft.random.one_in(3)) {
     draft.add({.kind = "i" + kind + "_number",
                .operands = {x},
-               .number = {Literal::Form::Integer, draft.random.below(4), 0}});
+               .number = draft.held_literal(draft[x].type)});
     return;
   }
   draft.add({.kind = "i" + kind, .operands = {x, value_for(draft, draft[x].shape, draft[x].type)}});

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 namespace nets {
 
 std::int64_t count_of(const Numbers& shape) {
@@ -135,6 +137,12 @@ Array expanded(const Array& x, const Numbers& shape) {
     result.places[i] = x.places[position(own, x.shape)];
   }
   return result;
+}
+
+std::string text_of(const Cell& cell, Type type) {
+  if (is_float(type)) return fmt::format("{}", cell.real);
+  if (type == Type::U64) return fmt::format("{}", static_cast<std::uint64_t>(cell.whole));
+  return fmt::format("{}", cell.whole);
 }
 
 }  // namespace nets

@@ -87,4 +87,6 @@ Array expanded(const Array& x, const Numbers& shape);  // as broadcasting does: 
 // besides.
 Cell rounded_cell(double value, double error, Type type, double halves = 0);
 
+std::string text_of(const Cell& cell, Type type);
+
 }  // namespace nets

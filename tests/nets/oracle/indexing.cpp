@@ -151,7 +151,7 @@ void write(const Array& x, const Selection& selection, const Array& value, std::
 
 namespace {
 
-// The index's own places, and along one axis what it says; negative ones are outside.
+// The index's own places, and along one axis what it says.
 Selection along(const Array& x, std::int64_t axis, const Array& index) {
   const std::size_t along_axis = at(axis_in(axis, x.rank()));
   want(is_int(index.type) && index.rank() == x.rank(), "an index of other axes");
@@ -162,9 +162,9 @@ Selection along(const Array& x, std::int64_t axis, const Array& index) {
     Numbers place = coordinates_of(i, index.shape);
     const Cell& cell = index[i];
     if (cell.error > 0) result.is_certain = false;
-    const bool is_inside = cell.whole >= 0 && cell.whole < x.shape[along_axis];
-    place[along_axis] = is_inside ? cell.whole : 0;
-    result.elements.push_back(is_inside ? std::optional(position(place, x.shape)) : std::nullopt);
+    const auto element = place_of(cell, index.type, x.shape[along_axis]);
+    place[along_axis] = element.value_or(0);
+    result.elements.push_back(element ? std::optional(position(place, x.shape)) : std::nullopt);
   }
   return result;
 }
@@ -204,11 +204,11 @@ Array take(const Array& x, const Array& index, std::int64_t axis) {
     const auto last = first + static_cast<std::ptrdiff_t>(index.shape.size());
     const Cell& cell = index[position(Numbers(first, last), index.shape)];
     if (cell.error > 0) result.is_certain = false;
-    const bool is_inside = cell.whole >= 0 && cell.whole < x.shape[along_axis];
+    const auto element = place_of(cell, index.type, x.shape[along_axis]);
     Numbers from(place.begin(), first);
-    from.push_back(is_inside ? cell.whole : 0);
+    from.push_back(element.value_or(0));
     from.insert(from.end(), last, place.end());
-    result.elements.push_back(is_inside ? std::optional(position(from, x.shape)) : std::nullopt);
+    result.elements.push_back(element ? std::optional(position(from, x.shape)) : std::nullopt);
   }
   return read(x, result);
 }

@@ -122,29 +122,29 @@ Array repeat(const Array& x, const Numbers& times) {
   Numbers sizes(times.size() - x.shape.size(), 1), shape;
   sizes.insert(sizes.end(), x.shape.begin(), x.shape.end());
   for (std::size_t i = 0; i < sizes.size(); ++i) shape.push_back(sizes[i] * times[i]);
-  return viewed(reshape(x, sizes), shape, [&](Numbers place) {
+  return copied(viewed(reshape(x, sizes), shape, [&](Numbers place) {
     for (std::size_t i = 0; i < place.size(); ++i) place[i] %= sizes[i];
     return place;
-  });
+  }));
 }
 
 Array repeat_interleave(const Array& x, std::int64_t times, std::int64_t axis) {
   const std::size_t i = at(axis_in(axis, x.rank()));
   Numbers shape = x.shape;
   shape[i] *= times;
-  return viewed(x, shape, [&](Numbers place) {
+  return copied(viewed(x, shape, [&](Numbers place) {
     place[i] /= times;
     return place;
-  });
+  }));
 }
 
 Array roll(const Array& x, std::int64_t shift, std::int64_t axis) {
   const std::size_t i = at(axis_in(axis, x.rank()));
   const std::int64_t size = x.shape[i];
-  return viewed(x, x.shape, [&](Numbers place) {
+  return copied(viewed(x, x.shape, [&](Numbers place) {
     place[i] = ((place[i] - shift) % size + size) % size;
     return place;
-  });
+  }));
 }
 
 Array unfold(const Array& x, std::int64_t axis, std::int64_t size, std::int64_t step) {

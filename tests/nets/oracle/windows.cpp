@@ -112,10 +112,13 @@ Array conv(const Array& x, const Array& weight, std::int64_t groups, std::int64_
     for (std::size_t k = 0; k < at(in * count_of(window.kernel)); ++k) {
       const Numbers inside = coordinates_of(k, joined({in}, window.kernel));
       const auto from = window.place(part(place, 2, place.size()), part(inside, 1, inside.size()));
-      if (!from) continue;
+      const Cell& factor = factors_of[position(joined({place[1]}, inside), weight.shape)];
+      // Padding times infinity is open: it is a zero, or it is left out.
+      if (!from && (!is_float(with.within) || std::isfinite(factor.real))) continue;
       factors.emplace_back(
-          image[position(joined({place[0], group * in + inside[0]}, *from), image.shape)],
-          factors_of[position(joined({place[1]}, inside), weight.shape)]);
+          from ? image[position(joined({place[0], group * in + inside[0]}, *from), image.shape)]
+               : Cell::of_real(0, unknown),
+          factor);
     }
     result[i] = with.sum(factors);
   }
