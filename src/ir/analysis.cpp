@@ -68,6 +68,23 @@ class RangeUnion {
   std::vector<const Node*> list_;
 };
 
+// A part that a node is to own: it is given back where the node does not come about.
+class NewPart {
+ public:
+  NewPart(Interner& interner, const Node* part) : interner_(interner), part_(part) {}
+  ~NewPart() {
+    if (part_ != nullptr && interner_.counted()) interner_.release(part_);
+  }
+  NewPart(const NewPart&) = delete;
+  NewPart& operator=(const NewPart&) = delete;
+  const Node* get() const { return part_; }
+  void release() { part_ = nullptr; }
+
+ private:
+  Interner& interner_;
+  const Node* part_;
+};
+
 // The set that all sources share, where one does for all: the common case, without a new node.
 // Returns false where the sources differ.
 bool common_ranges(const NodeFields& fields, const Node*& set,
@@ -100,7 +117,7 @@ Node* Analysis::construct(void* memory, const NodeKey& key, Interner& interner) 
   // First what may throw.
   if (!info(f.op).arity.admits(f.src.size()))
     internal_error(fmt::format("{} with {} sources", info(f.op).name, f.src.size()));
-  const Node* shape = compute_shape(f, interner);
+  NewPart shape(interner, compute_shape(f, interner));
   Node* node = new (memory) Node;
   node->op_ = f.op;
   node->dtype_ = f.dtype;
@@ -111,7 +128,7 @@ Node* Analysis::construct(void* memory, const NodeKey& key, Interner& interner) 
   node->notes_.store(0, std::memory_order_relaxed);
   node->flags_ = 0;
   node->chain_ = static_cast<std::uint8_t>(chain_of(f));
-  node->shape_ = shape;
+  node->shape_ = shape.get();
   std::ranges::copy(f.src, const_cast<const Node**>(node->sources()));
   if (key.arg_type != ArgType::NoArg)
     std::memcpy(const_cast<void*>(node->arg_bytes()), f.arg, arg_size(key.arg_type));
@@ -138,6 +155,7 @@ Node* Analysis::construct(void* memory, const NodeKey& key, Interner& interner) 
     node->ranges_ = ranges.finish(interned);
     if (!interned) keep(node->ranges_);
   }
+  shape.release();
   return node;
 }
 

@@ -22,13 +22,14 @@ Arena::~Arena() = default;
 
 std::byte* Arena::allocate(std::size_t bytes) {
   while (static_cast<std::size_t>(end_ - next_) < bytes) {
-    if (next_ != nullptr) ++chunk_;
-    if (chunk_ == chunks_.size()) {
+    const std::size_t next = next_ != nullptr ? chunk_ + 1 : chunk_;
+    if (next == chunks_.size()) {
       const std::size_t doubled =
           chunks_.empty() ? first_chunk : std::min(chunks_.back().size * 2, largest_chunk);
       const std::size_t size = std::max(doubled, bytes);
       chunks_.push_back({std::unique_ptr<std::byte[]>(new std::byte[size]), size});
     }
+    chunk_ = next;
     next_ = chunks_[chunk_].memory.get();
     end_ = next_ + chunks_[chunk_].size;
   }

@@ -2,6 +2,8 @@
 //
 // A node whose count has reached 0 belongs to the thread that brought it there, which takes it out
 // of the table. Until then a lookup may meet it, but only revives nodes whose count is above 0.
+//
+// Handles are given back without asking for memory, since there may be none: nodes that are to go are a list by themselves.
 
 #include <array>
 #include <cstdlib>
@@ -32,15 +34,36 @@ class SharedGraph final : public Interner {
     std::size_t node_bytes = 0;
   };
 
+  // Nodes without owner that are not destroyed yet. Bounds are read by owners alone, so that their place holds the next.
+  class Dead {
+   public:
+    void push(const Node* node) {
+      const_cast<Node*>(node)->hi_ =
+          static_cast<std::int64_t>(reinterpret_cast<std::intptr_t>(last_));
+      last_ = node;
+    }
+    // Null where there is none.
+    const Node* pop() {
+      const Node* node = last_;
+      if (node != nullptr)
+        last_ = reinterpret_cast<const Node*>(static_cast<std::intptr_t>(node->hi_));
+      return node;
+    }
+
+   private:
+    const Node* last_ = nullptr;
+  };
+
   static std::uint32_t shard_index(std::uint32_t key) { return key >> (32 - shard_bits); }
   static bool revive(const Node* node);
   static void retain(const Node* node) { node->count_.fetch_add(1, std::memory_order_relaxed); }
   static std::size_t size_of(const Node* node);
   const Node* find(Shard& shard, const NodeKey& key) { return shard.table.find(key, revive); }
   void enter(Shard& shard, Node* node);
-  void destroy(const Node* node, std::vector<const Node*>& dead);
-  void destroy_all(std::vector<const Node*>& dead);
-  void drop_parts(const Node* node, std::vector<const Node*>& dead);
+  void destroy(const Node* node, Dead& dead);
+  void destroy_all(Dead& dead);
+  void drop_parts(const Node* node, Dead& dead);
+  void discard(Node* node);
 
   std::array<Shard, shard_count> shards_;
 };
@@ -81,52 +104,60 @@ const Node* SharedGraph::intern(const NodeFields& fields) {
   node->flags_ |= Node::Counted;
   for (const Node* source : fields.src) retain(source);
   const Node* found;
-  {
+  try {
     const std::lock_guard lock(shard.mutex);
     found = find(shard, key);
     if (found == nullptr) enter(shard, node);
+  } catch (...) {
+    discard(node);
+    throw;
   }
   if (found == nullptr) return node;
-  std::vector<const Node*> dead;
-  drop_parts(node, dead);
-  std::free(node);
-  destroy_all(dead);
+  discard(node);
   return found;
 }
 
+// One that is in no table.
+void SharedGraph::discard(Node* node) {
+  Dead dead;
+  drop_parts(node, dead);
+  std::free(node);
+  destroy_all(dead);
+}
+
 void SharedGraph::enter(Shard& shard, Node* node) {
+  shard.table.insert(node);
   if (shard.free_ids.empty()) {
     node->id_ = shard.next_id++ << shard_bits | static_cast<std::uint32_t>(&shard - shards_.data());
   } else {
     node->id_ = shard.free_ids.back();
     shard.free_ids.pop_back();
   }
-  shard.table.insert(node);
   shard.node_bytes += size_of(node);
 }
 
 void SharedGraph::release(const Node* node) {
   if (node->count_.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  std::vector<const Node*> dead;  // not thread_local: a static object's handle outlives those
+  Dead dead;
   destroy(node, dead);
   destroy_all(dead);
 }
 
 // Iterative: chains may be very long.
-void SharedGraph::destroy_all(std::vector<const Node*>& dead) {
-  while (!dead.empty()) {
-    const Node* next = dead.back();
-    dead.pop_back();
-    destroy(next, dead);
-  }
+void SharedGraph::destroy_all(Dead& dead) {
+  while (const Node* next = dead.pop()) destroy(next, dead);
 }
 
-void SharedGraph::destroy(const Node* node, std::vector<const Node*>& dead) {
+void SharedGraph::destroy(const Node* node, Dead& dead) {
   Shard& shard = shards_[shard_index(node->key_)];
   {
     const std::lock_guard lock(shard.mutex);
     shard.table.erase(node);
-    shard.free_ids.push_back(node->id_);
+    try {
+      shard.free_ids.push_back(node->id_);
+    } catch (const std::bad_alloc&) {
+      // Nobody has that number from now on.
+    }
     shard.node_bytes -= size_of(node);
   }
   drop_parts(node, dead);
@@ -135,9 +166,9 @@ void SharedGraph::destroy(const Node* node, std::vector<const Node*>& dead) {
 }
 
 // Gives back what the node holds, and lists what that leaves without owner.
-void SharedGraph::drop_parts(const Node* node, std::vector<const Node*>& dead) {
+void SharedGraph::drop_parts(const Node* node, Dead& dead) {
   const auto drop = [&](const Node* part) {
-    if (part->count_.fetch_sub(1, std::memory_order_acq_rel) == 1) dead.push_back(part);
+    if (part->count_.fetch_sub(1, std::memory_order_acq_rel) == 1) dead.push(part);
   };
   for (const Node* source : node->src()) drop(source);
   if (node->shape_ != nullptr) drop(node->shape_);

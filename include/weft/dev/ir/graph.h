@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <new>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -30,7 +31,13 @@ class NodeMap {
       epoch_ = storage_->epoch = 1;
     }
   }
-  ~NodeMap() { pool().push_back(std::move(storage_)); }
+  ~NodeMap() {
+    try {
+      pool().push_back(std::move(storage_));
+    } catch (const std::bad_alloc&) {
+      storage_ = nullptr;  // there is no room to keep it
+    }
+  }
   NodeMap(const NodeMap&) = delete;
   NodeMap& operator=(const NodeMap&) = delete;
 
