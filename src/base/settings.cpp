@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdlib>
+#include <iterator>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -165,8 +166,10 @@ std::int64_t debug_level() {
 Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values)
     : count_(values.size()) {
   for (const auto& [name, value] : values) find_setting(name);
+  std::vector<Override> own;
   for (const auto& [name, value] : values)
-    overrides.push_back({std::string(find_setting(name).name), value.text});
+    own.push_back({std::string(find_setting(name).name), value.text});
+  overrides.insert(overrides.end(), std::move_iterator(own.begin()), std::move_iterator(own.end()));
   ++changes;
 }
 

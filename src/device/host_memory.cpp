@@ -22,11 +22,16 @@ std::align_val_t alignment_for(std::size_t bytes) {
   return std::align_val_t{bytes >= 2 * LargePages::page ? LargePages::page : HostMemory::alignment};
 }
 
-LargePages& large_pages() {
-  // Leaked on purpose: tensors in static objects may be released after any destructor here.
-  static auto& all = *new LargePages(std::size_t{8} << 20);
-  return all;
+// Never destroyed: tensors in static objects may be released after any destructor here. And made without asking for memory,
+// of which there may be none: some are made when memory is given back.
+template <class T, class... Arguments>
+T& made_in_place(Arguments... arguments) {
+  alignas(T) static std::byte place[sizeof(T)];
+  static T& made = *new (place) T(arguments...);
+  return made;
 }
+
+LargePages& large_pages() { return made_in_place<LargePages>(std::size_t{8} << 20); }
 
 void to_system(void* memory, std::size_t bytes) { ::operator delete(memory, alignment_for(bytes)); }
 
@@ -90,10 +95,7 @@ class Spare {
   const std::size_t most_bytes_ = std::min(eighth_of_memory(), std::size_t{2} << 30);
 };
 
-Spare& spare() {
-  static auto& all = *new Spare;  // leaked on purpose as well
-  return all;
-}
+Spare& spare() { return made_in_place<Spare>(); }
 
 }  // namespace
 

@@ -13,8 +13,8 @@ void* LargePages::take_from(std::byte* chunk, Free& free, std::size_t bytes) {
   const auto found = std::ranges::find_if(free, fits);
   if (found == free.end()) return nullptr;
   const auto [begin, size] = *found;
-  free.erase(found);
   if (size > bytes) free.emplace(begin + bytes, size - bytes);
+  free.erase(found);
   return chunk + begin;
 }
 
@@ -32,7 +32,13 @@ void* LargePages::take(std::size_t bytes) {
   if (memory == nullptr) return nullptr;
   madvise(memory, chunk_bytes, MADV_HUGEPAGE);
   auto* const chunk = static_cast<std::byte*>(memory);
-  return take_from(chunk, chunks_.emplace(chunk, Free{{0, chunk_bytes}}).first->second, bytes);
+  try {
+    return take_from(chunk, chunks_.emplace(chunk, Free{{0, chunk_bytes}}).first->second, bytes);
+  } catch (const std::bad_alloc&) {
+    chunks_.erase(chunk);
+    ::operator delete(memory, std::align_val_t{page});
+    return nullptr;
+  }
 }
 
 bool LargePages::give_back(void* memory, std::size_t bytes) noexcept try {

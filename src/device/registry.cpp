@@ -43,7 +43,13 @@ Registry& filled_registry() {
   if (is_filling) return registry();
   static const bool filled = [] {
     is_filling = true;
-    add_backends();
+    try {
+      add_backends();
+    } catch (...) {  // the next who asks begins anew
+      registry().kinds.clear();
+      is_filling = false;
+      throw;
+    }
     return is_filling = false, true;
   }();
   static_cast<void>(filled);

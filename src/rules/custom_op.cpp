@@ -80,7 +80,7 @@ AddedOp::AddedOp(std::string_view name, CustomOp op) : name_(std::string(name)) 
 
 AddedOp::~AddedOp() {
   const std::lock_guard lock(added_ops().mutex);
-  added_ops().by_name.erase(std::string(name_.get()));
+  added_ops().by_name.erase(added_ops().by_name.find(name_.get()));
 }
 
 UOp custom_op(std::string_view name, const std::vector<UOp>& operands) {

@@ -34,9 +34,9 @@ void Capture::keep_before_change(Storage& storage) {
     user_error("the function assigns to a tensor that lies on several devices");
   const Elements held =
       elements_in_memory(Tensor::from(Operand(storage.present(), storage.device(), false)));
-  std::vector<std::byte>& bytes = (*before_)[storage.number()];
-  bytes.resize(held.bytes);
+  std::vector<std::byte> bytes(held.bytes);
   held.memory->copy_out(bytes, held.offset);
+  before_->emplace(storage.number(), std::move(bytes));
 }
 
 void Capture::refuse_reading() {

@@ -8,6 +8,7 @@
 #include <weft/jit.h>
 
 #include <algorithm>
+#include <exception>
 #include <mutex>
 #include <unordered_set>
 
@@ -92,7 +93,11 @@ class Replay::Captured {
   // What somebody else still holds leaves the block.
   ~Captured() {
     for (const Known& known : known_)
-      if (known.storage.use_count() > 1 && lies_in_block(known)) move_out(known);
+      if (known.storage.use_count() > 1 && lies_in_block(known)) try {
+          move_out(known);
+        } catch (const std::exception&) {
+          // There is no memory to move to: the block stays as long as what lies in it.
+        }
   }
   Captured(const Captured&) = delete;
   Captured& operator=(const Captured&) = delete;

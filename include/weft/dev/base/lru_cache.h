@@ -25,8 +25,10 @@ class LruCache {
   // the longest, where there are as many as there may be.
   const Value& insert(const Key& key, Value value) {
     if (const Value* found = find(key)) return *found;
-    entries_.emplace_front(key, std::move(value));
-    places_.emplace(key, entries_.begin());
+    Entries entry;  // apart, until the map has it: either may be out of memory
+    entry.emplace_front(key, std::move(value));
+    places_.emplace(key, entry.begin());
+    entries_.splice(entries_.begin(), entry);
     if (entries_.size() > most_) {
       places_.erase(entries_.back().first);
       entries_.pop_back();
