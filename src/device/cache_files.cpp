@@ -10,6 +10,7 @@
 #include <ctime>
 
 #include <fmt/format.h>
+#include <weft/dev/base/folder.h>
 #include <weft/dev/device/disk_cache.h>
 
 namespace weft {
@@ -95,9 +96,8 @@ bool is_entry_name(std::string_view name) {
 
 template <class Visit>
 void visit_folder(const fs::path& folder, Visit visit) {
-  std::error_code error;
-  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error))
-    visit(*it, it->path().filename().string());
+  std::error_code unknown;
+  for (const fs::path& path : paths_in(folder, unknown)) visit(path, path.filename().string());
 }
 
 // A file of this user's, which no other may write.
@@ -107,11 +107,11 @@ bool is_trusted(const struct stat& info) {
 
 std::vector<fs::path> prefix_folders(const fs::path& folder) {
   std::vector<fs::path> found;
-  visit_folder(folder, [&](const fs::directory_entry& file, const std::string& name) {
+  visit_folder(folder, [&](const fs::path& path, const std::string& name) {
     std::error_code error;
     if (name.size() == prefix_digits && is_hex(name) &&
-        file.symlink_status(error).type() == fs::file_type::directory)
-      found.push_back(file.path());
+        fs::symlink_status(path, error).type() == fs::file_type::directory)
+      found.push_back(path);
   });
   return found;
 }
@@ -192,17 +192,16 @@ fs::path entry_file(const fs::path& folder, std::uint64_t hash) {
 
 std::vector<CacheEntry> entries_in(const fs::path& folder) {
   std::vector<CacheEntry> entries;
-  const auto add = [&](const fs::directory_entry& file, const std::string& name, bool is_flat) {
+  const auto add = [&](const fs::path& path, const std::string& name, bool is_flat) {
     struct stat info{};
-    if (!is_entry_name(name) || lstat(file.path().c_str(), &info) != 0 || !S_ISREG(info.st_mode))
-      return;
-    entries.push_back({file.path(), bytes_on_disk(static_cast<std::uint64_t>(info.st_size)),
+    if (!is_entry_name(name) || lstat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+    entries.push_back({path, bytes_on_disk(static_cast<std::uint64_t>(info.st_size)),
                        is_flat ? 0 : nanoseconds(info.st_mtim)});
   };
-  visit_folder(folder, [&](const auto& file, const auto& name) { add(file, name, true); });
+  visit_folder(folder, [&](const auto& path, const auto& name) { add(path, name, true); });
   for (const fs::path& prefix : prefix_folders(folder))
-    visit_folder(prefix, [&](const auto& file, const auto& name) {
-      if (name.starts_with(prefix.filename().string())) add(file, name, false);
+    visit_folder(prefix, [&](const auto& path, const auto& name) {
+      if (name.starts_with(prefix.filename().string())) add(path, name, false);
     });
   return entries;
 }

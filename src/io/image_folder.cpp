@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -7,6 +8,7 @@
 #include <weft/error.h>
 #include <weft/io.h>
 
+#include <weft/dev/base/folder.h>
 #include <weft/dev/io/file.h>
 
 namespace weft {
@@ -18,9 +20,8 @@ namespace fs = std::filesystem;
 std::vector<fs::path> sorted(const fs::path& folder) {
   std::vector<fs::path> paths;
   std::error_code error;
-  for (fs::directory_iterator each(folder, error); !error && each != fs::directory_iterator();
-       each.increment(error))
-    if (!each->path().filename().string().starts_with('.')) paths.push_back(each->path());
+  for (fs::path& path : paths_in(folder, error))
+    if (!path.filename().string().starts_with('.')) paths.push_back(std::move(path));
   if (error) InFile{folder.string()}.fail(error.message());
   std::ranges::sort(paths);
   return paths;
