@@ -1,9 +1,11 @@
 #include <weft/dev/io/file.h>
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -13,6 +15,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <weft/dev/base/folder.h>
 #include <weft/error.h>
 
 namespace weft {
@@ -44,6 +47,43 @@ void write_file(const std::string& path, std::span<const std::byte> bytes) {
   file.commit();
 }
 
+namespace {
+
+constexpr std::string_view part_ending = ".part";
+
+// As "x.npy.12.3.part" is one of x.npy.
+bool is_part_of(std::string_view name, std::string_view target) {
+  if (!name.starts_with(target) || !name.ends_with(part_ending)) return false;
+  name.remove_prefix(target.size());
+  name.remove_suffix(std::min(name.size(), part_ending.size()));
+  return name.starts_with('.') && name.find_first_not_of(".0123456789") == std::string_view::npos;
+}
+
+void remove_if_left(const fs::path& part) {
+  const int lock = ::open(part.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+  if (lock < 0) return;
+  if (::flock(lock, LOCK_EX | LOCK_NB) == 0) ::unlink(part.c_str());
+  ::close(lock);
+}
+
+// Who writes a part has it locked until the process ends, however it does: the others were left by programs that were killed.
+void remove_left_parts(const fs::path& target) {
+  const std::string name = target.filename().string();
+  const fs::path parent = target.parent_path();
+  std::error_code unknown;
+  for (const fs::path& path : paths_in(parent.empty() ? "." : parent, unknown))
+    if (is_part_of(path.filename().string(), name)) remove_if_left(path);
+}
+
+// False where another process took it for one that was left.
+bool is_locked_in_time(int descriptor) {
+  struct stat info{};
+  ::flock(descriptor, LOCK_EX);
+  return ::fstat(descriptor, &info) != 0 || info.st_nlink > 0;
+}
+
+}  // namespace
+
 NewFile::NewFile(const std::string& path) : in_{path} {
   static std::atomic<std::uint64_t> count = 0;
   std::error_code error;
@@ -53,11 +93,15 @@ NewFile::NewFile(const std::string& path) : in_{path} {
   struct stat old{};
   const bool exists = ::stat(target_.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) in_.fail("it is there already, and no regular file");
-  do {  // one may be left of a program that was killed, of the same number: in a container they return
-    part_ = fmt::format("{}.{}.{}.part", target_, ::getpid(), ++count);
+  remove_left_parts(target_);
+  for (bool is_own = false; !is_own;) {
+    part_ = fmt::format("{}.{}.{}{}", target_, ::getpid(), ++count, part_ending);
     descriptor_ = ::open(part_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ < 0) in_.fail_by_errno();
+    if (descriptor_ < 0 && errno == EEXIST) continue;  // another's: in containers numbers return
+    if (descriptor_ < 0) in_.fail_by_errno();
+    is_own = is_locked_in_time(descriptor_);
+    if (!is_own) ::close(std::exchange(descriptor_, -1));
+  }
   if (exists) ::fchmod(descriptor_, old.st_mode & 07777);
 }
 

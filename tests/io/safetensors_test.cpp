@@ -7,8 +7,10 @@
 #include <spawn.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <weft/dev/io/file.h>
 #include <weft/state.h>
 
+#include "../support/files_in.h"
 #include "files.h"
 
 extern char** environ;
@@ -147,6 +149,8 @@ TEST_F(Safetensors, SurvivesBeingKilled) {
     ASSERT_EQ(a, std::vector<int>(1 << 16, a[0]));
     ASSERT_EQ(a, b);
   }
+  save_safetensors(path, {});
+  EXPECT_EQ(files_in(fs::path(path).parent_path()).size(), 1U);  // none of what they had begun
 }
 
 // A program that was killed leaves what it wrote, and the next one may have its number.
@@ -157,6 +161,21 @@ TEST_F(Safetensors, PartsThatAreLeftAreInNobodysWay) {
     file(fmt::format("y.safetensors.{}.{}.part", ::getpid(), i), std::string("left"));
   save_safetensors(path, state);
   EXPECT_TRUE(load_safetensors(path).at("a").equal(state.at("a")));
+  EXPECT_EQ(files_in(fs::path(path).parent_path()).size(), 1U);  // the parts are gone
+}
+
+// What another program is writing stays, and so do files that are no parts of this one.
+TEST_F(Safetensors, PartsOfOthersStay) {
+  const std::string path = file("z.safetensors");
+  NewFile mine(path);
+  mine.write("mine");
+  const std::string names[] = {"z.safetensors.1.2", "z.safetensors.x.part",
+                               "zz.safetensors.1.2.part", "z.safetensors.part"};
+  for (const std::string& name : names) file(name, std::string("other"));
+  save_safetensors(path, {{"a", Tensor::ones({1})}});
+  mine.commit();
+  EXPECT_EQ(bytes_of(path), (std::vector<char>{'m', 'i', 'n', 'e'}));
+  for (const std::string& name : names) EXPECT_TRUE(fs::exists(file(name))) << name;
 }
 
 TEST_F(Safetensors, DamagedFilesAreErrors) {

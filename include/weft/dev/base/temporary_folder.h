@@ -1,4 +1,4 @@
-// A folder of its own for temporary files, gone with this.
+// A folder of its own for temporary files, gone with this. Those of processes that were killed go with the first folder of another.
 #pragma once
 
 #include <filesystem>
@@ -17,6 +17,7 @@ class TemporaryFolder {
 
  private:
   std::filesystem::path path_;
+  int lock_ = -1;
 };
 
 }  // namespace weft
