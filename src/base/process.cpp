@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -29,7 +30,8 @@ void write_text(const fs::path& file, std::string_view text) {
   std::ofstream out(file, std::ios::binary);
   out.write(text.data(), static_cast<std::streamsize>(text.size()));
   out.close();
-  if (!out) user_error(fmt::format("{} cannot be written", file.string()));
+  if (!out)
+    user_error(fmt::format("{} cannot be written: {}", file.string(), std::strerror(errno)));
 }
 
 std::string find_program(const std::vector<std::string>& names) {

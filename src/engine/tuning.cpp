@@ -101,7 +101,7 @@ struct Store {
   // By file and process: a connection does not outlive a fork.
   std::map<std::pair<std::string, pid_t>, Connection> connections;
 
-  // With the mutex held.
+  // With the mutex held. Null where there is none, of which SQLite says that it finds nothing.
   sqlite3* connection() {
     const std::string file = file_name();
     Connection& known = connections[{file, getpid()}];
@@ -109,14 +109,18 @@ struct Store {
     disk_cache().make_folder();
     std::error_code error;
     if (fs::exists(fs::symlink_status(file, error)) && !is_trusted(file)) fs::remove(file, error);
-    const int result = open(file, known);
+    int result = open(file, known);
     if (result == SQLITE_NOTADB || result == SQLITE_CORRUPT) {
       fs::remove(file, error);
-      open(file, known);
+      result = open(file, known);
     }
+    if (result != SQLITE_OK) known = nullptr;  // the disk is full, say: who asks next tries again
     return known.get();
   }
-  bool is_open() { return connections.contains({file_name(), getpid()}); }
+  bool is_open() {
+    const auto found = connections.find({file_name(), getpid()});
+    return found != connections.end() && found->second != nullptr;
+  }
 };
 
 Store& store() {
