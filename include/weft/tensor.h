@@ -16,6 +16,7 @@
 #include <functional>
 #include <iosfwd>
 #include <memory>
+#include <new>
 #include <span>
 #include <string>
 #include <string_view>
@@ -1128,6 +1129,15 @@ class Tensor {
   std::shared_ptr<const void> open_for_writing(DType wanted, std::size_t axes);
   UOp in_memory() const;  // computed: a view of a BUFFER
   void read(void* values, DType wanted) const;
+  [[noreturn]] static void refuse_bytes(std::size_t bytes);
+  template <class T>
+  static std::vector<T> room_for(std::size_t count) {
+    try {
+      return std::vector<T>(count);
+    } catch (const std::bad_alloc&) {
+      refuse_bytes(count * sizeof(T));
+    }
+  }
   const void* address(DType wanted) const;
 
   friend struct Operand;
@@ -1299,11 +1309,11 @@ std::vector<Number> Tensor::to_vector() const {
   const Called called("to_vector");
   const auto count = static_cast<std::size_t>(numel());
   if constexpr (std::same_as<Number, bool>) {
-    std::vector<std::uint8_t> bytes(count);
+    auto bytes = room_for<std::uint8_t>(count);
     read(bytes.data(), dtypes::bool_);
     return std::vector<bool>(bytes.begin(), bytes.end());
   } else {
-    std::vector<Number> values(count);
+    auto values = room_for<Number>(count);
     read(values.data(), dtype_of<Number>());
     return values;
   }

@@ -225,6 +225,10 @@ void Tensor::want_single() const {
     user_error(fmt::format("item: a tensor of shape {} has {} elements", shape_text(uop()), count));
 }
 
+void Tensor::refuse_bytes(std::size_t bytes) {
+  user_error(fmt::format("there is no room for {} bytes", bytes));
+}
+
 void Tensor::read(void* values, DType wanted) const {
   const auto count = static_cast<std::size_t>(numel());
   if (!is_frozen(uop())) Capture::refuse_reading();
