@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <memory>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +12,12 @@
 
 #include <weft/dev/io/file.h>
 
+#include "jpeg.h"
+
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
+#define STBI_NO_HDR  // of a file that ends within a run stb 2.27 reads on for ever
+#define STBI_NO_PIC  // and a damaged one it converts from nowhere
 #define STBI_NO_STDIO
 #define STB_IMAGE_WRITE_IMPLEMENTATION
 #define STB_IMAGE_WRITE_STATIC
@@ -20,13 +25,40 @@
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
 #pragma GCC diagnostic ignored "-Wmissing-field-initializers"
+#ifdef __clang__  // it copies no bytes to nowhere, which a sanitizer would complain of
+#pragma clang attribute push(__attribute__((no_sanitize("nonnull-attribute"))), apply_to = function)
+#endif
 #include <stb/stb_image.h>
 #include <stb/stb_image_write.h>
+#ifdef __clang__
+#pragma clang attribute pop
+#endif
 #pragma GCC diagnostic pop
 
 namespace weft {
 
 namespace {
+
+// Where the pixels of a PNM file begin: behind three numbers, between which there are spaces and comments.
+std::size_t header_of_pnm(std::string_view file) {
+  constexpr std::string_view spaces = " \t\n\v\f\r", digits = "0123456789";
+  std::size_t at = 2;
+  for (int i = 0; i < 3; ++i) {
+    at = std::min(file.find_first_not_of(spaces, at), file.size());
+    while (at < file.size() && file[at] == '#')
+      at = std::min(file.find_first_not_of(spaces, file.find_first_of("\n\r", at)), file.size());
+    at = std::min(file.find_first_not_of(digits, at), file.size());
+  }
+  return at + 1;
+}
+
+// Pixels that such a file does not have stb gives as they happen to lie in memory.
+bool is_whole(std::string_view file, std::size_t values) {
+  if (!file.starts_with("P5") && !file.starts_with("P6")) return true;
+  const bool are_words = stbi_is_16_bit_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
+                                                    static_cast<int>(file.size())) != 0;
+  return file.size() >= header_of_pnm(file) + values * (are_words ? 2 : 1);
+}
 
 Tensor decoded(std::span<const std::byte> file, const std::string& name, int channels,
                const Options& options) {
@@ -34,14 +66,20 @@ Tensor decoded(std::span<const std::byte> file, const std::string& name, int cha
     user_error(fmt::format("{}: {} channels where there are 1 to 4", name, channels));
   if (file.size() > std::size_t{std::numeric_limits<int>::max()})
     user_error(fmt::format("{}: {} bytes are too many", name, file.size()));
+  if (!has_sound_tables(file)) user_error(fmt::format("{}: a Huffman table is damaged", name));
   int width = 0, height = 0, found = 0;
   const std::unique_ptr<stbi_uc, void (*)(void*)> pixels(
       stbi_load_from_memory(reinterpret_cast<const stbi_uc*>(file.data()),
                             static_cast<int>(file.size()), &width, &height, &found, channels),
       stbi_image_free);
   if (pixels == nullptr) user_error(fmt::format("{}: {}", name, stbi_failure_reason()));
+  const std::size_t size = std::size_t(width) * std::size_t(height);
+  if (size == 0) user_error(fmt::format("{}: an image without pixels", name));
+  if (!is_whole({reinterpret_cast<const char*>(file.data()), file.size()},
+                size * std::size_t(found)))
+    user_error(fmt::format("{}: the file ends before the image does", name));
   if (channels == 0) channels = found;
-  const std::size_t bytes = std::size_t(width) * std::size_t(height) * std::size_t(channels);
+  const std::size_t bytes = size * std::size_t(channels);
   Tensor image =
       Tensor::from_bytes(std::as_bytes(std::span(pixels.get(), bytes)), {height, width, channels},
                          {.dtype = dtypes::u8, .device = options.device});

@@ -121,5 +121,28 @@ TEST_F(Io, Images) {
   EXPECT_LE((back - 100).abs().max().item<int>(), 2);
 }
 
+// What stb would write behind a table, read for ever, or give as it happens to lie in memory.
+TEST_F(Io, ImagesThatLie) {
+  const auto error = [](const std::string& bytes) {
+    return error_of([&] { return decode_image(std::as_bytes(std::span(bytes))); });
+  };
+  const std::string table = std::string("\xff\xd8\xff\xc4\x10\x03\x13", 7) +
+                            std::string(16, '\xff') + std::string(4080, '\1');
+  EXPECT_EQ(error(table), "decode_image: a Huffman table is damaged");
+  EXPECT_EQ(error(table.substr(0, 30)), "decode_image: a Huffman table is damaged");
+  EXPECT_EQ(error("#?RADIANCE\nFORMAT=32-bit_rle_rgbe\n\n-Y 1 +X 8\n\2\2"),
+            "decode_image: unknown image type");
+  const std::string pic = std::string("\x53\x80\xf6\x34", 4) + std::string(84, '\0') + "PICT";
+  EXPECT_EQ(error(pic + std::string("\0\1\0\1\0\0\0\0\0\0\0\0\0\7\0\xe0", 16)),
+            "decode_image: unknown image type");
+  EXPECT_EQ(error("P5 0 2 255\n"), "decode_image: an image without pixels");
+  EXPECT_EQ(error("P6 20 2 255\n123456"), "decode_image: the file ends before the image does");
+  EXPECT_EQ(error("P5 2 2 65535\n"), "decode_image: the file ends before the image does");
+  EXPECT_EQ(error("P5 # 2 x 2\n2 2 255\nabc"), "decode_image: the file ends before the image does");
+  const Tensor whole =
+      decode_image(std::as_bytes(std::span(std::string_view("P5\n# 2 x 1\n#\n2 1 255\nab"))));
+  EXPECT_TRUE(holds<int>(whole, {'a', 'b'}, {1, 2, 1}));
+}
+
 }  // namespace
 }  // namespace weft
