@@ -39,5 +39,6 @@ void test_pool(void);
 void test_entries(const char* sums);
 void test_delay(const char* delay);
 void test_onnx(int has_compiler);
+void test_any_misuse(int has_compiler);
 
 #endif

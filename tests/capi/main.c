@@ -80,6 +80,7 @@ int main(int count, char **arguments) {
   test_entries(arguments[3]);
   test_delay(arguments[4]);
   test_onnx(strcmp(arguments[7], "compiler") == 0);
+  test_any_misuse(strcmp(arguments[7], "compiler") == 0);
   printf("%d failures\n", failures);
   return failures != 0;
 }
