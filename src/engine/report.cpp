@@ -41,29 +41,53 @@ std::string shape_text(const Node* buffer) {
 
 void print(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 
+Together together(const Step& step) { return {step.kernel.node(), step.slots}; }
+
 }  // namespace
 
 void report_run(const Plan& plan, std::size_t between, double seconds) {
   std::set<std::string> devices;
-  for (const Step& step : plan.steps) devices.insert(step.device.get());
-  const auto copies =
-      std::ranges::count_if(plan.steps, [](const Step& step) { return step.kernel.is_null(); });
-  print(fmt::format("realize  {:4} kernels {:3} copies  {}  on {}{}",
-                    std::ssize(plan.steps) - copies, copies, time_text(seconds),
-                    fmt::join(devices, ", "),
+  std::set<Together> kernels;
+  std::size_t copies = 0;
+  for (const Step& step : plan.steps) {
+    devices.insert(step.device.get());
+    if (step.kernel.is_null())
+      ++copies;
+    else
+      kernels.insert(together(step));
+  }
+  const std::size_t runs = plan.steps.size() - copies;
+  print(fmt::format("realize  {:4} kernels {:3} copies  {}  on {}{}{}", kernels.size(), copies,
+                    time_text(seconds), fmt::join(devices, ", "),
+                    runs == kernels.size() ? "" : fmt::format(", {} runs", runs),
                     between == 0 ? "" : fmt::format(", {} bytes between kernels", between)));
 }
 
-void report_step(const Plan& plan, const Step& step, double seconds, std::string_view callers) {
+StepReport::StepReport(const Plan& plan) : plan_(plan) {
+  for (const Step& step : plan.steps)
+    if (!step.kernel.is_null()) ++runs_[together(step)].count;
+  for (auto& [kernel, runs] : runs_) runs.left = runs.count;
+}
+
+void StepReport::add(const Step& step, double seconds, std::string_view callers) {
   const bool is_copy = step.kernel.is_null();
+  std::size_t count = 1;
+  if (!is_copy) {
+    Runs& runs = runs_[together(step)];
+    runs.seconds += seconds;
+    if (--runs.left > 0) return;
+    seconds = runs.seconds;
+    count = runs.count;
+  }
   const std::string name = is_copy ? "copy" : step.kernel->arg<KernelArg>().name.get();
-  const double work = std::max(seconds, 1e-9) * 1e9;
-  print(fmt::format("{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s{}{}",
+  const double work = std::max(seconds, 1e-9) * 1e9 / static_cast<double>(count);
+  print(fmt::format("{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s{}{}{}",
                     step.device.get(),
                     colored(fmt::format("{:<36}", name), is_copy ? Yellow : Green),
-                    shape_text(plan.slots[step.slots[0]].buffer.node()), step.slots.size(),
+                    shape_text(plan_.slots[step.slots[0]].buffer.node()), step.slots.size(),
                     colored(time_text(seconds), Cyan), step.work.flops / work,
-                    step.work.bytes / work, callers.empty() ? "" : "  ", callers));
+                    step.work.bytes / work, count == 1 ? "" : fmt::format("  {} runs", count),
+                    callers.empty() ? "" : "  ", callers));
 }
 
 void report_search(const std::string& line, bool is_done) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <weft/dev/device/host_memory.h>
@@ -206,6 +207,8 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
   place_blocks(runnable, memory);
   make_kept(runnable, memory);
   const bool is_told = debug_level() >= 2 && !callers.empty();
+  std::optional<StepReport> report;
+  if (is_told) report.emplace(plan);
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const Step& step = plan.steps[i];
     const Clock::time_point begin = is_told ? Clock::now() : start;
@@ -215,7 +218,7 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
       memory[step.slots[0]] = made_once(runnable, i, memory[step.slots[1]]);
     else
       run_kernel(runnable.steps[i], step, memory, values);
-    if (is_told) report_step(plan, step, seconds_since(begin), callers[i]);
+    if (is_told) report->add(step, seconds_since(begin), callers[i]);
     for (std::uint32_t slot : step.slots)
       if (last[slot] == i) memory[slot] = nullptr;
   }
