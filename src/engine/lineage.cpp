@@ -89,8 +89,7 @@ void remember(Computation& computation, const Node* buffer, const UOp& graph) {
   }
   for (const Node* node : nodes)
     if (const auto memory = node == graph.node() ? nullptr : memory_of_all(node))
-      computation.stops.push_back(
-          {memory, memory->overwritten(), substitute(UOp(node), params)});
+      computation.stops.push_back({memory, memory->overwritten(), substitute(UOp(node), params)});
   computation.graph =
       with_call_gradients(reshape(substitute(graph, params), sizes_of(UOp(buffer))));
 }
@@ -156,10 +155,9 @@ UOp Lineage::computation_of(const Node* buffer) const {
     const auto memory = source.memory.lock();
     if (!source.is_in(memory)) return {};
     const UOp known = among_these(memory, source.node);
-    sources.emplace(source.node.node(),
-                    known.is_null()
-                        ? new_buffer(source.node->dtype(), sizes_of(source.node), memory)
-                        : known);
+    sources.emplace(
+        source.node.node(),
+        known.is_null() ? new_buffer(source.node->dtype(), sizes_of(source.node), memory) : known);
   }
   for (const Computation::Part& stop : computation->stops)
     if (const auto memory = stop.memory.lock(); stop.is_in(memory))

@@ -81,13 +81,12 @@ void StepReport::add(const Step& step, double seconds, std::string_view callers)
   }
   const std::string name = is_copy ? "copy" : step.kernel->arg<KernelArg>().name.get();
   const double work = std::max(seconds, 1e-9) * 1e9 / static_cast<double>(count);
-  print(fmt::format("{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s{}{}{}",
-                    step.device.get(),
-                    colored(fmt::format("{:<36}", name), is_copy ? Yellow : Green),
-                    shape_text(plan_.slots[step.slots[0]].buffer.node()), step.slots.size(),
-                    colored(time_text(seconds), Cyan), step.work.flops / work,
-                    step.work.bytes / work, count == 1 ? "" : fmt::format("  {} runs", count),
-                    callers.empty() ? "" : "  ", callers));
+  print(fmt::format(
+      "{:<8} {} {:<24} {:3} args {} {:9.2f} GFLOP/s {:8.2f} GB/s{}{}{}", step.device.get(),
+      colored(fmt::format("{:<36}", name), is_copy ? Yellow : Green),
+      shape_text(plan_.slots[step.slots[0]].buffer.node()), step.slots.size(),
+      colored(time_text(seconds), Cyan), step.work.flops / work, step.work.bytes / work,
+      count == 1 ? "" : fmt::format("  {} runs", count), callers.empty() ? "" : "  ", callers));
 }
 
 void report_search(const std::string& line, bool is_done) {

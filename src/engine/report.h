@@ -13,7 +13,6 @@ namespace weft {
 // What tells it: bands and steps are computed by one kernel in the same memory.
 using Together = std::pair<const Node*, std::vector<std::uint32_t>>;
 
-
 // DEBUG=1: a line for each run; `between` bytes are for what lives between its kernels.
 void report_run(const Plan& plan, std::size_t between, double seconds);
 // DEBUG=2: a line for each kernel and copy, with the lines of the program that made it. A kernel that runs for one band of

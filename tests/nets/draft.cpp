@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-
 namespace nets {
 
 std::uint64_t Random::next() {

@@ -76,7 +76,8 @@ std::string gradient_fault(const Program& program) {
   Tensor sum;
   for (std::size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
-    if (step.kind == "realize") Tensor::realize(tensors_of(step, values));  // which changes no gradient
+    if (step.kind == "realize")
+      Tensor::realize(tensors_of(step, values));  // which changes no gradient
     if (!is_request(step))
       values.push_back(is_input(step) ? input_tensor(step, 0) : call_weft(step, values));
     else

@@ -32,7 +32,8 @@ void note_seed(std::uint64_t seed) {
 
 std::string report_of(std::uint64_t seed) {
   note_seed(seed);
-  const weft::Context unchecked{{"CHECK", "0"}};  // integers may be past the end: what is read there is 0
+  const weft::Context unchecked{
+      {"CHECK", "0"}};  // integers may be past the end: what is read there is 0
   const Program program = program_of(seed);
   const auto fault = fault_of(program);
   if (!fault) return {};

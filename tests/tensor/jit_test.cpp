@@ -386,8 +386,7 @@ TEST(Jit, CopiesWhatItCaptures) {
   const Tensor x = Tensor({1.f, 2.f}) * 2;
   auto function = jit([&] { return x.contiguous(); });
   const Tensor first = function(), second = function(), third = function();
-  for (const Tensor& each : {first, second, third, x})
-    EXPECT_TRUE(holds<float>(each, {2, 4}, {2}));
+  for (const Tensor& each : {first, second, third, x}) EXPECT_TRUE(holds<float>(each, {2, 4}, {2}));
 }
 
 TEST(Jit, ReplaysCopiesBetweenDevices) {

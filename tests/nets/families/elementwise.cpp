@@ -130,9 +130,8 @@ void draw_where(Draft& draft) {
 void draw_masked_fill(Draft& draft) {
   const std::size_t x = draft.any();
   const std::size_t mask = draft.input(Type::Bool, draft[x].shape, Filling::Small);
-  draft.add({.kind = "masked_fill",
-             .operands = {x, mask},
-             .number = draft.held_literal(draft[x].type)});
+  draft.add(
+      {.kind = "masked_fill", .operands = {x, mask}, .number = draft.held_literal(draft[x].type)});
 }
 
 void draw_clamp(Draft& draft) {

@@ -209,9 +209,8 @@ void draw_set_tensors(Draft& draft) {
 void draw_assign(Draft& draft) {
   const std::size_t x = target(draft);
   if (draft.random.one_in(5)) {
-    draft.add({.kind = "assign_number",
-               .operands = {x},
-               .number = draft.held_literal(draft[x].type)});
+    draft.add(
+        {.kind = "assign_number", .operands = {x}, .number = draft.held_literal(draft[x].type)});
     return;
   }
   draft.add({.kind = "assign", .operands = {x, value_for(draft, draft[x].shape, draft[x].type)}});
