@@ -1171,17 +1171,20 @@ struct Tensor::Extreme : Tensor {
   }
 };
 
-// What x[...] gives: a tensor, and left of an assignment its place in x.
+// What x[...] gives: a tensor, and left of an assignment its place in x. It hides how a tensor is assigned to and indexed.
 struct Tensor::Indexed : Tensor {
   explicit Indexed(const Tensor& view) : Tensor(view) {}
+  Indexed(const Indexed&) = default;
   Indexed(const Tensor& copy, const Tensor& whole, const Indices& where);
 
+  // NOLINTBEGIN(bugprone-derived-method-shadowing-base-method, bugprone-unhandled-self-assignment)
   void operator=(const Operand& value) && { put(value); }
   void operator=(const Indexed& value) && { put(value); }
   Indexed& operator=(const Indexed&) & = default;
   Indexed& operator=(const Tensor& other) &;
   Indexed operator[](const Indices& indices) const&;
   Indexed operator[](const Indices& indices) &&;
+  // NOLINTEND(bugprone-derived-method-shadowing-base-method, bugprone-unhandled-self-assignment)
   void put(const Operand& value);
 
  private:

@@ -71,7 +71,7 @@ TemporaryFolder::TemporaryFolder() {
 TemporaryFolder::~TemporaryFolder() {
   try {
     fs::remove_all(path_);
-  } catch (const std::exception&) {
+  } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
     // It goes with the first folder of another process.
   }
   if (lock_ >= 0) ::close(lock_);

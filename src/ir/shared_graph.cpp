@@ -155,7 +155,7 @@ void SharedGraph::destroy(const Node* node, Dead& dead) {
     shard.table.erase(node);
     try {
       shard.free_ids.push_back(node->id_);
-    } catch (const std::bad_alloc&) {
+    } catch (const std::bad_alloc&) {  // NOLINT(bugprone-empty-catch)
       // Nobody has that number from now on.
     }
     shard.node_bytes -= size_of(node);

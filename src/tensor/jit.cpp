@@ -95,7 +95,7 @@ class Replay::Captured {
     for (const Known& known : known_)
       if (known.storage.use_count() > 1 && lies_in_block(known)) try {
           move_out(known);
-        } catch (const std::exception&) {
+        } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch)
           // There is no memory to move to: the block stays as long as what lies in it.
         }
   }
