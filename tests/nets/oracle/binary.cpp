@@ -131,7 +131,7 @@ Cell of_reals(std::string_view name, const Cell& a, const Cell& b, Type type) {
   if (name == "div") return divided(a, b, type);
   if (name == "pow") return powered(a, b, type);
   if (name == "maximum" || name == "minimum") {
-    if (std::isnan(x) || std::isnan(y)) return Cell::of_real(std::nan(""), both);
+    if (std::isnan(x) || std::isnan(y)) return Cell::of_real(std::nan(""));
     const bool is_first = (x > y) == (name == "maximum");
     return Cell::of_real(is_first ? x : y, x == y || both > 0 ? std::max(a.error, b.error) : 0);
   }
