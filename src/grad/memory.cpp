@@ -62,6 +62,7 @@ Gradients of_load(const GradientStep& step) {
 
 Gradients of_index(const GradientStep& step) {
   const UOp zeros = fresh_storage(const_int(0, step.a->dtype()), step.a);
+  if (has_no_elements(zeros)) return {zeros};
   return {make(Op::After, {zeros, store(same_places(step.y, zeros), step.g, true)})};
 }
 

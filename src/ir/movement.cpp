@@ -23,6 +23,10 @@ Sizes sizes_of(const UOp& tensor) {
   return Sizes(dims.begin(), dims.end());
 }
 
+bool has_no_elements(const UOp& tensor) {
+  return std::ranges::any_of(tensor->dims(), [](auto size) { return size->is_const_int(0); });
+}
+
 Sizes constant_sizes(const std::vector<std::int64_t>& values) {
   Sizes sizes;
   for (std::int64_t value : values) sizes.push_back(const_int(value));

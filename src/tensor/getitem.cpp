@@ -327,6 +327,7 @@ Tensor& Tensor::set(const Indices& indices, const Operand& value) {
   common_device("set", addresses_of(operands));
   const Places places = places_of(view, items);
   const UOp values = fitted("set", converted(value.uop(), view->dtype()), places.sizes);
+  if (has_no_elements(view)) return *this;
   const bool tracked = value.tracked && !NoGrad::is_on() && !state_->leaf;
   state_->storage->store([&](const UOp& memory) { return place(memory, places); },
                          state_->leaf ? make(Op::Detach, {values}) : values, tracked);

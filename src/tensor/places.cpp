@@ -98,6 +98,7 @@ UOp read_at(const UOp& source, const Places& places) {
 
 UOp written_at(const UOp& memory, const Places& places, const UOp& values,
                std::optional<Op> combine) {
+  if (has_no_elements(memory)) return memory;  // nor a place
   const StoreArg arg{combine.has_value(), combine.value_or(Op::Add)};
   return make(Op::After, {memory, make(Op::Store, {place(memory, places), values}, {}, arg)});
 }

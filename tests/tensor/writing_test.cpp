@@ -64,6 +64,17 @@ TEST(Writing, ThroughViewsAndCopies) {
 }
 
 // A name that is given another tensor writes nothing.
+// Where there are no elements, there is no place to write to.
+TEST(Writing, IntoNothing) {
+  const Context unchecked{{"CHECK", 0}};
+  const Tensor many = Tensor::zeros({5, 6, 3, 2}, {.dtype = dtypes::i32}).clone();
+  Tensor x = Tensor::zeros({5, 0, 3, 6}).clone().realize();
+  for (const Tensor& y : {x.scatter(1, many, 6), x.scatter_add(1, many, 6)})
+    EXPECT_EQ(y.to_vector<float>().size(), 0u);
+  x.set({Slice{}, many[0]}, 1).realize();
+  EXPECT_EQ(x.gather(1, many).sum().gradient({x})[0].numel(), 0);
+}
+
 TEST(Writing, NamesAreRebound) {
   Tensor x = numbers();
   auto row = x[0];

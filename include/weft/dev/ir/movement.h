@@ -13,6 +13,7 @@ using Axes = std::vector<std::int64_t>;
 using Sizes = std::vector<UOp>;
 
 Sizes sizes_of(const UOp& tensor);
+bool has_no_elements(const UOp& tensor);  // for certain
 Sizes constant_sizes(const std::vector<std::int64_t>& values);
 
 UOp reshape(const UOp& tensor, const Sizes& sizes);
