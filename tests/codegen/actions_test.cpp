@@ -221,14 +221,15 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"vector r1; tile r1 4", "schedule: 'tile r1 4': it is not a plain loop"},
       {"thread k0",
        "schedule: 'thread k0': a reduction can only be shared by the items of a work-group"},
-      {"thread r1", "schedule: threads share r1, which is not outermost"},
-      {"local r1", "schedule: work-items share r1, which is not outermost"},
-      {"local r0; global r1", "schedule: work-groups share r1, which is not outermost"},
-      {"thread r0; local r1", "schedule: work-items share r1, but threads have no work-groups"},
+      {"thread r1", "schedule: threads split r1, which is not the outermost loop"},
+      {"local r1", "schedule: work-items split r1, which is not the outermost loop"},
+      {"local r0; global r1", "schedule: work-groups split r1, which is not the outermost loop"},
+      {"thread r0; local r1",
+       "schedule: work-items split r1, but threads split the outermost loop"},
       {"thread r0; thread r1",
-       "schedule: threads share r1, but more than 1 such loops are no launch"},
+       "schedule: threads split r1, but they can split at most 1 of the loops"},
       {"tile r0 6; tile r0.1 3; local r0; local r0.1; local r0.2; local r1",
-       "schedule: work-items share r1, but more than 3 such loops are no launch"},
+       "schedule: work-items split r1, but they can split at most 3 of the loops"},
       {"global k0",
        "schedule: 'global k0': a reduction can only be shared by the items of a work-group"},
       {"group r0 4", "schedule: 'group r0 4': it is not a loop of a reduction"},
@@ -245,9 +246,9 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
        "schedule: work-items share two loops of one reduction"},
       {"warp r0", "schedule: 'warp r0': no device has warps"},
       {"stage p1 in shared", "schedule: 'stage p1 in shared': there are no work-items to share it"},
-      {"order r0 r1 r0", "schedule: 'order r0 r1 r0': r0 is there twice"},
+      {"order r0 r1 r0", "schedule: 'order r0 r1 r0': r0 is named twice"},
       {"tile k0 4; order k0 r0 k0.1 r1",
-       "schedule: the loops of a reduction stand in more than two places"},
+       "schedule: the loops of a reduction are in more than two places of the loop order"},
       {"stage p9", "schedule: 'stage p9': the kernel reads no such value; it reads p1 p2"},
       {"stage p1 at k0", "schedule: 'stage p1 at k0': nothing inside reads it more than once"},
       {"stage p1; stage p1", "schedule: 'stage p1': it is part of another value that is staged"},
@@ -262,7 +263,7 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
        "does not apply"},
       {"stage p2 decoded",
        "schedule: 'stage p2 decoded': no factor of a sum of products is computed from it"},
-      {"stage p2 at r1; vector r1", "schedule: what is staged changes with the lanes of r1"},
+      {"stage p2 at r1; vector r1", "schedule: a staged value differs between the lanes of r1"},
   };
   for (const auto& [schedule, expected] : wrong) EXPECT_EQ(refusal(matmul(), schedule), expected);
 }
@@ -290,27 +291,32 @@ TEST_F(Actions, AreRefusedForWhatTheKernelIs) {
   EXPECT_EQ(refusal(in_place(), "tile r0 5 shift"),
             "schedule: 'tile r0 5 shift': shift computes some elements twice, which may change the "
             "result");
-  EXPECT_EQ(refusal(two_nests(), "thread r0"),
-            "schedule: the kernel has other loops, which every thread would run");
-  EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; thread r0"),
-            "schedule: the kernel has other loops, which every thread would run");
+  EXPECT_EQ(
+      refusal(two_nests(), "thread r0"),
+      "schedule: the kernel has loops beside the parallel ones, and each thread would run them");
+  EXPECT_EQ(
+      refusal(matmul(), "tile r0 5 remainder; thread r0"),
+      "schedule: the kernel has loops beside the parallel ones, and each thread would run them");
   EXPECT_EQ(refusal(total(), "thread r0"),
-            "schedule: the threads that share r0 would write to one place");
-  EXPECT_EQ(refusal(two_nests(), "local r0"),
-            "schedule: the kernel has other loops, which every work-item would run");
+            "schedule: the threads that split r0 would write to the same place");
+  EXPECT_EQ(
+      refusal(two_nests(), "local r0"),
+      "schedule: the kernel has loops beside the parallel ones, and each work-item would run them");
   EXPECT_EQ(refusal(shares(), "group k0 4; group k1 5"),
             "schedule: 4 work-items share k0.1, but 5 share another reduction");
   EXPECT_EQ(refusal(range_of_values(), "group k0 4"), "schedule: 'group k0 4': it reduces a tuple");
   EXPECT_EQ(refusal(range_of_values(), "local k0"),
             "schedule: work-items share k0, which reduces a tuple");
-  EXPECT_EQ(refusal(matmul(), "tile r0 5 remainder; group k0 4"),
-            "schedule: the kernel has other loops, which every work-item would run");
+  EXPECT_EQ(
+      refusal(matmul(), "tile r0 5 remainder; group k0 4"),
+      "schedule: the kernel has loops beside the parallel ones, and each work-item would run them");
   EXPECT_EQ(refusal(matmul(), "group k0 4; vector r1"),
-            "schedule: what is staged changes with the lanes of r1");
+            "schedule: a staged value differs between the lanes of r1");
   EXPECT_EQ(refusal(filled_before(), "order s0 r0; global s0"),
-            "schedule: the kernel has other loops, which every work-group would run");
+            "schedule: the kernel has loops beside the parallel ones, and each work-group would "
+            "run them");
   EXPECT_EQ(refusal(total(), "global r0"),
-            "schedule: the work-groups that share r0 would write to one place");
+            "schedule: the work-groups that split r0 would write to the same place");
   EXPECT_EQ(refusal(symbolic_size(), "global r0"),
             "schedule: 'global r0': its size is not a constant");
   EXPECT_EQ(refusal(total(), "tile r0 5 mask"),
@@ -399,6 +405,16 @@ TEST_F(Actions, AValueIsComputedOnceForAllWhoNeedIt) {
   EXPECT_EQ(refusal(shares(), "stage r0"), "schedule: 'stage r0': it is not a loop of a reduction");
   EXPECT_EQ(refusal(shares(), "stage k1; vector v2"),
             "schedule: the kernel has no loop 'v2'; it has r0 r1 v1 k1 k0");
+}
+
+// The same node is computed outside of the loop as well, where the loop is not open.
+TEST_F(Actions, AValueThatALoopDoesNotChangeIsNotComputedForIt) {
+  const UOp x = param(1, Access::Read, {size(4)}), i = loop(size(4)), k = reduction(8);
+  const UOp value = load(place(x, {i}));
+  const UOp sum = reduce(Op::Add, {value, k});
+  const UOp out = place(param(0, Access::Write, {size(4)}), {i});
+  EXPECT_EQ(refusal(kernel_of({over(put(out, sum - value), {i})}), "stage k0"),
+            "schedule: 'stage k0': it does not change with the loop");
 }
 
 TEST_F(Actions, BringWhatTheNextTripReads) {
@@ -593,7 +609,7 @@ TEST_F(Actions, NameLoopsThatFillMemory) {
        {"tile s0 4; vector s0.1", "tile s0 5 shift", "tile s0 4; order s0 k0 s0.1", "thread r0"})
     EXPECT_EQ(refusal(filled_before(), schedule), "no error") << schedule;
   EXPECT_EQ(refusal(filled_before(), "thread s0"),
-            "schedule: threads share s0, which is not outermost");
+            "schedule: threads split s0, which is not the outermost loop");
 }
 
 TEST_F(Actions, TakeWhatIsLegalBesideWhatIsRefused) {

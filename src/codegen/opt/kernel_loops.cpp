@@ -22,7 +22,9 @@ void refuse(const Action& action, std::string_view why) {
 }
 
 void refuse_other_loops(std::string_view worker) {
-  user_error(fmt::format("schedule: the kernel has other loops, which every {} would run", worker));
+  user_error(fmt::format(
+      "schedule: the kernel has loops beside the parallel ones, and each {} would run them",
+      worker));
 }
 
 std::vector<NamedLoop> loops_of_kernel(const Node* kernel) {
@@ -134,7 +136,7 @@ bool KernelLoops::comes_before(const Node* range, const Node* other) const {
 void KernelLoops::reorder(const Action& action) {
   std::set<std::size_t> places;
   for (const std::string& name : action.loops)
-    if (!places.insert(position(name)).second) refuse(action, name + " is there twice");
+    if (!places.insert(position(name)).second) refuse(action, name + " is named twice");
   auto next = action.loops.begin();
   for (std::size_t place : places) order_[place] = *next++;
 }
@@ -182,18 +184,19 @@ void KernelLoops::check_workers() const {
       return outer == nullptr || outer->kind > workers->kind;
     };
     if (std::ranges::any_of(seen, stands_inside))
-      user_error(fmt::format("schedule: {} share {}, which is not outermost", workers->all, name));
-    if (workers->kind != LoopKind::Thread && seen[0]->kind == LoopKind::Thread)
-      user_error(fmt::format("schedule: {} share {}, but threads have no work-groups", workers->all,
+      user_error(fmt::format("schedule: {} split {}, which is not the outermost loop", workers->all,
                              name));
+    if (workers->kind != LoopKind::Thread && seen[0]->kind == LoopKind::Thread)
+      user_error(fmt::format("schedule: {} split {}, but threads split the outermost loop",
+                             workers->all, name));
     if (static_cast<std::size_t>(std::ranges::count(seen, workers)) > workers->axes)
-      user_error(fmt::format("schedule: {} share {}, but more than {} such loops are no launch",
+      user_error(fmt::format("schedule: {} split {}, but they can split at most {} of the loops",
                              workers->all, name, workers->axes));
     if (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End ||
         closer_of(range) != kernel_->src(0))
       refuse_other_loops(workers->one);
     if (!may_share(kernel_->src(0), range))
-      user_error(fmt::format("schedule: the {} that share {} would write to one place",
+      user_error(fmt::format("schedule: the {} that split {} would write to the same place",
                              workers->all, name));
   }
 }
@@ -209,7 +212,7 @@ void KernelLoops::check_kinds() const {
   for (const auto& [name, range] : loops_)
     if (range->arg<RangeArg>().kind == LoopKind::Vector &&
         trips_run_loops(closer_of(range.node()), range.node()))
-      user_error(fmt::format("schedule: what is staged changes with the lanes of {}", name));
+      user_error(fmt::format("schedule: a staged value differs between the lanes of {}", name));
 }
 
 UOp KernelLoops::finished() {

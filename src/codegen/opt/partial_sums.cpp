@@ -103,19 +103,20 @@ void KernelLoops::sum_in_parts(const Node* reduce) {
              }))
       inner.emplace_back(range);
     else
-      user_error("schedule: the loops of a reduction stand in more than two places");
+      user_error(
+          "schedule: the loops of a reduction are in more than two places of the loop order");
   }
   const Node* end = closer_of(inside[0]);
   if (!std::ranges::all_of(inside, [](auto range) { return range->src(0)->is_const(); }))
-    user_error("schedule: a sum in parts stands in a loop of a size that only a run knows");
+    user_error("schedule: partial sums are in a loop of symbolic size");
   for (const Node* range : inside)
     if (closer_of(range) != end)
-      user_error("schedule: a sum in parts stands in loops of several nests");
+      user_error("schedule: partial sums are in loops of several loop nests");
   const Parts parts(reduce, inside, around);
   const std::vector<UOp> last = copies_of(inside);
   Substitution by{{reduce, parts.total(parts.filled(outer, inner), last)}};
   if (shares_loops(reduce, substitute(UOp(end->src(0)), by), inside))
-    user_error("schedule: what a sum in parts computes is needed beside it");
+    user_error("schedule: the terms of a partial sum are also used outside of it");
   for (std::size_t i = 0; i < inside.size(); ++i) by.emplace(inside[i], last[i]);
   std::vector<UOp> src{substitute(UOp(end->src(0)), by)};
   for (const Node* range : end->src().subspan(1))

@@ -5,6 +5,7 @@
 
 #include <weft/dev/codegen/filled.h>
 #include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/below.h>
 
 #include "kernel_loops.h"
 
@@ -17,10 +18,16 @@ bool has_sizes_of(NodeList ranges, NodeList own) {
       [](auto range) { return range->src(0); });
 }
 
+// A value that does not change with a loop is the same node outside of it, where that loop is not open.
+bool changes_with_all(const Node* value, NodeList ranges) {
+  return std::ranges::all_of(ranges, [&](const Node* range) { return changes_with(value, range); });
+}
+
 }  // namespace
 
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce) {
   const NodeList own = reduce->src().subspan(1);
+  if (!changes_with_all(reduce->src(0), own)) return {};
   const std::vector<const Node*> order = toposort(kernel);
   NodeMap<bool> known;
   for (const Node* node : order) known.set(node, true);
@@ -48,6 +55,7 @@ void KernelLoops::stage_value(const Action& action) {
     refuse(action, "the operand of a reduction is staged in scratch only");
   if (reduce->src(0)->op() == Op::Tuple) refuse(action, "it reduces a tuple");
   const NodeList own = reduce->src().subspan(1);
+  if (!changes_with_all(reduce->src(0), own)) refuse(action, "it does not change with the loop");
   Substitution fresh;
   std::vector<UOp> loops, around;
   for (const Node* range : own) {
