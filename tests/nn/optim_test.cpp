@@ -162,5 +162,16 @@ TEST(Optimizers, KernelsOfAStep) {
   EXPECT_EQ(kernels(nn::AdamW(mlp)), 13U);
 }
 
+TEST(Optimizers, TakeLists) {
+  Tensor w({1.0F}), b({2.0F});
+  for (Tensor* each : {&w, &b}) each->set_requires_grad();
+  nn::SGD one({w}), both({w, b}, {.lr = 0.5});
+  EXPECT_EQ(one.parameters().size(), 1u);
+  (w * 2 + b).sum().backward();
+  both.step();
+  EXPECT_TRUE(holds<float>(w, {0}, {1}));
+  EXPECT_TRUE(holds<float>(b, {1.5}, {1}));
+}
+
 }  // namespace
 }  // namespace weft

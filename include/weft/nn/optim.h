@@ -57,8 +57,7 @@ struct TensorsOf {
   template <class Model>
   TensorsOf(const Model& model)  // NOLINT: a model reads as it is
       : parameters(get_parameters(model)), buffers(get_buffers(model)) {}
-  TensorsOf(std::initializer_list<Tensor> tensors)  // nn::Adam({a, b})
-      : TensorsOf(std::vector<Tensor>(tensors)) {}
+  TensorsOf(std::initializer_list<Tensor> tensors) : TensorsOf(std::vector<Tensor>(tensors)) {}
   std::vector<Tensor> parameters, buffers;
 };
 
@@ -87,6 +86,7 @@ struct OptimizerGroup : Optimizer {
 };
 
 // --- The rules ------------------------------------------------------------------------------------
+// The constructors of lists make nn::Adam({w}) unambiguous: without them the copy constructor matches too.
 
 struct SGDOptions {
   double lr = 0.001, momentum = 0, dampening = 0, weight_decay = 0;
@@ -94,6 +94,8 @@ struct SGDOptions {
 };
 struct SGD : Optimizer {
   explicit SGD(const TensorsOf& tensors, const SGDOptions& options = {});
+  explicit SGD(std::initializer_list<Tensor> tensors, const SGDOptions& options = {})
+      : SGD(TensorsOf(tensors), options) {}
 };
 
 struct AdamOptions {
@@ -102,6 +104,8 @@ struct AdamOptions {
 };
 struct Adam : Optimizer {
   explicit Adam(const TensorsOf& tensors, const AdamOptions& options = {});
+  explicit Adam(std::initializer_list<Tensor> tensors, const AdamOptions& options = {})
+      : Adam(TensorsOf(tensors), options) {}
 };
 
 struct AdamWOptions {
@@ -111,6 +115,8 @@ struct AdamWOptions {
 // Weights decay by themselves, not as a part of the gradient.
 struct AdamW : Optimizer {
   explicit AdamW(const TensorsOf& tensors, const AdamWOptions& options = {});
+  explicit AdamW(std::initializer_list<Tensor> tensors, const AdamWOptions& options = {})
+      : AdamW(TensorsOf(tensors), options) {}
 };
 
 struct LAMBOptions {
@@ -119,6 +125,8 @@ struct LAMBOptions {
 // AdamW, in steps as long as the parameter is.
 struct LAMB : Optimizer {
   explicit LAMB(const TensorsOf& tensors, const LAMBOptions& options = {});
+  explicit LAMB(std::initializer_list<Tensor> tensors, const LAMBOptions& options = {})
+      : LAMB(TensorsOf(tensors), options) {}
 };
 
 struct LARSOptions {
@@ -128,6 +136,8 @@ struct LARSOptions {
 // SGD whose rate is as much as the parameter is longer than its gradient, times `trust`.
 struct LARS : Optimizer {
   explicit LARS(const TensorsOf& tensors, const LARSOptions& options = {});
+  explicit LARS(std::initializer_list<Tensor> tensors, const LARSOptions& options = {})
+      : LARS(TensorsOf(tensors), options) {}
 };
 
 struct MuonOptions {
@@ -139,6 +149,8 @@ struct MuonOptions {
 // Of matrices: gradients of momentum, made nearly orthogonal. Further axes are columns.
 struct Muon : Optimizer {
   explicit Muon(const TensorsOf& tensors, const MuonOptions& options = {});
+  explicit Muon(std::initializer_list<Tensor> tensors, const MuonOptions& options = {})
+      : Muon(TensorsOf(tensors), options) {}
 };
 
 struct RMSpropOptions {
@@ -147,6 +159,8 @@ struct RMSpropOptions {
 };
 struct RMSprop : Optimizer {
   explicit RMSprop(const TensorsOf& tensors, const RMSpropOptions& options = {});
+  explicit RMSprop(std::initializer_list<Tensor> tensors, const RMSpropOptions& options = {})
+      : RMSprop(TensorsOf(tensors), options) {}
 };
 
 struct AdagradOptions {
@@ -155,6 +169,8 @@ struct AdagradOptions {
 };
 struct Adagrad : Optimizer {
   explicit Adagrad(const TensorsOf& tensors, const AdagradOptions& options = {});
+  explicit Adagrad(std::initializer_list<Tensor> tensors, const AdagradOptions& options = {})
+      : Adagrad(TensorsOf(tensors), options) {}
 };
 
 }  // namespace weft::nn
