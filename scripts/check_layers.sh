@@ -20,6 +20,7 @@ layers='
  4 codegen
  5 render
  5 isa
+ 5 interpret
  6 compile
  6 backends
  7 engine

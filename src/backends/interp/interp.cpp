@@ -2,29 +2,14 @@
 
 #include <fmt/core.h>
 #include <weft/dev/device/host_memory.h>
+#include <weft/dev/interpret/interpreter.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/rules/spec.h>
 #include <weft/error.h>
 
-#include "launch.h"
-
 namespace weft {
 namespace interp {
 namespace {
-
-constexpr OpSet refused{Op::If,        Op::EndIf, Op::Shuffle, Op::Mma,
-                        Op::AsyncCopy, Op::Wait,  Op::Custom,  Op::Counter};
-
-bool runs(const Node* node) {
-  switch (node->op()) {
-    case Op::Special: return is_parallel(node->arg<SpecialArg>().kind) && node->src(0)->is_const();
-    case Op::Barrier: return node->arg<ScopeArg>().scope == Scope::Group;
-    // Its items would run one after the other, where they have to meet at barriers.
-    case Op::Range: return node->arg<RangeArg>().kind != LoopKind::Local;
-    case Op::Stage: return !node->dtype().is_void();
-    default: return !refused.contains(node->op());
-  }
-}
 
 std::string described(const Node* node) {
   const auto name = [&](LoopKind kind) {
@@ -44,25 +29,21 @@ UOp parse_in(Arena& arena, std::string_view text) {
 class KernelProgram final : public Program {
  public:
   explicit KernelProgram(std::string_view text)
-      : kernel_(parse_in(arena_, text)),
-        signature_(signature_of(kernel_.node())),
-        steps_(kernel_.node()) {}
+      : kernel_(parse_in(arena_, text)), interpreter_(kernel_.node()) {}
 
   void run(std::span<const Argument> arguments, std::span<const std::int64_t> values) override {
-    launch(steps_, signature_, arguments, values);
+    interpreter_.run(arguments, values);
   }
 
  private:
   Arena arena_;
   UOp kernel_;
-  Signature signature_;
-  Steps steps_;
+  Interpreter interpreter_;
 };
 
-class Interpreter final : public Device {
+class Reference final : public Device {
  public:
-  explicit Interpreter(int index)
-      : name_(index == 0 ? "INTERP" : fmt::format("INTERP:{}", index)) {}
+  explicit Reference(int index) : name_(index == 0 ? "INTERP" : fmt::format("INTERP:{}", index)) {}
 
   std::string_view name() const override { return name_; }
   Allocator& allocator() override { return memory_; }
@@ -70,8 +51,8 @@ class Interpreter final : public Device {
   std::string render(const Node* kernel) override {
     const NodeList roots(&kernel, 1);
     verify(roots, Level::Kernel, "scheduling");
-    for (const Node* node : toposort(kernel))
-      if (!runs(node)) user_error(fmt::format("{} does not run {}", name_, described(node)));
+    if (const Node* node = not_interpreted(kernel))
+      user_error(fmt::format("{} does not run {}", name_, described(node)));
     return print_graph(kernel->arg<KernelArg>().name.get(), roots);
   }
 
@@ -92,7 +73,7 @@ class Interpreter final : public Device {
 
 void add_interp() {
   add_device("INTERP", "the reference: interprets kernels node by node and checks every access",
-             [](int index) { return std::make_unique<interp::Interpreter>(index); });
+             [](int index) { return std::make_unique<interp::Reference>(index); });
 }
 
 }  // namespace weft

@@ -9,8 +9,11 @@ struct Step {
   enum Type : std::uint8_t { Run, Open, Close };
 
   Type type;
-  const Node* node;         // a closer, of OPEN and CLOSE
-  std::uint32_t other = 0;  // of an OPEN its CLOSE, and the other way round
+  const Node* node;             // a closer, of OPEN and CLOSE
+  std::uint32_t other = 0;      // of an OPEN its CLOSE, and the other way round
+  const Node* range = nullptr;  // of OPEN and CLOSE; null where they run once
+  bool is_outermost = false;    // of the closer's loops,
+  bool is_innermost = false;
 };
 
 class Steps {
@@ -28,6 +31,7 @@ class Steps {
 
  private:
   void add(const Nests& nests, const Nest& nest);
+  void add_loop(const Nests& nests, const Nest& nest);
 
   const Node* kernel_;
   std::vector<Step> list_;

@@ -30,17 +30,21 @@ Steps::Steps(const Node* kernel) : kernel_(kernel) {
 
 void Steps::add(const Nests& nests, const Nest& nest) {
   for (const Node* node : nest.body) {
-    const Nest* inner = nests.of(node);
-    if (inner == nullptr) {
+    if (const Nest* loop = nests.of(node))
+      add_loop(nests, *loop);
+    else
       list_.push_back({Step::Run, node});
-      continue;
-    }
-    const auto open = static_cast<std::uint32_t>(list_.size());
-    list_.push_back({Step::Open, node});
-    add(nests, *inner);
-    list_[open].other = static_cast<std::uint32_t>(list_.size());
-    list_.push_back({Step::Close, node, open});
   }
+  if (nest.inner != nullptr) add_loop(nests, *nest.inner);
+}
+
+void Steps::add_loop(const Nests& nests, const Nest& nest) {
+  const auto open = static_cast<std::uint32_t>(list_.size());
+  const bool is_outermost = nests.of(nest.closer) == &nest;
+  list_.push_back({Step::Open, nest.closer, 0, nest.range, is_outermost});
+  add(nests, nest);
+  list_[open].other = static_cast<std::uint32_t>(list_.size());
+  list_.push_back({Step::Close, nest.closer, open, nest.range, false, nest.inner == nullptr});
 }
 
 }  // namespace weft::interp

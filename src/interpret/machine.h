@@ -1,5 +1,4 @@
-// Runs a kernel by its nodes: every value is computed where the graph says, every access is
-// checked. What other devices compute is measured against this.
+// One worker of a kernel, with registers and memory of its own.
 #pragma once
 
 #include <weft/dev/device/device.h>
@@ -11,10 +10,17 @@ namespace weft::interp {
 // What the items of a work-group have together: the bytes of each shared BUFFER, by its storage.
 using SharedMemory = std::vector<std::vector<std::byte>>;
 
-// One worker, with registers and memory of its own.
+// What the workers of a launch have together.
+struct Launch {
+  SharedMemory shared;
+  std::int64_t steps_left;
+};
+
+struct OutOfSteps {};  // thrown when steps_left runs out
+
 class Machine {
  public:
-  Machine(const Steps& steps, std::span<const Argument> arguments, SharedMemory& shared);
+  Machine(const Steps& steps, std::span<const Argument> arguments, Launch& launch);
 
   // Of VARIABLEs and SPECIALs.
   void set(const Node* leaf, std::int64_t value) { *values_of(leaf) = static_cast<Bits>(value); }
@@ -34,8 +40,8 @@ class Machine {
     std::vector<std::byte> own;  // of a BUFFER or STAGE
   };
 
-  bool open(const Node* closer);   // false where a loop has no trips
-  bool close(const Node* closer);  // true where another trip follows
+  bool open(const Step& step);   // false where a loop has no trips
+  bool close(const Step& step);  // true where another trip follows
   void execute(const Node* node);
   void compute(const Node* node);
   long double exponent_of(const Node* power, std::size_t lane);
@@ -58,7 +64,7 @@ class Machine {
 
   const Steps* steps_;
   std::span<const Argument> arguments_;
-  SharedMemory* shared_;
+  Launch* launch_;
   std::vector<Bits> values_;  // a lane each
   std::vector<Storage> storages_;
   std::size_t next_ = 0;  // step

@@ -1,4 +1,4 @@
-#include "launch.h"
+#include <weft/dev/interpret/interpreter.h>
 
 #include <algorithm>
 
@@ -7,8 +7,28 @@
 #include <weft/error.h>
 #include <weft/settings.h>
 
-namespace weft::interp {
+#include "machine.h"
+
+namespace weft {
+namespace interp {
 namespace {
+
+constexpr OpSet refused{Op::If,    Op::EndIf,  Op::Shuffle, Op::Mma,        Op::AsyncCopy,
+                        Op::Wait,  Op::Custom, Op::Counter, Op::Contiguous, Op::Detach,
+                        Op::Remat, Op::Copy,   Op::Call,    Op::Bind};
+
+bool runs(const Node* node) {
+  if (info(node->op()).cls == OpClass::Movement) return false;
+  switch (node->op()) {
+    case Op::Special: return is_parallel(node->arg<SpecialArg>().kind) && node->src(0)->is_const();
+    case Op::Barrier: return node->arg<ScopeArg>().scope == Scope::Group;
+    // Its items would run one after the other, where they have to meet at barriers.
+    case Op::Range: return node->arg<RangeArg>().kind != LoopKind::Local;
+    case Op::Stage: return !node->dtype().is_void();
+    case Op::Reduce: return node->arg<ReduceArg>().axes.get().empty();
+    default: return !refused.contains(node->op());
+  }
+}
 
 using Place = std::vector<std::int64_t>;  // along each SPECIAL
 
@@ -49,12 +69,12 @@ void run_group(std::span<Machine> items) {
 // The first item, which the others are like.
 Machine first_item(const Steps& steps, const Signature& signature,
                    std::span<const Argument> arguments, std::span<const std::int64_t> values,
-                   SharedMemory& shared) {
+                   Launch& launch) {
   if (arguments.size() < signature.params.size() || values.size() != signature.variables.size())
     internal_error(fmt::format("INTERP: {} takes {} buffers and {} values, not {} and {}",
                                steps.kernel()->arg<KernelArg>().name.get(), signature.params.size(),
                                signature.variables.size(), arguments.size(), values.size()));
-  Machine machine(steps, arguments, shared);
+  Machine machine(steps, arguments, launch);
   for (std::size_t i = 0; i < values.size(); ++i) {
     const Node* variable = signature.variables[i];
     if (!variable->bounds().contains(values[i]))
@@ -65,20 +85,20 @@ Machine first_item(const Steps& steps, const Signature& signature,
   return machine;
 }
 
-}  // namespace
-
-void launch(const Steps& steps, const Signature& signature, std::span<const Argument> arguments,
-            std::span<const std::int64_t> values) {
+// With all workers. Those of the launch grid run one after the other; the items of a work-group in turns, each from one
+// barrier to the next. INTERP_BACKWARD=1: the last item first.
+void run_all(const Steps& steps, const Signature& signature, std::span<const Argument> arguments,
+             std::span<const std::int64_t> values, std::int64_t most) {
   const std::vector<const Node*> grid = workers_of(signature, false);
   const std::vector<const Node*> group = workers_of(signature, true);
   std::vector<Place> turns = places_of(group);
   if (setting_int("INTERP_BACKWARD") != 0) std::ranges::reverse(turns);
-  SharedMemory shared;
-  const Machine first = first_item(steps, signature, arguments, values, shared);
+  Launch launch{.shared = {}, .steps_left = most};
+  const Machine first = first_item(steps, signature, arguments, values, launch);
   std::vector<Machine> items(turns.size(), first);
   for (std::size_t i = 0; i < items.size(); ++i) items[i].set(group, turns[i]);
   for (const Place& place : places_of(grid)) {
-    shared.assign(steps.storages(), {});
+    launch.shared.assign(steps.storages(), {});
     for (Machine& item : items) {
       item.set(grid, place);
       item.begin();
@@ -87,4 +107,33 @@ void launch(const Steps& steps, const Signature& signature, std::span<const Argu
   }
 }
 
-}  // namespace weft::interp
+}  // namespace
+}  // namespace interp
+
+const Node* not_interpreted(const Node* kernel) {
+  for (const Node* node : toposort(kernel))
+    if (!interp::runs(node)) return node;
+  return nullptr;
+}
+
+struct Interpreter::Parts {
+  Signature signature;
+  interp::Steps steps;
+};
+
+Interpreter::Interpreter(const Node* kernel)
+    : parts_(new Parts{signature_of(kernel), interp::Steps(kernel)}) {}
+Interpreter::Interpreter(Interpreter&&) noexcept = default;
+Interpreter::~Interpreter() = default;
+
+bool Interpreter::run(std::span<const Argument> arguments, std::span<const std::int64_t> values,
+                      std::int64_t most) const {
+  try {
+    interp::run_all(parts_->steps, parts_->signature, arguments, values, most);
+  } catch (const interp::OutOfSteps&) {
+    return false;
+  }
+  return true;
+}
+
+}  // namespace weft

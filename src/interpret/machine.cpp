@@ -56,23 +56,24 @@ Bits read(const std::byte* from, DType scalar) {
   return canonical_bits(bits, scalar);
 }
 
-// What shared memory holds before anything is written there: NaN, or -1.
+// What memory of a kernel holds before anything is written there: NaN, or -1.
 constexpr std::byte nobodys{0xff};
 
 void write(std::byte* to, Bits bits, DType scalar) { std::memcpy(to, &bits, scalar.bytes()); }
 
 }  // namespace
 
-Machine::Machine(const Steps& steps, std::span<const Argument> arguments, SharedMemory& shared)
+Machine::Machine(const Steps& steps, std::span<const Argument> arguments, Launch& launch)
     : steps_(&steps),
       arguments_(arguments),
-      shared_(&shared),
+      launch_(&launch),
       values_(steps.lanes() + 1),
       storages_(steps.storages()) {}
 
 const Node* Machine::run() {
   const std::vector<Step>& list = steps_->list();
   while (next_ < list.size()) {
+    if (--launch_->steps_left < 0) throw OutOfSteps();
     const Step& step = list[next_++];
     switch (step.type) {
       case Step::Run:
@@ -80,42 +81,34 @@ const Node* Machine::run() {
         if (step.node->op() == Op::Barrier) return step.node;
         break;
       case Step::Open:
-        if (!open(step.node)) next_ = step.other + 1;
+        if (!open(step)) next_ = step.other + 1;
         break;
       case Step::Close:
-        if (close(step.node)) next_ = step.other + 1;
+        if (close(step)) next_ = step.other + 1;
     }
   }
   return nullptr;
 }
 
-bool Machine::open(const Node* closer) {
-  if (closer->op() == Op::Stage) bind(closer);
-  if (closer->op() == Op::Reduce) {
-    Bits* result = values_of(closer);
-    const Identity identity = info(closer->arg<ReduceArg>().op).identity;
-    for (const Node* member : members_of(closer))
+bool Machine::open(const Step& step) {
+  if (step.is_outermost && step.node->op() == Op::Stage) bind(step.node);
+  if (step.is_outermost && step.node->op() == Op::Reduce) {
+    Bits* result = values_of(step.node);
+    const Identity identity = info(step.node->arg<ReduceArg>().op).identity;
+    for (const Node* member : members_of(step.node))
       for (std::size_t lane = 0; lane < member->dtype().lanes(); ++lane)
         *result++ = identity_bits(identity, member->dtype().scalar());
   }
-  for (const Node* range : closer->src().subspan(1)) {
-    if (range->op() != Op::Range) continue;
-    if (integer(range->src(0)) <= 0) return false;
-    *values_of(range) = 0;
-  }
-  return true;
+  if (step.range == nullptr) return true;
+  *values_of(step.range) = 0;
+  return integer(step.range->src(0)) > 0;
 }
 
-// All trips of the ranges, the first outermost.
-bool Machine::close(const Node* closer) {
-  if (closer->op() == Op::Reduce) reduce(closer);
-  if (closer->op() == Op::Stage) fill_stage(closer);
-  for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
-    if (range->op() != Op::Range) continue;
-    if (static_cast<std::int64_t>(++*values_of(range)) < integer(range->src(0))) return true;
-    *values_of(range) = 0;
-  }
-  return false;
+bool Machine::close(const Step& step) {
+  if (step.is_innermost && step.node->op() == Op::Reduce) reduce(step.node);
+  if (step.is_innermost && step.node->op() == Op::Stage) fill_stage(step.node);
+  if (step.range == nullptr) return false;
+  return static_cast<std::int64_t>(++*values_of(step.range)) < integer(step.range->src(0));
 }
 
 void Machine::reduce(const Node* node) {
@@ -230,8 +223,8 @@ std::byte* Machine::memory_for(const Node* node, std::size_t bytes) {
   }
   const bool is_shared = node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Shared;
   std::vector<std::byte>& own =
-      is_shared ? (*shared_)[steps_->storage_of(node)] : storage_at(node).own;
-  own.resize(bytes, is_shared ? nobodys : std::byte{0});
+      is_shared ? launch_->shared[steps_->storage_of(node)] : storage_at(node).own;
+  own.resize(bytes, nobodys);
   return own.data();
 }
 
