@@ -19,6 +19,7 @@
 #include "in_place.h"
 #include "joined.h"
 #include "needed.h"
+#include "no_elements.h"
 #include "orders.h"
 #include "parted_sums.h"
 #include "rolled.h"
@@ -99,7 +100,7 @@ Simplified simplified(const std::vector<Root>& roots) {
   result.tensors = rewrite(without_calls(result.tensors), tensor_rules(algebra_in_force()));
   result.tensors = without_unneeded(with_factors_outside(result.tensors));
   result.tensors = with_sums_in_parts(result.tensors);
-  result.tensors = on_their_devices(result.tensors, roots);
+  result.tensors = without_empty(on_their_devices(result.tensors, roots));
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const UOp& tensor = result.tensors[i];
     if (tensor->op() != Op::Multi) {

@@ -163,5 +163,19 @@ TEST_P(Scanned, ThenReducedAlongAnotherAxis) {
 
 INSTANTIATE_TEST_SUITE_P(Devices, Scanned, testing::Values("INTERP", "CPU", "CLANG"));
 
+// A load at the first index of a loop over nothing would read outside of its memory.
+TEST(Scan, OfNoElements) {
+  for (const char* device : {"CPU", "INTERP"}) {
+    const Tensor x = Tensor({3.0}, {.device = device}).realize();
+    const Tensor none = x.shrink({{1, 1}}).expand({2, 0});
+    EXPECT_TRUE(holds<float>((none.cumprod(0) * 2).sum().gradient({x})[0], {0}, {1}));
+    EXPECT_TRUE(holds<float>(none.cumsum(0).pad({{0, 0}, {1, 0}}), {0, 0}, {2, 1}));
+    EXPECT_EQ(none.sort(0).values.shape(), (Sizes64{2, 0}));
+    Tensor written = Tensor({0.0, 1.0}, {.device = device});
+    written.set({Slice{.start = 2, .stop = 2}}, 5.0);
+    EXPECT_TRUE(holds<float>(written, {0, 1}, {2}));
+  }
+}
+
 }  // namespace
 }  // namespace weft

@@ -557,5 +557,12 @@ TEST(ShardErrors, AreToldAtTheCall) {
             "to_vector: ALLREDUCE=tree: expected naive, ring or all2all");
 }
 
+TEST(Shard, OfNoElements) {
+  const Tensor x = Tensor::arange(8).to_float().reshape({4, 2}).shard({"CPU", "CPU:1"}, 0);
+  const Tensor none = x.shrink({{0, 4}, {1, 1}});
+  EXPECT_EQ((none + 1).realize().shape(), (Sizes64{4, 0}));
+  EXPECT_TRUE(holds<float>(none.sum(1), {0, 0, 0, 0}, {4}));
+}
+
 }  // namespace
 }  // namespace weft
