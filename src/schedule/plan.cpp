@@ -14,6 +14,7 @@
 #include <weft/settings.h>
 
 #include "again.h"
+#include "data_flow.h"
 #include "emit.h"
 #include "hoisted.h"
 #include "in_place.h"
@@ -217,7 +218,10 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
     choose_orders(plan, seconds, profile);
     share_trips(plan, seconds);
   }
+  std::optional<DataFlow> flow;
+  if (is_checked) flow.emplace(plan);
   reuse_inputs(plan, seconds, in_place_in_force());
+  if (flow) flow->check(plan, "the reuse of memory");
   for (const Step& step : plan.steps)
     if (is_checked && !step.kernel.is_null())
       verify({{step.kernel.node()}}, Level::Kernel, "schedule");

@@ -9,6 +9,7 @@
 #include <weft/settings.h>
 #include <weft/weft.h>
 
+#include "../../src/schedule/data_flow.h"
 #include "../support/planned.h"
 
 namespace weft {
@@ -132,6 +133,27 @@ TEST(InPlace, WhereMostIsNeeded) {
     return ((x + sum).contiguous().sin().contiguous() * 2).contiguous();
   };
   EXPECT_EQ(own_bytes(program, 1), own_bytes(program, 2));
+}
+
+// A plan of copies: each step fills the first slot from the second.
+Plan copies(const std::vector<std::vector<std::uint32_t>>& steps, std::size_t root) {
+  Plan plan;
+  for (int i = 0; i < 4; ++i) plan.slots.push_back({Tensor::empty({4}).realize().uop()});
+  for (const auto& slots : steps) {
+    plan.steps.emplace_back();
+    plan.steps.back().slots = slots;
+  }
+  plan.roots.push_back(plan.slots[root].buffer);
+  return plan;
+}
+
+TEST(DataFlow, SeesMemoryThatIsWrittenTooEarly) {
+  const DataFlow flow(copies({{1, 0}, {2, 0}, {3, 1}}, 3));
+  EXPECT_NO_THROW(flow.check(copies({{1, 0}, {2, 0}, {3, 1}}, 3), "a test"));
+  EXPECT_NO_THROW(flow.check(copies({{2, 0}, {1, 0}, {3, 2}}, 3), "a test"));
+  EXPECT_THROW(flow.check(copies({{1, 0}, {1, 0}, {3, 1}}, 3), "a test"), Error);
+  EXPECT_THROW(flow.check(copies({{1, 0}, {0, 1}, {3, 0}}, 3), "a test"), Error);
+  EXPECT_THROW(flow.check(copies({{1, 0}, {2, 0}, {3, 1}}, 2), "a test"), Error);
 }
 
 }  // namespace
