@@ -1,6 +1,5 @@
 // Numbers of a program that change from run to run, as a learning rate does: with the second value that a graph is seen
-// with, they become variables of it, and one plan serves all values. Those stay constants whose value a kernel is made
-// by: 0, 1 and other powers of two, exponents, sizes and places.
+// with, they become variables of it, and one plan serves all values.
 #pragma once
 
 #include "resolve.h"

@@ -109,9 +109,10 @@ std::string outline_of(const Plan& plan) {
   for (const Slot& slot : plan.slots) text += slot.input ? fmt::format("1 {} ", *slot.input) : "0 ";
   text += fmt::format("{} ", plan.steps.size());
   for (const Step& step : plan.steps)
-    text += fmt::format("{} {}{} {} {} {} {:d} {} {}", counted(std::string(step.device.get())),
-                        listed(step.slots), step.offset, step.work.flops, step.work.bytes,
-                        step.work.parallel, step.is_once, step.trip, listed(step.origins));
+    text +=
+        fmt::format("{} {}{} {} {} {} {:d} {}{}", counted(std::string(step.device.get())),
+                    listed(step.slots), step.offset, step.work.flops, step.work.bytes,
+                    step.work.parallel, step.is_once, listed(step.values), listed(step.origins));
   text += fmt::format("{} {} {} ", plan.roots.size(), plan.variables.size(), plan.layouts.size());
   for (const BufferLayout& layout : plan.layouts)
     text += fmt::format("{} {}{}{} {} ", counted(std::string(layout.kernel.get())),
@@ -136,7 +137,7 @@ std::vector<bool> read_outline(Reader& in, Plan& plan) {
     step.work.bytes = in.number<double>();
     step.work.parallel = in.number<double>();
     step.is_once = in.number<bool>();
-    step.trip = in.number<std::int64_t>();
+    step.values = in.numbers<std::int64_t>();
     step.origins = in.numbers<Origin>();
   }
   plan.roots.resize(in.length());

@@ -22,15 +22,18 @@ double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
 }
 
-// Which of the plan's variables the program takes; their number for the one that is none of them.
+// Which of the plan's variables the program takes, and behind them which of the step's values.
 std::vector<std::size_t> variables_of(const LoadedKernel& loaded, const Step& step,
                                       const Plan& plan) {
-  std::vector<std::size_t> result;
-  const auto own = signature_of(step.kernel.node()).variables;
-  for (std::size_t at : loaded.variables) {
-    const auto variable = std::ranges::find(plan.variables, own[at], &UOp::node);
-    result.push_back(static_cast<std::size_t>(variable - plan.variables.begin()));
+  std::vector<std::size_t> numbers, result;
+  std::size_t next = plan.variables.size();
+  for (const Node* own : signature_of(step.kernel.node()).variables) {
+    const auto variable = std::ranges::find(plan.variables, own, &UOp::node);
+    const bool is_of_plan = variable != plan.variables.end();
+    numbers.push_back(is_of_plan ? static_cast<std::size_t>(variable - plan.variables.begin())
+                                 : next++);
   }
+  for (std::size_t at : loaded.variables) result.push_back(numbers[at]);
   return result;
 }
 
@@ -92,7 +95,8 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
   for (std::uint32_t slot : step.slots) given.push_back(memory[slot].get());
   std::vector<std::int64_t> own;
   for (std::size_t variable : loaded.variables)
-    own.push_back(variable < values.size() ? values[variable] : step.trip);
+    own.push_back(variable < values.size() ? values[variable]
+                                           : step.values[variable - values.size()]);
   const std::lock_guard lock(loaded.kernel->running);
   loaded.kernel->program->run(arguments_for(*loaded.kernel, given), own);
 }

@@ -24,7 +24,7 @@ struct Block {
 struct RunnablePlan {
   struct Loaded {
     std::shared_ptr<LoadedKernel> kernel;  // null for a copy
-    std::vector<std::size_t> variables;    // it takes: the plan's, and the step's trip behind them
+    std::vector<std::size_t> variables;  // it takes: the plan's, and behind them the step's values
   };
   Plan plan;
   std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled

@@ -340,7 +340,7 @@ class Orders {
     }
     for (std::int64_t trip = 0; trip < form.trips; ++trip)
       for (Step& each : repeated) {
-        each.trip = trip;
+        each.values = {trip};
         steps.push_back(each);
       }
   }

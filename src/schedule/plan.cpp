@@ -25,6 +25,7 @@
 #include "parted_sums.h"
 #include "rolled.h"
 #include "shard_rules.h"
+#include "shared_kernels.h"
 #include "split_sums.h"
 #include "stages_apart.h"
 #include "step_loop.h"
@@ -222,6 +223,7 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   if (is_checked) flow.emplace(plan);
   reuse_inputs(plan, seconds, in_place_in_force());
   if (flow) flow->check(plan, "the reuse of memory");
+  share_kernels(plan);
   for (const Step& step : plan.steps)
     if (is_checked && !step.kernel.is_null())
       verify({{step.kernel.node()}}, Level::Kernel, "schedule");

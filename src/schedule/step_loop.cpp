@@ -150,7 +150,7 @@ std::vector<Step> calls_for(const Step& step, const KernelSeconds& seconds) {
   for (std::int64_t trip = 0; trip < trips; ++trip)
     for (const Step& call : each) {
       calls.push_back(call);
-      calls.back().trip = trip;
+      calls.back().values = {trip};
     }
   return calls;
 }

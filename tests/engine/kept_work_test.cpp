@@ -97,7 +97,7 @@ void expect_equal(const Step& step, const Step& kept) {
   EXPECT_EQ(step.work.bytes, kept.work.bytes);
   EXPECT_EQ(step.work.parallel, kept.work.parallel);
   EXPECT_EQ(step.is_once, kept.is_once);
-  EXPECT_EQ(step.trip, kept.trip);
+  EXPECT_EQ(step.values, kept.values);
   EXPECT_EQ(step.origins, kept.origins);
 }
 
@@ -119,7 +119,9 @@ std::unique_ptr<Planned> planned_with_all() {
       return std::pow(0.1, static_cast<double>(hash_mix(hash.high, seed) % 7));
     };
     auto planned = std::make_unique<Planned>(planned_tensor(), seconds);
-    const auto is_repeated = [](const Step& step) { return step.trip > 0; };
+    const auto is_repeated = [](const Step& step) {
+      return !step.values.empty() && step.values[0] > 0;
+    };
     if (!planned->plan().layouts.empty() && std::ranges::any_of(planned->plan().steps, is_repeated))
       return planned;
   }

@@ -31,8 +31,9 @@ struct Step {
   std::vector<std::uint32_t> slots;  // by the PARAMs of the kernel
   std::size_t offset = 0;            // of a copy: the bytes of slots[1] before what is copied
   Work work;
-  bool is_once = false;   // what it makes of constants, slots[0], is made once for these
-  std::int64_t trip = 0;  // the value of its kernel's variable that is none of the plan's
+  bool is_once = false;  // what it makes of constants, slots[0], is made once for these
+  // Of its kernel's variables that are none of the plan's, as the kernel's signature lists them.
+  std::vector<std::int64_t> values = {};
   std::vector<Origin> origins = {};  // of the values that it stores, of which some may have none
 };
 

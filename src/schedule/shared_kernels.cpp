@@ -1,0 +1,122 @@
+// A program that computes x*0.1, x*0.2 and so on in one realize would compile a kernel for each number.
+
+#include "shared_kernels.h"
+
+#include <algorithm>
+#include <map>
+
+#include <weft/dev/device/device.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/schedule/numbers.h>
+
+namespace weft {
+namespace {
+
+// Fewer are compiled each with its number, which it may use better.
+constexpr std::size_t least_kernels = 8;
+// Each is an argument.
+constexpr std::size_t most_numbers = 64;
+
+struct Numbered {
+  std::vector<Step*> steps;
+  std::vector<const Node*> nodes;
+  std::vector<NumberUse> uses;
+};
+
+// By the kernels: the steps that run them.
+std::map<const Node*, Numbered> kernels_of(Plan& plan) {
+  std::map<const Node*, Numbered> kernels;
+  for (Step& step : plan.steps)
+    if (!step.kernel.is_null() && !step.is_once) kernels[step.kernel.node()].steps.push_back(&step);
+  return kernels;
+}
+
+bool is_of_plan(const Node* variable, const Plan& plan) {
+  return std::ranges::find(plan.variables, variable, &UOp::node) != plan.variables.end();
+}
+
+// Whether its steps give it values already.
+bool takes_values(const Numbered& kernel, const Plan& plan) {
+  return std::ranges::any_of(kernel.nodes, [&](const Node* node) {
+    return node->op() == Op::Variable && !is_of_plan(node, plan);
+  });
+}
+
+// Kernels of equal names and sizes, which may differ in their numbers.
+std::vector<std::vector<Numbered>> candidates(Plan& plan) {
+  std::map<std::pair<std::string, std::size_t>, std::vector<Numbered>> alike;
+  for (auto& [kernel, numbered] : kernels_of(plan)) {
+    numbered.nodes = toposort(kernel);
+    alike[{std::string(kernel->arg<KernelArg>().name.get()), numbered.nodes.size()}].push_back(
+        std::move(numbered));
+  }
+  std::vector<std::vector<Numbered>> result;
+  for (auto& [name, kernels] : alike) {
+    if (kernels.size() < least_kernels) continue;
+    std::erase_if(kernels, [&](const Numbered& kernel) { return takes_values(kernel, plan); });
+    for (Numbered& kernel : kernels) kernel.uses = numbers_in(kernel.nodes);
+    result.push_back(std::move(kernels));
+  }
+  return result;
+}
+
+// The kernels by what they compute with any numbers.
+std::vector<std::vector<const Numbered*>> alike_but_for_numbers(
+    const std::vector<Numbered>& kernels) {
+  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<const Numbered*>> groups;
+  for (const Numbered& kernel : kernels) {
+    const std::vector<UOp> root{UOp(kernel.nodes.back())};
+    const StructuralHash hash =
+        structural_hash(nodes_of(without_numbers(root, kernel.nodes, kernel.uses)));
+    groups[{hash.high, hash.low}].push_back(&kernel);
+  }
+  std::vector<std::vector<const Numbered*>> result;
+  for (auto& [hash, group] : groups)
+    if (group.size() >= least_kernels) result.push_back(std::move(group));
+  return result;
+}
+
+// A variable for each number that differs, by its values in the kernels, and null for uses of what is the same in all.
+struct Variables {
+  std::map<std::vector<Bits>, UOp> by_values;
+  std::vector<UOp> of_uses;
+
+  explicit Variables(const std::vector<const Numbered*>& group) {
+    for (std::size_t use = 0; use < group[0]->uses.size(); ++use) {
+      std::vector<Bits> values;
+      for (const Numbered* kernel : group) values.push_back(kernel->uses[use].bits());
+      const bool differs =
+          std::ranges::any_of(values, [&](Bits bits) { return bits != values[0]; });
+      of_uses.emplace_back();
+      if (!differs) continue;
+      UOp& variable = by_values[std::move(values)];
+      if (variable.is_null()) variable = number_variable();
+      of_uses.back() = variable;
+    }
+  }
+};
+
+void share(const std::vector<const Numbered*>& group) {
+  const Variables variables(group);
+  if (variables.by_values.empty() || variables.by_values.size() > most_numbers) return;
+  const Numbered& one = *group[0];
+  const UOp kernel =
+      with_variables({UOp(one.nodes.back())}, one.nodes, one.uses, variables.of_uses)[0];
+  for (const Node* variable : signature_of(kernel.node()).variables)
+    for (const auto& [values, own] : variables.by_values)
+      if (own.node() == variable)
+        for (std::size_t i = 0; i < group.size(); ++i)
+          for (Step* step : group[i]->steps)
+            step->values.push_back(static_cast<std::int64_t>(values[i]));
+  for (const Numbered* each : group)
+    for (Step* step : each->steps) step->kernel = kernel;
+}
+
+}  // namespace
+
+void share_kernels(Plan& plan) {
+  for (const std::vector<Numbered>& kernels : candidates(plan))
+    for (const auto& group : alike_but_for_numbers(kernels)) share(group);
+}
+
+}  // namespace weft
