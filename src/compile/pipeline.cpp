@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include <fmt/core.h>
@@ -19,6 +20,7 @@
 #include <weft/settings.h>
 
 #include "pass_settings.h"
+#include "translation_check.h"
 
 namespace weft {
 namespace {
@@ -129,9 +131,9 @@ void verify_each(NodeList roots, Level level, std::string_view pass) {
 
 using Run = std::function<std::vector<UOp>(const RewriteOptions&)>;
 
-// Runs it, and reports and checks what came out.
+// Runs it, and reports and checks what came out; also with the translation, where there is one.
 std::vector<UOp> gated(std::string_view name, Level after, const std::vector<UOp>& roots,
-                       const PassOptions& options, const Run& run) {
+                       const PassOptions& options, TranslationCheck* translation, const Run& run) {
   const Clock::time_point start = Clock::now();
   std::vector<UOp> result = run({.pass = name, .context = &options.target, .trace = options.trace});
   const Clock::duration time = Clock::now() - start;
@@ -139,19 +141,41 @@ std::vector<UOp> gated(std::string_view name, Level after, const std::vector<UOp
   report_cost(name, time, nodes_of(roots), nodes);
   dump(name, nodes_of(roots), nodes);
   if (setting_int("SPEC") != 0) verify_each(nodes, after, name);
-  if (setting_int("VALIDATE") != 0) validate_indices(nodes, name);
+  if (setting_int("VALIDATE") == 1 || (setting_int("VALIDATE") > 1 && can_prove()))
+    validate_indices(nodes, name);
+  if (translation != nullptr && !std::ranges::equal(nodes, nodes_of(roots)))
+    translation->after(name, result);
   return result;
 }
 
 // The program's own rules at one place.
 std::vector<UOp> run_extra(ExtraRules::Side side, std::string_view pass, Level level,
-                           const std::vector<UOp>& roots, const PassOptions& options) {
+                           const std::vector<UOp>& roots, const PassOptions& options,
+                           TranslationCheck* translation) {
   std::vector<UOp> result = roots;
   for (const auto& set : *options.extra)
     if (set->side == side && set->pass == pass)
-      result = gated(set->rules.name(), level, result, options,
+      result = gated(set->rules.name(), level, result, options, translation,
                      [&](const RewriteOptions& how) { return rewrite(result, set->rules, how); });
   return result;
+}
+
+std::vector<UOp> run_with(TranslationCheck* translation, const Pass& pass,
+                          const std::vector<UOp>& roots, const PassOptions& options) {
+  check_pass_settings(*options.extra);
+  std::vector<UOp> result =
+      run_extra(ExtraRules::Before, pass.name, Level::Any, roots, options, translation);
+  if (!is_skipped(pass.name))
+    result = gated(pass.name, pass.after, result, options, translation,
+                   [&](const RewriteOptions& how) { return pass.run(result, how); });
+  return run_extra(ExtraRules::After, pass.name, pass.after, result, options, translation);
+}
+
+// Of kernels, where VALIDATE=2 asks for it.
+std::optional<TranslationCheck> translation_of(const std::vector<UOp>& roots) {
+  const auto is_kernel = [](const UOp& root) { return root->op() == Op::Sink; };
+  if (setting_int("VALIDATE") < 2 || !std::ranges::all_of(roots, is_kernel)) return {};
+  return std::optional<TranslationCheck>(std::in_place, roots);
 }
 
 }  // namespace
@@ -165,12 +189,8 @@ const Pass* find_pass(std::string_view name) {
 
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options) {
-  check_pass_settings(*options.extra);
-  std::vector<UOp> result = run_extra(ExtraRules::Before, pass.name, Level::Any, roots, options);
-  if (!is_skipped(pass.name))
-    result = gated(pass.name, pass.after, result, options,
-                   [&](const RewriteOptions& how) { return pass.run(result, how); });
-  return run_extra(ExtraRules::After, pass.name, pass.after, result, options);
+  std::optional<TranslationCheck> translation = translation_of(roots);
+  return run_with(translation ? &*translation : nullptr, pass, roots, options);
 }
 
 std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
@@ -186,7 +206,7 @@ std::vector<UOp> run_named(std::string_view name, const std::vector<UOp>& roots,
 
 std::vector<UOp> rewrite_tensors(const std::vector<UOp>& roots, const PassOptions& options) {
   check_pass_settings(*options.extra);
-  return run_extra(ExtraRules::Before, "", Level::Any, roots, options);
+  return run_extra(ExtraRules::Before, "", Level::Any, roots, options, nullptr);
 }
 
 std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& options) {
@@ -195,10 +215,12 @@ std::vector<UOp> run_pipeline(const std::vector<UOp>& roots, const PassOptions& 
 
 std::vector<UOp> run_pipeline_until(std::string_view end, const std::vector<UOp>& roots,
                                     const PassOptions& options) {
+  std::optional<TranslationCheck> translation = translation_of(roots);
   std::vector<UOp> result = roots;
   for (const Pass& pass : passes) {
     if (pass.name == end) break;
-    if (is_wanted(pass, options.target)) result = run_pass(pass, result, options);
+    if (is_wanted(pass, options.target))
+      result = run_with(translation ? &*translation : nullptr, pass, result, options);
   }
   return result;
 }

@@ -35,7 +35,7 @@ KnownSeconds& known_seconds() {
 std::optional<double> asked_model(const UOp& kernel, const Target& target,
                                   const std::shared_ptr<const ExtraRuleList>& extra) {
   if (!target.lowered) return std::nullopt;
-  const Context quiet{{"DEBUG", 0}, {"DUMP", ""}};
+  const Context quiet{{"DEBUG", 0}, {"DUMP", ""}, {"VALIDATE", 0}};
   Interner& from = Interner::current();
   Arena arena;
   const InternerScope scope(arena);

@@ -42,7 +42,8 @@ UniqueId id_of(const Node* variable) { return variable->arg<VariableArg>().id; }
 
 Key key_of(const KernelFor& wanted, const std::string& schedule, const ExtraRuleList& extra) {
   const StructuralHash hash = structural_hash(nodes_of({&wanted.kernel, 1}));
-  return {compilation_key(*wanted.device, extra) + "\n" + schedule, hash.high, hash.low};
+  return {compilation_key(*wanted.device, extra) + " " + setting("VALIDATE") + "\n" + schedule,
+          hash.high, hash.low};
 }
 
 // Kernels of one device on their way to programs.

@@ -41,6 +41,14 @@ TEST_P(Nets, AgreeWithTheOracle) {
 
 INSTANTIATE_TEST_SUITE_P(Parts, Nets, testing::Range<std::uint64_t>(0, parts));
 
+// A pass that changes what a kernel computes is named, also where another hides it.
+TEST(NetsOfEachPass, AgreeWithTheInterpreter) {
+  const std::uint64_t first = number_in("NETS_SEED", 1 + number_in("WEFT_TURN", 0) * 2000);
+  const weft::Context context{{"DEV", "CPU"}, {"VALIDATE", 2}};
+  fmt::print("NETS_SEED={}\n", first);
+  for (std::uint64_t seed = first; seed < first + 40; ++seed) EXPECT_EQ(report_of(seed), "");
+}
+
 // The oracle gives what it gave when check_oracle.py compared it with NumPy last. Where programs or the
 // oracle change on purpose: weft_nets --checksums 1 10000 > tests/nets/checksums.txt, and run that again.
 TEST(Oracle, GivesWhatItGave) {
