@@ -112,8 +112,7 @@ const std::vector<SettingInfo>& all_settings() {
       {"SKIP", "", "omit these optional passes (see weft list passes): a,b"},
       {"VALIDATE", "0",
        "1: prove with Z3, after every pass, that every index is inside its buffer; 2: also "
-       "interpret "
-       "small kernels before and after it, and compare what they write"},
+       "interpret small kernels before and after it, and compare what they write"},
       {"WEFT_THREADS", "",
        "number of threads; default: one for each core that this process may use"},
       {"WINOGRAD", "4",

@@ -11,9 +11,11 @@
 #include <weft/dev/base/hash.h>
 #include <weft/dev/interpret/interpreter.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/text.h>
 #include <weft/dev/ir/value.h>
 #include <weft/error.h>
+#include <weft/settings.h>
 
 namespace weft {
 namespace {
@@ -73,9 +75,12 @@ std::vector<std::byte> elements(const InputKind& kind, DType dtype, std::size_t 
 
 std::uint64_t id_of(const Node* variable) { return variable->arg<VariableArg>().id.value; }
 
-// A few of the values that it may have.
+// A few of the values that it may have. One of any bits holds a number: about 1.5 as f16, f32 and f64.
 std::int64_t value_of(const Node* variable, std::size_t kind) {
-  return std::min(variable->lo() + static_cast<std::int64_t>(kind), variable->hi());
+  constexpr std::int64_t number = 0x3ff8'0000'3fc0'3e00;
+  const bool is_number = variable->lo() == std::numeric_limits<std::int64_t>::min();
+  const std::int64_t first = is_number ? number : variable->lo();
+  return std::min(first + static_cast<std::int64_t>(kind), variable->hi());
 }
 
 // Of a PARAM when variables have those values.
@@ -140,15 +145,22 @@ bool is_discontinuous(const Node* node) {
 // are not even that: passes add them in f32.
 bool is_comparable(const Node* kernel) {
   constexpr OpSet bounded{Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
+  constexpr OpSet fast{Op::Add, Op::Sub, Op::Mul, Op::Div, Op::Recip};
+  const bool is_fast = setting_int("FASTMATH") != 0;
+  const std::vector<const Node*> nodes = toposort(kernel);
   NodeMap<bool> rounded;
-  for (const Node* node : toposort(kernel)) {
-    if (is_float_sum(node) && node->dtype().scalar().bits() < 32) return false;
-    const bool has_rounded_operand = std::ranges::any_of(
-        node->src(), [&](const Node* source) { return rounded.contains(source); });
-    if (has_rounded_operand && is_discontinuous(node)) return false;
-    if (has_rounded_operand || bounded.contains(node->op()) || is_float_sum(node))
-      rounded.set(node, true);
-  }
+  for (int round = 0; round < 2; ++round)  // the second with what was stored to be loaded elsewhere
+    for (const Node* node : nodes) {
+      if (is_float_sum(node) && node->dtype().scalar().bits() < 32) return false;
+      const bool has_rounded_operand = std::ranges::any_of(
+          node->src(), [&](const Node* source) { return rounded.contains(source); });
+      if (has_rounded_operand && is_discontinuous(node)) return false;
+      const bool rounds = bounded.contains(node->op()) || is_float_sum(node) ||
+                          (is_fast && node->dtype().is_float() && fast.contains(node->op()));
+      if (has_rounded_operand || rounds) rounded.set(node, true);
+      if (node->op() == Op::Store && rounded.contains(node->src(1)))
+        rounded.set(storage_of(node->src(0)->src(0)), true);
+    }
   return true;
 }
 
@@ -182,18 +194,22 @@ void TranslationCheck::after(std::string_view pass, const std::vector<UOp>& root
   auto& known = std::ranges::any_of(roots, has_loop_variable) ? iteration_ : whole_;
   if (!known || !runs_all(roots)) {
     if (!known && runs_all(roots)) known = outcomes(roots);
-    unchecked_ += fmt::format("{}{}", unchecked_.empty() ? "" : ", ", pass);
-    return;
+    return add_unchecked(pass);
   }
+  bool are_compared = &known == &whole_;
   for (std::size_t kind = 0; kind < input_kinds.size(); ++kind)
-    if ((*known)[kind]) compare(pass, roots, kind, *(*known)[kind]);
-  if (&known == &whole_) unchecked_.clear();
+    if ((*known)[kind]) are_compared &= compare(pass, roots, kind, *(*known)[kind]);
+  if (are_compared)
+    unchecked_.clear();
+  else
+    add_unchecked(pass);
 }
 
 auto TranslationCheck::outcomes(const std::vector<UOp>& roots) const -> std::vector<Outcome> {
   std::vector<Outcome> result(input_kinds.size());
   for (std::size_t kind = 0; kind < result.size(); ++kind) try {
-      if (kind != special_kind || !has_float_sums_) result[kind] = outcome(roots, kind);
+      if (kind != special_kind || (!has_float_sums_ && setting_int("FASTMATH") == 0))
+        result[kind] = outcome(roots, kind);
     } catch (const Error&) {
       // Inputs used as indices may be out of bounds; such a run says nothing about a pass.
     }
@@ -246,7 +262,7 @@ auto TranslationCheck::outcome(const std::vector<UOp>& roots, std::size_t kind) 
   return memories;
 }
 
-void TranslationCheck::compare(std::string_view pass, const std::vector<UOp>& roots,
+bool TranslationCheck::compare(std::string_view pass, const std::vector<UOp>& roots,
                                std::size_t kind, const Memories& before) const {
   Outcome after;
   try {
@@ -254,7 +270,7 @@ void TranslationCheck::compare(std::string_view pass, const std::vector<UOp>& ro
   } catch (const Error& error) {
     report(pass, roots[0], kind, error.what());
   }
-  if (!after) return;
+  if (!after) return false;
   for (const auto& [slot, memory] : before) {
     if (!memory.is_written) continue;
     const Memory& now = (*after)[slot];
@@ -270,6 +286,11 @@ void TranslationCheck::compare(std::string_view pass, const std::vector<UOp>& ro
                            text(is, scalar), text(was, scalar)));
     }
   }
+  return true;
+}
+
+void TranslationCheck::add_unchecked(std::string_view pass) {
+  unchecked_ += fmt::format("{}{}", unchecked_.empty() ? "" : ", ", pass);
 }
 
 void TranslationCheck::report(std::string_view pass, const UOp& kernel, std::size_t kind,

@@ -7,6 +7,7 @@
 
 #include <fmt/core.h>
 #include <weft/dev/base/hash.h>
+#include <weft/dev/base/internal.h>
 #include <weft/dev/base/lru_cache.h>
 #include <weft/dev/base/parallel.h>
 #include <weft/dev/codegen/choose.h>
@@ -60,13 +61,18 @@ std::string name_of(const Key& key) {
   return fmt::format("{:016x}{:016x}\n{}", high, low, settings);
 }
 
+// Of a pass, which VALIDATE=2 looks for: another schedule would hide it.
+bool is_found_mistake(const Error& error) {
+  return setting_int("VALIDATE") > 1 && is_internal(error.what());
+}
+
 // One that was kept and is refused is as none.
 Rendered rendered(const KernelFor& wanted, const std::string& schedule,
                   const std::shared_ptr<const ExtraRuleList>& extra) {
   try {
     return render_kernel(wanted.kernel, schedule, *wanted.device, extra);
-  } catch (const Error&) {
-    if (schedule.empty()) throw;
+  } catch (const Error& error) {
+    if (schedule.empty() || is_found_mistake(error)) throw;
     return render_kernel(wanted.kernel, "", *wanted.device, extra);
   }
 }
@@ -189,8 +195,8 @@ void lower_again(const KernelFor& wanted, const std::shared_ptr<const ExtraRuleL
   const std::string schedule = found_schedule(wanted, extra);
   try {
     by(schedule);
-  } catch (const Error&) {
-    if (schedule.empty()) throw;
+  } catch (const Error& error) {
+    if (schedule.empty() || is_found_mistake(error)) throw;
     by("");
   }
 }

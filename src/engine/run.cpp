@@ -96,7 +96,7 @@ void run_kernel(const RunnablePlan::Loaded& loaded, const Step& step,
   std::vector<std::int64_t> own;
   for (std::size_t variable : loaded.variables)
     own.push_back(variable < values.size() ? values[variable]
-                                           : step.values[variable - values.size()]);
+                                           : step.values.at(variable - values.size()));
   const std::lock_guard lock(loaded.kernel->running);
   loaded.kernel->program->run(arguments_for(*loaded.kernel, given), own);
 }

@@ -57,7 +57,7 @@ Bits read(const std::byte* from, DType scalar) {
 }
 
 // What memory of a kernel holds before anything is written there: NaN, or -1.
-constexpr std::byte nobodys{0xff};
+constexpr std::byte uninitialised{0xff};
 
 void write(std::byte* to, Bits bits, DType scalar) { std::memcpy(to, &bits, scalar.bytes()); }
 
@@ -224,7 +224,7 @@ std::byte* Machine::memory_for(const Node* node, std::size_t bytes) {
   const bool is_shared = node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Shared;
   std::vector<std::byte>& own =
       is_shared ? launch_->shared[steps_->storage_of(node)] : storage_at(node).own;
-  own.resize(bytes, nobodys);
+  own.resize(bytes, uninitialised);
   return own.data();
 }
 

@@ -40,8 +40,8 @@ class Machine {
     std::vector<std::byte> own;  // of a BUFFER or STAGE
   };
 
-  bool open(const Step& step);   // false where a loop has no trips
-  bool close(const Step& step);  // true where another trip follows
+  bool open(const Step& step);   // false where a loop has no iterations
+  bool close(const Step& step);  // true where another iteration follows
   void execute(const Node* node);
   void compute(const Node* node);
   long double exponent_of(const Node* power, std::size_t lane);

@@ -1,5 +1,5 @@
-// A kernel as nested loops: which nodes run in which loop, in order. The plainest reading of the
-// graph: nothing is moved, merged or left out.
+// A kernel as nested loops: which nodes run in which loop, in order. A value is computed in the innermost loop that it changes
+// with.
 #pragma once
 
 #include <vector>

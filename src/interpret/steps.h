@@ -9,11 +9,10 @@ struct Step {
   enum Type : std::uint8_t { Run, Open, Close };
 
   Type type;
-  const Node* node;             // a closer, of OPEN and CLOSE
-  std::uint32_t other = 0;      // of an OPEN its CLOSE, and the other way round
-  const Node* range = nullptr;  // of OPEN and CLOSE; null where they run once
-  bool is_outermost = false;    // of the closer's loops,
-  bool is_innermost = false;
+  const Node* node;                                 // a closer, of OPEN and CLOSE
+  std::uint32_t other = 0;                          // of an OPEN its CLOSE, and the other way round
+  const Node* range = nullptr;                      // of OPEN and CLOSE; null where they run once
+  bool is_outermost = false, is_innermost = false;  // of the closer's loops
 };
 
 class Steps {

@@ -38,9 +38,13 @@ UOp number_of(const UOp& variable, DType dtype) {
 std::vector<NumberUse> numbers_in(const std::vector<const Node*>& nodes) {
   constexpr OpSet users{Op::Add,   Op::Sub,   Op::Mul,   Op::Div,   Op::Max,    Op::MulAcc,
                         Op::CmpLt, Op::CmpEq, Op::CmpNe, Op::Where, Op::Reshape};
+  // EXP2 takes a product with a constant before it is rounded.
+  NodeMap<bool> exponents;
+  for (const Node* node : nodes)
+    if (node->op() == Op::Exp2) exponents.set(node->src(0), true);
   std::vector<NumberUse> uses;
   for (const Node* node : nodes)
-    if (users.contains(node->op()))
+    if (users.contains(node->op()) && !exponents.contains(node))
       for (std::size_t i = 0; i < node->size(); ++i)
         if (is_number(node->src(i))) uses.push_back({node, i, node->src(i)});
   return uses;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 
 #include <weft/dev/device/device.h>
 #include <weft/dev/ir/graph.h>
@@ -42,6 +43,31 @@ bool takes_values(const Numbered& kernel, const Plan& plan) {
   });
 }
 
+// What places in memory and sizes of loops are computed by: rules have used their bounds.
+void mark_addresses(const std::vector<const Node*>& nodes, NodeMap<bool>& found) {
+  std::vector<const Node*> open;
+  for (const Node* node : nodes) {
+    if (node->op() != Op::Index && node->op() != Op::Range) continue;
+    const NodeList src = node->src().subspan(node->op() == Op::Index ? 1 : 0);
+    open.insert(open.end(), src.begin(), src.end());
+  }
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node->op() == Op::Load || found.contains(node)) continue;
+    found.set(node, true);
+    open.insert(open.end(), node->src().begin(), node->src().end());
+  }
+}
+
+std::vector<NumberUse> shareable_numbers(const std::vector<const Node*>& nodes) {
+  NodeMap<bool> addresses;
+  mark_addresses(nodes, addresses);
+  std::vector<NumberUse> uses = numbers_in(nodes);
+  std::erase_if(uses, [&](const NumberUse& use) { return addresses.contains(use.user); });
+  return uses;
+}
+
 // Kernels of equal names and sizes, which may differ in their numbers.
 std::vector<std::vector<Numbered>> candidates(Plan& plan) {
   std::map<std::pair<std::string, std::size_t>, std::vector<Numbered>> alike;
@@ -54,24 +80,26 @@ std::vector<std::vector<Numbered>> candidates(Plan& plan) {
   for (auto& [name, kernels] : alike) {
     if (kernels.size() < least_kernels) continue;
     std::erase_if(kernels, [&](const Numbered& kernel) { return takes_values(kernel, plan); });
-    for (Numbered& kernel : kernels) kernel.uses = numbers_in(kernel.nodes);
+    for (Numbered& kernel : kernels) kernel.uses = shareable_numbers(kernel.nodes);
     result.push_back(std::move(kernels));
   }
   return result;
 }
 
-// The kernels by what they compute with any numbers.
+// The kernels by what they compute with any numbers. A structural hash takes variables of the plan for equal, which each have
+// their own value.
 std::vector<std::vector<const Numbered*>> alike_but_for_numbers(
     const std::vector<Numbered>& kernels) {
-  std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<const Numbered*>> groups;
+  using Key = std::tuple<std::uint64_t, std::uint64_t, std::vector<const Node*>>;
+  std::map<Key, std::vector<const Numbered*>> groups;
   for (const Numbered& kernel : kernels) {
     const std::vector<UOp> root{UOp(kernel.nodes.back())};
     const StructuralHash hash =
         structural_hash(nodes_of(without_numbers(root, kernel.nodes, kernel.uses)));
-    groups[{hash.high, hash.low}].push_back(&kernel);
+    groups[{hash.high, hash.low, signature_of(kernel.nodes.back()).variables}].push_back(&kernel);
   }
   std::vector<std::vector<const Numbered*>> result;
-  for (auto& [hash, group] : groups)
+  for (auto& [key, group] : groups)
     if (group.size() >= least_kernels) result.push_back(std::move(group));
   return result;
 }
@@ -102,6 +130,8 @@ void share(const std::vector<const Numbered*>& group) {
   const Numbered& one = *group[0];
   const UOp kernel =
       with_variables({UOp(one.nodes.back())}, one.nodes, one.uses, variables.of_uses)[0];
+  for (const Numbered* each : group)
+    for (Step* step : each->steps) step->values.clear();
   for (const Node* variable : signature_of(kernel.node()).variables)
     for (const auto& [values, own] : variables.by_values)
       if (own.node() == variable)

@@ -414,7 +414,7 @@ TEST_F(Actions, AValueThatALoopDoesNotChangeIsNotComputedForIt) {
   const UOp sum = reduce(Op::Add, {value, k});
   const UOp out = place(param(0, Access::Write, {size(4)}), {i});
   EXPECT_EQ(refusal(kernel_of({over(put(out, sum - value), {i})}), "stage k0"),
-            "schedule: 'stage k0': it does not change with the loop");
+            "schedule: 'stage k0': it does not change with all loops of the reduction");
 }
 
 TEST_F(Actions, BringWhatTheNextTripReads) {

@@ -1,5 +1,6 @@
 // Kernels that differ in their numbers alone are one kernel.
 
+#include <cmath>
 #include <functional>
 #include <set>
 
@@ -68,6 +69,49 @@ TEST(SharedKernels, HaveTheirNumbersWhenReplayed) {
       EXPECT_EQ(all[i].to_vector<float>()[1],
                 static_cast<float>(1 + call) * (static_cast<float>(i) + 0.3F));
   }
+}
+
+// Numbers that change from run to run are variables of the plan, which look alike.
+TEST(SharedKernels, KeepTheVariablesOfThePlanApart) {
+  const Tensor x = Tensor::arange(8).to_float().realize();
+  for (int run = 0; run < 3; ++run) {
+    std::vector<Tensor> all{x};
+    for (int i = 0; i < 12; ++i) {
+      const float factor = static_cast<float>(3 + 7 * run + i) + 0.25F;
+      all.push_back((all.back().sin() * factor + (static_cast<float>(i) + 0.3F)).contiguous());
+    }
+    Tensor::realize(all);
+    for (int i = 0; i < 12; ++i) {
+      const auto before = all[static_cast<std::size_t>(i)].to_vector<float>();
+      const auto after = all[static_cast<std::size_t>(i) + 1].to_vector<float>();
+      const float factor = static_cast<float>(3 + 7 * run + i) + 0.25F;
+      EXPECT_NEAR(after[1], std::sin(before[1]) * factor + static_cast<float>(i) + 0.3F, 1e-3)
+          << run << " " << i;
+    }
+  }
+}
+
+TEST(SharedKernels, HaveNumbersOfEveryDtype) {
+  for (const DType dtype : {dtypes::f64, dtypes::f16, dtypes::i32}) {
+    const Tensor x = Tensor({1.0, 2.0}).cast(dtype).realize();
+    std::vector<Tensor> all;
+    for (int i = 0; i < 12; ++i) all.push_back((x * (-3 - 4 * i)).contiguous().sum());
+    Tensor::realize(all);
+    for (int i = 0; i < 12; ++i)
+      EXPECT_EQ(all[static_cast<std::size_t>(i)].cast(dtypes::f64).item<double>(),
+                3 * (-3 - 4 * i));
+  }
+}
+
+TEST(SharedKernels, KeepPlacesInMemory) {
+  const Context checked{{"VALIDATE", 2}};
+  const Tensor x = Tensor::arange(64).to_float().realize();
+  std::vector<Tensor> all;
+  for (int i = 0; i < 12; ++i) all.push_back(x[{Tensor::arange(3 + i * 3, 7 + i * 3)}].sum());
+  Tensor::realize(all);
+  for (int i = 0; i < 12; ++i)
+    EXPECT_EQ(all[static_cast<std::size_t>(i)].item<float>(),
+              static_cast<float>(4 * (3 + 3 * i) + 6));
 }
 
 }  // namespace

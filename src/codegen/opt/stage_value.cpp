@@ -55,7 +55,8 @@ void KernelLoops::stage_value(const Action& action) {
     refuse(action, "the operand of a reduction is staged in scratch only");
   if (reduce->src(0)->op() == Op::Tuple) refuse(action, "it reduces a tuple");
   const NodeList own = reduce->src().subspan(1);
-  if (!changes_with_all(reduce->src(0), own)) refuse(action, "it does not change with the loop");
+  if (!changes_with_all(reduce->src(0), own))
+    refuse(action, "it does not change with all loops of the reduction");
   Substitution fresh;
   std::vector<UOp> loops, around;
   for (const Node* range : own) {

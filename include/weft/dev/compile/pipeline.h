@@ -37,8 +37,9 @@ struct PassOptions {
 };
 
 // Rewrites, unless SKIP names the pass; then prints the time it took (DEBUG=3) and the result
-// (DEBUG=4, DUMP=name), verifies (SPEC=1), validates (VALIDATE=1) and compares by the interpreter (VALIDATE=2). The program's own rules before
-// and after the pass likewise. Throws where these settings name no pass, or SKIP one that is required.
+// (DEBUG=4, DUMP=name), verifies (SPEC=1), validates (VALIDATE=1) and compares with the interpreter
+// (VALIDATE=2). The program's own rules before and after the pass likewise. Throws where these
+// settings name no pass, or SKIP one that is required.
 std::vector<UOp> run_pass(const Pass& pass, const std::vector<UOp>& roots,
                           const PassOptions& options = {});
 // A pass of the pipeline, a rule set to its fixed point, or `all` for the whole pipeline.

@@ -1,5 +1,5 @@
-// Numbers that a graph computes with, which a variable can take the place of: then one kernel serves all their values.
-// Those stay constants whose value a kernel is made by: 0, 1 and other powers of two, exponents, sizes and places.
+// Constants that can be passed to a kernel as arguments, so that one kernel serves all their values. Those stay constants that
+// decide which code is generated: 0, powers of two, exponents, sizes.
 #pragma once
 
 #include <cstddef>

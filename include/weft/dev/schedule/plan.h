@@ -32,7 +32,7 @@ struct Step {
   std::size_t offset = 0;            // of a copy: the bytes of slots[1] before what is copied
   Work work;
   bool is_once = false;  // what it makes of constants, slots[0], is made once for these
-  // Of its kernel's variables that are none of the plan's, as the kernel's signature lists them.
+  // The values of the kernel's variables that the plan does not have, in the order of its signature.
   std::vector<std::int64_t> values = {};
   std::vector<Origin> origins = {};  // of the values that it stores, of which some may have none
 };
