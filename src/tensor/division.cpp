@@ -56,8 +56,10 @@ Tensor Tensor::floordiv(const Operand& other) const {
   if (!dtype.is_float())
     return elementwise("floordiv", *this, other, dtype,
                        [](const UOp& x, const UOp& y) { return x / y; });
-  const auto [a, b] = brought_together("floordiv", *this, other, promote(dtype, dtypes::f32));
-  return floored_quotient(a.detach(), b.detach()).cast(dtype);
+  // A number is one of this dtype before the quotient is wider: 1 by 0.1 is 10 in f16, and would be 9 in f32.
+  const auto [a, b] = brought_together("floordiv", *this, other, dtype);
+  const DType wide = promote(dtype, dtypes::f32);
+  return floored_quotient(a.detach().cast(wide), b.detach().cast(wide)).cast(dtype);
 }
 
 Tensor floordiv(const Operand& a, const Operand& b) {

@@ -280,5 +280,11 @@ TEST(TensorElementwise, FloatsSaturateAsIntegersInVectors) {
   }
 }
 
+TEST(Elementwise, FloorsQuotientsOfItsOwnDtype) {
+  const Tensor one({1.0}, {.dtype = dtypes::f16}), tenth({0.1}, {.dtype = dtypes::f16});
+  EXPECT_EQ(one.floordiv(0.1).item<float>(), 10);
+  EXPECT_EQ(one.floordiv(tenth).item<float>(), 10);
+}
+
 }  // namespace
 }  // namespace weft
