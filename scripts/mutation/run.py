@@ -6,8 +6,9 @@
     run.py kill      each mutant against the tests that reach it, the fastest first, until one fails
     run.py report    a table, and the mutants that no test notices
 
-`kill` goes on where it was stopped. --only REGEX takes the mutants whose FILE:LINE or text match, --seconds S the time
-that the tests of one mutant may take together (60). Everything is kept in build/mutation.
+`cover` and `kill` go on where they were stopped. --only REGEX takes the mutants whose FILE:LINE or text match, --tests REGEX
+the tests that `cover` runs, --seconds S the time that the tests of one mutant may take together (60). Everything is kept
+in build/mutation.
 """
 
 import argparse
@@ -37,6 +38,7 @@ TREE, BUILD = WORK / "tree", WORK / "build"
 ENVIRONMENT = {"SPEC": "1", "CHECK": "1", "CALIBRATE": "0", "CACHE_DIR": "none"}
 MOST_MUTANTS = 20_000  # as in mutants.h
 MOST_MEMORY = 4 << 30  # of a test
+PROGRAMS = ["weft_tests", "weft_codegen_tests", "weft_property_tests", "weft_golden_tests"]
 NETS = [f"nets {device} {1 + 200 * part}" for device in ("CPU", "INTERP") for part in range(10)]
 
 
@@ -86,14 +88,17 @@ def build(_):
     save("mutants.json", mutants)
     subprocess.check_call(["cmake", "--preset", "default", "-S", TREE, "-B", BUILD,
                            "-DWEFT_EXAMPLES=OFF"], cwd=TREE)
-    subprocess.check_call(["cmake", "--build", BUILD, "--target", "weft_tests", "weft_nets"])
+    subprocess.check_call(["cmake", "--build", BUILD, "--target", *PROGRAMS, "weft_text_tests", "weft_nets"])
     print(f"{len(mutants)} mutants")
 
 
 def command(test):
-    if test.startswith("nets "):
+    program, *rest = test.split(" ", 1)
+    if program == "text":
+        return [BUILD / "bin" / "weft_text_tests", TREE / "tests" / "text"]
+    if program == "nets":
         return [BUILD / "bin" / "weft_nets", "--run", test.split()[2], "200"]
-    return [BUILD / "bin" / "weft_tests", "--gtest_filter=" + test]
+    return [BUILD / "bin" / program, "--gtest_filter=" + rest[0]]
 
 
 def run(test, seconds, **settings):
@@ -119,15 +124,16 @@ def run(test, seconds, **settings):
 
 
 def all_tests():
-    suite, tests = "", []
-    listed = subprocess.check_output([BUILD / "bin" / "weft_tests", "--gtest_list_tests"], text=True)
-    for line in listed.splitlines():
-        name = line.split("#")[0].rstrip()
-        if not line.startswith(" "):
-            suite = name
-        elif name:
-            tests.append(suite + name.strip())
-    return tests + NETS
+    suite, tests = "", ["text"] + NETS
+    for program in PROGRAMS:
+        listed = subprocess.check_output([BUILD / "bin" / program, "--gtest_list_tests"], text=True)
+        for line in listed.splitlines():
+            name = line.split("#")[0].rstrip()
+            if not line.startswith(" "):
+                suite = name
+            elif name:
+                tests.append(f"{program} {suite}{name.strip()}")
+    return tests
 
 
 def cover_one(test, seconds):
@@ -149,7 +155,9 @@ def in_parallel(work, items, jobs):
 
 def cover(options):
     known = load("cover.json", {})
-    tests = [test for test in all_tests() if test not in known]
+    present = all_tests()
+    known = {test: result for test, result in known.items() if test in present}
+    tests = [test for test in present if test not in known and re.search(options.tests, test)]
     for test, result in in_parallel(lambda test: cover_one(test, options.seconds), tests, options.jobs):
         known[test] = result
         if not result["passes"]:
@@ -187,7 +195,8 @@ def kill(options):
             for number in result["mutants"]:
                 tests_of[number].append((test, result["seconds"]))
     killed = load("killed.json", {})
-    open_ = [number for number, _ in chosen(options) if str(number) not in killed and tests_of[number]]
+    open_ = [number for number, _ in chosen(options) 
+             if killed.get(str(number)) in (None, "survived", "out of time") and tests_of[number]]
 
     def work(number):
         return kill_one(number, sorted(tests_of[number], key=lambda pair: pair[1]), options.seconds)
@@ -221,6 +230,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("step", choices=["build", "cover", "kill", "report"])
     parser.add_argument("--only", default="", metavar="REGEX")
+    parser.add_argument("--tests", default="", metavar="REGEX")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
