@@ -75,7 +75,8 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
       const bool is_open = variable < variables.size();
       if (is_open)
         variables_[id_of(variables[variable])].push_back({calls_.size(), call.values.size()});
-      call.values.push_back(is_open ? values[variable] : step.values.at(variable - variables.size()));
+      call.values.push_back(is_open ? values[variable]
+                                    : step.values.at(variable - variables.size()));
     }
     calls_.push_back(std::move(call));
   }
