@@ -173,28 +173,29 @@ UOp masked_sum(const Masked& masked, const Loop& loop) {
   return where(condition, masked.value * cast(count, zero->dtype()), zero);
 }
 
-// Sums over nothing but constant trips may be products: a loop of no trips sums to 0, not to NaN.
-UOp constant_reduction(const Node* reduce, const UOp& body, const Loop& loop) {
-  if (loop.changes(body.node()) || loop.size->bounds().lo < 1) return {};
-  switch (reduce->arg<ReduceArg>().op) {
-    case Op::Add: return body * cast(loop.size, body->dtype());
-    case Op::Max: return body;
-    default: return {};
-  }
-}
-
 // Narrow dtypes would round the count, or wrap it where the sum does not.
 bool holds_counts(DType dtype) {
   return dtype == dtypes::f32 || dtype == dtypes::f64 ||
          (dtype.is_int() && (dtype.is_index() || dtype.bits() >= 32));
 }
 
+// Sums over nothing but constant trips may be products: a loop of no trips sums to 0, not to NaN.
+UOp constant_reduction(const Node* reduce, const UOp& body, const Loop& loop) {
+  if (loop.changes(body.node()) || loop.size->bounds().lo < 1) return {};
+  switch (reduce->arg<ReduceArg>().op) {
+    case Op::Add:
+      return holds_counts(body->dtype()) ? body * cast(loop.size, body->dtype()) : UOp();
+    case Op::Max: return body;
+    default: return {};
+  }
+}
+
 UOp without_loop(const Match& m) {
   const Node* reduce = m.root();
   const UOp body(reduce->src(0));
-  if (!holds_counts(body->dtype()) || body->dtype().lanes() > 1) return {};
-  const auto masked =
-      reduce->arg<ReduceArg>().op == Op::Add ? Masked::of(body.node()) : std::optional<Masked>();
+  if (body->dtype().lanes() > 1) return {};
+  const bool is_counted = reduce->arg<ReduceArg>().op == Op::Add && holds_counts(body->dtype());
+  const auto masked = is_counted ? Masked::of(body.node()) : std::optional<Masked>();
   for (std::size_t i = 1; i < reduce->size(); ++i) {
     const UOp range(reduce->src(i));
     if (range->op() != Op::Range) continue;
@@ -210,12 +211,19 @@ UOp without_loop(const Match& m) {
   return {};
 }
 
-// A sum of sums is one over the loops of both.
+bool changes(const Node* loop, const Node* node) {
+  return loop->op() != Op::Range || Loop{UOp(loop), {}}.changes(node);
+}
+
+// A sum of sums is one over the loops of both. Where the inner one is the same in all trips of the outer loops, others outside
+// of those may use it too, and its loops cannot end in two places.
 UOp joined(const Match& m) {
   const Node *outer = m.root(), *inner = outer->src(0);
   if (inner->op() != Op::Reduce || inner->dtype() != outer->dtype() ||
       inner->arg<ReduceArg>().op != outer->arg<ReduceArg>().op ||
-      !inner->arg<ReduceArg>().axes.empty() || !outer->arg<ReduceArg>().axes.empty())
+      !inner->arg<ReduceArg>().axes.empty() || !outer->arg<ReduceArg>().axes.empty() ||
+      !std::ranges::all_of(outer->src().subspan(1),
+                           [&](const Node* loop) { return changes(loop, inner); }))
     return {};
   std::vector<UOp> src{UOp(inner->src(0))};
   for (const Node* reduce : {outer, inner})

@@ -14,11 +14,16 @@ void want_numbers(std::string_view op, DType dtype) {
   if (dtype.is_bool()) user_error(fmt::format("{}: not for bools", op));
 }
 
-// As Python: exact, where the rounded quotient may be the next integer already.
+// As Python: exact, where the rounded quotient may be the next integer already. How often four times the divisor is taken away
+// is small enough for its quotient to round to it; how often the divisor fits into what is left is counted.
 Tensor floored_quotient(const Tensor& a, const Tensor& b) {
-  const Tensor rest = a.fmod(b), whole = ((a - rest) / b).round();
-  const Tensor is_above = (rest != 0) & ((rest < 0) != (b < 0));
-  return (b == 0).where(a / b, is_above.where(whole - 1, whole));
+  const Tensor four = b * 4, rest = a.fmod(four), fours = ((a - rest) / four).round();
+  const Tensor one = b.abs(), two = one * 2, size = rest.abs();
+  const Tensor has_two = size >= two, below_two = has_two.where(size - two, size);
+  const Tensor has_one = below_two >= one, below_one = has_one.where(below_two - one, below_two);
+  const Tensor is_negative = (a < 0) != (b < 0);
+  const Tensor ones = has_two.where(2, 0) + has_one.where(1, 0) + (is_negative & (below_one != 0));
+  return (b == 0).where(a / b, fours * 4 + is_negative.where(-ones, ones));
 }
 
 // What two unsigned numbers have in common. Each step halves the even one of them, or the difference of two

@@ -109,7 +109,7 @@ Tensor Tensor::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) c
   if (!whole.is_symbolic() &&
       whole.uop()->lo() - size < step)  // one window: a view that can be assigned to
     return slice(at, {.stop = size}).unsqueeze(at).movedim(at + 1, -1);
-  return windows(movedim(at, -1), {"unfold", {size}, step, 1, 0}).movedim(-2, at);
+  return windows_as_view(movedim(at, -1), {"unfold", {size}, step, 1, 0}).movedim(-2, at);
 }
 
 // --- Grids --------------------------------------------------------------------------------------------

@@ -102,13 +102,24 @@ Tensor product(const Tensor& tensor, std::int64_t axis, const Tensor& by, const 
 // The order turned around, exactly.
 Tensor turned(const Tensor& tensor) { return tensor.dtype().is_float() ? -tensor : ~tensor; }
 
+// A sum that is computed for each of those who use it may be rounded in several ways; what is in memory is one value.
+Tensor rounded_once(const Tensor& x) {
+  const UOp graph = x.uop();
+  const Node* node = graph.node();
+  while (info(node->op()).cls == OpClass::Movement ||
+         OpSet{Op::Detach, Op::Neg}.contains(node->op()))
+    node = node->src(0);
+  return OpSet{Op::Buffer, Op::Multi, Op::After}.contains(node->op()) ? x : x.contiguous();
+}
+
 Tensor largest(const Tensor& tensor, std::int64_t axis, const Tensor& by, const Tensor& source) {
   const auto forward = [axis](const std::vector<Tensor>& in) {
     return scattered("scatter_reduce", in[0], axis, in[2], in[1], Op::Max);
   };
   if (!tensor.dtype().is_float()) return forward({tensor, source, by});
+  // What is compared with the largest is what that was found among.
   return Tensor::custom(
-      {tensor, source, by}, forward,
+      {rounded_once(tensor), rounded_once(source), by}, forward,
       [axis](const Tensor& g, const std::vector<Tensor>& in, const Tensor& most) {
         const Tensor own = in[0] == most, others = in[1] == most.gather(axis, in[2]);
         const Tensor equal = scattered("scatter_reduce", own.cast(g.dtype()), axis, in[2],

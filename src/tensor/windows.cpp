@@ -184,11 +184,15 @@ bool adds_up(const Window& window) {
 
 }  // namespace
 
-// A view. Its gradient would be sums of rows that are repeated, with a mask for each of them: where one is
+Tensor windows_as_view(const Tensor& tensor, const Window& window) {
+  return are_side_by_side(window) ? windows_side_by_side(tensor, window) : seen(tensor, window);
+}
+
+// The gradient of a view would be sums of rows that are repeated, with a mask for each of them: where one is
 // asked for and windows overlap, their places are added up as a convolution instead.
 Tensor windows(const Tensor& tensor, const Window& window) {
-  if (are_side_by_side(window)) return windows_side_by_side(tensor, window);
-  if (!Operand(tensor).tracked || NoGrad::is_on() || !adds_up(window)) return seen(tensor, window);
+  if (!Operand(tensor).tracked || NoGrad::is_on() || are_side_by_side(window) || !adds_up(window))
+    return windows_as_view(tensor, window);
   const auto forward = [&](const std::vector<Tensor>& inputs) { return seen(inputs[0], window); };
   const auto backward = [window](const Tensor& gradient, const std::vector<Tensor>& inputs,
                                  const Tensor&) {

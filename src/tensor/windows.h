@@ -32,6 +32,8 @@ Scalar lowest(DType dtype);  // what never is the largest
 
 // (..., sizes) to (..., outputs, kernel): every place of the window, and what it sees there.
 Tensor windows(const Tensor& tensor, const Window& window);
+// The same, which sees what is written to the tensor later on. Gradients of windows that overlap take longer.
+Tensor windows_as_view(const Tensor& tensor, const Window& window);
 // Of windows that overlap, with a stride or a dilation of 1: the gradient of the tensor.
 Tensor windows_gradient(const Tensor& gradient, const Tensor& tensor, const Window& window);
 

@@ -459,6 +459,19 @@ TEST(TensorAutograd, ContiguousBackward) {
   EXPECT_TRUE(holds<float>(same, {1, 2, 3}, {3}));
 }
 
+// A mean that is computed once for the largest and once for its gradient may differ in its last bit.
+TEST(TensorAutograd, TheLargestOfMeansIsOneOfThem) {
+  Tensor x = Tensor::arange(64 * 5).reshape({64, 5}).to_float().sin().clone(),
+         y = Tensor({-1.f, -1.f}).realize();
+  x.set_requires_grad();
+  y.set_requires_grad();
+  const Tensor most = x.mean(-1).scatter_reduce(-1, Tensor({3, 60}), y, Tensor::Reduce::Amax);
+  const std::vector<Tensor> gradients = most.sum().gradient({x, y});
+  Tensor::realize(gradients);
+  EXPECT_TRUE(near(gradients[0], std::vector<double>(64 * 5, 0.2), {64, 5}));
+  EXPECT_TRUE(holds<float>(gradients[1], {0, 0}, {2}));
+}
+
 TEST(TensorAutograd, Errors) {
   const Tensor x({1.0, 2.0}, {.requires_grad = true});
   EXPECT_EQ(error_of([&] { x.backward(); }),

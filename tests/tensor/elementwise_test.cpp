@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <random>
 
 #include "tensor_test.h"
 
@@ -284,6 +285,34 @@ TEST(Elementwise, FloorsQuotientsOfItsOwnDtype) {
   const Tensor one({1.0}, {.dtype = dtypes::f16}), tenth({0.1}, {.dtype = dtypes::f16});
   EXPECT_EQ(one.floordiv(0.1).item<float>(), 10);
   EXPECT_EQ(one.floordiv(tenth).item<float>(), 10);
+}
+
+// The quotients of f32 are known in f64; those of f64 in integers.
+TEST(Elementwise, FloorsQuotientsThatRoundToTheNextInteger) {
+  std::mt19937_64 random(1);
+  std::vector<float> a{1284096, -1284096}, b{0.2f, 0.2f};
+  std::vector<double> wide_a, wide_b, expected, wide_expected;
+  for (int i = 0; i < 4000; ++i) {
+    const float divisor =
+        std::ldexp(static_cast<float>(random() % 1000 + 1), static_cast<int>(random() % 20) - 10);
+    const auto times = static_cast<float>(random() % (std::uint64_t{1} << random() % 24));
+    b.push_back(random() % 2 == 0 ? divisor : -divisor);
+    a.push_back(random() % 2 == 0 ? times * divisor : std::nextafter(times * divisor, 0.f));
+  }
+  for (std::size_t i = 0; i < a.size(); ++i)
+    expected.push_back(std::floor(static_cast<double>(a[i]) / static_cast<double>(b[i])));
+  const std::vector<float> found = Tensor(a).floordiv(Tensor(b)).to_vector<float>();
+  for (std::size_t i = 0; i < a.size(); ++i)
+    EXPECT_EQ(found[i], static_cast<float>(expected[i])) << a[i] << " by " << b[i];
+  for (int i = 0; i < 1000; ++i) {
+    const auto divisor = static_cast<std::int64_t>(random() % 1000 + 1),
+               dividend = static_cast<std::int64_t>(random() >> 12) - (std::int64_t{1} << 51);
+    wide_a.push_back(static_cast<double>(dividend));
+    wide_b.push_back(static_cast<double>(divisor));
+    wide_expected.push_back(
+        static_cast<double>(dividend / divisor - (dividend % divisor < 0 ? 1 : 0)));
+  }
+  EXPECT_TRUE(holds<double>(Tensor(wide_a).floordiv(Tensor(wide_b)), wide_expected, {1000}));
 }
 
 }  // namespace

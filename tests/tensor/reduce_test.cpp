@@ -121,6 +121,15 @@ TEST(TensorReduce, SoftmaxOfManyHalves) {
   EXPECT_NEAR(logs[0], -17 * std::log(2.0F), 0.01);
 }
 
+// One maximum is of another that others use as well.
+TEST(TensorReduce, ReductionsOfWhatIsTheSameAllAlong) {
+  const Tensor flags = Tensor({false, true}).realize();
+  EXPECT_EQ(flags.any().expand({3}).argmax().item<int>(), 0);
+  const Tensor halves = Tensor({1.f, 2.f}).cast(dtypes::f16).realize();
+  const Tensor sum = halves.sum(0, true).expand({4});
+  EXPECT_TRUE(holds<float>((sum.sum() - sum).cast(dtypes::f32), {9, 9, 9, 9}, {4}));
+}
+
 // Of as many elements as a run has.
 TEST(TensorReduce, MeansOfSymbolicSizes) {
   const UOp n = Variable("n", 1, 8);

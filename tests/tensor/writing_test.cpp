@@ -132,6 +132,13 @@ TEST(Writing, IntoWhatRepeatAndUnfoldGive) {
   window[{1, 0, 0}] = 8;
   EXPECT_TRUE(holds<float>(x, {0, 1, 2, 8, 4, 5}, {2, 3}));
   EXPECT_TRUE(holds<float>(windows, {0, 1, 1, 2, 8, 4, 4, 5}, {2, 2, 2}));  // a view as well
+  Tensor tracked = numbers().clone();
+  tracked.set_requires_grad();
+  Tensor copy = tracked * 1.f;
+  const Tensor seen = copy.unfold(1, 2, 1);
+  copy[{1, 0}] = 8;
+  EXPECT_TRUE(holds<float>(seen, {0, 1, 1, 2, 8, 4, 4, 5}, {2, 2, 2}));  // where gradients pass too
+  EXPECT_TRUE(holds<float>(seen.sum().gradient({tracked})[0], {1, 2, 1, 0, 2, 1}, {2, 3}));
   Tensor wide = x[0].expand({2, 3});
   EXPECT_NE(error_of([&] { wide[0] = 1; }).find("contiguous()"), std::string::npos);
   EXPECT_EQ(error_of([&] { wide.assign(1); }),
