@@ -1,7 +1,6 @@
 #include "free_numbers.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <mutex>
 
@@ -69,29 +68,6 @@ std::shared_ptr<Seen> seen_before(const StructuralHash& hash, const std::vector<
   return std::make_shared<Seen>(seen);
 }
 
-// The variables in the order in which they are met.
-void list_variables(Resolved& resolved, const std::vector<NumberUse>& uses, const Seen& seen) {
-  std::map<std::uint64_t, std::pair<UOp, std::int64_t>> known;
-  const auto add = [&](const UOp& variable, std::int64_t value) {
-    known.emplace(variable->arg<VariableArg>().id.value, std::pair(variable, value));
-  };
-  for (std::size_t i = 0; i < resolved.variables.size(); ++i)
-    add(resolved.variables[i], resolved.values[i]);
-  for (std::size_t i = 0; i < uses.size(); ++i)
-    if (!seen.variables[i].is_null())
-      add(seen.variables[i], static_cast<std::int64_t>(uses[i].bits()));
-  resolved.variables.clear();
-  resolved.values.clear();
-  std::vector<const Node*> roots;
-  for (const Root& root : resolved.roots) roots.push_back(root.tensor.node());
-  for (const Node* node : toposort(roots)) {
-    if (node->op() != Op::Variable) continue;
-    const auto& [variable, value] = known.at(node->arg<VariableArg>().id.value);
-    resolved.variables.push_back(variable);
-    resolved.values.push_back(value);
-  }
-}
-
 }  // namespace
 
 bool free_numbers(Resolved& resolved) {
@@ -105,7 +81,11 @@ bool free_numbers(Resolved& resolved) {
   if (seen == nullptr || std::ranges::all_of(seen->variables, &UOp::is_null)) return false;
   const std::vector<UOp> freed = with_variables(roots, nodes, uses, in_this_graph(seen->variables));
   for (std::size_t i = 0; i < freed.size(); ++i) resolved.roots[i].tensor = freed[i];
-  list_variables(resolved, uses, *seen);
+  std::vector<BoundVariable> added;
+  for (std::size_t i = 0; i < uses.size(); ++i)
+    if (!seen->variables[i].is_null())
+      added.push_back({seen->variables[i], static_cast<std::int64_t>(uses[i].bits())});
+  list_variables(resolved, added);
   return true;
 }
 

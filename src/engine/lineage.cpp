@@ -9,6 +9,11 @@
 #include <weft/dev/ir/movement.h>
 
 namespace weft {
+
+struct Lost {
+  std::weak_ptr<const Buffer> memory;
+};
+
 namespace {
 
 using Memory = std::weak_ptr<const Buffer>;
@@ -17,10 +22,6 @@ using Memory = std::weak_ptr<const Buffer>;
 constexpr std::size_t most_nodes = 1000;
 // Of the PARAMs that stand for sources: beyond all those that bodies of calls have.
 constexpr std::int32_t first_slot = 1 << 20;
-
-struct Lost {
-  Memory memory;
-};
 
 // How a memory's bytes were computed: over PARAMs in place of the sources, which are not kept for it. What was computed
 // on the way may have memory of its own.
@@ -96,13 +97,21 @@ void remember(Computation& computation, const Node* buffer, const UOp& graph) {
 
 }  // namespace
 
-void lose_memory(const Node* buffer) {
-  if (auto memory = shared_graph().attached<Buffer>(buffer)) {
-    memory->count_overwriting();
-    shared_graph().attach(buffer, std::make_shared<Lost>(std::move(memory)));
-  }
-  shared_graph().attach(buffer, std::shared_ptr<Buffer>());
+Loss::Loss(UOp buffer) : buffer_(std::move(buffer)), lost_(std::make_shared<Lost>()) {
+  shared_graph().make_room<Lost>(buffer_.node());
+  shared_graph().make_room<Buffer>(buffer_.node());
 }
+
+void Loss::happen() const noexcept {
+  if (auto memory = shared_graph().attached<Buffer>(buffer_.node())) {
+    memory->count_overwriting();
+    lost_->memory = memory;
+    shared_graph().attach(buffer_.node(), lost_);
+  }
+  shared_graph().attach(buffer_.node(), std::shared_ptr<Buffer>());
+}
+
+void lose_memory(const Node* buffer) { Loss(UOp(buffer)).happen(); }
 
 // Of memory that is gone there is no tensor to ask for.
 void note_computation(const UOp& view, const UOp& graph) {

@@ -58,6 +58,11 @@ class Resolver {
       return src[0];
     }
     has_custom = has_custom || node->op() == Op::Custom;
+    if (node->op() == Op::Index && info(src[0]->op()).cls == OpClass::Movement) {
+      const Node* view[] = {
+          src[0]};  // what was computed as part of another tensor: a storage again
+      src[0] = Interner::current().intern({Op::Contiguous, src[0]->dtype(), view});
+    }
     if (node->op() == Op::Buffer) buffers.emplace(node->arg<BufferArg>().id.value, node);
     if (node->op() == Op::Variable) variables.emplace(node->arg<VariableArg>().id.value, node);
     return with_sources(Interner::current(), node, src);
@@ -127,6 +132,26 @@ Symbol common_device(const std::vector<Wanted>& wanted) {
 }
 
 }  // namespace
+
+void list_variables(Resolved& resolved, const std::vector<BoundVariable>& added) {
+  std::unordered_map<std::uint64_t, BoundVariable> known;
+  const auto add = [&](const BoundVariable& each) {
+    known.emplace(each.variable->arg<VariableArg>().id.value, each);
+  };
+  for (std::size_t i = 0; i < resolved.variables.size(); ++i)
+    add({resolved.variables[i], resolved.values[i]});
+  std::ranges::for_each(added, add);
+  resolved.variables.clear();
+  resolved.values.clear();
+  std::vector<const Node*> roots;
+  for (const Root& root : resolved.roots) roots.push_back(root.tensor.node());
+  for (const Node* node : toposort(roots)) {
+    if (node->op() != Op::Variable) continue;
+    const auto& [variable, value] = known.at(node->arg<VariableArg>().id.value);
+    resolved.variables.push_back(variable);
+    resolved.values.push_back(value);
+  }
+}
 
 Resolved resolve(const std::vector<Wanted>& wanted, const PassOptions& options) {
   Resolver resolver(common_device(wanted));

@@ -37,6 +37,8 @@ std::vector<std::size_t> variables_of(const LoadedKernel& loaded, const Step& st
   return result;
 }
 
+}  // namespace
+
 void load(RunnablePlan& runnable) {
   const std::lock_guard lock(runnable.loading);
   if (!runnable.steps.empty()) return;
@@ -59,6 +61,8 @@ void load(RunnablePlan& runnable) {
   runnable.blocks = blocks_of(plan);
   runnable.steps = std::move(steps);
 }
+
+namespace {
 
 // After which step each slot is needed no more.
 std::vector<std::size_t> last_uses(const Plan& plan) {
@@ -203,7 +207,8 @@ Access access_of(const Step& step, std::size_t argument) {
 }
 
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
-         const std::vector<std::int64_t>& values, const std::vector<std::string>& callers) {
+         const std::vector<std::int64_t>& values, const std::vector<std::string>& callers,
+         std::size_t& steps_done) {
   load(runnable);
   const Plan& plan = runnable.plan;
   const Clock::time_point start = Clock::now();
@@ -222,6 +227,7 @@ void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
       memory[step.slots[0]] = made_once(runnable, i, memory[step.slots[1]]);
     else
       run_kernel(runnable.steps[i], step, memory, values);
+    steps_done = i + 1;
     if (is_told) report->add(step, seconds_since(begin), callers[i]);
     for (std::uint32_t slot : step.slots)
       if (last[slot] == i) memory[slot] = nullptr;

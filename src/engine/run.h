@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -27,12 +28,17 @@ struct RunnablePlan {
     std::vector<std::size_t> variables;  // it takes: the plan's, and behind them the step's values
   };
   Plan plan;
+  std::vector<std::size_t> steps_for_roots;    // how many have to be done for each to be there
   std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled
   std::mutex loading;
   std::vector<Loaded> steps;
   std::vector<Block> blocks;
-  std::atomic<bool> has_made_kept = false;  // what its kernels make of constants
+  std::map<std::vector<std::int64_t>, int> runs;  // by the lengths, where it serves several
+  std::atomic<bool> has_made_kept = false;        // what its kernels make of constants
 };
+
+// Compiles what is not, which the first run does as well.
+void load(RunnablePlan& runnable);
 
 // What lies in blocks of the plan's own.
 std::vector<Block> blocks_of(const Plan& plan);
@@ -48,8 +54,9 @@ std::shared_ptr<Buffer> made_once(const RunnablePlan& runnable, std::size_t step
 Access access_of(const Step& step, std::size_t argument);
 
 // `memory` by slot: inputs and whatever outlives the run; the rest is allocated on the way. `values`
-// by the plan's variables, `callers` by its steps, where they are noted.
+// by the plan's variables, `callers` by its steps, where they are noted. `steps_done` counts the steps as they are done.
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,
-         const std::vector<std::int64_t>& values, const std::vector<std::string>& callers);
+         const std::vector<std::int64_t>& values, const std::vector<std::string>& callers,
+         std::size_t& steps_done);
 
 }  // namespace weft

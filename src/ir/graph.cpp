@@ -164,6 +164,24 @@ UOp substitute(const UOp& root, const Substitution& by) {
   return UOp(rebuilder.result(root.node()));
 }
 
+std::vector<UOp> with_other_sources(
+    const std::vector<UOp>& roots, const std::vector<const Node*>& nodes,
+    const std::function<UOp(const Node* user, std::size_t source)>& other) {
+  std::unordered_map<const Node*, UOp> made;
+  for (const Node* node : nodes) {
+    std::vector<UOp> src;
+    for (std::size_t i = 0; i < node->size(); ++i) {
+      UOp source = other(node, i);
+      src.push_back(source.is_null() ? made.at(node->src(i)) : std::move(source));
+    }
+    const bool is_same = std::ranges::equal(src, node->src(), {}, &UOp::node);
+    made.emplace(node, is_same ? UOp(node) : with_sources(UOp(node), src));
+  }
+  std::vector<UOp> results;
+  for (const UOp& root : roots) results.push_back(made.at(root.node()));
+  return results;
+}
+
 std::vector<UOp> import_graph(NodeList roots, Interner& from, Interner& to) {
   Rebuilder rebuilder(to);
   for (const Node* node : toposort(roots)) {
@@ -185,9 +203,9 @@ struct IdNumbering {
   }
 };
 
-}  // namespace
+bool is_fixed_size(const Node* node) { return node->is_const() && node->dtype().is_index(); }
 
-StructuralHash structural_hash(NodeList roots) {
+StructuralHash structural_hash(NodeList roots, bool has_sizes) {
   // Two lanes with different multipliers, each fed everything: the cached hashes of nodes have 64
   // bits, and what collides there must not collide here.
   NodeMap<std::uint64_t> position;
@@ -203,7 +221,12 @@ StructuralHash structural_hash(NodeList roots) {
     for (char c : text) mix(static_cast<unsigned char>(c));
   };
   std::uint64_t count = 0;
+  const auto mix_place = [&](const Node* node) {
+    const std::uint64_t* place = position.find(node);
+    mix(place != nullptr ? *place : ~std::uint64_t{0});  // of a size that is left out
+  };
   for (const Node* node : toposort(roots)) {
+    if (!has_sizes && is_fixed_size(node)) continue;
     position.set(node, count++);
     mix(static_cast<std::uint64_t>(node->op()) << 32 | node->size());
     mix_text(node->dtype().str());
@@ -223,10 +246,18 @@ StructuralHash structural_hash(NodeList roots) {
             mix(static_cast<std::uint64_t>(value));
         });
     });
-    for (const Node* source : node->src()) mix(*position.find(source));
+    std::ranges::for_each(node->src(), mix_place);
   }
-  for (const Node* root : roots) mix(*position.find(root));
+  std::ranges::for_each(roots, mix_place);
   return hash;
+}
+
+}  // namespace
+
+StructuralHash structural_hash(NodeList roots) { return structural_hash(roots, true); }
+
+StructuralHash structural_hash_without_sizes(NodeList roots) {
+  return structural_hash(roots, false);
 }
 
 namespace {

@@ -34,13 +34,19 @@ void Interner::forget_origins() {
 // What goes is destroyed outside the lock: it may hold nodes with notes of their own.
 void Interner::attach(const Node* node, std::type_index type, std::shared_ptr<void> thing) {
   const std::lock_guard lock(notes_mutex_);
+  room(node, type).swap(thing);
+}
+
+void Interner::make_room(const Node* node, std::type_index type) {
+  const std::lock_guard lock(notes_mutex_);
+  room(node, type);
+}
+
+std::shared_ptr<void>& Interner::room(const Node* node, std::type_index type) {
   auto& things = notes_[node].things;
-  const auto old = std::ranges::find_if(things, [&](const auto& t) { return t.first == type; });
-  if (old != things.end())
-    old->second.swap(thing);
-  else
-    things.emplace_back(type, std::move(thing));
   node->notes_.fetch_or(Node::HasThings, std::memory_order_relaxed);
+  const auto known = std::ranges::find_if(things, [&](const auto& t) { return t.first == type; });
+  return known != things.end() ? known->second : things.emplace_back(type, nullptr).second;
 }
 
 template <class Read>

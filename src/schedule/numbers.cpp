@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <unordered_map>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/value.h>
@@ -54,24 +53,13 @@ std::vector<UOp> with_variables(const std::vector<UOp>& roots,
                                 const std::vector<const Node*>& nodes,
                                 const std::vector<NumberUse>& uses,
                                 const std::vector<UOp>& variables) {
-  std::unordered_map<const Node*, UOp> made;
   auto use = uses.begin();
-  for (const Node* node : nodes) {
-    std::vector<UOp> src;
-    for (const Node* source : node->src()) {
-      const auto known = made.find(source);
-      src.push_back(known == made.end() ? UOp(source) : known->second);
-    }
-    for (; use != uses.end() && use->user == node; ++use)
-      if (const UOp& variable = variables[static_cast<std::size_t>(use - uses.begin())];
-          !variable.is_null())
-        src[use->source] = number_of(variable, use->number->dtype());
-    const bool is_same = std::ranges::equal(src, node->src(), {}, &UOp::node);
-    made.emplace(node, is_same ? UOp(node) : with_sources(UOp(node), src));
-  }
-  std::vector<UOp> results;
-  for (const UOp& root : roots) results.push_back(made.at(root.node()));
-  return results;
+  return with_other_sources(roots, nodes, [&](const Node* user, std::size_t source) {
+    if (use == uses.end() || use->user != user || use->source != source) return UOp();
+    const UOp& variable = variables[static_cast<std::size_t>(use - uses.begin())];
+    const DType dtype = (use++)->number->dtype();
+    return variable.is_null() ? UOp() : number_of(variable, dtype);
+  });
 }
 
 std::vector<UOp> without_numbers(const std::vector<UOp>& roots,

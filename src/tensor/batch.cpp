@@ -1,6 +1,7 @@
 #include "batch.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
@@ -53,10 +54,17 @@ void Batch::add_all_readers() {
   }
 }
 
+// What is noted of nodes is made before, since there may be no memory once kernels have written over some.
 void Batch::run() const {
+  std::vector<std::pair<UOp, std::shared_ptr<UOp>>>
+      passed;  // their values are there only on the way
+  for (const auto& [node, memory] : superseded_) {
+    if (node->op() != Op::After) continue;
+    shared_graph().make_room<UOp>(node);
+    passed.emplace_back(UOp(node), std::make_shared<UOp>(memory));
+  }
   realize(wanted_);
-  for (const auto& [node, memory] : superseded_)  // their values were there only on the way
-    if (node->op() == Op::After) shared_graph().attach(node, std::make_shared<UOp>(memory));
+  for (auto& [node, memory] : passed) shared_graph().attach(node.node(), std::move(memory));
   for (const auto& storage : readers_) storage->settle();
 }
 

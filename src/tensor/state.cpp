@@ -259,15 +259,15 @@ void Storage::assign(const UOp& view, const UOp& root, const UOp& value, bool is
   keep_before_change();
   const std::lock_guard lock(mutex_);
   settle_stores();
-  ++changes_;
-  tracked_ = tracked_ || is_tracked;
   if (!owned_ && !is_memory(current_)) {  // nothing is in memory yet
     current_ = value;
-    return;
+  } else {
+    const UOp memory = owned_ ? current_ : memory_like(current_, device_);
+    current_ = written(memory, memory, value);
+    owned_ = true;
   }
-  if (!owned_) current_ = memory_like(current_, device_);
-  owned_ = true;
-  current_ = written(current_, current_, value);
+  tracked_ = tracked_ || is_tracked;
+  ++changes_;
 }
 
 }  // namespace weft

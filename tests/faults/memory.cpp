@@ -2,7 +2,8 @@
 // std::bad_alloc or weft::Error, and the same run in the same process gives the right values afterwards.
 //
 // Usage: weft_fault_memory [RUN [SEED PROCESSES]]. Each process begins with nothing done, and refuses a request of several
-// runs in turn, the first of which finds nothing made. Which ones is drawn.
+// runs in turn, the first of which finds nothing made. Which ones is drawn; with WEFT_FULL=1 each one of a later run is
+// refused besides.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -117,7 +118,18 @@ bool fail_in_turn(const SmallRun& run, std::uint32_t seed, const std::string& fo
   return is_right;
 }
 
-bool check(const SmallRun& run, std::uint32_t seed, int processes) {
+bool fail_everywhere(const SmallRun& run, const std::string& folder) {
+  Attempt& attempt = shared_attempt();
+  attempt.how = Failing::Once;
+  bool is_right = true;
+  for (attempt.n = 1; attempt.n <= attempt.later_requests; ++attempt.n) {
+    attempt.number = attempt.n % 1000 + 1;
+    is_right = is_right_afterwards(run, attempt, folder) && is_right;
+  }
+  return is_right;
+}
+
+bool check(const SmallRun& run, std::uint32_t seed, int processes, bool is_full) {
   const TemporaryFolder folder;
   const std::string path = folder.path().string();
   Attempt& attempt = shared_attempt();
@@ -133,6 +145,7 @@ bool check(const SmallRun& run, std::uint32_t seed, int processes) {
   for (int i = 0; is_right && i < processes; ++i)
     is_right = in_a_process(
         run, [&] { return fail_in_turn(run, seed + static_cast<std::uint32_t>(i), path); });
+  if (is_right && is_full) is_right = in_a_process(run, [&] { return fail_everywhere(run, path); });
   return is_right;
 }
 
@@ -146,7 +159,7 @@ int main_of(int count, char** words) {
     const int processes = count > 3 ? std::atoi(words[3])
                           : is_full ? run.processes * 20
                                     : run.processes;
-    wrong += check(run, seed, processes) ? 0 : 1;
+    wrong += check(run, seed, processes, is_full) ? 0 : 1;
   }
   return wrong;
 }

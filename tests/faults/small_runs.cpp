@@ -92,19 +92,35 @@ void import(int number, const std::string& folder) {
          std::vector<float>(6, static_cast<float>(number + 1)));
 }
 
-// A tensor that outlives runs, some of which fail: all of an assignment is there, or nothing.
+// Tensors that outlive runs, some of which fail: all of an assignment is there, or nothing, and nothing is there twice.
+struct Counter {
+  Tensor values;
+  float least = 0, most = 0;
+
+  void add(int number) {
+    const std::int64_t size = values.numel();
+    const Tensor more =
+        Tensor::full({size + number % 3}, 1, {.dtype = dtypes::f32, .device = "INTERP"});
+    most += 1;
+    values.assign(values + more.shrink({{0, size}}));
+  }
+  void check() {
+    const std::vector<float> all = values.to_vector<float>();
+    expect(all, std::vector<float>(all.size(), all[0]));
+    if (all[0] <= least || all[0] > most)
+      throw std::logic_error(fmt::format("{} where {} to {} may be", all[0], least, most));
+    least = most = all[0];
+  }
+};
+
 void assign(int number, const std::string&) {
-  const Options here{.dtype = dtypes::f32, .device = "INTERP"};
-  static Tensor* const counter = new Tensor(Tensor::zeros({5}, here).contiguous().realize());
-  static float least = 0, most = 0;
-  const Tensor more = Tensor::full({5 + number % 3}, 1, here).shrink({{0, 5}});
-  most += 1;
-  counter->assign(*counter + more);
-  const std::vector<float> values = counter->to_vector<float>();
-  expect(values, std::vector<float>(5, values[0]));
-  if (values[0] <= least || values[0] > most)
-    throw std::logic_error(fmt::format("{} where {} to {} may be", values[0], least, most));
-  least = most = values[0];
+  const auto zeros = [](std::int64_t size) {
+    return Tensor::zeros({size}, {.dtype = dtypes::f32, .device = "INTERP"}).contiguous().realize();
+  };
+  static auto* const counters = new std::vector<Counter>{{zeros(5)}, {zeros(7)}, {zeros(3)}};
+  for (Counter& counter : *counters) counter.add(number);
+  Tensor::realize({(*counters)[0].values, (*counters)[1].values, (*counters)[2].values});
+  for (Counter& counter : *counters) counter.check();
 }
 
 // So does a layer that is trained: it learns that all weights are the same.

@@ -43,7 +43,8 @@ class Planned {
         memory[i] = memory_of(resolved_.buffers[*input].node());
       if (plan.slots[i].buffer.node() == result) root = memory[i] = memory_for(plan.slots[i]);
     }
-    run(runnable_, memory, resolved_.values, {});
+    std::size_t steps_done = 0;
+    run(runnable_, memory, resolved_.values, {}, steps_done);
     std::vector<float> values(root->bytes() / sizeof(float));
     root->copy_out(std::as_writable_bytes(std::span(values)));
     return values;

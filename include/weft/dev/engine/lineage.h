@@ -14,7 +14,19 @@
 
 namespace weft {
 
-// The BUFFER's values are gone, since its memory was written: no graph can read them from now on.
+// The BUFFER's memory will be written, and its values gone: no graph can read them from then on. Made before that, since
+// there may be no memory to note it with afterwards.
+class Loss {
+ public:
+  explicit Loss(UOp buffer);
+  void happen() const noexcept;
+
+ private:
+  UOp buffer_;
+  std::shared_ptr<struct Lost> lost_;
+};
+
+// At once.
 void lose_memory(const Node* buffer);
 
 // The BUFFERs below the view hold what the graph computes. They know so from now on, but keep no other memory for it.

@@ -2,6 +2,7 @@
 // is no limit, and linear in the number of nodes.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <new>
 #include <span>
@@ -115,6 +116,12 @@ UOp substitute(const UOp& root, const Substitution& by);
 const Node* with_sources(Interner& interner, const Node* node, NodeList src);
 UOp with_sources(const UOp& node, const std::vector<UOp>& src);
 
+// The graph with other sources: `other` is asked for each source of each node, in order, and gives null for those that stay.
+// `nodes` are all below the roots, sources before users.
+std::vector<UOp> with_other_sources(
+    const std::vector<UOp>& roots, const std::vector<const Node*>& nodes,
+    const std::function<UOp(const Node* user, std::size_t source)>& other);
+
 // The graph's copy in another interner, unique ids and origins kept.
 std::vector<UOp> import_graph(NodeList roots, Interner& from, Interner& to);
 
@@ -125,6 +132,8 @@ struct StructuralHash {
   friend bool operator==(const StructuralHash&, const StructuralHash&) = default;
 };
 StructuralHash structural_hash(NodeList roots);
+// The same without constants of dtype index: equal for graphs that differ in those alone.
+StructuralHash structural_hash_without_sizes(NodeList roots);
 
 // The value of an integer or bool expression under given values of its leaves (ranges, variables,
 // specials). Nothing where it meets an op without a value here or a leaf without one.

@@ -62,6 +62,11 @@ class Interner {
   void attach(const Node* node, std::shared_ptr<T> thing) {
     attach(node, typeid(T), std::move(thing));
   }
+  // After this, attaching a thing of that type asks for no memory.
+  template <class T>
+  void make_room(const Node* node) {
+    make_room(node, typeid(T));
+  }
   template <class T>
   std::shared_ptr<T> attached(const Node* node) const {  // null where there is nothing
     return std::static_pointer_cast<T>(attached(node, typeid(T)));
@@ -81,7 +86,10 @@ class Interner {
   };
   using Notes = std::unordered_map<const Node*, Note>;
   void attach(const Node* node, std::type_index type, std::shared_ptr<void> thing);
+  void make_room(const Node* node, std::type_index type);
   std::shared_ptr<void> attached(const Node* node, std::type_index type) const;
+  // The place of a thing of that type, which is made if there is none. The lock is held.
+  std::shared_ptr<void>& room(const Node* node, std::type_index type);
   // What `read` finds in the node's note; nothing where it has none.
   template <class Read>
   auto from_note(const Node* node, Read read) const;

@@ -1,0 +1,176 @@
+#include "outcome.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include <weft/dev/device/buffer.h>
+#include <weft/dev/engine/storage.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/value.h>
+
+#include "run.h"
+
+namespace weft {
+namespace {
+
+// What a chain of movement looks at.
+const Node* seen_by(const Node* node) {
+  while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Detach) node = node->src(0);
+  return node;
+}
+
+// A slot that a root only reshapes has the root's shape from now on.
+const Node* shaped_like(const UOp& root, const Node* slot) {
+  return root->op() == Op::Reshape && root->src(0) == slot ? root.node() : slot;
+}
+
+// Where each BUFFER of the plan is among its slots.
+using SlotOf = std::unordered_map<std::uint64_t, std::size_t>;
+
+// Memory that is assigned to is a new BUFFER from then on: what was computed from the old one is not taken
+// for what the same graph would give now.
+void renew_overwritten(const Plan& plan, const Resolved& resolved, const SlotOf& slot_of,
+                       Results& results) {
+  std::unordered_map<std::size_t, std::size_t> number;  // by slot, among those that are overwritten
+  for (std::size_t i = 0; i < plan.roots.size(); ++i) {
+    if (resolved.roots[i].tensor->op() != Op::After) continue;
+    for (const Node* buffer : buffers_of(plan.roots[i].node())) {
+      const std::size_t slot = slot_of.at(buffer->arg<BufferArg>().id.value);
+      const auto input = plan.slots[slot].input;
+      if (!input) continue;
+      const UOp& before = resolved.buffers[*input];
+      if (number.emplace(slot, results.overwritten.size()).second) {
+        results.buffers[slot] =
+            new_buffer(before->dtype(), sizes_of(before), memory_of(before.node()));
+        results.overwritten.push_back({before, {}});
+      }
+      results.overwritten[number.at(slot)].roots.push_back(i);
+    }
+  }
+}
+
+}  // namespace
+
+Results results_of(const Plan& plan, const Resolved& resolved) {
+  Results results{std::vector<UOp>(plan.slots.size()), {}, {}};
+  std::vector<const Node*> nodes;
+  SlotOf slot_of;
+  for (std::size_t i = 0; i < plan.slots.size(); ++i) {
+    slot_of.emplace(plan.slots[i].buffer->arg<BufferArg>().id.value, i);
+    if (const auto& input = plan.slots[i].input) results.buffers[i] = resolved.buffers[*input];
+  }
+  renew_overwritten(plan, resolved, slot_of, results);
+  for (const auto* list : {&plan.roots, &plan.variables})
+    for (const UOp& uop : *list) nodes.push_back(uop.node());
+  const InternerScope scope(shared_graph());
+  const std::vector<UOp> imported = import_graph(nodes, *plan.arena, shared_graph());
+  Substitution known;
+  Assignment lengths;
+  for (std::size_t i = 0; i < plan.variables.size(); ++i) {
+    const Node* variable = imported[plan.roots.size() + i].node();
+    known.emplace(variable, resolved.variables[i]);
+    if (resolved.lengths.contains(resolved.variables[i]->arg<VariableArg>().id.value))
+      lengths.emplace(variable, bits_from_int(resolved.values[i], variable->dtype()));
+  }
+  const auto size_now = [&](const Node* size) {
+    const auto number = lengths.empty() ? std::nullopt : evaluate(size, lengths);
+    return number ? const_int(int_from_bits(*number, size->dtype()), size->dtype())
+                  : substitute(UOp(size), known);
+  };
+  // By the program's variables: those of a plan that others made, or that comes from the disk, are its own.
+  const auto sizes_now = [&](const Node* node) {
+    Sizes sizes;
+    for (const Node* size : node->dims()) sizes.push_back(size_now(size));
+    return sizes;
+  };
+  if (!lengths.empty())
+    for (const Node* node : toposort(nodes_of(imported)))
+      if (node->dtype().is_index()) known.insert_or_assign(node, size_now(node));
+  for (std::size_t i = 0; i < plan.roots.size(); ++i) {
+    const UOp& root = imported[i];
+    for (const Node* node : toposort(root.node())) {
+      if (node->op() != Op::Buffer || known.contains(node)) continue;
+      UOp& buffer = results.buffers[slot_of.at(node->arg<BufferArg>().id.value)];
+      if (buffer.is_null())
+        buffer = new_buffer(node->dtype(), sizes_now(shaped_like(root, node)),
+                            find_device(node->arg<BufferArg>().device.get()));
+      known.emplace(node, reshape(buffer, sizes_now(node)));
+    }
+    results.roots.push_back(reshape(substitute(root, known), sizes_now(root.node())));
+  }
+  return results;
+}
+
+std::vector<std::size_t> steps_for_roots(const Plan& plan) {
+  std::vector<std::size_t> steps_for_slot(plan.slots.size()), result;
+  SlotOf slot_of;
+  for (std::size_t i = 0; i < plan.slots.size(); ++i)
+    slot_of.emplace(plan.slots[i].buffer->arg<BufferArg>().id.value, i);
+  for (std::size_t i = 0; i < plan.steps.size(); ++i)
+    for (std::size_t argument = 0; argument < plan.steps[i].slots.size(); ++argument)
+      if (writes(access_of(plan.steps[i], argument)))
+        steps_for_slot[plan.steps[i].slots[argument]] = i + 1;
+  for (const UOp& root : plan.roots) {
+    std::size_t steps = 0;
+    for (const Node* buffer : buffers_of(root.node()))
+      steps = std::max(steps, steps_for_slot[slot_of.at(buffer->arg<BufferArg>().id.value)]);
+    result.push_back(steps);
+  }
+  return result;
+}
+
+Outcome::Outcome(const Results& results, const std::vector<UOp>& tensors,
+                 const std::vector<std::size_t>& steps) {
+  for (std::size_t i = 0; i < tensors.size(); ++i) add(tensors[i], results.roots[i], steps[i]);
+  for (const auto& [before, roots] : results.overwritten) {
+    std::size_t first = steps[roots[0]];
+    for (const std::size_t root : roots) first = std::min(first, steps[root]);
+    gone_.push_back({Loss(before), first});
+  }
+}
+
+// Nodes that are the same elements in the same order know where they are. But not views of memory below the tensor,
+// which is a copy of them, nor what has been computed before.
+void Outcome::add(const UOp& tensor, const UOp& result, std::size_t steps) {
+  shared_graph().inherit(result.node(), tensor.node(), shared_graph());
+  const Node* node = tensor.node();
+  do {
+    shared_graph().make_room<UOp>(node);
+    auto memory = std::make_shared<UOp>(reshape(result, sizes_of(UOp(node))));
+    found_.insert_or_assign(node, Found{UOp(node), std::move(memory), steps});
+    if (!OpSet{Op::Reshape, Op::Contiguous, Op::Detach}.contains(node->op())) break;
+    node = node->src(0);
+  } while (!found_.contains(node) && shared_graph().attached<UOp>(node) == nullptr &&
+           !OpSet{Op::Buffer, Op::Multi, Op::After}.contains(seen_by(node)->op()));
+}
+
+void Outcome::tell(std::size_t steps_done) const noexcept {
+  for (const auto& [node, found] : found_)
+    if (found.steps <= steps_done) shared_graph().attach(node, found.memory);
+  for (const Gone& gone : gone_)
+    if (gone.steps <= steps_done) gone.loss.happen();
+}
+
+UOp computed(const Node* node) {
+  if (node->op() == Op::Buffer) return UOp(node);
+  const auto note = shared_graph().attached<UOp>(node);
+  return note != nullptr ? *note : UOp();
+}
+
+namespace {
+
+bool is_on_a_device(const Node* node) {
+  return std::ranges::any_of(toposort(node), [](const Node* below) {
+    return OpSet{Op::Buffer, Op::Copy}.contains(below->op());
+  });
+}
+
+}  // namespace
+
+UOp computed_for(const Node* node, Symbol device) {
+  UOp known = computed(node);
+  if (known.is_null()) return known;
+  return device_of(seen_by(known.node())) != device && !is_on_a_device(node) ? UOp() : known;
+}
+
+}  // namespace weft
