@@ -103,10 +103,9 @@ const std::vector<SettingInfo>& all_settings() {
        "0: no layout assignment, buffers between kernels keep the order of dimensions of the "
        "graph"},
       {"LENGTHS", "1",
-       "1: a graph that is run with its third length is compiled with dynamic shapes, for all "
-       "lengths "
-       "between two powers of two, and for a single length once that was run 8 times; 0: for each "
-       "length by itself; 2: with dynamic shapes at once, a test of these"},
+       "1: dynamic shapes, a graph that is run with its third length is compiled for all lengths "
+       "between two powers of two, and for one length once that was run often; 0: for each length "
+       "by itself; 2: dynamic shapes at once, which tests them"},
       {"LOOPS", "1",
        "0: no loop re-rolling, steps that a program repeats stay unrolled as in its graph"},
       {"NOOPT", "0", "1: no kernel optimisation, plain loops without vectors"},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/symbolic.h>
 
@@ -56,8 +57,12 @@ class Checker {
     return true;
   }
 
+  // What is inside of other calls has arguments of its own.
   bool takes_its_arguments(const Node* call) {
-    return std::ranges::all_of(toposort(call->src(0)), [&](const Node* node) {
+    const auto own = nodes_below({call->src(0)}, [](const Node* node) {
+      return node->op() == Op::Call ? node->src().subspan(1) : node->src();
+    });
+    return std::ranges::all_of(own, [&](const Node* node) {
       if (node->op() != Op::Param) return true;
       const auto argument = static_cast<std::size_t>(node->arg<ParamArg>().slot) + 1;
       return argument < call->size() && have_one_shape(node, call->src(argument));

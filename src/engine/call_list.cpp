@@ -67,8 +67,9 @@ void CallList::add(const std::shared_ptr<RunnablePlan>& runnable,
     if (!callers.empty()) call.caller = callers[i];
     for (std::uint32_t slot : step.slots)
       call.places.push_back(place_for(all[slot], !plan.slots[slot].input));
+    const std::vector<Access> accesses = accesses_of(step);
     for (std::size_t argument = 0; argument < call.places.size(); ++argument) {
-      const Access access = step.is_once ? Access::Constant : access_of(step, argument);
+      const Access access = step.is_once ? Access::Constant : accesses[argument];
       note(call.places[argument], reads(access), writes(access));
     }
     for (std::size_t variable : loaded.variables) {

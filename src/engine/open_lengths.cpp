@@ -34,8 +34,8 @@ struct Form {
   std::optional<std::size_t> length = {}, other = {};
   std::int64_t more = 0;
 
-  std::int64_t of(const Values& lengths) const {
-    const std::int64_t product = length ? lengths[*length] : 1;
+  Wide of(const Values& lengths) const {
+    const Wide product = length ? lengths[*length] : 1;
     return product * (other ? lengths[*other] : 1) * factor + more;
   }
   UOp of(const std::vector<UOp>& lengths) const {
@@ -100,6 +100,8 @@ std::optional<Form> form_of(TwoSizes size, const std::vector<TwoSizes>& lengths)
   return {};
 }
 
+constexpr std::int64_t most_of_size = std::int64_t{1} << 31;  // products of two are in range
+
 // Sizes that are equal in both runs are one size. Nothing where too much changes, or a length is 1, which is a case of its own
 // in many programs.
 std::optional<Forms> concluded(const Values& before, const Values& now) {
@@ -108,6 +110,7 @@ std::optional<Forms> concluded(const Values& before, const Values& now) {
   std::map<TwoSizes, Form> known;
   for (std::size_t i = 0; i < now.size(); ++i) {
     const TwoSizes size{before[i], now[i]};
+    if (std::max(std::abs(size.a), std::abs(size.b)) > most_of_size && size.a != size.b) return {};
     auto found = known.find(size);
     if (found == known.end()) {
       auto form = form_of(size, lengths);
@@ -229,31 +232,35 @@ bool open_lengths(Resolved& resolved) {
   std::vector<UOp> lengths;
   for (const std::int64_t length : forms->lengths_of(graph.sizes)) {
     added.push_back({length_variable(length), length});
-    resolved.lengths.insert(added.back().variable->arg<VariableArg>().id.value);
     lengths.push_back(in_own_graph(added.back().variable));
   }
+  bool has_open_constant = false;  // what kernels keep of a constant has a fixed size
   auto form = forms->sizes.begin();
   const auto other = [&](const Node* user, std::size_t i) {
     if (!is_size(user->src(i))) return UOp();
     const Form& own = *form++;
-    return own.length ? own.of(lengths) : UOp();
+    if (!own.length) return UOp();
+    has_open_constant = has_open_constant || (user->op() == Op::Buffer &&
+                                              user->arg<BufferArg>().space == Space::Constant);
+    return own.of(lengths);
   };
   const std::vector<UOp> opened = with_other_sources(graph.roots, graph.nodes, other);
-  if (!sizes_agree(opened)) {
-    resolved.lengths.clear();
-    keep_lengths(resolved);
+  if (has_open_constant || !sizes_agree(opened)) {
+    forget_conclusion(resolved);
     return false;
   }
   for (std::size_t i = 0; i < opened.size(); ++i) resolved.roots[i].tensor = opened[i];
+  for (const BoundVariable& length : added)
+    resolved.lengths.insert(length.variable->arg<VariableArg>().id.value);
   list_variables(resolved, added);
   return true;
 }
 
-void keep_lengths(const Resolved& resolved) {
+void forget_conclusion(const Resolved& resolved) {
   const Kinds::Key key = SizedGraph(resolved).key();
   const std::lock_guard lock(kinds().mutex);
   const auto* seen = kinds().seen.find(key);
-  if (seen != nullptr) (*seen)->forms.reset();  // there is none with LENGTHS=2
+  if (seen != nullptr) (*seen)->forms.reset();  // with LENGTHS=2 none are known
 }
 
 }  // namespace weft

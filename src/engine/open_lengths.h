@@ -9,7 +9,7 @@ namespace weft {
 // Whether lengths of the graph are variables now.
 bool open_lengths(Resolved& resolved);
 
-// No plan was found for that: what was concluded from earlier runs is forgotten.
-void keep_lengths(const Resolved& resolved);
+// What was concluded of graphs that differ from this one in their sizes alone, where no plan came of it.
+void forget_conclusion(const Resolved& resolved);
 
 }  // namespace weft

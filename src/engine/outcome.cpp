@@ -1,6 +1,8 @@
 #include "outcome.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_map>
 
 #include <weft/dev/device/buffer.h>
@@ -101,32 +103,55 @@ Results results_of(const Plan& plan, const Resolved& resolved) {
   return results;
 }
 
-std::vector<std::size_t> steps_for_roots(const Plan& plan) {
-  std::vector<std::size_t> steps_for_slot(plan.slots.size()), result;
+std::vector<std::vector<std::size_t>> writes_of_roots(const Plan& plan) {
+  std::vector<std::vector<std::size_t>> of_slot(plan.slots.size()), result;
   SlotOf slot_of;
   for (std::size_t i = 0; i < plan.slots.size(); ++i)
     slot_of.emplace(plan.slots[i].buffer->arg<BufferArg>().id.value, i);
-  for (std::size_t i = 0; i < plan.steps.size(); ++i)
-    for (std::size_t argument = 0; argument < plan.steps[i].slots.size(); ++argument)
-      if (writes(access_of(plan.steps[i], argument)))
-        steps_for_slot[plan.steps[i].slots[argument]] = i + 1;
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const std::vector<Access> accesses = accesses_of(plan.steps[i]);
+    for (std::size_t argument = 0; argument < accesses.size(); ++argument)
+      if (writes(accesses[argument])) of_slot[plan.steps[i].slots[argument]].push_back(i + 1);
+  }
   for (const UOp& root : plan.roots) {
-    std::size_t steps = 0;
-    for (const Node* buffer : buffers_of(root.node()))
-      steps = std::max(steps, steps_for_slot[slot_of.at(buffer->arg<BufferArg>().id.value)]);
-    result.push_back(steps);
+    std::set<std::size_t> all;
+    for (const Node* buffer : buffers_of(root.node())) {
+      const auto& own = of_slot[slot_of.at(buffer->arg<BufferArg>().id.value)];
+      all.insert(own.begin(), own.end());
+    }
+    result.emplace_back(all.begin(), all.end());
   }
   return result;
 }
 
+namespace {
+
+std::size_t assignments_below(const Node* version) {
+  std::size_t count = 0;
+  for (; version->op() == Op::After; version = version->src(0)) ++count;
+  return count;
+}
+
+}  // namespace
+
 Outcome::Outcome(const Results& results, const std::vector<UOp>& tensors,
-                 const std::vector<std::size_t>& steps) {
-  for (std::size_t i = 0; i < tensors.size(); ++i) add(tensors[i], results.roots[i], steps[i]);
+                 const std::vector<std::vector<std::size_t>>& writes) {
+  std::vector<std::size_t> steps;
+  for (const auto& own : writes) steps.push_back(own.empty() ? 0 : own.back());
   for (const auto& [before, roots] : results.overwritten) {
-    std::size_t first = steps[roots[0]];
-    for (const std::size_t root : roots) first = std::min(first, steps[root]);
-    gone_.push_back({Loss(before), first});
+    const auto& own = writes[roots[0]];
+    gone_.push_back({Loss(before), own.empty() ? 0 : own.front()});
+    std::map<std::size_t, std::vector<std::size_t>> in_order;  // the roots, some of which are equal
+    for (const std::size_t root : roots)
+      in_order[assignments_below(tensors[root].node())].push_back(root);
+    if (own.size() != in_order.size()) continue;
+    auto step = own.begin();  // each assignment has one of its own
+    for (const auto& [number, equal] : in_order) {
+      for (const std::size_t root : equal) steps[root] = *step;
+      ++step;
+    }
   }
+  for (std::size_t i = 0; i < tensors.size(); ++i) add(tensors[i], results.roots[i], steps[i]);
 }
 
 // Nodes that are the same elements in the same order know where they are. But not views of memory below the tensor,

@@ -28,15 +28,15 @@ struct Results {
 
 Results results_of(const Plan& plan, const Resolved& resolved);
 
-// How many steps have to be done for each root to be there.
-std::vector<std::size_t> steps_for_roots(const Plan& plan);
+// The steps that write the memory of each root, as numbers of steps that are done once they are.
+std::vector<std::vector<std::size_t>> writes_of_roots(const Plan& plan);
 
 // What the graph is to know of the results once they are there, by the number of steps that have been done.
 class Outcome {
  public:
-  // `tensors` and `steps` by root.
+  // `tensors` and `writes` by root.
   Outcome(const Results& results, const std::vector<UOp>& tensors,
-          const std::vector<std::size_t>& steps);
+          const std::vector<std::vector<std::size_t>>& writes);
   void tell(std::size_t steps_done) const noexcept;
 
  private:

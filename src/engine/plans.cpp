@@ -104,11 +104,12 @@ StructuralHash hash_of(const Resolved& resolved) {
   return structural_hash(nodes);
 }
 
-// Once the runs for these lengths may have taken as long as compiling for them alone would: about that, the same in every
-// process.
+// Once the runs for these lengths may have taken as long as compiling for them alone would, or where memory for the longest is
+// too much. It is about that, but the same in every process.
 bool deserves_own_plan(RunnablePlan& runnable, const Resolved& resolved) {
-  constexpr double seconds_to_compile = 0.01;  // a kernel
-  constexpr double each_second = 5e9;          // operations of a kernel with open sizes, and bytes
+  constexpr double seconds_to_compile = 0.01, seconds_to_look_up = 5e-5;  // a kernel
+  constexpr double each_second = 5e9;  // operations, or bytes, of a kernel with open sizes
+  constexpr std::size_t most_bytes = std::size_t{64} << 20, most_counts = 4096;
   if (setting_int("LENGTHS") > 1) return false;
   std::vector<std::int64_t> lengths;
   for (std::size_t i = 0; i < resolved.variables.size(); ++i)
@@ -116,11 +117,14 @@ bool deserves_own_plan(RunnablePlan& runnable, const Resolved& resolved) {
       lengths.push_back(resolved.values[i]);
   double run = 0, compile = 0;
   for (const Step& step : runnable.plan.steps) {
-    run += (step.work.flops + step.work.bytes) / each_second;
+    run += seconds_to_look_up + (step.work.flops + step.work.bytes) / each_second;
     compile += step.kernel.is_null() ? 0 : seconds_to_compile;
   }
+  std::size_t bytes = 0;
+  for (const Block& block : blocks_of(runnable.plan)) bytes += block.layout.bytes;
   const std::lock_guard lock(runnable.loading);
-  return ++runnable.runs[lengths] * run > compile;
+  if (runnable.runs.size() == most_counts) runnable.runs.clear();
+  return bytes > most_bytes || ++runnable.runs[lengths] * run > compile;
 }
 
 // Finds plans under the settings that are in force.
@@ -149,18 +153,17 @@ class Planner {
                            fmt::format("{:016x}{:016x}\n{}\n{}", high, low, settings,
                                        has_origins ? "with origins" : ""),
                            extra_);
-    plan->steps_for_roots = steps_for_roots(plan->plan);
+    plan->writes_of_roots = writes_of_roots(plan->plan);
     plan->extra = extra_;
     const std::lock_guard lock(plans().mutex);
     ++plans().count;
     return plans().made.insert(key, std::move(plan));
   }
 
-  // For all numbers that it is seen with.
+  // For all numbers that it is seen with; null where there is none yet.
   std::shared_ptr<RunnablePlan> freed(Resolved& resolved) const {
     free_numbers(resolved);
-    auto plan = known(resolved);
-    return plan != nullptr ? plan : made(resolved);
+    return known(resolved);
   }
 
   // And for lengths. Null, and the graph as it was, where it has none that are open, or weft has no kernel for such: that must
@@ -170,13 +173,14 @@ class Planner {
     try {
       if (!open_lengths(open)) return nullptr;
       auto plan = freed(open);
+      if (plan == nullptr) plan = made(open);
       if (deserves_own_plan(*plan, open)) return nullptr;
       load(*plan);
       resolved = std::move(open);
       return plan;
     } catch (const Error& error) {
       if (setting_int("SPEC") > 0 && is_internal(error.what())) throw;
-      keep_lengths(resolved);
+      forget_conclusion(resolved);
       return nullptr;
     }
   }
@@ -196,13 +200,17 @@ class Planner {
 // Graphs of one structure share a plan: only their memory differs, and numbers and lengths that change. But what is replayed
 // has those that it was recorded with, and where callers are noted, each line has its kernels.
 std::shared_ptr<RunnablePlan> plan_for(Resolved& resolved,
-                                       const std::shared_ptr<const ExtraRuleList>& extra) {
+                                       const std::shared_ptr<const ExtraRuleList>& extra,
+                                       Purpose purpose) {
   const Planner planner(resolved, extra);
   if (auto plan = planner.known(resolved)) return plan;
   if (CallList::recording() != nullptr || !resolved.origins.empty()) return planner.made(resolved);
-  if (setting_int("BEAM") == 0)
-    if (auto plan = planner.opened(resolved)) return plan;
-  return planner.freed(resolved);
+  Resolved free = resolved;
+  std::shared_ptr<RunnablePlan> plan = planner.freed(free);
+  if (plan == nullptr && purpose == Purpose::Run && setting_int("BEAM") == 0)
+    if (auto opened = planner.opened(resolved)) return opened;
+  resolved = std::move(free);
+  return plan != nullptr ? plan : planner.made(resolved);
 }
 
 std::size_t count_plans() {

@@ -10,9 +10,13 @@
 
 namespace weft {
 
+// A look at a plan is at that of its own sizes, and leaves nothing behind.
+enum class Purpose : bool { Run, Look };
+
 // The plan of the graph, which has variables in place of numbers and lengths from then on where the plan has. What it computes
 // is what the graph computes.
 std::shared_ptr<RunnablePlan> plan_for(Resolved& resolved,
-                                       const std::shared_ptr<const ExtraRuleList>& extra);
+                                       const std::shared_ptr<const ExtraRuleList>& extra,
+                                       Purpose purpose);
 
 }  // namespace weft

@@ -40,7 +40,7 @@ namespace {
 
 // What is wanted, the part of it that there is something to do for, and how.
 struct Task {
-  explicit Task(const std::vector<Wanted>& wanted) {
+  Task(const std::vector<Wanted>& wanted, Purpose purpose) {
     std::vector<Wanted> needed;
     for (const Wanted& one : wanted) {
       const UOp known = computed_for(one.tensor.node(), one.device);
@@ -54,7 +54,7 @@ struct Task {
     const PassOptions options;
     try {
       resolved = resolve(needed, options);
-      runnable = plan_for(resolved, options.extra);
+      runnable = plan_for(resolved, options.extra, purpose);
     } catch (const Error& error) {
       blame(error, needed, resolved);
     }
@@ -74,9 +74,9 @@ struct Task {
 };
 
 // Whatever becomes of the run, the graph knows how far it came.
-void run(RunnablePlan& runnable, const std::vector<std::shared_ptr<Buffer>>& memory,
-         const std::vector<std::int64_t>& values, const std::vector<std::string>& callers,
-         const Outcome& outcome) {
+void run_and_tell(RunnablePlan& runnable, const std::vector<std::shared_ptr<Buffer>>& memory,
+                  const std::vector<std::int64_t>& values, const std::vector<std::string>& callers,
+                  const Outcome& outcome) {
   std::size_t steps_done = 0;
   try {
     run(runnable, memory, values, callers, steps_done);
@@ -90,19 +90,19 @@ void run(RunnablePlan& runnable, const std::vector<std::shared_ptr<Buffer>>& mem
 }  // namespace
 
 std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
-  Task task(wanted);
+  Task task(wanted, Purpose::Run);
   if (task.open.empty()) return task.results;
   const Results made = results_of(task.runnable->plan, task.resolved);
   std::vector<UOp> tensors;
   for (const std::size_t open : task.open) tensors.push_back(wanted[open].tensor);
-  const Outcome outcome(made, tensors, task.runnable->steps_for_roots);
+  const Outcome outcome(made, tensors, task.runnable->writes_of_roots);
   std::vector<std::shared_ptr<Buffer>> memory;
   for (const UOp& buffer : made.buffers)
     memory.push_back(buffer.is_null() ? nullptr : memory_of(buffer.node()));
   const std::vector<std::string> callers = step_callers(task.runnable->plan, task.resolved);
   task.forget_graphs();
   try {
-    run(*task.runnable, memory, task.resolved.values, callers, outcome);
+    run_and_tell(*task.runnable, memory, task.resolved.values, callers, outcome);
   } catch (const Error& error) {
     blame(error, wanted, task.resolved);
   }
@@ -113,7 +113,7 @@ std::vector<UOp> realize(const std::vector<Wanted>& wanted) {
 }
 
 std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted) {
-  const Task task(wanted);
+  const Task task(wanted, Purpose::Look);
   if (task.open.empty()) return {};
   const Plan& plan = task.runnable->plan;
   std::vector<const Node*> nodes;
@@ -139,7 +139,7 @@ std::vector<ScheduleItem> schedule(const std::vector<Wanted>& wanted) {
 }
 
 RunCost cost(const std::vector<Wanted>& wanted) {
-  const Task task(wanted);
+  const Task task(wanted, Purpose::Look);
   if (task.open.empty()) return {};
   const Plan& plan = task.runnable->plan;
   RunCost cost{.kernels = plan.steps.size()};

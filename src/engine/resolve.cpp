@@ -62,6 +62,12 @@ class Resolver {
       const Node* view[] = {
           src[0]};  // what was computed as part of another tensor: a storage again
       src[0] = Interner::current().intern({Op::Contiguous, src[0]->dtype(), view});
+      copies_.emplace(src[0], view[0]);
+    }
+    if (node->op() == Op::Store && src[0]->op() == Op::Index && copies_.contains(src[0]->src(0))) {
+      std::vector<const Node*> place(src[0]->src().begin(), src[0]->src().end());
+      place[0] = copies_.at(place[0]);  // which is the memory that is written, not a copy of it
+      src[0] = with_sources(Interner::current(), src[0], place);
     }
     if (node->op() == Op::Buffer) buffers.emplace(node->arg<BufferArg>().id.value, node);
     if (node->op() == Op::Variable) variables.emplace(node->arg<VariableArg>().id.value, node);
@@ -84,6 +90,7 @@ class Resolver {
 
   Symbol device_;
   NodeMap<const Node*> made_;
+  std::unordered_map<const Node*, const Node*> copies_;  // and the views that these are of
   std::vector<UOp> keep_;  // another thread may compute the node anew meanwhile
 };
 

@@ -200,10 +200,16 @@ std::shared_ptr<Buffer> made_once(const RunnablePlan& runnable, std::size_t step
                    weft::bytes_of(memory->dtype(), memory->dims()), constant);
 }
 
-Access access_of(const Step& step, std::size_t argument) {
-  if (step.kernel.is_null()) return argument == 0 ? Access::Write : Access::Read;
+std::vector<Access> accesses_of(const Step& step) {
+  std::vector<Access> accesses(step.slots.size(), Access::Read);
+  if (step.kernel.is_null()) {
+    accesses[0] = Access::Write;  // of a copy
+    return accesses;
+  }
   const auto params = signature_of(step.kernel.node()).params;
-  return params[argument] == nullptr ? Access::Read : params[argument]->arg<ParamArg>().access;
+  for (std::size_t i = 0; i < accesses.size(); ++i)
+    if (params[i] != nullptr) accesses[i] = params[i]->arg<ParamArg>().access;
+  return accesses;
 }
 
 void run(RunnablePlan& runnable, std::vector<std::shared_ptr<Buffer>> memory,

@@ -28,8 +28,8 @@ struct RunnablePlan {
     std::vector<std::size_t> variables;  // it takes: the plan's, and behind them the step's values
   };
   Plan plan;
-  std::vector<std::size_t> steps_for_roots;    // how many have to be done for each to be there
-  std::shared_ptr<const ExtraRuleList> extra;  // by which its kernels are compiled
+  std::vector<std::vector<std::size_t>> writes_of_roots;  // see outcome.h
+  std::shared_ptr<const ExtraRuleList> extra;             // by which its kernels are compiled
   std::mutex loading;
   std::vector<Loaded> steps;
   std::vector<Block> blocks;
@@ -50,8 +50,8 @@ std::shared_ptr<Buffer> memory_for(const Slot& slot);
 std::shared_ptr<Buffer> made_once(const RunnablePlan& runnable, std::size_t step,
                                   const std::shared_ptr<Buffer>& constant);
 
-// What a step does with one of its slots.
-Access access_of(const Step& step, std::size_t argument);
+// What a step does with each of its slots.
+std::vector<Access> accesses_of(const Step& step);
 
 // `memory` by slot: inputs and whatever outlives the run; the rest is allocated on the way. `values`
 // by the plan's variables, `callers` by its steps, where they are noted. `steps_done` counts the steps as they are done.

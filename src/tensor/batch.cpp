@@ -1,7 +1,6 @@
 #include "batch.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <weft/dev/engine/storage.h>
 #include <weft/dev/ir/graph.h>
@@ -54,17 +53,40 @@ void Batch::add_all_readers() {
   }
 }
 
+namespace {
+
+// A version of memory whose values are there only on the way: what the next one is written over.
+struct Passed {
+  const Node* next;
+  UOp version;
+  std::shared_ptr<UOp> memory;
+};
+
+}  // namespace
+
 // What is noted of nodes is made before, since there may be no memory once kernels have written over some.
 void Batch::run() const {
-  std::vector<std::pair<UOp, std::shared_ptr<UOp>>>
-      passed;  // their values are there only on the way
-  for (const auto& [node, memory] : superseded_) {
-    if (node->op() != Op::After) continue;
-    shared_graph().make_room<UOp>(node);
-    passed.emplace_back(UOp(node), std::make_shared<UOp>(memory));
+  std::vector<Passed> all_passed;
+  for (const Wanted& wanted : wanted_) {
+    if (wanted.tensor->op() != Op::After) continue;
+    const auto passed = superseded_.find(wanted.tensor->src(0));
+    if (passed == superseded_.end() || passed->first->op() != Op::After) continue;
+    shared_graph().make_room<UOp>(passed->first);
+    all_passed.push_back(
+        {wanted.tensor.node(), UOp(passed->first), std::make_shared<UOp>(passed->second)});
   }
-  realize(wanted_);
-  for (auto& [node, memory] : passed) shared_graph().attach(node.node(), std::move(memory));
+  const auto tell = [&]() noexcept {
+    for (const Passed& passed : all_passed)
+      if (!computed(passed.next).is_null())
+        shared_graph().attach(passed.version.node(), passed.memory);
+  };
+  try {
+    realize(wanted_);
+  } catch (...) {
+    tell();
+    throw;
+  }
+  tell();
   for (const auto& storage : readers_) storage->settle();
 }
 

@@ -22,7 +22,8 @@ Tensor floored_quotient(const Tensor& a, const Tensor& b) {
   const Tensor has_two = size >= two, below_two = has_two.where(size - two, size);
   const Tensor has_one = below_two >= one, below_one = has_one.where(below_two - one, below_two);
   const Tensor is_negative = (a < 0) != (b < 0);
-  const Tensor ones = has_two.where(2, 0) + has_one.where(1, 0) + (is_negative & (below_one != 0));
+  const Tensor is_more = is_negative & (below_one != 0);
+  const Tensor ones = (has_two.where(2, 0) + has_one.where(1, 0) + is_more).cast(a.dtype());
   return (b == 0).where(a / b, fours * 4 + is_negative.where(-ones, ones));
 }
 

@@ -311,9 +311,13 @@ void Replay::Captured::tell_of_overwriting() const {
   for (const Known& known : known_)
     if (known.is_written) known.storage->overwritten(renewed);
   if (renewed.empty()) return;
-  for (const auto& [buffer, now] : renewed) lose_memory(buffer);
+  std::vector<Loss> losses;
+  for (const auto& [buffer, now] : renewed) losses.emplace_back(UOp(buffer));
+  std::vector<std::pair<Storage*, UOp>> versions;
   for (const Known& known : known_)
-    if (known.is_written) known.storage->go_along(renewed);
+    if (known.is_written) versions.emplace_back(known.storage.get(), known.storage->along(renewed));
+  for (const Loss& loss : losses) loss.happen();  // nothing asks for memory from here on
+  for (auto& [storage, version] : versions) storage->overwrite(std::move(version));
 }
 
 Result Replay::Captured::result_of(Tensor&& tensor) const {

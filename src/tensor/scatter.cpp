@@ -102,8 +102,10 @@ Tensor product(const Tensor& tensor, std::int64_t axis, const Tensor& by, const 
 // The order turned around, exactly.
 Tensor turned(const Tensor& tensor) { return tensor.dtype().is_float() ? -tensor : ~tensor; }
 
-// A sum that is computed for each of those who use it may be rounded in several ways; what is in memory is one value.
+// A sum that is computed for each of those who use it may be rounded in several ways; what is in memory is one value. Without
+// a gradient nobody compares.
 Tensor rounded_once(const Tensor& x) {
+  if (!Operand(x).tracked) return x;
   const UOp graph = x.uop();
   const Node* node = graph.node();
   while (info(node->op()).cls == OpClass::Movement ||

@@ -218,12 +218,17 @@ void Storage::overwritten(Substitution& renewed) {
       renewed.emplace(buffer,
                       new_buffer(buffer->dtype(), sizes_of(UOp(buffer)), memory_of(buffer)));
   }
-  looked_at_ = false;
 }
 
-void Storage::go_along(const Substitution& renewed) {
+UOp Storage::along(const Substitution& renewed) {
   const std::lock_guard lock(mutex_);
-  current_ = with_call_gradients(substitute(current_, renewed));
+  return with_call_gradients(substitute(current_, renewed));
+}
+
+void Storage::overwrite(UOp version) noexcept {
+  const std::lock_guard lock(mutex_);
+  current_ = std::move(version);
+  looked_at_ = false;
 }
 
 void Storage::keep_before_change() {

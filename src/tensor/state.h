@@ -73,8 +73,10 @@ class Storage {
   // Calls without a graph wrote the memory. Unless somebody has looked at it since the last time, there is no
   // graph to be told; otherwise other BUFFERs are to take the place of those that it lies in.
   void overwritten(Substitution& renewed);
-  // Whoever else lies in these goes along: equal graphs have theirs in common.
-  void go_along(const Substitution& renewed);
+  // The version over those, also of whoever else lies in them: equal graphs have theirs in common.
+  UOp along(const Substitution& renewed);
+  // Takes that one, which nobody has looked at.
+  void overwrite(UOp version) noexcept;
   bool is_looked_at();
 
  private:

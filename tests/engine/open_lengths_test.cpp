@@ -84,6 +84,15 @@ TEST(OpenLengths, SizesFollowFromOthers) {
   EXPECT_LE(plans_of(5, 70, run), 2 * 66 + 7U * 8);
 }
 
+TEST(OpenLengths, CostsAreThoseOfTheLength) {
+  const std::size_t before = count_plans();
+  for (std::int64_t n = 33; n < 40; ++n) {
+    const Tensor y = counted(n) / 3.f;
+    EXPECT_EQ(y.cost().result_bytes, static_cast<std::size_t>(4 * n));
+  }
+  EXPECT_EQ(count_plans() - before, 7U);
+}
+
 // What was concluded of the first runs is wrong for the later ones.
 TEST(OpenLengths, WhatChangesOtherwiseIsFoundOut) {
   const std::pair<std::int64_t, std::int64_t> sizes[] = {{4, 4}, {5, 5}, {6, 6},  {6, 7},  {9, 7},

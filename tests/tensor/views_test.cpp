@@ -65,5 +65,17 @@ TEST(TensorViews, NeedNoKernel) {
   EXPECT_TRUE(part.realize().views().base.is(x.views().base));
 }
 
+// What was computed as part of another tensor is a view of that, and no storage.
+TEST(TensorViews, ElementsOfWhatIsInTheMemoryOfAnother) {
+  const Context checked{{"SPEC", 1}};
+  const Tensor x = Tensor::arange(6).to_float().reshape({2, 3}).realize();
+  const Tensor copy = x.contiguous(), row = copy.take(Tensor({1}), 0);
+  copy.reshape({6}).realize();
+  EXPECT_TRUE(holds<float>(row, {3, 4, 5}, {1, 3}));
+  const Tensor other = (x * 2.f).contiguous(), rows = other[Tensor({1, 0})];
+  other.reshape({6}).realize();
+  EXPECT_TRUE(holds<float>(rows, {6, 8, 10, 0, 2, 4}, {2, 3}));
+}
+
 }  // namespace
 }  // namespace weft
