@@ -39,8 +39,10 @@ struct Form {
     return product * (other ? lengths[*other] : 1) * factor + more;
   }
   UOp of(const std::vector<UOp>& lengths) const {
-    const UOp product = other ? lengths[*length] * lengths[*other] : lengths[*length];
-    return simplify(product * factor + more);
+    UOp product = const_int(factor);
+    for (const auto& each : {length, other})
+      if (each) product = product * lengths[*each];
+    return simplify(product + more);
   }
 };
 
