@@ -231,9 +231,15 @@ class Fuser {
     std::vector<Instance> places;
     for (const auto& [reader, reading] : readers_[follower])
       for (Instance& around : at) add_place(places, nests_.read(around, bodies_[cut], *reading));
-    kernel.inputs.erase(leaf(follower));
+    read_no_more(kernel, follower);
     estimator_.add_inline(kernel, follower, places);
     for (std::size_t next : followers_[follower]) add_follower(kernel, next, follower, places);
+  }
+
+  // By its id: an open size of the leaf may have been simplified in one place and not in another.
+  void read_no_more(Workload& kernel, std::size_t cut) const {
+    std::erase_if(kernel.inputs,
+                  [&](const auto& input) { return graph_.cut_of(input.first) == cut; });
   }
 
   // Of two that take as long, since they read as much, the one that computes clearly less: what is staged then is staged in
@@ -266,7 +272,7 @@ class Fuser {
       if (!best || is_better(offer.workload, best->workload, cut)) best = std::move(offer);
     };
     Workload without = kernel;
-    without.inputs.erase(leaf(cut));
+    read_no_more(without, cut);
     const std::size_t depth = Nests::common_depth(places);
     Instance stage = nests_.stage(places, depth, bodies_[cut]);
     if (places.size() <= most_compute_sites) {

@@ -93,6 +93,16 @@ TEST(OpenLengths, CostsAreThoseOfTheLength) {
   EXPECT_EQ(count_plans() - before, 7U);
 }
 
+// As n + n and as 2 n, of a value that two kernels take.
+TEST(OpenLengths, ASizeMayBeWrittenInTwoWays) {
+  const Context opened{{"LENGTHS", 2}, {"SPEC", 1}};
+  const Tensor x = counted(3), both = Tensor::cat({x, x}), two = Tensor({2.f}).reshape({});
+  const Tensor half = both / two, sum = both.matmul(half);
+  Tensor::realize({half, sum});
+  EXPECT_TRUE(holds<float>(half, {0, 0.5, 1, 0, 0.5, 1}, {6}));
+  EXPECT_TRUE(holds<float>(sum, {5}, {}));
+}
+
 // What was concluded of the first runs is wrong for the later ones.
 TEST(OpenLengths, WhatChangesOtherwiseIsFoundOut) {
   const std::pair<std::int64_t, std::int64_t> sizes[] = {{4, 4}, {5, 5}, {6, 6},  {6, 7},  {9, 7},
