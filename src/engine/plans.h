@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// A look at a plan is at that of its own sizes, and leaves nothing behind.
+// A look is at the plan for the graph's own sizes, and compiles nothing.
 enum class Purpose : bool { Run, Look };
 
 // The plan of the graph, which has variables in place of numbers and lengths from then on where the plan has. What it computes

@@ -59,14 +59,15 @@ class Resolver {
     }
     has_custom = has_custom || node->op() == Op::Custom;
     if (node->op() == Op::Index && info(src[0]->op()).cls == OpClass::Movement) {
-      const Node* view[] = {
-          src[0]};  // what was computed as part of another tensor: a storage again
+      // What was computed as part of another tensor becomes a storage again.
+      const Node* view[] = {src[0]};
       src[0] = Interner::current().intern({Op::Contiguous, src[0]->dtype(), view});
       copies_.emplace(src[0], view[0]);
     }
     if (node->op() == Op::Store && src[0]->op() == Op::Index && copies_.contains(src[0]->src(0))) {
+      // But what is written is the memory itself, not a copy.
       std::vector<const Node*> place(src[0]->src().begin(), src[0]->src().end());
-      place[0] = copies_.at(place[0]);  // which is the memory that is written, not a copy of it
+      place[0] = copies_.at(place[0]);
       src[0] = with_sources(Interner::current(), src[0], place);
     }
     if (node->op() == Op::Buffer) buffers.emplace(node->arg<BufferArg>().id.value, node);

@@ -111,7 +111,7 @@ class Replay::Captured {
     for (Result& result : results_)
       for (Result::Part& part : result.parts) list_.put(part.place, free_memory(part));
     for (const Drawing& drawing : drawings_) draw_again(drawing);
-    tell_of_overwriting();  // before there is anything of it, as there may be no memory to tell it with
+    tell_of_overwriting();  // before it happens: afterwards there may be no memory for that
     list_.run();
     return results();
   }
