@@ -134,6 +134,20 @@ TEST(Freeze, CapturedCallsThatWriteAreSeen) {
   }
 }
 
+// What is packed once is packed without the variable's value.
+TEST(Freeze, IsReadWhereAVariableSays) {
+  const UOp n = Variable("n", 0, 3);
+  for (const auto& [rows, inner, columns] :
+       {Case{64, 96, 128}, Case{1, 256, 200}, Case{8, 64, 64}}) {
+    const Tensor x = random({rows, inner});
+    Tensor w = random({4, inner, columns}), frozen = w.clone();
+    frozen.freeze();
+    auto step = jit([&](const Tensor& a, const Dim& at) { return a.matmul(frozen[at]); });
+    for (std::int64_t i = 0; i < 4; ++i)
+      EXPECT_TRUE(step(x, Dim(n.bind(i))).allclose(x.matmul(w[i]), 1e-4, 1e-3)) << rows << " " << i;
+  }
+}
+
 TEST(Freeze, IsReadByThreads) {
   Tensor w = random({256, 256});
   w.freeze();

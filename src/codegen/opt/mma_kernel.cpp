@@ -52,9 +52,8 @@ bool is_among(NodeList ranges, const Node* range) {
 
 bool is_kept(const Node* load) {
   const Node* storage = storage_of(load->src(0)->src(0));
-  const std::vector<const Node*> nodes = toposort(load->src(0));
   return storage->op() == Op::Param && storage->arg<ParamArg>().access == Access::Constant &&
-         std::ranges::none_of(nodes, [](auto node) { return node->op() == Op::Load; });
+         is_same_in_each_run(load->src(0));
 }
 
 std::int64_t stride_of(const Node* access, const Node* range) {

@@ -217,8 +217,9 @@ class Reader {
     access.storage = storage;
     access.is_write = is_write;
     access.is_masked = !place->src(1)->is_const();
-    access.is_constant =
-        storage->op() == Op::Param && storage->arg<ParamArg>().access == Access::Constant;
+    access.is_constant = storage->op() == Op::Param &&
+                         storage->arg<ParamArg>().access == Access::Constant &&
+                         is_same_in_each_run(place);
     access.bytes = static_cast<double>(storage->dtype().bytes());
     access.irregular.resize(nest_.loops.size());
     access.guarded.resize(nest_.loops.size());

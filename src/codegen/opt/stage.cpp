@@ -55,9 +55,8 @@ void check_constant(const Action& action, const Node* load) {
   if (!action.at.empty() || action.by_region || action.count > 1)
     refuse(action,
            "a constant is prepacked for the whole kernel, without 'at', 'region' or pipeline");
-  const std::vector<const Node*> nodes = toposort(load->src(0));
-  if (std::ranges::any_of(nodes, [](auto node) { return node->op() == Op::Load; }))
-    refuse(action, "its indices are read from memory");
+  if (!is_same_in_each_run(load->src(0)))
+    refuse(action, "its indices are read from memory, or change with a variable");
 }
 
 bool is_widened(const Node* factor) {
@@ -78,6 +77,12 @@ const Node* factor_with(const Action& action, const Node* kernel, const Node* lo
 }
 
 }  // namespace
+
+bool is_same_in_each_run(const Node* place) {
+  return std::ranges::none_of(toposort(place), [](const Node* node) {
+    return OpSet{Op::Load, Op::Variable}.contains(node->op());
+  });
+}
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads) {
   std::string known;

@@ -22,4 +22,7 @@ struct Staged {
   UOp otherwise = {};  // where it is not valid; null: 0
 };
 
+// Whether the same elements are read in each run of the kernel: neither memory nor a variable says which.
+bool is_same_in_each_run(const Node* place);
+
 }  // namespace weft
