@@ -108,6 +108,72 @@ UOp random_wide_index(std::uint64_t seed) {
   return random() % 2 == 0 ? condition : make(Op::Where, {condition, value(), value()});
 }
 
+// Small values times factors at the ends of i64: sums that are just exact, or just not.
+class HugeExpression {
+ public:
+  explicit HugeExpression(std::uint64_t seed) : random_(seed) {
+    for (std::uint64_t id = 0; id < 3; ++id) {
+      const std::int64_t least = between(-2, 1);
+      const VariableArg arg{Symbol(std::string("v")), {id}, least, least + between(0, 3)};
+      leaves_.push_back(make(Op::Variable, {}, dtypes::index, arg));
+    }
+  }
+
+  UOp condition() {
+    const UOp a = value(2), b = one_in(2) ? const_int(factor()) : value(1);
+    const Op op = one_in(4) ? Op::CmpEq : one_in(4) ? Op::CmpNe : Op::CmpLt;
+    const UOp compared = one_in(3) ? make(op, {b, a}) : make(op, {a, b});
+    return one_in(3) ? compared & (value(1) < const_int(factor())) : compared;
+  }
+
+  UOp value(int depth) {
+    if (depth == 0) return sum();
+    const UOp x = value(depth - 1), by = const_int(factor());
+    const UOp quotient = make(Op::FloorDiv, {x, by}), rest = make(Op::FloorMod, {x, by});
+    switch (between(0, 8)) {
+      case 0: return quotient;
+      case 1: return rest;
+      case 2: return make(Op::FloorDiv, {quotient, const_int(factor())});
+      case 3: return quotient * by + rest;
+      case 4: return make(Op::FloorDiv, {x + by, by}) * factor() + rest;
+      case 5: return x * factor() + value(depth - 1);
+      case 6: return make(Op::Max, {x, by});
+      case 7: return make(Op::Where, {sum() < const_int(factor()), x, by});
+      default: return make(one_in(2) ? Op::CDiv : Op::CMod, {x, by});
+    }
+  }
+
+ private:
+  std::int64_t between(std::int64_t lo, std::int64_t hi) {
+    return lo + static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(hi - lo + 1));
+  }
+  bool one_in(std::int64_t n) { return between(1, n) == 1; }
+
+  std::int64_t factor() {
+    if (one_in(3)) return between(-4, 8);
+    static constexpr std::int64_t ends[] = {
+        std::int64_t{1} << 31, std::int64_t{1} << 32, std::int64_t{1} << 60, std::int64_t{1} << 61,
+        std::int64_t{1} << 62, std::int64_t{3} << 60, INT64_MAX / 3,         INT64_MAX};
+    const std::int64_t end = ends[random_() % std::size(ends)] - between(0, 2);
+    return one_in(3) ? -end - 1 : end;
+  }
+
+  UOp sum() {
+    UOp total = const_int(one_in(2) ? 0 : factor());
+    for (std::int64_t terms = between(1, 4); terms > 0; --terms)
+      total = total + leaves_[random_() % leaves_.size()] * factor();
+    return total;
+  }
+
+  std::mt19937_64 random_;
+  std::vector<UOp> leaves_;
+};
+
+UOp random_huge_index(std::uint64_t seed) {
+  HugeExpression random(seed);
+  return seed % 2 == 0 ? random.condition() : random.value(2);
+}
+
 UOp random_float(std::uint64_t seed) {
   return RandomExpression(seed, dtypes::i8).real(seed % 3 == 0 ? dtypes::f16 : dtypes::f32);
 }
@@ -145,6 +211,10 @@ TEST(SymbolicProperty, DivisionsBySizesKeepTheirValue) {
 
 TEST(SymbolicProperty, IndicesKeepTheirValue) {
   check_all(cases(8'000, 100'000), simplified, random_index);
+}
+
+TEST(SymbolicProperty, HugeFactorsKeepTheirValue) {
+  check_all(cases(8'000, 200'000), simplified, random_huge_index);
 }
 
 TEST(SymbolicProperty, FixedWidthsKeepTheirValue) {
