@@ -1,6 +1,7 @@
 #include <weft/dev/engine/lineage.h>
 
 #include <algorithm>
+#include <atomic>
 #include <set>
 
 #include <weft/dev/engine/storage.h>
@@ -36,8 +37,21 @@ struct Computation {
     }
   };
   std::set<Memory, std::owner_less<Memory>> stems;
-  UOp graph = {};  // null where it is too large, or writes to its sources
+  std::uint64_t order = next_order();  // of later ones is larger
+  UOp graph = {};                      // null where it is too large, or writes to its sources
   std::vector<Part> sources = {}, stops = {};
+
+  static std::uint64_t next_order() {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+  }
+
+  // Whether it may be a part of an earlier one, which was done without keeping it.
+  bool may_be_within(const Computation* earlier) const {
+    const auto is_common = [&](const Memory& stem) { return stems.contains(stem); };
+    return earlier != nullptr && earlier->order < order &&
+           std::ranges::any_of(earlier->stems, is_common);
+  }
 };
 
 // What a chain of RESHAPEs is of.
@@ -143,44 +157,62 @@ std::optional<std::size_t> Lineage::shares(const Node* buffer) const {
 }
 
 std::optional<std::size_t> Lineage::stems_from(const Node* buffer) const {
-  if (const auto computation = computation_behind(buffer))
-    for (const auto& [memory, known] : known_)
-      if (computation->stems.contains(memory)) return known.number;
+  const auto computation = computation_behind(buffer);
+  if (computation == nullptr) return {};
+  for (const auto& [memory, known] : known_)
+    if (computation->stems.contains(memory)) return known.number;
   return {};
 }
 
-// Memory that one of these lies in is that BUFFER.
-UOp Lineage::computation_of(const Node* buffer) const {
+// Memory that one of these lies in is that BUFFER, other memory the same BUFFER in all computations.
+UOp Lineage::present(const std::shared_ptr<Buffer>& memory, const UOp& source) {
+  UOp& buffer = present_[memory];
+  if (buffer.is_null()) {
+    const auto known = known_.find(memory);
+    const bool is_there =
+        known != known_.end() && shared_graph().attached<Buffer>(known->second.buffer) != nullptr;
+    buffer =
+        is_there ? UOp(known->second.whole) : new_buffer(source->dtype(), sizes_of(source), memory);
+  }
+  return reshape(buffer, sizes_of(source));
+}
+
+// A PARAM, the same one in all computations.
+UOp Lineage::absent(const Memory& memory, std::uint64_t overwritten, const UOp& source) {
+  UOp& param = past_[memory][overwritten];
+  if (param.is_null()) {
+    const ParamArg arg{first_slot - 1 - static_cast<std::int32_t>(absent_.size()), Access::Read, 0};
+    param = make(Op::Param, sizes_of(source), source->dtype(), arg);
+    absent_.insert(param.node());
+  }
+  return reshape(param, sizes_of(source));
+}
+
+UOp Lineage::computation_of(const Node* buffer, bool with_absent) {
   const auto computation = computation_behind(buffer);
   if (computation == nullptr || computation->graph.is_null()) return {};
   Substitution sources;
-  const auto among_these = [&](const std::shared_ptr<Buffer>& memory, const UOp& node) {
-    const auto known = known_.find(memory);
-    return known != known_.end() && shared_graph().attached<Buffer>(known->second.buffer) != nullptr
-               ? reshape(UOp(known->second.whole), sizes_of(node))
-               : UOp();
-  };
   for (const Computation::Part& source : computation->sources) {
     const auto memory = source.memory.lock();
-    if (!source.is_in(memory)) return {};
-    const UOp known = among_these(memory, source.node);
-    sources.emplace(
-        source.node.node(),
-        known.is_null() ? new_buffer(source.node->dtype(), sizes_of(source.node), memory) : known);
+    const bool is_there = source.is_in(memory);
+    if (!is_there && !with_absent) return {};
+    sources.emplace(source.node.node(),
+                    is_there ? present(memory, source.node)
+                             : absent(source.memory, source.overwritten, source.node));
   }
   for (const Computation::Part& stop : computation->stops)
-    if (const auto memory = stop.memory.lock(); stop.is_in(memory))
-      if (const UOp known = among_these(memory, stop.node); !known.is_null())
-        sources.emplace(stop.node.node(), known);
+    if (const auto memory = stop.memory.lock(); stop.is_in(memory) && known_.contains(memory))
+      sources.emplace(stop.node.node(), present(memory, stop.node));
   return with_call_gradients(substitute(computation->graph, sources));
 }
 
-UOp Lineage::recalled(UOp graph, const std::unordered_set<const Node*>& ends) const {
+// The graph with BUFFERs replaced by what computed them, as far as `is_wanted` and that is known.
+UOp Lineage::computed(UOp graph, const NodeSet& ends, const Choice& is_wanted, bool with_absent) {
   while (true) {
     Substitution computations;
     for (const Node* node : gradient_paths(graph.node(), ends)) {
-      if (node->op() != Op::Buffer || ends.contains(node) || !stems_from(node)) continue;
-      if (UOp computation = computation_of(node); !computation.is_null())
+      if (node->op() != Op::Buffer || ends.contains(node) || !is_wanted(node)) continue;
+      if (UOp computation = computation_of(node, with_absent); !computation.is_null())
         computations.emplace(node, std::move(computation));
     }
     if (computations.empty()) return graph;
@@ -188,8 +220,45 @@ UOp Lineage::recalled(UOp graph, const std::unordered_set<const Node*>& ends) co
   }
 }
 
-std::vector<const Node*> gradient_paths(const Node* loss,
-                                        const std::unordered_set<const Node*>& ends) {
+// What was read before one of these was is not computed from its memory, but contains how that was computed.
+void Lineage::find(const Known& known, const NodeSet& ends) {
+  const auto own = computation_behind(known.buffer);
+  const Choice may_contain_it = [&](const Node* buffer) {
+    return own->may_be_within(computation_behind(buffer).get());
+  };
+  const UOp whole = computed(graph_, ends, may_contain_it, true);
+  const UOp part = computed(computation_of(known.buffer, true), ends, may_contain_it, true);
+  const UOp value(reshaped(part.node()));
+  if (OpSet{Op::Buffer, Op::Param}.contains(value->op())) return;
+  const UOp found = substitute(whole, {{value.node(), reshape(UOp(known.whole), sizes_of(value))}});
+  if (found.is(whole)) return;
+  const auto is_absent = [&](const Node* node) { return absent_.contains(node); };
+  if (std::ranges::any_of(toposort(found.node()), is_absent))
+    forgotten_ = known.number;
+  else
+    graph_ = found;
+}
+
+// First what was computed first: later ones may contain it. What was assigned to is no part of anything.
+void Lineage::recall(const UOp& graph, const NodeSet& ends) {
+  const auto stems = [&](const Node* buffer) { return stems_from(buffer).has_value(); };
+  graph_ = computed(graph, ends, stems, false);
+  std::vector<std::shared_ptr<const Computation>> read;
+  for (const Node* node : gradient_paths(graph_.node(), ends))
+    if (node->op() == Op::Buffer && !ends.contains(node))
+      if (auto computation = computation_behind(node)) read.push_back(std::move(computation));
+  std::multimap<std::uint64_t, const Known*> later;
+  for (const auto& [place, known] : known_) {
+    const auto memory = place.lock();
+    const auto own = computation_behind(known.buffer);
+    if (own == nullptr || own->graph.is_null() || memory->overwritten() > 0) continue;
+    if (std::ranges::any_of(read, [&](const auto& each) { return own->may_be_within(each.get()); }))
+      later.emplace(own->order, &known);
+  }
+  for (const auto& [order, known] : later) find(*known, ends);
+}
+
+std::vector<const Node*> gradient_paths(const Node* loss, const NodeSet& ends) {
   std::unordered_set<const Node*> reached;
   std::vector<const Node*> found, open{loss};
   while (!open.empty()) {

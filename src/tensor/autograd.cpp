@@ -107,8 +107,8 @@ std::vector<const Node*> buffers_behind(const Node* node) {
 }
 
 // What a tensor depends on. Nothing below a DETACH.
-std::unordered_set<const Node*> all_below(const Node* tensor) {
-  std::unordered_set<const Node*> reached;
+NodeSet all_below(const Node* tensor) {
+  NodeSet reached;
   for (std::vector<const Node*> open{tensor}; !open.empty();) {
     const Node* node = open.back();
     open.pop_back();
@@ -131,14 +131,15 @@ class Targets {
       if (const Node* version = version_below(nodes[i].node()); version->op() == Op::After)
         ends_.insert(version);
     }
-    graph_ = memory_.recalled(loss, ends_);
-    for (const Node* node : gradient_paths(graph_.node(), ends_))
+    memory_.recall(loss, ends_);
+    forgotten_ = memory_.forgotten();
+    for (const Node* node : gradient_paths(graph().node(), ends_))
       if (node->op() == Op::Buffer && !ends_.contains(node)) look_at(node);
-    reached_ = all_below(graph_.node());
+    reached_ = all_below(graph().node());
   }
 
   // The loss, back to what it was computed from in parts.
-  const UOp& graph() const { return graph_; }
+  const UOp& graph() const { return memory_.recalled(); }
   bool reaches(const UOp& target) const { return reached_.contains(target.node()); }
   // Numbers of targets.
   std::optional<std::size_t> overwritten() const { return overwritten_; }
@@ -150,8 +151,7 @@ class Targets {
     if (!forgotten_) forgotten_ = memory_.stems_from(buffer);
   }
 
-  UOp graph_;
-  std::unordered_set<const Node*> ends_, reached_;
+  NodeSet ends_, reached_;
   Lineage memory_;
   std::optional<std::size_t> overwritten_, forgotten_;
 };

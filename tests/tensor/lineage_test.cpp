@@ -110,6 +110,51 @@ TEST(Lineage, WhatIsForgottenIsRefused) {
   EXPECT_EQ(error_of([&] { (product + x).gradient({x}); }), forgotten);
 }
 
+// What was read first does not know what is read later, though it contains that.
+TEST(Lineage, WhatIsReadLaterIsFound) {
+  enum Read { Loss, Target, Between, Square };
+  using Order = std::vector<Read>;
+  for (const Order& order :
+       {Order{Loss, Target}, Order{Loss, Between, Target}, Order{Square, Loss, Target},
+        Order{Between, Loss, Target}, Order{Square, Target, Loss}}) {
+    for (const bool keeps_source : {true, false}) {
+      Tensor x({1.f, 2.f, 3.f});
+      Tensor between = x + 1, target = between * 2, square = target * target, loss = square.sum();
+      const Tensor other = (x * 3).realize();
+      if (!keeps_source) x = Tensor();
+      for (const Read read : order)
+        (read == Loss      ? loss
+         : read == Target  ? target
+         : read == Between ? between
+                           : square)
+            .realize();
+      EXPECT_TRUE(holds<float>((loss + target.sum()).gradient({target})[0], {9, 13, 17}, {3}));
+      EXPECT_TRUE(holds<float>((loss + other.sum()).gradient({other})[0], {1, 1, 1}, {3}));
+    }
+  }
+}
+
+TEST(Lineage, WhatIsAssignedIsNoPartOfWhatWasReadBefore) {
+  const Tensor x({1.f, 2.f, 3.f});
+  Tensor w = Tensor::zeros({3}).clone();
+  w.realize();
+  const Tensor loss = (x * 2).square().sum();
+  loss.realize();
+  w.assign(x * 2).realize();
+  EXPECT_TRUE(holds<float>(loss.gradient({w}, {}, true)[0], {0, 0, 0}, {3}));
+}
+
+TEST(Lineage, WhatIsReadLaterBesideWhatIsGoneIsRefused) {
+  Tensor x({1.f, 2.f, 3.f});
+  const Tensor target = x * 2, loss = (target * x).sum();
+  loss.realize();
+  target.realize();
+  EXPECT_TRUE(holds<float>(loss.gradient({target})[0], {1, 2, 3}, {3}));
+  x.assign(Tensor({0.f, 0.f, 0.f})).realize();
+  EXPECT_NE(error_of([&] { loss.gradient({target}); }).find("how it was computed is forgotten"),
+            std::string::npos);
+}
+
 TEST(Lineage, TargetsHaveToBeReached) {
   const Tensor x({3.f}), other({1.f, 2.f});
   const Tensor loss = (x * 2).sum();

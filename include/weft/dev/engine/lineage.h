@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -32,6 +33,8 @@ void lose_memory(const Node* buffer);
 // The BUFFERs below the view hold what the graph computes. They know so from now on, but keep no other memory for it.
 void note_computation(const UOp& view, const UOp& graph);
 
+using NodeSet = std::unordered_set<const Node*>;
+
 // Some BUFFERs, and what another has to do with them.
 class Lineage {
  public:
@@ -41,23 +44,38 @@ class Lineage {
   std::optional<std::size_t> shares(const Node* buffer) const;
   // Which it was computed from, directly or not.
   std::optional<std::size_t> stems_from(const Node* buffer) const;
-  // The graph with BUFFERs that stem from these replaced by what computed them, where all that they were computed from is
-  // still there. Nothing below the ends.
-  UOp recalled(UOp graph, const std::unordered_set<const Node*>& ends) const;
+  // Replaces BUFFERs of the graph that stem from these by what computed them, where all that they were computed from is
+  // still there, and what one of these was computed by after that by this one. Nothing below the ends.
+  void recall(const UOp& graph, const NodeSet& ends);
+  const UOp& recalled() const { return graph_; }
+  // Which the graph contains together with what is gone.
+  std::optional<std::size_t> forgotten() const { return forgotten_; }
 
  private:
   using Memory = std::weak_ptr<const Buffer>;
+  template <class T>
+  using PerMemory = std::map<Memory, T, std::owner_less<Memory>>;
+  using Choice = std::function<bool(const Node* buffer)>;
   struct Known {
     const Node *buffer, *whole;  // or the tensor, where that is all of the BUFFER
     std::size_t number;
   };
-  UOp computation_of(const Node* buffer) const;
+  // What a computation read: memory that still has those values, or none.
+  UOp present(const std::shared_ptr<Buffer>& memory, const UOp& source);
+  UOp absent(const Memory& memory, std::uint64_t overwritten, const UOp& source);
+  UOp computation_of(const Node* buffer, bool with_absent);
+  UOp computed(UOp graph, const NodeSet& ends, const Choice& is_wanted, bool with_absent);
+  void find(const Known& known, const NodeSet& ends);
 
-  std::map<Memory, Known, std::owner_less<Memory>> known_;
+  PerMemory<Known> known_;
+  PerMemory<UOp> present_;
+  PerMemory<std::map<std::uint64_t, UOp>> past_;  // by how often the memory had been overwritten
+  NodeSet absent_;
+  UOp graph_;
+  std::optional<std::size_t> forgotten_;
 };
 
 // The nodes that a gradient of the loss may reach: none below a DETACH, nor below these ends.
-std::vector<const Node*> gradient_paths(const Node* loss,
-                                        const std::unordered_set<const Node*>& ends = {});
+std::vector<const Node*> gradient_paths(const Node* loss, const NodeSet& ends = {});
 
 }  // namespace weft
