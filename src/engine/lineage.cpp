@@ -21,6 +21,7 @@ using Memory = std::weak_ptr<const Buffer>;
 
 // Larger graphs are forgotten.
 constexpr std::size_t most_nodes = 1000;
+constexpr std::size_t most_kept_bytes = 4096;
 // Of the PARAMs that stand for sources: beyond all those that bodies of calls have.
 constexpr std::int32_t first_slot = 1 << 20;
 
@@ -31,6 +32,8 @@ struct Computation {
     std::weak_ptr<Buffer> memory;
     std::uint64_t overwritten;
     UOp node;
+    std::shared_ptr<Buffer> kept =
+        {};  // small ones which nobody else may have: the places that x[{0, 2}] reads
 
     bool is_in(const std::shared_ptr<Buffer>& present) const {
       return present != nullptr && present->overwritten() == overwritten;
@@ -53,12 +56,6 @@ struct Computation {
            std::ranges::any_of(earlier->stems, is_common);
   }
 };
-
-// What a chain of RESHAPEs is of.
-const Node* reshaped(const Node* view) {
-  while (view->op() == Op::Reshape) view = view->src(0);
-  return view;
-}
 
 // Present or lost.
 Memory memory_behind(const Node* buffer) {
@@ -89,6 +86,12 @@ std::shared_ptr<Buffer> memory_of_all(const Node* node) {
   return whole->op() == Op::Buffer ? shared_graph().attached<Buffer>(whole) : nullptr;
 }
 
+// What was computed on the way to the BUFFER, into memory of its own.
+std::shared_ptr<Buffer> memory_on_the_way(const Node* node, const Node* buffer) {
+  const auto memory = memory_of_all(node);
+  return memory == shared_graph().attached<Buffer>(buffer) ? nullptr : memory;
+}
+
 void remember(Computation& computation, const Node* buffer, const UOp& graph) {
   const std::vector<const Node*> nodes = toposort(graph.node());
   if (nodes.size() > most_nodes || std::ranges::any_of(nodes, writes_memory)) return;
@@ -100,16 +103,36 @@ void remember(Computation& computation, const Node* buffer, const UOp& graph) {
     const ParamArg arg{first_slot + static_cast<std::int32_t>(params.size()), Access::Read, 0};
     const UOp param = make(Op::Param, sizes_of(UOp(node)), node->dtype(), arg);
     params.emplace(node, param);
-    computation.sources.push_back({memory, memory->overwritten(), param});
+    const bool is_kept = !node->dtype().is_float() && memory->bytes() <= most_kept_bytes;
+    computation.sources.push_back(
+        {memory, memory->overwritten(), param, is_kept ? memory : nullptr});
   }
   for (const Node* node : nodes)
-    if (const auto memory = node == graph.node() ? nullptr : memory_of_all(node))
+    if (const auto memory = memory_on_the_way(node, buffer))
       computation.stops.push_back({memory, memory->overwritten(), substitute(UOp(node), params)});
   computation.graph =
       with_call_gradients(reshape(substitute(graph, params), sizes_of(UOp(buffer))));
 }
 
 }  // namespace
+
+const Node* reshaped(const Node* view) {
+  while (view->op() == Op::Reshape) view = view->src(0);
+  return view;
+}
+
+UOp with_single_reshapes(const UOp& root) {
+  std::unordered_map<const Node*, UOp> made;
+  for (const Node* node : toposort(root.node())) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back(made.at(source));
+    const bool is_same = std::ranges::equal(src, node->src(), {}, &UOp::node);
+    made.emplace(node, node->op() == Op::Reshape ? reshape(src[0], sizes_of(UOp(node)))
+                       : is_same                 ? UOp(node)
+                                                 : with_sources(UOp(node), src));
+  }
+  return with_call_gradients(made.at(root.node()));
+}
 
 Loss::Loss(UOp buffer) : buffer_(std::move(buffer)), lost_(std::make_shared<Lost>()) {
   shared_graph().make_room<Lost>(buffer_.node());
@@ -132,9 +155,8 @@ void note_computation(const UOp& view, const UOp& graph) {
   const Node* whole = reshaped(view.node());
   auto computation = std::make_shared<Computation>();
   for (const Node* node : gradient_paths(graph.node())) {
-    if (const auto stop = node == graph.node() ? nullptr : memory_of_all(node))
-      computation->stems.insert(stop);
-    if (node->op() != Op::Buffer || !node->dtype().is_float()) continue;
+    if (const auto stop = memory_on_the_way(node, whole)) computation->stems.insert(stop);
+    if (node->op() != Op::Buffer) continue;
     if (Memory source = memory_behind(node); !source.expired()) computation->stems.insert(source);
     if (const auto earlier = computation_behind(node))
       for (const Memory& source : earlier->stems)
@@ -146,9 +168,13 @@ void note_computation(const UOp& view, const UOp& graph) {
     if (const auto memory = shared_graph().attached<Buffer>(buffer)) memory->set_note(computation);
 }
 
-void Lineage::add(const Node* buffer, std::size_t number, const Node* tensor) {
-  const Node* whole = reshaped(tensor) == buffer ? tensor : buffer;
+void Lineage::add(const Node* buffer, std::size_t number, const Node* whole) {
   known_.emplace(memory_behind(buffer), Known{buffer, whole, number});
+}
+
+void Lineage::add_sources(const Node* expression) {
+  for (const Node* node : gradient_paths(expression))
+    if (node->op() == Op::Buffer) sources_.emplace(memory_behind(node), node);
 }
 
 std::optional<std::size_t> Lineage::shares(const Node* buffer) const {
@@ -164,15 +190,39 @@ std::optional<std::size_t> Lineage::stems_from(const Node* buffer) const {
   return {};
 }
 
+// In memory of its own, or as it is computed from the same.
+bool Lineage::contains_one(const Node* buffer) const {
+  if (stems_from(buffer)) return true;
+  const auto computation = computation_behind(buffer);
+  return computation != nullptr && std::ranges::any_of(sources_, [&](const auto& source) {
+           return computation->stems.contains(source.first);
+         });
+}
+
+bool Lineage::may_contain_one(const Node* buffer) const {
+  const auto computation = computation_behind(buffer);
+  if (computation == nullptr) return false;
+  return contains_one(buffer) || std::ranges::any_of(known_, [&](const auto& each) {
+           const auto own = computation_behind(each.second.buffer);
+           return own != nullptr && own->may_be_within(computation.get());
+         });
+}
+
 // Memory that one of these lies in is that BUFFER, other memory the same BUFFER in all computations.
 UOp Lineage::present(const std::shared_ptr<Buffer>& memory, const UOp& source) {
   UOp& buffer = present_[memory];
   if (buffer.is_null()) {
     const auto known = known_.find(memory);
-    const bool is_there =
-        known != known_.end() && shared_graph().attached<Buffer>(known->second.buffer) != nullptr;
-    buffer =
-        is_there ? UOp(known->second.whole) : new_buffer(source->dtype(), sizes_of(source), memory);
+    const auto below = sources_.find(memory);
+    const auto is_there = [](const Node* place) {
+      return shared_graph().attached<Buffer>(place) != nullptr;
+    };
+    if (known != known_.end() && is_there(known->second.buffer))
+      buffer = UOp(known->second.whole);
+    else if (below != sources_.end() && is_there(below->second))
+      buffer = UOp(below->second);
+    else
+      buffer = new_buffer(source->dtype(), sizes_of(source), memory);
   }
   return reshape(buffer, sizes_of(source));
 }
@@ -216,7 +266,7 @@ UOp Lineage::computed(UOp graph, const NodeSet& ends, const Choice& is_wanted, b
         computations.emplace(node, std::move(computation));
     }
     if (computations.empty()) return graph;
-    graph = with_call_gradients(substitute(graph, computations));
+    graph = with_single_reshapes(substitute(graph, computations));
   }
 }
 
@@ -227,10 +277,12 @@ void Lineage::find(const Known& known, const NodeSet& ends) {
     return own->may_be_within(computation_behind(buffer).get());
   };
   const UOp whole = computed(graph_, ends, may_contain_it, true);
-  const UOp part = computed(computation_of(known.buffer, true), ends, may_contain_it, true);
+  const UOp part = computed(with_single_reshapes(computation_of(known.buffer, true)), ends,
+                            may_contain_it, true);
   const UOp value(reshaped(part.node()));
   if (OpSet{Op::Buffer, Op::Param}.contains(value->op())) return;
-  const UOp found = substitute(whole, {{value.node(), reshape(UOp(known.whole), sizes_of(value))}});
+  const UOp itself = reshape(UOp(known.whole), sizes_of(value));
+  const UOp found = with_single_reshapes(substitute(whole, {{value.node(), itself}}));
   if (found.is(whole)) return;
   const auto is_absent = [&](const Node* node) { return absent_.contains(node); };
   if (std::ranges::any_of(toposort(found.node()), is_absent))
@@ -239,24 +291,27 @@ void Lineage::find(const Known& known, const NodeSet& ends) {
     graph_ = found;
 }
 
-// First what was computed first: later ones may contain it. What was assigned to is no part of anything.
-void Lineage::recall(const UOp& graph, const NodeSet& ends) {
-  const auto stems = [&](const Node* buffer) { return stems_from(buffer).has_value(); };
-  graph_ = computed(graph, ends, stems, false);
+// First what was computed first: later ones may contain it. What was assigned to is no part of anything, and what is
+// there as how it is computed need not be found.
+void Lineage::recall(const std::vector<UOp>& graphs, const NodeSet& ends) {
+  const auto wanted = [&](const Node* buffer) { return contains_one(buffer); };
+  graph_ = computed(tuple(graphs), ends, wanted, false);
   std::vector<std::shared_ptr<const Computation>> read;
   for (const Node* node : gradient_paths(graph_.node(), ends))
     if (node->op() == Op::Buffer && !ends.contains(node))
       if (auto computation = computation_behind(node)) read.push_back(std::move(computation));
   std::multimap<std::uint64_t, const Known*> later;
-  for (const auto& [place, known] : known_) {
-    const auto memory = place.lock();
+  for (const auto& [memory, known] : known_) {
     const auto own = computation_behind(known.buffer);
-    if (own == nullptr || own->graph.is_null() || memory->overwritten() > 0) continue;
-    if (std::ranges::any_of(read, [&](const auto& each) { return own->may_be_within(each.get()); }))
+    if (own == nullptr || own->graph.is_null() || memory.lock()->overwritten() > 0) continue;
+    const auto may_contain_it = [&](const auto& each) { return own->may_be_within(each.get()); };
+    if (!stems_from(known.buffer) && std::ranges::any_of(read, may_contain_it))
       later.emplace(own->order, &known);
   }
   for (const auto& [order, known] : later) find(*known, ends);
 }
+
+std::vector<UOp> Lineage::recalled() const { return {graph_->src().begin(), graph_->src().end()}; }
 
 std::vector<const Node*> gradient_paths(const Node* loss, const NodeSet& ends) {
   std::unordered_set<const Node*> reached;

@@ -48,38 +48,49 @@ Leaves& leaves() {
   return all;
 }
 
-const Node* memory_below(const Node* view) {
+const Node* without_movement(const Node* view) {
   while (info(view->op()).cls == OpClass::Movement) view = view->src(0);
   return view;
 }
 
-// What was read of a target before its memory was computed is the same as what is read from the memory
-// now; as one node they get one gradient.
-UOp with_memory(const UOp& graph, const std::vector<UOp>& targets) {
-  std::unordered_set<const Node*> buffers;
-  for (const UOp& target : targets) buffers.insert(memory_below(target.node()));
-  Substitution known;
-  for (const Node* node : toposort(graph.node()))
-    if (UOp buffer = node->op() == Op::After ? computed(node) : UOp();
-        !buffer.is_null() && buffers.contains(memory_below(buffer.node())))
-      known.emplace(node, std::move(buffer));
-  return known.empty() ? graph : substitute(graph, known);
+// Whether gradients for other targets do not go on through what the target was computed from.
+bool is_end(const Tensor::State& target, const UOp& graph, std::size_t targets) {
+  if (target.leaf || targets == 1) return true;
+  return std::ranges::any_of(buffers_of(graph.node()), [](const Node* buffer) {
+    const auto memory = shared_graph().attached<Buffer>(buffer);
+    return memory != nullptr && memory->overwritten() > 0;
+  });
 }
 
-// Targets that have given way to memory, and of which the graph has what was computed there, become that.
-void find_within(const UOp& graph, std::vector<UOp>& targets) {
-  const std::vector<const Node*> order = toposort(graph.node());
-  const std::unordered_set<const Node*> present(order.begin(), order.end());
-  std::unordered_map<const Node*, std::vector<UOp*>> absent;
-  for (UOp& target : targets)
-    if (!present.contains(target.node())) absent[target.node()].push_back(&target);
-  if (absent.empty()) return;
-  for (const Node* node : order) {
-    const UOp known = node->op() == Op::Buffer ? UOp() : computed(node);
-    if (known.is_null()) continue;
-    if (const auto found = absent.find(known.node()); found != absent.end())
-      for (UOp* target : found->second) *target = UOp(node);
+// What has been computed may be in a graph as its memory, as how it is computed, or both. As one node they get one
+// gradient: as memory, or where that is no end, as how it is computed.
+UOp with_one_node(const UOp& graph, std::vector<UOp>& targets, const std::vector<bool>& are_ends) {
+  std::unordered_map<const Node*, std::size_t> numbers;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const Node* base = without_movement(targets[i].node());
+    if (const UOp known = computed(base); !known.is_null() && base->op() != Op::Buffer) {
+      targets[i] = substitute(targets[i], {{base, known}});
+      base = without_movement(known.node());
+    }
+    numbers.emplace(base, i);
   }
+  Substitution by;
+  for (const Node* node : toposort(graph.node())) {
+    const UOp known = node->op() == Op::Buffer ? UOp() : computed(node);
+    const auto found =
+        known.is_null() ? numbers.end() : numbers.find(without_movement(known.node()));
+    if (found == numbers.end()) continue;
+    if (are_ends[found->second] || node->op() == Op::After) {
+      by.emplace(node, known);
+    } else if (const Node* buffer = reshaped(known.node()); buffer->op() == Op::Buffer) {
+      const UOp expression = reshape(UOp(node), sizes_of(UOp(buffer)));
+      if (by.emplace(buffer, expression).second)
+        targets[found->second] = substitute(targets[found->second], {{buffer, expression}});
+    }
+  }
+  if (by.empty()) return graph;
+  for (UOp& target : targets) target = with_single_reshapes(target);
+  return with_single_reshapes(substitute(graph, by));
 }
 
 // A seed may be what a further gradient is asked for: movement alone would be composed with that of the
@@ -98,12 +109,12 @@ const Node* version_below(const Node* view) {
   return view;
 }
 
-// The memory that a tensor lies in, or is assigned to.
-std::vector<const Node*> buffers_behind(const Node* node) {
+// What a tensor is a view of, or is assigned to.
+const Node* base_of(const Node* node) {
   while (info(node->op()).cls == OpClass::Movement ||
          OpSet{Op::After, Op::Detach}.contains(node->op()))
     node = node->src(0);
-  return buffers_of(node);
+  return node;
 }
 
 // What a tensor depends on. Nothing below a DETACH.
@@ -122,36 +133,80 @@ NodeSet all_below(const Node* tensor) {
 // and memory that was computed from it may have forgotten how.
 class Targets {
  public:
-  Targets(const UOp& loss, const std::vector<UOp>& nodes) {
-    for (std::size_t i = 0; i < nodes.size(); ++i) {
-      ends_.insert(nodes[i].node());
-      for (const Node* buffer : buffers_behind(nodes[i].node()))
-        memory_.add(buffer, i, nodes[i].node());
-      for (const Node* buffer : buffers_of(nodes[i].node())) ends_.insert(buffer);
-      if (const Node* version = version_below(nodes[i].node()); version->op() == Op::After)
-        ends_.insert(version);
+  Targets(const UOp& loss, std::vector<UOp> nodes, const std::vector<bool>& are_ends)
+      : nodes_(std::move(nodes)) {
+    graph_ = with_one_node(loss, nodes_, are_ends);
+    find_all(are_ends);
+    if (may_look_back()) {
+      graph_ = with_single_reshapes(graph_);
+      for (UOp& node : nodes_) node = with_single_reshapes(node);
+      find_all(are_ends);
     }
-    memory_.recall(loss, ends_);
+    std::vector<UOp> graphs{graph_};
+    for (std::size_t i = 0; i < nodes_.size(); ++i)
+      if (!are_ends[i]) graphs.push_back(nodes_[i]);
+    memory_.recall(graphs, ends_);
+    graphs = memory_.recalled();
+    graph_ = graphs[0];
+    for (std::size_t i = 0, next = 1; i < nodes_.size(); ++i)
+      if (!are_ends[i]) nodes_[i] = graphs[next++];
     forgotten_ = memory_.forgotten();
-    for (const Node* node : gradient_paths(graph().node(), ends_))
+    for (const Node* node : gradient_paths(graph_.node(), ends_))
       if (node->op() == Op::Buffer && !ends_.contains(node)) look_at(node);
-    reached_ = all_below(graph().node());
+    reached_ = all_below(graph_.node());
   }
 
-  // The loss, back to what it was computed from in parts.
-  const UOp& graph() const { return memory_.recalled(); }
-  bool reaches(const UOp& target) const { return reached_.contains(target.node()); }
+  // The loss, back to what it was computed from in parts, and the targets in it.
+  const UOp& graph() const { return graph_; }
+  const std::vector<UOp>& nodes() const { return nodes_; }
+  bool reaches(std::size_t target) const { return reached_.contains(nodes_[target].node()); }
   // Numbers of targets.
   std::optional<std::size_t> overwritten() const { return overwritten_; }
   std::optional<std::size_t> forgotten() const { return forgotten_; }
 
  private:
+  void find_all(const std::vector<bool>& are_ends) {
+    memory_ = {};
+    ends_.clear();
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+      add(i);
+      if (are_ends[i]) end_at(nodes_[i].node());
+    }
+  }
+
+  bool may_look_back() const {
+    return std::ranges::any_of(gradient_paths(graph_.node(), ends_), [&](const Node* node) {
+      return node->op() == Op::Buffer && !ends_.contains(node) && memory_.may_contain_one(node);
+    });
+  }
+
+  void add(std::size_t i) {
+    const Node *node = nodes_[i].node(), *base = base_of(node);
+    const UOp known = base->op() == Op::Buffer ? UOp() : computed(base);
+    if (!known.is_null() && reshaped(known.node())->op() == Op::Buffer)
+      memory_.add(reshaped(known.node()), i, base);
+    for (const Node* buffer : buffers_of(base))
+      memory_.add(buffer, i, reshaped(node) == buffer ? node : buffer);
+    for (const Node* buffer : buffers_of(node)) own_.insert(buffer);
+    if (buffers_of(base).empty()) memory_.add_sources(base);
+  }
+
+  // Nothing below it is looked for.
+  void end_at(const Node* node) {
+    ends_.insert(node);
+    for (const Node* buffer : buffers_of(node)) ends_.insert(buffer);
+    if (const Node* version = version_below(node); version->op() == Op::After)
+      ends_.insert(version);
+  }
+
   void look_at(const Node* buffer) {
-    if (!overwritten_) overwritten_ = memory_.shares(buffer);
+    if (!overwritten_ && !own_.contains(buffer)) overwritten_ = memory_.shares(buffer);
     if (!forgotten_) forgotten_ = memory_.stems_from(buffer);
   }
 
-  NodeSet ends_, reached_;
+  UOp graph_;
+  std::vector<UOp> nodes_;
+  NodeSet ends_, own_, reached_;
   Lineage memory_;
   std::optional<std::size_t> overwritten_, forgotten_;
 };
@@ -230,19 +285,20 @@ std::vector<Tensor> Tensor::gradient(const std::vector<Tensor>& targets, const T
     want_float("gradient", target.uop());
     nodes.push_back(target.uop());
   }
-  const UOp own = with_memory(loss.uop(), nodes);
-  find_within(own, nodes);
-  const Targets found(own, nodes);
+  std::vector<bool> are_ends;
+  for (std::size_t i = 0; i < nodes.size(); ++i)
+    are_ends.push_back(is_end(*targets[i].state_, nodes[i], nodes.size()));
+  const Targets found(loss.uop(), nodes, are_ends);
   const UOp& graph = found.graph();
   want_present("gradient", found, nodes,
                [&](std::size_t i) { return targets[i].state_->storage->writer(); });
   for (std::size_t i = 0; i < nodes.size() && !allow_unused; ++i)
-    if (!found.reaches(nodes[i]))
+    if (!found.reaches(i))
       user_error(fmt::format(
           "gradient: this tensor does not depend on target {}, of shape {}: allow_unused makes its "
           "gradient 0",
           i, shape_text(nodes[i])));
-  const std::vector<UOp> gradients = weft::gradient(graph, nodes, seed_for(graph, seed));
+  const std::vector<UOp> gradients = weft::gradient(graph, found.nodes(), seed_for(graph, seed));
   const bool tracked = loss.tracked || seed.requires_grad();
   std::vector<Tensor> results;
   for (std::size_t i = 0; i < targets.size(); ++i)  // each where its target is
@@ -353,11 +409,11 @@ void Tensor::backward(const Tensor& seed) const {
     candidates.push_back(Tensor(state));
     graphs.push_back(candidates.back().uop());
   }
-  const Targets found(with_memory(loss, graphs), graphs);
+  const Targets found(loss, graphs, std::vector<bool>(graphs.size(), true));
   want_present("backward", found, graphs,
                [&](std::size_t i) { return candidates[i].state_->storage->writer(); });
   for (std::size_t i = 0; i < graphs.size(); ++i)
-    if (found.reaches(graphs[i])) targets.push_back(candidates[i]);
+    if (found.reaches(i)) targets.push_back(candidates[i]);
   if (targets.empty())
     user_error("backward: nothing that this tensor depends on requires a gradient");
   const NoGrad constant;

@@ -134,6 +134,45 @@ TEST(Lineage, WhatIsReadLaterIsFound) {
   }
 }
 
+// Which of them are read, and when, makes no difference to what goes through one target to another.
+TEST(Lineage, TargetsBehindTargetsGetTheirs) {
+  for (const bool reads_loss : {false, true})
+    for (const bool reads_hidden : {false, true}) {
+      const Tensor x({1.f, 2.f, 3.f});
+      const Tensor hidden = x * 2, loss = (hidden * x).sum();
+      if (reads_loss) Tensor(loss).realize();
+      if (reads_hidden) Tensor(hidden).realize();
+      const std::vector<Tensor> gradients = loss.gradient({hidden, x});
+      EXPECT_TRUE(holds<float>(gradients[0], {1, 2, 3}, {3}));
+      EXPECT_TRUE(holds<float>(gradients[1], {4, 8, 12}, {3}));
+    }
+}
+
+// A loss may have a target as its memory in one place, and as how it is computed in another.
+TEST(Lineage, MemoryAndHowItIsComputedAreOneTarget) {
+  const Tensor x({1.f, 2.f, 3.f}), other({1.f, 1.f, 1.f});
+  const Tensor target = x * 2, before = target.square();
+  Tensor(target).realize();
+  const Tensor loss = (before + target).sum();
+  EXPECT_TRUE(holds<float>(loss.gradient({target})[0], {5, 9, 13}, {3}));
+  const std::vector<Tensor> gradients = (loss + other.sum()).gradient({target, x, other});
+  EXPECT_TRUE(holds<float>(gradients[0], {5, 9, 13}, {3}));
+  EXPECT_TRUE(holds<float>(gradients[1], {10, 18, 26}, {3}));
+  EXPECT_TRUE(holds<float>(gradients[2], {1, 1, 1}, {3}));
+}
+
+TEST(Lineage, WhatIsNotReadIsFoundInWhatIs) {
+  const Tensor x({1.f, 2.f, 3.f, 4.f});
+  const Tensor mean = x.reshape({2, 2}).mean(1), loss = mean.square().sum();
+  Tensor(loss).realize();
+  EXPECT_TRUE(holds<float>(loss.gradient({mean})[0], {3, 7}, {2}));
+  // By places that nobody else has.
+  const Tensor chosen = x[{Index({3, 0})}], sum = chosen.square().sum();
+  Tensor(chosen).realize();
+  Tensor(sum).realize();
+  EXPECT_TRUE(holds<float>(sum.gradient({x})[0], {2, 0, 0, 8}, {4}));
+}
+
 TEST(Lineage, WhatIsAssignedIsNoPartOfWhatWasReadBefore) {
   const Tensor x({1.f, 2.f, 3.f});
   Tensor w = Tensor::zeros({3}).clone();

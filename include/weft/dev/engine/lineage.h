@@ -11,7 +11,7 @@
 #include <vector>
 
 #include <weft/dev/device/buffer.h>
-#include <weft/dev/ir/uop.h>
+#include <weft/dev/ir/graph.h>
 
 namespace weft {
 
@@ -33,22 +33,32 @@ void lose_memory(const Node* buffer);
 // The BUFFERs below the view hold what the graph computes. They know so from now on, but keep no other memory for it.
 void note_computation(const UOp& view, const UOp& graph);
 
+// What a chain of RESHAPEs is of.
+const Node* reshaped(const Node* view);
+
+// RESHAPEs of RESHAPEs as one: what was read is written in other RESHAPEs than what was not.
+UOp with_single_reshapes(const UOp& root);
+
 using NodeSet = std::unordered_set<const Node*>;
 
 // Some BUFFERs, and what another has to do with them.
 class Lineage {
  public:
-  // A tensor that lies in the BUFFER, and what it is called here.
-  void add(const Node* buffer, std::size_t number, const Node* tensor);
+  // What is called `number` here lies in the BUFFER; `whole` stands for all that is there.
+  void add(const Node* buffer, std::size_t number, const Node* whole);
+  // What is looked for as how it is computed, from BUFFERs.
+  void add_sources(const Node* expression);
   // Which has, or had, the same memory.
   std::optional<std::size_t> shares(const Node* buffer) const;
   // Which it was computed from, directly or not.
   std::optional<std::size_t> stems_from(const Node* buffer) const;
-  // Replaces BUFFERs of the graph that stem from these by what computed them, where all that they were computed from is
+  // Whether how it was computed may contain one.
+  bool may_contain_one(const Node* buffer) const;
+  // Replaces BUFFERs of the graphs that stem from these by what computed them, where all that they were computed from is
   // still there, and what one of these was computed by after that by this one. Nothing below the ends.
-  void recall(const UOp& graph, const NodeSet& ends);
-  const UOp& recalled() const { return graph_; }
-  // Which the graph contains together with what is gone.
+  void recall(const std::vector<UOp>& graphs, const NodeSet& ends);
+  std::vector<UOp> recalled() const;
+  // Which a graph contains together with what is gone.
   std::optional<std::size_t> forgotten() const { return forgotten_; }
 
  private:
@@ -57,21 +67,23 @@ class Lineage {
   using PerMemory = std::map<Memory, T, std::owner_less<Memory>>;
   using Choice = std::function<bool(const Node* buffer)>;
   struct Known {
-    const Node *buffer, *whole;  // or the tensor, where that is all of the BUFFER
+    const Node *buffer, *whole;
     std::size_t number;
   };
   // What a computation read: memory that still has those values, or none.
   UOp present(const std::shared_ptr<Buffer>& memory, const UOp& source);
   UOp absent(const Memory& memory, std::uint64_t overwritten, const UOp& source);
   UOp computation_of(const Node* buffer, bool with_absent);
+  bool contains_one(const Node* buffer) const;
   UOp computed(UOp graph, const NodeSet& ends, const Choice& is_wanted, bool with_absent);
   void find(const Known& known, const NodeSet& ends);
 
   PerMemory<Known> known_;
+  PerMemory<const Node*> sources_;
   PerMemory<UOp> present_;
   PerMemory<std::map<std::uint64_t, UOp>> past_;  // by how often the memory had been overwritten
   NodeSet absent_;
-  UOp graph_;
+  UOp graph_;  // a TUPLE of those
   std::optional<std::size_t> forgotten_;
 };
 
