@@ -68,11 +68,12 @@ class Body {
 
   const std::vector<const Node*>& slice() const { return slice_; }
 
-  // The most bytes that one value has; nothing where some value cannot have lanes. Reads may be
+  // The most bytes that one value has; nothing where some value cannot have lanes, or there is none. Reads may be
   // contiguous along another range instead, or of lanes a few elements apart; so far apart may be what is written.
   std::optional<std::size_t> element_bytes(const Strides* beside = nullptr,
                                            bool may_be_apart = false,
                                            std::int64_t written_apart = 1) const {
+    if (slice_.empty()) return std::nullopt;  // each trip does the same, and all of them count
     const Strides strides(slice_, range_);
     std::size_t bytes = 1;
     for (const Node* node : slice_) {

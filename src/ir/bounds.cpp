@@ -233,7 +233,6 @@ std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
     case Op::Splat:
     case Op::Lane:
     case Op::Bind:
-    case Op::After:
     case Op::Index:
     case Op::Copy:
     case Op::Contiguous:
@@ -250,6 +249,7 @@ std::optional<Interval> mathematical(const NodeFields& f, Interval all) {
     case Op::Cast: return cast_bounds(f.src[0], f.dtype, all);
     case Op::Buffer:
     case Op::Param:
+    case Op::After:                // of what was written
     case Op::Bitcast: return all;  // nothing is computed, so nothing can wrap
     default: return std::nullopt;
   }

@@ -171,5 +171,25 @@ TEST(Writing, DtypesHoldWhatIsWritten) {
   EXPECT_TRUE(holds<int>(x, {1, 1, 1}, {3}));
 }
 
+// What is known of a tensor before a write says nothing of what is there afterwards.
+TEST(Writing, BoundsAreThoseOfWhatWasWritten) {
+  const Tensor zeros = Tensor::zeros({4}, {.dtype = dtypes::i32}), places({0, 1, 2});
+  const Tensor values({-1, 2, -3});
+  EXPECT_TRUE(holds<int>(zeros.scatter_add(0, places, values).abs(), {1, 2, 3, 0}, {4}));
+  EXPECT_TRUE(holds<int>(zeros.index_add(0, places, values).maximum(-2), {-1, 2, -2, 0}, {4}));
+  EXPECT_TRUE(holds<int>(Tensor({0, 0, 0}).bincount({}, 2) % 2, {1, 0}, {2}));
+  const Tensor mask({true, false, true});
+  EXPECT_TRUE(holds<int>(values.masked_select(mask, 3, 6).abs(), {1, 3, 6}, {3}));
+}
+
+// Each time counts, also where each does the same.
+TEST(Writing, WhatIsAddedManyTimesToOnePlace) {
+  for (const std::int64_t times : {4, 31, 32, 108}) {
+    const Tensor places = Tensor::full({times}, 1);
+    EXPECT_TRUE(holds<float>(Tensor::zeros({3}).scatter_add(0, places, 1.0),
+                             {0, static_cast<float>(times), 0}, {3}));
+  }
+}
+
 }  // namespace
 }  // namespace weft
