@@ -172,7 +172,7 @@ Tensor Tensor::pad(const Bounds& before_after, PadMode mode, Scalar value) const
       x = extensions[static_cast<std::size_t>(mode)](
           {x, static_cast<std::int64_t>(i), front, back});
   }
-  return x;
+  return from(x);  // no view, also where nothing is added
 }
 
 Tensor::Bounds Tensor::bounds_of(std::span<const std::int64_t> widths) const {

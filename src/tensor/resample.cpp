@@ -162,7 +162,7 @@ Tensor Tensor::interpolate(const std::vector<std::int64_t>& sizes,
     return functional::adaptive_avg_pool(*this, to);
   }
   if (is_nearest(options.mode) && std::ranges::all_of(axes, is_repetition))
-    return repeated(*this, axes);
+    return from(repeated(*this, axes));
   std::vector<Taps> taps;
   for (const Axis& axis : axes) taps.push_back(taps_of(axis, options));
   if (is_nearest(options.mode))

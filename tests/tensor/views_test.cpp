@@ -77,5 +77,20 @@ TEST(TensorViews, ElementsOfWhatIsInTheMemoryOfAnother) {
   EXPECT_TRUE(holds<float>(rows, {6, 8, 10, 0, 2, 4}, {2, 3}));
 }
 
+// Methods that compute give no view, also where there is nothing to compute.
+TEST(Views, NoneAreWhatIsComputed) {
+  const Tensor x({1.f, 2.f});
+  Tensor row = x.unsqueeze(0).clone();
+  for (const PadMode mode :
+       {PadMode::Constant, PadMode::Reflect, PadMode::Replicate, PadMode::Circular}) {
+    Tensor padded = row.pad({{0, 0}, {0, 0}}, mode);
+    padded.assign(5);
+    EXPECT_TRUE(holds<float>(row, {1, 2}, {1, 2}));
+  }
+  Tensor wider = row.unsqueeze(0).interpolate({4}, {.mode = Resampling::Nearest});
+  wider[{0, 0, 0}] = 7;
+  EXPECT_TRUE(holds<float>(wider, {7, 1, 2, 2}, {1, 1, 4}));
+}
+
 }  // namespace
 }  // namespace weft
