@@ -173,7 +173,7 @@ void Lineage::add(const Node* buffer, std::size_t number, const Node* whole) {
 }
 
 void Lineage::add_sources(const Node* expression) {
-  for (const Node* node : gradient_paths(expression))
+  for (const Node* node : toposort(expression))
     if (node->op() == Op::Buffer) sources_.emplace(memory_behind(node), node);
 }
 

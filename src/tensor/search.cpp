@@ -23,9 +23,10 @@ namespace {
 // Fewer than this are compared one by one.
 constexpr std::int64_t few = 16;
 
-// Whether a value belongs behind an element.
+// Whether a value belongs behind an element, NaN behind all others.
 Tensor is_behind(const Tensor& element, const Tensor& value, bool right) {
-  return right ? !(element > value) : !(element >= value);
+  return right ? (element <= value) | value.isnan()
+               : (element < value) | (value.isnan() & !element.isnan());
 }
 
 // By halves: the places are tried as the bits of a number, from the highest.
@@ -74,12 +75,15 @@ void want_weights(std::string_view op, const Tensor& weights, const Tensor& x) {
                            shape_text(weights.uop()), shape_text(x.uop())));
 }
 
-// Numbers below 0 or from the length on are not counted.
+// Numbers below 0 or from the length on are not counted. Few bits would stop counting early.
 Tensor added_up(const Tensor& numbers, std::int64_t length, DType dtype, const Tensor& weights) {
-  const Operand none(Tensor::zeros({length}, {.dtype = dtype, .device = numbers.device()}));
+  const DType wide = dtype.is_float() ? promote(dtype, dtypes::f32) : dtype;
+  const Operand none(Tensor::zeros({length}, {.dtype = wide, .device = numbers.device()}));
   const Operand index(numbers);
   return with_written("histogram", none, slices_along(none.uop(), 0, index.uop()),
-                      weights.is_null() ? Operand(1) : Operand(weights), Op::Add, {&index});
+                      weights.is_null() ? Operand(1) : Operand(weights.cast(wide)), Op::Add,
+                      {&index})
+      .cast(dtype);
 }
 
 }  // namespace

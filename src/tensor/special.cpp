@@ -163,8 +163,9 @@ Tensor Tensor::i0() const { return Called(), widely(*this, plain_i0); }
 // The logarithm is not asked for where 0 times it is 0.
 Tensor Tensor::xlogy(const Operand& other) const {
   const Called called;
-  const Tensor is_open = (other <= 0) | (other == infinity);
-  return *this * ((*this == 0) & is_open).where(1, other).log();
+  const auto [x, y] = brought_together("xlogy", *this, other, joint_float(*this, other));
+  const Tensor is_open = (y <= 0) | (y == infinity);
+  return x * ((x == 0) & is_open).where(1, y).log();
 }
 
 }  // namespace weft

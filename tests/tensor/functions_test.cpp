@@ -138,5 +138,26 @@ TEST(Quotients, AreThoseOfADivision) {
             (half.cast(dtypes::f16) / 3).cast(dtypes::f32).to_vector<float>());
 }
 
+TEST(Functions, XlogyIsComputedInTheDtypeOfBoth) {
+  const Tensor wide({2.0}, {.dtype = dtypes::f64}), half({0.1f}, {.dtype = dtypes::f16});
+  EXPECT_DOUBLE_EQ(wide.xlogy(0.2).item<double>(), 2 * std::log(0.2));
+  EXPECT_EQ(half.xlogy(2.0).dtype(), dtypes::f16);
+  EXPECT_EQ(Tensor({1.f}).xlogy(half).dtype(), dtypes::f32);
+}
+
+// As NumPy does, NaN is behind all numbers.
+TEST(Functions, NaNIsTheLastOfWhatIsSearched) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const Tensor edges({1.f, nan}), values({2.f, nan});
+  EXPECT_TRUE(holds<int>(edges.searchsorted(values), {1, 1}, {2}));
+  EXPECT_TRUE(holds<int>(edges.searchsorted(values, true), {1, 2}, {2}));
+}
+
+// Halves end at 256 where ones are added.
+TEST(Functions, ManyAreCountedInFewBits) {
+  const Tensor zeros = Tensor::zeros({3000}, {.dtype = dtypes::bf16});
+  EXPECT_EQ(zeros.histc(1, -1, 1).item<float>(), 3008);  // the nearest of bf16
+}
+
 }  // namespace
 }  // namespace weft
