@@ -1,4 +1,4 @@
-#include "calls.h"
+#include "call_rules.h"
 
 #include <array>
 #include <cstring>
@@ -10,15 +10,6 @@ namespace {
 using weft::Tensor;
 using Scatter = Tensor::Scatter;
 
-#define CALL(kind, ...)                                                                     \
-  CallRule {                                                                                \
-    kind, #__VA_ARGS__, [](CallArguments& arguments) -> Tensor {                            \
-      [[maybe_unused]] auto& [x, y, z, all, n, bounds, i, j, k, flag, type, number, scalar, \
-                              index] = arguments;                                           \
-      return __VA_ARGS__;                                                                   \
-    }                                                                                       \
-  }
-#define UNARY(name) CALL(#name, x.name())
 // A function of two operands: of tensors, and of a number on either side.
 #define OPERATOR(name, symbol)                                                 \
   CALL(#name, x symbol y), CALL(#name "_number", x symbol number),             \
@@ -27,7 +18,6 @@ using Scatter = Tensor::Scatter;
 #define COMPARISON(name, symbol)                                   \
   CALL(#name, x symbol y), CALL(#name "_number", x symbol number), \
       CALL("number_" #name, number symbol x)
-#define METHOD(name) CALL(#name, x.name(y)), CALL(#name "_number", x.name(number))
 
 const CallRule rules[] = {
     CALL("full", Tensor::full(n, scalar, {.dtype = type})),
@@ -185,7 +175,10 @@ weft::Index index_of(const Part& part, const std::vector<Tensor>& operands) {
 const CallRule& call_rule(std::string_view kind) {
   static const auto by_kind = [] {
     std::unordered_map<std::string_view, const CallRule*> result;
-    for (const CallRule& rule : rules) result.emplace(rule.kind, &rule);
+    for (const std::span<const CallRule> table :
+         {std::span<const CallRule>(rules), function_calls(), shape_calls(), statistics_calls(),
+          network_calls()})
+      for (const CallRule& rule : table) result.emplace(rule.kind, &rule);
     return result;
   }();
   const auto found = by_kind.find(kind);
@@ -268,6 +261,7 @@ Tensor call_weft(const Step& step, const std::vector<Tensor>& values) {
                           .type = dtype_of(step.type),
                           .number = 0,
                           .scalar = 0,
+                          .real = 0,
                           .index = {}};
   const auto operand = [&](std::size_t i) {
     return i < arguments.all.size() ? arguments.all[i] : Tensor();
@@ -277,9 +271,9 @@ Tensor call_weft(const Step& step, const std::vector<Tensor>& values) {
     arguments.bounds.emplace_back(step.n[i], step.n[i + 1]);
   const auto [form, whole, real] = step.number;
   if (form == Literal::Form::Float)
-    arguments.number = real, arguments.scalar = real;
+    arguments.number = real, arguments.scalar = real, arguments.real = real;
   else
-    arguments.number = whole, arguments.scalar = whole;
+    arguments.number = whole, arguments.scalar = whole, arguments.real = static_cast<double>(whole);
   std::vector<weft::Index> parts;
   for (const Part& part : step.index) parts.push_back(index_of(part, arguments.all));
   arguments.index = weft::Indices(parts);

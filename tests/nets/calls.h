@@ -21,6 +21,7 @@ struct CallArguments {
   weft::DType type;
   weft::Operand number;  // where it meets a tensor
   weft::Scalar scalar;   // and elsewhere
+  double real = 0;       // and where only a float may stand
   weft::Indices index;
 };
 

@@ -3,7 +3,7 @@
 
     build/default/bin/weft_nets --print 1 2000 | tests/nets/check_oracle.py
 
-Needs NumPy and nothing else. Says how many programs and elements agree, and each step it has no
+Needs NumPy, and PyTorch for a few layers. Says how many programs and elements agree, and each step it has no
 rule for. Exits with 1 where a value differs by more than its error.
 """
 import math
@@ -11,14 +11,10 @@ import sys
 
 import numpy as np
 
-TYPES = {"bool": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
-         "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64, "f16": np.float16,
-         "f32": np.float32, "f64": np.float64}
-NAMES = {np.dtype(t): n for n, t in TYPES.items()}
-
-
-class Unsupported(Exception):
-    pass
+import check_functions
+import check_layers
+from oracle_dtypes import (NAMES, TYPES, Unsupported, cast, contracted, float_like, is_float, promoted, summed,
+                           zero_where)
 
 
 class View:
@@ -38,65 +34,6 @@ class View:
 
     def moved(self, move):
         return View(self.storage, move(self.places))
-
-
-def is_float(dtype):
-    return np.issubdtype(dtype, np.floating)
-
-
-def promoted(a, b):
-    """As dtype.h: u64 beside signed integers is f32, an integer beside a float is that float."""
-    a, b = np.dtype(a), np.dtype(b)
-    if a == b:
-        return a
-    for one, other in ((a, b), (b, a)):
-        if one == np.bool_:
-            return other
-        if is_float(one) and not is_float(other):
-            return one
-    if np.uint64 in (a, b) and not is_float(a) and np.int64 != np.promote_types(a, b):
-        other = b if a == np.uint64 else a
-        return np.dtype(np.uint64) if np.issubdtype(other, np.unsignedinteger) else np.dtype(np.float32)
-    return np.promote_types(a, b)
-
-
-def cast(x, dtype):
-    """Floats to integers truncate and saturate; NaN is 0."""
-    dtype = np.dtype(dtype)
-    if is_float(x.dtype) and np.issubdtype(dtype, np.integer):
-        info = np.iinfo(dtype)
-        wide = np.where(np.isnan(x), 0, np.trunc(x.astype(np.float64)))
-        result = np.clip(wide, float(info.min), float(info.max))
-        result = np.where((wide >= float(info.max)) | (wide <= float(info.min)), 0, result).astype(dtype)
-        result = np.where(wide >= float(info.max), info.max, result)
-        return np.where(wide <= float(info.min), info.min, result).astype(dtype)
-    if is_float(dtype) and dtype == np.float16 and x.dtype in (np.int32, np.int64, np.uint32, np.uint64):
-        return x.astype(np.float64).astype(dtype)
-    return x.astype(dtype)
-
-
-def float_like(dtype):
-    return np.dtype(dtype) if is_float(dtype) else np.dtype(np.float32)
-
-
-def summed(dtype):
-    dtype = np.dtype(dtype)
-    if is_float(dtype):
-        return np.promote_types(dtype, np.float32)
-    return dtype if dtype == np.uint64 else np.dtype(np.int64)
-
-
-def contracted(dtype):
-    dtype = np.dtype(dtype)
-    if is_float(dtype):
-        return np.promote_types(dtype, np.float32)
-    if dtype.itemsize >= 4:
-        return dtype
-    return np.dtype(np.uint32 if np.issubdtype(dtype, np.unsignedinteger) else np.int32)
-
-
-def zero_where(mask, values):
-    return np.where(mask, np.zeros((), values.dtype), values)
 
 
 def floordiv(a, b):
@@ -136,11 +73,11 @@ BINARY = {
     "ne": np.not_equal, "bitwise_and": np.bitwise_and, "bitwise_or": np.bitwise_or,
     "bitwise_xor": np.bitwise_xor, "lshift": lambda a, b: shift(a, b, True),
     "rshift": lambda a, b: shift(a, b, False), "logical_and": np.logical_and,
-    "logical_or": np.logical_or,
+    "logical_or": np.logical_or, "logical_xor": np.logical_xor, "pow": check_functions.power,
 }
 erf = np.vectorize(math.erf, otypes=[np.float64])
 sigmoid = lambda x: 1 / (1 + np.exp(-x))
-FLOATS = {
+FLOATS = check_functions.FLOATS | {
     "sqrt": np.sqrt, "reciprocal": np.reciprocal, "rsqrt": lambda x: 1 / np.sqrt(x), "exp": np.exp,
     "exp2": np.exp2, "log": np.log, "log2": np.log2, "sin": np.sin, "cos": np.cos, "tanh": np.tanh,
     "sigmoid": sigmoid, "silu": lambda x: x * sigmoid(x), "erf": erf,
@@ -270,7 +207,7 @@ def conv(step, x, weight):
     seen = windows(x, kernel, step.j, step.n[0], step.k, 0)
     seen = seen.reshape((x.shape[0], groups, weight.shape[1]) + seen.shape[2:])
     weight = weight.reshape((groups, weight.shape[0] // groups) + weight.shape[1:])
-    names, inner = "xy"[:len(kernel)], "hw"[:len(kernel)]
+    names, inner = "xyz"[:len(kernel)], "hwd"[:len(kernel)]
     result = np.einsum(f"bgi{names}{inner},goi{inner}->bgo{names}", seen, weight)
     result = result.reshape((result.shape[0], -1) + result.shape[3:])
     return result.astype(within).astype(joint if is_float(joint) else within)
@@ -414,6 +351,8 @@ def moved(step, x):
         return x.moved(lambda p: np.moveaxis(np.stack(
             [np.take(p, np.arange(k, k + (p.shape[axis] - step.j) // step.k * step.k + 1, step.k), axis=axis)
              for k in range(step.j)]), 0, -1))
+    if kind in check_functions.VIEWS and not (kind == "diag" and x.places.ndim == 1):
+        return x.moved(lambda p: check_functions.VIEWS[kind](step, p))
     return x.moved(moves[kind]) if kind in moves else None
 
 
@@ -430,6 +369,8 @@ def evaluate(step, values, call):
     if kind == "arange":
         return View.of(np.arange(step.i, step.j, step.k).astype(step.dtype()))
     x = operands[0]
+    if kind.startswith("meshgrid"):
+        return check_functions.grid_view(step, operands)
     view = moved(step, x)
     if view is not None:
         return view
@@ -437,6 +378,10 @@ def evaluate(step, values, call):
         return x
     if kind == "assign":
         return store(x, operands[1].value)
+    if kind == "set_mask":
+        mask = operands[1].value
+        mask = np.broadcast_to(mask.reshape(mask.shape + (1,) * (x.places.ndim - mask.ndim)), x.places.shape)
+        return store(x, np.where(mask, np.asarray(step.literal).astype(x.storage.dtype), x.value))
     if kind in ("assign_number", "set_number", "set"):
         value = np.asarray(step.literal) if kind.endswith("number") else operands[1].value
         if kind == "assign_number":
@@ -452,6 +397,16 @@ def evaluate(step, values, call):
 def computed(step, values, views):
     kind, x = step.kind, values[0]
     number = lambda: step.literal_for(x.dtype)
+    for rules in (check_functions.COMPUTED, check_layers.COMPUTED):
+        if kind in rules:
+            return rules[kind](step, values)
+    if kind.startswith("einsum:"):
+        return check_layers.einsum(step, values)
+    name = kind.removesuffix("_number")
+    if name in check_functions.PAIRS or name in check_functions.WIDE_PAIRS:
+        exact = np.float64 if name == "float_power" else x.dtype
+        other = step.literal_for(np.dtype(exact)) if kind != name else values[1]
+        return check_functions.pair(name, x, other)
     if kind in BINARY:
         return binary(kind, values[0], values[1])
     if kind.endswith("_number") and kind.removesuffix("_number") in BINARY:
@@ -492,7 +447,9 @@ def computed(step, values, views):
         "argmin_all": lambda: np.asarray(np.argmin(x)).astype(np.int32),
         "softmax": lambda: softmax(step, x), "log_softmax": lambda: softmax(step, x),
         "layernorm": lambda: layernorm(step, x), "matmul": lambda: matmul(x, values[1]),
-        "conv": lambda: conv(step, x, values[1]), "max_pool": lambda: pool(step, x),
+        "conv": lambda: conv(step, x, values[1]),
+        "conv_bias": lambda: conv(step, x, values[1]) + values[2].reshape((-1,) + (1,) * (x.ndim - 2)),
+        "max_pool": lambda: pool(step, x),
         "avg_pool": lambda: pool(step, x),
         "index_tensors": lambda: read_at(x, selected(step, x.shape, views)),
         "index_put": lambda: written(x, selected(step, x.shape, views), values[1], np.add if step.flag else None),

@@ -86,6 +86,10 @@ std::string meaning(std::string_view name, const Step& step) {
   if (name == "flag") return step.flag ? "true" : "false";
   if (name == "type") return dtype_text(step.type);
   if (name == "number" || name == "scalar") return literal_text(step.number);
+  if (name == "real")
+    return real_text(step.number.form == Literal::Form::Float
+                         ? step.number.real
+                         : static_cast<double>(step.number.whole));
   if (name == "index") return index_text(step);
   return std::string(name);
 }

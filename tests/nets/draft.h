@@ -11,7 +11,9 @@ namespace nets {
 // The same numbers on every machine and with every standard library (SplitMix64).
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15u + 0x632be59bd9b4e019u) {}
+  // Mixed first: the states of a sequence are so far apart as those of seeds would be, and the next seed would have the
+  // same sequence without its first number.
+  explicit Random(std::uint64_t seed) : state_(seed) { state_ = next(); }
   std::uint64_t next();
   std::int64_t below(std::int64_t n) {
     return static_cast<std::int64_t>(next() % static_cast<std::uint64_t>(n));

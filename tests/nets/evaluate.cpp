@@ -1,52 +1,39 @@
 // Each kind of step as the oracle computes it.
 
+#include "evaluate.h"
+
 #include <algorithm>
-#include <functional>
-#include <unordered_map>
 
 #include "oracle/elementwise.h"
 #include "oracle/indexing.h"
 #include "oracle/reduce.h"
 #include "oracle/windows.h"
-#include "program.h"
 
 namespace nets {
+
+Array Call::number(Type type) const {
+  const auto [form, whole, real] = step.number;
+  if (form == Literal::Form::Float)
+    return scalar(float_like(type), Cell::of_real(rounded(real, float_like(type))));
+  if (form == Literal::Form::Bool && is_bool(type)) return scalar(type, Cell::of(whole));
+  const Type own = is_bool(type) ? Type::I32 : type;
+  want(is_float(own) || wrapped(whole, own) == whole, "a literal beyond the dtype");
+  want(!is_unsigned(own) || whole >= 0, "a literal below the dtype");
+  return scalar(own, converted(Cell::of(whole), Type::I64, own));
+}
+
+Cell Call::filling(Type type) const {
+  const auto [form, whole, real] = step.number;
+  return form == Literal::Form::Float ? converted(Cell::of_real(real), Type::F64, type)
+                                      : converted(Cell::of(whole), Type::I64, type);
+}
+
+double Call::real() const {
+  return step.number.form == Literal::Form::Float ? step.number.real
+                                                  : static_cast<double>(step.number.whole);
+}
+
 namespace {
-
-struct Call {
-  const Step& step;
-  const std::vector<Array>& values;
-  std::size_t call;
-
-  const Array& operator[](std::size_t i) const { return values.at(step.operands.at(i)); }
-  std::vector<Array> all(std::size_t from = 0) const {
-    std::vector<Array> result;
-    for (std::size_t i = from; i < step.operands.size(); ++i) result.push_back((*this)[i]);
-    return result;
-  }
-  // The number, as what it meets of the type.
-  Array number(Type type) const {
-    const auto [form, whole, real] = step.number;
-    if (form == Literal::Form::Float)
-      return scalar(float_like(type), Cell::of_real(rounded(real, float_like(type))));
-    if (form == Literal::Form::Bool && is_bool(type)) return scalar(type, Cell::of(whole));
-    const Type own = is_bool(type) ? Type::I32 : type;
-    want(is_float(own) || wrapped(whole, own) == whole, "a literal beyond the dtype");
-    want(!is_unsigned(own) || whole >= 0, "a literal below the dtype");
-    return scalar(own, converted(Cell::of(whole), Type::I64, own));
-  }
-  // The number as an element of the type, converted as by a cast.
-  Cell filling(Type type) const {
-    const auto [form, whole, real] = step.number;
-    return form == Literal::Form::Float ? converted(Cell::of_real(real), Type::F64, type)
-                                        : converted(Cell::of(whole), Type::I64, type);
-  }
-  Array written(const std::function<void(const Array&)>& write_to) const {
-    const Array& x = (*this)[0];
-    write_to(x);
-    return x;
-  }
-};
 
 Array input(const Call& call) {
   const Step& step = call.step;
@@ -101,9 +88,7 @@ Array sorted_first(const Array& x, const Step& step, bool is_places) {
   return whole;
 }
 
-using Rule = std::function<Array(const Call&)>;
-
-void add_movement(std::unordered_map<std::string, Rule>& rules) {
+void add_movement(Rules& rules) {
   rules["input"] = input;
   rules["full"] = full;
   rules["arange"] = arange;
@@ -134,7 +119,7 @@ void add_movement(std::unordered_map<std::string, Rule>& rules) {
   };
 }
 
-void add_elementwise(std::unordered_map<std::string, Rule>& rules) {
+void add_elementwise(Rules& rules) {
   for (const char* name : {"neg",   "abs",   "square",   "sqrt",        "relu",       "reciprocal",
                            "rsqrt", "exp",   "exp2",     "log",         "log2",       "sin",
                            "cos",   "tanh",  "sigmoid",  "silu",        "gelu",       "softplus",
@@ -168,7 +153,7 @@ void add_elementwise(std::unordered_map<std::string, Rule>& rules) {
   };
 }
 
-void add_reductions(std::unordered_map<std::string, Rule>& rules) {
+void add_reductions(Rules& rules) {
   for (const char* name : {"sum", "prod", "max", "min", "any", "all", "mean", "var", "logsumexp"})
     rules[name] = [name](const Call& c) {
       return reduced(name, c[0], c.step.n, c.step.flag, c.step.k);
@@ -207,7 +192,7 @@ void add_reductions(std::unordered_map<std::string, Rule>& rules) {
   rules["avg_pool"] = [](const Call& c) { return avg_pool(c[0], c.step.n, c.step.j, c.step.k); };
 }
 
-void add_indexing(std::unordered_map<std::string, Rule>& rules) {
+void add_indexing(Rules& rules) {
   rules["index_tensors"] = [](const Call& c) {
     return read(c[0], selected(c[0], c.step.index, c.all(0)));
   };
@@ -247,13 +232,17 @@ void add_indexing(std::unordered_map<std::string, Rule>& rules) {
   };
 }
 
-const std::unordered_map<std::string, Rule>& all_rules() {
+const Rules& all_rules() {
   static const auto rules = [] {
-    std::unordered_map<std::string, Rule> result;
+    Rules result;
     add_movement(result);
     add_elementwise(result);
     add_reductions(result);
     add_indexing(result);
+    add_functions(result);
+    add_shapes(result);
+    add_statistics(result);
+    add_networks(result);
     return result;
   }();
   return rules;
@@ -262,7 +251,8 @@ const std::unordered_map<std::string, Rule>& all_rules() {
 }  // namespace
 
 bool is_write(const Step& step) {
-  static const std::vector<std::string> kinds{"set", "set_number", "assign", "assign_number"};
+  static const std::vector<std::string> kinds{"set", "set_number", "set_mask", "assign",
+                                              "assign_number"};
   if (std::ranges::find(kinds, step.kind) != kinds.end()) return true;
   // "iadd" ... but not "index" or "isnan".
   return step.kind.starts_with("i") && all_rules().contains("number_" + [&] {

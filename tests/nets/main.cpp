@@ -1,6 +1,7 @@
 // weft_nets: the tests, or by hand
 //
 //   weft_nets --run SEED COUNT      runs programs; each that fails is shrunk and printed as C++
+//   weft_nets --readings SEED COUNT   reads some values before it asks for the gradient of others
 //   weft_nets --show SEED           prints a program as C++
 //   weft_nets --print SEED COUNT    prints programs and the oracle's values, for check_oracle.py
 //   weft_nets --checksums SEED COUNT   of the oracle's values, one for 100 programs
@@ -23,7 +24,7 @@ namespace {
 
 using namespace nets;
 
-int run(std::uint64_t seed, std::uint64_t count) {
+int run(std::uint64_t seed, std::uint64_t count, std::string (&report_of)(std::uint64_t)) {
   std::uint64_t faults = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
     const std::string report = report_of(seed + i);
@@ -40,7 +41,8 @@ int command(int argc, char** argv) {
   const std::string_view mode = argv[1];
   const std::uint64_t seed = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 1;
   const std::uint64_t count = argc > 3 ? std::strtoull(argv[3], nullptr, 10) : 1;
-  if (mode == "--run") return run(seed, count);
+  if (mode == "--run") return run(seed, count, report_of);
+  if (mode == "--readings") return run(seed, count, reading_report_of);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (mode == "--show") fmt::print("{}\n", cpp_of(program_of(seed + i)));
     if (mode == "--print") fmt::print("{}", lines_of(program_of(seed + i)));

@@ -8,6 +8,7 @@
 #include <weft/settings.h>
 
 #include "calls.h"
+#include "gradients.h"
 #include "run.h"
 #include "shrink.h"
 
@@ -28,9 +29,9 @@ void note_seed(std::uint64_t seed) {
   for (const int signal : {SIGSEGV, SIGABRT, SIGFPE, SIGILL, SIGBUS}) std::signal(signal, say_seed);
 }
 
-}  // namespace
+using FindFault = std::optional<Fault> (&)(const Program& program);
 
-std::string report_of(std::uint64_t seed) {
+std::string shrunk_report(std::uint64_t seed, FindFault fault_of) {
   note_seed(seed);
   const weft::Context unchecked{
       {"CHECK", "0"}};  // integers may be past the end: what is read there is 0
@@ -50,6 +51,18 @@ std::string report_of(std::uint64_t seed) {
   });
   return fmt::format("// seed {}: {}\n{}", seed, last.what, cpp_of(small));
 }
+
+std::optional<Fault> fault_of_readings(const Program& program) {
+  if (program.mode != Mode::Gradient) return {};
+  std::string text = reading_fault(program);
+  return text.empty() ? std::nullopt : std::optional(Fault{false, std::move(text)});
+}
+
+}  // namespace
+
+std::string report_of(std::uint64_t seed) { return shrunk_report(seed, fault_of); }
+
+std::string reading_report_of(std::uint64_t seed) { return shrunk_report(seed, fault_of_readings); }
 
 std::uint64_t checksum_from(std::uint64_t seed) {
   std::uint64_t sum = 0;

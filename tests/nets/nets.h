@@ -15,6 +15,9 @@ inline Program program_of(std::uint64_t seed) { return random_program(seed); }
 // names its seed first.
 std::string report_of(std::uint64_t seed);
 
+// How a gradient depends on what has been read before; empty: not at all, or the program is none for that.
+std::string reading_report_of(std::uint64_t seed);
+
 // Of so many programs from the seed.
 std::uint64_t checksum_from(std::uint64_t seed);
 

@@ -9,10 +9,6 @@ namespace {
 
 bool has_axes(const Array& x) { return x.rank() > 0; }
 
-std::int64_t size_along(const Array& x, std::int64_t axis) {
-  return x.shape[at(axis_in(axis, x.rank()))];
-}
-
 void draw_take(Draft& draft) {
   const auto x = draft.any(has_axes);
   want(x.has_value(), "no axes");
@@ -168,7 +164,8 @@ std::size_t target(Draft& draft) {
     // A jit takes arguments that are not written to; the gradient of one that is would be that of
     // what it is then.
     want(!step.is_argument, "an argument");
-    want(step.kind != "expand" && step.kind != "unfold", "an expansion");
+    want(step.kind != "expand" && step.kind != "unfold" && !step.kind.starts_with("meshgrid"),
+         "an expansion");
     if (step.operands.empty() || draft[step.operands[0]].storage != draft[i].storage) break;
     i = step.operands[0];
   }
@@ -189,6 +186,18 @@ void draw_set(Draft& draft) {
   }
   draft.add(
       {.kind = "set", .operands = {x, value_for(draft, shape, draft[x].type)}, .index = parts});
+}
+
+// A mask of the first axes.
+void draw_set_mask(Draft& draft) {
+  want(draft.program.mode != Mode::Jit, "a size that is computed");
+  const std::size_t x = target(draft);
+  want(has_axes(draft[x]), "no axes");
+  Numbers shape = draft[x].shape;
+  shape.resize(at(draft.random.between(1, std::ssize(shape))));
+  const std::size_t mask = draft.input(Type::Bool, shape, Filling::Small);
+  draft.add(
+      {.kind = "set_mask", .operands = {x, mask}, .number = draft.held_literal(draft[x].type)});
 }
 
 void draw_set_tensors(Draft& draft) {
@@ -217,10 +226,12 @@ void draw_assign(Draft& draft) {
 }
 
 void draw_in_place(Draft& draft) {
-  static const std::vector<std::string> kinds{"add", "sub", "mul", "add"};
+  static const std::vector<std::string> all{"add", "sub", "mul", "add",         "sub",
+                                            "mul", "div", "mod", "bitwise_and", "bitwise_or"};
+  static const std::vector<std::string> smooth{"add", "sub", "mul", "add"};
   const std::size_t x = target(draft);
   want(!is_bool(draft[x].type), "bools");
-  const std::string kind = draft.random.of(kinds);
+  const std::string kind = draft.random.of(draft.is_smooth() ? smooth : all);
   if (draft.random.one_in(3)) {
     draft.add({.kind = "i" + kind + "_number",
                .operands = {x},
@@ -233,9 +244,9 @@ void draw_in_place(Draft& draft) {
 }  // namespace
 
 std::vector<Family> indexing_families() {
-  return {{3, draw_take, true},          {3, draw_gather, true},  {4, draw_scatter, true},
-          {4, draw_index_tensors, true}, {6, draw_set, true},     {3, draw_set_tensors, true},
-          {5, draw_assign, true},        {5, draw_in_place, true}};
+  return {{3, draw_take, true},          {3, draw_gather, true}, {4, draw_scatter, true},
+          {4, draw_index_tensors, true}, {6, draw_set, true},    {3, draw_set_tensors, true},
+          {2, draw_set_mask, true},      {5, draw_assign, true}, {5, draw_in_place, true}};
 }
 
 }  // namespace nets

@@ -103,11 +103,12 @@ void draw_matmul(Draft& draft) {
 // Images of channels that the groups divide.
 void draw_conv(Draft& draft) {
   Random& random = draft.random;
-  const std::int64_t spatial = random.between(1, 2), groups = random.of(Numbers{1, 1, 2});
+  const std::int64_t spatial = random.of(Numbers{1, 1, 2, 2, 3}),
+                     groups = random.of(Numbers{1, 1, 2});
   const std::int64_t in = random.between(1, 3);
   Numbers image{random.between(1, 2), groups * in}, weight{groups * random.between(1, 3), in};
   for (std::int64_t i = 0; i < spatial; ++i) {
-    image.push_back(random.between(3, 8));
+    image.push_back(random.between(3, spatial == 3 ? 5 : 8));
     weight.push_back(random.between(1, 3));
   }
   const auto found = draft.any([&](const Array& a) {
@@ -117,8 +118,12 @@ void draw_conv(Draft& draft) {
   const Type type = draft.any_type();
   const std::size_t x = found && random.one_in(2) ? *found : draft.input(type, image);
   const std::size_t w = draft.input(random.one_in(4) ? draft.any_type() : draft[x].type, weight);
-  draft.add({.kind = "conv",
-             .operands = {x, w},
+  std::vector<std::size_t> operands{x, w};
+  const bool is_wide =
+      draft[x].type == draft[w].type && (draft[x].type == Type::F32 || draft[x].type == Type::F64);
+  if (is_wide && random.one_in(2)) operands.push_back(draft.input(draft[x].type, {weight[0]}));
+  draft.add({.kind = operands.size() == 3 ? "conv_bias" : "conv",
+             .operands = operands,
              .n = {random.of(Numbers{1, 1, 2})},
              .i = groups,
              .j = random.between(1, 2),

@@ -37,6 +37,19 @@ std::int64_t shifted(std::string_view name, Whole a, Whole b, Type type) {
   return static_cast<std::int64_t>(is_beyond ? (a < 0 ? Whole(-1) : Whole(0)) : a >> b);
 }
 
+// Modulo 2^64. Below 0 only 1 and -1 have powers that are integers; the others are 0.
+template <class Whole>
+Natural power(Whole base, Whole exponent) {
+  if (exponent < 0) {
+    const bool is_one = base == 1 || base == static_cast<Whole>(-1);
+    return !is_one ? 0 : exponent % 2 == 0 ? 1 : static_cast<Natural>(base);
+  }
+  Natural result = 1, square = static_cast<Natural>(base);
+  for (auto left = static_cast<Natural>(exponent); left > 0; left >>= 1, square *= square)
+    if ((left & 1) != 0) result *= square;
+  return result;
+}
+
 template <class Whole>
 std::int64_t of_integers(std::string_view name, Whole a, Whole b, Type type) {
   const auto x = static_cast<Natural>(a), y = static_cast<Natural>(b);
@@ -50,6 +63,7 @@ std::int64_t of_integers(std::string_view name, Whole a, Whole b, Type type) {
   if (name == "fmod") return signed_one(x - static_cast<Natural>(truncated(a, b)) * y);
   if (name == "maximum") return signed_one(static_cast<Natural>(std::max(a, b)));
   if (name == "minimum") return signed_one(static_cast<Natural>(std::min(a, b)));
+  if (name == "pow") return signed_one(power(a, b));
   if (name == "bitwise_and") return signed_one(x & y);
   if (name == "bitwise_or") return signed_one(x | y);
   if (name == "bitwise_xor") return signed_one(x ^ y);
@@ -116,9 +130,20 @@ Cell multiplied(const Cell& a, const Cell& b, Type type) {
 
 Cell powered(const Cell& a, const Cell& b, Type type) {
   const double value = std::pow(a.real, b.real);
-  if (a.error > 0 || b.error > 0) return Cell::of_real(value, unknown);
+  // The sign of a zero is open.
   if (!std::isfinite(value) && a.real == 0) return Cell::of_real(value, unknown);
-  return rounded_cell(value, 0, type, 8);
+  if (a.error == 0 && b.error == 0) return rounded_cell(value, 0, type, 8);
+  double most = 0;
+  for (const double one : {-1.0, 1.0})
+    for (const double other : {-1.0, 1.0}) {
+      const double change =
+          std::abs(std::pow(a.real + one * a.error, b.real + other * b.error) - value);
+      if (!(change < unknown)) return Cell::of_real(value, unknown);
+      most = std::max(most, change);
+    }
+  // Around 0 it is no monotonic function.
+  if (std::abs(a.real) <= a.error) return Cell::of_real(value, unknown);
+  return rounded_cell(value, 1.5 * most, type, 8);
 }
 
 Cell of_reals(std::string_view name, const Cell& a, const Cell& b, Type type) {

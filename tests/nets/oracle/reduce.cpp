@@ -139,21 +139,7 @@ Array mean_of(const Array& x, const Numbers& axes) {
   return binary("div", total, number(x.type, count));
 }
 
-// A mean inside of another function may be rounded or not: what has used up half of the digits counts as
-// rounded.
-Array inner_mean(const Array& x, const Numbers& axes) {
-  Array result = mean_of(x, axes);
-  const int digits = format_of(x.type).digits;
-  for (std::size_t i = 0; i < result.size(); ++i) {
-    Cell& cell = result[i];
-    if (!std::isfinite(cell.real) || cell.real == 0) continue;
-    int exponent = 0;
-    std::frexp(cell.real, &exponent);
-    if (exponent - lowest_bit(cell.real) > digits / 2)
-      cell.error += half_ulp(x.type) * std::abs(cell.real);
-  }
-  return result;
-}
+Array inner_mean(const Array& x, const Numbers& axes) { return as_inner(mean_of(x, axes)); }
 
 Array variance(const Array& x, const Numbers& axes, std::int64_t correction) {
   const Array far = unary("square", binary("sub", x, inner_mean(x, axes)));
@@ -177,6 +163,19 @@ Array any_or_all(std::string_view name, const Array& x, const Numbers& axes) {
 }
 
 }  // namespace
+
+Array as_inner(Array x) {
+  const int digits = format_of(x.type).digits;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    Cell& cell = x[i];
+    if (!std::isfinite(cell.real) || cell.real == 0) continue;
+    int exponent = 0;
+    std::frexp(cell.real, &exponent);
+    if (exponent - lowest_bit(cell.real) > digits / 2)
+      cell.error += half_ulp(x.type) * std::abs(cell.real);
+  }
+  return x;
+}
 
 Cell sum_of(const std::vector<Cell>& terms, Type type) { return folded("sum", terms, type); }
 

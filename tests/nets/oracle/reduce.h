@@ -20,6 +20,10 @@ Array layernorm(const Array& x, const Numbers& axes, double eps);
 // Values and places, as i32; equal ones keep their order, descending as well.
 std::pair<Array, Array> sorted(const Array& x, std::int64_t axis, bool descending);
 
+// A value inside of another function, which may be rounded or not: what has used up half of the digits counts as
+// rounded.
+Array as_inner(Array x);
+
 // The sum of the cells in any order, in a type; exact where every order is.
 Cell sum_of(const std::vector<Cell>& terms, Type type);
 

@@ -1,6 +1,7 @@
 // Functions of one element. Each float function says how it changes by the error of its operand, and
 // how many half units in the last place an implementation may be off.
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <numbers>
@@ -20,6 +21,10 @@ struct Rule {
   double halves_by_size = 0;
   // Where it is no smooth function, nothing is known beside these.
   bool is_step = false;
+  // And of the size of 1, where terms that are not small cancel.
+  double halves_of_one = 0;
+  // And of the operand, which may be farther from 0 than the result.
+  double halves_of_operand = 0;
 };
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -27,6 +32,23 @@ double relu(double x) { return x <= 0 ? 0 : x; }
 double sign(double x) { return x > 0 ? 1 : x < 0 ? -1 : x; }
 double gelu(double x) {
   return x * sigmoid(2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x));
+}
+double quick_gelu(double x) { return x * sigmoid(1.702 * x); }
+double exact_gelu(double x) { return 0.5 * x * std::erfc(-x / std::numbers::sqrt2); }
+double elu(double x) { return x > 0 ? x : std::expm1(x); }
+double selu(double x) {
+  return 1.0507009873554805 * (x > 0 ? x : 1.6732632423543772 * std::expm1(x));
+}
+double hardsigmoid(double x) { return std::isnan(x) ? x : std::clamp(x / 6 + 0.5, 0.0, 1.0); }
+double hardswish(double x) { return x <= -3 ? x * 0 : x < 3 ? x * (x + 3) / 6 : x; }
+double mish(double x) {
+  return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+}
+// By the distance to the next integer, so that it is 0 at integers.
+double sinc(double x) {
+  if (x == 0) return 1;
+  const double whole = std::nearbyint(x), sine = std::sin(std::numbers::pi * (x - whole));
+  return (std::fmod(whole, 2) == 0 ? sine : -sine) / (std::numbers::pi * x);
 }
 double softplus(double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))); }
 
@@ -50,6 +72,37 @@ constexpr std::array rules{
     Rule{"gelu", gelu, 64, 64},
     Rule{"softplus", softplus, 64, 16},
     Rule{"erf", [](double x) { return std::erf(x); }, 64},
+    Rule{"expm1", [](double x) { return std::expm1(x); }, 8},
+    Rule{"log1p", [](double x) { return std::log1p(x); }, 8},
+    Rule{"log10", [](double x) { return std::log10(x); }, 8},
+    Rule{"tan", [](double x) { return std::tan(x); }, 8},
+    Rule{"asin", [](double x) { return std::asin(x); }, 10},
+    Rule{"acos", [](double x) { return std::acos(x); }, 10},
+    Rule{"atan", [](double x) { return std::atan(x); }, 8},
+    Rule{"sinh", [](double x) { return std::sinh(x); }, 8},
+    Rule{"cosh", [](double x) { return std::cosh(x); }, 8},
+    Rule{"asinh", [](double x) { return std::asinh(x); }, 8},
+    Rule{"acosh", [](double x) { return std::acosh(x); }, 8},
+    Rule{"atanh", [](double x) { return std::atanh(x); }, 8},
+    Rule{"sinc", sinc, 10},
+    Rule{"erfc", [](double x) { return std::erfc(x); }, 12},
+    Rule{"lgamma", [](double x) { return std::lgamma(x); }, 120, 0, false, 120},
+    Rule{"deg2rad", [](double x) { return x * (std::numbers::pi / 180); }, 3},
+    Rule{"rad2deg", [](double x) { return x * (180 / std::numbers::pi); }, 4},
+    Rule{"frac", [](double x) { return x - std::trunc(x); }, 0},
+    Rule{"relu6", [](double x) { return std::isnan(x) ? x : std::clamp(x, 0.0, 6.0); }, 0},
+    Rule{"hardtanh", [](double x) { return std::isnan(x) ? x : std::clamp(x, -1.0, 1.0); }, 0},
+    Rule{"leaky_relu", [](double x) { return x > 0 ? x : x * 0.01; }, 3},
+    Rule{"elu", elu, 6},
+    Rule{"celu", elu, 6},
+    Rule{"selu", selu, 10},
+    Rule{"mish", mish, 12, 0.01},
+    Rule{"softsign", [](double x) { return x / (1 + std::abs(x)); }, 6},
+    Rule{"logsigmoid", [](double x) { return -softplus(-x); }, 16},
+    Rule{"quick_gelu", quick_gelu, 32, 16},
+    Rule{"exact_gelu", exact_gelu, 4, 0, false, 0, 6},
+    Rule{"hardsigmoid", hardsigmoid, 2, 0, false, 4},
+    Rule{"hardswish", hardswish, 8, 0, false, 0, 4},
     Rule{"sign", sign, 0, 0, true},
     Rule{"trunc", [](double x) { return std::trunc(x); }, 0, 0, true},
     Rule{"floor", [](double x) { return std::floor(x); }, 0, 0, true},
@@ -75,6 +128,18 @@ double spread(Function value, double x, double error) {
   return most;
 }
 
+// Periodic functions turn around within the error, but change by no more than their slope allows.
+double change_of(const Rule& rule, double x, double error) {
+  if (rule.name == "sin" || rule.name == "cos") return error;
+  if (rule.name == "sinc") return 1.4 * error;
+  const double slope = 1 + std::abs(rule.value(x));
+  if (rule.name == "tan") return error * slope < 0.1 ? 2 * error * slope * slope : unknown;
+  const bool has_poles = rule.name == "lgamma" && x - error <= 0;
+  const bool has_jumps = rule.name == "frac" && std::trunc(x - error) != std::trunc(x + error);
+  if (has_poles || has_jumps) return unknown;
+  return 1.5 * spread(rule.value, x, error);
+}
+
 Cell real(const Rule& rule, const Cell& cell, Type type) {
   const double x = cell.real, value = rule.value(x);
   // An exponential on the way may overflow, and what it divides is then 0.
@@ -87,9 +152,11 @@ Cell real(const Rule& rule, const Cell& cell, Type type) {
   if (is_pole && x == 0) return Cell::of_real(value, unknown);
   if (!std::isfinite(value)) return Cell::of_real(value, cell.error == 0 ? 0 : unknown);
   if (rule.name == "square") return combined("mul", cell, cell, type);
+  const double beside =
+      half_ulp(type) * (rule.halves_of_one + rule.halves_of_operand * std::abs(x));
   if (cell.error == 0) {
     const double halves = rule.halves + rule.halves_by_size * std::abs(x);
-    Cell result = rounded_cell(value, 0, type, halves);
+    Cell result = rounded_cell(value, beside, type, halves);
     if (rule.name == "neg") result.slack = cell.slack;
     return result;
   }
@@ -98,11 +165,9 @@ Cell real(const Rule& rule, const Cell& cell, Type type) {
         rule.value(x - cell.error) == value && rule.value(x + cell.error) == value;
     return Cell::of_real(value, is_certain ? 0 : unknown);
   }
-  // Periodic functions turn around within the error, but change by no more than it.
-  const double change = rule.name == "sin" || rule.name == "cos"
-                            ? cell.error
-                            : 1.5 * spread(rule.value, x, cell.error);
-  return rounded_cell(value, change, type, rule.halves + rule.halves_by_size * std::abs(x));
+  const double change = change_of(rule, x, cell.error);
+  return rounded_cell(value, change + beside, type,
+                      rule.halves + rule.halves_by_size * std::abs(x));
 }
 
 Cell whole(std::string_view name, const Cell& cell, Type type) {
@@ -126,8 +191,22 @@ bool is_whole_rule(std::string_view name) {
   return false;
 }
 
+// The sign of a zero and of NaN is open.
+Array below_zero(const Array& x) {
+  Array result = fresh(Type::Bool, x.shape);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const Cell& cell = x[i];
+    if (is_float(x.type))
+      result[i] = Cell::of(cell.real<0, std::abs(cell.real)> cell.error ? 0 : unknown);
+    else
+      result[i] = Cell::of(!is_unsigned(x.type) && !is_bool(x.type) && cell.whole < 0, cell.error);
+  }
+  return result;
+}
+
 // Conditions of one element.
 std::optional<Array> condition(std::string_view name, const Array& x) {
+  if (name == "signbit") return below_zero(x);
   if (name != "isnan" && name != "isinf" && name != "isfinite" && name != "logical_not") return {};
   Array result = fresh(Type::Bool, x.shape);
   for (std::size_t i = 0; i < x.size(); ++i) {

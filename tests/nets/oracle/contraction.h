@@ -1,0 +1,25 @@
+// What products and convolutions have in common.
+#pragma once
+
+#include <utility>
+
+#include "elementwise.h"
+#include "reduce.h"
+
+namespace nets {
+
+// The sum of products in the type that sums are taken in: products of halves are exact there.
+struct Contraction {
+  Type joint, within;
+
+  Contraction(Type a, Type b) : joint(promoted(a, b)), within(contracted(joint)) {}
+  Array ready(const Array& x) const { return cast(x, within); }
+  Cell sum(const std::vector<std::pair<Cell, Cell>>& factors) const {
+    std::vector<Cell> terms;
+    for (const auto& [a, b] : factors) terms.push_back(combined("mul", a, b, within));
+    return sum_of(terms, within);
+  }
+  Array result(const Array& x) const { return is_float(joint) ? cast(x, joint) : x; }
+};
+
+}  // namespace nets
