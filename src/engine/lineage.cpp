@@ -21,7 +21,7 @@ using Memory = std::weak_ptr<const Buffer>;
 
 // Larger graphs are forgotten.
 constexpr std::size_t most_nodes = 1000;
-constexpr std::size_t most_kept_bytes = 4096;
+constexpr std::size_t most_kept_bytes = 1024;
 // Of the PARAMs that stand for sources: beyond all those that bodies of calls have.
 constexpr std::int32_t first_slot = 1 << 20;
 
@@ -57,6 +57,21 @@ struct Computation {
   }
 };
 
+}  // namespace
+
+const Node* without_reshapes(const Node* view) {
+  while (view->op() == Op::Reshape) view = view->src(0);
+  return view;
+}
+
+bool is_detached(const Node* node) {
+  while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Contiguous)
+    node = node->src(0);
+  return node->op() == Op::Detach;
+}
+
+namespace {
+
 // Present or lost.
 Memory memory_behind(const Node* buffer) {
   if (const auto lost = shared_graph().attached<Lost>(buffer)) return lost->memory;
@@ -66,6 +81,15 @@ Memory memory_behind(const Node* buffer) {
 std::shared_ptr<const Computation> computation_behind(const Node* buffer) {
   const auto memory = shared_graph().attached<Buffer>(buffer);
   return memory == nullptr ? nullptr : std::static_pointer_cast<const Computation>(memory->note());
+}
+
+// How it was computed, to be compared with others; null where it is not known, or was assigned to, which is no part of
+// anything.
+std::shared_ptr<const Computation> comparable(const Memory& place) {
+  const auto memory = place.lock();
+  if (memory == nullptr || memory->overwritten() > 0) return nullptr;
+  const auto found = std::static_pointer_cast<const Computation>(memory->note());
+  return found == nullptr || found->graph.is_null() ? nullptr : found;
 }
 
 bool passes_gradients(const Node* node) {
@@ -82,14 +106,14 @@ bool writes_memory(const Node* node) {
 std::shared_ptr<Buffer> memory_of_all(const Node* node) {
   const auto known = shared_graph().attached<UOp>(node);
   if (known == nullptr || node->op() == Op::Buffer) return nullptr;
-  const Node* whole = reshaped(known->node());
+  const Node* whole = without_reshapes(known->node());
   return whole->op() == Op::Buffer ? shared_graph().attached<Buffer>(whole) : nullptr;
 }
 
-// What was computed on the way to the BUFFER, into memory of its own.
-std::shared_ptr<Buffer> memory_on_the_way(const Node* node, const Node* buffer) {
-  const auto memory = memory_of_all(node);
-  return memory == shared_graph().attached<Buffer>(buffer) ? nullptr : memory;
+// What was computed on the way, into memory other than this.
+std::shared_ptr<Buffer> memory_on_the_way(const Node* node, const std::shared_ptr<Buffer>& own) {
+  auto memory = is_detached(node) ? nullptr : memory_of_all(node);
+  return memory == own ? nullptr : memory;
 }
 
 void remember(Computation& computation, const Node* buffer, const UOp& graph) {
@@ -107,19 +131,20 @@ void remember(Computation& computation, const Node* buffer, const UOp& graph) {
     computation.sources.push_back(
         {memory, memory->overwritten(), param, is_kept ? memory : nullptr});
   }
+  std::vector<UOp> on_the_way{graph};
+  const auto own = shared_graph().attached<Buffer>(buffer);
   for (const Node* node : nodes)
-    if (const auto memory = memory_on_the_way(node, buffer))
-      computation.stops.push_back({memory, memory->overwritten(), substitute(UOp(node), params)});
-  computation.graph =
-      with_call_gradients(reshape(substitute(graph, params), sizes_of(UOp(buffer))));
+    if (const auto memory = memory_on_the_way(node, own)) {
+      computation.stops.push_back({memory, memory->overwritten(), {}});
+      on_the_way.emplace_back(node);
+    }
+  const UOp over_params = substitute(tuple(on_the_way), params);
+  for (std::size_t i = 0; i < computation.stops.size(); ++i)
+    computation.stops[i].node = over_params.src(i + 1);
+  computation.graph = with_call_gradients(reshape(over_params.src(0), sizes_of(UOp(buffer))));
 }
 
 }  // namespace
-
-const Node* reshaped(const Node* view) {
-  while (view->op() == Op::Reshape) view = view->src(0);
-  return view;
-}
 
 UOp with_single_reshapes(const UOp& root) {
   std::unordered_map<const Node*, UOp> made;
@@ -152,11 +177,12 @@ void lose_memory(const Node* buffer) { Loss(UOp(buffer)).happen(); }
 
 // Of memory that is gone there is no tensor to ask for.
 void note_computation(const UOp& view, const UOp& graph) {
-  const Node* whole = reshaped(view.node());
+  const Node* whole = without_reshapes(view.node());
   auto computation = std::make_shared<Computation>();
+  const auto own = whole->op() == Op::Buffer ? shared_graph().attached<Buffer>(whole) : nullptr;
   for (const Node* node : gradient_paths(graph.node())) {
-    if (const auto stop = memory_on_the_way(node, whole)) computation->stems.insert(stop);
-    if (node->op() != Op::Buffer) continue;
+    if (const auto stop = memory_on_the_way(node, own)) computation->stems.insert(stop);
+    if (node->op() != Op::Buffer || !node->dtype().is_float()) continue;
     if (Memory source = memory_behind(node); !source.expired()) computation->stems.insert(source);
     if (const auto earlier = computation_behind(node))
       for (const Memory& source : earlier->stems)
@@ -203,7 +229,7 @@ bool Lineage::may_contain_one(const Node* buffer) const {
   const auto computation = computation_behind(buffer);
   if (computation == nullptr) return false;
   return contains_one(buffer) || std::ranges::any_of(known_, [&](const auto& each) {
-           const auto own = computation_behind(each.second.buffer);
+           const auto own = comparable(each.first);
            return own != nullptr && own->may_be_within(computation.get());
          });
 }
@@ -257,7 +283,8 @@ UOp Lineage::computation_of(const Node* buffer, bool with_absent) {
 }
 
 // The graph with BUFFERs replaced by what computed them, as far as `is_wanted` and that is known.
-UOp Lineage::computed(UOp graph, const NodeSet& ends, const Choice& is_wanted, bool with_absent) {
+UOp Lineage::traced_back(UOp graph, const NodeSet& ends, const Choice& is_wanted,
+                         bool with_absent) {
   while (true) {
     Substitution computations;
     for (const Node* node : gradient_paths(graph.node(), ends)) {
@@ -276,10 +303,10 @@ void Lineage::find(const Known& known, const NodeSet& ends) {
   const Choice may_contain_it = [&](const Node* buffer) {
     return own->may_be_within(computation_behind(buffer).get());
   };
-  const UOp whole = computed(graph_, ends, may_contain_it, true);
-  const UOp part = computed(with_single_reshapes(computation_of(known.buffer, true)), ends,
-                            may_contain_it, true);
-  const UOp value(reshaped(part.node()));
+  const UOp whole = traced_back(graph_, ends, may_contain_it, true);
+  const UOp part = traced_back(with_single_reshapes(computation_of(known.buffer, true)), ends,
+                               may_contain_it, true);
+  const UOp value(without_reshapes(part.node()));
   if (OpSet{Op::Buffer, Op::Param}.contains(value->op())) return;
   const UOp itself = reshape(UOp(known.whole), sizes_of(value));
   const UOp found = with_single_reshapes(substitute(whole, {{value.node(), itself}}));
@@ -291,19 +318,18 @@ void Lineage::find(const Known& known, const NodeSet& ends) {
     graph_ = found;
 }
 
-// First what was computed first: later ones may contain it. What was assigned to is no part of anything, and what is
-// there as how it is computed need not be found.
+// First what was computed first: later ones may contain it. What is there as how it is computed need not be found.
 void Lineage::recall(const std::vector<UOp>& graphs, const NodeSet& ends) {
   const auto wanted = [&](const Node* buffer) { return contains_one(buffer); };
-  graph_ = computed(tuple(graphs), ends, wanted, false);
+  graph_ = traced_back(tuple(graphs), ends, wanted, false);
   std::vector<std::shared_ptr<const Computation>> read;
   for (const Node* node : gradient_paths(graph_.node(), ends))
     if (node->op() == Op::Buffer && !ends.contains(node))
       if (auto computation = computation_behind(node)) read.push_back(std::move(computation));
   std::multimap<std::uint64_t, const Known*> later;
   for (const auto& [memory, known] : known_) {
-    const auto own = computation_behind(known.buffer);
-    if (own == nullptr || own->graph.is_null() || memory.lock()->overwritten() > 0) continue;
+    const auto own = comparable(memory);
+    if (own == nullptr) continue;
     const auto may_contain_it = [&](const auto& each) { return own->may_be_within(each.get()); };
     if (!stems_from(known.buffer) && std::ranges::any_of(read, may_contain_it))
       later.emplace(own->order, &known);

@@ -53,9 +53,15 @@ const Node* without_movement(const Node* view) {
   return view;
 }
 
-// Whether gradients for other targets do not go on through what the target was computed from.
+const Node* version_below(const Node* view) {
+  while (info(view->op()).cls == OpClass::Movement || view->op() == Op::Detach) view = view->src(0);
+  return view;
+}
+
+// Whether gradients for other targets do not go on through what the target was computed from: there are none, or it is a
+// leaf, or holds what was assigned to it.
 bool is_end(const Tensor::State& target, const UOp& graph, std::size_t targets) {
-  if (target.leaf || targets == 1) return true;
+  if (target.leaf || targets == 1 || version_below(graph.node())->op() == Op::After) return true;
   return std::ranges::any_of(buffers_of(graph.node()), [](const Node* buffer) {
     const auto memory = shared_graph().attached<Buffer>(buffer);
     return memory != nullptr && memory->overwritten() > 0;
@@ -64,34 +70,58 @@ bool is_end(const Tensor::State& target, const UOp& graph, std::size_t targets) 
 
 // What has been computed may be in a graph as its memory, as how it is computed, or both. As one node they get one
 // gradient: as memory, or where that is no end, as how it is computed.
-UOp with_one_node(const UOp& graph, std::vector<UOp>& targets, const std::vector<bool>& are_ends) {
-  std::unordered_map<const Node*, std::size_t> numbers;
-  for (std::size_t i = 0; i < targets.size(); ++i) {
-    const Node* base = without_movement(targets[i].node());
-    if (const UOp known = computed(base); !known.is_null() && base->op() != Op::Buffer) {
-      targets[i] = substitute(targets[i], {{base, known}});
-      base = without_movement(known.node());
+// A DETACH has the same memory as what is below it: each is looked for by itself.
+class OneNode {
+ public:
+  OneNode(const UOp& graph, std::vector<UOp>& targets, const std::vector<bool>& are_ends)
+      : are_ends_(are_ends) {
+    for (std::size_t i = 0; i < targets.size(); ++i) {
+      const bool detached = is_detached(without_movement(targets[i].node()));
+      const Node* memory = version_below(in_memory(targets[i]));
+      (detached ? detached_ : numbers_).emplace(memory, i);
     }
-    numbers.emplace(base, i);
+    for (const Node* node : toposort(graph.node())) look_at(node);
+    if (by_.empty()) {
+      graph_ = graph;
+      return;
+    }
+    graph_ = with_single_reshapes(substitute(graph, by_));
+    for (UOp& target : targets) target = with_single_reshapes(substitute(target, expressions_));
   }
-  Substitution by;
-  for (const Node* node : toposort(graph.node())) {
+
+  const UOp& graph() const { return graph_; }
+
+ private:
+  static const Node* in_memory(UOp& target) {
+    const Node* base = without_movement(target.node());
+    const UOp known = base->op() == Op::Buffer ? UOp() : computed(base);
+    if (!known.is_null()) target = substitute(target, {{base, like(base, known)}});
+    return target.node();
+  }
+
+  static UOp like(const Node* node, const UOp& known) {
+    return is_detached(node) && !is_detached(known.node()) ? make(Op::Detach, {known}) : known;
+  }
+
+  void look_at(const Node* node) {
     const UOp known = node->op() == Op::Buffer ? UOp() : computed(node);
-    const auto found =
-        known.is_null() ? numbers.end() : numbers.find(without_movement(known.node()));
-    if (found == numbers.end()) continue;
-    if (are_ends[found->second] || node->op() == Op::After) {
-      by.emplace(node, known);
-    } else if (const Node* buffer = reshaped(known.node()); buffer->op() == Op::Buffer) {
-      const UOp expression = reshape(UOp(node), sizes_of(UOp(buffer)));
-      if (by.emplace(buffer, expression).second)
-        targets[found->second] = substitute(targets[found->second], {{buffer, expression}});
-    }
+    if (known.is_null()) return;
+    const auto& numbers = is_detached(node) ? detached_ : numbers_;
+    const auto number = numbers.find(version_below(known.node()));
+    if (number == numbers.end()) return;
+    const Node* memory = without_reshapes(known.node());
+    const bool is_whole = OpSet{Op::Buffer, Op::Multi}.contains(memory->op());
+    if (are_ends_[number->second] || node->op() == Op::After || !is_whole || is_detached(node))
+      by_.emplace(node, like(node, known));
+    else if (by_.emplace(memory, reshape(UOp(node), sizes_of(UOp(memory)))).second)
+      expressions_.emplace(memory, by_.at(memory));
   }
-  if (by.empty()) return graph;
-  for (UOp& target : targets) target = with_single_reshapes(target);
-  return with_single_reshapes(substitute(graph, by));
-}
+
+  const std::vector<bool>& are_ends_;
+  std::unordered_map<const Node*, std::size_t> numbers_, detached_;  // of targets, by their memory
+  Substitution by_, expressions_;
+  UOp graph_;
+};
 
 // A seed may be what a further gradient is asked for: movement alone would be composed with that of the
 // gradient, past its node.
@@ -102,11 +132,6 @@ UOp seed_for(const UOp& loss, const Tensor& seed) {
       broadcast("gradient", converted(value.uop(), loss->dtype()), sizes_of(loss)), sizes_of(loss));
   const bool is_view = info(whole->op()).cls == OpClass::Movement;
   return is_view ? make(Op::Mul, {whole, const_int(1, whole->dtype())}) : whole;
-}
-
-const Node* version_below(const Node* view) {
-  while (info(view->op()).cls == OpClass::Movement || view->op() == Op::Detach) view = view->src(0);
-  return view;
 }
 
 // What a tensor is a view of, or is assigned to.
@@ -135,7 +160,7 @@ class Targets {
  public:
   Targets(const UOp& loss, std::vector<UOp> nodes, const std::vector<bool>& are_ends)
       : nodes_(std::move(nodes)) {
-    graph_ = with_one_node(loss, nodes_, are_ends);
+    graph_ = OneNode(loss, nodes_, are_ends).graph();
     find_all(are_ends);
     if (may_look_back()) {
       graph_ = with_single_reshapes(graph_);
@@ -168,6 +193,7 @@ class Targets {
   void find_all(const std::vector<bool>& are_ends) {
     memory_ = {};
     ends_.clear();
+    own_.clear();
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       add(i);
       if (are_ends[i]) end_at(nodes_[i].node());
@@ -183,10 +209,10 @@ class Targets {
   void add(std::size_t i) {
     const Node *node = nodes_[i].node(), *base = base_of(node);
     const UOp known = base->op() == Op::Buffer ? UOp() : computed(base);
-    if (!known.is_null() && reshaped(known.node())->op() == Op::Buffer)
-      memory_.add(reshaped(known.node()), i, base);
+    if (!known.is_null() && without_reshapes(known.node())->op() == Op::Buffer)
+      memory_.add(without_reshapes(known.node()), i, base);
     for (const Node* buffer : buffers_of(base))
-      memory_.add(buffer, i, reshaped(node) == buffer ? node : buffer);
+      memory_.add(buffer, i, without_reshapes(node) == buffer ? node : buffer);
     for (const Node* buffer : buffers_of(node)) own_.insert(buffer);
     if (buffers_of(base).empty()) memory_.add_sources(base);
   }

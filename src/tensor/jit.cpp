@@ -412,7 +412,10 @@ std::shared_ptr<Buffer> Replay::Captured::free_memory(Result::Part& part) const 
   constexpr std::size_t most_spare = 2;
   const std::shared_ptr<Buffer>& last = list_.memory(part.place);
   for (const auto& memory : part.memory)
-    if (memory.use_count() == (memory == last ? 2 : 1)) return memory;
+    if (memory.use_count() == (memory == last ? 2 : 1)) {
+      memory->count_overwriting();
+      return memory;
+    }
   if (part.memory.size() > most_spare) part.memory.erase(part.memory.begin());
   part.memory.push_back(std::make_shared<Buffer>(last->device(), last->bytes()));
   return part.memory.back();

@@ -161,6 +161,57 @@ TEST(Lineage, MemoryAndHowItIsComputedAreOneTarget) {
   EXPECT_TRUE(holds<float>(gradients[2], {1, 1, 1}, {3}));
 }
 
+// A detached view has the same memory as what it is of.
+TEST(Lineage, WhatIsDetachedStaysSo) {
+  for (const bool is_tracked : {false, true})
+    for (const bool reads_loss : {false, true}) {
+      Tensor x({1.f, 2.f, 3.f});
+      if (is_tracked) x.set_requires_grad();
+      const Tensor h = x * 2, other({1.f}), loss = (h.detach() * h).sum() + other.sum();
+      h.detach().realize();
+      if (reads_loss) Tensor(loss).realize();
+      EXPECT_TRUE(holds<float>(loss.gradient({h})[0], {2, 4, 6}, {3}));
+      EXPECT_TRUE(holds<float>(loss.gradient({h, other})[0], {2, 4, 6}, {3}));
+    }
+  const Tensor x({1.f, 2.f, 3.f}), d = (x * 2).detach(), loss = d.square().sum();
+  Tensor(d).realize();
+  EXPECT_TRUE(holds<float>(loss.gradient({d})[0], {4, 8, 12}, {3}));
+}
+
+// Steps that nobody has computed yet, as in the body of a jit.
+TEST(Lineage, TargetsWithPendingAssignments) {
+  Tensor w({1.f, 2.f}), b({0.f, 0.f});
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<Tensor> gradients = (w * 3 + b).square().sum().gradient({w, b});
+    w.assign(w - gradients[0] * 0.0625);
+  }
+  EXPECT_TRUE(holds<float>(w, {0.015625, 0.03125}, {2}));
+}
+
+TEST(Lineage, TargetsInOneMemory) {
+  const Tensor x({1.f, 2.f, 3.f}), t = x * 2, before = t.square();
+  Tensor(t).realize();
+  const std::vector<Tensor> gradients = (before + t).sum().gradient({t, t});
+  EXPECT_TRUE(holds<float>(gradients[0], {5, 9, 13}, {3}));
+  EXPECT_TRUE(holds<float>(gradients[1], {5, 9, 13}, {3}));
+}
+
+// Memory of a result that nobody holds any more is that of a later call.
+TEST(Lineage, ResultsOfReplaysAreNotThoseOfLaterCalls) {
+  const Tensor w({2.f});
+  auto f = jit([](const Tensor& x) { return x + 1; });
+  for (int i = 0; i < 3; ++i) f(Tensor({1.f}).realize()).realize();
+  Tensor r = f(Tensor({1.f}).realize());
+  const Tensor loss = (w * r).sum().realize();
+  r = Tensor();
+  for (int i = 0; i < 4; ++i) f(Tensor({7.f}).realize()).realize();
+  std::string error;
+  Tensor gradient;
+  error = error_of([&] { gradient = loss.gradient({w})[0]; });
+  EXPECT_TRUE(!gradient.is_null() ? holds<float>(gradient, {2}, {1})
+                                  : error.find("is forgotten") != std::string::npos);
+}
+
 TEST(Lineage, WhatIsNotReadIsFoundInWhatIs) {
   const Tensor x({1.f, 2.f, 3.f, 4.f});
   const Tensor mean = x.reshape({2, 2}).mean(1), loss = mean.square().sum();

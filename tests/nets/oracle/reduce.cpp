@@ -24,6 +24,8 @@ int lowest_bit(double value) {
 bool is_exact_sum(const std::vector<Cell>& terms, Type type) {
   int unit = 2000;
   double size = 0;
+  const auto is_open = [](const Cell& term) { return std::isinf(term.error); };
+  if (std::ranges::any_of(terms, is_open)) return false;
   for (const Cell& term : terms) {
     if (term.error != 0 || term.slack != 0) return false;
     if (!std::isfinite(term.real)) return true;  // as every partial sum that has it

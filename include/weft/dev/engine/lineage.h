@@ -34,7 +34,10 @@ void lose_memory(const Node* buffer);
 void note_computation(const UOp& view, const UOp& graph);
 
 // What a chain of RESHAPEs is of.
-const Node* reshaped(const Node* view);
+const Node* without_reshapes(const Node* view);
+
+// Whether it has the elements of a DETACH: memory of both may be the same.
+bool is_detached(const Node* node);
 
 // RESHAPEs of RESHAPEs as one: what was read is written in other RESHAPEs than what was not.
 UOp with_single_reshapes(const UOp& root);
@@ -75,7 +78,7 @@ class Lineage {
   UOp absent(const Memory& memory, std::uint64_t overwritten, const UOp& source);
   UOp computation_of(const Node* buffer, bool with_absent);
   bool contains_one(const Node* buffer) const;
-  UOp computed(UOp graph, const NodeSet& ends, const Choice& is_wanted, bool with_absent);
+  UOp traced_back(UOp graph, const NodeSet& ends, const Choice& is_wanted, bool with_absent);
   void find(const Known& known, const NodeSet& ends);
 
   PerMemory<Known> known_;
