@@ -69,7 +69,8 @@ struct CutGraph {
 std::vector<bool> outliving(const CutGraph& graph);
 
 // Says which cut follows which assignment. One that is made of an assignment and of what it
-// overwrites gets a copy of the latter, and so does a root that an assignment overwrites.
+// overwrites gets a copy of the latter, and so does a root that an assignment overwrites, and one of two assignments that
+// read what the other overwrites.
 void keep_versions_apart(CutGraph& graph);
 
 CutGraph cut(const std::vector<Root>& roots, const Profile& profile);

@@ -1,6 +1,8 @@
 // Assignments: memory has versions, and a leaf for each.
 
 #include <algorithm>
+#include <map>
+#include <set>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
@@ -55,6 +57,75 @@ std::vector<const Node*> lost_to(const CutGraph& graph, const Cut& cut) {
   return lost;
 }
 
+// Which assignments are to run before others, because they read what these overwrite: themselves, or in what nobody keeps
+// and their kernel may compute.
+class Precedence {
+ public:
+  explicit Precedence(const CutGraph& graph) : graph_(graph) {
+    for (std::size_t i = 0; i < graph.cuts.size(); ++i)
+      if (!graph.cuts[i].before.is_null()) readings_[i] = readings_of(i);
+  }
+
+  // For each cut what it is to read in copies, so that no assignments wait for each other.
+  std::map<std::size_t, std::vector<const Node*>> read_in_copies() {
+    std::map<std::size_t, std::vector<const Node*>> result;
+    for (auto& [assignment, readings] : readings_)
+      for (Reading& reading : readings) {
+        if (reading.overwritten_by > assignment || !runs_before(reading.overwritten_by, assignment))
+          continue;
+        result[reading.reader].push_back(reading.leaf);
+        reading.is_copied = true;
+      }
+    return result;
+  }
+
+ private:
+  struct Reading {
+    std::size_t reader, overwritten_by;  // cuts
+    const Node* leaf;
+    bool is_copied = false;
+  };
+
+  std::vector<Reading> readings_of(std::size_t assignment) const {
+    std::vector<Reading> readings;
+    std::set<std::size_t> seen{assignment};
+    for (std::vector<std::size_t> open{assignment}; !open.empty();) {
+      const std::size_t reader = open.back();
+      open.pop_back();
+      for (const Node* leaf : leaves_of(graph_.cuts[reader])) {
+        if (const auto by = graph_.overwritten_by(leaf); by && *by != assignment)
+          readings.push_back({reader, *by, leaf});
+        const auto source = graph_.cut_of(leaf);
+        if (source && !graph_.cuts[*source].must && graph_.cuts[*source].before.is_null() &&
+            seen.insert(*source).second)
+          open.push_back(*source);
+      }
+    }
+    return readings;
+  }
+
+  bool runs_before(std::size_t first, std::size_t second) const {
+    std::set<std::size_t> seen{first};
+    for (std::vector<std::size_t> open{first}; !open.empty();) {
+      const std::size_t assignment = open.back();
+      open.pop_back();
+      if (assignment == second) return true;
+      for (const auto& [other, readings] : readings_)
+        if (graph_.cuts[other].follows[graph_.cuts[assignment].assignment] &&
+            seen.insert(other).second)
+          open.push_back(other);
+      if (const auto known = readings_.find(assignment); known != readings_.end())
+        for (const Reading& reading : known->second)
+          if (!reading.is_copied && seen.insert(reading.overwritten_by).second)
+            open.push_back(reading.overwritten_by);
+    }
+    return false;
+  }
+
+  const CutGraph& graph_;
+  std::map<std::size_t, std::vector<Reading>> readings_;  // by the assignment
+};
+
 // What roots show, which a later assignment overwrites. All that the program has of its own memory shows the last.
 std::vector<const Node*> lost_to_roots(const CutGraph& graph) {
   std::vector<const Node*> lost;
@@ -87,11 +158,11 @@ void keep_versions_apart(CutGraph& graph) {
   follow(graph);
   if (graph.overwriting.empty()) return;
   const std::vector<const Node*> of_roots = lost_to_roots(graph);
+  std::map<std::size_t, std::vector<const Node*>> lost_in = Precedence(graph).read_in_copies();
+  for (std::size_t i = 0; i < graph.cuts.size(); ++i)
+    for (const Node* leaf : lost_to(graph, graph.cuts[i])) lost_in[i].push_back(leaf);
   std::vector<const Node*> all_lost = of_roots;
-  for (const Cut& cut : graph.cuts) {
-    const std::vector<const Node*> lost = lost_to(graph, cut);
-    all_lost.insert(all_lost.end(), lost.begin(), lost.end());
-  }
+  for (const auto& [cut, lost] : lost_in) all_lost.insert(all_lost.end(), lost.begin(), lost.end());
   if (all_lost.empty()) return;
   Substitution copies;
   for (const Node* leaf : all_lost) {
@@ -99,18 +170,29 @@ void keep_versions_apart(CutGraph& graph) {
     arg.id = fresh_id();
     copies.try_emplace(leaf, make(Op::Buffer, sizes_of(UOp(leaf)), leaf->dtype(), arg));
   }
+  // Each copy before what overwrites the memory, and before who reads the copy.
+  std::map<std::size_t, std::set<std::size_t>> copies_before;
+  for (const auto& [leaf, copy] : copies) {
+    const std::size_t overwriting = *graph.overwritten_by(leaf);
+    std::size_t first = overwriting;
+    for (const auto& [cut, lost] : lost_in)
+      if (std::ranges::find(lost, leaf) != lost.end()) first = std::min(first, cut);
+    copies_before[first].insert(overwriting);
+  }
   std::vector<Cut> cuts;
-  for (Cut& cut : graph.cuts) {
-    if (const auto copy = cut.before.is_null() ? copies.end() : copies.find(cut.before.node());
-        copy != copies.end())
-      cuts.push_back({.leaf = copy->second,
-                      .value = cut.before,
+  for (std::size_t i = 0; i < graph.cuts.size(); ++i) {
+    for (const std::size_t overwriting : copies_before[i]) {
+      const Cut& by = graph.cuts[overwriting];
+      cuts.push_back({.leaf = copies.at(by.before.node()),
+                      .value = by.before,
                       .must = true,
-                      .device = cut.device,
-                      .origin = cut.origin,
+                      .device = by.device,
+                      .origin = by.origin,
                       .follows = {}});
+    }
+    Cut& cut = graph.cuts[i];
     Substitution lost;
-    for (const Node* leaf : lost_to(graph, cut)) lost.emplace(leaf, copies.at(leaf));
+    for (const Node* leaf : lost_in[i]) lost.emplace(leaf, copies.at(leaf));
     cut.value = substitute(cut.value, lost);
     if (!cut.place.is_null()) cut.place = substitute(cut.place, lost);
     cuts.push_back(cut);

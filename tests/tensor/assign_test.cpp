@@ -365,5 +365,34 @@ TEST(TensorAssign, WaysToReadValues) {
   EXPECT_EQ(turned.data<int>()[0], 4);
 }
 
+// Each reads what the others overwrite.
+TEST(Assign, ValuesOfEachOtherAsTheyWereBefore) {
+  for (const bool at_once : {false, true}) {
+    Tensor a({1.f, 2.f}), b({3.f, 4.f}), c({5.f, 6.f});
+    for (int i = 0; i < 2; ++i) {
+      const Tensor x = a + b, y = b * c, z = c - a;
+      a.assign(x);
+      b.assign(y);
+      c.assign(z);
+    }
+    if (at_once) Tensor::realize({a, b, c});
+    EXPECT_TRUE(holds<float>(a, {19, 30}, {2}));
+    EXPECT_TRUE(holds<float>(b, {60, 96}, {2}));
+    EXPECT_TRUE(holds<float>(c, {0, -2}, {2}));
+  }
+}
+
+// A training loop by hand, that reads nothing until its end.
+TEST(Assign, StepsOfSeveralParameters) {
+  Tensor w({1.f, 2.f}), b({0.5f, 0.f});
+  for (int i = 0; i < 2; ++i) {
+    const std::vector<Tensor> g = (w * 3 + b).square().sum().gradient({w, b});
+    w.assign(w - g[0] * 0.0625);
+    b.assign(b - g[1] * 0.0625);
+  }
+  EXPECT_TRUE(holds<float>(w, {0.015625, 0.3125}, {2}));
+  EXPECT_TRUE(holds<float>(b, {0.171875, -0.5625}, {2}));
+}
+
 }  // namespace
 }  // namespace weft

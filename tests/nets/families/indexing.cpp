@@ -241,12 +241,30 @@ void draw_in_place(Draft& draft) {
   draft.add({.kind = "i" + kind, .operands = {x, value_for(draft, draft[x].shape, draft[x].type)}});
 }
 
+// Several values become functions of all of them, each as they were before: a step of a training loop, a rotation.
+void draw_updates(Draft& draft) {
+  static const std::vector<std::string> kinds{"add", "sub", "mul", "maximum"};
+  const std::size_t x = target(draft);
+  want(!is_bool(draft[x].type), "bools");
+  std::vector<std::size_t> states{x}, values;
+  for (std::int64_t i = draft.random.between(1, 2); i > 0; --i)
+    states.push_back(draft.input(draft[x].type, draft[x].shape));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const std::size_t other = states[(i + 1) % states.size()];
+    const std::size_t first = draft.random.one_in(2) ? states[i] : draft.random.of(states);
+    values.push_back(draft.add({.kind = draft.random.of(kinds), .operands = {first, other}}));
+  }
+  for (std::size_t i = 0; i < states.size(); ++i)
+    draft.add({.kind = "assign", .operands = {states[i], values[i]}});
+}
+
 }  // namespace
 
 std::vector<Family> indexing_families() {
   return {{3, draw_take, true},          {3, draw_gather, true}, {4, draw_scatter, true},
           {4, draw_index_tensors, true}, {6, draw_set, true},    {3, draw_set_tensors, true},
-          {2, draw_set_mask, true},      {5, draw_assign, true}, {5, draw_in_place, true}};
+          {2, draw_set_mask, true},      {5, draw_assign, true}, {5, draw_in_place, true},
+          {2, draw_updates, true}};
 }
 
 }  // namespace nets
