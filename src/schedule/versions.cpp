@@ -86,6 +86,11 @@ class Precedence {
     bool is_copied = false;
   };
 
+  // The steps of a loop read what they are to read by themselves.
+  bool is_one_kernel(std::size_t a, std::size_t b) const {
+    return a == b || (graph_.cuts[a].loop != nullptr && graph_.cuts[a].loop == graph_.cuts[b].loop);
+  }
+
   std::vector<Reading> readings_of(std::size_t assignment) const {
     std::vector<Reading> readings;
     std::set<std::size_t> seen{assignment};
@@ -93,7 +98,7 @@ class Precedence {
       const std::size_t reader = open.back();
       open.pop_back();
       for (const Node* leaf : leaves_of(graph_.cuts[reader])) {
-        if (const auto by = graph_.overwritten_by(leaf); by && *by != assignment)
+        if (const auto by = graph_.overwritten_by(leaf); by && !is_one_kernel(*by, assignment))
           readings.push_back({reader, *by, leaf});
         const auto source = graph_.cut_of(leaf);
         if (source && !graph_.cuts[*source].must && graph_.cuts[*source].before.is_null() &&
@@ -173,11 +178,12 @@ void keep_versions_apart(CutGraph& graph) {
   // Each copy before what overwrites the memory, and before who reads the copy.
   std::map<std::size_t, std::set<std::size_t>> copies_before;
   for (const auto& [leaf, copy] : copies) {
-    const std::size_t overwriting = *graph.overwritten_by(leaf);
-    std::size_t first = overwriting;
+    const auto overwriting = graph.overwritten_by(leaf);
+    if (!overwriting) continue;
+    std::size_t first = *overwriting;
     for (const auto& [cut, lost] : lost_in)
       if (std::ranges::find(lost, leaf) != lost.end()) first = std::min(first, cut);
-    copies_before[first].insert(overwriting);
+    copies_before[first].insert(*overwriting);
   }
   std::vector<Cut> cuts;
   for (std::size_t i = 0; i < graph.cuts.size(); ++i) {
