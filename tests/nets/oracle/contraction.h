@@ -13,7 +13,11 @@ struct Contraction {
   Type joint, within;
 
   Contraction(Type a, Type b) : joint(promoted(a, b)), within(contracted(joint)) {}
-  Array ready(const Array& x) const { return cast(x, within); }
+  // What is multiplied by the same everywhere, or divided, may be so after the sum.
+  Array ready(const Array& x) const {
+    Array result = cast(x, within);
+    return is_float(within) ? as_inner(std::move(result)) : result;
+  }
   Cell sum(const std::vector<std::pair<Cell, Cell>>& factors) const {
     std::vector<Cell> terms;
     for (const auto& [a, b] : factors) terms.push_back(combined("mul", a, b, within));
