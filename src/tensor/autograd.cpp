@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <mutex>
-#include <unordered_map>
 #include <unordered_set>
 
 #include <fmt/format.h>
 #include <weft/dev/engine/callers.h>
-#include <weft/dev/engine/lineage.h>
-#include <weft/dev/engine/realize.h>
-#include <weft/dev/engine/storage.h>
 #include <weft/dev/grad/gradient.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
