@@ -8,6 +8,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 
+#include "staged.h"
 #include "stores.h"
 
 namespace weft {
