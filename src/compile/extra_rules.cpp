@@ -10,10 +10,11 @@
 namespace weft {
 namespace {
 
-// The list is replaced, never changed: whoever compiles keeps the one it began with.
+// Whoever compiles keeps the list that it began with. It is made when it is asked for: a set may go where there is no memory.
 struct InForce {
   std::mutex mutex;
-  std::shared_ptr<const ExtraRuleList> list = std::make_shared<ExtraRuleList>();
+  ExtraRuleList sets;
+  std::shared_ptr<const ExtraRuleList> list;  // null where the sets have changed
   std::uint64_t added = 0;
 };
 
@@ -27,14 +28,13 @@ std::shared_ptr<const ExtraRuleSet> add(std::string_view name, std::vector<Rule>
                                         ExtraRules::Side side, std::string_view pass) {
   InForce& all = in_force();
   const std::lock_guard lock(all.mutex);
-  for (const auto& set : *all.list)
+  for (const auto& set : all.sets)
     if (set->rules.name() == name)
       user_error(fmt::format("there are extra rules '{}' already", name));
   const std::shared_ptr<const ExtraRuleSet> set(
       new ExtraRuleSet{RuleSet(name, std::move(rules)), ++all.added, side, std::string(pass)});
-  auto list = std::make_shared<ExtraRuleList>(*all.list);
-  list->push_back(set);
-  all.list = std::move(list);
+  all.sets.push_back(set);
+  all.list.reset();
   return set;
 }
 
@@ -56,14 +56,15 @@ ExtraRules::ExtraRules(std::string_view name, std::vector<Rule> rules, Side side
 ExtraRules::~ExtraRules() {
   InForce& all = in_force();
   const std::lock_guard lock(all.mutex);
-  auto list = std::make_shared<ExtraRuleList>(*all.list);
-  std::erase(*list, added_);
-  all.list = std::move(list);
+  std::erase(all.sets, added_);
+  all.list.reset();
 }
 
 std::shared_ptr<const ExtraRuleList> extra_rules() {
-  const std::lock_guard lock(in_force().mutex);
-  return in_force().list;
+  InForce& all = in_force();
+  const std::lock_guard lock(all.mutex);
+  if (all.list == nullptr) all.list = std::make_shared<const ExtraRuleList>(all.sets);
+  return all.list;
 }
 
 std::string key_of(const ExtraRuleList& extra) {

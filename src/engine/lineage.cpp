@@ -64,6 +64,11 @@ const Node* without_reshapes(const Node* view) {
   return view;
 }
 
+const Node* version_below(const Node* view) {
+  while (info(view->op()).cls == OpClass::Movement || view->op() == Op::Detach) view = view->src(0);
+  return view;
+}
+
 bool is_detached(const Node* node) {
   while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Contiguous)
     node = node->src(0);

@@ -15,12 +15,6 @@
 namespace weft {
 namespace {
 
-// What a chain of movement looks at.
-const Node* seen_by(const Node* node) {
-  while (info(node->op()).cls == OpClass::Movement || node->op() == Op::Detach) node = node->src(0);
-  return node;
-}
-
 // A slot that a root only reshapes has the root's shape from now on.
 const Node* shaped_like(const UOp& root, const Node* slot) {
   return root->op() == Op::Reshape && root->src(0) == slot ? root.node() : slot;
@@ -166,7 +160,7 @@ void Outcome::add(const UOp& tensor, const UOp& result, std::size_t steps) {
     if (!OpSet{Op::Reshape, Op::Contiguous, Op::Detach}.contains(node->op())) break;
     node = node->src(0);
   } while (!found_.contains(node) && shared_graph().attached<UOp>(node) == nullptr &&
-           !OpSet{Op::Buffer, Op::Multi, Op::After}.contains(seen_by(node)->op()));
+           !OpSet{Op::Buffer, Op::Multi, Op::After}.contains(version_below(node)->op()));
 }
 
 void Outcome::tell(std::size_t steps_done) const noexcept {
@@ -195,7 +189,7 @@ bool is_on_a_device(const Node* node) {
 UOp computed_for(const Node* node, Symbol device) {
   UOp known = computed(node);
   if (known.is_null()) return known;
-  return device_of(seen_by(known.node())) != device && !is_on_a_device(node) ? UOp() : known;
+  return device_of(version_below(known.node())) != device && !is_on_a_device(node) ? UOp() : known;
 }
 
 }  // namespace weft

@@ -15,11 +15,6 @@ const Node* without_movement(const Node* view) {
   return view;
 }
 
-const Node* version_below(const Node* view) {
-  while (info(view->op()).cls == OpClass::Movement || view->op() == Op::Detach) view = view->src(0);
-  return view;
-}
-
 // What has been computed may be in a graph as its memory, as how it is computed, or both. As one node they get one
 // gradient: as memory, or where that is no end, as how it is computed.
 // A DETACH has the same memory as what is below it: each is looked for by itself.

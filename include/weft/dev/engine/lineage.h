@@ -36,6 +36,9 @@ void note_computation(const UOp& view, const UOp& graph);
 // What a chain of RESHAPEs is of.
 const Node* without_reshapes(const Node* view);
 
+// What a view is of: a BUFFER, what was assigned to one, or what is computed. A DETACH has the memory of its source.
+const Node* version_below(const Node* view);
+
 // Whether it has the elements of a DETACH: memory of both may be the same.
 bool is_detached(const Node* node);
 
