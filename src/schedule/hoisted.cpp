@@ -68,6 +68,10 @@ class Factors {
     const bool is_wide = value->dtype().is_float() && value->dtype().bytes() >= 4;
     if (value->op() != Op::Mul || !is_wide || !has_one_user(value)) return {};
     const Axes axes = sum->arg<ReduceArg>().axes.get();
+    const auto may_be_empty = [&](std::int64_t axis) {
+      return value->dims()[static_cast<std::size_t>(axis)]->bounds().lo < 1;
+    };
+    if (std::ranges::any_of(axes, may_be_empty)) return {};  // no first element
     for (const std::size_t side : {0, 1}) {
       const auto product = product_in(value->src(side), axes);
       if (!product) continue;

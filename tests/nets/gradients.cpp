@@ -109,7 +109,7 @@ std::string gradient_fault(const Program& program) {
   if (std::abs(found - *wanted) <= 1e-5 * (1 + std::abs(*wanted))) return {};
   // As in PyTorch, what is not used gives 0 times what its slope is, which is infinite or NaN at some places.
   const auto chooses = [](const Step& step) {
-    return std::ranges::any_of(std::array{"where", "fmax", "fmin", "pow"},
+    return std::ranges::any_of(std::array{"where", "fmax", "fmin", "pow", "xlogy"},
                                [&](const char* kind) { return step.kind.starts_with(kind); });
   };
   if (std::isnan(found) && std::ranges::any_of(program.steps, chooses)) return {};

@@ -131,6 +131,18 @@ TEST(Hoisted, WhatOthersNeedStaysAsItIs) {
   EXPECT_EQ(with_factors_outside(wanted)[0].node(), wanted[0].node());
 }
 
+// Of no elements there is no first one; and a sum of nothing is 0, whatever it would be multiplied by.
+TEST(Hoisted, SumsOfNothingStayAsTheyAre) {
+  const Tensor x = Tensor::zeros({3, 0}).contiguous().realize(), y = filled(3, 1, 0.7);
+  const Tensor infinite = y.reciprocal() * 0 + HUGE_VAL;
+  const Tensor b = Tensor::zeros({0, 2}).contiguous().realize();
+  for (const Tensor& factor : {y, infinite}) {
+    const std::vector<UOp> wanted{(x * factor).matmul(b).uop()};
+    EXPECT_EQ(with_factors_outside(wanted)[0].node(), wanted[0].node());
+    EXPECT_EQ((x * factor).matmul(b).to_vector<float>(), std::vector<float>(6));
+  }
+}
+
 // Scores for all pairs lie in no memory between kernels, however many there are.
 TEST(Hoisted, AttentionIsOneKernel) {
   for (const auto& [tokens, width] : {std::pair{64, 16}, {512, 16}, {4096, 16}, {8192, 64}}) {

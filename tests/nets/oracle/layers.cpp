@@ -239,11 +239,12 @@ Array interpolate_linear(const Array& x, const Numbers& sizes, bool aligns_corne
       const Estimate a(wide, first), b(wide, second), one(wide, 1.0);
       result[i] = (a * (one - weight) + b * weight).cell();
       // Rounded, the place may lie in the gap beside.
-      double largest = 0;
+      double largest = 0;  // NaN where one is
       for (std::int64_t k = -1; k <= 2; ++k) {
         place[axis] =
             std::clamp<std::int64_t>(static_cast<std::int64_t>(low) + k, 0, from.shape[axis] - 1);
-        largest = std::max(largest, std::abs(from[position(place, from.shape)].real));
+        const double size = std::abs(from[position(place, from.shape)].real);
+        largest = size > largest || std::isnan(size) ? size : largest;
       }
       if (off > 0 && (rest < 4 * off || rest > 1 - 4 * off)) result[i].error += 8 * off * largest;
       if (!std::isfinite(largest)) result[i].error = unknown;
