@@ -33,9 +33,14 @@ using Names = std::vector<std::string>;
 // Sizes, and names of those that are open: {"batch", 1, 28, 28}. An empty name stands for any size.
 using Sizes = std::vector<std::variant<std::int64_t, std::string>>;
 
-// An integer that a file can hold.
-template <class T>
-concept Integer = std::signed_integral<T> || (std::integral<T> && sizeof(T) < 8);
+// Integers of a file are i64: refuses those beyond it.
+[[noreturn]] void refuse_integer(std::uint64_t number);
+template <std::integral T>
+std::int64_t file_integer(T number) {
+  const auto integer = static_cast<std::int64_t>(number);
+  if (std::unsigned_integral<T> && integer < 0) refuse_integer(static_cast<std::uint64_t>(number));
+  return integer;
+}
 
 // What is written of an attribute: its kind follows from the value. Real numbers become floats of 32 bits.
 class Attribute {
@@ -43,21 +48,21 @@ class Attribute {
   // One of {1, 2} or {"tanh", "relu"}, which are of one kind. Integers beside reals are reals.
   class Element {
    public:
-    template <Integer N>
-    Element(N number) : held_(static_cast<std::int64_t>(number)) {}  // NOLINT
-    Element(double number) : held_(static_cast<float>(number)) {}    // NOLINT
-    Element(const char* text) : held_(std::string(text)) {}          // NOLINT
-    Element(std::string text) : held_(std::move(text)) {}            // NOLINT
-    Element(Tensor tensor) : held_(Value(std::move(tensor))) {}      // NOLINT
-    Element(Value value) : held_(std::move(value)) {}                // NOLINT
+    template <std::integral N>
+    Element(N number) : held_(file_integer(number)) {}             // NOLINT
+    Element(double number) : held_(static_cast<float>(number)) {}  // NOLINT
+    Element(const char* text) : held_(std::string(text)) {}        // NOLINT
+    Element(std::string text) : held_(std::move(text)) {}          // NOLINT
+    Element(Tensor tensor) : held_(Value(std::move(tensor))) {}    // NOLINT
+    Element(Value value) : held_(std::move(value)) {}              // NOLINT
 
    private:
     friend class Attribute;
     std::variant<std::int64_t, float, std::string, Value> held_;
   };
 
-  template <Integer N>
-  Attribute(N number) : held_(static_cast<std::int64_t>(number)) {}      // NOLINT
+  template <std::integral N>
+  Attribute(N number) : held_(file_integer(number)) {}                   // NOLINT
   Attribute(double number) : held_(static_cast<float>(number)) {}        // NOLINT
   Attribute(const char* text) : held_(std::string(text)) {}              // NOLINT
   Attribute(std::string text) : held_(std::move(text)) {}                // NOLINT

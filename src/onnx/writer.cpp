@@ -63,6 +63,10 @@ void check(const GraphState& graph, std::string_view node, const Attributes& giv
 
 }  // namespace
 
+void refuse_integer(std::uint64_t number) {
+  user_error(fmt::format("onnx: {} is beyond the integers that a file holds", number));
+}
+
 bool GraphState::knows(std::string_view value) const {
   return names.contains(value) || (around != nullptr && around->knows(value));
 }

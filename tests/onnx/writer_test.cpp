@@ -128,7 +128,7 @@ TEST(OnnxWritten, ElementsOfEveryType) {
 TEST(OnnxWritten, AttributesDoWhatTheySay) {
   Writer net("attributes", 21);
   const std::string x = net.input("x", Type::F32, {1, 2});
-  net.output("int", net.node("Concat", {x, x}, {{"axis", 1}}));
+  net.output("int", net.node("Concat", {x, x}, {{"axis", std::size_t{1}}}));
   net.output("real", net.node("LeakyRelu", {x}, {{"alpha", 0.25}}));
   net.output("string", net.node("Gelu", {x}, {{"approximate", "tanh"}}));
   net.output("type", net.node("Cast", {x}, {{"to", Type::I32}}));
@@ -282,6 +282,7 @@ TEST(OnnxWritten, AttributesThatNoFileCanHold) {
   const std::string x = net.input("x", Type::F32, {2});
   const auto with = [&](const Attribute& value) { return net.node("Relu", {x}, {{"a", value}}); };
   EXPECT_REFUSED(with(Attribute({1, "two"})), "several kinds");
+  EXPECT_REFUSED(with(std::uint64_t{1} << 63), "9223372036854775808 is beyond");
   EXPECT_REFUSED(with(Attribute(std::initializer_list<Attribute::Element>{})), "an empty list");
   EXPECT_REFUSED(with(Value(Sequence{})), "neither a tensor nor strings");
   EXPECT_REFUSED(net.node("Relu", {x}, {{"a", 1}, {"a", 2}}), "is given twice");
