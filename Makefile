@@ -9,7 +9,7 @@ PART ?=
 CMAKE_FLAGS ?=
 
 .NOTPARALLEL:
-.PHONY: help run test bench bench-peers asan asan-part tsan fuzz format lint standalone docs reference install deb chroot check-all clean
+.PHONY: help run test bench bench-model bench-peers asan asan-part tsan fuzz format lint standalone docs reference install deb chroot check-all clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-11s %s\n", $$1, $$2}' Makefile
@@ -26,6 +26,9 @@ test: build-default ## Build, then run all tests; DEV=INTERP: with new tensors o
 bench: build-bench build/bench/tinygrad.json build/bench/tinygrad_graph.json ## Measure, and compare with tinygrad where it can be installed
 	cd build/bench && for program in bin/bench_*; do $$program || exit; done
 	scripts/time_build.sh
+
+bench-model: build-bench ## Compare the cost model with the clock, over the kernels of many networks; MODEL="--regret 100 16 10"
+	build/bench/bin/model_bench --random 1 300 --training $(patsubst %,--file %,$(networks)) $(MODEL)
 
 bench-peers: build-bench ## Measure beside numpy, torch, onnxruntime, openvino and tinygrad; PEERS="--suite matmul --quick"
 	python3 bench/peers/install.py $(peers_venv)
@@ -110,6 +113,8 @@ build/asan/build.ninja build/tsan/build.ninja build/fuzz/build.ninja build/clang
 build/bench/corpus.weft: bench/make_corpus.py | build-bench
 	python3 $< $@
 
+# Those at hand.
+networks = $(sort $(wildcard ../shared/data/*/*.onnx))
 venv = build/bench/venv
 build/bench/tinygrad.json: build/bench/corpus.weft bench/tinygrad_corpus.py bench/requirements.txt
 	@python3 -m venv $(venv) && $(venv)/bin/pip install -q -r bench/requirements.txt || \

@@ -239,6 +239,12 @@ def model_cases(_machine, _threads):
             *(network_case(name, given, model=model) for name, model, *given in trained)]
 
 
+def random_cases(_machine, _threads):
+    """Networks that nobody chose (bench/networks), others than those that the cost model is measured on."""
+    return [network_case(f"random {seed}", made="drawn", seed=seed)
+            for seed in range(1_000_001, 1_000_101)]
+
+
 def recurrent_cases(_machine, _threads):
     """One layer: steps, batch and cells."""
     return [network_case(f"{kind.lower()} {steps} x {batch} x {hidden}", made="recurrent",
@@ -270,6 +276,7 @@ def bf16_cases(_machine, _threads):
 CASES = {"matmul": matmul_cases, "conv": conv_cases, "attention": attention_cases,
          "memory": memory_cases, "launch": launch_cases,
          "beam": beam_cases, "train": train_cases, "models": model_cases,
+         "random": random_cases,
          "recurrent": recurrent_cases, "int8": int8_cases, "bf16": bf16_cases}
 
 # What --quick leaves of each suite: a few of every kind, none of them long.
@@ -281,6 +288,7 @@ QUICK = {
     "launch": r"^(add|softmax|sum, last) ",
     "train": "gpt b4|resnet18 b8",
     "models": "squeezenet|mnist-8|tinyphysics",
+    "random": "0$",
     "recurrent": " x 64$",
     "int8": "mobilenet_v2",
     "bf16": "resnet50",

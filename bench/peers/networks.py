@@ -1,6 +1,7 @@
 """Whole networks in ONNX files: where each comes from, what it is called with, and what it should give."""
 import math
 import re
+import subprocess
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +38,11 @@ def made(case, folder):
     path = folder / (re.sub(r"\W", "_", case.get("same_file", case["name"])) + ".onnx")
     if path.exists():
         return path
+    if case["made"] == "drawn":
+        folder.mkdir(parents=True, exist_ok=True)
+        draw = ROOT / "build/bench/bin/random_networks"
+        subprocess.run([draw, str(case["seed"]), "1", folder], check=True, stdout=subprocess.DEVNULL)
+        return (folder / f"{case['seed']}.onnx").rename(path)
     if case["made"] == "driving":
         from driving import driving
         model = driving()

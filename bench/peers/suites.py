@@ -48,6 +48,9 @@ SUITES = {
     "models": Suite(
         "Networks in ONNX files, f32, batch 1",
         ("weft", "onnxruntime", "openvino", "tinygrad"), ("onnxruntime",), "", 0.9, None, 1.5),
+    "random": Suite(
+        "Random networks in ONNX files, f32",
+        ("weft", "onnxruntime", "openvino"), ("onnxruntime",), "", 1.0, None, 1.8),
     "recurrent": Suite(
         "Recurrent layers in ONNX files, f32",
         ("weft", "onnxruntime", "openvino"), ("onnxruntime",), "", 1.0, None, 1.0),

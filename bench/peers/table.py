@@ -230,7 +230,7 @@ def network_cells(row, others):
 
 
 # Suites of networks.
-OF_NETWORKS = ("models", "recurrent", "int8", "bf16")
+OF_NETWORKS = ("models", "random", "recurrent", "int8", "bf16")
 
 
 def models_table(report):
