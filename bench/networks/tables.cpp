@@ -47,9 +47,11 @@ Value centred(Drawn& net, const Value& x) {
   return net.binary("Div", less, net.binary("Add", length, net.constant({1e-3F}, {})));
 }
 
-Value part(Drawn& net, const Value& x) {
-  const auto axis =
-      static_cast<std::size_t>(net.between(0, static_cast<std::int64_t>(x.rank()) - 1));
+std::size_t drawn_axis(Drawn& net, const Value& x) {
+  return static_cast<std::size_t>(net.between(0, static_cast<std::int64_t>(x.rank()) - 1));
+}
+
+Value part(Drawn& net, const Value& x, std::size_t axis) {
   const std::int64_t size = x.size(axis);
   if (size < 4) return x;
   const std::int64_t start = net.between(0, size / 4), step = net.chance(0.2) ? 2 : 1;
@@ -57,10 +59,9 @@ Value part(Drawn& net, const Value& x) {
 }
 
 Value joined(Drawn& net, const Value& x) {
-  const auto axis =
-      static_cast<std::size_t>(net.between(0, static_cast<std::int64_t>(x.rank()) - 1));
+  const std::size_t axis = drawn_axis(net, x);
   const Value other = net.binary("Mul", net.activation(x), net.numbers({}, 2, 2));
-  return net.concat({x, net.chance(0.5) ? part(net, other) : other}, axis);
+  return net.concat({x, net.chance(0.5) ? part(net, other, axis) : other}, axis);
 }
 
 Value turned(Drawn& net, const Value& x) {
@@ -87,7 +88,7 @@ Value step(Drawn& net, const Value& x) {
     case 0: return net.binary("Mul", x, net.numbers(narrowed(net, x.shape), -1, 1));
     case 1: return net.binary("Add", net.numbers(narrowed(net, x.shape), -1, 1), x);
     case 2: return centred(net, x);
-    case 3: return part(net, x);
+    case 3: return part(net, x, drawn_axis(net, x));
     case 4: return elements_of(x.shape) < 400'000 ? joined(net, x) : x;
     case 5: return turned(net, x);
     case 6: return gathered(net, x);

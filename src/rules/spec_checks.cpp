@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include <weft/dev/ir/below.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/multi.h>
 
@@ -217,6 +218,24 @@ bool may_hold(const Node* variable, const Node* value) {
          room.lo <= values.hi;
 }
 
+// Whether loops that fill memory read no more of it than the element that they store: others may be new by then.
+bool reads_what_it_stores(const Node* end) {
+  const Node* store = end->src(0);
+  if (store->op() != Store || store->size() != 2 || store->src(0)->op() != Index) return true;
+  const Node *place = store->src(0), *memory = storage_of(place->src(0));
+  if (memory->op() != Buffer) return true;
+  const auto is_stored = [&](const Node* index) {
+    return std::ranges::equal(rest(index, 2), rest(place, 2)) ||
+           std::ranges::none_of(rest(end, 1), [&](auto loop) { return changes_with(index, loop); });
+  };
+  const auto beside = nodes_below({store->src(1)}, [](const Node* node) {
+    return node->op() == After ? NodeList{} : node->src();
+  });
+  return all(beside, [&](const Node* node) {
+    return node->op() != Index || storage_of(node->src(0)) != memory || is_stored(node);
+  });
+}
+
 bool never(const Node*) { return false; }
 
 std::vector<Check> all_checks() {
@@ -388,6 +407,8 @@ std::vector<Check> all_checks() {
      "not ended by exactly one ENDIF"},
     {Level::Kernel, {Param, Special}, [](auto n, Around a) { return a.is_first_of_its_name(n); },
      "another node of this op has the same place"},
+    {Level::Kernel, {End}, reads_what_it_stores,
+     "its loops store into memory of which they read another element"},
     {Level::Kernel, every_op, indexes_what_it_loads,
      "a source is a buffer where a value should be"},
   };

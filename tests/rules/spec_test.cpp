@@ -320,6 +320,26 @@ constexpr Case beyond_tensor[] = {
 };
 
 constexpr Case beyond_kernel[] = {
+  {"end: its loops store into memory of which they read another element",
+   R"(%20 = buffer %0 {id = 1, space = scratch, align = 0, swizzle = 0, device = ""} : f32
+      %21 = index %20, %1, %3 : f32
+      %22 = store %21, %2 {combine = false, op = add}
+      %23 = end %22, %3
+      %24 = after %20, %23 : f32
+      %25 = range %0 {id = 2, kind = loop} : index
+      %26 = sub %19, %25 : index
+      %27 = cmplt %25, %19 : bool
+      %28 = index %24, %27, %26 : f32
+      %29 = load %28 : f32
+      %30 = index %20, %1, %25 : f32
+      %31 = store %30, %29 {combine = false, op = add}
+      %32 = end %31, %25
+      %33 = after %20, %32 : f32
+      %34 = index %33, %1, %19 : f32
+      %35 = load %34 : f32
+      %36 = index %5, %1, %19 : f32
+      %37 = store %36, %35 {combine = false, op = add}
+      %38 = sink %37 {name = "k", schedule = "", far_constants = false})"},
   {"mul: a source is a buffer where a value should be\n"
    "index: source 0 is not a buffer, param, stage or other storage",
    R"(%20 = index %14, %1, %3 : f32
@@ -470,6 +490,26 @@ constexpr std::string_view legal_tensor_graphs[] = {
 constexpr std::string_view legal_kernels[] = {
   R"(%20 = end %8, %3
     %21 = sink %20 {name = "k", schedule = "", far_constants = false})",
+  // In the loops that fill it, the element that is stored; and one that does not change with them.
+  R"(%20 = buffer %0 {id = 1, space = scratch, align = 0, swizzle = 0, device = ""} : f32
+     %21 = index %20, %1, %3 : f32
+     %22 = store %21, %2 {combine = false, op = add}
+     %23 = end %22, %3
+     %24 = after %20, %23 : f32
+     %25 = range %0 {id = 2, kind = loop} : index
+     %26 = index %24, %1, %25 : f32
+     %27 = load %26 : f32
+     %28 = index %24, %1, %19 : f32
+     %29 = load %28 : f32
+     %30 = add %27, %29 : f32
+     %31 = store %26, %30 {combine = false, op = add}
+     %32 = end %31, %25
+     %33 = after %20, %32 : f32
+     %34 = index %33, %1, %19 : f32
+     %35 = load %34 : f32
+     %36 = index %5, %1, %19 : f32
+     %37 = store %36, %35 {combine = false, op = add}
+     %38 = sink %37 {name = "k", schedule = "", far_constants = false})",
 };
 
 // clang-format on

@@ -61,6 +61,14 @@ bool are_alike(const Filling& a, const Filling& b) {
          std::ranges::equal(a.ready->ranges(), b.ready->ranges());
 }
 
+// Whether later loops fill the same memory: whoever reads it after those needs what they stored.
+bool is_filled_again(const Filling& filling, const Node* kernel) {
+  return std::ranges::any_of(toposort(kernel), [&](const Node* node) {
+    return node->op() == Op::After && node->src(0) == filling.buffer && node != filling.ready &&
+           depends_on(node, filling.ready);
+  });
+}
+
 // Memory that nothing else reads, or reads after these loops.
 std::optional<Filling> memory_for_filling(const Filling& into, const Node* kernel) {
   std::vector<Filling> alike;
@@ -70,7 +78,8 @@ std::optional<Filling> memory_for_filling(const Filling& into, const Node* kerne
   const std::vector<const Node*> elsewhere = nodes_below(
       {kernel}, [&](const Node* node) { return node == into.end ? NodeList{} : node->src(); });
   const auto found = std::ranges::find_if(alike, [&](const Filling& from) {
-    return !is_read_by(elsewhere, from.ready) && reads_before(from.ready, into);
+    return !is_read_by(elsewhere, from.ready) && reads_before(from.ready, into) &&
+           !is_filled_again(from, kernel);
   });
   return found == alike.end() ? std::nullopt : std::optional(*found);
 }

@@ -80,6 +80,25 @@ Array matmul(const Array& x, const Array& y) {
   return with.result(result);
 }
 
+namespace {
+
+// Windows of three or five neighbours may be summed by Winograd's form: it rounds as numbers of the size of the largest sum do,
+// and spreads what is not finite over the outputs beside.
+void open_for_winograd(Array& result, const std::vector<double>& sizes) {
+  double largest = 0;
+  for (const double size : sizes) largest = size > largest || std::isnan(size) ? size : largest;
+  const double error = std::isfinite(largest) ? 256 * half_ulp(Type::F32) * largest : unknown;
+  for (std::size_t i = 0; i < result.size(); ++i)
+    result[i].error = std::max(result[i].error, error);
+}
+
+bool may_be_winograd(Type within, const Numbers& kernel) {
+  return within == Type::F32 &&
+         std::ranges::any_of(kernel, [](std::int64_t size) { return size == 3 || size == 5; });
+}
+
+}  // namespace
+
 Array conv(const Array& x, const Array& weight, std::int64_t groups, std::int64_t stride,
            std::int64_t dilation, std::int64_t padding) {
   want(weight.rank() >= 3 && x.rank() == weight.rank(), "an image of other axes");
@@ -90,6 +109,7 @@ Array conv(const Array& x, const Array& weight, std::int64_t groups, std::int64_
   const Contraction with(x.type, weight.type);
   const Array image = with.ready(x), factors_of = with.ready(weight);
   Array result = fresh(with.within, joined({x.shape[0], out}, window.out));
+  std::vector<double> sizes(result.size());
   for (std::size_t i = 0; i < result.size(); ++i) {
     const Numbers place = coordinates_of(i, result.shape);
     const std::int64_t group = place[1] / (out / groups);
@@ -106,7 +126,9 @@ Array conv(const Array& x, const Array& weight, std::int64_t groups, std::int64_
           factor);
     }
     result[i] = with.sum(factors);
+    for (const auto& [a, b] : factors) sizes[i] += std::abs(a.real * b.real);
   }
+  if (may_be_winograd(with.within, window.kernel)) open_for_winograd(result, sizes);
   return with.result(result);
 }
 

@@ -1,0 +1,74 @@
+// Networks that nobody chose, with their kernels scheduled and without: NETWORKS_SEED and NETWORKS_COUNT say which; by WEFT_TURN
+// each run of CI has others. (bench/networks/check.py compares them with onnxruntime.)
+
+#include <cstdlib>
+#include <string>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <weft/onnx.h>
+#include <weft/settings.h>
+
+#include "../../bench/networks/random_network.h"
+
+namespace weft::onnx {
+namespace {
+
+constexpr double tolerance = 1e-3;  // of the largest element
+
+std::uint64_t number_in(const char* name, std::uint64_t otherwise) {
+  const char* text = std::getenv(name);
+  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+NamedValues inputs_of(const Model& model) {
+  NamedValues inputs;
+  std::int64_t number = 0;
+  for (const Port& port : model.inputs()) {
+    std::vector<std::int64_t> shape;
+    std::int64_t count = 1;
+    for (const auto& size : port.shape) {
+      shape.push_back(std::get<std::int64_t>(size));
+      count *= shape.back();
+    }
+    const Tensor place = Tensor::arange(count).reshape(shape);
+    inputs[port.name] = port.type == Type::I64
+                            ? (place * 7919 % 10'007).cast(dtypes::i64).contiguous().realize()
+                            : (place * (0.7 + 0.1 * ++number)).sin().contiguous().realize();
+  }
+  return inputs;
+}
+
+Tensor output_of(std::span<const std::byte> file) {
+  const Model model = Model::parse(file);
+  return model(inputs_of(model)).at("y").tensor().contiguous().realize();
+}
+
+class RandomNetworks : public testing::TestWithParam<std::uint64_t> {};
+INSTANTIATE_TEST_SUITE_P(Parts, RandomNetworks, testing::Range<std::uint64_t>(0, 4));
+
+TEST_P(RandomNetworks, GiveTheSameUnscheduled) {
+  const std::uint64_t count = number_in("NETWORKS_COUNT", 12) / 4;
+  const std::uint64_t turn = number_in("WEFT_TURN", 0);
+  const std::uint64_t first =
+      number_in("NETWORKS_SEED", 3'000'001 + 4 * turn * count) + GetParam() * count;
+  fmt::print("NETWORKS_SEED={} NETWORKS_COUNT={}\n", first, 4 * count);
+  for (std::uint64_t seed = first; seed < first + count; ++seed) {
+    const auto [family, file] = bench::random_network(seed);
+    const std::vector<std::byte> bytes = file.bytes();
+    const Tensor found = output_of(bytes);
+    Tensor wanted;
+    {
+      const Context unscheduled{{"NOOPT", 1}, {"WINOGRAD", 0}, {"DIGITS", 0}};
+      wanted = output_of(bytes);
+    }
+    const double largest = wanted.abs().max().item<double>();
+    const double difference = (found - wanted).abs().max().item<double>();
+    EXPECT_LE(difference, tolerance * std::max(largest, tolerance))
+        << "network " << seed << ", " << family;
+  }
+}
+
+}  // namespace
+}  // namespace weft::onnx
