@@ -29,10 +29,17 @@ bool is_turned(const Node* index, const Node* range) {
          index->ranges()[0]->src(0) == range->src(0);
 }
 
+// Whether other loops run in each trip of one that is around the stage: what it carries would be a value for each of theirs.
+bool runs_others(const Instance& instance, const Bound& bound) {
+  return instance.outside && bound.depth <= *instance.outside &&
+         instance.nest.size() > *instance.outside;
+}
+
 // Whether a loop of the instance is one that carries the scan: from its end on, and no reduction's.
 bool carries(const Instance& instance, const Scanned& scan, const Body& body) {
   if (std::ranges::any_of(instance.nest, &Loop::reduces)) return false;
   const Bound& bound = instance.dims[scan.own];
+  if (runs_others(instance, bound)) return false;
   const Node* range = body.loops[scan.own].node();
   if (bound.loop == nullptr) return bound.index != nullptr && is_turned(bound.index, range);
   return scan.rises || bound.loop->same()->trips == trips(range);

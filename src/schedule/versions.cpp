@@ -57,21 +57,21 @@ std::vector<const Node*> lost_to(const CutGraph& graph, const Cut& cut) {
   return lost;
 }
 
-// Which assignments are to run before others, because they read what these overwrite: themselves, or in what nobody keeps
-// and their kernel may compute.
+// Which kernels are to run before assignments, because they read what these overwrite. Kernels are those of what is kept and
+// of assignments, which may compute what nobody keeps and what that reads.
 class Precedence {
  public:
   explicit Precedence(const CutGraph& graph) : graph_(graph) {
     for (std::size_t i = 0; i < graph.cuts.size(); ++i)
-      if (!graph.cuts[i].before.is_null()) readings_[i] = readings_of(i);
+      if (is_kept(graph.cuts[i])) find_what_it_reads(i);
   }
 
-  // For each cut what it is to read in copies, so that no assignments wait for each other.
+  // For each cut what it is to read in copies, so that no kernels wait for each other.
   std::map<std::size_t, std::vector<const Node*>> read_in_copies() {
     std::map<std::size_t, std::vector<const Node*>> result;
-    for (auto& [assignment, readings] : readings_)
+    for (auto& [kernel, readings] : readings_)
       for (Reading& reading : readings) {
-        if (reading.overwritten_by > assignment || !runs_before(reading.overwritten_by, assignment))
+        if (reading.overwritten_by > kernel || !runs_before(reading.overwritten_by, kernel))
           continue;
         result[reading.reader].push_back(reading.leaf);
         reading.is_copied = true;
@@ -86,49 +86,56 @@ class Precedence {
     bool is_copied = false;
   };
 
+  static bool is_kept(const Cut& cut) { return cut.must || !cut.before.is_null(); }
+
   // The steps of a loop read what they are to read by themselves.
   bool is_one_kernel(std::size_t a, std::size_t b) const {
     return a == b || (graph_.cuts[a].loop != nullptr && graph_.cuts[a].loop == graph_.cuts[b].loop);
   }
 
-  std::vector<Reading> readings_of(std::size_t assignment) const {
-    std::vector<Reading> readings;
-    std::set<std::size_t> seen{assignment};
-    for (std::vector<std::size_t> open{assignment}; !open.empty();) {
+  void find_what_it_reads(std::size_t kernel) {
+    std::set<std::size_t> seen{kernel};
+    for (std::vector<std::size_t> open{kernel}; !open.empty();) {
       const std::size_t reader = open.back();
       open.pop_back();
-      for (const Node* leaf : leaves_of(graph_.cuts[reader])) {
-        if (const auto by = graph_.overwritten_by(leaf); by && !is_one_kernel(*by, assignment))
-          readings.push_back({reader, *by, leaf});
+      std::vector<const Node*> leaves = leaves_of(graph_.cuts[reader]);
+      for (const UOp& leaf : graph_.cuts[reader].waits) leaves.push_back(leaf.node());
+      for (const Node* leaf : leaves) {
+        const bool may_compute = reader == kernel || !graph_.cuts[kernel].before.is_null();
+        if (const auto by = graph_.overwritten_by(leaf);
+            by && may_compute && !is_one_kernel(*by, kernel))
+          readings_[kernel].push_back({reader, *by, leaf});
         const auto source = graph_.cut_of(leaf);
-        if (source && !graph_.cuts[*source].must && graph_.cuts[*source].before.is_null() &&
-            seen.insert(*source).second)
+        if (!source || !seen.insert(*source).second) continue;
+        if (is_kept(graph_.cuts[*source]))
+          users_[*source].push_back(kernel);
+        else
           open.push_back(*source);
       }
     }
-    return readings;
   }
 
   bool runs_before(std::size_t first, std::size_t second) const {
     std::set<std::size_t> seen{first};
     for (std::vector<std::size_t> open{first}; !open.empty();) {
-      const std::size_t assignment = open.back();
+      const std::size_t kernel = open.back();
       open.pop_back();
-      if (assignment == second) return true;
-      for (const auto& [other, readings] : readings_)
-        if (graph_.cuts[other].follows[graph_.cuts[assignment].assignment] &&
-            seen.insert(other).second)
-          open.push_back(other);
-      if (const auto known = readings_.find(assignment); known != readings_.end())
+      if (kernel == second) return true;
+      const auto go_to = [&](std::size_t other) {
+        if (seen.insert(other).second) open.push_back(other);
+      };
+      if (const auto known = users_.find(kernel); known != users_.end())
+        for (const std::size_t user : known->second) go_to(user);
+      if (const auto known = readings_.find(kernel); known != readings_.end())
         for (const Reading& reading : known->second)
-          if (!reading.is_copied && seen.insert(reading.overwritten_by).second)
-            open.push_back(reading.overwritten_by);
+          if (!reading.is_copied) go_to(reading.overwritten_by);
     }
     return false;
   }
 
   const CutGraph& graph_;
-  std::map<std::size_t, std::vector<Reading>> readings_;  // by the assignment
+  std::map<std::size_t, std::vector<Reading>> readings_;  // by the kernel
+  std::map<std::size_t, std::vector<std::size_t>> users_;
 };
 
 // What roots show, which a later assignment overwrites. All that the program has of its own memory shows the last.

@@ -33,8 +33,7 @@ std::optional<std::size_t> Draft::any(const std::function<bool(const Array&)>& f
 namespace {
 
 // What is mostly unknown tests little, and what is large takes long.
-void want_worth(const Array& x) {
-  constexpr std::size_t most_elements = 3000;
+void want_worth(const Array& x, std::size_t most_elements) {
   want(x.size() <= most_elements && x.rank() <= 5, "too large");
   std::size_t open = 0;
   for (std::size_t i = 0; i < x.size(); ++i) open += x[i].is_unknown();
@@ -44,6 +43,7 @@ void want_worth(const Array& x) {
 }  // namespace
 
 std::size_t Draft::add(Step step) {
+  const std::size_t most_elements = is_large ? 20'000 : 3000;
   want_allowed(program, values, step);
   if (is_request(step)) {
     values.emplace_back();
@@ -53,10 +53,10 @@ std::size_t Draft::add(Step step) {
       std::vector<Array> copies = values;
       Array& target = copies[step.operands[0]];
       target = copied(target);
-      want_worth(evaluate(step, copies, 0));
+      want_worth(evaluate(step, copies, 0), most_elements);
     }
     Array value = evaluate(step, values, 0);
-    want_worth(value);
+    want_worth(value, most_elements);
     values.push_back(std::move(value));
   }
   program.steps.push_back(std::move(step));
@@ -167,6 +167,7 @@ std::int64_t Draft::any_size() {
   const std::int64_t drawn = random.below(60);
   if (drawn == 0) return 0;
   if (drawn < 8) return 1;
+  if (is_large) return random.between(5, 70);
   if (drawn < 56) return random.between(2, 6);
   return random.of(Numbers{7, 33, 64, 130, 9, 16});
 }
@@ -181,7 +182,7 @@ Numbers Draft::any_shape(std::size_t least_rank, std::size_t most_rank) {
             1);
     for (std::int64_t i = 0; i < rank && i < static_cast<std::int64_t>(most_rank); ++i)
       shape.push_back(any_size());
-    if (count_of(shape) <= 1000) return shape;
+    if (count_of(shape) <= (is_large ? 10'000 : 1000)) return shape;
   }
 }
 

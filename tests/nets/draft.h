@@ -41,6 +41,8 @@ class Draft {
   Random random;
   Program program;
   std::vector<Array> values;  // in the first call
+  // Sizes are those of small layers, so that loops are cut, shared and run in vectors.
+  bool is_large = false;
 
   bool is_smooth() const { return program.mode == Mode::Gradient; }
 
@@ -59,6 +61,10 @@ class Draft {
 
   Type any_type();
   std::int64_t any_size();
+  // A size of a new operand.
+  std::int64_t extent(std::int64_t least, std::int64_t most) {
+    return random.between(least, is_large ? 5 * most : most);
+  }
   Numbers any_shape(std::size_t least_rank = 0, std::size_t most_rank = 4);
   std::int64_t axis_of(const Array& x);
   Numbers axes_of(const Array& x);             // some of them, in any order

@@ -78,6 +78,7 @@ Program random_program(std::uint64_t seed) {
   Random first(seed ^ 0x5bf03635u);
   const Mode mode = mode_of(first);
   Draft draft(seed, mode, mode == Mode::Jit ? 4 : 1);
+  draft.is_large = mode == Mode::Plain && first.one_in(16);
   Random& random = draft.random;
   draft.program.drops_handles = random.one_in(3);
   const std::int64_t inputs = random.between(1, 3);

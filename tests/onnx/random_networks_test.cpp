@@ -7,6 +7,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <weft/dev/codegen/check_loops.h>
+#include <weft/dev/compile/pipeline.h>
+#include <weft/dev/ir/graph.h>
 #include <weft/onnx.h>
 #include <weft/settings.h>
 
@@ -40,6 +43,20 @@ NamedValues inputs_of(const Model& model) {
   return inputs;
 }
 
+// That kernels do what the plan counts, and nothing again and again.
+void expect_counted_work(const Model& model, const NamedValues& inputs, const std::string& name) {
+  for (const ScheduleItem& item : model.cost(inputs).kernels) {
+    if (item.kernel.is_null()) continue;
+    Arena arena;
+    const InternerScope scope(arena);
+    const UOp own = import_graph(nodes_of({&item.kernel, 1}), shared_graph(), arena)[0];
+    double trips = 0;
+    for (const UOp& program : run_pipeline({own}, {.target = find_device(item.device).target()}))
+      trips += static_cast<double>(check_loops(program.node()).most_trips);
+    EXPECT_LE(trips, 4 * (item.work.flops + item.work.bytes) + 1e6) << name << ": " << item.str();
+  }
+}
+
 Tensor output_of(std::span<const std::byte> file) {
   const Model model = Model::parse(file);
   return model(inputs_of(model)).at("y").tensor().contiguous().realize();
@@ -57,6 +74,9 @@ TEST_P(RandomNetworks, GiveTheSameUnscheduled) {
   for (std::uint64_t seed = first; seed < first + count; ++seed) {
     const auto [family, file] = bench::random_network(seed);
     const std::vector<std::byte> bytes = file.bytes();
+    const std::string name = fmt::format("network {}, {}", seed, family);
+    const Model model = Model::parse(bytes);
+    expect_counted_work(model, inputs_of(model), name);
     const Tensor found = output_of(bytes);
     Tensor wanted;
     {
@@ -65,8 +85,7 @@ TEST_P(RandomNetworks, GiveTheSameUnscheduled) {
     }
     const double largest = wanted.abs().max().item<double>();
     const double difference = (found - wanted).abs().max().item<double>();
-    EXPECT_LE(difference, tolerance * std::max(largest, tolerance))
-        << "network " << seed << ", " << family;
+    EXPECT_LE(difference, tolerance * std::max(largest, tolerance)) << name;
   }
 }
 

@@ -346,6 +346,12 @@ TEST(MethodCount, LongScansAreNotQuadratic) {
   EXPECT_LT(flops_of(sums.mean()), 1e6);
 }
 
+// A loop that carries a scan has one state for each loop around it, and none for those inside.
+TEST(MethodCount, ScansInSumsGetMemory) {
+  const Tensor x = input({60, 8, 30}), w = input({30, 20}), t = input({1, 8, 20});
+  EXPECT_EQ(Tensor::schedule({(x.matmul(w).cumsum(0) * t).sum(-1)}).size(), 2U);
+}
+
 // As many as without the scan would be: one for each direction.
 TEST(MethodCount, ScansBothWays) {
   const Tensor line = input({1000});

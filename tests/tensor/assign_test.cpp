@@ -382,6 +382,19 @@ TEST(Assign, ValuesOfEachOtherAsTheyWereBefore) {
   }
 }
 
+// What is asked for reads memory as it was before one of them, and as it is after the other.
+TEST(Assign, BothTimesOfWhatIsAskedFor) {
+  Tensor a({1.f, 2.f}), b({3.f, 4.f}), c({5.f, 6.f});
+  Tensor::realize({a, b, c});
+  const Tensor before = c - b, doubled = a * 2;
+  a.assign(c * c);
+  b.assign(doubled);
+  const Tensor sum = a + before;
+  EXPECT_TRUE(holds<float>(sum, {27, 38}, {2}));
+  EXPECT_TRUE(holds<float>(a, {25, 36}, {2}));
+  EXPECT_TRUE(holds<float>(b, {2, 4}, {2}));
+}
+
 // A training loop by hand, that reads nothing until its end.
 TEST(Assign, StepsOfSeveralParameters) {
   Tensor w({1.f, 2.f}), b({0.5f, 0.f});

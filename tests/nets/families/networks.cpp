@@ -20,7 +20,7 @@ std::size_t wide_of_rank(Draft& draft, std::int64_t least, std::int64_t most) {
   if (x && !draft.random.one_in(3)) return *x;
   Numbers shape;
   for (std::int64_t i = draft.random.between(least, most); i > 0; --i)
-    shape.push_back(draft.random.between(1, 6));
+    shape.push_back(draft.extent(1, 6));
   return draft.input(draft.is_smooth() || draft.random.one_in(3) ? Type::F64 : Type::F32, shape);
 }
 
@@ -43,7 +43,7 @@ void draw_einsum(Draft& draft) {
     for (std::size_t i = 0; i < first.size(); ++i) sizes[first[i]] = draft[*x].shape[i];
     Numbers shape;
     for (const char letter : inputs.substr(comma + 1)) {
-      if (!sizes.contains(letter)) sizes[letter] = draft.random.between(1, 4);
+      if (!sizes.contains(letter)) sizes[letter] = draft.extent(1, 4);
       shape.push_back(sizes[letter]);
     }
     operands.push_back(
@@ -89,7 +89,7 @@ void draw_added(Draft& draft) {
   const std::string kind = random.of(kinds);
   const std::size_t a = wide_of_rank(draft, kind == "baddbmm" ? 3 : 2, kind == "baddbmm" ? 3 : 2);
   const Type type = draft[a].type;
-  const std::int64_t columns = random.between(1, 5), rows = draft[a].shape[at(draft[a].rank() - 2)];
+  const std::int64_t columns = draft.extent(1, 5), rows = draft[a].shape[at(draft[a].rank() - 2)];
   Numbers right{draft[a].shape.back(), columns}, left{rows, columns};
   if (kind == "baddbmm")
     right.insert(right.begin(), draft[a].shape[0]), left.insert(left.begin(), draft[a].shape[0]);
@@ -110,9 +110,9 @@ void draw_attention(Draft& draft) {
   const std::size_t query = wide_of_rank(draft, 3, 3);
   const Type type = draft[query].type;
   const Numbers shape = draft[query].shape;
-  const std::int64_t keys = draft.random.between(1, 6);
+  const std::int64_t keys = draft.extent(1, 6);
   const std::size_t key = draft.input(type, {shape[0], keys, shape[2]}, Filling::Real);
-  const std::size_t value = draft.input(type, {shape[0], keys, draft.random.between(1, 5)});
+  const std::size_t value = draft.input(type, {shape[0], keys, draft.extent(1, 5)});
   draft.add({.kind = draft.random.one_in(2) ? "attention" : "attention_causal",
              .operands = {query, key, value}});
 }

@@ -105,10 +105,10 @@ void draw_conv(Draft& draft) {
   Random& random = draft.random;
   const std::int64_t spatial = random.of(Numbers{1, 1, 2, 2, 3}),
                      groups = random.of(Numbers{1, 1, 2});
-  const std::int64_t in = random.between(1, 3);
-  Numbers image{random.between(1, 2), groups * in}, weight{groups * random.between(1, 3), in};
+  const std::int64_t in = draft.extent(1, 3);
+  Numbers image{random.between(1, 2), groups * in}, weight{groups * draft.extent(1, 3), in};
   for (std::int64_t i = 0; i < spatial; ++i) {
-    image.push_back(random.between(3, spatial == 3 ? 5 : 8));
+    image.push_back(draft.extent(3, spatial == 3 ? 5 : 8));
     weight.push_back(random.between(1, 3));
   }
   const auto found = draft.any([&](const Array& a) {
