@@ -47,6 +47,7 @@ Cell rounded_cell(double value, double error, Type type, double halves) {
   const double size = std::abs(value) + error;
   // Below the least normal number the units are those of that one.
   const double least = std::ldexp(1.0, format_of(type).least_exponent);
+  if (type == Type::F64) halves += 1;  // in which the value is rounded here
   const double total = error * 1.01 + (1 + halves) * half_ulp(type) * std::max(size, least) * 1.01;
   if (size + total >= largest_of(type)) return Cell::of_real(result, unknown);
   return Cell::of_real(value, total);  // rounded, it would be off once more

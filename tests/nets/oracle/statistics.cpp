@@ -322,6 +322,7 @@ Array histc(const Array& x, std::int64_t bins, double least, double most) {
       return copied(expanded(scalar(x.type, Cell::of_real(0, unknown)), {bins}));
     for (double bin = low; bin <= high; ++bin) count(bin, high - low);
   }
+  for (std::size_t i = 0; i < result.size(); ++i) result[i].real = rounded(result[i].real, x.type);
   return result;
 }
 
