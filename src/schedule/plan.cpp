@@ -23,6 +23,7 @@
 #include "no_elements.h"
 #include "orders.h"
 #include "parted_sums.h"
+#include "repeats.h"
 #include "rolled.h"
 #include "shard_rules.h"
 #include "shared_kernels.h"
@@ -100,7 +101,7 @@ Simplified simplified(const std::vector<Root>& roots) {
   Simplified result;
   for (const Root& root : roots) result.tensors.push_back(root.tensor);
   result.tensors = rewrite(without_calls(result.tensors), tensor_rules(algebra_in_force()));
-  result.tensors = without_unneeded(with_factors_outside(result.tensors));
+  result.tensors = without_unneeded(with_factors_outside(without_repeats(result.tensors)));
   result.tensors = with_sums_in_parts(result.tensors);
   result.tensors = without_empty(on_their_devices(result.tensors, roots));
   for (std::size_t i = 0; i < roots.size(); ++i) {
