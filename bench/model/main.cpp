@@ -4,12 +4,15 @@
 //               [--regret COUNT WIDTH SECONDS]
 //
 // --regret searches schedules of COUNT of the kernels, drawn by their numbers, instead of measuring all.
-#include <cstdlib>
+#include <algorithm>
+#include <cstdint>
 #include <exception>
 #include <fstream>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -25,9 +28,9 @@ struct Options {
   std::vector<std::string> files;
   std::size_t worst = 20;
   std::string json;
-  std::size_t searched = 0;
-  std::int64_t width = 16;
-  double seconds = 20;
+  std::size_t searched = 0;  // with the next two
+  std::int64_t width = 0;
+  double seconds = 0;
 };
 
 class Arguments {
@@ -106,11 +109,12 @@ std::vector<Searched> searched(const std::vector<CorpusKernel>& kernels, const O
   std::mt19937_64 random(1);
   for (std::size_t i = drawn.size(); i > 1; --i) std::swap(drawn[i - 1], drawn[random() % i]);
   std::vector<Searched> all;
-  for (std::size_t i = 0; i < drawn.size() && all.size() < options.searched; ++i) {
-    if (const auto found = searched(*drawn[i], options.width, options.seconds))
+  const std::size_t count = std::min(options.searched, drawn.size());
+  for (std::size_t i = 0; i < drawn.size() && all.size() < count; ++i)
+    if (const auto found = searched(*drawn[i], options.width, options.seconds)) {
       all.push_back({drawn[i], *found});
-    show("search", all.size(), options.searched);
-  }
+      show("search", all.size(), count);
+    }
   return all;
 }
 

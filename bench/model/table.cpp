@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
 
 #include <fmt/format.h>
@@ -26,6 +27,8 @@ std::string row_of_times(const std::string& name, const std::vector<const Measur
   const auto within = [](double times) {
     return [=](double error) { return error <= std::log(times); };
   };
+  if (off.empty())
+    return fmt::format("| {} | {} | {} | - | - | - | - | - |\n", name, all.size(), all.size());
   const double beyond = (1 - share_of(off, within(far))) * static_cast<double>(off.size());
   return fmt::format("| {} | {} | {} | {:.3f} | {:.2f} | {:.2f} | {:.1f} % | {:.0f} |\n", name,
                      all.size(), all.size() - off.size(), rank_correlation(expected, measured),

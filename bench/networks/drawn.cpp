@@ -13,10 +13,8 @@ namespace {
 constexpr int opset = 20;
 constexpr double share_alike = 0.1, share_tied = 0.05;
 
-// Between -1 and 1.
-float unit(std::mt19937_64& random) {
-  return static_cast<float>(static_cast<double>(random() >> 11) * 0x1p-52 - 1);
-}
+// From 0 to 1.
+double share(std::mt19937_64& random) { return static_cast<double>(random() >> 11) * 0x1p-53; }
 
 }  // namespace
 
@@ -32,7 +30,7 @@ std::int64_t Drawn::between(std::int64_t least, std::int64_t most) {
          static_cast<std::int64_t>(random_() % static_cast<std::uint64_t>(most - least + 1));
 }
 
-bool Drawn::chance(double share) { return static_cast<double>(random_() >> 11) * 0x1p-53 < share; }
+bool Drawn::chance(double of_all) { return share(random_) < of_all; }
 
 Value Drawn::input(const Shape& shape) {
   const std::string name = next("x");
@@ -65,7 +63,9 @@ Value Drawn::weight(const Shape& shape, std::int64_t summed) {
 
 Value Drawn::numbers(const Shape& shape, float least, float most) {
   std::vector<float> all(static_cast<std::size_t>(elements_of(shape)));
-  for (float& each : all) each = least + (unit(random_) + 1) / 2 * (most - least);
+  for (float& each : all)
+    each = static_cast<float>(static_cast<double>(least) +
+                              share(random_) * static_cast<double>(most - least));
   return constant(all, shape);
 }
 

@@ -30,7 +30,7 @@ class Drawn {
 
   // --- What comes next ---
   std::int64_t between(std::int64_t least, std::int64_t most);
-  bool chance(double share);
+  bool chance(double of_all);
   template <class T>
   T one_of(std::initializer_list<T> all) {
     return all.begin()[between(0, static_cast<std::int64_t>(all.size()) - 1)];

@@ -23,12 +23,11 @@ Window square(std::int64_t size, std::int64_t stride = 1) {
   return {.rows = size, .columns = size, .stride = stride};
 }
 
-Window drawn_window(Drawn& net, const Value& x) {
+Window drawn_window(Drawn& net) {
   Window window;
   window.rows = window.columns = net.one_of<std::int64_t>({1, 1, 3, 3, 3, 3, 5, 7});
   if (net.chance(0.1)) (net.chance(0.5) ? window.rows : window.columns) = 1;
   if (window.rows + window.columns > 2 && net.chance(0.1)) window.dilation = 2;
-  if (net.chance(0.1) && x.size(2) > 16) window.keeps_size = false;
   return window;
 }
 
@@ -87,8 +86,7 @@ Value inception(Drawn& net, const Value& x) {
   for (std::int64_t i = 0; i < branches; ++i) {
     Value y = i == 0 ? pool(net, net.one_of({"MaxPool", "AveragePool"}), x, 3, 1) : x;
     y = convolved(net, y, net.between(4, 40), {});
-    Window window = drawn_window(net, x);
-    window.keeps_size = true;
+    const Window window = drawn_window(net);
     parts.push_back(i == 0 ? y : convolved(net, y, net.between(4, 48), window));
   }
   return net.concat(parts, 1);
@@ -111,7 +109,7 @@ Value halves(Drawn& net, const Value& x) {
 
 Value block(Drawn& net, const Value& x) {
   switch (net.between(0, 6)) {
-    case 0: return convolved(net, x, x.size(1), drawn_window(net, x));
+    case 0: return convolved(net, x, x.size(1), drawn_window(net));
     case 1: return residual(net, x);
     case 2: return depthwise(net, x);
     case 3: return grouped(net, x);
@@ -123,7 +121,8 @@ Value block(Drawn& net, const Value& x) {
 
 Value smaller(Drawn& net, const Value& x, std::int64_t channels) {
   if (net.chance(0.4)) {
-    const Value less = pool(net, net.one_of({"MaxPool", "AveragePool"}), x, net.between(2, 3), 2);
+    const char* op = net.one_of({"MaxPool", "AveragePool"});
+    const Value less = pool(net, op, x, net.between(2, 3), 2);
     return convolved(net, less, channels, square(1));
   }
   return convolved(net, x, channels, square(net.one_of<std::int64_t>({2, 3, 3, 5}), 2));
@@ -143,7 +142,8 @@ std::int64_t channels_for(Drawn& net, const Value& x, int stage) {
 
 // An image that gets smaller in a few stages, and all those that it was.
 std::vector<Value> stages(Drawn& net, Value x) {
-  x = convolved(net, x, channels_for(net, x, 0),
+  const std::int64_t channels = channels_for(net, x, 0);
+  x = convolved(net, x, channels,
                 square(net.one_of<std::int64_t>({3, 5, 7}), x.size(2) > 60 ? 2 : 1));
   std::vector<Value> all;
   const int count = static_cast<int>(net.between(1, 3));
@@ -151,6 +151,8 @@ std::vector<Value> stages(Drawn& net, Value x) {
     if (stage > 0) x = smaller(net, x, channels_for(net, x, stage));
     const std::int64_t blocks = net.between(1, 3);
     for (std::int64_t i = 0; i < blocks; ++i) x = block(net, x);
+    if (net.chance(0.1) && x.size(2) > 16)
+      x = convolved(net, x, x.size(1), {.rows = 3, .columns = 3, .keeps_size = false});
     all.push_back(x);
   }
   return all;
@@ -267,14 +269,16 @@ Value channels_last(Drawn& net) {
   const std::int64_t size = net.one_of<std::int64_t>({14, 28, 33, 48, 56, 64});
   const Value given = net.input({1, size, size, net.between(1, 16)});
   Value x = net.transpose(given, {0, 3, 1, 2});
-  x = convolved(net, x, net.between(2, 8) * 8, square(net.chance(0.5) ? 3 : 4, net.between(1, 4)));
+  const std::int64_t channels = net.between(2, 8) * 8, patch = net.between(3, 4);
+  x = convolved(net, x, channels, square(patch, net.between(1, 4)));
   const std::int64_t blocks = net.between(1, 3);
   for (std::int64_t i = 0; i < blocks; ++i) {
     Window window = square(net.one_of<std::int64_t>({3, 5, 7}));
     window.groups = net.chance(0.7) ? x.size(1) : 1;
     Value y = net.transpose(convolution(net, x, x.size(1), window), {0, 2, 3, 1});
-    y = net.linear(net.activation(net.linear(net.layernorm(y), x.size(1) * net.between(1, 4))),
-                   x.size(1));
+    const std::int64_t inner = x.size(1) * net.between(1, 4);
+    y = net.linear(net.layernorm(y), inner);
+    y = net.linear(net.activation(y), x.size(1));
     y = net.binary("Mul", y, net.numbers({x.size(1)}, 0.1F, 1));
     x = net.binary("Add", x, net.transpose(y, {0, 3, 1, 2}));
     if (net.chance(0.3)) x = smaller(net, x, x.size(1) + net.between(0, 24));

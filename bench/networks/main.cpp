@@ -1,4 +1,5 @@
 // random_networks SEED COUNT FOLDER: writes FOLDER/SEED.onnx and the next ones, and says what they are.
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>

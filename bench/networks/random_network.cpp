@@ -33,16 +33,10 @@ const Family& drawn_family(Drawn& net) {
   return families[0];
 }
 
-// Neighbouring numbers begin generators that are alike.
-std::uint64_t mixed(std::uint64_t seed) {
-  seed = (seed ^ (seed >> 31)) * 0x9e3779b97f4a7c15;
-  return (seed ^ (seed >> 29)) * 0xbf58476d1ce4e5b9;
-}
-
 }  // namespace
 
 RandomNetwork random_network(std::uint64_t seed) {
-  Drawn net(fmt::format("random_{}", seed), mixed(seed));
+  Drawn net(fmt::format("random_{}", seed), seed);
   const Family& family = drawn_family(net);
   net.output(family.draw(net));
   return {family.name, net.file()};

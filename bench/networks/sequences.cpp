@@ -94,7 +94,7 @@ Value block_of(Drawn& net, Value x, const Value* memory, const Block& block) {
   });
 }
 
-// Numbers of words, or what somebody computed of them; and the table of the words, where it is given.
+// The rows of the table for numbers of words, and what is added for their places.
 Value embedded(Drawn& net, const Shape& shape, const Value& table) {
   const Value words = net.tokens({shape[0], shape[1]}, table.size(0));
   const Value x = net.node("Gather", {table, words}, shape);

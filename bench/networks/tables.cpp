@@ -60,7 +60,8 @@ Value part(Drawn& net, const Value& x, std::size_t axis) {
 
 Value joined(Drawn& net, const Value& x) {
   const std::size_t axis = drawn_axis(net, x);
-  const Value other = net.binary("Mul", net.activation(x), net.numbers({}, 2, 2));
+  const Value active = net.activation(x);
+  const Value other = net.binary("Mul", active, net.constant({2}, {}));
   return net.concat({x, net.chance(0.5) ? part(net, other, axis) : other}, axis);
 }
 
@@ -110,7 +111,9 @@ Value table(Drawn& net) {
   const std::int64_t steps = net.between(2, 9);
   for (std::int64_t i = 0; i < steps; ++i)
     if (elements_of(x.shape) < 2'000'000) x = step(net, x);
-  const Value y = net.reduce(drawn_reduction(net), x, some_axes(net, x), net.chance(0.5));
+  const std::string op = drawn_reduction(net);
+  const auto axes = some_axes(net, x);
+  const Value y = net.reduce(op, x, axes, net.chance(0.5));
   return net.unary("Tanh", y);
 }
 

@@ -41,6 +41,8 @@ def made(case, folder):
     if case["made"] == "drawn":
         folder.mkdir(parents=True, exist_ok=True)
         draw = ROOT / "build/bench/bin/random_networks"
+        if not draw.exists():
+            raise Missing(f"there is no {draw}")
         subprocess.run([draw, str(case["seed"]), "1", folder], check=True, stdout=subprocess.DEVNULL)
         return (folder / f"{case['seed']}.onnx").rename(path)
     if case["made"] == "driving":

@@ -33,15 +33,6 @@ using Names = std::vector<std::string>;
 // Sizes, and names of those that are open: {"batch", 1, 28, 28}. An empty name stands for any size.
 using Sizes = std::vector<std::variant<std::int64_t, std::string>>;
 
-// Integers of a file are i64: refuses those beyond it.
-[[noreturn]] void refuse_integer(std::uint64_t number);
-template <std::integral T>
-std::int64_t file_integer(T number) {
-  const auto integer = static_cast<std::int64_t>(number);
-  if (std::unsigned_integral<T> && integer < 0) refuse_integer(static_cast<std::uint64_t>(number));
-  return integer;
-}
-
 // What is written of an attribute: its kind follows from the value. Real numbers become floats of 32 bits.
 class Attribute {
  public:
@@ -49,7 +40,7 @@ class Attribute {
   class Element {
    public:
     template <std::integral N>
-    Element(N number) : held_(file_integer(number)) {}             // NOLINT
+    Element(N number) : held_(integer(number)) {}                  // NOLINT
     Element(double number) : held_(static_cast<float>(number)) {}  // NOLINT
     Element(const char* text) : held_(std::string(text)) {}        // NOLINT
     Element(std::string text) : held_(std::move(text)) {}          // NOLINT
@@ -62,7 +53,7 @@ class Attribute {
   };
 
   template <std::integral N>
-  Attribute(N number) : held_(file_integer(number)) {}                   // NOLINT
+  Attribute(N number) : held_(integer(number)) {}                        // NOLINT
   Attribute(double number) : held_(static_cast<float>(number)) {}        // NOLINT
   Attribute(const char* text) : held_(std::string(text)) {}              // NOLINT
   Attribute(std::string text) : held_(std::move(text)) {}                // NOLINT
@@ -84,6 +75,15 @@ class Attribute {
  private:
   friend class Graph;
   Attribute frozen() const;  // graphs are as they now are
+
+  // Those of a file are i64.
+  template <std::integral T>
+  static std::int64_t integer(T number) {
+    const auto result = static_cast<std::int64_t>(number);
+    if (std::unsigned_integral<T> && result < 0) refuse(static_cast<std::uint64_t>(number));
+    return result;
+  }
+  [[noreturn]] static void refuse(std::uint64_t number);
 
   Held held_;
 };

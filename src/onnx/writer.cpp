@@ -63,7 +63,7 @@ void check(const GraphState& graph, std::string_view node, const Attributes& giv
 
 }  // namespace
 
-void refuse_integer(std::uint64_t number) {
+void Attribute::refuse(std::uint64_t number) {
   user_error(fmt::format("onnx: {} is beyond the integers that a file holds", number));
 }
 

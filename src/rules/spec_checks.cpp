@@ -223,16 +223,17 @@ bool reads_what_it_stores(const Node* end) {
   const Node* store = end->src(0);
   if (store->op() != Store || store->size() != 2 || store->src(0)->op() != Index) return true;
   const Node *place = store->src(0), *memory = storage_of(place->src(0));
-  if (memory->op() != Buffer) return true;
-  const auto is_stored = [&](const Node* index) {
-    return std::ranges::equal(rest(index, 2), rest(place, 2)) ||
-           std::ranges::none_of(rest(end, 1), [&](auto loop) { return changes_with(index, loop); });
+  // Of what has lanes, rows may be read and turned.
+  if (memory->op() != Buffer || !is_scalar(store->src(1))) return true;
+  const auto is_ready_before = [&](const Node* node) {
+    return all(node->ranges(), [&](auto loop) { return changes_with(end, loop); });
   };
-  const auto beside = nodes_below({store->src(1)}, [](const Node* node) {
-    return node->op() == After ? NodeList{} : node->src();
+  const auto beside = nodes_below({store->src(1)}, [&](const Node* node) {
+    return node->op() == After && is_ready_before(node) ? NodeList{} : node->src();
   });
   return all(beside, [&](const Node* node) {
-    return node->op() != Index || storage_of(node->src(0)) != memory || is_stored(node);
+    return node->op() != Index || storage_of(node->src(0)) != memory || is_ready_before(node) ||
+           std::ranges::equal(rest(node, 2), rest(place, 2));
   });
 }
 
@@ -407,8 +408,8 @@ std::vector<Check> all_checks() {
      "not ended by exactly one ENDIF"},
     {Level::Kernel, {Param, Special}, [](auto n, Around a) { return a.is_first_of_its_name(n); },
      "another node of this op has the same place"},
-    {Level::Kernel, {End}, reads_what_it_stores,
-     "its loops store into memory of which they read another element"},
+    Check(Level::Kernel, {End}, reads_what_it_stores,
+          "its loops store into memory of which they read another element").not_of_programs(),
     {Level::Kernel, every_op, indexes_what_it_loads,
      "a source is a buffer where a value should be"},
   };

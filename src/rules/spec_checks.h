@@ -49,10 +49,15 @@ class Check {
   Check(Level level, const OpSet& ops, OfGraph holds, std::string_view complaint)
       : level_(level), ops_(ops), complaint_(complaint), of_graph_(holds) {}
 
-  // A program is a kernel that is closer to the machine.
+  // A program is a kernel that is closer to the machine. Some checks are of nodes as they are before.
+  Check not_of_programs() const {
+    Check result = *this;
+    result.is_of_programs_ = false;
+    return result;
+  }
   bool is_part_of(Level level) const {
     return level_ == Level::Any || level_ == level ||
-           (level_ == Level::Kernel && level == Level::Program);
+           (level_ == Level::Kernel && level == Level::Program && is_of_programs_);
   }
   bool concerns(Op op) const { return ops_.contains(op); }
   bool holds(const Node* node, const Surroundings& around) const {
@@ -62,6 +67,7 @@ class Check {
 
  private:
   Level level_;
+  bool is_of_programs_ = true;
   OpSet ops_;
   std::string_view complaint_;
   OfNode of_node_ = nullptr;

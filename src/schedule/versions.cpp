@@ -57,22 +57,24 @@ std::vector<const Node*> lost_to(const CutGraph& graph, const Cut& cut) {
   return lost;
 }
 
-// Which kernels are to run before assignments, because they read what these overwrite. Kernels are those of what is kept and
-// of assignments, which may compute what nobody keeps and what that reads.
+// Which cuts are to run before assignments, because they read what these overwrite. The kernel of an assignment may compute
+// what nobody keeps, and reads what that reads.
 class Precedence {
  public:
-  explicit Precedence(const CutGraph& graph) : graph_(graph) {
-    for (std::size_t i = 0; i < graph.cuts.size(); ++i)
-      if (is_kept(graph.cuts[i])) find_what_it_reads(i);
+  explicit Precedence(const CutGraph& graph) : graph_(graph), leaves_(graph.cuts.size()) {
+    for (std::size_t i = 0; i < graph.cuts.size(); ++i) {
+      leaves_[i] = leaves_of(graph.cuts[i]);
+      find_what_it_uses(i);
+    }
+    for (std::size_t i = 0; i < graph.cuts.size(); ++i) find_what_it_reads(i);
   }
 
   // For each cut what it is to read in copies, so that no kernels wait for each other.
   std::map<std::size_t, std::vector<const Node*>> read_in_copies() {
     std::map<std::size_t, std::vector<const Node*>> result;
-    for (auto& [kernel, readings] : readings_)
+    for (auto& [cut, readings] : readings_)
       for (Reading& reading : readings) {
-        if (reading.overwritten_by > kernel || !runs_before(reading.overwritten_by, kernel))
-          continue;
+        if (reading.overwritten_by > cut || !runs_before(reading.overwritten_by, cut)) continue;
         result[reading.reader].push_back(reading.leaf);
         reading.is_copied = true;
       }
@@ -86,30 +88,30 @@ class Precedence {
     bool is_copied = false;
   };
 
-  static bool is_kept(const Cut& cut) { return cut.must || !cut.before.is_null(); }
-
   // The steps of a loop read what they are to read by themselves.
   bool is_one_kernel(std::size_t a, std::size_t b) const {
     return a == b || (graph_.cuts[a].loop != nullptr && graph_.cuts[a].loop == graph_.cuts[b].loop);
   }
 
-  void find_what_it_reads(std::size_t kernel) {
-    std::set<std::size_t> seen{kernel};
-    for (std::vector<std::size_t> open{kernel}; !open.empty();) {
+  void find_what_it_uses(std::size_t cut) {
+    std::vector<const Node*> leaves = leaves_[cut];
+    for (const UOp& leaf : graph_.cuts[cut].waits) leaves.push_back(leaf.node());
+    for (const Node* leaf : leaves)
+      if (const auto source = graph_.cut_of(leaf)) users_[*source].push_back(cut);
+  }
+
+  void find_what_it_reads(std::size_t cut) {
+    const bool is_assignment = !graph_.cuts[cut].before.is_null();
+    std::set<std::size_t> seen{cut};
+    for (std::vector<std::size_t> open{cut}; !open.empty();) {
       const std::size_t reader = open.back();
       open.pop_back();
-      std::vector<const Node*> leaves = leaves_of(graph_.cuts[reader]);
-      for (const UOp& leaf : graph_.cuts[reader].waits) leaves.push_back(leaf.node());
-      for (const Node* leaf : leaves) {
-        const bool may_compute = reader == kernel || !graph_.cuts[kernel].before.is_null();
-        if (const auto by = graph_.overwritten_by(leaf);
-            by && may_compute && !is_one_kernel(*by, kernel))
-          readings_[kernel].push_back({reader, *by, leaf});
+      for (const Node* leaf : leaves_[reader]) {
+        if (const auto by = graph_.overwritten_by(leaf); by && !is_one_kernel(*by, cut))
+          readings_[cut].push_back({reader, *by, leaf});
         const auto source = graph_.cut_of(leaf);
-        if (!source || !seen.insert(*source).second) continue;
-        if (is_kept(graph_.cuts[*source]))
-          users_[*source].push_back(kernel);
-        else
+        if (is_assignment && source && !graph_.cuts[*source].must &&
+            graph_.cuts[*source].before.is_null() && seen.insert(*source).second)
           open.push_back(*source);
       }
     }
@@ -118,15 +120,15 @@ class Precedence {
   bool runs_before(std::size_t first, std::size_t second) const {
     std::set<std::size_t> seen{first};
     for (std::vector<std::size_t> open{first}; !open.empty();) {
-      const std::size_t kernel = open.back();
+      const std::size_t cut = open.back();
       open.pop_back();
-      if (kernel == second) return true;
+      if (cut == second) return true;
       const auto go_to = [&](std::size_t other) {
         if (seen.insert(other).second) open.push_back(other);
       };
-      if (const auto known = users_.find(kernel); known != users_.end())
+      if (const auto known = users_.find(cut); known != users_.end())
         for (const std::size_t user : known->second) go_to(user);
-      if (const auto known = readings_.find(kernel); known != readings_.end())
+      if (const auto known = readings_.find(cut); known != readings_.end())
         for (const Reading& reading : known->second)
           if (!reading.is_copied) go_to(reading.overwritten_by);
     }
@@ -134,7 +136,8 @@ class Precedence {
   }
 
   const CutGraph& graph_;
-  std::map<std::size_t, std::vector<Reading>> readings_;  // by the kernel
+  std::vector<std::vector<const Node*>> leaves_;          // by cut
+  std::map<std::size_t, std::vector<Reading>> readings_;  // by cut
   std::map<std::size_t, std::vector<std::size_t>> users_;
 };
 

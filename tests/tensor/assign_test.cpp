@@ -395,6 +395,25 @@ TEST(Assign, BothTimesOfWhatIsAskedFor) {
   EXPECT_TRUE(holds<float>(b, {2, 4}, {2}));
 }
 
+// The same of sums, which have kernels of their own, whether they are kept or not.
+TEST(Assign, BothTimesOfSums) {
+  Tensor a({1.f, 2.f}), b({3.f, 4.f}), c({5.f, 6.f});
+  Tensor::realize({a, b, c});
+  const Tensor tripled = a * 3;
+  a.assign(b * 2);
+  b.assign(c);
+  const Tensor sum = (tripled + b).sum() + 1;
+  Tensor::realize({sum, a, b});
+  EXPECT_TRUE(holds<float>(sum, {21}, {}));
+  EXPECT_TRUE(holds<float>(a, {6, 8}, {2}));
+  EXPECT_TRUE(holds<float>(b, {5, 6}, {2}));
+  const Tensor before = (c - a).sum(), doubled = b * 2;
+  b.assign(c * c);
+  a.assign(doubled);
+  EXPECT_TRUE(holds<float>(b + before, {22, 33}, {2}));
+  EXPECT_TRUE(holds<float>(a, {10, 12}, {2}));
+}
+
 // A training loop by hand, that reads nothing until its end.
 TEST(Assign, StepsOfSeveralParameters) {
   Tensor w({1.f, 2.f}), b({0.5f, 0.f});

@@ -53,7 +53,7 @@ Cell real_sum(const std::vector<Cell>& terms, Type type) {
 }
 
 Cell real_product(const std::vector<Cell>& terms, Type type) {
-  double value = 1, relative = 0;
+  double value = 1, relative = 0, largest = 1;  // of some of the terms
   int digits = 0;
   bool is_exact = true, has_zero = false;
   for (const Cell& term : terms) {
@@ -64,6 +64,7 @@ Cell real_product(const std::vector<Cell>& terms, Type type) {
       if (term.error != 0) return Cell::of_real(0, unknown);
     } else if (std::isfinite(term.real)) {
       relative += term.error / std::abs(term.real);
+      largest *= std::max(1.0, std::abs(term.real));
       int exponent = 0;
       std::frexp(term.real, &exponent);
       const int own = exponent - lowest_bit(term.real);
@@ -73,7 +74,9 @@ Cell real_product(const std::vector<Cell>& terms, Type type) {
     }
   }
   const bool is_small = std::abs(value) < 1e30 && (value == 0 || std::abs(value) > 1e-30);
-  if (has_zero && is_exact) return Cell::of_real(0, digits < 60 ? 0 : unknown);
+  // In another order, zero may meet an infinity.
+  const bool may_overflow = !(largest < largest_of(type));
+  if (has_zero && is_exact) return Cell::of_real(0, digits < 60 && !may_overflow ? 0 : unknown);
   if (is_exact && is_small && digits <= format_of(type).digits) return Cell::of_real(value);
   if (!is_small || relative > 0.1) return Cell::of_real(value, unknown);
   const double count = static_cast<double>(terms.size());
