@@ -228,8 +228,8 @@ bool reads_what_it_stores(const Node* end) {
   const auto is_ready_before = [&](const Node* node) {
     return all(node->ranges(), [&](auto loop) { return changes_with(end, loop); });
   };
-  const auto beside = nodes_below({store->src(1)}, [&](const Node* node) {
-    return node->op() == After && is_ready_before(node) ? NodeList{} : node->src();
+  const auto beside = nodes_below({store->src(1)}, [](const Node* node) {
+    return node->op() == After ? NodeList{} : node->src();
   });
   return all(beside, [&](const Node* node) {
     return node->op() != Index || storage_of(node->src(0)) != memory || is_ready_before(node) ||
