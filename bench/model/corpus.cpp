@@ -1,5 +1,6 @@
 #include "corpus.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 
@@ -29,6 +30,14 @@ std::size_t constant_bytes(const std::vector<ScheduleItem>& items) {
   return sum;
 }
 
+// Of what it reads, the same in each call: it need not be computed again.
+bool is_once(const ScheduleItem& item) {
+  return std::ranges::all_of(toposort(item.kernel.node()), [](const Node* node) {
+    return node->op() != Op::Param || node->arg<ParamArg>().access == Access::Write ||
+           node->arg<ParamArg>().access == Access::Constant;
+  });
+}
+
 // Open sizes are 1.
 onnx::NamedValues inputs_of(const onnx::Model& model) {
   onnx::NamedValues values;
@@ -47,14 +56,16 @@ onnx::NamedValues inputs_of(const onnx::Model& model) {
 
 void Corpus::add(const std::string& program, const std::string& family,
                  const std::vector<ScheduleItem>& items) {
-  ++programs_;
-  const std::size_t constants = constant_bytes(items);
+  const std::size_t number = programs_.size();
+  programs_.push_back({program, family, {}, constant_bytes(items)});
+  CorpusProgram& own = programs_.back();
   for (const ScheduleItem& item : items) {
-    if (item.kernel.is_null()) continue;
+    if (item.kernel.is_null() || is_once(item)) continue;
     const StructuralHash hash = structural_hash(nodes_of({&item.kernel, 1}));
     if (seen_.emplace(hash.high, hash.low).second)
-      kernels_.push_back(
-          {program, family, item.kernel, item.name, &find_device(item.device), constants});
+      kernels_.push_back({program, family, item.kernel, item.name, &find_device(item.device),
+                          own.constant_bytes, number, own.items.size()});
+    own.items.push_back(item);
   }
 }
 

@@ -13,12 +13,20 @@
 
 namespace weft::bench {
 
+// What a call runs, in order: what follows from constants alone, which only the first call computes, is not in it.
+struct CorpusProgram {
+  std::string name, family;
+  std::vector<ScheduleItem> items;
+  std::size_t constant_bytes;  // that a call reads
+};
+
 struct CorpusKernel {
   std::string program, family;
   UOp kernel;
   std::string name;
   Device* device;
-  std::size_t constant_bytes;  // that its program reads in a call
+  std::size_t constant_bytes;      // that its program reads in a call
+  std::size_t number = 0, at = 0;  // of the program, and of the item in that
 };
 
 class Corpus {
@@ -30,12 +38,12 @@ class Corpus {
   void add_training();  // a step of each model
 
   const std::vector<CorpusKernel>& kernels() const { return kernels_; }
-  std::size_t programs() const { return programs_; }
+  const std::vector<CorpusProgram>& programs() const { return programs_; }
 
  private:
+  std::vector<CorpusProgram> programs_;
   std::vector<CorpusKernel> kernels_;
   std::set<std::pair<std::uint64_t, std::uint64_t>> seen_;  // by structure
-  std::size_t programs_ = 0;
 };
 
 }  // namespace weft::bench

@@ -93,12 +93,15 @@ Corpus corpus_of(const Options& options) {
   return corpus;
 }
 
-std::vector<Measured> measured(const std::vector<CorpusKernel>& kernels) {
-  std::vector<Measured> all;
-  for (const CorpusKernel& kernel : kernels) {
-    all.push_back({&kernel, times_of(kernel)});
-    show("kernel", all.size(), kernels.size());
+std::vector<Measured> measured(const Corpus& corpus) {
+  std::vector<std::vector<double>> seconds;
+  for (const CorpusProgram& program : corpus.programs()) {
+    seconds.push_back(seconds_of_items(program));
+    show("program", seconds.size(), corpus.programs().size());
   }
+  std::vector<Measured> all;
+  for (const CorpusKernel& kernel : corpus.kernels())
+    all.push_back({&kernel, {expected_seconds_of(kernel), seconds[kernel.number][kernel.at]}});
   return all;
 }
 
@@ -120,14 +123,14 @@ std::vector<Searched> searched(const std::vector<CorpusKernel>& kernels, const O
 
 int run(const Options& options) {
   const Corpus corpus = corpus_of(options);
-  fmt::print("{} kernels of {} programs\n\n", corpus.kernels().size(), corpus.programs());
+  fmt::print("{} kernels of {} programs\n\n", corpus.kernels().size(), corpus.programs().size());
   std::vector<Measured> times;
   std::vector<Searched> regret;
   if (options.searched > 0) {
     regret = searched(corpus.kernels(), options);
     fmt::print("{}", table_of_regret(regret, options.worst));
   } else {
-    times = measured(corpus.kernels());
+    times = measured(corpus);
     fmt::print("{}", table_of_times(times, options.worst));
   }
   if (!options.json.empty()) std::ofstream(options.json) << json_of(times, regret) << '\n';

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "corpus.h"
 
@@ -10,13 +11,15 @@ namespace weft::bench {
 
 struct Times {
   std::optional<double> expected;  // nothing where the model knows no time
-  double measured = 0;             // the median of several samples, after a first run
+  double measured = 0;             // the median of several calls of its program
 
   // How far the model is off, as the logarithm of measured / expected.
   double error() const;
 };
 
-Times times_of(const CorpusKernel& kernel);
+// Of each item, where the whole program is called several times: caches hold then what they hold in its calls.
+std::vector<double> seconds_of_items(const CorpusProgram& program);
+std::optional<double> expected_seconds_of(const CorpusKernel& kernel);
 
 // The default schedule beside the best one that a search finds, both measured in turns.
 struct Found {

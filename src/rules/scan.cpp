@@ -159,4 +159,23 @@ std::optional<Scan> scan_of(const Node* reduce) {
   return all.empty() ? std::nullopt : std::optional(std::move(all[0]));
 }
 
+UOp new_in_trip(const Node* reduce, const Scan& scan) {
+  const UOp added = substitute(scan.value, {{scan.range, scan.last}});
+  return make(reduce->arg<ReduceArg>().op, {added, added});
+}
+
+UOp with_scans_carried(UOp root) {
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (const Node* node : toposort(root.node())) {
+      const auto scan = scan_of(node);
+      if (!scan || scan->steps.size() != 1) continue;
+      root = substitute(root, {{node, new_in_trip(node, *scan)}});
+      is_done = false;
+      break;
+    }
+  }
+  return root;
+}
+
 }  // namespace weft

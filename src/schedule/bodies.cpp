@@ -99,9 +99,7 @@ class Reader {
       for (const Node* node : toposort(value.node())) {
         const auto scan = scan_of(node);
         if (!scan || scan->steps.size() != 1 || !own_.contains(scan->steps[0].range)) continue;
-        const UOp added = substitute(scan->value, {{scan->range, scan->last}});
-        const UOp total = make(node->arg<ReduceArg>().op, {added, added});
-        value = substitute(value, {{node, total}});
+        value = substitute(value, {{node, new_in_trip(node, *scan)}});
         const Scan::Step& step = scan->steps[0];
         body_.scanned.push_back(
             {*own_.find(step.range), scan->rises == (step.factor > 0), trips(scan->range)});

@@ -223,7 +223,7 @@ class Pairs {
         continue;
       }
       if (now) continue;
-      chain.nodes.push_back(earlier);
+      if (earlier->shape() == node->shape()) chain.nodes.push_back(earlier);
       break;
     }
     finish();

@@ -23,7 +23,7 @@ namespace {
 constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
 // Threads would each fill again what is filled once.
 constexpr double worth_memory_once = 1.03;
-constexpr double least_once = 1e-3;    // seconds of the kernel
+constexpr double least_once = 1e-4;    // seconds of the kernel
 constexpr double least_turned = 6e-5;  // seconds of a kernel that is seen in other orders
 constexpr double hopeless = 1.5;       // times as long, whatever the order
 constexpr double most_memory = 4;      // of all that the kernel touches
@@ -72,8 +72,10 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
     const auto is_sum = [](const Node* below) { return below->op() == Op::Reduce; };
     const std::vector<const Node*> values = toposort(node->src(0));
     staged.has_sum = std::ranges::any_of(values, is_sum);
-    // Each thread would fill all of what is filled once.
-    const bool is_once = staged.around.empty() && bytes_filled(node) <= bytes_read(values);
+    // Each thread would fill all of what is filled once, and so would each trip of loops that it does not change with.
+    double bytes = bytes_filled(node);
+    for (const Node* loop : staged.around) bytes *= static_cast<double>(loop->src(0)->hi());
+    const bool is_once = bytes <= bytes_read(values);
     if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
         (is_once || staged.has_sum) && std::ranges::none_of(values, is_written))
       result.push_back(std::move(staged));

@@ -5,6 +5,7 @@
 
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
+#include <weft/dev/rules/scan.h>
 
 #include "bodies.h"
 
@@ -57,7 +58,8 @@ Work work_of(const UOp& kernel) {
     for (const Node* range : ranges) count *= static_cast<double>(range->src(0)->hi());
     return count;
   };
-  for (const Node* node : toposort(kernel.node())) {
+  const UOp carried = with_scans_carried(kernel);
+  for (const Node* node : toposort(carried.node())) {
     if (node->op() == Op::Param) {
       double bytes = static_cast<double>(node->dtype().bytes());
       for (const Node* size : node->dims()) bytes *= static_cast<double>(size->hi());

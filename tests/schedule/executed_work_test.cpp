@@ -3,9 +3,13 @@
 #include <gtest/gtest.h>
 #include <weft/weft.h>
 
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/codegen/choose.h>
 #include <weft/dev/codegen/linearize.h>
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/device/device.h>
 #include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
 
 namespace weft {
 namespace {
@@ -14,14 +18,10 @@ Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
 
 double trips(const Node* range) { return static_cast<double>(range->src(0)->lo()); }
 
-// Arithmetic on floats, each operation as often as the loops around it go.
-double executed(const UOp& kernel) {
-  Arena arena;
-  const InternerScope scope(arena);
-  const Node* roots[] = {kernel.node()};
-  const std::vector<UOp> program = accumulate(stages(import_graph(roots, shared_graph(), arena)));
+// Of these loops: arithmetic on floats, each operation as often as the loops around it go.
+double executed_in(const UOp& program) {
   double runs = 1, flops = 0;
-  for (const Node* node : linearize(program[0].node())) {
+  for (const Node* node : linearize(program.node())) {
     if (node->op() == Op::Range) runs *= trips(node);
     if (node->op() == Op::End)
       for (const Node* range : node->src().subspan(1))
@@ -31,6 +31,26 @@ double executed(const UOp& kernel) {
       flops += node->op() == Op::MulAcc ? 2 * runs : runs;
   }
   return flops;
+}
+
+double executed(const UOp& kernel) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const Node* roots[] = {kernel.node()};
+  return executed_in(accumulate(stages(import_graph(roots, shared_graph(), arena)))[0]);
+}
+
+// The same by a schedule; "": by the one that a CPU chooses.
+double executed_by(const UOp& kernel, const std::string& schedule) {
+  Arena arena;
+  const InternerScope scope(arena);
+  const Node* roots[] = {kernel.node()};
+  const UOp own = import_graph(roots, shared_graph(), arena)[0];
+  const UOp ready = ready_to_schedule(own);
+  const Schedule actions = schedule.empty()
+                               ? choose_schedule(ready.node(), find_device("CPU").target())
+                               : parse_schedule(schedule);
+  return executed_in(accumulate(scans(stages({apply_schedule(ready, actions)})))[0]);
 }
 
 // How often memory is read, by all loops together, once they are cut into sections.
@@ -99,6 +119,89 @@ TEST(ExecutedWork, IsWhatWasCounted) {
     EXPECT_LE(done, 1.2 * counted) << one.name;
     EXPECT_LE(done, 1.2 * one.flops) << one.name;
   }
+}
+
+// What a loop inside fills and sums is filled for all trips of a batch with that loop, not for all of them in each.
+TEST(ExecutedWork, BatchesFillInnerStagesOnce) {
+  const UOp kernel = parse_node(R"(graph kernel {
+  %0 = const 64 : index
+  %1 = const 5 : index
+  %2 = const 32 : index
+  %3 = const true : bool
+  %4 = param %0 {slot = 0, access = write, alias = 0} : f32
+  %5 = range %0 {id = 0, kind = loop} : index
+  %6 = index %4, %3, %5 : f32
+  %7 = param %0, %2 {slot = 1, access = read, alias = 0} : f32
+  %8 = param %1 {slot = 2, access = read, alias = 0} : f32
+  %9 = range %1 {id = 1, kind = loop} : index
+  %10 = index %8, %3, %9 : f32
+  %11 = load %10 : f32
+  %12 = range %2 {id = 2, kind = loop} : index
+  %13 = index %7, %3, %5, %12 : f32
+  %14 = load %13 : f32
+  %15 = mul %14, %11 : f32
+  %16 = exp2 %15 : f32
+  %17 = stage %16, %12 {id = 3, space = scratch, layout = []} : f32
+  %18 = range %2 {id = 4, kind = reduce} : index
+  %19 = index %17, %3, %18 : f32
+  %20 = load %19 : f32
+  %21 = reduce %20, %18 {op = add, axes = []} : f32
+  %22 = stage %21, %9 {id = 5, space = scratch, layout = []} : f32
+  %23 = range %1 {id = 6, kind = reduce} : index
+  %24 = index %22, %3, %23 : f32
+  %25 = load %24 : f32
+  %26 = reduce %25, %23 {op = add, axes = []} : f32
+  %27 = store %6, %26 {combine = false, op = add}
+  %28 = end %27, %5
+  %29 = sink %28 {name = "k", schedule = "", far_constants = false}
+  return %29
+})");
+  const double once = 64 * 5 * 32 * 3 + 64 * 5;
+  EXPECT_EQ(executed_by(kernel, "none"), once);
+  EXPECT_EQ(executed_by(kernel, "batch r0 16"), once);
+}
+
+// Of a sum that is the same along all loops of what is stored but the innermost.
+TEST(ExecutedWork, SumsStandOutsideOfLoopsThatTheyDoNotChangeWith) {
+  const UOp kernel = parse_node(R"(graph kernel {
+  %0 = const 23 : index
+  %1 = const 30 : index
+  %2 = const true : bool
+  %3 = param %0, %0, %1 {slot = 0, access = write, alias = 0} : f32
+  %4 = range %0 {id = 0, kind = loop} : index
+  %5 = range %0 {id = 1, kind = loop} : index
+  %6 = range %1 {id = 2, kind = loop} : index
+  %7 = index %3, %2, %4, %5, %6 : f32
+  %8 = param %1, %0, %0 {slot = 1, access = read, alias = 0} : f32
+  %9 = index %8, %2, %6, %4, %5 : f32
+  %10 = load %9 : f32
+  %11 = range %0 {id = 3, kind = reduce} : index
+  %12 = range %0 {id = 4, kind = reduce} : index
+  %13 = index %8, %2, %6, %11, %12 : f32
+  %14 = load %13 : f32
+  %15 = reduce %14, %11, %12 {op = add, axes = []} : f32
+  %16 = sub %10, %15 : f32
+  %17 = store %7, %16 {combine = false, op = add}
+  %18 = end %17, %4, %5, %6
+  %19 = sink %18 {name = "k", schedule = "", far_constants = false}
+  return %19
+})");
+  EXPECT_LE(executed_by(kernel, ""), 3 * 30 * 23 * 23);
+}
+
+// Sums of rows of an image, and scans of what is staged.
+TEST(ExecutedWork, SchedulesDoNotRepeatWork) {
+  const Tensor image = input({1, 30, 23, 23}), rows = input({91, 22, 120});
+  const Tensor active = rows.hardswish() * 0.7;
+  const Tensor cases[] = {
+      ((image - image.mean({2, 3}, true)) * (image.var({2, 3}, true, 0) + 1e-5).rsqrt())
+          .permute({0, 2, 3, 1})
+          .contiguous(),
+      Tensor::cat({active, active.narrow(1, 1, 8).tanh()}, 1).cumsum(0).permute({1, 0, 2}).relu(),
+  };
+  for (const Tensor& value : cases)
+    for (const ScheduleItem& item : value.schedule())
+      EXPECT_LE(executed_by(item.kernel, ""), 2 * item.work.flops + 1000) << item.str();
 }
 
 // A pool's windows lie side by side: an element is in one of them, and its gradient looks at no other.

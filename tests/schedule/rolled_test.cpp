@@ -262,5 +262,19 @@ TEST(Rolled, Gradients) {
               {random({12, 2, 8}), random({2, 8}), random({8, 8}), random({8, 8}), random({8, 8})});
 }
 
+// Of weights that are all the same number sums are computed once: of the first step, whose state is the same in all rows, once
+// for all of them.
+TEST(Rolled, TheFirstStepMayComputeLess) {
+  const auto steps = [](const std::vector<Tensor>& x) {
+    const Tensor w = Tensor::full({59, 96}, 0.01).to(x[0].device()),
+                 u = Tensor::full({96, 96}, 0.002).to(x[0].device());
+    Tensor h = Tensor::zeros({12, 96}).to(x[0].device());
+    for (std::int64_t t = 0; t < 42; ++t)
+      h = (x[0][t].matmul(w.cast(x[0].dtype())) + h.matmul(u.cast(x[0].dtype()))).tanh();
+    return h;
+  };
+  expect_same(steps, {random({42, 12, 59})}, 1e-5);
+}
+
 }  // namespace
 }  // namespace weft

@@ -164,15 +164,15 @@ UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
   return own;
 }
 
-// What stands in no loops inside of the batch's, sources before users; null where all of that is done.
+// What stands in no loops inside of the batch's, sources before users; null where all of that is done. What loops inside fill
+// is filled with them for all trips.
 const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
   const auto stands_around = [&](const Node* other) {
     return other == range || comes_before(other, range);
   };
   for (const Node* node : toposort(kernel_.node())) {
-    if (!changes_with(node, range)) continue;
-    if (is_filled(node)) return node;
-    if (node->op() == Op::Reduce && std::ranges::all_of(node->ranges(), stands_around)) return node;
+    if (!changes_with(node, range) || !std::ranges::all_of(node->ranges(), stands_around)) continue;
+    if (is_filled(node) || node->op() == Op::Reduce) return node;
   }
   return nullptr;
 }
@@ -237,6 +237,23 @@ std::vector<std::size_t> loops_that_fill(const Node* kernel) {
   return found;
 }
 
+// The same, and those in whose trips sums are made that are the same in all trips of others.
+std::vector<std::size_t> loops_with_more_inside(const Node* kernel) {
+  std::vector<std::size_t> found;
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
+  const NodeList own = kernel->src(0)->src().subspan(1);
+  std::vector<const Node*> sums;
+  for (const Node* node : toposort(kernel))
+    if (node->op() == Op::Reduce &&
+        std::ranges::any_of(own, [&](auto range) { return !changes_with(node, range); }))
+      sums.push_back(node);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (!filled_in_trips(kernel, own[i]).empty() ||
+        std::ranges::any_of(sums, [&](auto sum) { return changes_with(sum, own[i]); }))
+      found.push_back(i);
+  return found;
+}
+
 Action order_of(const std::vector<std::size_t>& loops) {
   Action order{.type = Action::Order, .name = {}};
   for (const std::size_t loop : loops) order.loops.push_back(fmt::format("r{}", loop));
@@ -246,7 +263,7 @@ Action order_of(const std::vector<std::size_t>& loops) {
 }  // namespace
 
 Schedule filled_loops_outermost(const Node* kernel) {
-  std::vector<std::size_t> order = loops_that_fill(kernel);
+  std::vector<std::size_t> order = loops_with_more_inside(kernel);
   if (order.empty() || order.back() + 1 == order.size()) return {};
   for (std::size_t i = 0; i + 1 < kernel->src(0)->size(); ++i)
     if (std::ranges::find(order, i) == order.end()) order.push_back(i);

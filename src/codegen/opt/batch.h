@@ -7,8 +7,8 @@
 
 namespace weft {
 
-// Puts the loops in whose trips memory is filled around all others, in whose trips it would be filled again. Nothing where
-// they stand there already.
+// Puts the loops in whose trips memory is filled, or sums are made, around all others, in whose trips that would be done again.
+// Nothing where they stand there already.
 Schedule filled_loops_outermost(const Node* kernel);
 
 // The beginnings of schedules, where sums of several trips read the same: as many rows of an attention's scores

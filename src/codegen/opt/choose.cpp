@@ -213,7 +213,8 @@ class Several {
 // Up to `most` that differ.
 Schedules best_for_one_trip(const Node* kernel, const Target& target, std::size_t most) {
   if (!std::ranges::all_of(toposort(kernel), is_open)) return {{{}}, {}};
-  if (auto schedule = scan_schedule(kernel, target)) return {{std::move(*schedule)}, {}};
+  if (auto scan = scan_schedule(kernel, target))
+    return {{std::move(scan->schedule)}, scan->seconds};
   if (target.vector_bytes == 0)
     return {{share_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
   if (auto dots = dot_schedule(kernel, target)) return {{std::move(dots->schedule)}, dots->seconds};

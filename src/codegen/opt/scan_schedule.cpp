@@ -12,6 +12,8 @@
 #include <weft/dev/rules/scan.h>
 
 #include "kernel_loops.h"
+#include "nest_of.h"
+#include "plan_of.h"
 #include "share.h"
 #include "stores.h"
 
@@ -52,7 +54,22 @@ class ScanScheduler {
     else if (along < loops_.size())
       block(loops_[along]);
     put_in_order();
-    return std::move(schedule_);
+    return schedule_;
+  }
+
+  // As the model is to see it: a block that lies along memory becomes vectors later on.
+  Schedule with_lanes(Schedule schedule) const {
+    const std::int64_t lanes = target_.vector_bytes / scanned_.widest;
+    for (const Loop& loop : loops_) {
+      if (!loop.is_inside || trips(loop) < lanes || lanes < 2) continue;
+      schedule.push_back({.type = Action::Tile,
+                          .name = loop.name + ".1",
+                          .count = lanes,
+                          .tail = Tail::Remainder});
+      schedule.push_back(
+          {.type = Action::Kind, .name = loop.name + ".2", .kind = LoopKind::Vector});
+    }
+    return schedule;
   }
 
  private:
@@ -169,15 +186,64 @@ class ScanScheduler {
   Schedule schedule_;
 };
 
+std::string_view family_of(std::string_view name) { return name.substr(0, name.find('.')); }
+
+// How often a nest that fills memory does so again: in each trip of loops that it does not change with, but that stand around
+// one with which it does.
+double times_again(const Nest& nest, const std::vector<NamedLoop>& order) {
+  std::set<std::string_view> around;
+  for (const NestLoop& loop : nest.loops)
+    if (loop.is_around) around.insert(family_of(loop.names[0]));
+  double times = 1, others = 1;
+  for (const auto& [name, range] : order) {
+    if (around.contains(family_of(name)))
+      times = others;
+    else if (range->src(0)->is_const())
+      others *= static_cast<double>(range->src(0)->lo());
+  }
+  return times;
+}
+
+// Of the loops around all that the kernel does, in the order of the schedule.
+std::vector<NamedLoop> loops_around(const KernelLoops& loops) {
+  std::vector<NamedLoop> order = loops.names();
+  std::erase_if(order, [&](const NamedLoop& loop) {
+    return loops.closer_of(loop.range) != loops.kernel()->src(0);
+  });
+  return order;
+}
+
+std::optional<double> seconds_of(const Node* kernel, const Schedule& schedule,
+                                 const KernelLoops& scheduled, const Target& target) {
+  const std::vector<NamedLoop> order = loops_around(scheduled);
+  const UOp once = with_scans_carried(UOp(kernel));
+  const std::vector<NamedLoop> names = loops_of_kernel(once.node());
+  std::set<std::string> open;  // loops that no nest has
+  for (const NamedLoop& loop : names) open.insert(loop.name);
+  double seconds = 0;
+  for (const auto& each : nests_of(once.node(), names, target.ops.contains(Op::MulAcc))) {
+    for (const NestLoop& loop : each.nest.loops)
+      for (const std::string& name : loop.names) open.erase(name);
+    seconds += time_of(target.machine, each.nest, plan_of(each.nest, schedule)).total() *
+               times_again(each.nest, order);
+  }
+  return open.empty() ? std::optional(seconds) : std::nullopt;
+}
+
 }  // namespace
 
-std::optional<Schedule> scan_schedule(const Node* kernel, const Target& target) {
+std::optional<ScanSchedule> scan_schedule(const Node* kernel, const Target& target) {
   const ScannedKernel scanned(kernel);
   if (scanned.loops.empty()) return std::nullopt;
-  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return Schedule();
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return ScanSchedule();
   const NodeList stores = stores_of(kernel->src(0));
-  if (!std::ranges::all_of(stores, has_place_of_its_own)) return Schedule();
-  return ScanScheduler(kernel, scanned, target).schedule();
+  if (!std::ranges::all_of(stores, has_place_of_its_own)) return ScanSchedule();
+  ScanScheduler scheduler(kernel, scanned, target);
+  const Schedule schedule = scheduler.schedule();
+  KernelLoops scheduled{UOp(kernel)};
+  scheduled.apply(schedule);
+  return ScanSchedule{schedule,
+                      seconds_of(kernel, scheduler.with_lanes(schedule), scheduled, target)};
 }
 
 }  // namespace weft

@@ -8,7 +8,13 @@
 
 namespace weft {
 
+struct ScanSchedule {
+  Schedule schedule;
+  std::optional<double>
+      seconds;  // nothing where part of the kernel is of a form that the model does not know
+};
+
 // For a kernel with scans (rules/scan.h), whose loops carry them; nothing for others.
-std::optional<Schedule> scan_schedule(const Node* kernel, const Target& target);
+std::optional<ScanSchedule> scan_schedule(const Node* kernel, const Target& target);
 
 }  // namespace weft

@@ -30,4 +30,9 @@ std::vector<Scan> scans_of(const Node* reduce);
 // The first of them.
 std::optional<Scan> scan_of(const Node* reduce);
 
+// What a loop that hands the scan on computes in each trip: what is new in it, combined with what there is.
+UOp new_in_trip(const Node* reduce, const Scan& scan);
+// The same of all scans below: as many operations as their loops take, though not their values.
+UOp with_scans_carried(UOp root);
+
 }  // namespace weft
