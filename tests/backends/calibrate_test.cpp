@@ -17,6 +17,7 @@
 
 #include "../../src/backends/cpu/compiler.h"
 #include "../../src/backends/cpu/host_machine.h"
+#include "../../src/backends/cpu/known_ports.h"
 #include "../support/files_in.h"
 
 namespace weft {
@@ -95,6 +96,22 @@ TEST(Speeds, AreOfAProcessorThatThereMayBe) {
   EXPECT_EQ(machine.fma_ports, 1.5);
   EXPECT_EQ(machine.fma_latency, 4);
   EXPECT_EQ(machine.hertz, 3.1e9);
+}
+
+TEST(Speeds, OfPortsThatAreKnownAreNotMeasured) {
+  Machine assumed = assumed_machine();
+  assumed.vector_bytes = 32;
+  EXPECT_FALSE(cpu::set_known_ports("something new", assumed));
+  ASSERT_TRUE(cpu::set_known_ports("znver3", assumed));
+  EXPECT_EQ(assumed.fma_ports, 2);
+  Machine measured = assumed;
+  measured.fma_ports = measured.load_ports = 1;  // beside another thread
+  measured.hertz = 3.1e9;
+  const Machine machine = cpu::believed(measured, assumed, true);
+  EXPECT_EQ(machine.fma_ports, 2);
+  EXPECT_EQ(machine.load_ports, 2);
+  EXPECT_EQ(machine.hertz, 3.1e9);
+  EXPECT_EQ(cpu::believed(measured, assumed).fma_ports, 1);
 }
 
 bool is_speed(double value) { return std::isfinite(value) && value > 0; }

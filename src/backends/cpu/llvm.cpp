@@ -16,6 +16,7 @@
 #include "compiler.h"
 #include "host_machine.h"
 #include "host_processor.h"
+#include "known_ports.h"
 
 namespace weft::cpu {
 namespace {
@@ -67,22 +68,25 @@ class LlvmCompiler final : public Compiler {
 
   // Measured where such code runs, by the first who asks.
   Machine machine() const {
-    const Machine assumed = host_machine(processor_.vector_bytes);
+    Machine assumed = host_machine(processor_.vector_bytes);
     if (!processor_.runs_here || setting_int("CALIBRATE") == 0) return assumed;
+    const bool has_known_ports = set_known_ports(host_processor().model, assumed);
     const DiskCache cache = disk_cache();
     const std::lock_guard lock(mutex_);
     const auto known = machines_.find({cache.folder(), assumed.workers});
     if (known != machines_.end()) return known->second;
-    const Machine machine = calibrated(cache, machine_key(assumed), assumed, [&] {
+    const auto measure = [&] {
       return measured(assumed, processor_.has_fma,
                       [&](const std::string& loops) { return compile({&loops, 1})[0]; });
-    });
+    };
+    const Machine machine =
+        calibrated(cache, machine_key(assumed), assumed, measure, has_known_ports);
     return machines_.emplace(std::pair(cache.folder(), assumed.workers), machine).first->second;
   }
 
   // All that speeds follow from.
   std::string machine_key(const Machine& assumed) const {
-    std::string text = fmt::format("speeds 1 {}\n{}\n{} workers, {} bytes", key(),
+    std::string text = fmt::format("speeds 2 {}\n{}\n{} workers, {} bytes", key(),
                                    host_processor().model, assumed.workers, assumed.vector_bytes);
     for (const CacheLevel& level : assumed.levels) text += fmt::format(", {}", level.bytes);
     return text;

@@ -1,0 +1,13 @@
+// What vector instructions take on processors whose makers say so: the same on each of a model, whatever else runs on it.
+#pragma once
+
+#include <string_view>
+
+#include <weft/dev/device/machine.h>
+
+namespace weft::cpu {
+
+// Sets what is known of a processor by its name in LLVM, with vectors as wide as the machine's; whether anything is.
+bool set_known_ports(std::string_view model, Machine& machine);
+
+}  // namespace weft::cpu
