@@ -150,10 +150,12 @@ class Joiner {
     return parts;
   }
 
+  // Lanes that lie across the parts would compute what each of them needs.
   static bool is_worth_a_kernel(const Step& step) {
-    const auto is_sum = [](const Node* node) { return node->op() == Op::Reduce; };
+    static constexpr OpSet long_ones{Op::Reduce, Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
     return step.work.flops >= worth_a_kernel &&
-           std::ranges::any_of(toposort(step.kernel.node()), is_sum);
+           std::ranges::any_of(toposort(step.kernel.node()),
+                               [](const Node* node) { return long_ones.contains(node->op()); });
   }
 
   // Of memory of the plan's own that is read nowhere but there, all of it, in the order of its dimensions.

@@ -186,19 +186,27 @@ bool read_alike(const Summed& a, const Summed& b) {
   });
 }
 
-// As codegen/opt/mma.h has them: products of what is read and converted.
-double times_without_instruction(const Body& body, const Profile& profile) {
+// A sum of products of two factors, each of which is used again along loops of the other.
+bool is_product(const Body& body) {
   const Node* sum = body.value.node();
   if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add ||
       sum->src(0)->op() != Op::Mul)
-    return 1;
+    return false;
   const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
   const auto has_own = [](const Node* factor, const Node* other) {
     return std::ranges::any_of(factor->ranges(), [&](const Node* range) {
       return std::ranges::find(other->ranges(), range) == other->ranges().end();
     });
   };
-  if (!is_converted_read(a) || !is_converted_read(b) || !has_own(a, b) || !has_own(b, a)) return 1;
+  return has_own(a, b) && has_own(b, a);
+}
+
+// As codegen/opt/mma.h has them: products of what is read and converted.
+double times_without_instruction(const Body& body, const Profile& profile) {
+  if (!is_product(body)) return 1;
+  const Node* sum = body.value.node();
+  const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
+  if (!is_converted_read(a) || !is_converted_read(b)) return 1;
   const DType from_a = a->src(0)->dtype(), from_b = b->src(0)->dtype();
   double times = 1;
   for (const MmaShape& shape : profile.mma) {
@@ -213,6 +221,21 @@ double times_without_instruction(const Body& body, const Profile& profile) {
 void slow_down_products(Workload& kernel) {
   if (kernel.sums.size() < 2) return;
   for (Summed& sum : kernel.sums) slow_down(kernel, sum, sum.times_beside);
+}
+
+// Whether of products that run in loops of their own at most one is such that it may as well have a kernel: it takes long
+// enough, and a cache keeps what it makes. The loops that suit the tiles of one are seldom those of the next.
+bool has_loops_for_products(const Workload& kernel, double cache) {
+  constexpr double worth_a_kernel = 1 << 19;  // operations
+  int others = 0, outputs = 0;
+  for (const Summed& sum : kernel.sums) {
+    if (!is_product(*sum.body) || sum.effort < worth_a_kernel) continue;
+    double bytes = static_cast<double>(sum.body->value->dtype().bytes());
+    for (const UOp& loop : sum.body->loops)
+      if (loop->op() == Op::Range) bytes *= trips(loop.node());
+    if (bytes <= cache) ++(sum.is_output ? outputs : others);
+  }
+  return others + (outputs + kernel.merged - 1) / kernel.merged <= 1;
 }
 
 // Sums of one nest run together where they are equally long.
@@ -300,6 +323,7 @@ void Estimator::add_work(Workload& kernel, const Body& body, const Instance& pla
     if (takes_lanes(other, sum)) slow_down(kernel, sum, times_ordered);
   }
   sum.times_beside = times_without_instruction(body, profile_);
+  sum.is_output = are_same_loops(place.nest, kernel.root);
   kernel.sums.push_back(std::move(sum));
   slow_down_products(kernel);
 }
@@ -365,6 +389,7 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
   kernel.scratch += other.scratch;
   kernel.size += other.size;
   kernel.scans += other.scans;
+  kernel.merged += other.merged;
   unite(kernel.follows, other.follows);
   kernel.waits.insert(other.waits.begin(), other.waits.end());
 }
@@ -374,6 +399,7 @@ bool Estimator::is_allowed(const Workload& kernel) const {
          kernel.scratch <= static_cast<double>(profile_.scratch) &&
          kernel.size <= nodes_per_op * profile_.most_ops &&
          std::ssize(kernel.sums) <= profile_.most_sums &&
+         has_loops_for_products(kernel, static_cast<double>(profile_.scratch)) &&
          std::ssize(kernel.inputs) + std::ssize(kernel.outputs) <= profile_.most_params;
 }
 

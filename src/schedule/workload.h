@@ -19,6 +19,7 @@ struct Summed {
   double times = 1;         // how many times as long it takes as it would alone
   double times_beside = 1;  // and would take beside another at least
   double far = 0;           // effort besides, for what it reads again
+  bool is_output = false;   // in the loops of the kernel's outputs
 };
 
 struct Workload {
@@ -34,6 +35,7 @@ struct Workload {
   double scratch = 0;           // bytes
   std::int64_t size = 0;        // nodes
   int scans = 0;                // that the kernel's loops carry
+  int merged = 1;               // kernels that run together, each with outputs
   std::vector<bool> follows;    // which assignments it comes after
   std::set<const Node*> waits;  // leaves that are to be there before, besides the inputs
 

@@ -20,6 +20,9 @@
 namespace weft {
 namespace {
 
+// Lanes are summed one by one, each with what it is made of: not in vectors.
+constexpr double most_in_lanes = 8;
+
 struct ScannedKernel {
   explicit ScannedKernel(const Node* kernel) {
     for (const Node* node : toposort(kernel)) {
@@ -30,13 +33,15 @@ struct ScannedKernel {
       widest = std::max(widest, static_cast<std::int64_t>(node->dtype().bytes()));
       for (const Node* inner : toposort(scan->value.node()))
         has_inner = has_inner || inner->op() == Op::Reduce;
+      instructions = std::max(instructions, ops_of(scan->value.node()));
     }
   }
 
   std::set<const Node*> loops;  // that carry
   std::int64_t bytes = 0;       // of an accumulator for each scan
   std::int64_t widest = 4;
-  bool has_inner = false;  // reductions in what is scanned
+  bool has_inner = false;   // reductions in what is scanned
+  double instructions = 0;  // that what is scanned takes, at most
 };
 
 class ScanScheduler {
@@ -106,7 +111,8 @@ class ScanScheduler {
   }
 
   void vectorise(Loop& loop) {
-    if (target_.vector_bytes == 0 || scanned_.has_inner || trips_run_loops(end_, loop.range))
+    if (target_.vector_bytes == 0 || scanned_.has_inner || scanned_.instructions > most_in_lanes ||
+        trips_run_loops(end_, loop.range))
       return;
     std::int64_t lanes = target_.vector_bytes / scanned_.widest;
     while (lanes > trips(loop)) lanes /= 2;
