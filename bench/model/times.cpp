@@ -81,7 +81,7 @@ class ProgramRun {
   Buffer& memory_for(const Node* buffer, std::size_t bytes, Device& device) {
     std::shared_ptr<Buffer>& own = buffers_[buffer];
     if (own == nullptr || own->bytes() < bytes) {
-      retired_.push_back(own);
+      if (own != nullptr) retired_.push_back(own);
       own = std::make_shared<Buffer>(device, bytes);
       own->copy_in(std::vector<std::byte>(bytes));
     }

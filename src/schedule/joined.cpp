@@ -145,17 +145,26 @@ class Joiner {
     if (joints.loop == nullptr) return parts;
     for (std::size_t i = 0; i + 1 < joints.ends.size(); ++i) {
       parts.push_back(step_like(step, part_of(step.kernel, joints, i), step.slots));
-      if (!is_worth_a_kernel(parts.back()) && !mapped(parts.back())) return {};
+      if (!is_worth_a_kernel(parts.back(), long_ones(end, joints.loop)) && !mapped(parts.back()))
+        return {};
     }
     return parts;
   }
 
-  // Lanes that lie across the parts would compute what each of them needs.
-  static bool is_worth_a_kernel(const Step& step) {
-    static constexpr OpSet long_ones{Op::Reduce, Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow};
+  static bool is_worth_a_kernel(const Step& step, OpSet long_ones) {
     return step.work.flops >= worth_a_kernel &&
            std::ranges::any_of(toposort(step.kernel.node()),
-                               [](const Node* node) { return long_ones.contains(node->op()); });
+                               [&](const Node* node) { return long_ones.contains(node->op()); });
+  }
+
+  // Lanes across the parts would compute what each of them needs, while other loops are cut into sections.
+  static OpSet long_ones(const Node* end, const Node* loop) {
+    const NodeList at = end->src(0)->src(0)->src().subspan(2);
+    for (std::size_t d = at.size(); d-- > 0;)
+      if (!at[d]->ranges().empty())
+        return at[d] == loop ? OpSet{Op::Reduce, Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow}
+                             : OpSet{Op::Reduce};
+    return {Op::Reduce};
   }
 
   // Of memory of the plan's own that is read nowhere but there, all of it, in the order of its dimensions.

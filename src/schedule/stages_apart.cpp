@@ -23,11 +23,12 @@ namespace {
 constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
 // Threads would each fill again what is filled once.
 constexpr double worth_memory_once = 1.03;
-constexpr double least_once = 1e-4;    // seconds of the kernel
-constexpr double least_turned = 6e-5;  // seconds of a kernel that is seen in other orders
-constexpr double hopeless = 1.5;       // times as long, whatever the order
-constexpr double most_memory = 4;      // of all that the kernel touches
-constexpr double least_launches = 4;   // that a kernel takes at least, to be looked at
+constexpr double least_once = 1e-3;         // seconds of the kernel
+constexpr double least_without_sum = 1e-4;  // the same, where what is staged is no sum
+constexpr double least_turned = 6e-5;       // seconds of a kernel that is seen in other orders
+constexpr double hopeless = 1.5;            // times as long, whatever the order
+constexpr double most_memory = 4;           // of all that the kernel touches
+constexpr double least_launches = 4;        // that a kernel takes at least, to be looked at
 constexpr std::size_t most_stages = 6;
 
 bool is_plain_loop(const Node* node) {
@@ -56,7 +57,7 @@ struct MovableStage {
   bool has_sum = true;
 };
 
-// Of a kernel, those of sums, or that are filled once for it, that no assignment of it changes, in loops that another kernel
+// Of a kernel, those of sums, or of no more than what they read, that no assignment of it changes, in loops that another kernel
 // can have. What is only converted, as weights of few bits, is narrower where it comes from.
 std::vector<MovableStage> stages_of(const UOp& kernel) {
   std::vector<MovableStage> result;
@@ -75,9 +76,9 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
     // Each thread would fill all of what is filled once, and so would each trip of loops that it does not change with.
     double bytes = bytes_filled(node);
     for (const Node* loop : staged.around) bytes *= static_cast<double>(loop->src(0)->hi());
-    const bool is_once = bytes <= bytes_read(values);
+    const bool reads_more = bytes <= bytes_read(values);
     if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
-        (is_once || staged.has_sum) && std::ranges::none_of(values, is_written))
+        (reads_more || staged.has_sum) && std::ranges::none_of(values, is_written))
       result.push_back(std::move(staged));
   }
   return result;
@@ -200,8 +201,8 @@ class Mover {
     double best = std::numeric_limits<double>::infinity();
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < stages.size(); ++i) {
-      const bool is_long = *as_made >= least_once, is_once = is_long && stages[i].around.empty();
-      if (!is_long && !stages[i].has_sum) continue;
+      const bool is_once = *as_made >= least_once && stages[i].around.empty();
+      if (*as_made < least_without_sum && !stages[i].has_sum) continue;
       const Parted parted = Parting(step, stages[i]).parted();
       if (!may_have(parted.memory, step)) continue;
       const std::vector<std::uint32_t> slots = slots_with_memory(step);

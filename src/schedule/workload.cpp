@@ -223,8 +223,8 @@ void slow_down_products(Workload& kernel) {
   for (Summed& sum : kernel.sums) slow_down(kernel, sum, sum.times_beside);
 }
 
-// Whether of products that run in loops of their own at most one is such that it may as well have a kernel: it takes long
-// enough, and a cache keeps what it makes. The loops that suit the tiles of one are seldom those of the next.
+// Whether at most one of the products is worth a kernel of its own, which takes long enough and whose result a cache keeps: the
+// loops that suit the tiles of one are seldom those of the next. Those of kernels that run together share their loops.
 bool has_loops_for_products(const Workload& kernel, double cache) {
   constexpr double worth_a_kernel = 1 << 19;  // operations
   int others = 0, outputs = 0;

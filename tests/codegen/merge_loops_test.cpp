@@ -14,8 +14,9 @@ namespace {
 
 // "r0 285 k0 285"
 std::string loops_of(const UOp& kernel) {
+  const UOp ready = ready_to_schedule(kernel);
   std::string text;
-  for (const auto& [name, range] : loops_of_kernel(ready_to_schedule(kernel).node()))
+  for (const auto& [name, range] : loops_of_kernel(ready.node()))
     text += fmt::format("{}{} {}", text.empty() ? "" : " ", name, range->src(0)->lo());
   return text;
 }

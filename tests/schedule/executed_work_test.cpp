@@ -198,6 +198,7 @@ TEST(ExecutedWork, SchedulesDoNotRepeatWork) {
           .permute({0, 2, 3, 1})
           .contiguous(),
       Tensor::cat({active, active.narrow(1, 1, 8).tanh()}, 1).cumsum(0).permute({1, 0, 2}).relu(),
+      input({4, 1000}).tanh().cumsum(1),
   };
   for (const Tensor& value : cases)
     for (const ScheduleItem& item : value.schedule())

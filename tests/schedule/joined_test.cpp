@@ -110,6 +110,22 @@ TEST(Joined, OtherAxesAndMoreParts) {
   }
 }
 
+// As the columns of a detector are: lanes across them would compute each of the three for all.
+TEST(Joined, PartsThatTakeLongAreKernels) {
+  const Tensor x = random({17, 6048});
+  const auto columns = [](const Tensor& from) {
+    return Tensor::cat({from.narrow(0, 0, 2).tanh(), from.narrow(0, 2, 4).exp(),
+                        from.narrow(0, 6, 11).sigmoid()})
+        .T()
+        .contiguous();
+  };
+  EXPECT_EQ(kernels(columns(x)), 3U);
+  expect_same(columns(x), columns(exact(x)));
+  const Tensor short_ones = Tensor::cat({x.narrow(0, 0, 4).relu(), x.narrow(0, 4, 13).neg()});
+  EXPECT_EQ(kernels(short_ones.T().contiguous()), 1U);
+  EXPECT_EQ(kernels(Tensor::cat({x.narrow(0, 0, 4).tanh(), x.narrow(0, 4, 13).exp()})), 1U);
+}
+
 // Of what the program gave there is something to copy: that is one kernel with the rest of it.
 TEST(Joined, WhatWasThereIsCopied) {
   Layers layer;

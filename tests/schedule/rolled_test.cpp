@@ -273,7 +273,9 @@ TEST(Rolled, TheFirstStepMayComputeLess) {
       h = (x[0][t].matmul(w.cast(x[0].dtype())) + h.matmul(u.cast(x[0].dtype()))).tanh();
     return h;
   };
-  expect_same(steps, {random({42, 12, 59})}, 1e-5);
+  const Tensor x = random({42, 12, 59});
+  EXPECT_LE(kernels(steps({x})), 12U);
+  expect_same(steps, {x}, 1e-5);
 }
 
 }  // namespace

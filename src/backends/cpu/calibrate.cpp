@@ -16,15 +16,15 @@ struct Speed {
   std::string_view name;
   double Machine::* value;
   double step;  // in which processors have it; 0: in any
-  bool is_of_all, is_of_ports;
+  bool is_of_all;
 };
 constexpr Speed speeds[] = {
-    {"hertz", &Machine::hertz, 0, false, false},
-    {"fma_ports", &Machine::fma_ports, 0.5, false, true},
-    {"fma_latency", &Machine::fma_latency, 1, false, true},
-    {"load_ports", &Machine::load_ports, 0.5, false, true},
-    {"halves", &Machine::halves, 0.5, false, true},
-    {"launch", &Machine::launch, 0, true, false},
+    {"hertz", &Machine::hertz, 0, false},
+    {"fma_ports", &Machine::fma_ports, 0.5, false},
+    {"fma_latency", &Machine::fma_latency, 1, false},
+    {"load_ports", &Machine::load_ports, 0.5, false},
+    {"halves", &Machine::halves, 0.5, false},
+    {"launch", &Machine::launch, 0, true},
 };
 
 double within(double value, double assumed, double most) {
@@ -44,12 +44,11 @@ bool read_line(std::string_view& text, std::string_view name, double& value) {
 
 }  // namespace
 
-Machine believed(Machine measured, const Machine& assumed, bool has_known_ports) {
+Machine believed(Machine measured, const Machine& assumed) {
   // What all have to do with is made for as many as there are.
   const double most_of_all = most_times * assumed.workers;
   for (const Speed& speed : speeds) {
     double& value = measured.*speed.value;
-    if (has_known_ports && speed.is_of_ports) value = assumed.*speed.value;
     value = within(value, assumed.*speed.value, speed.is_of_all ? most_of_all : most_times);
     if (speed.step > 0) value = std::round(value / speed.step) * speed.step;
   }
@@ -79,7 +78,7 @@ std::optional<Machine> with_speeds(Machine assumed, std::string_view text) {
 }
 
 Machine calibrated(const DiskCache& cache, std::string_view key, const Machine& assumed,
-                   const std::function<Machine()>& measure, bool has_known_ports) {
+                   const std::function<Machine()>& measure) {
   const auto known = [&] {
     const auto text = cache.find(key);
     return text ? with_speeds(assumed, *text) : std::nullopt;
@@ -89,7 +88,7 @@ Machine calibrated(const DiskCache& cache, std::string_view key, const Machine& 
   cache.keep(key, speeds_of(assumed));
   if (!known()) return assumed;
   try {
-    cache.keep(key, speeds_of(believed(measure(), assumed, has_known_ports)));
+    cache.keep(key, speeds_of(believed(measure(), assumed)));
   } catch (const std::bad_alloc&) {
     return assumed;
   }

@@ -18,9 +18,8 @@ using CompileLoops = std::function<std::string(const std::string& source)>;
 Machine measured(const Machine& assumed, bool has_fma, const CompileLoops& compile);
 
 // The speeds as far as they are believed: what the model is tuned with holds for machines that are not
-// too far from what is assumed, and who knows what else ran beside. Ports that are known are not measured: a thread on the
-// same core would take half of them.
-Machine believed(Machine measured, const Machine& assumed, bool has_known_ports = false);
+// too far from what is assumed, and who knows what else ran beside.
+Machine believed(Machine measured, const Machine& assumed);
 
 // Speeds as text, with two digits: measured again, they are mostly the same.
 std::string speeds_of(const Machine& machine);
@@ -29,6 +28,6 @@ std::optional<Machine> with_speeds(Machine assumed, std::string_view text);
 // With the speeds that the cache has under this key, else with those that are measured now, and kept.
 // Where nothing can be kept, nothing is measured.
 Machine calibrated(const DiskCache& cache, std::string_view key, const Machine& assumed,
-                   const std::function<Machine()>& measure, bool has_known_ports = false);
+                   const std::function<Machine()>& measure);
 
 }  // namespace weft::cpu

@@ -7,7 +7,7 @@
 
 namespace weft::cpu {
 
-// Sets what is known of a processor by its name in LLVM, with vectors as wide as the machine's; whether anything is.
+// Sets what is known of a processor by its name in LLVM, with vectors as wide as the machine's. Says whether anything is.
 bool set_known_ports(std::string_view model, Machine& machine);
 
 }  // namespace weft::cpu

@@ -70,24 +70,27 @@ class LlvmCompiler final : public Compiler {
   Machine machine() const {
     Machine assumed = host_machine(processor_.vector_bytes);
     if (!processor_.runs_here || setting_int("CALIBRATE") == 0) return assumed;
-    const bool has_known_ports = set_known_ports(host_processor().model, assumed);
+    const std::string& model = host_processor().model;
+    set_known_ports(model, assumed);
     const DiskCache cache = disk_cache();
     const std::lock_guard lock(mutex_);
     const auto known = machines_.find({cache.folder(), assumed.workers});
     if (known != machines_.end()) return known->second;
-    const auto measure = [&] {
-      return measured(assumed, processor_.has_fma,
-                      [&](const std::string& loops) { return compile({&loops, 1})[0]; });
-    };
-    const Machine machine =
-        calibrated(cache, machine_key(assumed), assumed, measure, has_known_ports);
+    const Machine machine = calibrated(cache, machine_key(assumed), assumed, [&] {
+      Machine found = measured(assumed, processor_.has_fma,
+                               [&](const std::string& loops) { return compile({&loops, 1})[0]; });
+      set_known_ports(model, found);  // another thread on the same core takes half of them
+      return found;
+    });
     return machines_.emplace(std::pair(cache.folder(), assumed.workers), machine).first->second;
   }
 
   // All that speeds follow from.
   std::string machine_key(const Machine& assumed) const {
-    std::string text = fmt::format("speeds 2 {}\n{}\n{} workers, {} bytes", key(),
-                                   host_processor().model, assumed.workers, assumed.vector_bytes);
+    std::string text =
+        fmt::format("speeds 2 {}\n{}\n{} workers, {} bytes, ports {} {} {} {}", key(),
+                    host_processor().model, assumed.workers, assumed.vector_bytes,
+                    assumed.fma_ports, assumed.fma_latency, assumed.load_ports, assumed.halves);
     for (const CacheLevel& level : assumed.levels) text += fmt::format(", {}", level.bytes);
     return text;
   }

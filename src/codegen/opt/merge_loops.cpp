@@ -57,7 +57,8 @@ class Merging {
       if (!add_what_follows(pair)) return false;
     }
     return std::ranges::none_of(order_, [&](const Node* node) {
-      return is_value(node) && node->op() != Op::Index && uses_one(node);
+      if (node->op() == Op::Index || node->size() == 0) return false;
+      return is_value(node) ? uses_one(node) : is_one(node->src(0));
     });
   }
 

@@ -226,14 +226,15 @@ std::optional<double> seconds_of(const Node* kernel, const Schedule& schedule,
   const std::vector<NamedLoop> names = loops_of_kernel(once.node());
   std::set<std::string> open;  // loops that no nest has
   for (const NamedLoop& loop : names) open.insert(loop.name);
-  double seconds = 0;
+  double seconds = 0, launch = 0;
   for (const auto& each : nests_of(once.node(), names, target.ops.contains(Op::MulAcc))) {
     for (const NestLoop& loop : each.nest.loops)
       for (const std::string& name : loop.names) open.erase(name);
-    seconds += time_of(target.machine, each.nest, plan_of(each.nest, schedule)).total() *
-               times_again(each.nest, order);
+    const NestTime time = time_of(target.machine, each.nest, plan_of(each.nest, schedule));
+    seconds += (time.total() - time.launch) * times_again(each.nest, order);
+    launch = std::max(launch, time.launch);
   }
-  return open.empty() ? std::optional(seconds) : std::nullopt;
+  return open.empty() ? std::optional(seconds + launch) : std::nullopt;
 }
 
 }  // namespace
