@@ -193,10 +193,25 @@ class Vectorize {
                                   may_be_apart ? least_apart : 1);
       const std::uint32_t lanes = lanes_for(range->src(0), most, least);
       if (lanes < least || lanes < 2) continue;
+      if (has_more_around(closer, range) &&
+          (!range->src(0)->is_const() || range->src(0)->lo() % lanes != 0))
+        continue;
       choose(closer, body, {range, lanes});
       return true;
     }
     return false;
+  }
+
+  // Whether sums stand in the loop, but in none that is inside of it: they are made once for all trips of that.
+  static bool has_more_around(const Node* closer, const Node* range) {
+    const NodeList own = closer->src().subspan(1);
+    const NodeList inside =
+        own.subspan(static_cast<std::size_t>(std::ranges::find(own, range) - own.begin()) + 1);
+    if (inside.empty()) return false;
+    return std::ranges::any_of(toposort(closer->src(0)), [&](const Node* node) {
+      return OpSet{Op::Reduce, Op::After}.contains(node->op()) && changes_with(node, range) &&
+             std::ranges::any_of(inside, [&](auto loop) { return !changes_with(node, loop); });
+    });
   }
 
   void choose(const Node* closer, const Body& body, const Choice& choice) {
@@ -294,10 +309,20 @@ class Vectorize {
                            : UOp(make_node(Interner::current(), op, src, dtypes::void_, arg));
   }
 
-  // The loops around go on as they are; inside, one loop after the other.
+  // The loops around go on as they are; inside, one loop after the other. A loop that sums stand in stays where it is, and its
+  // lanes alone go inside.
   UOp split_loop(const UOp& end, const Choice& choice) const {
     const UOp range = (*this)[choice.range], effect = end.src(0);
     const Split split(range.node(), choice.lanes);
+    if (has_more_around(end.node(), range.node())) {
+      std::vector<UOp> loops;
+      for (const Node* loop : end->src().subspan(1)) {
+        if (loop != range.node()) loops.emplace_back(loop);
+        if (loop == range.node() && split.main.size() > 1) loops.push_back(split.main[0]);
+      }
+      loops.push_back(split.main.back());
+      return closed(Op::End, substitute(effect, {{range.node(), split.main_trip}}), loops, nullptr);
+    }
     UOp inner =
         closed(Op::End, substitute(effect, {{range.node(), split.main_trip}}), split.main, nullptr);
     if (!split.rest_trip.is_null()) {

@@ -4,12 +4,15 @@
 #include <weft/weft.h>
 
 #include <weft/dev/codegen/actions.h>
+#include <weft/dev/codegen/check_loops.h>
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/codegen/linearize.h>
 #include <weft/dev/codegen/lower.h>
+#include <weft/dev/compile/pipeline.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/text.h>
+#include <weft/settings.h>
 
 namespace weft {
 namespace {
@@ -187,6 +190,34 @@ TEST(ExecutedWork, SumsStandOutsideOfLoopsThatTheyDoNotChangeWith) {
   return %19
 })");
   EXPECT_LE(executed_by(kernel, ""), 3 * 30 * 23 * 23);
+}
+
+// Of columns that lie beside each other, where lanes go along the loop that the sum stands in.
+TEST(ExecutedWork, LanesLeaveALoopWhereSumsStandInIt) {
+  const UOp kernel = parse_node(R"(graph kernel {
+  %0 = const 512 : index
+  %1 = const 128 : index
+  %2 = const true : bool
+  %3 = param %0, %1 {slot = 0, access = write, alias = 0} : f32
+  %4 = range %0 {id = 0, kind = loop} : index
+  %5 = range %1 {id = 1, kind = loop} : index
+  %6 = index %3, %2, %4, %5 : f32
+  %7 = param %0, %1 {slot = 1, access = read, alias = 0} : f32
+  %8 = index %7, %2, %4, %5 : f32
+  %9 = load %8 : f32
+  %10 = range %0 {id = 2, kind = reduce} : index
+  %11 = index %7, %2, %10, %5 : f32
+  %12 = load %11 : f32
+  %13 = reduce %12, %10 {op = add, axes = []} : f32
+  %14 = sub %9, %13 : f32
+  %15 = store %6, %14 {combine = false, op = add}
+  %16 = end %15, %4, %5
+  %17 = sink %16 {name = "k", schedule = "", far_constants = false}
+  return %17
+})");
+  const Context one{{"WEFT_THREADS", 1}};
+  for (const UOp& program : run_pipeline({kernel}, {.target = find_device("CPU").target()}))
+    EXPECT_LE(check_loops(program.node()).most_trips, 3 * 512 * 128);
 }
 
 // Sums of rows of an image, and scans of what is staged.
