@@ -314,7 +314,7 @@ class Vectorize {
   UOp split_loop(const UOp& end, const Choice& choice) const {
     const UOp range = (*this)[choice.range], effect = end.src(0);
     const Split split(range.node(), choice.lanes);
-    if (has_more_around(end.node(), range.node())) {
+    if (split.rest_trip.is_null() && has_more_around(end.node(), range.node())) {
       std::vector<UOp> loops;
       for (const Node* loop : end->src().subspan(1)) {
         if (loop != range.node()) loops.emplace_back(loop);
