@@ -38,7 +38,8 @@ void report_loops(const Graph& graph) {
     for (const std::string& finding : check.findings)
       fmt::print(stderr, "{}: {}\n", graph.name, finding);
     if (check.findings.empty())
-      fmt::print(stderr, "{}: ends after at most {} iterations\n", graph.name, check.most_trips);
+      fmt::print(stderr, "{}: ends after at most {} iterations\n", graph.name,
+                 check.most_iterations);
   }
 }
 

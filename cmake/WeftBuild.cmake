@@ -60,7 +60,7 @@ function(weft_layer name)
   cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "SOURCES;APART;LIBRARIES")
   add_library(weft_${name} OBJECT ${layer_SOURCES})
   target_include_directories(weft_${name}
-    PRIVATE $<TARGET_PROPERTY:weft,INTERFACE_INCLUDE_DIRECTORIES>)
+    PRIVATE $<TARGET_PROPERTY:weft,INTERFACE_INCLUDE_DIRECTORIES> ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(weft_${name} PRIVATE fmt::fmt ${layer_LIBRARIES})
   target_sources(weft PRIVATE $<TARGET_OBJECTS:weft_${name}>)
   target_link_libraries(weft PRIVATE ${layer_LIBRARIES})

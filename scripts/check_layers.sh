@@ -39,6 +39,11 @@ find include/weft src -type f ! -name CMakeLists.txt | sort | LAYERS="$layers" x
     if (part[1] == "src") return part[2]
     return part[3] == "dev" ? part[4] : owner[part[3]]
   }
+  function exists(path, line, found) {
+    found = (getline line < path) >= 0
+    close(path)
+    return found
+  }
   function report(message) {
     print FILENAME ":" FNR ": " message
     bad = 1
@@ -60,8 +65,8 @@ find include/weft src -type f ! -name CMakeLists.txt | sort | LAYERS="$layers" x
     sub(/^[^<"]*[<"]/, "", header)
     sub(/[>"].*/, "", header)
     if ($0 ~ /"/) {
-      if (header ~ /\// || FILENAME ~ /^include/)
-        report("quotes are for private headers beside the source: \"" header "\"")
+      if (FILENAME ~ /^include/ || header ~ /\.\./ || (header ~ /\// && !exists("src/" folder "/" header)))
+        report("quotes are for private headers of the same layer: \"" header "\"")
     } else if (header ~ /^weft\//) {
       other = folder_of("include/" header)
       if (!(other in number))

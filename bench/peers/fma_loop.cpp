@@ -5,7 +5,7 @@
 
 namespace weft::bench {
 
-double fma_loop(std::size_t trips) {
+double fma_loop(std::size_t iterations) {
   // As many independent chains as there are registers, less the two factors and some spare ones:
   // more than latency times width on every core so far.
   constexpr std::size_t chains = vector_registers - 4;
@@ -15,12 +15,12 @@ double fma_loop(std::size_t trips) {
   std::array<Vector, chains> sums;  // each from another number, or they would all be one
 #pragma GCC unroll 64
   for (std::size_t i = 0; i < chains; ++i) sums[i] = Vector{} + static_cast<float>(i);
-  for (std::size_t trip = 0; trip < trips; ++trip)
+  for (std::size_t iteration = 0; iteration < iterations; ++iteration)
     for (std::size_t copy = 0; copy < unrolled; ++copy)
 #pragma GCC unroll 64
       for (std::size_t i = 0; i < chains; ++i) sums[i] = sums[i] * scale + offset;
   for (Vector& sum : sums) asm volatile("" : "+m"(sum));
-  return 2.0 * static_cast<double>(lanes * chains * unrolled) * static_cast<double>(trips);
+  return 2.0 * static_cast<double>(lanes * chains * unrolled) * static_cast<double>(iterations);
 }
 
 }  // namespace weft::bench

@@ -24,7 +24,7 @@ class FmaPeak final : public Work {
  public:
   explicit FmaPeak(Team& team) : team_(team) {}
   void run() override {
-    team_.run([&](int thread) { done_[static_cast<std::size_t>(thread)] = fma_loop(trips); });
+    team_.run([&](int thread) { done_[static_cast<std::size_t>(thread)] = fma_loop(iterations); });
   }
   double flops() const override {
     double sum = 0;
@@ -33,7 +33,7 @@ class FmaPeak final : public Work {
   }
 
  private:
-  static constexpr std::size_t trips = 100'000;  // some milliseconds
+  static constexpr std::size_t iterations = 100'000;  // some milliseconds
   Team& team_;
   std::vector<double> done_ = std::vector<double>(static_cast<std::size_t>(team_.size()));
 };

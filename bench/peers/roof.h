@@ -8,7 +8,7 @@
 namespace weft::bench {
 
 // Multiplies and adds in registers only; how many operations that were.
-double fma_loop(std::size_t trips);
+double fma_loop(std::size_t iterations);
 
 // One pass over memory, in parts of a cache line, all aligned to one.
 enum class Pass { Read, Scale, Add, Fma };

@@ -11,12 +11,12 @@ namespace weft {
 
 std::span<const RuleSet* const> all_rule_sets() {
   static const RuleSet* const sets[] = {
-      &fold_rules(),      &order_rules(),       &sum_rules(),       &divmod_rules(),
-      &compare_rules(),   &select_rules(),      &gate_rules(),      &symbolic(),
-      &spread_rules(),    &merge_rules(),       &factor_rules(),    &reduction_rules(),
-      &fast_math_rules(), &contract_rules(),    &width_rules(),     &transcendental_rules(),
-      &narrow_rules(),    &narrow_cast_rules(), &magnitude_rules(), &threefry_rules(),
-      &divide_rules(),    &decompositions(),    &half_rules(),      &truncating_rules(),
+      &fold_rules(),      &order_rules(),        &sum_rules(),       &divmod_rules(),
+      &compare_rules(),   &select_rules(),       &gate_rules(),      &symbolic(),
+      &spread_rules(),    &merge_rules(),        &factor_rules(),    &reduction_rules(),
+      &fast_math_rules(), &fma_contract_rules(), &width_rules(),     &transcendental_rules(),
+      &narrow_rules(),    &narrow_cast_rules(),  &magnitude_rules(), &threefry_rules(),
+      &divide_rules(),    &decompositions(),     &half_rules(),      &truncating_rules(),
       &shard_rules(),
   };
   return sets;

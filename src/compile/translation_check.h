@@ -46,7 +46,7 @@ class TranslationCheck {
   bool has_float_sums_ = false;
   std::vector<std::int32_t> slots_;       // that the kernels have before all passes,
   std::vector<std::uint64_t> variables_;  // and the ids of what they are called with
-  // Of the kernels as they are called, and of one iteration of the loop around them (one_trip).
+  // Of the kernels as they are called, and of one iteration of the loop around them (strip_loop).
   std::optional<std::vector<Outcome>> whole_, iteration_;
   std::string unchecked_;  // passes since the last comparison
 };

@@ -17,24 +17,24 @@ class Filling : Planned {
           const Footprints& footprints)
       : Planned(machine, nest, plan), footprints_(footprints) {}
 
-  // What is staged is read and written once for each trip of the loops that it stands in.
+  // What is staged is read and written once for each iteration of the loops that it stands in.
   double cycles() const {
     double cycles = 0;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       if (plan_.staged[a] < 0) continue;
       const NestAccess& access = nest_.accesses[a];
       const auto at = static_cast<std::size_t>(plan_.staged[a]);
-      double fills = 1, trips = 1;
+      double fills = 1, iterations = 1;
       double parts = 0;  // vectors that are read for each
       bool is_contiguous = false;
       for (std::size_t i = 0; i < pieces(); ++i) {
-        trips *= static_cast<double>(piece(i).trips);
+        iterations *= static_cast<double>(piece(i).iterations);
         if (!changes(access, i)) continue;
-        if (i <= at) fills = trips;
+        if (i <= at) fills = iterations;
         if (i <= at || access.irregular[piece(i).loop]) continue;
         if (piece(i).kind != LoopKind::Vector) continue;
         is_contiguous = access.stride(piece(i).loop) * piece(i).step == 1;
-        if (reads_between(access.stride(piece(i).loop), piece(i).trips))
+        if (reads_between(access.stride(piece(i).loop), piece(i).iterations))
           parts = static_cast<double>(access.stride(piece(i).loop));
       }
       const double elements = staged_elements(access, plan_, a, at + 1);
@@ -66,7 +66,7 @@ class Filling : Planned {
     for (std::size_t i = pieces(); --i > at;)
       if (const Piece& p = piece(i); p.kind != LoopKind::Vector && !access.irregular[p.loop] &&
                                      access.stride(p.loop) * p.step == row)
-        row *= p.trips;
+        row *= p.iterations;
     return row;
   }
 
@@ -76,7 +76,7 @@ class Filling : Planned {
     for (std::size_t i = pieces(); run > 1 && --i > at;)
       if (const Piece& p = piece(i); p.kind == LoopKind::Vector && !access.irregular[p.loop] &&
                                      access.stride(p.loop) * p.step == run)
-        run *= p.trips;
+        run *= p.iterations;
     return run;
   }
 

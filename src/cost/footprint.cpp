@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-// Elements from one trip of a dimension to the next.
+// Elements from one iteration of a dimension to the next.
 double size_behind(const std::vector<double>& sizes, std::size_t dimension) {
   double size = 1;
   for (std::size_t d = dimension + 1; d < sizes.size(); ++d) size *= sizes[d];
@@ -15,8 +15,8 @@ double size_behind(const std::vector<double>& sizes, std::size_t dimension) {
 
 }  // namespace
 
-// How far the places of an access reach in each dimension, in the trips of some pieces, and how many of
-// these trips jump about.
+// How far the places of an access reach in each dimension, in the iterations of some pieces, and how many of
+// these iterations jump about.
 struct Footprints::Reach {
   std::vector<double> extents;
   double scattered = 1;
@@ -29,8 +29,9 @@ struct Footprints::Reach {
   }
   void extend(const NestAccess& access, const Piece& p) {
     for (std::size_t d = 0; d < extents.size(); ++d)
-      extents[d] += std::abs(static_cast<double>(access.step[d][p.loop] * p.step * (p.trips - 1)));
-    if (access.irregular[p.loop]) scattered *= static_cast<double>(p.trips);
+      extents[d] +=
+          std::abs(static_cast<double>(access.step[d][p.loop] * p.step * (p.iterations - 1)));
+    if (access.irregular[p.loop]) scattered *= static_cast<double>(p.iterations);
   }
 };
 
@@ -87,7 +88,7 @@ bool Footprints::reads_rows_of(std::size_t other, std::size_t a) const {
   return (all > own || (all == own && other < a)) && (row - all) * access.bytes < machine_.line;
 }
 
-// Elements of the last dimension, in all trips.
+// Elements of the last dimension, in all iterations.
 double Footprints::row_of(const NestAccess& access) const {
   double elements = 1;
   for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)

@@ -12,7 +12,7 @@ struct Footprint {
   double runs = 1, gap = 0;  // contiguous parts, and the bytes from one to the next
 };
 
-// Of each access, in the trips of the pieces from some loop on.
+// Of each access, in the iterations of the pieces from some loop on.
 class Footprints {
  public:
   // The first pieces are loops, the others stand in registers.

@@ -16,7 +16,7 @@ namespace {
 constexpr double mask_of_lanes = 6, mask = 2;
 constexpr double chosen = 2;        // instructions: the place of all lanes, or one of zeros
 constexpr double lanes_summed = 8;  // cycles, into one value
-// For what finds no register: of each in each trip, and until a sum that went to memory is there again.
+// For what finds no register: of each in each iteration, and until a sum that went to memory is there again.
 constexpr double spilled = 1.5, forwarded = 8;
 
 // What runs side by side takes as long as the longest, and more where others take nearly as long.
@@ -35,11 +35,11 @@ class Computing : Planned {
     bool sums_lanes = false;
     for (const Piece& p : plan_.pieces) {
       const bool is_reduce = nest_.loops[p.loop].is_reduce;
-      if (p.kind == LoopKind::Upcast && !is_reduce) sums *= static_cast<double>(p.trips);
+      if (p.kind == LoopKind::Upcast && !is_reduce) sums *= static_cast<double>(p.iterations);
       if (!in_registers(p)) {
-        outside *= static_cast<double>(p.trips);
+        outside *= static_cast<double>(p.iterations);
         if (!is_reduce) {
-          outputs *= static_cast<double>(p.trips);
+          outputs *= static_cast<double>(p.iterations);
           passes = outside;
         }
       }
@@ -67,13 +67,13 @@ class Computing : Planned {
     bool is_inside = false;
     for (std::size_t i = 0; i < loop_pieces_; ++i) {
       const bool is_reduce = nest_.loops[piece(i).loop].is_reduce;
-      if (i + 1 == loop_pieces_) return is_inside && !is_reduce && piece(i).trips > 1;
+      if (i + 1 == loop_pieces_) return is_inside && !is_reduce && piece(i).iterations > 1;
       is_inside = is_inside || is_reduce;
     }
     return false;
   }
 
-  // Instructions of one trip of the innermost loop, for all that stands in registers.
+  // Instructions of one iteration of the innermost loop, for all that stands in registers.
   struct Instructions {
     double arithmetic = 0, loads = 0, gathers = 0, held = 0;
     double others = 0;  // that take none of these ports
@@ -81,7 +81,7 @@ class Computing : Planned {
     double turned = 0;  // registers that reads were turned to
   };
 
-  // By the copies of one trip. What several of them find in one place is read once, but where each has a place of its own.
+  // By the copies of one iteration. What several of them find in one place is read once, but where each has a place of its own.
   double copies_of(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     double copies = access.places;
@@ -91,18 +91,18 @@ class Computing : Planned {
       if (p.kind != LoopKind::Upcast || !changes(access, i)) continue;
       const std::int64_t stride = std::abs(access.stride(p.loop)) * p.step;
       if (access.is_write || is_packed(a) || access.irregular[p.loop] || stride == 0)
-        copies *= static_cast<double>(p.trips);
+        copies *= static_cast<double>(p.iterations);
       else
-        regular.emplace_back(stride, p.trips);
+        regular.emplace_back(stride, p.iterations);
     }
     std::ranges::sort(regular);
     std::int64_t row = 1, step = 0;  // places one step apart
-    for (const auto& [stride, trips] : regular) {
+    for (const auto& [stride, iterations] : regular) {
       if (step > 0 && stride % step == 0 && stride / step <= row) {
-        row += stride / step * (trips - 1);
+        row += stride / step * (iterations - 1);
       } else {
         copies *= static_cast<double>(row);
-        row = trips, step = stride;
+        row = iterations, step = stride;
       }
     }
     return copies * static_cast<double>(row);
@@ -127,8 +127,9 @@ class Computing : Planned {
     for (const Piece& p : plan_.pieces)
       if (p.kind == LoopKind::Upcast && p.step == 1 && is_alike(p.loop) &&
           access.stride(p.loop) == 1)
-        neighbours = p.trips;
-    return weft::turned_at_once(neighbours, lanes.trips, static_cast<std::size_t>(access.bytes));
+        neighbours = p.iterations;
+    return weft::turned_at_once(neighbours, lanes.iterations,
+                                static_cast<std::size_t>(access.bytes));
   }
 
   // What is read next lies behind what is read now, in no more rows than can be followed.
@@ -138,7 +139,7 @@ class Computing : Planned {
     double rows = 1;
     for (std::size_t i = loop_pieces_; i < pieces(); ++i)
       if (changes(access, i) && std::abs(access.stride(piece(i).loop)) != 1)
-        rows *= static_cast<double>(piece(i).trips);
+        rows *= static_cast<double>(piece(i).iterations);
     return rows <= machine_.streams;
   }
 
@@ -168,7 +169,7 @@ class Computing : Planned {
   bool writes_in_turns(const NestAccess& access, std::int64_t stride) const {
     return !access.is_masked && (stride == 2 || stride == 4) &&
            std::ranges::any_of(plan_.pieces, [&](const Piece& p) {
-             return p.kind == LoopKind::Upcast && p.step == 1 && p.trips == stride &&
+             return p.kind == LoopKind::Upcast && p.step == 1 && p.iterations == stride &&
                     !access.irregular[p.loop] && access.stride(p.loop) == 1;
            });
   }
@@ -181,7 +182,7 @@ class Computing : Planned {
     sum.loads += 2 * std::max(vectors, 1.0);
   }
 
-  // Cycles of the reads and writes of one trip, and the registers that hold them.
+  // Cycles of the reads and writes of one iteration, and the registers that hold them.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
     const double times = copies_of(a);
@@ -192,28 +193,30 @@ class Computing : Planned {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
       const bool is_staged = lies_together(a);
       const bool is_contiguous =
-          stride == 1 || is_packed(a) || (is_staged && reads_between(stride, lanes->trips));
+          stride == 1 || is_packed(a) || (is_staged && reads_between(stride, lanes->iterations));
       if (access.is_write && writes_in_turns(access, stride))
-        return count_in_turns(times, static_cast<double>(lanes->trips) * access.bytes, stride, sum);
-      if (!is_contiguous && !access.is_write && reads_between(stride, lanes->trips))
+        return count_in_turns(times, static_cast<double>(lanes->iterations) * access.bytes, stride,
+                              sum);
+      if (!is_contiguous && !access.is_write && reads_between(stride, lanes->iterations))
         return count_between(times * vectors_wide(), access, stride, sum);
       const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
       if (width > 1) {
-        const double bytes = times * static_cast<double>(lanes->trips) * access.bytes;
+        const double bytes = times * static_cast<double>(lanes->iterations) * access.bytes;
         if (!is_announced(access)) sum.lines += bytes / machine_.line;
         sum.turned += bytes / machine_.vector_bytes;
-        const double rows = times / static_cast<double>(width) * static_cast<double>(lanes->trips);
+        const double rows =
+            times / static_cast<double>(width) * static_cast<double>(lanes->iterations);
         if (access.is_masked) sum.others += chosen * rows;
-        return count_turned(times / static_cast<double>(width), lanes->trips, width, sum);
+        return count_turned(times / static_cast<double>(width), lanes->iterations, width, sum);
       }
       is_apart = !is_contiguous;
-      if (is_apart) sum.gathers += times * static_cast<double>(lanes->trips);
+      if (is_apart) sum.gathers += times * static_cast<double>(lanes->iterations);
       // Of stores that far apart no line stays until all of it is written.
       if (access.is_write && static_cast<double>(std::abs(stride)) * access.bytes >= machine_.page)
-        sum.lines += times * static_cast<double>(lanes->trips);
+        sum.lines += times * static_cast<double>(lanes->iterations);
       each = is_contiguous
-                 ? access.bytes * static_cast<double>(lanes->trips) / machine_.vector_bytes
-                 : static_cast<double>(lanes->trips);
+                 ? access.bytes * static_cast<double>(lanes->iterations) / machine_.vector_bytes
+                 : static_cast<double>(lanes->iterations);
       if (is_contiguous && !is_packed(a) && (is_staged || crosses_lines(access, lanes->loop)))
         each *= 1 + machine_.vector_bytes / machine_.line;
       if (!access.is_write) sum.held += std::min(times, 8.0);
@@ -222,7 +225,7 @@ class Computing : Planned {
     if (!access.is_masked || lies_together(a)) return;
     const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
     if (has_lanes && !access.guarded[lanes->loop]) {
-      sum.others += chosen * times * (is_apart ? static_cast<double>(lanes->trips) : 1);
+      sum.others += chosen * times * (is_apart ? static_cast<double>(lanes->iterations) : 1);
     } else if (has_lanes) {
       sum.arithmetic += mask_of_lanes + mask * times;
     } else {
@@ -231,7 +234,7 @@ class Computing : Planned {
     }
   }
 
-  // In each trip of the innermost loop, of those that are run in it. What stays over trips is computed before them,
+  // In each iteration of the innermost loop, of those that are run in it. What stays over iterations is computed before them,
   // and what copies or lanes have in common once.
   double arithmetic(const std::vector<NestOps>& ops, bool in_sums) const {
     double instructions = 0;
@@ -240,16 +243,16 @@ class Computing : Planned {
       bool stays = true;
       for (std::size_t i = pieces(); i-- > 0;) {
         const Piece& p = piece(i);
-        if (p.trips == 1) continue;
-        const auto trips = static_cast<double>(p.trips);
+        if (p.iterations == 1) continue;
+        const auto iterations = static_cast<double>(p.iterations);
         const bool changes = each.changes[p.loop];
         if (p.kind == LoopKind::Vector) {
           if (changes) times *= std::max(1.0, vectors_wide());
         } else if (p.kind == LoopKind::Upcast) {
-          if (changes) times *= trips;
+          if (changes) times *= iterations;
         } else if (in_sums || !nest_.loops[p.loop].is_reduce) {
           stays = stays && !changes;
-          if (stays) times /= trips;
+          if (stays) times /= iterations;
         }
       }
       instructions += times;
@@ -267,7 +270,7 @@ class Computing : Planned {
   // The loop that runs inside of all others.
   const Piece* innermost() const {
     for (std::size_t i = loop_pieces_; i-- > 0;)
-      if (piece(i).trips > 1) return &piece(i);
+      if (piece(i).iterations > 1) return &piece(i);
     return nullptr;
   }
 
@@ -282,7 +285,7 @@ class Computing : Planned {
       };
       if (piece(i).kind == LoopKind::Upcast && nest_.loops[piece(i).loop].is_reduce &&
           std::ranges::any_of(nest_.accesses, is_factor))
-        sums *= static_cast<double>(piece(i).trips);
+        sums *= static_cast<double>(piece(i).iterations);
     }
     return sums;
   }

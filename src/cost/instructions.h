@@ -5,7 +5,7 @@
 
 namespace weft {
 
-// Of all trips, by one worker, but for what it waits for.
+// Of all iterations, by one worker, but for what it waits for.
 double compute_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan);
 
 }  // namespace weft

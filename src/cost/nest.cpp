@@ -17,13 +17,13 @@
 namespace weft {
 namespace {
 
-// Of what is computed: later trips go on meanwhile.
+// Of what is computed: later iterations go on meanwhile.
 constexpr double most_waiting = 0.35;
 
 double threads_of(const NestPlan& plan) {
   double count = 1;
   for (const Piece& piece : plan.pieces)
-    if (piece.kind == LoopKind::Thread) count *= static_cast<double>(piece.trips);
+    if (piece.kind == LoopKind::Thread) count *= static_cast<double>(piece.iterations);
   return count;
 }
 
@@ -67,8 +67,9 @@ std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan,
     std::int64_t apart = 1;
     for (std::size_t i = first; i < plan.pieces.size(); ++i) {
       const Piece& p = plan.pieces[i];
-      extent += std::abs(static_cast<double>(step[p.loop] * p.step * (p.trips - 1)));
-      if (p.kind == LoopKind::Vector && reads_between(step[p.loop], p.trips)) apart = step[p.loop];
+      extent += std::abs(static_cast<double>(step[p.loop] * p.step * (p.iterations - 1)));
+      if (p.kind == LoopKind::Vector && reads_between(step[p.loop], p.iterations))
+        apart = step[p.loop];
     }
     const bool is_row = &step == &access.step.back() && access.is_masked;
     sizes.push_back(is_row ? filled_row(extent, static_cast<double>(apart), access.bytes) : extent);
@@ -85,7 +86,7 @@ double staged_elements(const NestAccess& access, const NestPlan& plan, std::size
   }
   for (std::size_t i = first; i < plan.pieces.size(); ++i)
     if (access.changes_with(plan.pieces[i].loop))
-      elements *= static_cast<double>(plan.pieces[i].trips);
+      elements *= static_cast<double>(plan.pieces[i].iterations);
   return elements;
 }
 

@@ -30,15 +30,15 @@ class Planned {
   bool changes(const NestAccess& access, std::size_t i) const {
     return access.changes_with(piece(i).loop);
   }
-  // Of an access: what stands outside of the reduction is not there in its trips.
-  double trips_of(std::size_t i, std::size_t a) const {
+  // Of an access: what stands outside of the reduction is not there in its iterations.
+  double iterations_of(std::size_t i, std::size_t a) const {
     const bool is_there = !nest_.loops[piece(i).loop].is_reduce || is_inner_[a];
-    return is_there ? static_cast<double>(piece(i).trips) : 1;
+    return is_there ? static_cast<double>(piece(i).iterations) : 1;
   }
-  double trips_outside(std::size_t first, std::size_t a) const {
-    double trips = 1;
-    for (std::size_t i = 0; i < first; ++i) trips *= trips_of(i, a);
-    return trips;
+  double iterations_outside(std::size_t first, std::size_t a) const {
+    double iterations = 1;
+    for (std::size_t i = 0; i < first; ++i) iterations *= iterations_of(i, a);
+    return iterations;
   }
 
   // In the order of the loops, by the plan.
@@ -56,7 +56,7 @@ class Planned {
   // What stands in the lanes, in registers.
   double vectors_wide() const {
     if (vector() == nullptr) return 0;
-    const double lanes = static_cast<double>(vector()->trips);
+    const double lanes = static_cast<double>(vector()->iterations);
     return lanes * static_cast<double>(nest_.loops[vector()->loop].widest) / machine_.vector_bytes;
   }
 
@@ -64,7 +64,7 @@ class Planned {
   const Nest& nest_;
   const NestPlan& plan_;
   std::size_t loop_pieces_;     // which come first
-  std::vector<bool> is_inner_;  // by access: it is there in the trips of the reduction
+  std::vector<bool> is_inner_;  // by access: it is there in the iterations of the reduction
 
  private:
   bool is_inner(const NestAccess& access) const {

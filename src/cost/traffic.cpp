@@ -42,7 +42,7 @@ class Moving : Planned {
       std::size_t kept = first;
       while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
       const Footprint& f = footprints_.of(kept, a);
-      const double own = conflicts(cache, f) ? f.lines * trips_outside(kept, a)
+      const double own = conflicts(cache, f) ? f.lines * iterations_outside(kept, a)
                                              : swept(&Footprint::lines, kept, a);
       const bool is_far = &cache != &machine_.levels[0] && first > 0 && !lies_together(a);
       const double run = is_far ? run_bytes(nest_.accesses[a]) : 0;
@@ -80,13 +80,14 @@ class Moving : Planned {
   }
 
   // What comes in, of lines or of pages, where all that the pieces from `first` on touch is kept: as
-  // often as what it belongs to is swept again, but for what the next trip finds there.
+  // often as what it belongs to is swept again, but for what the next iteration finds there.
   double swept(double Footprint::* what, std::size_t first, std::size_t a) const {
     const double once = footprints_.of(first, a).*what;
     if (first == 0) return once;
-    const double trips = trips_of(first - 1, a);
-    const double each = (footprints_.of(first - 1, a).*what - once) / std::max(trips - 1, 1.0);
-    return trips_outside(first - 1, a) * (once + (trips - 1) * std::clamp(each, 0.0, once));
+    const double iterations = iterations_of(first - 1, a);
+    const double each = (footprints_.of(first - 1, a).*what - once) / std::max(iterations - 1, 1.0);
+    return iterations_outside(first - 1, a) *
+           (once + (iterations - 1) * std::clamp(each, 0.0, once));
   }
 
   // From one kernel to the next: who made it has left it there; what is constant, the call before has, in the last cache.
@@ -114,7 +115,7 @@ class Moving : Planned {
     const Piece* lanes = vector();
     const bool is_whole = lanes != nullptr && access.stride(lanes->loop) == 1 &&
                           !access.is_masked &&
-                          static_cast<double>(lanes->trips) * access.bytes >= machine_.line;
+                          static_cast<double>(lanes->iterations) * access.bytes >= machine_.line;
     const bool is_read = std::ranges::any_of(nest_.accesses, [&](const NestAccess& other) {
       return !other.is_write && other.storage == access.storage;
     });
@@ -132,23 +133,23 @@ class Moving : Planned {
     return run <= distance && static_cast<double>(distance - run) * access.bytes < machine_.line;
   }
 
-  // What lies together of what one trip after the other touches. Rows that a sum reads side by side join
+  // What lies together of what one iteration after the other touches. Rows that a sum reads side by side join
   // where each is read to its end.
   double run_bytes(const NestAccess& access) const {
     std::int64_t run = 1;
     const Piece* beside = nullptr;
     for (std::size_t i = pieces(); i-- > 0;) {
       const Piece& p = piece(i);
-      if (!changes(access, i) || p.trips == 1) continue;
+      if (!changes(access, i) || p.iterations == 1) continue;
       const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
       if (p.kind == LoopKind::Upcast && nest_.loops[p.loop].is_reduce && distance > run) {
         beside = &p;
         continue;
       }
       if (access.irregular[p.loop] || !goes_on(access, run, distance)) break;
-      run = distance * p.trips;
+      run = distance * p.iterations;
       if (beside != nullptr && std::abs(access.stride(beside->loop)) * beside->step == run)
-        run *= std::exchange(beside, nullptr)->trips;
+        run *= std::exchange(beside, nullptr)->iterations;
     }
     return static_cast<double>(run) * access.bytes;
   }
@@ -158,15 +159,15 @@ class Moving : Planned {
   bool is_scattered(const NestAccess& access) const {
     if (access.is_write) return false;
     for (std::size_t i = loop_pieces_; i-- > 0;) {
-      if (!changes(access, i) || piece(i).trips == 1) continue;
+      if (!changes(access, i) || piece(i).iterations == 1) continue;
       if (access.irregular[piece(i).loop]) return true;
-      if (piece(i).trips >= followed_steps) return false;
+      if (piece(i).iterations >= followed_steps) return false;
       break;
     }
     return rows_together(access) < scattered_run;
   }
 
-  // What one trip after the other reads, and how many such rows stand beside each other in registers. Those that
+  // What one iteration after the other reads, and how many such rows stand beside each other in registers. Those that
   // follow one another within a page are one.
   struct Rows {
     std::int64_t length = 1;
@@ -177,18 +178,18 @@ class Moving : Planned {
     const Piece* copies = nullptr;
     for (std::size_t i = pieces(); i-- > 0;) {
       const Piece& p = piece(i);
-      if (!changes(access, i) || p.trips == 1) continue;
+      if (!changes(access, i) || p.iterations == 1) continue;
       const std::int64_t distance = std::abs(access.stride(p.loop)) * p.step;
       if (in_registers(p) && distance > rows.length) {
-        rows.beside *= static_cast<double>(p.trips);
+        rows.beside *= static_cast<double>(p.iterations);
         copies = &p;
         continue;
       }
       if (!goes_on(access, rows.length, distance)) break;
-      rows.length = distance * p.trips;
+      rows.length = distance * p.iterations;
       if (copies != nullptr && follow(access, *copies, rows.length)) {
-        rows.length *= copies->trips;
-        rows.beside /= static_cast<double>(copies->trips);
+        rows.length *= copies->iterations;
+        rows.beside /= static_cast<double>(copies->iterations);
         copies = nullptr;
       }
     }
@@ -196,7 +197,7 @@ class Moving : Planned {
   }
   bool follow(const NestAccess& access, const Piece& copies, std::int64_t length) const {
     return std::abs(access.stride(copies.loop)) * copies.step == length &&
-           static_cast<double>(length * copies.trips) * access.bytes <= machine_.page;
+           static_cast<double>(length * copies.iterations) * access.bytes <= machine_.page;
   }
   double rows_together(const NestAccess& access) const {
     return static_cast<double>(rows_of(access).length) * access.bytes;

@@ -37,9 +37,9 @@ std::span<const MmaShape> mma_shapes() {
 
 namespace {
 
-std::int64_t most_that_divides(std::int64_t trips, std::int64_t most, std::int64_t step) {
+std::int64_t most_that_divides(std::int64_t iterations, std::int64_t most, std::int64_t step) {
   for (std::int64_t part = most; part > 0; part -= step)
-    if (trips % part == 0) return part;
+    if (iterations % part == 0) return part;
   return 0;
 }
 
@@ -53,12 +53,12 @@ bool MmaShape::takes(DType first, DType second) const {
   return (first == a || widens(first)) && second == b && most == 0;
 }
 
-std::int64_t MmaShape::rows_for(std::int64_t trips) const {
-  return most_that_divides(trips, rows, 1);
+std::int64_t MmaShape::rows_for(std::int64_t iterations) const {
+  return most_that_divides(iterations, rows, 1);
 }
 
-std::int64_t MmaShape::depth_for(std::int64_t trips) const {
-  return most_that_divides(trips, depth, group);
+std::int64_t MmaShape::depth_for(std::int64_t iterations) const {
+  return most_that_divides(iterations, depth, group);
 }
 
 const MmaShape* find_mma(std::string_view name) {

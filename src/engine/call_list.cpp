@@ -4,7 +4,7 @@
 #include <chrono>
 
 #include <weft/dev/device/host_memory.h>
-#include <weft/dev/schedule/layout.h>
+#include <weft/dev/schedule/memory_layout.h>
 #include <weft/error.h>
 
 #include "run.h"

@@ -6,7 +6,7 @@
 
 #include <weft/dev/base/lru_cache.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/schedule/numbers.h>
+#include <weft/dev/schedule/number_arguments.h>
 
 namespace weft {
 namespace {

@@ -13,7 +13,7 @@
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/value.h>
 #include <weft/dev/rules/symbolic.h>
-#include <weft/dev/schedule/numbers.h>
+#include <weft/dev/schedule/number_arguments.h>
 #include <weft/settings.h>
 
 #include "agreeing_sizes.h"

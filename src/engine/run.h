@@ -7,7 +7,7 @@
 #include <vector>
 
 #include <weft/dev/device/buffer.h>
-#include <weft/dev/schedule/layout.h>
+#include <weft/dev/schedule/memory_layout.h>
 #include <weft/dev/schedule/plan.h>
 
 #include "programs.h"

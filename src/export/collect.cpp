@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <weft/dev/base/hash.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/schedule/layout.h>
+#include <weft/dev/schedule/memory_layout.h>
 #include <weft/error.h>
 
 #include "weights.h"

@@ -140,19 +140,20 @@ Interval bool_binary(Op op, Interval a, Interval b, Interval all) {
 // Sizes may be symbolic; a range that may be empty contributes its identity.
 std::optional<Interval> reduce_bounds(const NodeFields& f) {
   const Interval body = f.src[0]->bounds();
-  Interval trips{1, 1};
+  Interval iterations{1, 1};
   for (const Node* source : f.src.subspan(1)) {
     // A range whose width is being chosen stands under a CAST for a moment.
     const Node* range = source->op() == Op::Cast ? source->src(0) : source;
     if (range->op() != Op::Range || !has_bounds(range->dtype())) return std::nullopt;
     const Interval size = range->src(0)->bounds();
-    trips = corners(trips, {std::max<Wide>(size.lo, 0), std::max<Wide>(size.hi, 0)}, times);
-    if (trips.hi > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
+    iterations =
+        corners(iterations, {std::max<Wide>(size.lo, 0), std::max<Wide>(size.hi, 0)}, times);
+    if (iterations.hi > std::numeric_limits<std::int64_t>::max()) return std::nullopt;
   }
   const auto& arg = *static_cast<const ReduceArg*>(f.arg);
   if (!arg.axes.empty() || f.dtype.is_bool()) return std::nullopt;
-  if (arg.op == Op::Max) return trips.lo > 0 ? std::optional(body) : std::nullopt;
-  if (arg.op == Op::Add) return corners(body, trips, times);
+  if (arg.op == Op::Max) return iterations.lo > 0 ? std::optional(body) : std::nullopt;
+  if (arg.op == Op::Add) return corners(body, iterations, times);
   return std::nullopt;
 }
 

@@ -10,8 +10,8 @@ namespace weft {
 namespace {
 
 // No program can call a variable of its own like these.
-Symbol name_of_trip() {
-  static const Symbol name("<trip>");
+Symbol name_of_iteration() {
+  static const Symbol name("<iteration>");
   return name;
 }
 Symbol name_of_call() {
@@ -25,11 +25,11 @@ const Node* variable_in(const Node* kernel, Symbol name) {
   return nullptr;
 }
 
-// What is done in one trip, with a variable in place of the loop.
-std::vector<UOp> effects_of_trip(const UOp& kernel, Symbol name) {
+// What is done in one iteration, with a variable in place of the loop.
+std::vector<UOp> effects_of_iteration(const UOp& kernel, Symbol name) {
   const Node* loop = loop_around(kernel.node());
-  const UOp trip = Variable(name.get(), 0, loop->src(0)->lo() - 1, loop->dtype());
-  const UOp done = substitute(kernel.src(0).src(0), {{loop, trip}});
+  const UOp iteration = Variable(name.get(), 0, loop->src(0)->lo() - 1, loop->dtype());
+  const UOp done = substitute(kernel.src(0).src(0), {{loop, iteration}});
   if (done->op() == Op::End) return {done};
   std::vector<UOp> effects;
   for (std::size_t i = 0; i < done->size(); ++i) effects.push_back(done.src(i));
@@ -100,36 +100,37 @@ const Node* loop_around(const Node* kernel) {
   return repeats ? end->src(1) : nullptr;
 }
 
-UOp one_trip(const UOp& kernel) {
-  return sink_like(kernel, effects_of_trip(kernel, name_of_trip()));
+UOp strip_loop(const UOp& kernel) {
+  return sink_like(kernel, effects_of_iteration(kernel, name_of_iteration()));
 }
 
-const Node* trip_in(const Node* kernel) { return variable_in(kernel, name_of_trip()); }
+const Node* iteration_in(const Node* kernel) { return variable_in(kernel, name_of_iteration()); }
 
-std::vector<UOp> calls_of_trip(const UOp& kernel) {
+std::vector<UOp> calls_of_iteration(const UOp& kernel) {
   std::vector<UOp> kernels;
-  for (const UOp& effect : effects_of_trip(kernel, name_of_call()))
+  for (const UOp& effect : effects_of_iteration(kernel, name_of_call()))
     kernels.push_back(sink_like(kernel, {effect}));
   return kernels;
 }
 
 bool finds_what_it_left(const Node* kernel) {
-  return trip_in(kernel) != nullptr || variable_in(kernel, name_of_call()) != nullptr;
+  return iteration_in(kernel) != nullptr || variable_in(kernel, name_of_call()) != nullptr;
 }
 
 UOp in_order(const UOp& kernel) {
-  return trip_in(kernel.node()) == nullptr ? kernel : sink_like(kernel, effects_in_order(kernel));
+  return iteration_in(kernel.node()) == nullptr ? kernel
+                                                : sink_like(kernel, effects_in_order(kernel));
 }
 
-// The memory of its own begins anew in each trip.
-UOp all_trips(const UOp& kernel) {
-  const Node* trip = trip_in(kernel.node());
-  if (trip == nullptr) return kernel;
+// The memory of its own begins anew in each iteration.
+UOp restore_loop(const UOp& kernel) {
+  const Node* iteration = iteration_in(kernel.node());
+  if (iteration == nullptr) return kernel;
   std::vector<UOp> effects;
   for (std::size_t i = 0; i < kernel->size(); ++i) effects.push_back(kernel.src(i));
-  const UOp loop = range(const_int(trip->hi() + 1, trip->dtype()), fresh_id().value);
+  const UOp loop = range(const_int(iteration->hi() + 1, iteration->dtype()), fresh_id().value);
   const UOp done = effects.size() == 1 ? effects[0] : tuple(effects);
-  Substitution by{{trip, loop}};
+  Substitution by{{iteration, loop}};
   for (const Node* memory : toposort(done.node()))
     if (memory->op() == Op::Buffer) by.emplace(memory, make(Op::After, {UOp(memory), loop}));
   return sink_like(kernel, {make(Op::End, {substitute(done, by), loop})});

@@ -271,7 +271,7 @@ const Node* shape_of(const NodeFields& f, Interner& interner) {
                              std::ranges::all_of(f.src[0]->src(), can_be_size);
       return is_tensor ? keep(f.src[0]) : nullptr;
     }
-    case Op::Stage:  // a dimension for each range, and for each 0 that a range of one trip was
+    case Op::Stage:  // a dimension for each range, and for each 0 that a range of one iteration was
       for (const Node* source : f.src.subspan(1)) {
         // A range whose width is being chosen stands under a CAST for a moment.
         const Node* range = source->op() == Op::Cast ? source->src(0) : source;

@@ -173,7 +173,7 @@ class LlvmSource : LlvmWriter {
   }
 
   void allocate(const Node* node) {
-    if (text_.contains(node)) return;  // in the trip before
+    if (text_.contains(node)) return;  // in the iteration before
     const std::string buffer = fmt::format("%b{}", buffers_++);
     entry_ += fmt::format("  {} = alloca [{} x {}], align 64\n", buffer, elements_of(node),
                           llvm_memory_type(node->dtype()));
@@ -186,10 +186,10 @@ class LlvmSource : LlvmWriter {
   struct Loop {
     std::string name = {};
     std::size_t begin = 0;  // of a short one: where its RANGE stands
-    std::int64_t trip = 0;
+    std::int64_t iteration = 0;
   };
 
-  // The test is at the bottom; a loop that may have no trips has one before it as well.
+  // The test is at the bottom; a loop that may have no iterations has one before it as well.
   void open(const Node* range) {
     if (short_.contains(range)) {
       open_.push_back({.begin = at_});
@@ -236,34 +236,35 @@ class LlvmSource : LlvmWriter {
   std::string weights(const Node* size) {
     if (!size->is_const()) return {};
     constexpr std::int64_t most = std::numeric_limits<std::int32_t>::max();
-    const std::int64_t trips = std::clamp<std::int64_t>(size->lo(), 1, most);
-    const auto [known, is_new] = weights_.try_emplace(trips, weights_.size() + 1);
+    const std::int64_t iterations = std::clamp<std::int64_t>(size->lo(), 1, most);
+    const auto [known, is_new] = weights_.try_emplace(iterations, weights_.size() + 1);
     return fmt::format(", !prof !{}", known->second);
   }
 
   std::string metadata() const {
     std::string text = lined_.empty() ? "" : "!0 = !{i32 1}\n";
-    for (const auto& [trips, number] : weights_)
-      text += fmt::format("!{} = !{{!\"branch_weights\", i32 {}, i32 1}}\n", number, trips - 1);
+    for (const auto& [iterations, number] : weights_)
+      text +=
+          fmt::format("!{} = !{{!\"branch_weights\", i32 {}, i32 1}}\n", number, iterations - 1);
     return text;
   }
 
-  // A short loop with its next trip, which is written from its RANGE on; not where it had the last.
+  // A short loop with its next iteration, which is written from its RANGE on; not where it had the last.
   bool begins_again(const Node* range) {
     Loop& loop = open_.back();
-    if (++loop.trip == range->src(0)->lo()) {
+    if (++loop.iteration == range->src(0)->lo()) {
       open_.pop_back();
       return false;
     }
-    name(range, fmt::format("{}", loop.trip));
+    name(range, fmt::format("{}", loop.iteration));
     at_ = loop.begin;
-    // No instruction. What windows of neighbouring trips have in common is read again: kept, it would take the
+    // No instruction. What windows of neighbouring iterations have in common is read again: kept, it would take the
     // registers of sums.
     line("fence syncscope(\"singlethread\") seq_cst");
     return true;
   }
 
-  // Halves are known by their bits, but where LLVM converts them.
+  // ConcatParts are known by their bits, but where LLVM converts them.
   bool converts_half(const Node* node) {
     if (node->op() != Op::Cast) return false;
     const DType from = operand_of(node), to = node->dtype();
@@ -546,7 +547,7 @@ class LlvmSource : LlvmWriter {
   std::string globals_, thread_, entry_;  // before the function, in its head, and where it begins
   std::size_t cache_bytes_;
   std::set<std::string> lined_;                  // params that are written past the caches
-  std::map<std::int64_t, std::size_t> weights_;  // by trips: the number of what says so
+  std::map<std::int64_t, std::size_t> weights_;  // by iterations: the number of what says so
   int loops_ = 0, buffers_ = 0, stores_ = 0;
   std::size_t nowhere_bytes_ = 0;
 };

@@ -17,8 +17,8 @@ bool is_statement(const Node* node) {
 
 // A loop around a place.
 struct Around {
-  double begins = 1, trips = 1;
-  double statements = 0;  // of a trip, all trips of short loops in it counted
+  double begins = 1, iterations = 1;
+  double statements = 0;  // of a iteration, all iterations of short loops in it counted
 };
 
 }  // namespace
@@ -29,14 +29,15 @@ std::set<const Node*> short_loops(const std::vector<const Node*>& program,
   std::vector<Around> around{{}};
   const auto open = [&](const Node* range) {
     const Around& outer = around.back();
-    const auto trips = static_cast<double>(std::max<std::int64_t>(range->src(0)->bounds().hi, 1));
-    around.push_back({.begins = outer.begins * outer.trips, .trips = trips});
+    const auto iterations =
+        static_cast<double>(std::max<std::int64_t>(range->src(0)->bounds().hi, 1));
+    around.push_back({.begins = outer.begins * outer.iterations, .iterations = iterations});
   };
   // None is short around one that is not: that counts as more than there may be.
   const auto close = [&](const Node* range) {
     const Around loop = around.back();
     around.pop_back();
-    const double statements = loop.statements * loop.trips;
+    const double statements = loop.statements * loop.iterations;
     const bool is_short = range->src(0)->is_const() && loop.begins >= least_begins &&
                           statements <= most_statements && range->src(0)->lo() > 0;
     if (is_short) found.insert(range);

@@ -34,10 +34,10 @@ UOp pinned_value(const Match& m) {
   return const_bits(root->dtype(), static_cast<Bits>(root->lo()));
 }
 
-// A loop of one trip has become its only value: nothing is left to close. (A STAGE keeps the 0: it
-// has a dimension for each source, and its readers an index.) Nor is memory another in each trip, nor is
-// there a trip before that a barrier would wait for.
-UOp drop_single_trips(const Match& m) {
+// A loop of one iteration has become its only value: nothing is left to close. (A STAGE keeps the 0: it
+// has a dimension for each source, and its readers an index.) Nor is memory another in each iteration, nor is
+// there a iteration before that a barrier would wait for.
+UOp drop_single_iterations(const Match& m) {
   const Node* root = m.root();
   const std::size_t kept = root->op() == Op::Barrier ? 0 : 1;
   std::vector<UOp> src;
@@ -116,7 +116,7 @@ const RuleSet& fold_rules() {
     rule(node(elementwise),                        fold_constants),
     rule(with_kinds(node(pinned), integral),       pinned_value),
     rule(node({Op::Range, Op::Special}, {1}),      0),
-    rule(node({Op::Reduce, Op::End, Op::After, Op::Barrier}), drop_single_trips),
+    rule(node({Op::Reduce, Op::End, Op::After, Op::Barrier}), drop_single_iterations),
     rule(node(Op::Bind, {c, y}),                   c),
     rule(node(Op::GetTuple),                       take_member),
 

@@ -43,7 +43,7 @@ UOp tightened(std::vector<const Node*> clauses) {
   return result;
 }
 
-// What will be a lane for each trip.
+// What will be a lane for each iteration.
 bool is_vector(const Node* index) {
   return std::ranges::any_of(index->ranges(), [](const Node* range) {
     return range->arg<RangeArg>().kind == LoopKind::Vector;

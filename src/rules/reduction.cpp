@@ -1,5 +1,5 @@
-// Reductions that need no loop: over what does not change with it, over a part of its trips, or over
-// the one trip that a condition picks. An arange that was written as a sum of comparisons becomes
+// Reductions that need no loop: over what does not change with it, over a part of its iterations, or over
+// the one iteration that a condition picks. An arange that was written as a sum of comparisons becomes
 // its index, and the sum over a one-hot row one load.
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Loop {
   bool changes(const Node* node) const {
     return std::ranges::find(node->ranges(), range.node()) != node->ranges().end();
   }
-  // A cast to fewer bits than the trips need would count anew.
+  // A cast to fewer bits than the iterations need would count anew.
   bool is(const Node* node) const {
     return node == range.node() || (node->op() == Op::Cast && node->src(0) == range.node() &&
                                     node->bounds() == range->bounds());
@@ -104,7 +104,7 @@ struct Masked {
 // The condition's clauses by what they say about the loop.
 struct Limits {
   UOp outside = const_bool(true);  // what does not change with the loop
-  UOp from = const_int(0), below;  // the trips left
+  UOp from = const_int(0), below;  // the iterations left
   std::vector<UOp> at;
 
   static std::optional<Limits> of(const Masked& masked, const Loop& loop) {
@@ -128,17 +128,18 @@ struct Limits {
   }
 };
 
-// The value at one trip, which may be none: what it loads there is loaded only where it is one.
+// The value at one iteration, which may be none: what it loads there is loaded only where it is one.
 // Null where there is a loop inside that changes with this one.
-UOp at_trip(const UOp& value, const Loop& loop, const UOp& trip, const UOp& is_trip) {
-  Substitution by{{loop.range.node(), cast(trip, loop.range->dtype())}};
+UOp at_iteration(const UOp& value, const Loop& loop, const UOp& iteration,
+                 const UOp& is_iteration) {
+  Substitution by{{loop.range.node(), cast(iteration, loop.range->dtype())}};
   for (const Node* node : toposort(value.node())) {
     if (!loop.changes(node)) continue;
     if (node->op() == Op::Reduce || node->op() == Op::Stage) return {};
     if (node->op() != Op::Load) continue;
     std::vector<UOp> place;
     for (const Node* source : node->src(0)->src()) place.push_back(substitute(UOp(source), by));
-    place[1] = place[1] & is_trip;
+    place[1] = place[1] & is_iteration;
     std::vector<UOp> src{make(Op::Index, place)};
     for (const Node* other : node->src().subspan(1)) src.push_back(substitute(UOp(other), by));
     by.emplace(node, make(Op::Load, src));
@@ -153,23 +154,23 @@ bool is_finite_const(const UOp& value) {
 
 UOp zero_like(const UOp& value) { return const_int(0, value->dtype()); }
 
-// A sum over part of the trips, all of them the same or just one.
+// A sum over part of the iterations, all of them the same or just one.
 UOp masked_sum(const Masked& masked, const Loop& loop) {
   const auto limits = Limits::of(masked, loop);
   if (!limits) return {};
   if (!limits->at.empty()) {
-    const UOp& trip = limits->at[0];
-    UOp is_trip = limits->outside & (trip >= limits->from) & (trip < limits->below);
-    for (const UOp& other : limits->at) is_trip = is_trip & (other == trip);
-    const UOp value = at_trip(masked.value, loop, trip, is_trip);
-    return value.is_null() ? UOp() : where(is_trip, value, zero_like(value));
+    const UOp& iteration = limits->at[0];
+    UOp is_iteration = limits->outside & (iteration >= limits->from) & (iteration < limits->below);
+    for (const UOp& other : limits->at) is_iteration = is_iteration & (other == iteration);
+    const UOp value = at_iteration(masked.value, loop, iteration, is_iteration);
+    return value.is_null() ? UOp() : where(is_iteration, value, zero_like(value));
   }
   if (loop.changes(masked.value.node())) return {};
-  // No trips of what is not finite sum to 0.
-  const UOp zero = zero_like(masked.value), trips = limits->below - limits->from;
+  // No iterations of what is not finite sum to 0.
+  const UOp zero = zero_like(masked.value), iterations = limits->below - limits->from;
   const bool is_finite = !masked.value->dtype().is_float() || is_finite_const(masked.value);
-  const UOp condition = is_finite ? limits->outside : limits->outside & (trips > 0);
-  const UOp count = is_finite ? max(trips, const_int(0)) : trips;
+  const UOp condition = is_finite ? limits->outside : limits->outside & (iterations > 0);
+  const UOp count = is_finite ? max(iterations, const_int(0)) : iterations;
   return where(condition, masked.value * cast(count, zero->dtype()), zero);
 }
 
@@ -179,7 +180,7 @@ bool holds_counts(DType dtype) {
          (dtype.is_int() && (dtype.is_index() || dtype.bits() >= 32));
 }
 
-// Sums over nothing but constant trips may be products: a loop of no trips sums to 0, not to NaN.
+// Sums over nothing but constant iterations may be products: a loop of no iterations sums to 0, not to NaN.
 UOp constant_reduction(const Node* reduce, const UOp& body, const Loop& loop) {
   if (loop.changes(body.node()) || loop.size->bounds().lo < 1) return {};
   switch (reduce->arg<ReduceArg>().op) {
@@ -215,7 +216,7 @@ bool changes(const Node* loop, const Node* node) {
   return loop->op() != Op::Range || Loop{UOp(loop), {}}.changes(node);
 }
 
-// A sum of sums is one over the loops of both. Where the inner one is the same in all trips of the outer loops, others outside
+// A sum of sums is one over the loops of both. Where the inner one is the same in all iterations of the outer loops, others outside
 // of those may use it too, and its loops cannot end in two places.
 UOp joined(const Match& m) {
   const Node *outer = m.root(), *inner = outer->src(0);

@@ -159,7 +159,7 @@ std::optional<Scan> scan_of(const Node* reduce) {
   return all.empty() ? std::nullopt : std::optional(std::move(all[0]));
 }
 
-UOp new_in_trip(const Node* reduce, const Scan& scan) {
+UOp new_in_iteration(const Node* reduce, const Scan& scan) {
   const UOp added = substitute(scan.value, {{scan.range, scan.last}});
   return make(reduce->arg<ReduceArg>().op, {added, added});
 }
@@ -170,7 +170,7 @@ UOp with_scans_carried(UOp root) {
     for (const Node* node : toposort(root.node())) {
       const auto scan = scan_of(node);
       if (!scan || scan->steps.size() != 1) continue;
-      root = substitute(root, {{node, new_in_trip(node, *scan)}});
+      root = substitute(root, {{node, new_in_iteration(node, *scan)}});
       is_done = false;
       break;
     }

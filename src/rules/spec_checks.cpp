@@ -72,16 +72,16 @@ bool keeps_lanes(const Node* node) {
   return all(node->src(), [&](auto s) { return s->dtype().lanes() == node->dtype().lanes(); });
 }
 
-// A STAGE keeps its dimension where a loop of one trip has become 0.
+// A STAGE keeps its dimension where a loop of one iteration has become 0.
 bool closes_ranges_once(const Node* node) {
   std::set<const Node*> seen;
   return all(rest(node, 1), [&](auto s) {
-    const bool one_trip = node->op() == Stage && is_scalar_int(s) && s->is_const_int(0);
-    return one_trip || (s->op() == Range && seen.insert(s).second);
+    const bool strip_loop = node->op() == Stage && is_scalar_int(s) && s->is_const_int(0);
+    return strip_loop || (s->op() == Range && seen.insert(s).second);
   });
 }
 
-// A loop may have fewer trips in some trips of those around it.
+// A loop may have fewer iterations in some iterations of those around it.
 bool stands_in_loops_of_sizes(const Node* node) {
   const NodeList around = node->ranges();
   return all(rest(node, 1), [&](auto s) {
@@ -135,12 +135,12 @@ bool has_readers_last(const Node* store, Around around) {
   return all(rest(store, 2), [&](auto s) { return s->op() == Load || around.has_effect(s); });
 }
 
-// A RANGE stands for the beginning of its trip.
-bool are_effects_or_trips(NodeList nodes, Around around) {
+// A RANGE stands for the beginning of its iteration.
+bool are_effects_or_iterations(NodeList nodes, Around around) {
   return all(nodes, [&](auto s) { return s->op() == Range || around.has_effect(s); });
 }
 bool comes_after_effects(const Node* after, Around around) {
-  return are_effects_or_trips(rest(after, 1), around);
+  return are_effects_or_iterations(rest(after, 1), around);
 }
 
 // What differs from worker to worker.
@@ -328,7 +328,7 @@ std::vector<Check> all_checks() {
      "waits for a negative number"},
 
     // Control.
-    {Level::Any, {Barrier}, [](auto n, Around a) { return are_effects_or_trips(n->src(), a); },
+    {Level::Any, {Barrier}, [](auto n, Around a) { return are_effects_or_iterations(n->src(), a); },
      "what it waits for has no effect"},
     {Level::Any, {If}, [](auto n) { return is_scalar_bool(n->src(0)); },
      "the condition is not a scalar bool"},

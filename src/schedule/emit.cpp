@@ -11,14 +11,14 @@
 #include <weft/dev/schedule/region.h>
 #include <weft/error.h>
 
-#include "reshape.h"
-#include "step_loop.h"
-#include "steps.h"
+#include "graph/reshape.h"
+#include "loops/step_loop.h"
+#include "plan_steps.h"
 
 namespace weft {
 namespace {
 
-// How a kernel computes a leaf that has no memory.
+// How a kernel computes a placeholder that has no memory.
 struct Computed {
   struct Staged {
     UniqueId id;
@@ -44,7 +44,7 @@ struct Computed {
     return staged->second;
   }
 };
-using ComputedLeaves = std::map<std::uint64_t, Computed>;  // by the id of the leaf
+using ComputedLeaves = std::map<std::uint64_t, Computed>;  // by the id of the placeholder
 
 // A value stands where a LOAD of memory stood, which is 0 (or says otherwise) where it is not valid.
 UOp inline_value(const Node* load, const UOp& value) {
@@ -68,7 +68,7 @@ bool is_among(const Node* range, const std::vector<const Node*>& indices) {
 }
 
 // What a read's condition says of the loops around a stage: one part of what is joined along a loop
-// has no elements in the others' trips.
+// has no elements in the others' iterations.
 UOp fills(const Node* valid, const std::vector<const Node*>& outside) {
   UOp result = const_bool(true);
   for (const Node* clause : clauses_of(valid))
@@ -108,11 +108,11 @@ UOp read_stage(const Node* load, const Computed& computed) {
 }
 
 UOp through_computed(const Match& m) {
-  const Node* leaf = m.root()->src(0)->src(0);
-  const auto* leaves = m.context<ComputedLeaves>();
-  if (leaves == nullptr) return {};
-  const auto found = leaves->find(leaf->arg<BufferArg>().id.value);
-  if (found == leaves->end()) return {};
+  const Node* placeholder = m.root()->src(0)->src(0);
+  const auto* placeholders = m.context<ComputedLeaves>();
+  if (placeholders == nullptr) return {};
+  const auto found = placeholders->find(placeholder->arg<BufferArg>().id.value);
+  if (found == placeholders->end()) return {};
   const Computed& computed = found->second;
   return computed.placement->where == Placement::Inline ? inline_value(m.root(), *computed.value)
                                                         : read_stage(m.root(), computed);
@@ -131,12 +131,12 @@ const RuleSet& kernel_rules() {
 
 class Emitter {
  public:
-  Emitter(const CutGraph& graph, const Fusion& fusion, Plan& plan)
-      : graph_(graph), fusion_(fusion), plan_(plan) {}
+  Emitter(const Partition& partition, const Fusion& fusion, Plan& plan)
+      : partition_(partition), fusion_(fusion), plan_(plan) {}
 
   void emit() {
     for (const FusedKernel& kernel : fusion_.kernels) {
-      const Cut& first = graph_.cuts[kernel.outputs[0]];
+      const PartitionPoint& first = partition_.points[kernel.outputs[0]];
       if (first.is_copy)
         emit_copy(kernel);
       else if (first.loop != nullptr)
@@ -144,22 +144,22 @@ class Emitter {
       else if (elements(written_by(first)->dims()) > 0)
         emit(kernel);
     }
-    for (const UOp& root : graph_.roots) plan_.roots.push_back(in_memory(root));
+    for (const UOp& root : partition_.roots) plan_.roots.push_back(in_memory(root));
   }
 
  private:
-  // The leaf that the memory was first called.
-  const Node* storage_of_leaf(const Node* leaf) const {
-    while (const auto cut = graph_.cut_of(leaf)) {
-      const UOp& before = graph_.cuts[*cut].before;
+  // The placeholder that the memory was first called.
+  const Node* storage_of_leaf(const Node* placeholder) const {
+    while (const auto point = partition_.point_of(placeholder)) {
+      const UOp& before = partition_.points[*point].before;
       if (before.is_null()) break;
-      leaf = before.node();
+      placeholder = before.node();
     }
-    return leaf;
+    return placeholder;
   }
 
-  std::uint32_t slot_of(const Node* leaf) {
-    const Node* storage = storage_of_leaf(leaf);
+  std::uint32_t slot_of(const Node* placeholder) {
+    const Node* storage = storage_of_leaf(placeholder);
     const auto next = static_cast<std::uint32_t>(plan_.slots.size());
     const auto [slot, is_new] = slots_.emplace(storage->arg<BufferArg>().id.value, next);
     if (is_new) plan_.slots.push_back({.buffer = UOp(storage)});
@@ -176,37 +176,38 @@ class Emitter {
   std::vector<Origin> origins_of(const std::vector<std::size_t>& outputs) const {
     std::vector<Origin> origins;
     for (std::size_t output : outputs)
-      if (const auto& origin = graph_.cuts[output].origin) origins.push_back(*origin);
+      if (const auto& origin = partition_.points[output].origin) origins.push_back(*origin);
     return origins;
   }
 
   void emit_copy(const FusedKernel& kernel) {
-    const Cut& cut = graph_.cuts[kernel.outputs[0]];
-    const Region from = copied_from(cut);
+    const PartitionPoint& point = partition_.points[kernel.outputs[0]];
+    const Region from = copied_from(point);
     plan_.steps.push_back({.kernel = {},
-                           .device = cut.device,
-                           .slots = {slot_of(cut.leaf.node()), slot_of(from.buffer)},
+                           .device = point.device,
+                           .slots = {slot_of(point.placeholder.node()), slot_of(from.buffer)},
                            .offset = from.offset,
                            .work = kernel.work,
                            .origins = origins_of(kernel.outputs)});
   }
 
-  void emit_loop(const Cut& cut) {
+  void emit_loop(const PartitionPoint& point) {
     std::vector<std::uint32_t> given;
-    for (const Node* leaf : cut.value->src()) given.push_back(slot_of(leaf));
-    plan_.steps.push_back(step_of(*cut.loop, given, plan_));
+    for (const Node* placeholder : point.value->src()) given.push_back(slot_of(placeholder));
+    plan_.steps.push_back(step_of(*point.loop, given, plan_));
   }
 
   ComputedLeaves computed_leaves() const {
-    ComputedLeaves leaves;
-    for (std::size_t i = 0; i < graph_.cuts.size(); ++i) {
+    ComputedLeaves placeholders;
+    for (std::size_t i = 0; i < partition_.points.size(); ++i) {
       const Placement& placement = fusion_.placements[i];
       if (placement.where == Placement::Memory) continue;
-      const Cut& cut = graph_.cuts[i];
-      leaves.emplace(cut.leaf->arg<BufferArg>().id.value,
-                     Computed{&cut.value, &placement, cut.leaf->dims(), cut.origin});
+      const PartitionPoint& point = partition_.points[i];
+      placeholders.emplace(
+          point.placeholder->arg<BufferArg>().id.value,
+          Computed{&point.value, &placement, point.placeholder->dims(), point.origin});
     }
-    return leaves;
+    return placeholders;
   }
 
   // The loops over a shape, and the outputs that are stored in them.
@@ -216,15 +217,15 @@ class Emitter {
     std::vector<std::size_t> outputs;
   };
 
-  static const UOp& written_by(const Cut& cut) {
-    return cut.place.is_null() ? cut.leaf : cut.place;
+  static const UOp& written_by(const PartitionPoint& point) {
+    return point.place.is_null() ? point.placeholder : point.place;
   }
 
   // Outputs of one shape share their loops.
   std::vector<Nest> nests_of(const FusedKernel& kernel) const {
     std::vector<Nest> nests;
     for (std::size_t output : kernel.outputs) {
-      const UOp& written = written_by(graph_.cuts[output]);
+      const UOp& written = written_by(partition_.points[output]);
       auto nest = std::ranges::find(nests, written->shape(), &Nest::shape);
       if (nest == nests.end()) {
         nest = nests.insert(nests.end(), Nest{written->shape(), {}, {}});
@@ -241,14 +242,14 @@ class Emitter {
     std::vector<UOp> elements;
     for (const Nest& nest : nests)
       for (std::size_t output : nest.outputs) {
-        const Cut& cut = graph_.cuts[output];
-        const UOp& written = written_by(cut);
+        const PartitionPoint& point = partition_.points[output];
+        const UOp& written = written_by(point);
         const auto at = [&](const UOp& tensor) {
           return element(tensor, const_bool(true),
                          tensor->shape() == nullptr ? std::vector<UOp>{} : nest.loops);
         };
         elements.push_back(at(written->op() == Op::Index ? make(Op::Load, {written}) : written));
-        elements.push_back(at(cut.value));
+        elements.push_back(at(point.value));
       }
     return rewrite(elements, kernel_rules(), {.context = &leaves_});
   }
@@ -262,14 +263,15 @@ class Emitter {
       std::vector<UOp> stores;
       for (std::size_t output : nest.outputs) {
         const UOp target = *next++, value = *next++;
-        stores.push_back(make(Op::Store, {target.src(0), value}, {}, graph_.cuts[output].store));
+        stores.push_back(
+            make(Op::Store, {target.src(0), value}, {}, partition_.points[output].store));
       }
       std::vector<UOp> src{stores.size() == 1 ? stores[0] : tuple(stores)};
       src.insert(src.end(), nest.loops.begin(), nest.loops.end());
       effects.push_back(make(Op::End, src));
     }
     Step step{.kernel = {},
-              .device = graph_.cuts[kernel.outputs[0]].device,
+              .device = partition_.points[kernel.outputs[0]].device,
               .slots = {},
               .offset = 0,
               .work = kernel.work,
@@ -297,11 +299,11 @@ class Emitter {
     written.insert(written.end(), touched.begin(), touched.end());
     Substitution params;
     for (std::size_t i = 0; i < written.size(); ++i) {
-      const Node* leaf = written[i];
-      const std::uint32_t slot = slot_of(leaf);
+      const Node* placeholder = written[i];
+      const std::uint32_t slot = slot_of(placeholder);
       auto at = std::ranges::find(slots, slot);
       if (at == slots.end()) at = slots.insert(slots.end(), slot);
-      if (params.contains(leaf)) continue;
+      if (params.contains(placeholder)) continue;
       const bool is_written = std::ranges::any_of(
           std::span(written).first(outputs), [&](auto other) { return slot_of(other) == slot; });
       const Access access = is_written && read.contains(slot) ? Access::ReadWrite
@@ -309,7 +311,8 @@ class Emitter {
                             : is_constant(slot)               ? Access::Constant
                                                               : Access::Read;
       const ParamArg arg{static_cast<std::int32_t>(at - slots.begin()), access, 0};
-      params.emplace(leaf, make(Op::Param, sizes_of(plan_.slots[slot].buffer), leaf->dtype(), arg));
+      params.emplace(placeholder, make(Op::Param, sizes_of(plan_.slots[slot].buffer),
+                                       placeholder->dtype(), arg));
     }
     return substitute(sink, params);
   }
@@ -318,17 +321,17 @@ class Emitter {
     return plan_.slots[slot].buffer->arg<BufferArg>().space == Space::Constant;
   }
 
-  const CutGraph& graph_;
+  const Partition& partition_;
   const Fusion& fusion_;
   Plan& plan_;
   const ComputedLeaves leaves_ = computed_leaves();
-  std::map<std::uint64_t, std::uint32_t> slots_;  // by the id of the leaf
+  std::map<std::uint64_t, std::uint32_t> slots_;  // by the id of the placeholder
 };
 
 }  // namespace
 
-void emit(const CutGraph& graph, const Fusion& fusion, Plan& plan) {
-  Emitter(graph, fusion, plan).emit();
+void emit(const Partition& partition, const Fusion& fusion, Plan& plan) {
+  Emitter(partition, fusion, plan).emit();
 }
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 #include <weft/dev/schedule/ranges.h>
 #include <weft/error.h>
 
-#include "reshape.h"
+#include "graph/reshape.h"
 
 namespace weft {
 namespace {

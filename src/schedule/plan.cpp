@@ -13,23 +13,23 @@
 #include <weft/error.h>
 #include <weft/settings.h>
 
-#include "again.h"
-#include "data_flow.h"
 #include "emit.h"
-#include "hoisted.h"
-#include "in_place.h"
-#include "joined.h"
-#include "needed.h"
-#include "no_elements.h"
-#include "orders.h"
-#include "parted_sums.h"
-#include "repeats.h"
-#include "rolled.h"
-#include "shard_rules.h"
+#include "fusion/fission.h"
+#include "graph/empty_tensors.h"
+#include "graph/loop_invariant.h"
+#include "graph/region_inference.h"
+#include "graph/split_axes.h"
+#include "graph/split_reduction.h"
+#include "graph/uniform_sums.h"
+#include "layout/concat_elimination.h"
+#include "layout/layout_assignment.h"
+#include "loops/loop_reroll.h"
+#include "loops/step_loop.h"
+#include "memory/buffer_reuse.h"
+#include "memory/data_flow.h"
+#include "memory/rematerialize.h"
+#include "sharding/shard_rules.h"
 #include "shared_kernels.h"
-#include "split_sums.h"
-#include "stages_apart.h"
-#include "step_loop.h"
 
 namespace weft {
 namespace {
@@ -37,7 +37,7 @@ namespace {
 const RuleSet& tensor_rules(Algebra algebra_used) {
   static const auto with = [](Algebra used) {
     return RuleSet{"tensors",
-                   {&call_rules(), &algebra(used), &region_rules(), &split_sums_rules()}};
+                   {&call_rules(), &algebra(used), &region_rules(), &split_reduction_rules()}};
   };
   static const RuleSet sets[] = {with(Algebra::Off), with(Algebra::Exact), with(Algebra::Fast)};
   return sets[static_cast<std::size_t>(algebra_used)];
@@ -50,7 +50,7 @@ bool looks_at_memory(const Node* node, OpSet passing) {
   return node->op() == Op::Buffer || node->op() == Op::After;
 }
 
-// Before other rules see what the calls compute: it becomes the graph that it would be without them.
+// Before other rules see what the calls compute: it becomes the partition that it would be without them.
 std::vector<UOp> without_calls(const std::vector<UOp>& tensors) {
   const auto is_call = [](const Node* node) { return node->op() == Op::Call; };
   return std::ranges::any_of(toposort(nodes_of(tensors)), is_call) ? rewrite(tensors, call_rules())
@@ -101,8 +101,8 @@ Simplified simplified(const std::vector<Root>& roots) {
   Simplified result;
   for (const Root& root : roots) result.tensors.push_back(root.tensor);
   result.tensors = rewrite(without_calls(result.tensors), tensor_rules(algebra_in_force()));
-  result.tensors = without_unneeded(with_factors_outside(without_repeats(result.tensors)));
-  result.tensors = with_sums_in_parts(result.tensors);
+  result.tensors = with_needed_regions(with_invariants_hoisted(without_repeats(result.tensors)));
+  result.tensors = with_axes_split(result.tensors);
   result.tensors = without_empty(on_their_devices(result.tensors, roots));
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const UOp& tensor = result.tensors[i];
@@ -129,41 +129,41 @@ double seconds_of(const Fusion& fusion) {
   return seconds;
 }
 
-// Which kernels there are, and the graph that they are of: with copies of what is rather computed again than kept,
+// Which kernels there are, and the partition that they are of: with copies of what is rather computed again than kept,
 // as long as that makes the most that is needed at one time less.
 struct Fused {
-  CutGraph graph;
-  std::vector<Body> opened;
+  Partition partition;
+  std::vector<IterationDomain> opened;
   Fusion fusion;
   Flow flow;
   std::size_t most;
 
-  Fused(CutGraph of, std::vector<Body> cuts, const Profile& profile)
-      : graph(std::move(of)),
-        opened(std::move(cuts)),
-        fusion(fuse(graph, opened, profile)),
-        flow(graph, fusion),
-        most(most_at_once(lifetimes(graph, fusion, flow))) {}
+  Fused(Partition of, std::vector<IterationDomain> points, const Profile& profile)
+      : partition(std::move(of)),
+        opened(std::move(points)),
+        fusion(fuse(partition, opened, profile)),
+        flow(partition, fusion),
+        most(most_at_once(lifetimes(partition, fusion, flow))) {}
 };
 
-Fused with_copies(const Fused& kept, const Again& again, const Profile& profile) {
-  CutGraph graph = with_copies(kept.graph, kept.fusion, kept.flow, again);
-  std::vector<Body> opened = bodies(graph, kept.graph, kept.opened);
-  return {std::move(graph), std::move(opened), profile};
+Fused with_copies(const Fused& kept, const Rematerialized& again, const Profile& profile) {
+  Partition partition = with_copies(kept.partition, kept.fusion, kept.flow, again);
+  std::vector<IterationDomain> opened = domains(partition, kept.partition, kept.opened);
+  return {std::move(partition), std::move(opened), profile};
 }
 
-Fused fused(CutGraph graph, const Profile& profile) {
+Fused fused(Partition partition, const Profile& profile) {
   constexpr int most_rounds = 4;
   // Moves of a byte, as long as which computing it again may take.
   constexpr double moves_per_percent = 2;
-  std::vector<Body> opened = bodies(graph);
-  Fused best(std::move(graph), std::move(opened), profile);
+  std::vector<IterationDomain> opened = domains(partition);
+  Fused best(std::move(partition), std::move(opened), profile);
   const auto percent = static_cast<double>(percent_in_force());
   const double most_seconds = seconds_of(best.fusion) * (1 + percent / 100);
   for (int round = 0; round < most_rounds; ++round) {
     const Price price{most_seconds - seconds_of(best.fusion),
                       percent * moves_per_percent / profile.bandwidth};
-    const auto again = worth_computing_again(best.graph, best.fusion, best.flow, price);
+    const auto again = worth_rematerializing(best.partition, best.fusion, best.flow, price);
     if (!again) break;
     Fused next = with_copies(best, *again, profile);
     if (next.most >= best.most || seconds_of(next.fusion) > most_seconds) break;
@@ -208,17 +208,17 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
     if (is_checked) verify({{root.tensor.node()}}, Level::Tensor, "the program");
   const Simplified tensors = simplified(roots);
   const bool has_loops = setting_int("LOOPS") != 0;
-  const std::vector<Root> steps = has_loops ? rolled(tensors.parts) : tensors.parts;
-  const Fused kernels = fused(cut(steps, profile), profile);
+  const std::vector<Root> steps = has_loops ? with_loops_rerolled(tensors.parts) : tensors.parts;
+  const Fused kernels = fused(point(steps, profile), profile);
   Plan plan;
-  emit(kernels.graph, kernels.fusion, plan);
+  emit(kernels.partition, kernels.fusion, plan);
   plan.roots = tensors.joined(plan.roots);
   find_inputs(roots, plan);
-  store_joined_in_parts(plan);
+  eliminate_concats(plan);
   if (seconds) {
-    move_stages_apart(plan, seconds, profile);
-    choose_orders(plan, seconds, profile);
-    share_trips(plan, seconds);
+    split_stages_off(plan, seconds, profile);
+    assign_layouts(plan, seconds, profile);
+    share_iterations(plan, seconds);
   }
   std::optional<DataFlow> flow;
   if (is_checked) flow.emplace(plan);

@@ -8,7 +8,7 @@
 
 #include <weft/dev/device/device.h>
 #include <weft/dev/ir/graph.h>
-#include <weft/dev/schedule/numbers.h>
+#include <weft/dev/schedule/number_arguments.h>
 
 namespace weft {
 namespace {

@@ -387,7 +387,7 @@ TEST_P(Cpu, ReducesTuplesAndSharesLoops) {
         random_floats({2, 40}));
 }
 
-// Effects repeat even where nothing in them changes; loops without trips do nothing.
+// Effects repeat even where nothing in them changes; loops without iterations do nothing.
 TEST_P(Cpu, CountsTrips) {
   const UOp n = Variable("n", 0, 9), i = range(4, 0), j = range(3, 1), k = range(n, 2);
   const UOp to = param(0, Access::ReadWrite, {size(2)}, dtypes::i32);
@@ -395,8 +395,8 @@ TEST_P(Cpu, CountsTrips) {
   const UOp often = over(over(add_to(place(to, {size(0)}), one), {i}), {j});
   const UOp twice = reduce(Op::Add, {one, k});
   const UOp later = make(Op::After, {to, often});
-  for (std::int64_t trips : {0, 2})
-    check({put(place(later, {size(1)}), twice * 100)}, {stored({0, 7}, dtypes::i32)}, {trips});
+  for (std::int64_t iterations : {0, 2})
+    check({put(place(later, {size(1)}), twice * 100)}, {stored({0, 7}, dtypes::i32)}, {iterations});
 }
 
 // A buffer of the kernel's own, written in one loop and read backwards in the next.
@@ -434,20 +434,20 @@ TEST_P(Cpu, AddressesMoreThanTwoToThe31) {
   munmap(memory, bytes);
 }
 
-// Trips that need all 32 bits too, whether or not their number is known.
+// Iterations that need all 32 bits too, whether or not their number is known.
 TEST_P(Cpu, LoopsMoreThanTwoToThe31Times) {
   if (!device().allocator().uses_addresses()) GTEST_SKIP() << "this takes minutes there";
   const Context scalar{{"NOOPT", 1}};
-  constexpr std::int64_t trips = (std::int64_t{1} << 31) + 1;
-  for (const UOp& count : {size(trips), UOp(Variable("n", 0, trips))}) {
+  constexpr std::int64_t iterations = (std::int64_t{1} << 31) + 1;
+  for (const UOp& count : {size(iterations), UOp(Variable("n", 0, iterations))}) {
     const UOp i = range(count, 0);
     const UOp last = reduce(Op::Max, {cast(i, dtypes::u32), i});
     Memory memory{stored({0}, dtypes::u32)};
     const bool is_known = count->is_const();
     run("CPU",
         kernel_of({put(place(param(0, Access::Write, {size(1)}, dtypes::u32), {size(0)}), last)}),
-        memory, is_known ? std::vector<std::int64_t>{} : std::vector{trips});
-    EXPECT_EQ(loaded(memory[0], dtypes::u32), (std::vector<Bits>{trips - 1}));
+        memory, is_known ? std::vector<std::int64_t>{} : std::vector{iterations});
+    EXPECT_EQ(loaded(memory[0], dtypes::u32), (std::vector<Bits>{iterations - 1}));
   }
 }
 

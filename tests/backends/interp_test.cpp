@@ -241,16 +241,17 @@ struct Neighbours {
   std::int64_t step = 1;
 
   std::vector<UOp> effects() const {
-    const UOp item = worker(LoopKind::Local, 4), trip = range(3, 0, LoopKind::Reduce);
+    const UOp item = worker(LoopKind::Local, 4), iteration = range(3, 0, LoopKind::Reduce);
     const UOp group = worker(LoopKind::Global, 2), all = group * 4 + item;
     const UOp shared =
         make(Op::Buffer, {size(4)}, dtypes::f32, BufferArg{fresh_id(), Space::Shared});
-    const UOp begin = make(Op::After, {shared, waits_before ? group_barrier({trip}) : trip});
-    const UOp number = load(place(param(1, Access::Read, {size(3), size(8)}), {trip, all}));
+    const UOp begin =
+        make(Op::After, {shared, waits_before ? group_barrier({iteration}) : iteration});
+    const UOp number = load(place(param(1, Access::Read, {size(3), size(8)}), {iteration, all}));
     const UOp filled = put(place(begin, {item}), number);
     const UOp ready = make(Op::After, {shared, waits_after ? group_barrier({filled}) : filled});
     const UOp taken = load(place(ready, {(item + step) % 4}));
-    const UOp sum = reduce(Op::Add, {taken * cast(trip + 1, dtypes::f32), trip});
+    const UOp sum = reduce(Op::Add, {taken * cast(iteration + 1, dtypes::f32), iteration});
     return {put(place(param(0, Access::Write, {size(8)}), {all}), sum)};
   }
   std::vector<float> expected(const Array<float>& in) const {
@@ -283,10 +284,10 @@ TEST_F(Interp, RunsItemsFromBarrierToBarrier) {
 // Nobody checks a text that is loaded as it is.
 TEST_F(Interp, NoticesItemsThatMissABarrier) {
   Array out(std::vector<float>(4));
-  const UOp item = worker(LoopKind::Local, 4), trip = range(item + 1, 0);
+  const UOp item = worker(LoopKind::Local, 4), iteration = range(item + 1, 0);
   const UOp to = place(param(0, Access::Write, {size(4)}), {item});
-  const UOp waiting = group_barrier({put(to, cast(trip, dtypes::f32))});
-  const UOp kernel = make(Op::Sink, {over(waiting, {trip})}, {}, KernelArg{Symbol("k")});
+  const UOp waiting = group_barrier({put(to, cast(iteration, dtypes::f32))});
+  const UOp kernel = make(Op::Sink, {over(waiting, {iteration})}, {}, KernelArg{Symbol("k")});
   Device& device = find_device("INTERP");
   try {
     device.load(print_graph("k", {{kernel.node()}}))->run({{out.argument()}}, {});

@@ -139,7 +139,7 @@ TEST_F(Actions, PrintAsTheyAreParsed) {
                            "batch r1 12 shift",
                            "mma r0 r1 k0 amx_bf16",
                            "online k1 256",
-                           "deal r0 8",
+                           "split_parallel r0 8",
                            "global r0",
                            "local r0.1",
                            "stage p2 at k0 in shared",
@@ -179,7 +179,7 @@ TEST_F(Actions, ThatAreNoneAreNamed) {
       {"swap r0", "a loop is missing"},
       {"swap r0 r1 k0", "unexpected 'k0'"},
       {"merge r0", "a loop is missing"},
-      {"deal r0", "a number is missing"},
+      {"split_parallel r0", "a number is missing"},
       {"pipeline p1", "a number is missing"},
       {"pipeline p1 0", "'0' is not a positive number of iterations"},
       {"prefetch p1", "'at' and a loop are missing"},
@@ -236,9 +236,10 @@ TEST_F(Actions, AreRefusedWhereTheyCannotBeDone) {
       {"merge r0 k0", "schedule: 'merge r0 k0': they are not two loops of the same nest"},
       {"merge r0 r0", "schedule: 'merge r0 r0': they are not two loops of the same nest"},
       {"upcast r1; merge r0 r1", "schedule: 'merge r0 r1': they are not both plain loops"},
-      {"deal k0 4", "schedule: 'deal k0 4': it is not a plain output loop"},
-      {"deal r0 13", "schedule: 'deal r0 13': it has at most 12 iterations"},
-      {"thread r0; deal r0 4", "schedule: 'deal r0 4': it is not a plain output loop"},
+      {"split_parallel k0 4", "schedule: 'split_parallel k0 4': it is not a plain output loop"},
+      {"split_parallel r0 13", "schedule: 'split_parallel r0 13': it has at most 12 iterations"},
+      {"thread r0; split_parallel r0 4",
+       "schedule: 'split_parallel r0 4': it is not a plain output loop"},
       {"group k0 3",
        "schedule: 'group k0 3': 8 iterations are not a multiple of it; add a tail: mask, remainder "
        "or shift"},
@@ -358,7 +359,7 @@ UOp halved_products() {
 }
 
 // The products of six rows, and their halves, lie in one memory: no other loops need both.
-TEST_F(Actions, TripsFillMemoryTogether) {
+TEST_F(Actions, IterationsFillMemoryTogether) {
   const UOp kernel = halved_products();
   EXPECT_EQ(count(kernel, Op::Buffer), 2U);
   const UOp together = apply_schedule(kernel, parse_schedule("batch r0 6; tile b1 3; upcast b1.1"));
@@ -442,7 +443,7 @@ TEST_F(Actions, BringWhatTheNextTripReads) {
         << schedule << ": " << refusal(shares(), schedule);
 }
 
-// Of neighbours that are read in one trip, what none of them is.
+// Of neighbours that are read in one iteration, what none of them is.
 TEST_F(Actions, BringOfSeveralReadsWhatIsNotThere) {
   const UOp i = range(32, 0);
   const UOp x = param(1, Access::Read, {size(80)});
@@ -450,12 +451,12 @@ TEST_F(Actions, BringOfSeveralReadsWhatIsNotThere) {
   for (std::int64_t next = 1; next < 4; ++next) sum = sum + load(place(x, {i * 2 + next}));
   const UOp out = place(param(0, Access::Write, {size(32)}), {i});
   const UOp kernel = make(Op::Sink, {over(put(out, sum), {i})}, {}, KernelArg{Symbol("k")});
-  const auto announced = [&](const char* schedule) {
+  const auto prefetched = [&](const char* schedule) {
     return count(apply_schedule(kernel, parse_schedule(schedule)), Op::Prefetch);
   };
-  EXPECT_EQ(announced("prefetch p1 at r0"), 2U);
-  EXPECT_EQ(announced("prefetch p1.1 at r0"), 1U);
-  EXPECT_EQ(announced("prefetch p1 at r0; tile r0 8; vector r0.1"), 2U);
+  EXPECT_EQ(prefetched("prefetch p1 at r0"), 2U);
+  EXPECT_EQ(prefetched("prefetch p1.1 at r0"), 1U);
+  EXPECT_EQ(prefetched("prefetch p1 at r0; tile r0 8; vector r0.1"), 2U);
   EXPECT_EQ(refusal(kernel, "prefetch p0 at r0"),
             "schedule: 'prefetch p0 at r0': no reduction inside the loop precedes the store");
 }
@@ -484,7 +485,7 @@ TEST_F(Actions, AnnounceWhatIsStoredAfterASum) {
   }
 }
 
-// All that a trip of r1 reads of what is packed: 4 columns of 8 numbers, two lines.
+// All that a iteration of r1 reads of what is packed: 4 columns of 8 numbers, two lines.
 TEST_F(Actions, BringWhatIsPackedForTheNextTrip) {
   const auto prefetched = [](const char* schedule) {
     const UOp kernel = simplify(apply_schedule(matmul(Access::Constant), parse_schedule(schedule)));
@@ -524,7 +525,7 @@ TEST_F(Actions, ItemsWaitForOneAnotherAroundWhatTheyShare) {
   EXPECT_EQ(barriers(""), 0U);
   EXPECT_EQ(barriers("; stage p1 at k0"), 0U) << "memory of each item's own";
   EXPECT_EQ(barriers("; stage p1 at r1 in shared"), 1U) << "filled once";
-  EXPECT_EQ(barriers("; stage p1 at k0 in shared"), 2U) << "filled in each trip";
+  EXPECT_EQ(barriers("; stage p1 at k0 in shared"), 2U) << "filled in each iteration";
   EXPECT_EQ(barriers("; stage p1 at k0 in shared; stage p2 at k0 in shared"), 2U) << "for both";
   EXPECT_EQ(barriers("; stage p1 at r1 in shared; stage p2 at k0 in shared"), 3U);
 }
@@ -586,7 +587,7 @@ TEST_F(Actions, ItemsWaitOnceInEachTripForWhatIsReadAhead) {
   };
   EXPECT_EQ(barriers("pipeline p1 2; pipeline p2 2"), 1U);
   EXPECT_EQ(barriers("pipeline p1 2; pipeline p2 3"), 1U);
-  EXPECT_EQ(barriers("pipeline p1 2"), 2U) << "p2 is filled and read in the same trip";
+  EXPECT_EQ(barriers("pipeline p1 2"), 2U) << "p2 is filled and read in the same iteration";
 }
 
 TEST_F(Actions, OneIsAnotherOrTwo) {

@@ -25,21 +25,21 @@ class CheckLoops : public testing::Test {
   static UOp sink(const std::vector<UOp>& effects) {
     return make(Op::Sink, effects, {}, KernelArg{Symbol("k")});
   }
-  // A loop of `size` trips that fills the memory.
+  // A loop of `size` iterations that fills the memory.
   static UOp fill(const UOp& size, int slot = 0, std::uint64_t id = 0) {
     const UOp i = range(size, id);
     return make(
         Op::End,
         {store(element(param(slot, {size}, Access::Write), {i}), const_float(1, dtypes::f32)), i});
   }
-  static std::int64_t trips(const UOp& kernel) {
+  static std::int64_t iterations(const UOp& kernel) {
     const LoopCheck check = check_loops(kernel.node());
     EXPECT_TRUE(check.findings.empty()) << check.findings[0];
-    return check.most_trips;
+    return check.most_iterations;
   }
   static std::string first_finding(const UOp& kernel) {
     const LoopCheck check = check_loops(kernel.node());
-    EXPECT_EQ(check.most_trips, 0);
+    EXPECT_EQ(check.most_iterations, 0);
     return check.findings.empty() ? "" : check.findings[0];
   }
 
@@ -54,32 +54,33 @@ TEST_F(CheckLoops, CountsInnerTripsInEveryTripOfTheOuter) {
   const UOp product = make(Op::Load, {element(a, {i, k})}) * make(Op::Load, {element(b, {k, j})});
   const UOp sum = make(Op::Reduce, {product, k}, {}, ReduceArg{Op::Add, {}});
   const UOp c = param(0, constant_sizes({4, 5}), Access::Write);
-  EXPECT_EQ(trips(sink({make(Op::End, {store(element(c, {i, j}), sum), i, j})})), 4 + 20 + 120);
+  EXPECT_EQ(iterations(sink({make(Op::End, {store(element(c, {i, j}), sum), i, j})})),
+            4 + 20 + 120);
 }
 
 TEST_F(CheckLoops, CountsLoopsSideBySideOnce) {
-  EXPECT_EQ(trips(sink({fill(const_int(7), 0, 0), fill(const_int(8), 1, 1)})), 15);
-  EXPECT_EQ(trips(sink({})), 0);
+  EXPECT_EQ(iterations(sink({fill(const_int(7), 0, 0), fill(const_int(8), 1, 1)})), 15);
+  EXPECT_EQ(iterations(sink({})), 0);
 }
 
 TEST_F(CheckLoops, TakesTheBoundOfAVariable) {
   const UOp n = Variable("n", 1, 40);
-  EXPECT_EQ(trips(sink({fill(n * 3)})), 120);
-  EXPECT_EQ(trips(sink({fill(Variable("m", -5, 0))})), 0);
+  EXPECT_EQ(iterations(sink({fill(n * 3)})), 120);
+  EXPECT_EQ(iterations(sink({fill(Variable("m", -5, 0))})), 0);
 }
 
 TEST_F(CheckLoops, CountsWorkersOfALaunch) {
   const UOp worker = make(Op::Special, {const_int(64)}, {}, SpecialArg{LoopKind::Global, 0});
   const UOp i = range(10, 0);
   const UOp place = element(param(0, constant_sizes({640}), Access::Write), {worker * 10 + i});
-  EXPECT_EQ(trips(sink({make(Op::End, {store(place, const_float(1, dtypes::f32)), i})})), 640);
+  EXPECT_EQ(iterations(sink({make(Op::End, {store(place, const_float(1, dtypes::f32)), i})})), 640);
 }
 
 TEST_F(CheckLoops, SaturatesWhereThereIsNoNumber) {
   const std::int64_t large = std::int64_t{1} << 40;
   const UOp i = range(large, 0), j = range(large, 1);
   const UOp place = element(param(0, constant_sizes({4}), Access::Write), {(i + j) % 4});
-  EXPECT_EQ(trips(sink({make(Op::End, {store(place, const_float(1, dtypes::f32)), i, j})})),
+  EXPECT_EQ(iterations(sink({make(Op::End, {store(place, const_float(1, dtypes::f32)), i, j})})),
             INT64_MAX);
 }
 
@@ -88,10 +89,10 @@ TEST_F(CheckLoops, CountsABodyAtEveryCall) {
   const auto run = [&](std::uint64_t id) {
     return make(Op::Call, {body}, dtypes::void_, CallArg{UniqueId{id}, Symbol("fill")});
   };
-  EXPECT_EQ(trips(sink({run(1), run(2)})), 18);
+  EXPECT_EQ(iterations(sink({run(1), run(2)})), 18);
   const UOp outer = sink({run(1), fill(const_int(2), 3, 5)});
   const UOp twice = make(Op::Call, {outer}, dtypes::void_, CallArg{UniqueId{3}, Symbol("outer")});
-  EXPECT_EQ(trips(sink({twice, run(2)})), 20);
+  EXPECT_EQ(iterations(sink({twice, run(2)})), 20);
 }
 
 TEST_F(CheckLoops, NamesWhatIsNotBounded) {
@@ -108,7 +109,7 @@ TEST_F(CheckLoops, TakesTheBoundOfALoopAround) {
   const UOp i = range(4, 0), triangle = range(i, 1);
   const UOp place = element(param(0, constant_sizes({4, 4}), Access::Write), {i, triangle});
   const UOp row = make(Op::End, {store(place, const_float(1, dtypes::f32)), triangle});
-  EXPECT_EQ(trips(sink({make(Op::End, {row, i})})), 4 + 4 * 3);
+  EXPECT_EQ(iterations(sink({make(Op::End, {row, i})})), 4 + 4 * 3);
 }
 
 TEST_F(CheckLoops, NamesWhatIsNotClosedOnce) {
@@ -130,7 +131,7 @@ TEST_F(CheckLoops, DoesNotTrustCodeThatItCannotSee) {
 }
 
 // Passes change which loops there are, but never whether they end. What they split or share may only
-// make trips fewer, apart from those of loops around parts.
+// make iterations fewer, apart from those of loops around parts.
 TEST_F(CheckLoops, HoldsAfterEveryPass) {
   const UOp a = param(1, constant_sizes({33, 65})), b = param(2, constant_sizes({65, 17}));
   const UOp rows = expand(reshape(a, constant_sizes({33, 1, 65})), constant_sizes({33, 17, 65}));
@@ -142,10 +143,10 @@ TEST_F(CheckLoops, HoldsAfterEveryPass) {
   const Target target = find_device("CPU").target();
   for (const Pass& pass : all_passes()) {
     kernel = run_pass(pass, kernel, {.target = target});
-    EXPECT_GT(trips(kernel[0]), 0) << pass.name;
-    EXPECT_LE(trips(kernel[0]), 2 * (33 + 33 * 17 + 33 * 17 * 65)) << pass.name;
+    EXPECT_GT(iterations(kernel[0]), 0) << pass.name;
+    EXPECT_LE(iterations(kernel[0]), 2 * (33 + 33 * 17 + 33 * 17 * 65)) << pass.name;
     if (pass.name == "ranges") {
-      EXPECT_EQ(trips(kernel[0]), 33 + 33 * 17 + 33 * 17 * 65);
+      EXPECT_EQ(iterations(kernel[0]), 33 + 33 * 17 + 33 * 17 * 65);
     }
   }
 }

@@ -9,7 +9,7 @@
 
 #include <gtest/gtest.h>
 
-#include "../../src/codegen/opt/nest_of.h"
+#include "../../src/codegen/schedule/search/nest_of.h"
 #include "scheduled_kernels.h"
 
 namespace weft {
@@ -87,20 +87,20 @@ bool stages(const Schedule& schedule, std::string_view read) {
   });
 }
 
-// In registers at once: the trips of all that is UPCAST.
+// In registers at once: the iterations of all that is UPCAST.
 std::int64_t copies(const Schedule& schedule) {
-  std::map<std::string, std::int64_t> trips, cuts;
+  std::map<std::string, std::int64_t> iterations, cuts;
   for (const Action& action : schedule)
     if (action.type == Action::Tile) {
       const std::string family = action.name.substr(0, action.name.find('.'));
       const std::string inner = family + "." + std::to_string(++cuts[family]);
-      trips[inner] = action.count;
-      if (action.name != family) trips[action.name] /= action.count;
+      iterations[inner] = action.count;
+      if (action.name != family) iterations[action.name] /= action.count;
     }
   std::int64_t product = 1;
   for (const Action& action : schedule)
     if (action.type == Action::Kind && action.kind == LoopKind::Upcast)
-      product *= trips[action.name];
+      product *= iterations[action.name];
   return product;
 }
 
@@ -426,7 +426,7 @@ TEST_F(Choose, ThreadsShareWhatTakesLong) {
   EXPECT_EQ(family_of(small, LoopKind::Thread), "") << to_string(small);
 }
 
-// Whose outer loop has as many trips as a run says.
+// Whose outer loop has as many iterations as a run says.
 TEST_F(Choose, ThreadsShareOpenLoops) {
   const auto chosen_for = [](std::int64_t most) {
     const UOp n =
@@ -469,7 +469,7 @@ TEST_F(Choose, KnownLoopsInsideOfOpenOnesAreLanes) {
     EXPECT_FALSE(has(other, LoopKind::Vector, "r0")) << to_string(other);
 }
 
-// Dealt in parts, the loop that a window is staged in has its trips inside of them.
+// Dealt in parts, the loop that a window is staged in has its iterations inside of them.
 TEST_F(Choose, StagesInTripsOfOpenLoopsThatThreadsShare) {
   const UOp n =
       make(Op::Variable, {}, dtypes::index, VariableArg{Symbol("n"), fresh_id(), 16, 512});
@@ -493,7 +493,7 @@ TEST_F(Choose, EachNestHasLanesOfItsOwn) {
   EXPECT_TRUE(has(chosen, LoopKind::Upcast, "k0")) << "one chain: " << to_string(chosen);
 }
 
-// Whose trips read all of it again. Threads in parts of several heads would keep those of a part.
+// Whose iterations read all of it again. Threads in parts of several heads would keep those of a part.
 TEST_F(Choose, StagesOutsideOfTheLoopsAroundANest) {
   const auto staged_at = [](std::int64_t heads) {
     const UOp kernel = products_of_rows(heads, 64, 64, 32);
@@ -551,7 +551,7 @@ UOp windows(std::int64_t rows, std::int64_t columns, std::int64_t channels, bool
       make(Op::Sink, {over(put(out, sum), {i, j, c})}, {}, KernelArg{Symbol("windows")}));
 }
 
-// From beyond the second cache, where a trip is longer than what a processor looks ahead.
+// From beyond the second cache, where a iteration is longer than what a processor looks ahead.
 TEST_F(Choose, BringsTheWindowsThatAreNext) {
   const auto begins = [](const UOp& kernel) {
     const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
@@ -559,7 +559,7 @@ TEST_F(Choose, BringsTheWindowsThatAreNext) {
   };
   EXPECT_EQ(begins(windows(56, 48, 64)), "prefetch p1 at r1");
   EXPECT_EQ(begins(windows(4, 4, 64)), "") << "it stays in the cache";
-  EXPECT_EQ(begins(windows(56, 48, 64, false)), "") << "trips are short";
+  EXPECT_EQ(begins(windows(56, 48, 64, false)), "") << "iterations are short";
 }
 
 TEST_F(Choose, SumsOfNeighboursTakeSeveralRowsAtOnce) {

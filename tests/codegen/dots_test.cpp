@@ -103,7 +103,7 @@ TEST_P(Dots, AreWhatTheModelTakes) {
     EXPECT_NE(schedule.find(action), npos) << action << ": " << schedule;
 }
 
-// What comes from beyond a core's own caches is announced, where the next rows are another thread's too.
+// What comes from beyond a core's own caches is prefetched, where the next rows are another thread's too.
 TEST_P(Dots, AreReadAhead) {
   for (const int workers : {1, 2, 16, 64})
     for (const std::int64_t blocks : {4096, 5000}) {
@@ -210,7 +210,7 @@ TEST(SumsOfFourBytes, AreWhatTheyAreWhereverTheyLie) {
   }
 }
 
-// Two sums in each trip, of lanes that are outermost.
+// Two sums in each iteration, of lanes that are outermost.
 TEST(SumsOfFourBytes, MayBeTwo) {
   const Tensor w = Tensor::randint({64, 1, 4}, 0, 256).cast(dtypes::u8).realize();
   const Tensor x = Tensor::randint({2, 4}, -128, 128).cast(dtypes::i8).realize();

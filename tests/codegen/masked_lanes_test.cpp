@@ -47,7 +47,7 @@ TEST(Lanes, AreTheTripsOfOneRange) {
   EXPECT_EQ(error(over(put(place(out, {i}), row), {i})), "no error");
 }
 
-// The sums of columns, in 20 of 32 lanes, over 23 of 24 rows: in the last trip no lane is valid.
+// The sums of columns, in 20 of 32 lanes, over 23 of 24 rows: in the last iteration no lane is valid.
 TEST_P(MaskedLanes, AreNeitherReadNorWritten) {
   constexpr std::int64_t rows = 23, columns = 20;
   const UOp i = range(columns, fresh_id().value);

@@ -1,4 +1,4 @@
-// Layers of networks in bf16: what is added to their sums, how these are rounded, and whose weights are announced.
+// Layers of networks in bf16: what is added to their sums, how these are rounded, and whose weights are prefetched.
 
 #include <algorithm>
 #include <array>
@@ -47,8 +47,8 @@ class MmaLayers : public testing::Test {
     return target;
   }
 
-  static UOp loop(std::int64_t trips, LoopKind kind = LoopKind::Loop) {
-    return range(trips, fresh_id().value, kind);
+  static UOp loop(std::int64_t iterations, LoopKind kind = LoopKind::Loop) {
+    return range(iterations, fresh_id().value, kind);
   }
   static UOp read(int slot, Access access, std::initializer_list<std::int64_t> sizes,
                   const std::vector<UOp>& at) {
@@ -216,7 +216,7 @@ TEST_F(MmaLayers, AnnounceWhatTheyStore) {
             nowhere);
 }
 
-// Whatever is left of the loops around a block: one trip of rows or of columns, a depth of one tile.
+// Whatever is left of the loops around a block: one iteration of rows or of columns, a depth of one tile.
 TEST_F(MmaLayers, AnnounceStoresOfAnyShape) {
   Target with = target("sapphirerapids");
   for (const int workers : {1, 8}) {
@@ -236,7 +236,7 @@ TEST_F(MmaLayers, AnnounceStoresOfAnyShape) {
   }
 }
 
-// Many rows and few columns: no loop has as many trips as there are lines.
+// Many rows and few columns: no loop has as many iterations as there are lines.
 TEST_F(MmaLayers, AnnounceHoweverManyTripsThereAre) {
   const auto kernel = [](std::string_view schedule) {
     return heads_of(12, 1632, 4096, 16, schedule);

@@ -17,7 +17,7 @@
 #include <weft/dev/ir/value.h>
 
 #include "../../src/backends/cpu/compiler.h"
-#include "../../src/codegen/opt/mma_block.h"
+#include "../../src/codegen/schedule/tensor_instructions/mma_block.h"
 #include "../support/errors.h"
 #include "../support/guarded.h"
 #include "../support/kernels.h"
@@ -266,8 +266,8 @@ class MmaOfImages : public testing::TestWithParam<ImageCase> {
   // The channels of a place lie together.
   static UOp kernel(std::string_view schedule = {}) {
     const auto& [channels, features, is_constant, expected, size, is_surrounded] = GetParam();
-    const auto loop = [](std::int64_t trips, LoopKind kind) {
-      return range(trips, fresh_id().value, kind);
+    const auto loop = [](std::int64_t iterations, LoopKind kind) {
+      return range(iterations, fresh_id().value, kind);
     };
     const UOp y = loop(size, LoopKind::Loop), x = loop(size, LoopKind::Loop),
               f = loop(features, LoopKind::Loop), i = loop(window, LoopKind::Reduce),

@@ -44,7 +44,7 @@ UOp over_all(Op op, std::int64_t count, Value value) {
   return reduce(op, {value(k), k});
 }
 
-// A value for each trip of a loop, kept, and read elsewhere.
+// A value for each iteration of a loop, kept, and read elsewhere.
 auto kept(const UOp& value, const UOp& at) {
   const UOp stage = make(Op::Stage, {value, at}, {}, StageArg{fresh_id(), Space::Scratch, {}});
   return [=](const UOp& here) { return load(place(stage, {here})); };
@@ -263,7 +263,7 @@ TEST_F(Online, SumsEndWhereTheRestOfABlockIsHidden) {
       }
 }
 
-// Which trips a tile of the block leaves over has no say in it.
+// Which iterations a tile of the block leaves over has no say in it.
 TEST_F(Online, BlocksAreHiddenHoweverTheMaximumIsTiled) {
   for (const std::string tail : {" 5 remainder", " 4", " 7 mask"})
     expect_hidden({2, 1, 48, 50, 8, Seen::Before, false}, "batch r1 16; ", tail);

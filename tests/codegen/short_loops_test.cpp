@@ -1,4 +1,4 @@
-// Loops that are written trip by trip: few trips of little, where they begin often. And conditions that all
+// Loops that are written iteration by iteration: few iterations of little, where they begin often. And conditions that all
 // lanes share.
 
 #include <numeric>
@@ -21,12 +21,12 @@ class ShortLoops : public testing::Test {
  protected:
   Device& device() const { return find_device("CPU:LLVM"); }
 
-  // out[i] = the sum of the `trips` elements of x from i on; of those whose number in the sum is below `valid`.
-  std::string source(std::int64_t count, std::int64_t trips, std::int64_t valid,
+  // out[i] = the sum of the `iterations` elements of x from i on; of those whose number in the sum is below `valid`.
+  std::string source(std::int64_t count, std::int64_t iterations, std::int64_t valid,
                      const char* schedule) const {
     const UOp i = range(count, fresh_id().value);
-    const UOp k = range(trips, fresh_id().value, LoopKind::Reduce);
-    const UOp memory = param(1, Access::Read, {size(count + trips)});
+    const UOp k = range(iterations, fresh_id().value, LoopKind::Reduce);
+    const UOp memory = param(1, Access::Read, {size(count + iterations)});
     const UOp is_valid = k < const_int(valid, dtypes::index);
     const UOp x = load(place(memory, {i + k}, is_valid));
     const UOp out = place(param(0, Access::Write, {size(count)}), {i});
@@ -36,8 +36,9 @@ class ShortLoops : public testing::Test {
     return render_llvm(program.node(), scratch_bytes, std::size_t{1} << 30);
   }
 
-  std::vector<float> sums(const std::string& source, std::size_t count, std::size_t trips) const {
-    std::vector<float> from(count + trips), to(count);
+  std::vector<float> sums(const std::string& source, std::size_t count,
+                          std::size_t iterations) const {
+    std::vector<float> from(count + iterations), to(count);
     std::iota(from.begin(), from.end(), 1.F);
     const auto bytes_of = [](std::vector<float>& values) {
       return Argument{reinterpret_cast<std::byte*>(values.data()), 0,
@@ -90,10 +91,10 @@ TEST_F(ShortLoops, InsideOfOneAnother) {
 // What is read elsewhere are zeros: no lane by itself has to be left out, which takes long where its address is
 // nobody's.
 TEST_F(ShortLoops, ReadVectorsUnderOneCondition) {
-  for (std::int64_t trips : {4, 500}) {
-    const std::string text = source(4096, trips, 2, in_lanes);
+  for (std::int64_t iterations : {4, 500}) {
+    const std::string text = source(4096, iterations, 2, in_lanes);
     EXPECT_EQ(times(text, "masked.load"), 0);
-    const std::vector<float> found = sums(text, 4096, static_cast<std::size_t>(trips));
+    const std::vector<float> found = sums(text, 4096, static_cast<std::size_t>(iterations));
     for (std::size_t i = 0; i < found.size(); ++i)
       ASSERT_EQ(found[i], 2 * static_cast<float>(i) + 3) << "element " << i;
   }

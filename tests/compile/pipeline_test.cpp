@@ -35,12 +35,12 @@ TEST(Pipeline, LeavesOutWhatSkipNames) {
 }
 
 TEST(Pipeline, KnowsThePassesToSkip) {
-  const std::string choice = "; these can be skipped: ranges, simplify, same_sums, ";
+  const std::string choice = "; these can be skipped: ranges, simplify, common_reductions, ";
   const std::pair<const char*, std::string> wrong[] = {
       {"polish", "there is no pass 'polish'"},
       {"simplify,,turn", "there is no pass ''"},
       {"simplify, turn", "there is no pass ' turn'"},
-      {"turn,width", "the pass 'width' is required"},
+      {"transpose_vectors,width", "the pass 'width' is required"},
   };
   for (const auto& [list, complaint] : wrong) {
     const Context skip{{"SKIP", list}};
@@ -59,7 +59,7 @@ TEST(Pipeline, KnowsThePassesToDump) {
     const std::string error = error_of(compile);
     EXPECT_TRUE(
         error.starts_with("DUMP=simplify,polish: there is no pass 'polish'; there are "
-                          "ranges, simplify, one_trip, "))
+                          "ranges, simplify, strip_loop, "))
         << error;
   }
 }

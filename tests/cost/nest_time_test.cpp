@@ -166,7 +166,7 @@ TEST(NestTimes, ProductsReachThePortsWhereSumsFillTheRegisters) {
   EXPECT_GT(cycles(time_of(machine(), nest, tiled(nest, 12, 3)).compute), 2 * ideal);
 }
 
-// Of drawn sizes: nothing is slower on a machine that has more of something, and more trips take longer.
+// Of drawn sizes: nothing is slower on a machine that has more of something, and more iterations take longer.
 TEST(NestTimes, MoreIsNotSlower) {
   std::mt19937 random(1);
   const auto draw = [&](std::int64_t step, std::int64_t most) {

@@ -41,7 +41,7 @@ expect "dump of all passes" 0 '^graph width' env DEBUG=4 "$weft" opt "$dir/flat.
 expect "time of a pass" 0 '^// width: [0-9.]* ms, 7 nodes -> ' env DEBUG=3 SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
 expect "pass left out" 0 'floordiv' env SKIP=ranges,simplify "$weft" opt "$dir/flat.weft"
 expect "no such pass to leave out" 1 "there is no pass 'polish'" env SKIP=simplify,polish "$weft" opt "$dir/flat.weft"
-expect "a pass that is needed" 1 "SKIP=flatten: the pass 'flatten' is required; these can be skipped: .*turn" env SKIP=flatten "$weft" demo
+expect "a pass that is needed" 1 "SKIP=flatten: the pass 'flatten' is required; these can be skipped: .*transpose_vectors" env SKIP=flatten "$weft" demo
 expect "no such pass to print" 1 "DUMP=polish: there is no pass 'polish'; there are ranges, .*guard" env DUMP=polish "$weft" opt "$dir/flat.weft"
 expect "no visualiser" 1 'VIZ=1 in the environment: this build has no visualiser' env VIZ=1 "$weft" demo
 expect "a visualiser that nobody asks for" 0 'graph flat' env VIZ=0 "$weft" opt "$dir/flat.weft"

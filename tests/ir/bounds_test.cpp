@@ -225,7 +225,7 @@ TEST(Bounds, OfSumsOverRangesHold) {
     const auto reduced = [](Op op, const UOp& body, const UOp& range) {
       return make(Op::Reduce, {body, range}, {}, ReduceArg{op, {}});
     };
-    // `size` trips of a body in lo..hi that may change with each.
+    // `size` iterations of a body in lo..hi that may change with each.
     const int lo = between(-4, 3), hi = lo + between(0, 3), least = between(0, 2),
               most = least + between(0, 3);
     const UOp size =
@@ -235,7 +235,7 @@ TEST(Bounds, OfSumsOverRangesHold) {
     const Interval sum = reduced(Op::Add, body, loop)->bounds();
     EXPECT_EQ(sum.lo, Wide{std::min(lo * least, lo * most)});
     EXPECT_EQ(sum.hi, Wide{std::max(hi * least, hi * most)});
-    // Of no trips a maximum is the lowest value.
+    // Of no iterations a maximum is the lowest value.
     const Interval most_of = reduced(Op::Max, body, loop)->bounds();
     EXPECT_EQ(most_of, least > 0 ? (Interval{lo, hi}) : all_of(dtypes::index));
   }

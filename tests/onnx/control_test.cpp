@@ -35,7 +35,7 @@ TEST(OnnxControl, OnlyTheBranchThatIsTakenRuns) {
   }
 }
 
-// state = state + x and each state, `trips` times or while the state is below 10.
+// state = state + x and each state, `iterations` times or while the state is below 10.
 Graph loop(bool until_ten) {
   Graph body;
   body.inputs = {port("i", Type::I64, {}), port("go", Type::Bool, {}), port("s", Type::F32, {1})};
@@ -46,21 +46,22 @@ Graph loop(bool until_ten) {
   body.outputs = {port("again", Type::Bool, {}), port("t", Type::F32, {1}),
                   port("each", Type::F32, {1})};
   Graph graph;
-  graph.inputs = {port("x", Type::F32, {1}), port("trips", Type::I64, {})};
+  graph.inputs = {port("x", Type::F32, {1}), port("iterations", Type::I64, {})};
   graph.initialisers = {tensor("start", {1}, Floats{0}), tensor("ten", {1}, Floats{10})};
   graph.outputs = {port("last", Type::F32, {1}), port("all", Type::F32, {-1, 1})};
-  graph.nodes = {node("Loop", {"trips", "", "start"}, {"last", "all"},
+  graph.nodes = {node("Loop", {"iterations", "", "start"}, {"last", "all"},
                       {graph_attribute("body", body.message())})};
   return graph;
 }
 
 TEST(OnnxControl, LoopsOfACountThatIsAnInput) {
   const Model model = load(loop(false));
-  for (const std::int64_t trips : {3, 0, 5}) {
+  for (const std::int64_t iterations : {3, 0, 5}) {
     const auto values =
-        model({{"x", Tensor({2.F})}, {"trips", Tensor::full({}, trips, {.dtype = dtypes::i64})}});
-    EXPECT_EQ(values.at("last").tensor().item<float>(), float(2 * trips));
-    EXPECT_EQ(values.at("all").tensor().shape(), (Sizes{trips, 1}));
+        model({{"x", Tensor({2.F})},
+               {"iterations", Tensor::full({}, iterations, {.dtype = dtypes::i64})}});
+    EXPECT_EQ(values.at("last").tensor().item<float>(), float(2 * iterations));
+    EXPECT_EQ(values.at("all").tensor().shape(), (Sizes{iterations, 1}));
   }
 }
 
@@ -68,17 +69,17 @@ TEST(OnnxControl, LoopsThatEndByWhatTheyCompute) {
   const Model model = load(loop(true));
   const Tensor most = Tensor::full({}, std::int64_t(1) << 60, {.dtype = dtypes::i64});
   for (const float step : {4.F, 1.F, 4.F}) {
-    const auto values = model({{"x", Tensor(Floats{step})}, {"trips", most}});
-    const int trips = step == 4 ? 3 : 10;
-    EXPECT_EQ(values.at("last").tensor().item<float>(), step * float(trips));
-    EXPECT_EQ(values.at("all").tensor().numel(), trips);
+    const auto values = model({{"x", Tensor(Floats{step})}, {"iterations", most}});
+    const int iterations = step == 4 ? 3 : 10;
+    EXPECT_EQ(values.at("last").tensor().item<float>(), step * float(iterations));
+    EXPECT_EQ(values.at("all").tensor().numel(), iterations);
   }
 }
 
 TEST(OnnxControl, EndlessLoopsEnd) {
   const Model model = load(loop(false));
   const Tensor most = Tensor::full({}, std::int64_t(1) << 62, {.dtype = dtypes::i64});
-  EXPECT_THROW(model({{"x", Tensor({2.F})}, {"trips", most}}), Error);
+  EXPECT_THROW(model({{"x", Tensor({2.F})}, {"iterations", most}}), Error);
 }
 
 // Sums along axis 1 from the last to the first, collected backwards along axis 1.

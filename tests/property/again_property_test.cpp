@@ -79,7 +79,7 @@ std::size_t bytes(std::uint64_t seed, int percent) {
   return Tensor::cost(Program(seed).results()).own_bytes;
 }
 
-TEST(Again, DoesNotChangeValues) {
+TEST(Rematerialized, DoesNotChangeValues) {
   const std::uint64_t programs = std::getenv("WEFT_FULL") != nullptr ? 1000 : 50;
   const char* only = std::getenv("WEFT_SEED");
   std::uint64_t seed = only != nullptr ? std::strtoull(only, nullptr, 10) : 1;

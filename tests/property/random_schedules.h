@@ -45,12 +45,12 @@ class Drawer {
     if (has_groups_ || random_.chance(0.7)) order();
     for (const std::string& read : reads_)
       if (random_.chance(has_groups_ ? 0.6 : 0.3)) stage(read);
-    if (random_.chance(0.1)) deal();
+    if (random_.chance(0.1)) split_parallel();
     kinds();
     return schedule_;
   }
 
-  // Trips that go block by block, in the order in which they are.
+  // Iterations that go block by block, in the order in which they are.
   Schedule blocks() {
     if (tops_.empty()) return {};
     if (fills_ && random_.chance(0.6)) batch();
@@ -68,7 +68,7 @@ class Drawer {
     return schedule_;
   }
 
-  // Reads that a loop hands on, from trip to trip: where outputs stand around sums, they can be.
+  // Reads that a loop hands on, from iteration to iteration: where outputs stand around sums, they can be.
   Schedule handing() {
     if (loops_.empty() || reads_.empty()) return {};
     for (std::int64_t tiles = random_.in(0, 2); tiles > 0; --tiles) tile();
@@ -130,14 +130,14 @@ class Drawer {
       if (loop.range == range) tops_.push_back(loop.name);
   }
 
-  // As far as it can be done, every loop over the trips has fewer of them.
+  // As far as it can be done, every loop over the iterations has fewer of them.
   void online() {
     const auto top = std::ranges::find(loops_, random_.any_of(tops_), &Loop::name);
-    const std::int64_t trips = top->size,
-                       count = random_.in(1, std::max<std::int64_t>(1, trips - 1));
+    const std::int64_t iterations = top->size,
+                       count = random_.in(1, std::max<std::int64_t>(1, iterations - 1));
     schedule_.push_back({.type = Action::Online, .name = top->name, .count = count});
     for (Loop& loop : loops_)
-      if (loop.size == trips && loop.name[0] != 'r' && loop.name[0] != 'b') loop.size = count;
+      if (loop.size == iterations && loop.name[0] != 'r' && loop.name[0] != 'b') loop.size = count;
   }
 
   // Refused where they are not of one nest.
@@ -160,13 +160,13 @@ class Drawer {
   }
 
   // Nothing else is done with its parts.
-  void deal() {
+  void split_parallel() {
     const auto loop = std::ranges::find_if(loops_, [](const Loop& each) {
       return each.name[0] == 'r' && each.kind == LoopKind::Loop;
     });
     if (loop == loops_.end()) return;
     schedule_.push_back(
-        {.type = Action::Deal, .name = loop->name, .count = random_.in(1, loop->size)});
+        {.type = Action::SplitParallel, .name = loop->name, .count = random_.in(1, loop->size)});
     loops_.erase(loop);
   }
 

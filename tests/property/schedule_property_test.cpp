@@ -144,7 +144,7 @@ TEST(ScheduleProperty, AnyScheduleComputesTheSame) {
   EXPECT_GT(20 * tried.shared, tried.accepted) << "in some, items wait for one another";
 }
 
-TEST(ScheduleProperty, TripsFillMemoryTogether) {
+TEST(ScheduleProperty, IterationsFillMemoryTogether) {
   const Tried tried = check_all({weighted}, &Drawer::schedule);
   if (tried.accepted + tried.refused < 2) return;
   EXPECT_GT(8 * tried.batches, tried.accepted) << "some are batches";
@@ -171,7 +171,7 @@ TEST(ScheduleProperty, LoopsHandOnWhatIsRead) {
   EXPECT_GT(20 * tried.shared, tried.accepted);
 }
 
-// A sum that would be cut into blocks, of which some trips are left over.
+// A sum that would be cut into blocks, of which some iterations are left over.
 TEST(ScheduleProperty, ALongSumIsReadAhead) {
   Arena arena;
   const InternerScope scope(arena);

@@ -93,8 +93,8 @@ TEST_F(Scans, AreGatedByAnyIdentity) {
 
 TEST_F(Scans, AreNoSumsOfOtherParts) {
   const UOp n = Variable("n", 1, 8), one = const_int(1, dtypes::f32);
-  EXPECT_FALSE(sum(k < const_int(5)));                         // the same part in every trip
-  EXPECT_FALSE(sum(k * 2 <= r));                               // one more in every other trip
+  EXPECT_FALSE(sum(k < const_int(5)));                         // the same part in every iteration
+  EXPECT_FALSE(sum(k * 2 <= r));                               // one more in every other iteration
   EXPECT_FALSE(sum((k <= r) & (k + 3 > r)));                   // a window
   EXPECT_FALSE(sum(k == r));                                   // one element
   EXPECT_FALSE(sum((k <= r) | (k < const_int(2))));            // either

@@ -19,16 +19,16 @@ namespace {
 
 Tensor input(const Shape& shape) { return Tensor::rand(shape).realize(); }
 
-double trips(const Node* range) { return static_cast<double>(range->src(0)->lo()); }
+double iterations(const Node* range) { return static_cast<double>(range->src(0)->lo()); }
 
 // Of these loops: arithmetic on floats, each operation as often as the loops around it go.
 double executed_in(const UOp& program) {
   double runs = 1, flops = 0;
   for (const Node* node : linearize(program.node())) {
-    if (node->op() == Op::Range) runs *= trips(node);
+    if (node->op() == Op::Range) runs *= iterations(node);
     if (node->op() == Op::End)
       for (const Node* range : node->src().subspan(1))
-        if (range->op() == Op::Range) runs /= trips(range);
+        if (range->op() == Op::Range) runs /= iterations(range);
     const bool moves = OpSet{Op::Where, Op::Cast, Op::Bitcast}.contains(node->op());
     if (is_elementwise(node->op()) && node->dtype().is_float() && !moves)
       flops += node->op() == Op::MulAcc ? 2 * runs : runs;
@@ -65,9 +65,9 @@ double reads(const UOp& kernel) {
       sections(flatten(stages(import_graph(roots, shared_graph(), arena))));
   double runs = 1, loads = 0;
   for (const Node* node : linearize(program[0].node())) {
-    if (node->op() == Op::Range) runs *= trips(node);
+    if (node->op() == Op::Range) runs *= iterations(node);
     if (node->op() == Op::End)
-      for (const Node* range : node->src().subspan(1)) runs /= trips(range);
+      for (const Node* range : node->src().subspan(1)) runs /= iterations(range);
     if (node->op() == Op::Load) loads += runs;
   }
   return loads;
@@ -124,7 +124,7 @@ TEST(ExecutedWork, IsWhatWasCounted) {
   }
 }
 
-// What a loop inside fills and sums is filled for all trips of a batch with that loop, not for all of them in each.
+// What a loop inside fills and sums is filled for all iterations of a batch with that loop, not for all of them in each.
 TEST(ExecutedWork, BatchesFillInnerStagesOnce) {
   const UOp kernel = parse_node(R"(graph kernel {
   %0 = const 64 : index
@@ -217,7 +217,7 @@ TEST(ExecutedWork, LanesLeaveALoopWhereSumsStandInIt) {
 })");
   const Context one{{"WEFT_THREADS", 1}};
   for (const UOp& program : run_pipeline({kernel}, {.target = find_device("CPU").target()}))
-    EXPECT_LE(check_loops(program.node()).most_trips, 3 * 512 * 128);
+    EXPECT_LE(check_loops(program.node()).most_iterations, 3 * 512 * 128);
 }
 
 // Sums of rows of an image, and scans of what is staged.

@@ -124,7 +124,7 @@ TEST(Partition, BranchesRunInAnOrderThatIsTheSameEveryTime) {
   expect_data_flow(first);
   EXPECT_EQ(copies(first).size(), 2U);
   EXPECT_EQ(lines(branches().schedule()), lines(first));
-  const Context anew{{"SKIP", "contract"}};  // another key: planned again
+  const Context anew{{"SKIP", "fma_contract"}};  // another key: planned again
   EXPECT_EQ(lines(branches().schedule()), lines(first));
 }
 

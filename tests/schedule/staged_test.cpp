@@ -156,7 +156,7 @@ TEST(Staged, SlowOperationsAreNotRepeatedForWindows) {
   }
 }
 
-// One part is read in half of the loop's trips: in the others it has no elements.
+// One part is read in half of the loop's iterations: in the others it has no elements.
 TEST(Staged, PartsOfWhatIsJoinedAreFilledWhereTheyAre) {
   const Context one_by_one{{"LOOPS", 0}};
   constexpr std::size_t rows = 2, columns = 4;

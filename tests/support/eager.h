@@ -218,9 +218,9 @@ class Eager {
     }
     for_each(result.sizes, [&](Index at) {
       std::vector<Bits> terms;
-      for_each(inner, [&](const Index& trip) {
-        for (std::size_t i = 0; i < trip.size(); ++i)
-          at[static_cast<std::size_t>(arg.axes.get()[i])] = trip[i];
+      for_each(inner, [&](const Index& iteration) {
+        for (std::size_t i = 0; i < iteration.size(); ++i)
+          at[static_cast<std::size_t>(arg.axes.get()[i])] = iteration[i];
         terms.push_back(a.values[static_cast<std::size_t>(place(a.sizes, at))]);
       });
       result.values.push_back(combined(arg.op, dtype, terms));
@@ -228,17 +228,17 @@ class Eager {
     return result;
   }
 
-  // What depends on RANGEs alone, in every trip. A dimension of 1 has the RANGE 0.
+  // What depends on RANGEs alone, in every iteration. A dimension of 1 has the RANGE 0.
   static Array counted(const Node* stage) {
     Array result;
     for (const Node* range : stage->src().subspan(1))
       result.sizes.push_back(range->is_const() ? 1 : range->src(0)->lo());
     for_each(result.sizes, [&](const Index& at) {
-      Assignment trip;
+      Assignment iteration;
       for (std::size_t i = 0; i < at.size(); ++i)
         if (const Node* range = stage->src(i + 1); range->op() == Op::Range)
-          trip.emplace(range, static_cast<Bits>(at[i]));
-      result.values.push_back(evaluate(stage->src(0), trip).value());
+          iteration.emplace(range, static_cast<Bits>(at[i]));
+      result.values.push_back(evaluate(stage->src(0), iteration).value());
     });
     return result;
   }

@@ -15,10 +15,10 @@ namespace weft {
 inline std::int64_t most_evaluations(const Node* kernel) {
   std::int64_t most = 1;
   for (const Node* node : toposort(kernel)) {
-    std::int64_t trips = 1;
+    std::int64_t iterations = 1;
     for (const Node* range : node->ranges())
-      trips *= std::max<std::int64_t>(range->src(0)->hi(), 1);
-    most = std::max(most, trips);
+      iterations *= std::max<std::int64_t>(range->src(0)->hi(), 1);
+    most = std::max(most, iterations);
   }
   return most;
 }

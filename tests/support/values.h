@@ -16,7 +16,7 @@
 
 namespace weft {
 
-// Several expressions as one list of steps. Leaves with equal ids are one leaf, whatever their
+// MultiNest expressions as one list of steps. Leaves with equal ids are one leaf, whatever their
 // width, and a loop over a symbolic size stays below the value of that size.
 class Values {
  public:
@@ -109,7 +109,7 @@ class Values {
     return size;
   }
 
-  // False where a loop has no trip.
+  // False where a loop has no iteration.
   bool run() {
     chosen_.clear();
     choices_ = 0;

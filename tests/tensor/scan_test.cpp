@@ -121,7 +121,7 @@ TEST_P(Scanned, SpecialValues) {
   EXPECT_TRUE(near(x.cummax().first, {1, infinity, infinity, nan, nan}, {5}));
 }
 
-// Then nothing but the condition tells the trips apart.
+// Then nothing but the condition tells the iterations apart.
 TEST_P(Scanned, WhatDoesNotChangeAlongTheAxis) {
   const Tensor two = Tensor({2.0}).realize();
   for (std::int64_t n = 1; n < 20; ++n) {

@@ -444,7 +444,7 @@ TEST_F(Proofs, OfStages) {
   const UOp i = range(8, 2), j = range(4, 3);
   EXPECT_EQ(prove_index(place(stage, const_bool(true), {i, j})), proved);
   EXPECT_EQ(prove_index(place(stage, i < 5, {j, i})), refuted("r2 is not in [0, 4) at r2 = 4"));
-  // A loop of one trip has become 0.
+  // A loop of one iteration has become 0.
   const UOp row =
       make(Op::Stage, {value, const_int(0), s}, dtypes::void_, StageArg{{1}, Space::Shared, {}});
   EXPECT_EQ(prove_index(place(row, i < 1, {i, j})), proved);

@@ -47,20 +47,20 @@ class LlvmCompiler final : public Compiler {
   }
 
   std::vector<std::string> compile(std::span<const std::string> sources) const override {
-    const LlvmProcessor processor = in_words();
+    const LlvmProcessor processor = unpack();
     std::vector<std::string> objects;
     for (const std::string& source : sources) objects.push_back(llvm_object(source, processor));
     return objects;
   }
 
   std::string key() const override {
-    const LlvmProcessor processor = in_words();
+    const LlvmProcessor processor = unpack();
     return fmt::format("llvm {} module {} small {} {} {}", llvm_version(), revision,
                        processor.triple, processor.model, processor.features);
   }
 
  private:
-  LlvmProcessor in_words() const {
+  LlvmProcessor unpack() const {
     if (processor_.model.empty()) return host_processor();
     return {std::string(processor_.triple), std::string(processor_.model),
             std::string(processor_.features)};

@@ -109,31 +109,32 @@ class Measurement {
   // Of one instruction.
   double seconds_of(const Chains& chains) const {
     const SpeedLoop loop = find(chains.name);
-    const std::int64_t trips = instructions_of_run / chains.instructions();
+    const std::int64_t iterations = instructions_of_run / chains.instructions();
     const double seconds = least_seconds(
-        most_runs, [&]() WEFT_CALLS_COMPILED_CODE { loop(memory_.begin(), 0, trips); });
-    return seconds / static_cast<double>(trips * chains.instructions());
+        most_runs, [&]() WEFT_CALLS_COMPILED_CODE { loop(memory_.begin(), 0, iterations); });
+    return seconds / static_cast<double>(iterations * chains.instructions());
   }
 
   // With which one worker reads so much again and again.
   double bandwidth(double bytes) const {
     const auto region = static_cast<std::int64_t>(std::bit_floor(static_cast<std::size_t>(bytes)));
-    const std::int64_t trips = std::max(region, bytes_of_run) / bytes_of_trip(assumed_);
+    const std::int64_t iterations = std::max(region, bytes_of_run) / bytes_of_iteration(assumed_);
     const SpeedLoop loop = find("reads");
-    const double seconds = least_seconds(
-        most_runs, [&]() WEFT_CALLS_COMPILED_CODE { loop(memory_.begin(), region - 1, trips); });
-    return static_cast<double>(trips * bytes_of_trip(assumed_)) / seconds;
+    const double seconds = least_seconds(most_runs, [&]() WEFT_CALLS_COMPILED_CODE {
+      loop(memory_.begin(), region - 1, iterations);
+    });
+    return static_cast<double>(iterations * bytes_of_iteration(assumed_)) / seconds;
   }
 
   // With which all together read all of the memory, each a part.
   double bandwidth_of_all() const {
     const auto bytes = static_cast<std::int64_t>(bytes_of_memory());
-    const std::int64_t trips = bytes / assumed_.workers / bytes_of_trip(assumed_);
-    const std::int64_t part = trips * bytes_of_trip(assumed_);
+    const std::int64_t iterations = bytes / assumed_.workers / bytes_of_iteration(assumed_);
+    const std::int64_t part = iterations * bytes_of_iteration(assumed_);
     const SpeedLoop loop = find("reads");
     const double seconds = least_seconds(most_runs, [&] {
       parallel(assumed_.workers, [&](std::int64_t worker) WEFT_CALLS_COMPILED_CODE {
-        loop(memory_.begin() + worker * part, -1, trips);
+        loop(memory_.begin() + worker * part, -1, iterations);
       });
     });
     return static_cast<double>(part * assumed_.workers) / seconds;

@@ -8,7 +8,7 @@
 namespace weft::cpu {
 namespace {
 
-constexpr int reads_in_trip = 16;
+constexpr int reads_in_iteration = 16;
 constexpr int registers_for_others = 4;
 
 struct Parts {
@@ -16,13 +16,13 @@ struct Parts {
 };
 
 std::string loop_text(std::string_view name, const Parts& parts) {
-  return fmt::format(R"(define void @{}(ptr %memory, i64 %mask, i64 %trips) {{
+  return fmt::format(R"(define void @{}(ptr %memory, i64 %mask, i64 %iterations) {{
 entry:
 {}  br label %loop
 loop:
   %i = phi i64 [0, %entry], [%next, %loop]
 {}{}  %next = add i64 %i, 1
-  %more = icmp ult i64 %next, %trips
+  %more = icmp ult i64 %next, %iterations
   br i1 %more, label %loop, label %end
 end:
 {}  ret void
@@ -69,8 +69,8 @@ struct Lanes {
 std::string reads_text(const Machine& machine) {
   Parts parts;
   parts.body = fmt::format("  %far = mul i64 %i, {}\n  %from = and i64 %far, %mask\n",
-                           bytes_of_trip(machine));
-  for (int i = 0; i < reads_in_trip; ++i)
+                           bytes_of_iteration(machine));
+  for (int i = 0; i < reads_in_iteration; ++i)
     parts.body += fmt::format(
         "  %at{0} = add i64 %from, {1}\n  %p{0} = getelementptr i8, ptr %memory, i64 %at{0}\n"
         "  %v{0} = load volatile <{2} x float>, ptr %p{0}, align {3}\n",
@@ -89,8 +89,8 @@ Chains half_chains(const Machine& machine) {
   return {"halves", machine.registers - registers_for_others, 2};
 }
 
-std::int64_t bytes_of_trip(const Machine& machine) {
-  return std::int64_t{reads_in_trip} * machine.vector_bytes;
+std::int64_t bytes_of_iteration(const Machine& machine) {
+  return std::int64_t{reads_in_iteration} * machine.vector_bytes;
 }
 
 std::string speed_loops(const Machine& machine, bool has_fma) {

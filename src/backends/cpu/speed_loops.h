@@ -1,4 +1,4 @@
-// Loops of a few instructions each, as LLVM IR: what a trip takes shows how fast a processor is.
+// Loops of a few instructions each, as LLVM IR: what a iteration takes shows how fast a processor is.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 namespace weft::cpu {
 
 // What each of them is. Only reads use the mask: they begin again where an offset would have more bits.
-using SpeedLoop = void (*)(std::byte* memory, std::int64_t mask, std::int64_t trips);
+using SpeedLoop = void (*)(std::byte* memory, std::int64_t mask, std::int64_t iterations);
 
-// Chains of instructions, each of which waits for the one before: a trip does so many steps of each.
+// Chains of instructions, each of which waits for the one before: a iteration does so many steps of each.
 struct Chains {
   const char* name;
   int count, steps;
@@ -24,8 +24,8 @@ Chains latency_chain();                      // of multiply-adds; of additions w
 Chains port_chains(const Machine& machine);  // the same, as many as there are registers for
 Chains half_chains(const Machine& machine);  // and of half the lanes
 
-// "reads": of vectors that lie side by side, so many bytes in a trip.
-std::int64_t bytes_of_trip(const Machine& machine);
+// "reads": of vectors that lie side by side, so many bytes in a iteration.
+std::int64_t bytes_of_iteration(const Machine& machine);
 
 std::string speed_loops(const Machine& machine, bool has_fma);
 

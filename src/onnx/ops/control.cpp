@@ -7,8 +7,9 @@
 namespace weft::onnx {
 namespace {
 
-// Of a loop, and of those trips whose graphs come one behind the other.
-constexpr std::int64_t most_trips = std::int64_t(1) << 20, most_unrolled = std::int64_t(1) << 16;
+// Of a loop, and of those iterations whose graphs come one behind the other.
+constexpr std::int64_t most_iterations = std::int64_t(1) << 20, most_unrolled = std::int64_t(1)
+                                                                                << 16;
 
 Values if_(const Call& call) {
   return call.run(call.is_true(call.value(0)) ? "then_branch" : "else_branch", {});
@@ -16,7 +17,7 @@ Values if_(const Call& call) {
 
 // --- What loops collect ---------------------------------------------------------------------------
 
-// Lists of values: one for each output that a body gives in every trip.
+// Lists of values: one for each output that a body gives in every iteration.
 using Collected = std::vector<std::vector<Tensor>>;
 
 void collect(const Call& call, const Values& outputs, std::size_t from, Collected& to) {
@@ -28,7 +29,7 @@ void collect(const Call& call, const Values& outputs, std::size_t from, Collecte
   }
 }
 
-// Of no trips: what one would give, without an element of it.
+// Of no iterations: what one would give, without an element of it.
 std::vector<Tensor> none_of(const Values& outputs, std::size_t from) {
   std::vector<Tensor> empty;
   for (std::size_t i = from; i < outputs.size(); ++i) {
@@ -47,36 +48,36 @@ void realize(const Values& values) {
   Tensor::realize(tensors);
 }
 
-// What a trip gives: whether there is another, what it hands on, and what is collected.
+// What a iteration gives: whether there is another, what it hands on, and what is collected.
 Values loop(const Call& call) {
-  std::int64_t trips = std::numeric_limits<std::int64_t>::max();
-  if (call.has(0)) trips = call.integer(0);
+  std::int64_t iterations = std::numeric_limits<std::int64_t>::max();
+  if (call.has(0)) iterations = call.integer(0);
   Value condition = call.has(1) ? call.value(1) : Value::known({1}, true, dtypes::bool_);
   Values state;
   for (std::size_t i = 2; i < call.inputs(); ++i) state.push_back(call.value(i));
-  const auto given = [&](std::int64_t trip) {
-    Values inputs{Value::known({trip}, true), condition};
+  const auto given = [&](std::int64_t iteration) {
+    Values inputs{Value::known({iteration}, true), condition};
     inputs.insert(inputs.end(), state.begin(), state.end());
     return inputs;
   };
   Collected collected;
-  std::int64_t trip = 0, unrolled = 0;
-  for (; trip < trips && call.is_true(condition); ++trip, ++unrolled) {
-    if (trip == most_trips || unrolled == most_unrolled)
-      call.refuse(fmt::format("it runs more than {} iterations", trip));
-    Values outputs = call.run("body", given(trip));
+  std::int64_t iteration = 0, unrolled = 0;
+  for (; iteration < iterations && call.is_true(condition); ++iteration, ++unrolled) {
+    if (iteration == most_iterations || unrolled == most_unrolled)
+      call.refuse(fmt::format("it runs more than {} iterations", iteration));
+    Values outputs = call.run("body", given(iteration));
     if (outputs.size() <= state.size()) call.refuse("its graph gives fewer outputs than it needs");
     condition = outputs[0];
     std::copy_n(outputs.begin() + 1, state.size(), state.begin());
     collect(call, outputs, 1 + state.size(), collected);
-    if (condition.known() == nullptr) {  // once, and not anew in each trip
+    if (condition.known() == nullptr) {  // once, and not anew in each iteration
       realize(outputs);
       unrolled = 0;
     }
   }
   Values results = state;
   std::vector<Tensor> scanned;
-  if (trip == 0 && call.outputs() > state.size())
+  if (iteration == 0 && call.outputs() > state.size())
     scanned = none_of(call.run("body", given(0)), 1 + state.size());
   for (const auto& list : collected) scanned.push_back(Tensor::stack(list));
   results.insert(results.end(), scanned.begin(), scanned.end());
@@ -113,17 +114,18 @@ struct Scanned {
 
 Scanned scanned(const Call& call, Values state, const std::vector<Tensor>& inputs,
                 const std::vector<Along>& how, std::int64_t length) {
-  const auto given = [&](std::int64_t trip) {
+  const auto given = [&](std::int64_t iteration) {
     Values all = state;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      all.emplace_back(inputs[i].select(how[i].axis, how[i].is_reverse ? length - 1 - trip : trip));
+      all.emplace_back(
+          inputs[i].select(how[i].axis, how[i].is_reverse ? length - 1 - iteration : iteration));
     return all;
   };
   if (length > most_unrolled)
     call.refuse(fmt::format("it runs more than {} iterations", most_unrolled));
   Collected collected;
-  for (std::int64_t trip = 0; trip < length; ++trip) {
-    const Values outputs = call.run("body", given(trip));
+  for (std::int64_t iteration = 0; iteration < length; ++iteration) {
+    const Values outputs = call.run("body", given(iteration));
     if (outputs.size() < state.size()) call.refuse("its graph gives fewer outputs than it needs");
     collect(call, outputs, state.size(), collected);
     std::copy_n(outputs.begin(), state.size(), state.begin());

@@ -20,31 +20,31 @@
 
 namespace weft {
 
-// What becomes of the trips of the last tile that the loop does not have.
+// What becomes of the iterations of the last tile that the loop does not have.
 enum class Tail : std::uint8_t {
   None,       // the size is a multiple
   Mask,       // they are skipped, by the validity of what they would read and write
-  Remainder,  // a loop of its own for the trips that fill no tile
+  Remainder,  // a loop of its own for the iterations that fill no tile
   Shift,      // the last tile begins earlier: some elements are computed twice
 };
 
 struct Action {
   enum Type : std::uint8_t {
-    Tile,   // the loop as `count` trips within a loop over such tiles
+    Tile,   // the loop as `count` iterations within a loop over such tiles
     Kind,   // how the loop runs
     Order,  // `loops`, outermost first, in this order; a reduction's may stand before others
-    Stage,  // the value is computed before, for all trips inside of loop `at` (the kernel: "")
-    Group,  // a TILE of a reduction whose trips are those of work-items
-    Pad,    // more trips, which are masked, until `count` divides them
+    Stage,  // the value is computed before, for all iterations inside of loop `at` (the kernel: "")
+    Group,  // a TILE of a reduction whose iterations are those of work-items
+    Pad,    // more iterations, which are masked, until `count` divides them
     Swap,   // the two `loops` change places
-    Prefetch,  // the value of the next trip of loop `at`, or what this one stores, is brought into the caches
-    Pipeline,  // what is staged is read `count` - 1 trips before it is needed
-    Batch,     // a TILE for whose trips what each of them fills is filled at once
-    Online,  // what needs the maximum over loop `name` is summed with it, in blocks of `count` trips
-    Deal,    // the loop, of whatever size, as `count` parts of trips that follow one another
+    Prefetch,  // the value of the next iteration of loop `at`, or what this one stores, is brought into the caches
+    Pipeline,  // what is staged is read `count` - 1 iterations before it is needed
+    Batch,     // a TILE for whose iterations what each of them fills is filled at once
+    Online,  // what needs the maximum over loop `name` is summed with it, in blocks of `count` iterations
+    SplitParallel,  // the loop, of whatever size, as `count` parts of iterations that follow one another
     // A sum over loop `name`, in the two `loops` of the output, by the instruction `at`; by tiles of `count` rows, if not 0.
     Mma,
-    Merge,  // the second of the two `loops` runs within the first: one loop over the trips of both
+    Merge,  // the second of the two `loops` runs within the first: one loop over the iterations of both
   };
   static constexpr std::size_t types = Merge + 1;
 
@@ -59,7 +59,7 @@ struct Action {
   // A STAGE has the dimensions of the param, not those of the loops: the part between the least and
   // the greatest index inside.
   bool by_region = false;
-  bool slides = false;  // a region that keeps what the trip before has read
+  bool slides = false;  // a region that keeps what the iteration before has read
   // A STAGE of all that the read is decoded to: the factor of a product that is summed.
   bool decoded = false;
   // Of a STAGE: the items of a work-group fill Shared memory together; what is Constant is filled once, by a

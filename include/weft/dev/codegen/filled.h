@@ -26,7 +26,7 @@ inline UOp store_at(const UOp& place, const UOp& value) {
   return make(Op::Store, {place, value}, {}, StoreArg{});
 }
 
-// As many elements as the ranges have trips.
+// As many elements as the ranges have iterations.
 inline UOp memory_for(const std::vector<UOp>& ranges, DType dtype, Space space) {
   std::vector<UOp> sizes;
   for (const UOp& range : ranges) sizes.push_back(range.src(0));

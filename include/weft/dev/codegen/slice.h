@@ -9,9 +9,11 @@
 
 namespace weft {
 
-// A range of as many trips, of the same kind.
-inline UOp range_like(const Node* range, std::int64_t trips) {
-  return weft::range(trips, fresh_id().value, range->arg<RangeArg>().kind);
+inline LoopKind kind_of(const Node* range) { return range->arg<RangeArg>().kind; }
+
+// A range of as many iterations, of the same kind.
+inline UOp range_like(const Node* range, std::int64_t iterations) {
+  return weft::range(iterations, fresh_id().value, range->arg<RangeArg>().kind);
 }
 
 // What changes with the range, at and below a node, sources before users.

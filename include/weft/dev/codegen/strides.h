@@ -10,7 +10,7 @@
 
 namespace weft {
 
-// By how much integers grow in each trip, where it is always by as much.
+// By how much integers grow in each iteration, where it is always by as much.
 class Strides {
  public:
   Strides(const std::vector<const Node*>& slice, const Node* range) : range_(range) {

@@ -14,10 +14,10 @@
 namespace weft {
 
 struct NestLoop {
-  std::vector<std::string> names;  // of reductions over as many trips, which run together
+  std::vector<std::string> names;  // of reductions over as many iterations, which run together
   std::int64_t size = 1;
   bool is_reduce = false;
-  bool has_others = false;  // other nests run in each of its trips
+  bool has_others = false;  // other nests run in each of its iterations
   bool is_fixed = false;    // and fill memory in it
   bool is_around = false;   // the nest stands in it: it is not the nest's to change
   bool is_cut = false;      // and threads will share it in parts
@@ -39,7 +39,7 @@ struct NestAccess {
   std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: how the index grows
   std::vector<bool> irregular;                  // by loop: it changes in no such way
   std::vector<bool> guarded;                    // by loop: whether the place is valid changes
-  std::vector<std::int64_t> strides;            // by loop: elements between one trip and the next
+  std::vector<std::int64_t> strides;  // by loop: elements between one iteration and the next
   Window window = Window::None;
   double places = 1;                      // so many, at fixed distances
   std::vector<std::int64_t> first, last;  // by dimension, of those: what is added to the index
@@ -57,7 +57,7 @@ inline double bytes_of(const NestAccess& access) {
   return bytes;
 }
 
-// Simple instructions that change with the same loops: trips of others share what they come to.
+// Simple instructions that change with the same loops: iterations of others share what they come to.
 struct NestOps {
   std::vector<bool> changes;  // by loop
   double instructions = 0;
@@ -67,23 +67,24 @@ struct NestOps {
 struct Nest {
   std::vector<NestLoop> loops;
   std::vector<NestAccess> accesses;
-  std::vector<NestOps> inner_ops;  // in each trip of the reduction; without one, for each element
+  std::vector<NestOps>
+      inner_ops;  // in each iteration of the reduction; without one, for each element
   std::vector<NestOps> outer_ops;  // for each element, once the reduction is complete
   bool has_reduce() const;
   std::size_t around() const;  // loops that it stands in, which are the first
 };
 
-// Some trips of a loop, as a schedule runs them.
+// Some iterations of a loop, as a schedule runs them.
 struct Piece {
   std::size_t loop = 0;
-  std::int64_t trips = 1, step = 1;  // of the loop's own trips, how many it takes at once
+  std::int64_t iterations = 1, step = 1;  // of the loop's own iterations, how many it takes at once
   LoopKind kind = LoopKind::Loop;
 };
 
 // A schedule as the model sees it.
 struct NestPlan {
-  std::vector<Piece> pieces;    // outermost first; those in registers last
-  std::vector<int> staged;      // by access: the piece in whose trips it is staged; -1: not at all
+  std::vector<Piece> pieces;  // outermost first; those in registers last
+  std::vector<int> staged;  // by access: the piece in whose iterations it is staged; -1: not at all
   std::vector<bool> by_region;  // by access: the STAGE has the dimensions of the buffer
   // By access: it lies in the order of the loops, and has since before the kernel ran. Empty where nothing does.
   std::vector<bool> kept;

@@ -32,7 +32,8 @@ struct Machine {
   double streams = 16;    // rows side by side, whose next lines are announced by those before
   double launch = 2e-6;   // seconds until all workers are at it
   bool constants_stay = true;  // in the last cache, from one call to the next
-  bool repeats = false;  // a kernel finds in the caches what it has left there in the trip before
+  bool repeats =
+      false;  // a kernel finds in the caches what it has left there in the iteration before
   std::vector<CacheLevel> levels;
 };
 

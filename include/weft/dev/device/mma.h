@@ -14,7 +14,7 @@ struct MmaShape {
 
   std::string_view name;
   DType a, b, c;
-  std::int64_t rows, columns, depth;  // trips of m, n and k, at most
+  std::int64_t rows, columns, depth;  // iterations of m, n and k, at most
   // Fragments are rows in memory: of a one for each m; of c one for each m; of b one for each `group` of k, in which
   // those of one n are neighbours. What has one row is a vector, to whose lanes a row of a is multiplied.
   std::int64_t group;
@@ -30,9 +30,9 @@ struct MmaShape {
   bool takes(DType first, DType second) const;  // factors that are read, whatever numbers they are
   bool may_hold(std::int64_t largest) const { return most == 0 || largest <= most; }
 
-  // Tiles may have fewer rows, and less depth: as many trips of loops as fill them evenly. 0: there are none.
-  std::int64_t rows_for(std::int64_t trips) const;
-  std::int64_t depth_for(std::int64_t trips) const;
+  // Tiles may have fewer rows, and less depth: as many iterations of loops as fill them evenly. 0: there are none.
+  std::int64_t rows_for(std::int64_t iterations) const;
+  std::int64_t depth_for(std::int64_t iterations) const;
 
   friend bool operator==(const MmaShape&, const MmaShape&) = default;
 };

@@ -32,10 +32,10 @@ enum class LoopKind : std::uint8_t {
   Upcast,
   Vector,
   Unroll,
-  Mma,  // one instruction for all trips of such loops
+  Mma,  // one instruction for all iterations of such loops
   Dot,  // neighbours whose products an instruction adds up in each lane
 };
-// Whether workers share the trips, one each.
+// Whether workers share the iterations, one each.
 constexpr bool is_parallel(LoopKind kind) {
   return kind == LoopKind::Thread || kind == LoopKind::Global || kind == LoopKind::Local;
 }

@@ -1,4 +1,4 @@
-// Reductions over all trips up to where another loop is: running sums, products and extremes. As written they
+// Reductions over all iterations up to where another loop is: running sums, products and extremes. As written they
 // take n^2 steps; a loop that hands on what it has come to takes n.
 #pragma once
 
@@ -18,8 +18,8 @@ struct Scan {
   };
 
   const Node* range;        // the reduction's
-  UOp value;                // what is combined in each of its trips
-  bool rises;               // over the trips up to `last`; else over those from it on
+  UOp value;                // what is combined in each of its iterations
+  bool rises;               // over the iterations up to `last`; else over those from it on
   UOp last;                 // a sum of multiples of ranges
   std::vector<Step> steps;  // these
 };
@@ -30,8 +30,8 @@ std::vector<Scan> scans_of(const Node* reduce);
 // The first of them.
 std::optional<Scan> scan_of(const Node* reduce);
 
-// What a loop that hands the scan on computes in each trip: what is new in it, combined with what there is.
-UOp new_in_trip(const Node* reduce, const Scan& scan);
+// What a loop that hands the scan on computes in each iteration: what is new in it, combined with what there is.
+UOp new_in_iteration(const Node* reduce, const Scan& scan);
 // The same of all scans below: as many operations as their loops take, though not their values.
 UOp with_scans_carried(UOp root);
 

@@ -1,0 +1,121 @@
+// Arithmetic of f16, bf16 and fp8 in f32.
+//
+// The f32 result is rounded a second time by the CAST back. That does not show where the first
+// precision is at least twice the second and two bits more (Figueroa, "When is double rounding
+// innocuous?", 1995): 24 >= 2*11 + 2. Nor does it where bf16 results are subnormal, in f32 as well:
+// their ties are multiples of 2^-134, and f32 keeps all bits down to 2^-149. A quotient stays 2^-142
+// away from a tie; of the 16-bit significands of products only 65535 would be rounded onto one, and
+// it is no product of two 8-bit numbers. MULACC alone has to round only once itself.
+
+#include "narrow.h"
+
+#include <algorithm>
+
+#include <weft/dev/codegen/decompose.h>
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+namespace {
+
+UOp wide(const Node* value) { return cast(UOp(value), dtypes::f32.vec(value->dtype().lanes())); }
+
+UOp in_f32(const Match& m) {
+  std::vector<UOp> operands;
+  for (const Node* source : m.root()->src()) operands.push_back(wide(source));
+  const UOp result = make(m.root()->op(), operands);
+  return result->dtype().is_bool() ? result : cast(result, m.root()->dtype());
+}
+
+// The product is exact in f32 (but for what is far below the ties of bf16), so that the error of the
+// sum is known. Where the product of two bf16 overflows c may bring it back: a quarter of everything
+// is summed then, which for numbers of that size is exact.
+UOp fused_in_f32(const Match& m) {
+  const UOp a = wide(m.root()->src(0)), b = wide(m.root()->src(1)), c = wide(m.root()->src(2));
+  const auto number = [&](double literal) { return literal_like(literal, a); };
+  const UOp product = a * b, limit = number(0x1p126);
+  const UOp is_small = (product < limit) & (-limit < product);
+  const UOp scale = where(is_small, number(1), number(0.25));
+  const UOp part = a * scale, rest = c * scale;
+  const UOp error = two_sum(part * b, rest).low;
+  // Not the sum of two_sum: where a product underflows to 0, only this has its sign.
+  const UOp sum = rounded_to_odd(mulacc(part, b, rest), 0.0 < error, error < 0.0);
+  return cast(sum * where(is_small, number(1), number(4)), m.root()->dtype());
+}
+
+// NEG and WHERE keep the bits of a NaN.
+UOp negate_word(const Match& m) {
+  const DType dtype = m.root()->dtype(), word = word_of(dtype);
+  const UOp sign = const_bits(word, Bits{1} << (word.bits() - 1));
+  return bitcast(bitcast(UOp(m.root()->src(0)), word) ^ sign, dtype);
+}
+
+UOp select_word(const Match& m) {
+  const DType dtype = m.root()->dtype(), word = word_of(dtype);
+  const auto branch = [&](std::size_t i) { return bitcast(UOp(m.root()->src(i)), word); };
+  return bitcast(where(UOp(m.root()->src(0)), branch(1), branch(2)), dtype);
+}
+
+bool combines_narrow(const Node* effect) {
+  return effect->op() == Op::Store && effect->arg<StoreArg>().combine &&
+         is_narrow(effect->src(1)->dtype());
+}
+
+// What combines with memory reads it itself: in each iteration of the loops, and after the stores that come
+// before it in the same iteration. Nothing where none of the effects does.
+std::vector<UOp> read_apart(NodeList effects, NodeList loops) {
+  if (std::ranges::none_of(effects, combines_narrow)) return {};
+  std::vector<UOp> before(loops.begin(), loops.end()), stores;
+  for (const Node* effect : effects) {
+    stores.emplace_back(effect);
+    if (!combines_narrow(effect)) continue;
+    std::vector<UOp> memory{UOp(effect->src(0)->src(0))}, place, store;
+    memory.insert(memory.end(), before.begin(), before.end());
+    for (const Node* source : effect->src(0)->src()) place.emplace_back(source);
+    place[0] = before.empty() ? memory[0] : make(Op::After, memory);
+    const UOp old = make(Op::Load, {make(Op::Index, place)});
+    for (const Node* source : effect->src()) store.emplace_back(source);
+    store[1] = make(effect->arg<StoreArg>().op, {old, store[1]});
+    before.push_back(make(Op::Store, store, {}, StoreArg{}));
+    stores.back() = before.back();
+  }
+  return stores;
+}
+
+UOp read_in_loop(const Match& m) {
+  const Node* end = m.root();
+  const bool is_list = end->src(0)->op() == Op::Tuple;
+  const std::vector<UOp> stores =
+      read_apart(is_list ? end->src(0)->src() : end->src().first(1), end->src().subspan(1));
+  if (stores.empty()) return {};
+  std::vector<UOp> src(end->src().begin(), end->src().end());
+  src[0] = is_list ? tuple(stores) : stores[0];
+  return with_sources(UOp(end), src);
+}
+
+// Outside of loops.
+UOp read_once(const Match& m) {
+  const std::vector<UOp> stores = read_apart(m.root()->src(), {});
+  return stores.empty() ? UOp() : with_sources(UOp(m.root()), stores);
+}
+
+}  // namespace
+
+const RuleSet& narrow_rules() {
+  static const OpSet rounded{Op::Recip, Op::Sqrt, Op::Trunc, Op::Add, Op::Sub,
+                             Op::Mul,   Op::Div,  Op::Mod,   Op::Max};
+  static const OpSet comparisons{Op::CmpLt, Op::CmpNe, Op::CmpEq};
+  static const Pat a = of_kinds("a", narrow_kinds), b = of_kinds("b", narrow_kinds);
+  static const RuleSet rules{"narrow",
+                             {
+                                 rule(with_kinds(node(rounded), narrow_kinds), in_f32),
+                                 rule(node(comparisons, {a, b}), in_f32),
+                                 rule(with_kinds(node(Op::MulAcc), narrow_kinds), fused_in_f32),
+                                 rule(with_kinds(node(Op::Neg), narrow_kinds), negate_word),
+                                 rule(with_kinds(node(Op::Where), narrow_kinds), select_word),
+                                 rule(node(Op::End), read_in_loop),
+                                 rule(node(Op::Sink), read_once),
+                             }};
+  return rules;
+}
+
+}  // namespace weft

@@ -1,0 +1,286 @@
+// REDUCE to a register and a loop.
+//
+// A traversal and not a rule: whether two reductions may share a loop is a question about the whole
+// graph. Nodes get a level, the most reductions on a way down from them; those of one level cannot
+// depend on one another. The graph is rebuilt level by level, so that when the first of a group is
+// met, everything that the group combines is there.
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+
+#include "cascade.h"
+#include "filled_alike.h"
+#include "traversal.h"
+
+namespace weft {
+namespace {
+
+using Group = std::vector<const Node*>;  // reductions that share a loop
+
+NodeList members_of(const Node* reduce) {
+  const NodeList body = reduce->src().first(1);
+  return body[0]->op() == Op::Tuple ? body[0]->src() : body;
+}
+
+UOp after(const UOp& buffer, const std::vector<UOp>& what) {
+  if (what.empty()) return buffer;
+  std::vector<UOp> src{buffer};
+  src.insert(src.end(), what.begin(), what.end());
+  return make(Op::After, src);
+}
+
+UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
+
+// Sums that run together, from which on none waits for its own additions to end.
+constexpr std::size_t enough_sums = 8;
+// More would round a long sum much more often.
+constexpr int most_behind = 4;
+
+bool are_few_products(const Node* value) {
+  int products = 0;
+  for (; value->op() == Op::MulAcc && products <= most_behind; value = value->src(2)) ++products;
+  return products <= most_behind;
+}
+
+// Into the first of products of matrices that take each other in.
+UOp into_product(const UOp& sum, const UOp& product) {
+  const UOp others = product.src(2);
+  return with_sources(product, {product.src(0), product.src(1),
+                                others->op() == Op::Mma ? into_product(sum, others) : sum});
+}
+
+// A product of matrices, which added to zeros, always takes the sum in. A few products do one by one, which is an addition
+// less, where that keeps nobody waiting.
+UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses, bool is_one_of_many) {
+  if (value->op() == Op::Mma) return into_product(sum, value);
+  return is_one_of_many && are_few_products(value.node()) ? added_behind(sum, op, value, fuses)
+                                                          : added_to(sum, op, value, fuses);
+}
+
+// One value that a loop combines.
+class Accumulator {
+ public:
+  // `around` are the ranges of the loops that it is computed in, anew in each iteration.
+  Accumulator(Op op, const UOp& value, const std::vector<UOp>& around,
+              const std::vector<UOp>& loops, bool fuses, bool is_one_of_many) {
+    const DType dtype = accumulator_of(op, value->dtype());
+    buffer_ = make(Op::Buffer, std::vector<UOp>{}, dtype, BufferArg{fresh_id(), Space::Register});
+    std::vector<UOp> before{
+        make(Op::Store, {place(after(buffer_, around)), identity_of(op, dtype)}, {}, StoreArg{})};
+    before.insert(before.end(), loops.begin(), loops.end());
+    const UOp now = place(after(buffer_, before));
+    const UOp next = combined(op, make(Op::Load, {now}), cast(value, dtype), fuses, is_one_of_many);
+    update_ = make(Op::Store, {now, next}, {}, StoreArg{});
+  }
+
+  const UOp& update() const { return update_; }
+  UOp result(const UOp& end) const { return make(Op::Load, {place(after(buffer_, {end}))}); }
+
+ private:
+  UOp buffer_, update_;
+};
+
+// Whether a loop goes on with memory that was filled before it: its iterations stay one after the other.
+bool hands_memory_on(const Node* reduce) {
+  const NodeList own = reduce->src().subspan(1);
+  const auto is_own = [&](const Node* range) { return std::ranges::find(own, range) != own.end(); };
+  const auto is_before = [&](const Node* effect) {
+    return effect->dtype().is_void() && effect->op() != Op::Range &&
+           std::ranges::none_of(effect->ranges(), is_own);
+  };
+  return std::ranges::any_of(toposort(reduce->src(0)), [&](const Node* node) {
+    return OpSet{Op::After, Op::Barrier}.contains(node->op()) &&
+           std::ranges::any_of(node->src(), is_own) && std::ranges::any_of(node->src(), is_before);
+  });
+}
+
+class Accumulate {
+ public:
+  Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), filled_(order_), fuses_(fuses) {
+    sort_by_level();
+    join_all();
+    for (const Group& group : groups_) cut(group);
+    for (const Node* node : order_) rebuild(node);
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  // By what has to be equal: level, the loops around, sizes and kinds.
+  using Key = std::vector<std::uint64_t>;
+
+  void sort_by_level() {
+    std::vector<std::vector<const Node*>> levels;
+    for (const Node* node : order_) {
+      std::uint32_t level = 0;
+      for (const Node* source : node->src()) level = std::max(level, *level_.find(source));
+      level += node->op() == Op::Reduce;
+      level_.set(node, level);
+      if (level == levels.size()) levels.emplace_back();
+      levels[level].push_back(node);
+    }
+    order_.clear();
+    for (const auto& level : levels) order_.insert(order_.end(), level.begin(), level.end());
+  }
+
+  // Outer ones first: inner ones share a loop where the loops around them do.
+  void join_all() {
+    std::map<std::uint32_t, std::vector<const Node*>, std::greater<>> by_level;
+    for (const Node* node : order_)
+      if (node->op() == Op::Reduce && node->size() > 1)
+        by_level[*level_.find(node)].push_back(node);
+    for (const auto& [level, reductions] : by_level)
+      for (const Node* reduce : reductions) join(reduce);
+  }
+
+  const Node* leader_of(const Node* range) const {
+    const Node* const* leader = leader_.find(range);
+    return leader == nullptr ? range : *leader;
+  }
+
+  Key key_of(const Node* reduce) const {
+    Key key{*level_.find(reduce)};
+    for (const Node* range : reduce->ranges()) key.push_back(leader_of(range)->id());
+    for (const Node* range : reduce->src().subspan(1)) {
+      key.push_back(std::uint64_t{range->src(0)->id()} << 8 |
+                    static_cast<std::uint64_t>(range->arg<RangeArg>().kind) |
+                    std::uint64_t{1} << 63);
+    }
+    return key;
+  }
+
+  // The ranges of the first stand for those of the others.
+  void join(const Node* reduce) {
+    const auto [found, is_new] =
+        by_key_.try_emplace(key_of(reduce), static_cast<std::uint32_t>(groups_.size()));
+    if (is_new) groups_.emplace_back();
+    Group& group = groups_[found->second];
+    group.push_back(reduce);
+    group_.set(reduce, found->second);
+    for (std::size_t i = 1; i < reduce->size(); ++i) leader_.set(reduce->src(i), group[0]->src(i));
+  }
+
+  // A long sum of floats is a cascade, whose loops stand where its ranges stood.
+  void cut(const Group& group) {
+    const auto is_rounded = [](const Node* reduce) {
+      return reduce->arg<ReduceArg>().op == Op::Add &&
+             std::ranges::any_of(members_of(reduce), [](auto member) {
+               return member->dtype().is_float() && member->op() != Op::Mma;
+             });
+    };
+    const NodeList ranges = group[0]->src().subspan(1);
+    cascades_.push_back(std::ranges::any_of(group, is_rounded) ? cascade_of(ranges) : Cascade());
+    if (!cascades_.back().iterations.empty() && std::ranges::any_of(group, hands_memory_on))
+      cascades_.back() = {};
+    const std::vector<UOp>& iterations = cascades_.back().iterations;
+    for (std::size_t i = 0; i < iterations.size(); ++i) made_.set(ranges[i], iterations[i].node());
+  }
+
+  // The loops of what a range has become.
+  void add_loops(std::vector<UOp>& list, const Node* range) const {
+    for (const Node* loop : (*this)[range]->ranges()) list.emplace_back(loop);
+  }
+
+  void rebuild(const Node* node) {
+    if (made_.contains(node)) return;
+    if (const Node* leader = leader_of(node); leader != node) {
+      rebuild(leader);
+      return made_.set(node, *made_.find(leader));
+    }
+    if (const std::uint32_t* group = group_.find(node)) return reduce(groups_[*group]);
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) {
+      if (OpSet{Op::After, Op::Barrier}.contains(node->op()) && source->op() == Op::Range)
+        add_loops(src, source);
+      else
+        src.push_back((*this)[source]);
+    }
+    UOp result = with_sources(UOp(node), src);
+    if (node->op() == Op::GetTuple && member_of(result.node()) != nullptr)
+      result = UOp(member_of(result.node()));
+    if (node->op() == Op::After) result = filled_.first_of(node, result);
+    made_.set(node, result.node());
+  }
+
+  void reduce(const Group& group) {
+    const Node* first = group[0];
+    std::vector<UOp> loops, around, values;
+    for (const Node* range : first->ranges()) add_loops(around, range);
+    for (const Node* node : group)
+      for (const Node* member : members_of(node)) values.push_back((*this)[member]);
+    const Cascade& cascade = cascades_[*group_.find(first)];
+    if (cascade.iterations.empty()) {
+      for (const Node* range : first->src().subspan(1)) loops.push_back((*this)[range]);
+      values = added_up(group, values, around, loops);
+    } else {
+      values = added_up(group, values, around, cascade);
+    }
+    auto next = values.begin();
+    for (const Node* node : group) {
+      std::vector<UOp> results;
+      for (const Node* member : members_of(node)) results.push_back(cast(*next++, member->dtype()));
+      const bool is_list = node->src(0)->op() == Op::Tuple;
+      made_.set(node, is_list ? tuple(results).node() : results[0].node());
+    }
+  }
+
+  std::vector<UOp> added_up(const Group& group, const std::vector<UOp>& values,
+                            const std::vector<UOp>& around, const Cascade& cascade) const {
+    std::vector<UOp> inside = around;
+    inside.insert(inside.end(), cascade.outer.begin(), cascade.outer.end());
+    const std::vector<UOp> blocks = added_up(group, values, inside, cascade.inner);
+    std::vector<UOp> sums = added_up(group, blocks, around, cascade.outer);
+    if (cascade.rest.empty()) return sums;
+    const UOp copies = rest_of(tuple(values), cascade);
+    const std::vector<UOp> left =
+        added_up(group, {copies->src().begin(), copies->src().end()}, around, cascade.rest);
+    std::size_t i = 0;
+    for (const Node* node : group)
+      for (std::size_t member = 0; member < members_of(node).size(); ++member, ++i)
+        sums[i] = make(node->arg<ReduceArg>().op, {sums[i], left[i]});
+    return sums;
+  }
+
+  // All of a group in one nest of loops; what it comes to is in the dtype that it was added up in.
+  std::vector<UOp> added_up(const Group& group, const std::vector<UOp>& values,
+                            const std::vector<UOp>& around, std::vector<UOp> loops) const {
+    std::vector<Accumulator> accumulators;
+    std::vector<UOp> updates, results;
+    for (const Node* node : group)
+      for (std::size_t i = 0; i < members_of(node).size(); ++i) {
+        const UOp& value = values[accumulators.size()];
+        accumulators.emplace_back(node->arg<ReduceArg>().op, value, around, loops, fuses_,
+                                  values.size() >= enough_sums);
+        updates.push_back(accumulators.back().update());
+      }
+    loops.insert(loops.begin(), updates.size() == 1 ? updates[0] : tuple(updates));
+    const UOp end = make(Op::End, loops);
+    for (const Accumulator& accumulator : accumulators) results.push_back(accumulator.result(end));
+    return results;
+  }
+
+  std::vector<const Node*> order_;
+  FilledAlike filled_;
+  bool fuses_;
+  NodeMap<std::uint32_t> level_, group_;
+  NodeMap<const Node*> leader_, made_;
+  std::map<Key, std::uint32_t> by_key_;
+  std::vector<Group> groups_;
+  std::vector<Cascade> cascades_;  // of each group
+};
+
+}  // namespace
+
+std::vector<UOp> accumulate(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto* target = options.context.get<Target>();
+  return traversed<Accumulate>(roots, target != nullptr && target->ops.contains(Op::MulAcc));
+}
+
+}  // namespace weft

@@ -1,0 +1,221 @@
+// Factors of a sum that its inner loops do not change: they multiply what these add up, once. And offsets of codes, such
+// as those of a block of weights, which multiply the sum of what the codes are multiplied by.
+//
+// After schedules, which take loops one inside of the other as one sum.
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rewrite/rule.h>
+#include <weft/settings.h>
+
+namespace weft {
+namespace {
+
+using Nodes = std::vector<const Node*>;
+
+// Of what products share, those of products have many: a power by squares of squares as many as its exponent.
+constexpr std::size_t most_factors = 16;
+
+bool is_square(const Node* value) {
+  return value->op() == Op::Mul && value->src(0) == value->src(1);
+}
+
+void add_factors(const Node* product, Nodes& factors) {
+  const std::size_t first = factors.size();
+  factors.push_back(product);
+  for (std::size_t i = first; i < factors.size() && factors.size() - first < most_factors;) {
+    const Node* factor = factors[i];
+    if (factor->op() != Op::Mul || (is_square(factor) && is_square(factor->src(0)))) {
+      ++i;
+      continue;
+    }
+    factors[i] = factor->src(0);
+    factors.insert(factors.begin() + static_cast<std::ptrdiff_t>(i) + 1, factor->src(1));
+  }
+}
+
+bool changes_with_any(const Node* value, const Nodes& ranges) {
+  return std::ranges::any_of(ranges, [&](const Node* range) { return changes_with(value, range); });
+}
+
+bool changes_with_all(const Node* value, const Nodes& ranges) {
+  return std::ranges::all_of(ranges, [&](const Node* range) { return changes_with(value, range); });
+}
+
+UOp product_of(const Nodes& factors) {
+  UOp product(factors[0]);
+  for (std::size_t i = 1; i < factors.size(); ++i) product = product * UOp(factors[i]);
+  return product;
+}
+
+UOp sum_over(const Node* sum, const UOp& value, const Nodes& ranges) {
+  std::vector<UOp> src{value};
+  for (const Node* range : ranges) src.emplace_back(range);
+  return make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
+}
+
+// The loops inside of all that some factor changes with. Lanes are added once all else is; copies have sums of their own
+// where they have factors of their own.
+struct SumLoops {
+  Nodes outer, inner;
+};
+
+class LoopsOf {
+ public:
+  LoopsOf(const Node* sum, const Nodes& factors) : factors_(factors) {
+    for (const Node* range : sum->src().subspan(1)) {
+      const LoopKind kind = kind_of(range);
+      (kind == LoopKind::Vector   ? lanes_
+       : kind == LoopKind::Upcast ? copies_
+                                  : loops_)
+          .push_back(range);
+    }
+  }
+
+  SumLoops found() const {
+    for (std::size_t around = loops_.size(); around > 0; --around)
+      if (const SumLoops loops = cut(around, staying(around)); !loops.inner.empty()) return loops;
+    return cut(0, {});
+  }
+
+ private:
+  // What the last of so many loops around changes, and those inside of it do not.
+  Nodes staying(std::size_t around) const {
+    const Nodes inner = inside(around);
+    Nodes result;
+    for (const Node* factor : factors_)
+      if (changes_with(factor, loops_[around - 1]) && !changes_with_any(factor, inner) &&
+          (!inner.empty() || !changes_with_all(factor, copies_)))
+        result.push_back(factor);
+    return result;
+  }
+
+  SumLoops cut(std::size_t around, const Nodes& staying) const {
+    if (around > 0 && staying.empty()) return {};
+    SumLoops loops{{loops_.begin(), loops_.begin() + static_cast<std::ptrdiff_t>(around)},
+                   inside(around)};
+    for (const Node* copies : copies_) {
+      const bool are_own = std::ranges::any_of(
+          staying, [&](const Node* factor) { return changes_with(factor, copies); });
+      (are_own ? loops.outer : loops.inner).push_back(copies);
+    }
+    loops.outer.insert(loops.outer.end(), lanes_.begin(), lanes_.end());
+    return loops;
+  }
+
+  Nodes inside(std::size_t around) const {
+    return {loops_.begin() + static_cast<std::ptrdiff_t>(around), loops_.end()};
+  }
+
+  const Nodes& factors_;
+  Nodes loops_, copies_, lanes_;
+};
+
+struct Factors {
+  Factors(const Nodes& factors, const Nodes& inner) {
+    for (const Node* factor : factors)
+      (changes_with_any(factor, inner) ? inside : outside).push_back(factor);
+  }
+  Nodes inside, outside;
+};
+
+// Multiplied by what is outside once all else is added up.
+UOp scaled(const Node* sum, const Factors& factors, const Nodes& inner) {
+  const UOp part = sum_over(sum, product_of(factors.inside), inner);
+  return factors.outside.empty() ? part : product_of(factors.outside) * part;
+}
+
+// The same by loops of its own: each is closed once.
+UOp scaled_again(const Node* sum, const Factors& factors, const Nodes& inner) {
+  UOp value = product_of(factors.inside);
+  std::vector<UOp> src;
+  for (const Node* range : inner) {
+    src.push_back(weft::range(UOp(range->src(0)), fresh_id().value, kind_of(range)));
+    value = at_place(renewed(value, range), range, src.back());
+  }
+  src.insert(src.begin(), value);
+  return product_of(factors.outside) * make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
+}
+
+bool gains(const Factors& factors, const SumLoops& loops) {
+  return !factors.outside.empty() && !factors.inside.empty() &&
+         changes_with_any(product_of(factors.outside).node(), loops.outer);
+}
+
+UOp split_product(const Node* sum, const Nodes& factors) {
+  const SumLoops loops = LoopsOf(sum, factors).found();
+  const Factors parts(factors, loops.inner);
+  if (!gains(parts, loops)) return {};
+  return sum_over(sum, scaled(sum, parts, loops.inner), loops.outer);
+}
+
+// Codes are small: little is lost where what their products add up to and the sum of the others nearly cancel out.
+constexpr std::int64_t most_codes = 256;
+
+bool is_code(const Node* factor) {
+  if (factor->op() != Op::Cast || !factor->src(0)->dtype().is_int()) return false;
+  return factor->src(0)->lo() >= -most_codes && factor->src(0)->hi() <= most_codes;
+}
+
+// Codes and scales of blocks; of other products a difference may be far more exact than that of their sums.
+bool is_scaled_code(const Node* product, const Nodes& inner) {
+  Nodes factors;
+  add_factors(product, factors);
+  const Nodes inside = Factors(factors, inner).inside;
+  return !inside.empty() && std::ranges::all_of(inside, is_code);
+}
+
+// What is added up is the same for copies or lanes of the output that have factors of their own.
+bool is_shared(const Factors& factors) {
+  const UOp added = product_of(factors.inside), own = product_of(factors.outside);
+  return std::ranges::any_of(own->ranges(), [&](const Node* range) {
+    return (kind_of(range) == LoopKind::Upcast || kind_of(range) == LoopKind::Vector) &&
+           !changes_with(added.node(), range);
+  });
+}
+
+// x * (code * scale - offset), where the codes are on this side.
+UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at, std::size_t side) {
+  const Node* decoded = factors[at];
+  if (decoded->op() != Op::Add && decoded->op() != Op::Sub) return {};
+  const Node *code = decoded->src(side), *offset = decoded->src(1 - side);
+  Nodes others = factors;
+  others.erase(others.begin() + static_cast<std::ptrdiff_t>(at));
+  Nodes product = others, with_offset = others;
+  add_factors(code, product);
+  add_factors(offset, with_offset);
+  const SumLoops loops = LoopsOf(sum, product).found();
+  const Factors codes(product, loops.inner), offsets(with_offset, loops.inner);
+  if (!gains(codes, loops) || !is_scaled_code(code, loops.inner)) return {};
+  if (changes_with_any(offset, loops.inner) || offsets.inside.empty() || !is_shared(offsets))
+    return {};
+  std::vector<UOp> parts{scaled(sum, codes, loops.inner), scaled_again(sum, offsets, loops.inner)};
+  if (side == 1) std::swap(parts[0], parts[1]);
+  return sum_over(sum, make(decoded->op(), parts), loops.outer);
+}
+
+UOp split(const Match& m) {
+  const Node* sum = m.root();
+  if (sum->arg<ReduceArg>().op != Op::Add || !sum->dtype().is_float()) return {};
+  if (sum->size() < 3 || sum->src(0)->op() != Op::Mul) return {};
+  Nodes factors;
+  add_factors(sum->src(0), factors);
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    for (const std::size_t side : {0, 1})
+      if (const UOp result = split_offset(sum, factors, i, side); !result.is_null()) return result;
+  return split_product(sum, factors);
+}
+
+}  // namespace
+
+std::vector<UOp> factor_out(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  static const RuleSet rules{"factor_out", {rule(with_more(node(Op::Reduce)), split)}};
+  return setting_int("NOOPT") != 0 ? roots : rewrite(roots, rules, options);
+}
+
+}  // namespace weft

@@ -1,0 +1,160 @@
+// Loops in sections, where conditions on their range change again and again, or say which memory is read: within a section
+// each has one answer. So an element of joined tensors reads one of them, instead of choosing among all.
+//
+// A traversal and not a rule: where to cut is read off everything inside of a loop.
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/dev/rules/turns.h>
+#include <weft/settings.h>
+
+#include "traversal.h"
+
+namespace weft {
+namespace {
+
+// A few conditions cost less than loops, but where they say which memory is read, whose rows may lie otherwise.
+constexpr std::size_t least_sections = 4, least_of_memories = 2;
+// What is not chosen among is copied as well.
+constexpr std::size_t most_nodes_each = 24, most_nodes = std::size_t{1} << 16;
+
+// The range of a loop, and where its sections begin and end.
+struct Cuts {
+  const Node* range = nullptr;
+  std::vector<std::int64_t> ends;
+
+  std::size_t sections() const { return ends.empty() ? 1 : ends.size() - 1; }
+};
+
+// Whether conditions on the range choose among them.
+bool reads_several_memories(const std::vector<const Node*>& slice, const Node* range) {
+  std::set<const Node*> memories;
+  for (const Node* node : slice)
+    if (node->op() == Op::Load && changes_with(node->src(0)->src(1), range))
+      memories.insert(node->src(0)->src(0));
+  return memories.size() > 1;
+}
+
+Cuts cuts_of(const Node* effect, const Node* range) {
+  Cuts cuts{range, {}};
+  if (!range->src(0)->is_const() || range->arg<RangeArg>().kind != LoopKind::Loop) return cuts;
+  const std::int64_t size = range->src(0)->lo();
+  const std::vector<const Node*> slice = slice_of(effect, range);
+  for (const Node* node : slice) add_turns(node, range, cuts.ends);
+  cuts.ends = section_ends(std::move(cuts.ends), size);
+  const bool is_small = slice.size() <= cuts.sections() * most_nodes_each &&
+                        slice.size() * cuts.sections() <= most_nodes;
+  const std::size_t least =
+      reads_several_memories(slice, range) ? least_of_memories : least_sections;
+  if (cuts.sections() < least || !is_small) cuts.ends.clear();
+  return cuts;
+}
+
+// Nothing but elements, each with a place of its own whatever the order: what is closed inside would
+// have to be closed again, and a place that is read from memory may be written twice.
+bool is_plain(const Node* effect) {
+  for (const Node* node : toposort(effect)) {
+    if (has(node->op(), OpFlag::Closes)) return false;
+    if (node->op() != Op::Store) continue;
+    const std::vector<const Node*> place = toposort(node->src(0));
+    if (std::ranges::any_of(place, [](const Node* part) { return part->op() == Op::Load; }))
+      return false;
+  }
+  return true;
+}
+
+// What it stores, but for places that no iteration has. Null where that is nothing.
+UOp stored_somewhere(const UOp& effect) {
+  std::vector<UOp> stores;
+  const Node* own = effect.node();
+  for (const Node* store : own->op() == Op::Tuple ? own->src() : NodeList(&own, 1))
+    if (store->op() != Op::Store || !store->src(0)->src(1)->is_const_int(0))
+      stores.emplace_back(store);
+  if (stores.empty()) return {};
+  return stores.size() == 1 ? stores[0] : tuple(stores);
+}
+
+// The loops of the END but the outer one, from one cut to the next: a RANGE is closed once, so they are new. Null where these
+// store nothing.
+UOp section(const UOp& end, const Node* outer, const Node* range, std::int64_t first,
+            std::int64_t stop) {
+  Substitution iterations;
+  std::vector<UOp> loops;
+  for (const Node* old : end->src().subspan(1)) {
+    if (old == outer) continue;
+    const bool is_cut = old == range;
+    const UOp size = is_cut ? const_int(stop - first, old->src(0)->dtype()) : UOp(old->src(0));
+    UOp iteration = const_int(0, old->dtype());
+    if (!size->is_const_int(1)) {
+      iteration = weft::range(size, fresh_id().value, old->arg<RangeArg>().kind);
+      loops.push_back(iteration);
+    }
+    iterations.emplace(old, is_cut ? iteration + first : iteration);
+  }
+  const UOp effect = stored_somewhere(simplify(substitute(end.src(0), iterations)));
+  if (effect.is_null() || loops.empty()) return effect;
+  loops.insert(loops.begin(), effect);
+  return make(Op::End, loops);
+}
+
+// Those of the range that has most.
+Cuts best_cuts(const Node* end) {
+  Cuts best;
+  if (end->op() != Op::End || !is_plain(end->src(0))) return best;
+  for (const Node* range : end->src().subspan(1))
+    if (Cuts cuts = cuts_of(end->src(0), range); cuts.sections() > best.sections())
+      best = std::move(cuts);
+  return best;
+}
+
+// Threads share a loop that stands around all sections.
+UOp in_sections(const UOp& end, bool has_threads) {
+  const Cuts best = best_cuts(end.node());
+  if (best.range == nullptr) return end;
+  const Node* first = end->src(1);
+  const Node* outer = has_threads && first != best.range ? first : nullptr;
+  std::vector<UOp> sections;
+  for (std::size_t i = 0; i < best.sections(); ++i)
+    if (UOp each = section(end, outer, best.range, best.ends[i], best.ends[i + 1]); !each.is_null())
+      sections.push_back(std::move(each));
+  if (sections.empty()) return end;
+  return outer == nullptr ? tuple(sections) : make(Op::End, {tuple(sections), UOp(outer)});
+}
+
+class Sections {
+ public:
+  Sections(NodeList roots, bool has_threads) {
+    for (const Node* node : toposort(roots)) {
+      std::vector<UOp> src;
+      for (const Node* source : node->src()) src.push_back((*this)[source]);
+      made_.set(node, in_sections(with_sources(UOp(node), src), has_threads).node());
+    }
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  NodeMap<const Node*> made_;
+};
+
+}  // namespace
+
+std::vector<UOp> index_set_split(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto is_cut = [](const Node* node) { return best_cuts(node).range != nullptr; };
+  if (setting_int("NOOPT") != 0 || std::ranges::none_of(toposort(nodes_of(roots)), is_cut))
+    return roots;
+  const auto* target = options.context.get<Target>();
+  const bool has_threads = target != nullptr && target->machine.workers > 1;
+  return simplify(traversed<Sections>(roots, has_threads),
+                  {.pass = options.pass, .trace = options.trace});
+}
+
+}  // namespace weft

@@ -1,0 +1,101 @@
+#include "join_loops.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/codegen/strides.h>
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+namespace {
+
+bool is_plain(const Node* range) {
+  return range->op() == Op::Range && range->arg<RangeArg>().kind == LoopKind::Loop &&
+         range->src(0)->is_const();
+}
+
+// Two loops of an END, one right inside the other.
+class TwoLoops {
+ public:
+  TwoLoops(const Node* end, const Node* outer, const Node* inner)
+      : end_(end),
+        outer_(outer),
+        inner_(inner),
+        outer_slice_(slice_of(end->src(0), outer)),
+        inner_slice_(slice_of(end->src(0), inner)),
+        by_outer_(outer_slice_, outer),
+        by_inner_(inner_slice_, inner) {}
+
+  bool can_join() const {
+    const auto is_fine = [&](const Node* node) { return keeps_to_places(node); };
+    return std::ranges::all_of(outer_slice_, is_fine) && std::ranges::all_of(inner_slice_, is_fine);
+  }
+
+  UOp joined() const {
+    const UOp both = range_like(inner_, outer_->src(0)->lo() * inner_->src(0)->lo());
+    std::vector<UOp> src{
+        substitute(UOp(end_->src(0)), {{outer_, const_int(0, outer_->dtype())}, {inner_, both}})};
+    for (const Node* loop : end_->src().subspan(1))
+      if (loop != outer_) src.push_back(loop == inner_ ? both : UOp(loop));
+    return make(Op::End, src);
+  }
+
+ private:
+  bool changes(const Node* node) const {
+    return changes_with(node, outer_) || changes_with(node, inner_);
+  }
+
+  // By as much in a iteration of the outer loop as in all of the inner one.
+  bool goes_on(const Node* at) const {
+    const auto outer = by_outer_.of(at), inner = by_inner_.of(at);
+    return outer && inner && *outer == *inner * inner_->src(0)->lo();
+  }
+
+  bool is_arithmetic(const Node* node) const {
+    return node == outer_ || node == inner_ ||
+           (node->dtype().is_int() && OpSet{Op::Add, Op::Mul}.contains(node->op()) &&
+            std::ranges::all_of(node->src(), [&](const Node* source) {
+              return !changes(source) || is_arithmetic(source);
+            }));
+  }
+
+  // Whether the loops say where something lies, and nothing else.
+  bool keeps_to_places(const Node* node) const {
+    if (is_arithmetic(node)) return true;
+    if (node->op() == Op::Index)
+      return node->size() == 3 && !changes(node->src(0)) && !changes(node->src(1)) &&
+             goes_on(node->src(2));
+    const bool is_known =
+        OpSet{Op::Load, Op::Store, Op::Tuple}.contains(node->op()) || is_elementwise(node->op());
+    return is_known && std::ranges::none_of(node->src(), [&](const Node* source) {
+             return changes(source) && is_arithmetic(source);
+           });
+  }
+
+  const Node *end_, *outer_, *inner_;
+  std::vector<const Node*> outer_slice_, inner_slice_;
+  Strides by_outer_, by_inner_;
+};
+
+UOp joined(UOp end) {
+  for (std::size_t i = end->size() - 1; i > 1; --i) {
+    const Node *outer = end->src(i - 1), *inner = end->src(i);
+    if (!is_plain(outer) || !is_plain(inner)) continue;
+    if (const TwoLoops pair(end.node(), outer, inner); pair.can_join()) end = pair.joined();
+  }
+  return end;
+}
+
+}  // namespace
+
+JoinLoops::JoinLoops(NodeList roots) {
+  for (const Node* node : toposort(roots)) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    const UOp result = with_sources(UOp(node), src);
+    made_.set(node, (node->op() == Op::End ? joined(result) : result).node());
+  }
+}
+
+}  // namespace weft

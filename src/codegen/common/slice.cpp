@@ -1,0 +1,117 @@
+#include <weft/dev/codegen/slice.h>
+
+#include <weft/dev/ir/memory.h>
+
+namespace weft {
+
+std::vector<const Node*> slice_of(const Node* root, const Node* range) {
+  std::vector<const Node*> order;
+  NodeMap<bool> seen;
+  struct Frame {
+    const Node* node;
+    std::uint32_t next;
+  };
+  std::vector<Frame> stack;
+  const auto visit = [&](const Node* node) {
+    if (changes_with(node, range) && seen.insert(node, true)) stack.push_back({node, 0});
+  };
+  visit(root);
+  while (!stack.empty()) {
+    Frame& top = stack.back();
+    if (top.next < top.node->size()) {
+      visit(top.node->src(top.next++));
+    } else {
+      order.push_back(top.node);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
+namespace {
+
+// Memory that each copy fills before it reads it is another for each copy.
+void renew_memory(const Node* after, const Node* changing, Substitution& fresh) {
+  const Node* storage = storage_of(after);
+  const auto is_filled = [&](const Node* effect) {
+    return effect->op() != Op::Range && changes_with(effect, changing);
+  };
+  if (storage->op() != Op::Buffer || fresh.contains(storage)) return;
+  if (std::ranges::none_of(after->src().subspan(1), is_filled)) return;
+  BufferArg arg = storage->arg<BufferArg>();
+  arg.id = fresh_id();
+  const std::vector<UOp> sizes(storage->src().begin(), storage->src().end());
+  fresh.emplace(storage, make(Op::Buffer, sizes, storage->dtype(), arg));
+}
+
+}  // namespace
+
+// A loop with new ranges may hold others that change with these, though not with the first: they are
+// other loops from now on, so theirs are new too.
+UOp renewed(const UOp& root, const Node* changing) {
+  Substitution fresh;
+  std::vector<const Node*> loops;
+  std::vector<std::pair<const Node*, const Node*>> open{{root.node(), changing}};
+  while (!open.empty()) {
+    const auto [body, changed] = open.back();
+    open.pop_back();
+    for (const Node* node : slice_of(body, changed)) {
+      if (node->op() == Op::After) renew_memory(node, changed, fresh);
+      if (!OpSet{Op::Reduce, Op::End}.contains(node->op())) continue;
+      for (const Node* old : node->src().subspan(1)) {
+        if (fresh.contains(old)) continue;
+        fresh.emplace(old, range(UOp(old->src(0)), fresh_id().value, old->arg<RangeArg>().kind));
+        loops.push_back(old);
+        open.emplace_back(node->src(0), old);
+      }
+    }
+  }
+  for (const Node* old : toposort(loops))  // a size may be one of iterations of another
+    if (const auto own = fresh.find(old); own != fresh.end() && old->op() == Op::Range)
+      own->second = with_sources(own->second, {substitute(UOp(old->src(0)), fresh)});
+  return substitute(root, fresh);
+}
+
+namespace {
+
+// Loops of a size that changes with the range get that of the place.
+void resize_loops(NodeList loops, const Node* range, const UOp& place, Substitution& resized) {
+  for (const Node* loop : loops)
+    if (loop->op() == Op::Range && changes_with(loop->src(0), range))
+      resized.emplace(loop,
+                      with_sources(UOp(loop), {substitute(UOp(loop->src(0)), {{range, place}})}));
+}
+
+}  // namespace
+
+// What begins with a iteration, begins with those that stand for it. Memory that was another in each iteration is
+// one, where there is one iteration left.
+UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
+  NodeMap<const Node*> made;
+  Substitution resized;
+  const auto now = [&](const Node* node) {
+    const Node* const* known = made.find(node);
+    return UOp(known != nullptr ? *known : node);
+  };
+  for (const Node* node : slice_of(body.node(), range)) {
+    if (node == range) {
+      made.set(node, place.node());
+      continue;
+    }
+    if (OpSet{Op::End, Op::Reduce}.contains(node->op()))
+      resize_loops(node->src().subspan(1), range, place, resized);
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) {
+      if (OpSet{Op::After, Op::Barrier}.contains(node->op()) && source == range)
+        for (const Node* iteration : place->ranges()) src.emplace_back(iteration);
+      else
+        src.push_back(now(source));
+    }
+    if (node->op() == Op::Index && !valid->is_const_int(1)) src[1] = src[1] & valid;
+    const bool is_only_memory = node->op() == Op::After && src.size() == 1;
+    made.set(node, is_only_memory ? src[0].node() : with_sources(UOp(node), src).node());
+  }
+  return resized.empty() ? now(body.node()) : substitute(now(body.node()), resized);
+}
+
+}  // namespace weft

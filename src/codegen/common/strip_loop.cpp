@@ -1,0 +1,28 @@
+// Schedules are for one iteration of a loop whose iterations need each other, which stands around everything.
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/ir/repeated.h>
+
+namespace weft {
+
+std::vector<UOp> strip_loop(const std::vector<UOp>& roots, const RewriteOptions&) {
+  std::vector<UOp> results;
+  for (const UOp& root : roots)
+    results.push_back(loop_around(root.node()) != nullptr ? strip_loop(root) : root);
+  return results;
+}
+
+std::vector<UOp> in_order(const std::vector<UOp>& roots, const RewriteOptions&) {
+  std::vector<UOp> results;
+  for (const UOp& root : roots) results.push_back(root->op() == Op::Sink ? in_order(root) : root);
+  return results;
+}
+
+std::vector<UOp> restore_loop(const std::vector<UOp>& roots, const RewriteOptions&) {
+  std::vector<UOp> results;
+  for (const UOp& root : roots)
+    results.push_back(root->op() == Op::Sink ? restore_loop(root) : root);
+  return results;
+}
+
+}  // namespace weft

@@ -1,0 +1,116 @@
+// UNROLL and UPCAST ranges to copies, one for each iteration.
+//
+// A traversal and not a rule: what is copied is everything that changes with the range. Reductions in
+// the copies have equal ranges, so that accumulate gives them one loop: that is how a tile of
+// registers comes about.
+
+#include <algorithm>
+#include <ranges>
+
+#include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
+
+#include "traversal.h"
+
+namespace weft {
+namespace {
+
+bool is_unrolled(const Node* node) {
+  if (node->op() != Op::Range) return false;
+  const LoopKind kind = node->arg<RangeArg>().kind;
+  return kind == LoopKind::Unroll || kind == LoopKind::Upcast;
+}
+
+// A copy of `what` for each iteration of the range.
+std::vector<UOp> copies_of(const UOp& what, const Node* range) {
+  if (!range->src(0)->is_const())
+    user_error("the size of an UNROLL or UPCAST range is not a constant");
+  std::vector<UOp> copies;
+  for (std::int64_t iteration = 0; iteration < range->src(0)->lo(); ++iteration)
+    copies.push_back(at_place(renewed(what, range), range, const_int(iteration, range->dtype())));
+  return copies;
+}
+
+std::vector<UOp> members_of(const UOp& value) {
+  if (value->op() != Op::Tuple) return {value};
+  return {value->src().begin(), value->src().end()};
+}
+
+UOp as_list(const std::vector<UOp>& members, bool is_list) {
+  return is_list ? tuple(members) : members[0];
+}
+
+UOp all_effects(const std::vector<UOp>& copies) {
+  std::vector<UOp> effects;
+  for (const UOp& copy : copies)
+    for (const UOp& effect : members_of(copy)) effects.push_back(effect);
+  return as_list(effects, effects.size() != 1);
+}
+
+UOp combined(Op op, const std::vector<UOp>& copies, bool fuses) {
+  std::vector<UOp> members = members_of(copies[0]);
+  for (std::size_t copy = 1; copy < copies.size(); ++copy) {
+    const std::vector<UOp> next = members_of(copies[copy]);
+    for (std::size_t i = 0; i < members.size(); ++i)
+      members[i] = added_behind(members[i], op, next[i], fuses);
+  }
+  return as_list(members, copies[0]->op() == Op::Tuple);
+}
+
+// An END or REDUCE without its unrolled ranges. Copies stand in the order of the iterations, those of the
+// innermost range next to each other: what changes with the others alone is needed for a while only.
+UOp unrolled(const UOp& closer, bool fuses) {
+  UOp what = closer.src(0);
+  std::vector<UOp> loops;
+  for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
+    if (!is_unrolled(range)) {
+      loops.emplace(loops.begin(), range);
+      continue;
+    }
+    const std::vector<UOp> copies = copies_of(what, range);
+    if (copies.empty()) user_error("an UNROLL or UPCAST range has no iterations");
+    what = closer->op() == Op::End ? all_effects(copies)
+                                   : combined(closer->arg<ReduceArg>().op, copies, fuses);
+  }
+  if (loops.empty()) return what;
+  loops.insert(loops.begin(), what);
+  return with_sources(closer, loops);
+}
+
+class Unroll {
+ public:
+  Unroll(NodeList roots, bool fuses) : fuses_(fuses) {
+    for (const Node* node : toposort(roots)) rebuild(node);
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  void rebuild(const Node* node) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    const UOp result = with_sources(UOp(node), src);
+    const bool closes = OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
+                        std::ranges::any_of(node->src().subspan(1), is_unrolled);
+    made_.set(node, (closes ? unrolled(result, fuses_) : result).node());
+  }
+
+  bool fuses_;
+  NodeMap<const Node*> made_;
+};
+
+}  // namespace
+
+std::vector<UOp> unroll(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  if (std::ranges::none_of(toposort(nodes_of(roots)), is_unrolled)) return roots;
+  const auto* target = options.context.get<Target>();
+  const bool fuses = target != nullptr && target->ops.contains(Op::MulAcc);
+  return simplify(traversed<Unroll>(roots, fuses), {.pass = options.pass, .trace = options.trace});
+}
+
+}  // namespace weft

@@ -1,0 +1,179 @@
+// Sums over DOT ranges of products of bytes, and the instruction that adds them up in each of its lanes.
+//
+// A traversal and not a rule: what the lanes of a factor are is rebuilt down to what it reads.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/codegen/strides.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
+
+#include "common/traversal.h"
+#include "lanes.h"
+
+namespace weft {
+namespace {
+
+bool is_dot(const Node* node) {
+  return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Dot;
+}
+
+[[noreturn]] void refuse(std::string_view why) {
+  user_error(fmt::format("schedule: a loop of kind dot: {}", why));
+}
+
+// The products that a sum adds up.
+void add_products(const Node* sum, std::vector<const Node*>& products) {
+  if (sum->op() == Op::Mul) return products.push_back(sum);
+  if (sum->op() != Op::Add) refuse("it is not a sum of products");
+  for (const Node* part : sum->src()) add_products(part, products);
+}
+
+const Node* without_splats(const Node* value) {
+  while (value->op() == Op::Splat) value = value->src(0);
+  return value;
+}
+
+// What is converted to the type of the sum.
+const Node* converted(const Node* value) {
+  value = without_splats(value);
+  return value->op() == Op::Cast ? without_splats(value->src(0)) : value;
+}
+
+// Values of all iterations of the range, those of one lane beside each other.
+class Grouped {
+ public:
+  explicit Grouped(const Node* range)
+      : range_(range), iterations_(static_cast<std::uint32_t>(range->src(0)->lo())) {}
+
+  UOp operator()(const Node* value) const {
+    const std::uint32_t lanes = value->dtype().lanes() * iterations_;
+    if (!changes_with(value, range_)) {
+      const UOp same(value);
+      return value->dtype().lanes() == 1
+                 ? splat(same, lanes)
+                 : shuffled(same, lanes, [this](std::uint32_t i) { return i / iterations_; });
+    }
+    if (value->op() == Op::Load && value->size() == 1) return load(value);
+    if (!is_elementwise(value->op())) refuse("its factors are not elementwise functions of reads");
+    std::vector<UOp> src;
+    for (const Node* source : value->src()) src.push_back((*this)(source));
+    const bool is_given = info(value->op()).dtype == DTypeRule::Given;
+    return make_uop(value->op(), src, is_given ? value->dtype().scalar().vec(lanes) : DType(),
+                    info(value->op()).arg, value->arg_bytes());
+  }
+
+ private:
+  UOp load(const Node* value) const {
+    const Node* place = value->src(0);
+    if (place->size() != 3 || !place->src(1)->is_const_int(1))
+      refuse("conditional reads have to be staged");
+    const Node* at = place->src(2);
+    const auto [base, first] = base_and_lanes(at);
+    const auto step = Strides(slice_of(base, range_), range_).of(base);
+    if (!step) refuse("its reads do not have a constant stride");
+    std::vector<UOp> numbers;
+    for (const std::int64_t number : first)
+      for (std::int64_t iteration = 0; iteration < iterations_; ++iteration)
+        numbers.push_back(const_int(number + iteration * *step, at->dtype().scalar()));
+    const auto lanes = static_cast<std::uint32_t>(numbers.size());
+    const UOp start =
+        simplify(std::vector{substitute(UOp(base), {{range_, const_int(0, range_->dtype())}})})[0];
+    const UOp places = splat(start, lanes) + make(Op::Stack, numbers);
+    return make(Op::Load, {make(Op::Index, {UOp(place->src(0)), const_bool(true), places})});
+  }
+
+  // As `expand` writes them: one index, or one and a number for each lane.
+  std::pair<const Node*, std::vector<std::int64_t>> base_and_lanes(const Node* at) const {
+    if (at->dtype().lanes() == 1) return {at, {0}};
+    if (at->op() != Op::Add) refuse("its lanes are not at constant offsets");
+    const std::size_t side = at->src(0)->op() == Op::Splat ? 0 : 1;
+    const Node *base = at->src(side), *numbers = at->src(1 - side);
+    if (base->op() != Op::Splat || numbers->op() != Op::Stack)
+      refuse("its lanes are not at constant offsets");
+    std::vector<std::int64_t> lanes;
+    for (const Node* number : numbers->src()) {
+      if (!number->is_const()) refuse("its lanes are not at constant offsets");
+      lanes.push_back(number->lo());
+    }
+    return {base->src(0), lanes};
+  }
+
+  const Node* range_;
+  std::uint32_t iterations_;
+};
+
+class Dots {
+ public:
+  Dots(NodeList roots, const std::vector<MmaShape>& known) : known_(known) {
+    for (const Node* node : toposort(roots)) {
+      std::vector<UOp> src;
+      for (const Node* source : node->src()) src.push_back((*this)[source]);
+      UOp result = with_sources(UOp(node), src);
+      if (node->op() == Op::Reduce && std::ranges::any_of(node->src().subspan(1), is_dot))
+        result = sum(result.node());
+      made_.set(node, result.node());
+    }
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  UOp sum(const Node* reduce) const {
+    std::vector<UOp> src{UOp()};
+    const Node* group = nullptr;
+    for (const Node* range : reduce->src().subspan(1)) {
+      if (!is_dot(range))
+        src.emplace_back(range);
+      else if (group != nullptr || !range->src(0)->is_const())
+        refuse("there are two such loops, or its size is not a constant");
+      else
+        group = range;
+    }
+    if (reduce->arg<ReduceArg>().op != Op::Add) refuse("it is not a sum of products");
+    std::vector<const Node*> products;
+    add_products(reduce->src(0), products);
+    src[0] = const_int(0, reduce->dtype());
+    for (const Node* product : products) src[0] = multiplied(product, group, src[0]);
+    return src.size() > 1 ? make(Op::Reduce, src, {}, reduce->arg<ReduceArg>()) : src[0];
+  }
+
+  UOp multiplied(const Node* product, const Node* group, const UOp& sum) const {
+    const Node *a = converted(product->src(0)), *b = converted(product->src(1));
+    if (a->dtype().lanes() > 1) std::swap(a, b);
+    const auto is_of_these_types = [&](const MmaShape& each) {
+      return each.rows == 1 && each.group == each.depth && each.a == a->dtype() &&
+             each.b == b->dtype().scalar() && each.c == sum->dtype().scalar() &&
+             each.columns == sum->dtype().lanes() && each.columns == b->dtype().lanes() &&
+             each.group == group->src(0)->lo();
+    };
+    const auto shape = std::ranges::find_if(known_, [&](const MmaShape& each) {
+      return is_of_these_types(each) && each.may_hold(b->hi());
+    });
+    if (shape == known_.end())
+      refuse(std::ranges::any_of(known_, is_of_these_types)
+                 ? "sums of two of its products may saturate"
+                 : "the device has no such instruction");
+    const Grouped grouped(group);
+    return make(Op::Mma, {grouped(a), grouped(b), sum}, sum->dtype(),
+                NameArg{Symbol(std::string(shape->name))});
+  }
+
+  const std::vector<MmaShape>& known_;
+  NodeMap<const Node*> made_;
+};
+
+}  // namespace
+
+std::vector<UOp> dots(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto* target = options.context.get<Target>();
+  if (target == nullptr || std::ranges::none_of(toposort(nodes_of(roots)), is_dot)) return roots;
+  return traversed<Dots>(roots, target->mma);
+}
+
+}  // namespace weft

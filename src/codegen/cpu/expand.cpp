@@ -1,0 +1,310 @@
+// VECTOR ranges to lanes.
+//
+// A traversal and not a rule: what a node becomes depends on which of its sources have lanes. Indices
+// that grow by as much from lane to lane are written as a base and multiples of the lane numbers,
+// which is how renderers know what is contiguous, and `turn` what lies at a distance.
+
+#include <algorithm>
+#include <optional>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/cost/nest.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/scan.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/error.h>
+
+#include "common/traversal.h"
+#include "lanes.h"
+#include "strided.h"
+
+namespace weft {
+namespace {
+
+bool is_vector_range(const Node* node) {
+  return node->op() == Op::Range && node->arg<RangeArg>().kind == LoopKind::Vector;
+}
+
+bool is_dot_range(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Dot; }
+
+std::uint32_t lanes_of(const Node* range) {
+  const Node* size = range->src(0);
+  if (!size->is_const() || size->lo() < 1 || size->lo() > DType::most_lanes)
+    user_error("the size of a VECTOR range is not a constant that fits a register");
+  return static_cast<std::uint32_t>(size->lo());
+}
+
+UOp turned(const UOp& value) {
+  const std::uint32_t lanes = value->dtype().lanes();
+  return lanes == 1 ? value
+                    : shuffled(value, lanes, [=](std::uint32_t i) { return lanes - 1 - i; });
+}
+
+// Each lane with all before it: first with its neighbour, then with what is two away, four ...
+UOp scanned(Op op, UOp value) {
+  const std::uint32_t lanes = value->dtype().lanes();
+  for (std::uint32_t by = 1; by < lanes; by *= 2) {
+    std::vector<UOp> has_another;
+    for (std::uint32_t i = 0; i < lanes; ++i) has_another.push_back(const_bool(i >= by));
+    const UOp before = shuffled(value, lanes, [=](std::uint32_t i) { return i < by ? i : i - by; });
+    value = where(make(Op::Stack, has_another), make(op, {before, value}), value);
+  }
+  return value;
+}
+
+// The lanes of a value are the iterations of one range: with those of another it would be the diagonal of both.
+void check_lanes(const Node* value) {
+  if (std::ranges::count_if(value->ranges(), is_vector_range) > 1)
+    internal_error("expand: a value has the lanes of two VECTOR ranges");
+}
+
+UOp sum(const UOp& a, const UOp& b) {
+  if (a->is_const_int(0)) return b;
+  return b->is_const_int(0) ? a : a + b;
+}
+
+// An index as base + stride * lane.
+struct Line {
+  UOp base;
+  std::int64_t stride = 0;
+};
+
+class Expand {
+ public:
+  explicit Expand(NodeList roots) { expand(roots); }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  void expand(NodeList roots) {
+    for (const Node* node : toposort(roots))
+      if (!made_.contains(node)) made_.set(node, expanded(node).node());
+  }
+
+  UOp expanded(const Node* node) {
+    note_line(node);
+    switch (node->op()) {
+      case Op::Range:
+        if (is_vector_range(node)) return lane_numbers(lanes_of(node), node->dtype());
+        return with_sources(UOp(node), sources(node));
+      case Op::End: return end(node);
+      case Op::Reduce: return reduce(node);
+      case Op::Index: return index(node);
+      case Op::Load: return load(node);
+      case Op::Store: return store(node);
+      case Op::Prefetch: return make(Op::Prefetch, {first_lane(node->src(0))});
+      default:
+        return is_elementwise(node->op()) ? with_lanes(node, node->size())
+                                          : with_sources(UOp(node), sources(node));
+    }
+  }
+
+  std::vector<UOp> sources(const Node* node) const {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    return src;
+  }
+
+  // The first `count` sources with as many lanes as any of them.
+  UOp with_lanes(const Node* node, std::size_t count) const {
+    std::vector<UOp> src = sources(node);
+    count = std::min(count, src.size());
+    std::uint32_t lanes = 1;
+    for (std::size_t i = 0; i < count; ++i) lanes = std::max(lanes, src[i]->dtype().lanes());
+    for (std::size_t i = 0; i < count; ++i)
+      if (src[i]->op() != Op::Index) src[i] = splat(src[i], lanes);
+    const bool is_given = info(node->op()).dtype == DTypeRule::Given;
+    return make_uop(node->op(), src, is_given ? node->dtype().vec(lanes) : DType(),
+                    info(node->op()).arg, node->arg_bytes());
+  }
+
+  // Memory of one element is read once for all lanes, valid or not.
+  UOp load(const Node* node) const {
+    const Node* place = node->src(0);
+    if (const UOp from = turned_place(place); !from.is_null()) {
+      std::vector<UOp> src{from};
+      for (const Node* other : node->src().subspan(1)) src.push_back(turned((*this)[other]));
+      for (std::size_t i = 1; i < src.size(); ++i) src[i] = splat(src[i], from->dtype().lanes());
+      return turned(make(Op::Load, src));
+    }
+    const UOp valid = (*this)[place->src(1)];
+    if (const auto at = few_apart(node)) {
+      const UOp otherwise = node->size() > 1 ? (*this)[node->src(1)] : UOp();
+      return read_between({(*this)[place->src(0)], valid, at->base, at->stride,
+                           (*this)[place->src(2)]->dtype().lanes(), otherwise});
+    }
+    const std::uint32_t lanes = valid->dtype().lanes();
+    if (place->size() > 2 || lanes == 1) return with_lanes(node, 2);
+    const UOp value =
+        splat(make(Op::Load, {make(Op::Index, {(*this)[place->src(0)], const_bool(true)})}), lanes);
+    const UOp other = node->size() > 1 ? (*this)[node->src(1)] : const_int(0, node->dtype());
+    return where(valid, value, splat(other, lanes));
+  }
+
+  // The line of a read whose lanes are best taken from all that lies between them. Bools are bits in
+  // registers; what is read instead differs from lane to lane only behind a mask that does.
+  std::optional<Line> few_apart(const Node* load) const {
+    const Node* place = load->src(0);
+    if (place->size() != 3 || load->size() > 2 || load->dtype().is_bool()) return std::nullopt;
+    // `dots` reads what lies between them as well.
+    if (std::ranges::any_of(place->ranges(), is_dot_range)) return std::nullopt;
+    const bool is_plain = load->size() == 1 || (*this)[load->src(1)]->dtype().lanes() == 1;
+    const auto at = line(place->src(2));
+    const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
+    return is_plain && at && reads_between(at->stride, lanes) ? at : std::nullopt;
+  }
+
+  // Of lanes that lie one before the other: their place in the order of memory. Null for others.
+  UOp turned_place(const Node* place) const {
+    if (place->size() != 3) return {};
+    const auto at = line(place->src(2));
+    if (!at || at->stride != -1) return {};
+    const UOp valid = (*this)[place->src(1)];
+    const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
+    const UOp first = at->base - const_int(lanes - 1, at->base->dtype());
+    const DType dtype = first->dtype();
+    const UOp is_valid = valid->is_const() ? valid : turned(splat(valid, lanes));
+    const UOp at_lanes = make(Op::Splat, {first}, dtype.vec(lanes)) + lane_numbers(lanes, dtype);
+    return make(Op::Index, {(*this)[place->src(0)], is_valid, at_lanes});
+  }
+
+  // Where all lanes write to one place, the last of them stays.
+  UOp store(const Node* node) const {
+    check_lanes(node);
+    if (const UOp to = turned_place(node->src(0));
+        !to.is_null() && !node->arg<StoreArg>().combine) {
+      std::vector<UOp> src = sources(node);
+      src[0] = to;
+      src[1] = turned(splat(src[1], to->dtype().lanes()));
+      return with_sources(UOp(node), src);
+    }
+    const UOp to = (*this)[node->src(0)], value = (*this)[node->src(1)];
+    const std::uint32_t lanes = value->dtype().lanes();
+    if (to->dtype().lanes() == lanes || lanes == 1 || node->arg<StoreArg>().combine)
+      return with_lanes(node, 2);
+    std::vector<UOp> src = sources(node);
+    src[1] = make(Op::Lane, {value}, {}, PositionArg{static_cast<std::int32_t>(lanes) - 1});
+    return with_sources(UOp(node), src);
+  }
+
+  void note_line(const Node* node) {
+    if (!node->dtype().is_int()) return;
+    if (is_vector_range(node)) return keep(node, {const_int(0, node->dtype()), 1});
+    if (!OpSet{Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return;
+    const auto a = line(node->src(0)), b = line(node->src(1));
+    if (!a || !b || (a->stride == 0 && b->stride == 0)) return;
+    if (node->op() == Op::Add) return keep(node, {sum(a->base, b->base), a->stride + b->stride});
+    if (node->op() == Op::Sub) {
+      const UOp base = b->base->is_const_int(0) ? a->base : a->base - b->base;
+      return keep(node, {base, a->stride - b->stride});
+    }
+    const Node* factor = node->src(1);
+    std::int64_t stride = 0;
+    if (!factor->is_const() || __builtin_mul_overflow(a->stride, factor->lo(), &stride)) return;
+    keep(node, {a->base->is_const_int(0) ? a->base : a->base * b->base, stride});
+  }
+  void keep(const Node* node, Line line) {
+    line_.set(node, static_cast<std::uint32_t>(lines_.size()));
+    lines_.push_back(std::move(line));
+  }
+  std::optional<Line> line(const Node* node) const {
+    if (const std::uint32_t* known = line_.find(node)) return lines_[*known];
+    if ((*this)[node]->dtype().lanes() > 1) return std::nullopt;
+    return Line{(*this)[node], 0};
+  }
+
+  UOp index(const Node* node) const {
+    std::vector<UOp> src = sources(node);
+    std::uint32_t lanes = 1;
+    for (std::size_t i = 1; i < src.size(); ++i) lanes = std::max(lanes, src[i]->dtype().lanes());
+    if (lanes == 1) return make(Op::Index, src);
+    if (!src[1]->is_const()) src[1] = splat(src[1], lanes);
+    for (std::size_t i = 2; i < src.size(); ++i) {
+      const auto at = line(node->src(i));
+      const DType dtype = src[i]->dtype().scalar();
+      if (at && at->stride != 0) {
+        const UOp numbers = lane_numbers(lanes, dtype, at->stride);
+        const UOp& base = at->base;  // a SPLAT, even of a constant
+        src[i] =
+            base->is_const_int(0) ? numbers : make(Op::Splat, {base}, dtype.vec(lanes)) + numbers;
+      } else {
+        src[i] = splat(src[i], lanes);
+      }
+    }
+    return make(Op::Index, src);
+  }
+
+  // Lanes are neighbours: the line of the first has most of them.
+  UOp first_lane(const Node* place) const {
+    std::vector<UOp> src = sources(place);
+    for (std::size_t i = 1; i < src.size(); ++i)
+      if (src[i]->dtype().lanes() > 1) src[i] = make(Op::Lane, {src[i]}, {}, PositionArg{0});
+    return make(Op::Index, src);
+  }
+
+  UOp end(const Node* node) const {
+    std::vector<UOp> src{(*this)[node->src(0)]};
+    for (const Node* range : node->src().subspan(1))
+      if (!is_vector_range(range)) src.push_back((*this)[range]);
+    return src.size() == 1 && node->size() > 1 ? src[0] : make(Op::End, src);
+  }
+
+  // Over the lanes up to that of another loop: a scan of them.
+  static bool scans_lanes(const Scan& scan) {
+    return is_vector_range(scan.range) && scan.rises && scan.steps.size() == 1 &&
+           scan.steps[0].factor == 1 && is_vector_range(scan.steps[0].range) &&
+           scan.steps[0].range->src(0) == scan.range->src(0) && scan.last->bounds().lo == 0;
+  }
+
+  UOp reduce(const Node* node) {
+    const auto& arg = node->arg<ReduceArg>();
+    const std::vector<Scan> scans = scans_of(node);
+    if (const auto scan = std::ranges::find_if(scans, scans_lanes); scan != scans.end()) {
+      const UOp value = rewrite(scan->value, symbolic());
+      expand({{value.node()}});
+      return scanned(arg.op, splat((*this)[value.node()], lanes_of(scan->range)));
+    }
+    check_lanes(node->src(0));
+    std::vector<UOp> src{(*this)[node->src(0)]};
+    std::uint32_t lanes = 1;
+    for (const Node* range : node->src().subspan(1)) {
+      if (is_vector_range(range))
+        lanes *= lanes_of(range);
+      else
+        src.push_back((*this)[range]);
+    }
+    if (lanes > 1 && src[0]->op() == Op::Tuple)
+      user_error("a REDUCE of a list has no VECTOR range: its lanes would be those of one value");
+    if (lanes > 1) src[0] = splat(src[0], lanes);
+    UOp result = src.size() > 1 || node->size() == 1 ? make(Op::Reduce, src, {}, arg) : src[0];
+    return lanes > 1 ? across_lanes(arg.op, result) : result;
+  }
+
+  // ConcatParts meet until one lane is left.
+  static UOp across_lanes(Op op, const UOp& vector) {
+    std::vector<UOp> parts;
+    for (std::uint32_t lane = 0; lane < vector->dtype().lanes(); ++lane)
+      parts.push_back(make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(lane)}));
+    while (parts.size() > 1) {
+      const std::size_t half = (parts.size() + 1) / 2;
+      for (std::size_t i = half; i < parts.size(); ++i)
+        parts[i - half] = make(op, {parts[i - half], parts[i]});
+      parts.resize(half);
+    }
+    return parts[0];
+  }
+
+  NodeMap<const Node*> made_;
+  NodeMap<std::uint32_t> line_;
+  std::vector<Line> lines_;
+};
+
+}  // namespace
+
+std::vector<UOp> expand(const std::vector<UOp>& roots, const RewriteOptions&) {
+  if (std::ranges::none_of(toposort(nodes_of(roots)), is_vector_range)) return roots;
+  return traversed<Expand>(roots);
+}
+
+}  // namespace weft

@@ -1,0 +1,396 @@
+// Which loops become vectors where nobody has chosen a schedule: the range along which all that a
+// nest reads and writes is contiguous, or the same; failing that, such a range of a reduction. Where
+// what is read is contiguous along another range than what is written, blocks of both are turned.
+//
+// A traversal and not a rule: what suits a loop is read off everything inside of it, and outer loops
+// choose before inner ones.
+
+#include <algorithm>
+#include <optional>
+#include <ranges>
+
+#include <weft/dev/codegen/lower.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/codegen/strides.h>
+#include <weft/dev/cost/nest.h>
+#include <weft/dev/device/target.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/settings.h>
+
+#include "common/join_loops.h"
+
+#include "common/traversal.h"
+
+namespace weft {
+namespace {
+
+constexpr std::size_t least_bytes = 16;   // narrower vectors are not worth it
+constexpr std::uint32_t least_apart = 4;  // lanes, for what lies between them to be read
+
+// Machines have no vectors of these.
+constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Mod};
+
+bool has_lanes(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Vector; }
+
+// A range of a closer, and how many of its iterations become lanes.
+struct Choice {
+  const Node* range = nullptr;
+  std::uint32_t lanes = 0;
+  const Node* beside = nullptr;  // along which reads are contiguous that are turned
+  std::uint32_t copies = 0;
+};
+
+// Whether an element that one iteration writes may be read by another: then they stay in order.
+bool may_overlap(const Node* store, const Node* load) {
+  const Node *to = store->src(0), *from = load->src(0);
+  const Node *a = storage_of(to->src(0)), *b = storage_of(from->src(0));
+  if (a == b) return to->size() != 3 || from->size() != 3 || to->src(2) != from->src(2);
+  if (a->op() != Op::Param || b->op() != Op::Param) return false;
+  const std::int32_t alias = a->arg<ParamArg>().alias;
+  return alias != 0 && alias == b->arg<ParamArg>().alias;
+}
+
+bool are_independent(const std::vector<const Node*>& nodes) {
+  for (const Node* store : nodes) {
+    if (store->op() != Op::Store) continue;
+    for (const Node* load : nodes)
+      if (load->op() == Op::Load && may_overlap(store, load)) return false;
+  }
+  return true;
+}
+
+// What a loop holds, as lanes see it.
+class Body {
+ public:
+  Body(const Node* root, const Node* range) : slice_(slice_of(root, range)), range_(range) {}
+
+  const std::vector<const Node*>& slice() const { return slice_; }
+
+  // The most bytes that one value has; nothing where some value cannot have lanes, or there is none. Reads may be
+  // contiguous along another range instead, or of lanes a few elements apart; so far apart may be what is written.
+  std::optional<std::size_t> element_bytes(const Strides* beside = nullptr,
+                                           bool may_be_apart = false,
+                                           std::int64_t written_apart = 1) const {
+    if (slice_.empty()) return std::nullopt;  // each iteration does the same, and all of them count
+    const Strides strides(slice_, range_);
+    std::size_t bytes = 1;
+    for (const Node* node : slice_) {
+      const bool is_turned = beside != nullptr && node->op() == Op::Index &&
+                             node->src(1)->is_const_int(1) && is_contiguous(node, *beside) &&
+                             strides.of(node->src(2)).has_value();
+      const bool is_apart = may_be_apart && node->op() == Op::Index && are_apart(node, strides);
+      if (written_apart > 1 && is_written(node, strides, written_apart)) continue;
+      if (!is_turned && !is_apart && !can_have_lanes(node, strides)) return std::nullopt;
+      const DType dtype = node->dtype();
+      if (!dtype.is_void() && !dtype.is_weak()) bytes = std::max(bytes, dtype.bytes());
+    }
+    return are_independent(slice_) ? std::optional(bytes) : std::nullopt;
+  }
+
+ private:
+  static bool is_contiguous(const Node* place, const Strides& strides) {
+    return place->size() == 3 && strides.of(place->src(2)) == 1;
+  }
+
+  static bool are_apart(const Node* place, const Strides& strides) {
+    const auto stride = place->size() == 3 ? strides.of(place->src(2)) : std::nullopt;
+    return stride && reads_between(*stride, least_apart);
+  }
+
+  // A store to such lanes, or its place.
+  bool is_written(const Node* node, const Strides& strides, std::int64_t apart) const {
+    const auto stores_to = [&](const Node* store) {
+      return store->op() == Op::Store && !store->arg<StoreArg>().combine &&
+             store->src(0)->size() == 3 && strides.of(store->src(0)->src(2)) == apart;
+    };
+    return stores_to(node) || std::ranges::any_of(slice_, [&](const Node* store) {
+             return stores_to(store) && store->src(0) == node;
+           });
+  }
+
+  bool can_have_lanes(const Node* node, const Strides& strides) const {
+    if (node->dtype().lanes() > 1) return false;
+    switch (node->op()) {
+      case Op::Load:
+      case Op::Tuple: return true;
+      case Op::Range: return node == range_;
+      case Op::Store: return !node->arg<StoreArg>().combine && is_contiguous(node->src(0), strides);
+      case Op::Index: return is_contiguous(node, strides);
+      case Op::Reduce:
+        return node->src(0)->op() != Op::Tuple &&
+               std::ranges::none_of(node->src().subspan(1), [&](const Node* loop) {
+                 return has_lanes(loop) || changes_with(loop->src(0), range_);
+               });
+      default: return is_elementwise(node->op()) && !scalar_ops.contains(node->op());
+    }
+  }
+
+  std::vector<const Node*> slice_;
+  const Node* range_;
+};
+
+// As many lanes as a register has; fewer where that leaves no rest.
+std::uint32_t lanes_for(const Node* size, std::uint32_t lanes, std::uint32_t least) {
+  if (!size->is_const()) return lanes;
+  while (lanes > size->lo() && lanes > 0) lanes /= 2;
+  for (std::uint32_t some = lanes; some >= least && some * 4 >= lanes; some /= 2)
+    if (size->lo() % some == 0) return some;
+  return lanes;
+}
+
+// The iterations of a range as blocks of lanes, and what is left of them.
+struct Split {
+  Split(const Node* range, std::uint32_t lanes) {
+    const UOp size(range->src(0)), width = const_int(lanes, size->dtype());
+    const LoopKind kind = range->arg<RangeArg>().kind;
+    const UOp lane = weft::range(width, fresh_id().value, LoopKind::Vector);
+    const UOp blocks = simplify(size / width), done = simplify(blocks * width);
+    const UOp left = simplify(size - done);
+    main.push_back(lane);
+    main_iteration = lane;
+    if (!blocks->is_const_int(1)) {
+      main.insert(main.begin(), weft::range(blocks, fresh_id().value, kind));
+      main_iteration = main[0] * width + lane;
+    }
+    if (left->is_const_int(0)) return;
+    rest_iteration = done;
+    if (left->is_const_int(1)) return;
+    rest.push_back(weft::range(left, fresh_id().value, kind));
+    rest_iteration = done + rest[0];
+  }
+
+  std::vector<UOp> main, rest;         // the ranges
+  UOp main_iteration, rest_iteration;  // what stands for the range; null where nothing is left
+};
+
+class Vectorize {
+ public:
+  Vectorize(NodeList roots, int vector_bytes) : order_(toposort(roots)), bytes_(vector_bytes) {
+    for (const Node* node : order_ | std::views::reverse)
+      if (node->op() == Op::End || node->op() == Op::Reduce) choose(node);
+    for (const Node* node : order_) rebuild(node);
+  }
+
+  UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
+
+ private:
+  void choose(const Node* closer) {
+    if (inside_.contains(closer) || !may_split(closer)) return;
+    if (choose_turned(closer) || choose_interleaved(closer)) return;
+    if (choose_lanes(closer, false) || closer->op() == Op::Reduce) return;
+    choose_lanes(closer, true);
+  }
+
+  bool choose_lanes(const Node* closer, bool may_be_apart) {
+    for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
+      const Body body(closer->src(0), range);
+      const auto bytes = body.element_bytes(nullptr, may_be_apart);
+      if (!bytes) continue;
+      const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
+      const auto least = std::max(static_cast<std::uint32_t>((least_bytes + *bytes - 1) / *bytes),
+                                  may_be_apart ? least_apart : 1);
+      const std::uint32_t lanes = lanes_for(range->src(0), most, least);
+      if (lanes < least || lanes < 2) continue;
+      if (has_more_around(closer, range) &&
+          (!range->src(0)->is_const() || range->src(0)->lo() % lanes != 0))
+        continue;
+      choose(closer, body, {range, lanes});
+      return true;
+    }
+    return false;
+  }
+
+  // Whether sums stand in the loop, but in none that is inside of it: they are made once for all iterations of that.
+  static bool has_more_around(const Node* closer, const Node* range) {
+    const NodeList own = closer->src().subspan(1);
+    const NodeList inside =
+        own.subspan(static_cast<std::size_t>(std::ranges::find(own, range) - own.begin()) + 1);
+    if (inside.empty()) return false;
+    return std::ranges::any_of(toposort(closer->src(0)), [&](const Node* node) {
+      return OpSet{Op::Reduce, Op::After}.contains(node->op()) && changes_with(node, range) &&
+             std::ranges::any_of(inside, [&](auto loop) { return !changes_with(node, loop); });
+    });
+  }
+
+  void choose(const Node* closer, const Body& body, const Choice& choice) {
+    choices_.set(closer, choice);
+    for (const Node* node : body.slice()) inside_.set(node, true);
+  }
+
+  // Blocks without a rest, of what is written along one range and read along another.
+  bool choose_turned(const Node* closer) {
+    if (closer->op() != Op::End || !are_independent(toposort(closer->src(0)))) return false;
+    for (const Node* range : closer->src().subspan(1) | std::views::reverse)
+      for (const Node* beside : closer->src().subspan(1)) {
+        if (beside == range || !range->src(0)->is_const() || !beside->src(0)->is_const()) continue;
+        const Strides strides(slice_of(closer->src(0), beside), beside);
+        const Body body(closer->src(0), range);
+        const auto bytes = body.element_bytes(&strides);
+        if (!bytes || body.element_bytes()) continue;
+        const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
+        const std::uint32_t lanes = whole_blocks(range, most), copies = whole_blocks(beside, most);
+        if (lanes * *bytes < least_bytes || copies * *bytes < least_bytes) continue;
+        choose(closer, body, {range, lanes, beside, copies});
+        return true;
+      }
+    return false;
+  }
+
+  // Rows that are read one by one and written with their elements in turns: `interleave` joins what copies write.
+  bool choose_interleaved(const Node* closer) {
+    if (closer->op() != Op::End || closer->size() < 3) return false;
+    const Node* beside = closer->src(closer->size() - 1);
+    if (!beside->src(0)->is_const() || (beside->src(0)->lo() != 2 && beside->src(0)->lo() != 4))
+      return false;
+    const Strides strides(slice_of(closer->src(0), beside), beside);
+    const Node* store = closer->src(0);
+    if (store->op() != Op::Store || store->src(0)->size() != 3 ||
+        strides.of(store->src(0)->src(2)) != 1)
+      return false;
+    for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
+      if (range == beside || !range->src(0)->is_const()) continue;
+      const Body body(store, range);
+      const auto bytes = body.element_bytes(nullptr, false, beside->src(0)->lo());
+      if (!bytes) continue;
+      const std::uint32_t lanes = whole_blocks(
+          range, static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes));
+      if (lanes * *bytes < least_bytes) continue;
+      choose(closer, body,
+             {range, lanes, beside, static_cast<std::uint32_t>(beside->src(0)->lo())});
+      return true;
+    }
+    return false;
+  }
+
+  // As many as divide the iterations.
+  static std::uint32_t whole_blocks(const Node* range, std::uint32_t most) {
+    while (range->src(0)->lo() % most != 0) most /= 2;
+    return most;
+  }
+
+  // Stores that all change with the loop; values that are no list. Kinds are somebody's choice.
+  static bool may_split(const Node* closer) {
+    const Node* what = closer->src(0);
+    if (std::ranges::any_of(what->ranges(), has_lanes)) return false;
+    for (const Node* range : closer->src().subspan(1)) {
+      const LoopKind kind = range->arg<RangeArg>().kind;
+      if (kind != LoopKind::Loop && kind != LoopKind::Reduce) return false;
+    }
+    if (closer->op() == Op::Reduce) return what->op() != Op::Tuple;
+    const NodeList effects = what->op() == Op::Tuple ? what->src() : closer->src().first(1);
+    return std::ranges::all_of(effects, [](auto effect) { return effect->op() == Op::Store; });
+  }
+
+  void rebuild(const Node* node) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back((*this)[source]);
+    UOp result = with_sources(UOp(node), src);
+    if (const Choice* choice = choices_.find(node); choice != nullptr && choice->beside != nullptr)
+      result = turned_loop(result, *choice);
+    else if (choice != nullptr)
+      result = node->op() == Op::End ? split_loop(result, *choice) : split_sum(result, *choice);
+    made_.set(node, result.node());
+  }
+
+  // The closer's ranges without the one, which its split replaces.
+  static std::vector<UOp> around(const Node* closer, const Node* range) {
+    std::vector<UOp> others;
+    for (const Node* other : closer->src().subspan(1))
+      if (other != range) others.emplace_back(other);
+    return others;
+  }
+
+  static UOp closed(Op op, const UOp& what, const std::vector<UOp>& ranges, const void* arg) {
+    std::vector<const Node*> src{what.node()};
+    for (const UOp& range : ranges) src.push_back(range.node());
+    return src.size() == 1 ? what
+                           : UOp(make_node(Interner::current(), op, src, dtypes::void_, arg));
+  }
+
+  // The loops around go on as they are; inside, one loop after the other. A loop that sums stand in stays where it is, and its
+  // lanes alone go inside.
+  UOp split_loop(const UOp& end, const Choice& choice) const {
+    const UOp range = (*this)[choice.range], effect = end.src(0);
+    const Split split(range.node(), choice.lanes);
+    if (split.rest_iteration.is_null() && has_more_around(end.node(), range.node())) {
+      std::vector<UOp> loops;
+      for (const Node* loop : end->src().subspan(1)) {
+        if (loop != range.node()) loops.emplace_back(loop);
+        if (loop == range.node() && split.main.size() > 1) loops.push_back(split.main[0]);
+      }
+      loops.push_back(split.main.back());
+      return closed(Op::End, substitute(effect, {{range.node(), split.main_iteration}}), loops,
+                    nullptr);
+    }
+    UOp inner = closed(Op::End, substitute(effect, {{range.node(), split.main_iteration}}),
+                       split.main, nullptr);
+    if (!split.rest_iteration.is_null()) {
+      const UOp rest =
+          substitute(renewed(effect, range.node()), {{range.node(), split.rest_iteration}});
+      inner = tuple({inner, closed(Op::End, rest, split.rest, nullptr)});
+    }
+    return closed(Op::End, inner, around(end.node(), range.node()), nullptr);
+  }
+
+  // Loops over blocks, in the order of the loops; then what is copied and what has lanes.
+  UOp turned_loop(const UOp& end, const Choice& choice) const {
+    const UOp lanes = weft::range(const_int(choice.lanes, choice.range->dtype()), fresh_id().value,
+                                  LoopKind::Vector);
+    const UOp copies = weft::range(const_int(choice.copies, choice.beside->dtype()),
+                                   fresh_id().value, LoopKind::Upcast);
+    std::vector<UOp> loops;
+    Substitution iterations;
+    for (const Node* old : end->src().subspan(1)) {
+      const bool has_lanes = old == (*this)[choice.range].node();
+      if (!has_lanes && old != (*this)[choice.beside].node()) {
+        loops.emplace_back(old);
+        continue;
+      }
+      const UOp& inner = has_lanes ? lanes : copies;
+      const std::int64_t each = inner->src(0)->lo(), blocks = old->src(0)->lo() / each;
+      UOp iteration = inner;
+      if (blocks > 1) {
+        loops.push_back(weft::range(const_int(blocks, old->dtype()), fresh_id().value,
+                                    old->arg<RangeArg>().kind));
+        iteration = loops.back() * each + inner;
+      }
+      iterations.emplace(old, iteration);
+    }
+    for (const UOp& inner : {copies, lanes}) loops.push_back(inner);
+    return closed(Op::End, substitute(end.src(0), iterations), loops, nullptr);
+  }
+
+  UOp split_sum(const UOp& reduce, const Choice& choice) const {
+    const UOp range = (*this)[choice.range], body = reduce.src(0);
+    const Split split(range.node(), choice.lanes);
+    const auto& arg = reduce->arg<ReduceArg>();
+    UOp sum = closed(Op::Reduce, substitute(body, {{range.node(), split.main_iteration}}),
+                     split.main, &arg);
+    if (!split.rest_iteration.is_null()) {
+      const UOp rest =
+          substitute(renewed(body, range.node()), {{range.node(), split.rest_iteration}});
+      sum = make(arg.op, {sum, closed(Op::Reduce, rest, split.rest, &arg)});
+    }
+    return closed(Op::Reduce, sum, around(reduce.node(), range.node()), &arg);
+  }
+
+  std::vector<const Node*> order_;
+  int bytes_;
+  NodeMap<Choice> choices_;
+  NodeMap<bool> inside_;  // what a choice has given lanes
+  NodeMap<const Node*> made_;
+};
+
+}  // namespace
+
+std::vector<UOp> vectorize(const std::vector<UOp>& roots, const RewriteOptions& options) {
+  const auto* target = options.context.get<Target>();
+  if (target == nullptr || target->vector_bytes == 0 || setting_int("NOOPT") != 0) return roots;
+  const std::vector<UOp> split =
+      traversed<Vectorize>(traversed<JoinLoops>(roots), target->vector_bytes);
+  return simplify(split, {.pass = options.pass, .trace = options.trace});
+}
+
+}  // namespace weft

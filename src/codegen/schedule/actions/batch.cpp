@@ -1,0 +1,303 @@
+// BATCH: a TILE for whose iterations what each of them fills is filled at once, before the first.
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/filled.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/memory.h>
+
+#include "batch.h"
+#include "fill_in_place.h"
+#include "kernel_loops.h"
+#include "stores.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96, 192};
+constexpr std::int64_t least_batch =
+    4;  // all iterations of a loop that has fewer than the first of these
+constexpr double bytes_of_way = 1024;  // or a divisor of it
+constexpr int bytes_of_line = 64;
+
+// What is ready once loops have filled memory of the kernel's own: not what is handed on to later iterations.
+bool is_filled(const Node* node) {
+  if (node->op() != Op::After || node->size() != 2 || node->src(0)->op() != Op::Buffer)
+    return false;
+  const Node* fill = node->src(1);
+  return OpSet{Op::End, Op::Store}.contains(fill->op()) &&
+         (fill->op() == Op::Store || fill->src(0)->op() == Op::Store);
+}
+
+// Sources before users.
+std::vector<const Node*> filled_in_iterations(const Node* kernel, const Node* range) {
+  std::vector<const Node*> found;
+  for (const Node* node : toposort(kernel))
+    if (is_filled(node) && changes_with(node, range)) found.push_back(node);
+  return found;
+}
+
+// What stands in the loop and is computed once for several iterations of the closer's other loops. What is filled in these
+// loops stays there, and so do sums of it.
+const Node* sum_in_iterations(const Node* closer, const Node* range) {
+  const NodeList own = closer->src().subspan(1);
+  const auto below = nodes_below({closer->src(0)}, [](const Node* node) {
+    return node->op() == Op::After ? node->src().first(1) : node->src();
+  });
+  const auto changes = [&](const Node* node) {
+    return std::ranges::any_of(own, [&](auto other) { return changes_with(node, other); });
+  };
+  for (const Node* node : toposort(closer)) {
+    if (node->op() != Op::Reduce || !changes_with(node, range)) continue;
+    if (std::ranges::find(below, node) == below.end()) continue;
+    const std::vector<const Node*> parts = toposort(node);
+    if (std::ranges::any_of(parts, [&](auto part) { return is_filled(part) && changes(part); }))
+      continue;
+    if (std::ranges::any_of(own, [&](auto other) { return !changes_with(node, other); }))
+      return node;
+  }
+  return nullptr;
+}
+
+std::vector<UOp> around(const Node* node, const std::vector<UOp>& without) {
+  std::vector<UOp> ranges;
+  for (const Node* range : node->ranges())
+    if (std::ranges::none_of(without, [&](const UOp& own) { return own.node() == range; }))
+      ranges.emplace_back(range);
+  return ranges;
+}
+
+double bytes_of(const Node* buffer) {
+  double bytes = static_cast<double>(buffer->dtype().bytes());
+  for (const Node* size : buffer->dims()) bytes *= static_cast<double>(size->bounds().hi);
+  return bytes;
+}
+
+// The iterations, and what each fills: rows at a distance that divides a way of a cache would meet in few of its sets, so that
+// those are a line longer.
+std::vector<UOp> sizes_of_batch(const Node* iterations, const Node* buffer) {
+  std::vector<UOp> sizes{UOp(iterations)};
+  for (const Node* size : buffer->dims()) sizes.emplace_back(size);
+  const auto is_row = [](const UOp& size) { return size->lo() > 1; };
+  const auto row = std::find_if(sizes.rbegin(), sizes.rend(), is_row);
+  if (row != sizes.rend() && std::fmod(bytes_of(buffer), bytes_of_way) == 0)
+    *row = const_int((*row)->lo() + bytes_of_line / buffer->dtype().bytes());
+  return sizes;
+}
+
+// Whether a sum that stands in the loop reads what is the same in all of its iterations.
+bool shares_reads(const Node* sum, const Node* range) {
+  const auto is_shared = [&](const Node* node) {
+    return node->op() == Op::Load && !changes_with(node, range) &&
+           std::ranges::any_of(sum->src().subspan(1),
+                               [&](auto own) { return changes_with(node, own); });
+  };
+  return sum->op() == Op::Reduce && changes_with(sum, range) &&
+         std::ranges::any_of(toposort(sum->src(0)), is_shared);
+}
+
+}  // namespace
+
+void KernelLoops::batch(const Action& action) {
+  if (closer_of(loop(action.name))->op() != Op::End) refuse(action, "it is not an output loop");
+  tile(action);
+  const Node* range = rename_inner(action.name);
+  for (const Node* node : toposort(kernel_.node())) {
+    const bool is_memory = node->op() == Op::After && storage_of(node)->op() == Op::Buffer;
+    const bool begins = is_memory && node->src(1)->op() == Op::Range;
+    if (is_memory && changes_with(node, range) && !begins && !is_filled(node))
+      refuse(action, "the loop carries memory from one iteration to the next");
+    if (node->op() == Op::Reduce && node->dtype().is_void() && changes_with(node, range))
+      refuse(action, "a reduction in its iterations reduces a tuple");
+  }
+  if (filled_in_iterations(kernel_.node(), range).empty())
+    refuse(action, "no memory is filled in its iterations");
+  std::vector<UOp> iterations{UOp(range)};
+  while (const Node* node = filled_or_summed_in(range))
+    iterations.push_back(node->op() == Op::Reduce ? batch_sum(node, {UOp(range)})[0]
+                                                  : batch_memory(node, range));
+  for (const UOp& iteration : iterations) {
+    const Node* closer = closer_of(iteration.node());
+    while (const Node* sum = sum_in_iterations(closer, iteration.node())) {
+      std::vector<UOp> inside;
+      for (const Node* other : closer->src().subspan(1))
+        if (changes_with(sum, other) &&
+            (iteration.node() == other || comes_before(iteration.node(), other)))
+          inside.emplace_back(other);
+      batch_sum(sum, inside);
+      closer = closer_of(iteration.node());
+    }
+  }
+  kernel_ = filled_in_place(kernel_);
+}
+
+// One more dimension, outermost, for the iterations, and a loop that fills it; the readers of each iteration find its own part.
+UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
+  const Node *buffer = ready->src(0), *fill = ready->src(1);
+  const bool is_loop = fill->op() == Op::End;
+  const UOp own = weft::range(UOp(range->src(0)), fresh_id().value);
+  const UOp store = substitute(UOp(is_loop ? fill->src(0) : fill), {{range, own}});
+
+  const UOp memory = make(Op::Buffer, sizes_of_batch(range->src(0), buffer), buffer->dtype(),
+                          BufferArg{fresh_id(), buffer->arg<BufferArg>().space});
+  const UOp begin = with_list(Op::After, memory, around(ready, {UOp(range)}));
+
+  const auto place_of = [](const UOp& in, const UOp& iteration, const Node* index) {
+    std::vector<UOp> src{in, UOp(index->src(1)), iteration};
+    for (const Node* at : index->src().subspan(2)) src.emplace_back(at);
+    return make(Op::Index, src);
+  };
+  std::vector<UOp> stored = list_of(store->src());
+  stored[0] = place_of(begin, own, store->src(0));
+  std::vector<UOp> loops{own};
+  if (is_loop)
+    for (const Node* loop : fill->src().subspan(1)) loops.emplace_back(loop);
+  const UOp now = make(Op::After, {memory, with_list(Op::End, with_sources(store, stored), loops)});
+
+  Substitution readers;
+  for (const Node* node : toposort(kernel_.node()))
+    if (node->op() == Op::Index && node->src(0) == ready)
+      readers.emplace(node, place_of(now, UOp(range), node));
+  name_batch(own, is_loop ? fill->src(1) : nullptr);
+  kernel_ = substitute(kernel_, readers);
+  return own;
+}
+
+// What stands in no loops inside of the batch's, sources before users; null where all of that is done. What loops inside fill
+// is filled with them for all iterations.
+const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
+  const auto stands_around = [&](const Node* other) {
+    return other == range || comes_before(other, range);
+  };
+  for (const Node* node : toposort(kernel_.node())) {
+    if (!changes_with(node, range) || !std::ranges::all_of(node->ranges(), stands_around)) continue;
+    if (is_filled(node) || node->op() == Op::Reduce) return node;
+  }
+  return nullptr;
+}
+
+// Memory for what is summed, with a dimension and a loop for each of these.
+std::vector<UOp> KernelLoops::batch_sum(const Node* sum, const std::vector<UOp>& inside) {
+  std::vector<UOp> loops;
+  Substitution fresh;
+  for (const UOp& other : inside) {
+    loops.push_back(weft::range(UOp(other->src(0)), fresh_id().value));
+    fresh.emplace(other.node(), loops.back());
+  }
+  const UOp memory = memory_for(loops, sum->dtype(), Space::Scratch);
+  const UOp place = place_in(with_list(Op::After, memory, around(sum, inside)), loops);
+  const UOp filled = make(
+      Op::After, {memory, with_list(Op::End, store_at(place, substitute(UOp(sum), fresh)), loops)});
+  for (const UOp& own : loops) name_batch(own, sum->src(1));
+  replace(sum, make(Op::Load, {place_in(filled, inside)}));
+  return loops;
+}
+
+std::string KernelLoops::batch_name() const {
+  int number = 0;
+  while (loops_.contains(fmt::format("b{}", number))) ++number;
+  return fmt::format("b{}", number);
+}
+
+// What the tile has cut off goes by a name of its own, as other loops over the batch do.
+const Node* KernelLoops::rename_inner(const std::string& tiled) {
+  const std::string name = batch_name();
+  std::string& inner = order_[position(tiled) + 1];
+  auto named = loops_.extract(inner);
+  named.key() = name;
+  inner = name;
+  return loops_.insert(std::move(named)).position->second.node();
+}
+
+// Outside of the loops that fill the memory or sum.
+void KernelLoops::name_batch(const UOp& own, const Node* inside) {
+  const std::string name = batch_name();
+  const auto at =
+      std::ranges::find_if(order_, [&](const std::string& known) { return loop(known) == inside; });
+  order_.insert(at, name);
+  loops_.emplace(name, own);
+}
+
+namespace {
+
+// Filled in its iterations, of which there are as many each time, and summed with what is the same in all of them.
+bool may_be_batch(const Node* kernel, const Node* range) {
+  const std::vector<const Node*> nodes = toposort(kernel);
+  return range->src(0)->is_const() && !filled_in_iterations(kernel, range).empty() &&
+         std::ranges::any_of(nodes, [&](auto node) { return shares_reads(node, range); });
+}
+
+// Loops of the kernel's only END, outermost first, in whose iterations memory is filled. None where it has several.
+std::vector<std::size_t> loops_that_fill(const Node* kernel) {
+  std::vector<std::size_t> found;
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
+  for (std::size_t i = 1; i < kernel->src(0)->size(); ++i)
+    if (!filled_in_iterations(kernel, kernel->src(0)->src(i)).empty()) found.push_back(i - 1);
+  return found;
+}
+
+// The same, and those in whose iterations sums are made that are the same in all iterations of others.
+std::vector<std::size_t> loops_with_more_inside(const Node* kernel) {
+  std::vector<std::size_t> found;
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
+  const NodeList own = kernel->src(0)->src().subspan(1);
+  std::vector<const Node*> sums;
+  for (const Node* node : toposort(kernel))
+    if (node->op() == Op::Reduce &&
+        std::ranges::any_of(own, [&](auto range) { return !changes_with(node, range); }))
+      sums.push_back(node);
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (!filled_in_iterations(kernel, own[i]).empty() ||
+        std::ranges::any_of(sums, [&](auto sum) { return changes_with(sum, own[i]); }))
+      found.push_back(i);
+  return found;
+}
+
+Action order_of(const std::vector<std::size_t>& loops) {
+  Action order{.type = Action::Order, .name = {}};
+  for (const std::size_t loop : loops) order.loops.push_back(fmt::format("r{}", loop));
+  return order;
+}
+
+}  // namespace
+
+Schedule filled_loops_outermost(const Node* kernel) {
+  std::vector<std::size_t> order = loops_with_more_inside(kernel);
+  if (order.empty() || order.back() + 1 == order.size()) return {};
+  for (std::size_t i = 0; i + 1 < kernel->src(0)->size(); ++i)
+    if (std::ranges::find(order, i) == order.end()) order.push_back(i);
+  return {order_of(order)};
+}
+
+// Of the innermost loop that may be one. Others that fill in their iterations stand around it.
+std::vector<Schedule> batches(const Node* kernel) {
+  std::vector<Schedule> found;
+  std::vector<std::size_t> order = loops_that_fill(kernel);
+  const auto range_of = [&](std::size_t loop) { return kernel->src(0)->src(loop + 1); };
+  const auto at = std::ranges::find_if(order.rbegin(), order.rend(), [&](auto loop) {
+    return may_be_batch(kernel, range_of(loop));
+  });
+  if (at == order.rend()) return found;
+  const Node* range = range_of(*at);
+  const std::string name = fmt::format("r{}", *at);
+  order.erase(order.begin(), at.base() - 1);
+  std::ranges::rotate(order, order.begin() + 1);
+  const std::int64_t iterations = range->src(0)->lo();
+  std::vector<std::int64_t> counts(std::begin(sizes_of_batches), std::end(sizes_of_batches));
+  if (iterations >= least_batch && iterations < counts[0]) counts = {iterations};
+  for (const std::int64_t count : counts) {
+    const bool is_whole = iterations % count == 0;
+    if (count > iterations || (!is_whole && !may_store_twice(kernel->src(0)))) continue;
+    found.emplace_back();
+    if (order.size() > 1) found.back().push_back(order_of(order));
+    found.back().push_back({.type = Action::Batch,
+                            .name = name,
+                            .count = count,
+                            .tail = is_whole ? Tail::None : Tail::Shift});
+  }
+  return found;
+}
+
+}  // namespace weft

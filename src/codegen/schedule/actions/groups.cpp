@@ -1,0 +1,114 @@
+// Work-groups: memory that the items of one fill together, and the barriers where they wait for one
+// another.
+
+#include <algorithm>
+#include <map>
+#include <ranges>
+
+#include "groups.h"
+#include "kernel_loops.h"
+
+namespace weft {
+namespace {
+
+std::int64_t iterations_of(const std::vector<UOp>& ranges) {
+  std::int64_t iterations = 1;
+  for (const UOp& range : ranges) iterations *= range->src(0)->lo();
+  return iterations;
+}
+
+// Of the iteration among all, the innermost range changing fastest.
+UOp number_of(const std::vector<UOp>& ranges) {
+  UOp number = const_int(0);
+  for (const UOp& range : ranges) number = number * UOp(range->src(0)) + range;
+  return number;
+}
+
+// The other way round: where each range is at that number.
+Substitution places_at(const UOp& number, const std::vector<UOp>& ranges) {
+  Substitution places;
+  UOp rest = number;
+  for (const UOp& range : ranges | std::views::reverse) {
+    const UOp size(range->src(0));
+    places.emplace(range.node(), rest % size);
+    rest = rest / size;
+  }
+  return places;
+}
+
+}  // namespace
+
+std::vector<UOp> iterations_around(const UOp& value, const std::vector<UOp>& own) {
+  std::vector<UOp> around;
+  for (const Node* range : value->ranges())
+    if (!is_parallel(range->arg<RangeArg>().kind) &&
+        std::ranges::none_of(own, [&](const UOp& other) { return other.node() == range; }))
+      around.emplace_back(range);
+  return around;
+}
+
+std::vector<UOp> KernelLoops::items() const {
+  std::vector<UOp> items;
+  for (const std::string& name : order_)
+    if (const UOp& range = loops_.find(name)->second;
+        range->arg<RangeArg>().kind == LoopKind::Local)
+      items.push_back(range);
+  return items;
+}
+
+// Neighbours among the items fill neighbouring places, all of them in as many iterations as it takes.
+UOp KernelLoops::filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const {
+  const std::vector<UOp> items = this->items();
+  if (items.empty()) refuse(action, "there are no work-items to share it");
+  const std::int64_t places = iterations_of(fill.ranges), workers = iterations_of(items);
+  const std::int64_t iterations = (places + workers - 1) / workers;
+  const UOp iteration = weft::range(iterations, fresh_id().value),
+            place = weft::range(places, fresh_id().value);
+  const UOp own = iteration * workers + number_of(items);
+  const UOp put =
+      substitute(store_at(place_in(begin, fill.at), fill.value), places_at(place, fill.ranges));
+  const UOp valid = iterations * workers == places ? const_bool(true) : own < places;
+  return make(Op::End, {at_place(put, place.node(), own, valid), iteration});
+}
+
+namespace {
+
+// How many barriers it waits for, one after the other, and in which loops.
+using Waits = std::pair<int, std::vector<const Node*>>;
+
+std::map<Waits, std::vector<const Node*>> barriers_of(const Node* kernel) {
+  std::map<Waits, std::vector<const Node*>> barriers;
+  NodeMap<int> before;
+  for (const Node* node : toposort(kernel)) {
+    int most = 0;
+    for (const Node* source : node->src()) most = std::max(most, *before.find(source));
+    const bool waits = node->op() == Op::Barrier;
+    before.set(node, most + waits);
+    if (!waits) continue;
+    std::vector<const Node*> loops;
+    for (const UOp& range : iterations_around(UOp(node), {})) loops.push_back(range.node());
+    barriers[{most, loops}].push_back(node);
+  }
+  return barriers;
+}
+
+}  // namespace
+
+// Those in the same loops that do not wait for one another are one.
+void KernelLoops::join_barriers() {
+  const auto several = [](const auto& entry) { return entry.second.size() > 1; };
+  for (;;) {
+    const auto barriers = barriers_of(kernel_.node());
+    const auto found = std::ranges::find_if(barriers, several);
+    if (found == barriers.end()) return;
+    std::vector<UOp> what;
+    for (const Node* node : found->second)
+      for (const Node* source : node->src()) what.emplace_back(source);
+    const UOp joint = group_barrier(what);
+    Substitution by;
+    for (const Node* node : found->second) by.emplace(node, joint);
+    kernel_ = substitute(kernel_, by);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,141 @@
+// A kernel while actions change it: its loops and reads by name.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/ir/graph.h>
+
+#include "staged.h"
+
+namespace weft {
+
+class Running;
+
+// Whether a iteration of the range runs loops of its own, which lanes cannot: they are values.
+bool iterations_run_loops(const Node* closer, const Node* range);
+
+class KernelLoops {
+ public:
+  explicit KernelLoops(const UOp& kernel);
+
+  void apply(const Schedule& schedule);
+  const UOp& kernel() const { return kernel_; }
+  std::vector<NamedLoop> names() const;  // outermost first
+  std::vector<NamedRead> reads() const;
+  const Node* closer_of(const Node* range) const;
+  // Of loops over blocks of which a mask hides some: the part of their iterations that is gone through.
+  std::map<std::string, double> seen_parts() const;
+
+  // In the order that was asked for, with sums that go on in later iterations of outer loops.
+  UOp finished();
+
+ private:
+  // What a tile leaves of a loop.
+  struct Tiles {
+    UOp outer, inner, place;
+  };
+
+  const Node* loop(std::string_view name) const;
+  const std::string& name_of(const Node* range) const;
+  std::size_t position(std::string_view name) const;
+  std::vector<const Node*> closers() const;
+  bool comes_before(const Node* range, const Node* other) const;
+
+  Tiles tiles_of(const Action& action, const Node* range) const;
+  void add_inner(const std::string& name, const Tiles& tiles);
+  void pad_to(const std::string& name, std::int64_t count);
+  void want_free(const Action& action) const;
+  void pad(const Action& action);
+  void tile(const Action& action);
+  void merge(const Action& action);
+  void split_parallel(const Action& action);
+  void set_kind(const Action& action);
+  void reorder(const Action& action);
+  void swap(const Action& action);
+  void stage(const Action& action);
+  void stage_value(const Action& action);
+  void name_loops_of_value(NodeList own, const std::vector<UOp>& loops);
+  void stage_all();
+  std::vector<const Node*> inside_of(const Action& action, const Node* load) const;
+  UOp stage_read(const Action& action, const Node* load);
+  std::vector<UOp> items() const;
+  UOp filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const;
+  UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
+  void prefetch(const Action& action);
+  std::vector<const Node*> repeated_inside(const Node* around, const Node* load) const;
+  UOp read_ahead(const Action& action, const Node* load) const;
+  std::vector<UOp> lines_in_iteration(const Action& action, const Node* access,
+                                      const std::vector<const Node*>& repeated, std::int64_t most,
+                                      const Substitution& iteration) const;
+  const Node* stored_as(const std::string& name) const;
+  void prefetch_stores(const Action& action);
+  void pipeline(const Action& action);
+  void batch(const Action& action);
+  void online(const Action& action);
+  void name_online(const Running& running);
+  void drop_closed_loops();
+  void find_hidden_in_sums(const Running& running);
+  void leave_out_hidden();
+  void mma(const Action& action);
+  void set_kind(const std::string& name, LoopKind kind);
+  UOp batch_memory(const Node* ready, const Node* range);
+  std::vector<UOp> batch_sum(const Node* sum, const std::vector<UOp>& inside);
+  const Node* filled_or_summed_in(const Node* range) const;
+  std::string batch_name() const;
+  const Node* rename_inner(const std::string& tiled);
+  void name_batch(const UOp& own, const Node* inside);
+  const Node* handing_loop(const Action& action, const Staged& staged) const;
+  std::vector<UOp> loops_around(const Node* range) const;
+  Staged handed_on(const Action& action, const Staged& staged);
+  void nest_handing_loops();
+  void join_barriers();
+  void group(const Action& action);
+  void share_reductions();
+  void share_reduction(const std::string& name, const UOp& own);
+  void add_sharing(const std::string& name);
+  void check_workers() const;
+  void check_kinds() const;
+  void sort(const Node* closer);
+  void sum_in_parts(const Node* reduce);
+  void replace(const Node* node, const UOp& by) { kernel_ = substitute(kernel_, {{node, by}}); }
+  void move_seen(const Node* range, const UOp& to);
+
+  UOp kernel_;
+  std::map<std::string, UOp, std::less<>> loops_;
+  std::vector<std::string> order_;  // of all loops, outermost first
+  UOp sharing_;                     // by which items share reductions; null where they do not
+  std::set<std::string> handing_;   // loops that hand memory on
+  // Of loops over blocks of which a mask hides some: how many of their iterations there are to go through.
+  std::map<std::string, UOp> seen_;
+  // Of sums over a block of which a mask hides a part: how many of so many iterations there are, in terms of all other loops.
+  struct PartlyHidden {
+    UOp iterations;
+    std::int64_t size;
+  };
+  std::map<std::string, PartlyHidden> partly_hidden_;
+  // Of reads: done last, when loops and their order are what they will be.
+  Schedule stages_, prefetched_;
+};
+
+// What a kernel computes for other loops as well, just as a reduction computes what it reduces.
+struct SameValue {
+  UOp value;
+  std::vector<UOp> ranges;  // of the other loops
+};
+std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
+
+// The iteration after, where there is one, and what is read at once there: no place is outside of the memory.
+UOp iteration_after(const Node* range);
+UOp place_ahead(const Node* load, const Node* range);
+
+const Node* read_named(const Action& action, const std::vector<NamedRead>& reads);
+
+[[noreturn]] void refuse(const Action& action, std::string_view why);
+[[noreturn]] void refuse_other_loops(std::string_view worker);
+
+}  // namespace weft

@@ -1,0 +1,206 @@
+// Two loops are one where every place that changes with them has both as indices of neighbouring dimensions, of which the
+// inner loop covers the second. What a STAGE holds has these dimensions because loops fill it: those become one as well, and so
+// do all others that go along them.
+
+#include <weft/dev/codegen/merge_loops.h>
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+
+namespace weft {
+namespace {
+
+bool is_plain(LoopKind kind) { return kind == LoopKind::Loop || kind == LoopKind::Reduce; }
+
+struct Pair {
+  const Node *outer, *inner;
+  friend bool operator==(const Pair&, const Pair&) = default;
+};
+
+bool may_be_one(const Node* outer, const Node* inner) {
+  return outer->op() == Op::Range && inner->op() == Op::Range && outer != inner &&
+         outer->src(0)->is_const() && inner->src(0)->is_const() &&
+         kind_of(outer) == kind_of(inner) && is_plain(kind_of(outer));
+}
+
+// Sizes of the memory's dimensions; null for those of which nothing is known.
+const Node* size_of(const Node* storage, std::size_t dimension) {
+  if (storage->op() == Op::Param) return storage->dims()[dimension];
+  const Node* loop = storage->src(dimension + 1);
+  return loop->op() == Op::Range ? loop->src(0) : nullptr;
+}
+
+bool may_be_joined(const Node* storage, std::size_t dimension) {
+  if (storage->op() == Op::Param) return storage->dims()[dimension]->is_const();
+
+  return storage->op() == Op::Stage && storage->arg<StageArg>().layout.empty() &&
+         may_be_one(storage->src(dimension + 1), storage->src(dimension + 2));
+}
+
+// Pairs of loops that become one together.
+class Merging {
+ public:
+  explicit Merging(const Node* kernel) : order_(toposort(kernel)) {}
+
+  bool can_merge(const Pair& first) {
+    pairs_ = {first};
+    joined_.clear();
+    for (std::size_t seen = 0; seen < pairs_.size(); ++seen) {
+      const Pair pair = pairs_[seen];  // there may soon be more
+      if (!add_what_follows(pair)) return false;
+    }
+    return std::ranges::none_of(order_, [&](const Node* node) {
+      if (node->op() == Op::Index || node->size() == 0) return false;
+      return is_value(node) ? uses_one(node) : is_one(node->src(0));
+    });
+  }
+
+  UOp merged(const UOp& kernel) const {
+    std::vector<UOp> made;
+    NodeMap<std::size_t> place;
+    const auto add = [&](const Node* node, UOp now) {
+      place.set(node, made.size());
+      made.push_back(std::move(now));
+    };
+    for (const auto& [outer, inner] : pairs_)
+      add(outer, range_like(outer, outer->src(0)->lo() * inner->src(0)->lo()));
+    const auto now = [&](const Node* node) { return made[*place.find(node)]; };
+    for (const Node* node : order_)
+      if (!place.contains(node)) add(node, rebuilt(node, now));
+    return now(kernel.node());
+  }
+
+ private:
+  // What is neither an index nor a loop's end.
+  static bool is_value(const Node* node) {
+    return !OpSet{Op::End, Op::Reduce, Op::Stage, Op::After}.contains(node->op());
+  }
+  bool is_one(const Node* node) const {
+    return std::ranges::any_of(
+        pairs_, [&](const Pair& pair) { return node == pair.outer || node == pair.inner; });
+  }
+  bool uses_one(const Node* node) const {
+    return std::ranges::any_of(node->src(), [&](const Node* source) { return is_one(source); });
+  }
+
+  // All places of the memory that the pair goes along have to agree; false where that cannot be.
+  bool add_what_follows(const Pair& pair) {
+    for (const Node* node : order_) {
+      if (node->op() == Op::Stage && !is_filled_along(node, pair)) return false;
+      if (node->op() != Op::Index) continue;
+      if (!changes_with(node, pair.outer) && !changes_with(node, pair.inner)) continue;
+      const auto at = joined_at(node, pair);
+      if (!at || !join(node->src(0), *at)) return false;
+    }
+    return true;
+  }
+
+  // Where the pair are loops of a STAGE, what reads that goes along them.
+  bool is_filled_along(const Node* stage, const Pair& pair) {
+    const NodeList own = stage->src().subspan(1);
+    const auto at = std::ranges::find(own, pair.outer);
+    if (at == own.end()) return std::ranges::find(own, pair.inner) == own.end();
+    const auto d = static_cast<std::size_t>(at - own.begin());
+    return d + 1 < own.size() && own[d + 1] == pair.inner && may_be_joined(stage, d) &&
+           join(stage, d);
+  }
+
+  // Where the outer loop stands among the indices of a place; nothing where they cannot be merged.
+  static std::optional<std::size_t> joined_at(const Node* index, const Pair& pair) {
+    const Node* storage = index->src(0);
+    const NodeList at = index->src().subspan(2);
+    const auto d = static_cast<std::size_t>(std::ranges::find(at, pair.outer) - at.begin());
+    if (d + 1 >= at.size() || at[d + 1] != pair.inner || !may_be_joined(storage, d) ||
+        size_of(storage, d + 1) != pair.inner->src(0))
+      return std::nullopt;
+    for (std::size_t i = 0; i < index->size(); ++i) {
+      const bool is_one_of_them = i == d + 2 || i == d + 3;
+      const Node* other = index->src(i);
+      if (!is_one_of_them && (changes_with(other, pair.outer) || changes_with(other, pair.inner)))
+        return std::nullopt;
+    }
+    return d;
+  }
+
+  // One dimension in place of two, in all places of the memory and in the loops that fill it.
+  bool join(const Node* storage, std::size_t at) {
+    const auto [known, is_new] = joined_.try_emplace(storage, at);
+    if (!is_new) return known->second == at;
+    if (storage->op() == Op::Stage) add({storage->src(at + 1), storage->src(at + 2)});
+    for (const Node* node : order_) {
+      if (node->op() != Op::Index || storage_of(node->src(0)) != storage) continue;
+      if (node->src(0) != storage) return false;
+      const Pair own{node->src(at + 2), node->src(at + 3)};
+      if (!may_be_one(own.outer, own.inner) || !are_neighbours(own) || !joined_at(node, own))
+        return false;
+      add(own);
+    }
+    return true;
+  }
+
+  void add(const Pair& pair) {
+    if (std::ranges::find(pairs_, pair) == pairs_.end()) pairs_.push_back(pair);
+  }
+
+  bool are_neighbours(const Pair& pair) const {
+    return std::ranges::any_of(order_, [&](const Node* node) {
+      const auto at = std::ranges::find(node->src(), pair.outer);
+      return OpSet{Op::End, Op::Reduce, Op::Stage}.contains(node->op()) &&
+             at != node->src().end() && at + 1 != node->src().end() && at[1] == pair.inner;
+    });
+  }
+
+  template <class Now>
+  UOp rebuilt(const Node* node, const Now& now) const {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back(now(source));
+    const bool is_place = node->op() == Op::Index;
+    const auto joined = joined_.find(is_place ? node->src(0) : node);
+    if (joined != joined_.end() && node->op() != Op::Stage) {
+      const auto d = static_cast<std::ptrdiff_t>(joined->second);
+      if (!is_place)
+        src[joined->second] =
+            const_int(node->src(joined->second)->lo() * node->src(joined->second + 1)->lo());
+      src.erase(src.begin() + (is_place ? d + 3 : d + 1));
+    } else if (!is_value(node)) {
+      std::erase_if(src, [&](const UOp& source) {
+        return std::ranges::find(pairs_, source.node(), &Pair::inner) != pairs_.end();
+      });
+    }
+    return with_sources(UOp(node), src);
+  }
+
+  std::vector<const Node*> order_;
+  std::vector<Pair> pairs_;
+  std::map<const Node*, std::size_t> joined_;  // by memory: the first of its two dimensions
+};
+
+// The next loops that can be merged; a null kernel where there are none.
+UOp merged_once(const UOp& kernel) {
+  Merging merging(kernel.node());
+  for (const Node* closer : toposort(kernel.node())) {
+    if (!OpSet{Op::End, Op::Reduce}.contains(closer->op())) continue;
+    for (std::size_t i = 1; i + 1 < closer->size(); ++i) {
+      const Pair pair{closer->src(i), closer->src(i + 1)};
+      if (may_be_one(pair.outer, pair.inner) && merging.can_merge(pair))
+        return merging.merged(kernel);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+UOp merge_loops(const UOp& kernel) {
+  UOp result = kernel;
+  for (UOp next = result; !next.is_null(); next = merged_once(result)) result = next;
+  return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,228 @@
+// PREFETCH: what the next iteration of a loop reads comes into the caches while this one computes.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include <fmt/core.h>
+#include <weft/dev/codegen/filled.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "kernel_loops.h"
+#include "schedule/search/nest_of.h"
+#include "schedule/search/share.h"
+
+namespace weft {
+namespace {
+
+constexpr double worth_a_prefetch = 8;             // instructions that a value takes beside it
+constexpr double more_than_is_looked_ahead = 150;  // instructions
+constexpr double least_places = 9;                 // of a window
+
+// What is stored in the iteration that reads, and not only after the loop of a reduction.
+bool is_stored_beside(const Node* store, const Node* load) {
+  std::vector<const Node*> open{store->src(1)};
+  NodeMap<bool> seen;
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (node == load) return true;
+    if (seen.contains(node) || OpSet{Op::Reduce, Op::After}.contains(node->op())) continue;
+    seen.set(node, true);
+    open.insert(open.end(), node->src().begin(), node->src().end());
+  }
+  return false;
+}
+
+bool is_plain(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Loop; }
+bool is_of_tile(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Mma; }
+
+// Whether its indices are read themselves.
+bool reads_to_find(const Node* place) {
+  return std::ranges::any_of(toposort(place->src().subspan(1)),
+                             [](const Node* node) { return node->op() == Op::Load; });
+}
+
+bool is_at_once(const Node* range) {
+  const LoopKind kind = range->arg<RangeArg>().kind;
+  return kind == LoopKind::Vector || kind == LoopKind::Dot;
+}
+
+}  // namespace
+
+UOp iteration_after(const Node* range) {
+  const UOp last = UOp(range->src(0)) - 1;
+  return where(UOp(range) < last, UOp(range) + 1, last);
+}
+
+// Iterations of a tile's loop go on in the next tile, where the place says where the memory ends.
+UOp place_ahead(const Node* load, const Node* range) {
+  const Node* place = load->src(0);
+  const NodeList sizes = storage_of(place->src(0))->dims();
+  const bool may_go_on = place->size() == sizes.size() + 2 && !reads_to_find(place);
+  Substitution at{{range, may_go_on ? UOp(range) + 1 : iteration_after(range)}};
+  for (const Node* own : load->ranges())
+    if (is_at_once(own)) at.emplace(own, const_int(0, own->dtype()));
+  std::vector<UOp> parts;
+  for (const Node* part : place->src()) parts.push_back(substitute(UOp(part), at));
+  for (std::size_t i = 0; may_go_on && i < sizes.size(); ++i)
+    if (changes_with(place->src(i + 2), range)) {
+      const UOp last = UOp(sizes[i]) - 1;
+      parts[i + 2] =
+          max(where(parts[i + 2] < last, parts[i + 2], last), const_int(0, last->dtype()));
+    }
+  return make(Op::Index, parts);
+}
+
+namespace {
+
+// Of one read, or of those of a memory with several that change with the loop.
+std::vector<const Node*> reads_of(const Action& action, const std::vector<NamedRead>& reads,
+                                  const Node* range) {
+  std::vector<const Node*> loads;
+  for (const auto& [name, load] : reads)
+    if (name.starts_with(action.name + ".") && changes_with(load, range)) loads.push_back(load);
+  return loads.empty() ? std::vector{read_named(action, reads)} : loads;
+}
+
+// Of a store, and what is read beside it.
+bool is_in_its_loops(const Node* load, const Node* store) {
+  const NodeList open = store->ranges();
+  return std::ranges::all_of(
+      load->ranges(), [&](const Node* own) { return std::ranges::find(open, own) != open.end(); });
+}
+
+// What this iteration reads is there.
+std::vector<UOp> prefetched(const std::vector<const Node*>& loads, const Node* range) {
+  const auto places_of = [](const Node* place) {
+    const NodeList src = place->src().subspan(2);
+    return std::vector<const Node*>(src.begin(), src.end());
+  };
+  std::set<std::vector<const Node*>> now;
+  for (const Node* load : loads) now.insert(places_of(load->src(0)));
+  std::vector<UOp> places;
+  for (const Node* load : loads) {
+    const UOp next = simplify(substitute(UOp(load->src(0)), {{range, UOp(range) + 1}}));
+    if (!now.contains(places_of(next.node())))
+      places.push_back(make(Op::Prefetch, {place_ahead(load, range)}));
+  }
+  return places;
+}
+
+}  // namespace
+
+// It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, of tiles, in sums, and of
+// what is stored it stands before a read, once the loops are what they will be.
+void KernelLoops::prefetch(const Action& action) {
+  const Node* range = loop(action.at);
+  if (stored_as(action.name) != nullptr) return prefetched_.push_back(action);
+  std::vector<const Node*> loads = reads_of(action, reads(), range);
+  const Node* load = loads[0];
+  const bool is_packed = std::ranges::any_of(stages_, [&](const Action& stage) {
+    return stage.name == action.name && stage.space == Space::Constant;
+  });
+  if (is_packed || std::ranges::any_of(load->ranges(), is_of_tile))
+    return prefetched_.push_back(action);
+  if (!changes_with(load, range)) refuse(action, "the next iteration reads the same data");
+  std::vector<const Node*> stores;
+  for (const Node* node : toposort(kernel_.node()))
+    if (node->op() == Op::Store && is_stored_beside(node, load)) stores.push_back(node);
+  if (stores.empty() && loads.size() > 1)
+    refuse(action, "no store in the same iteration depends on these reads");
+  if (stores.empty()) return prefetched_.push_back(action);
+  if (!is_plain(range))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
+  std::erase_if(loads, [&](const Node* each) { return !is_in_its_loops(each, stores[0]); });
+  std::vector<UOp> src = list_of(stores[0]->src());
+  for (UOp& each : prefetched(loads, range)) src.push_back(std::move(each));
+  replace(stores[0], with_sources(UOp(stores[0]), src));
+}
+
+namespace {
+
+double bytes_of_memory(const Node* load) {
+  const Node* memory = storage_of(load->src(0)->src(0));
+  double bytes = static_cast<double>(memory->dtype().bytes());
+  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->bounds().hi);
+  return bytes;
+}
+
+}  // namespace
+
+// What several loops of a iteration read one after the other comes from memory once, and where the last of them
+// computes much, memory idles meanwhile: softmax of rows.
+Schedule reads_ahead(const KernelLoops& loops, const Machine& machine) {
+  const std::vector<NamedLoop> names = loops.names();
+  if (names.empty() || machine.levels.size() < 2 || !is_plain(names[0].range)) return {};
+  const auto& [name, range] = names[0];
+  const double kept = machine.levels[1].bytes;
+  const auto from_memory = [&](const NamedRead& read) {
+    const Node* memory = storage_of(read.load->src(0)->src(0));
+    const double bytes = bytes_of_memory(read.load);
+    const double in_iteration = bytes / static_cast<double>(range->src(0)->bounds().hi);
+    return memory->op() == Op::Param && changes_with(read.load, range) && bytes > 2 * kept &&
+           in_iteration > machine.page && in_iteration < kept / 4;
+  };
+  const std::vector<NamedRead> reads = loops.reads();
+  for (const Node* store : toposort(loops.kernel().node())) {
+    if (store->op() != Op::Store || ops_of(store->src(1)) < worth_a_prefetch) continue;
+    for (const NamedRead& read : reads) {
+      const auto is_again = [&](const NamedRead& other) {
+        return other.load != read.load &&
+               storage_of(other.load->src(0)->src(0)) == storage_of(read.load->src(0)->src(0));
+      };
+      if (is_stored_beside(store, read.load) && from_memory(read) &&
+          std::ranges::any_of(reads, is_again))
+        return {{.type = Action::Prefetch, .name = read.name, .at = name}};
+    }
+  }
+  return {};
+}
+
+namespace {
+
+// Of the loops that it changes with, the one whose next iteration reads what lies nearest behind its rows.
+const NestLoop* beside_rows(const Nest& nest, const NestAccess& access) {
+  const NestLoop* nearest = nullptr;
+  std::int64_t least = 0;
+  bool has_rows = false;
+  for (std::size_t i = 0; i < nest.loops.size(); ++i) {
+    const std::int64_t step = access.stride(i);
+    if (access.irregular[i]) return nullptr;
+    has_rows = has_rows || step == 1;
+    if (step <= 1 || (nearest != nullptr && step >= least)) continue;
+    nearest = &nest.loops[i];
+    least = step;
+  }
+  return has_rows ? nearest : nullptr;
+}
+
+}  // namespace
+
+Schedule windows_ahead(const Nest& nest, const Machine& machine) {
+  if (nest.has_reduce() || machine.levels.size() < 2) return {};
+  double instructions = 0;
+  for (const NestOps& ops : nest.inner_ops) instructions += ops.instructions;
+  if (instructions < more_than_is_looked_ahead) return {};
+  std::map<std::int32_t, std::vector<const NestAccess*>> windows;  // by PARAM
+  for (const NestAccess& access : nest.accesses)
+    if (!access.is_write && !access.is_index && access.storage->op() == Op::Param &&
+        bytes_of(access) > machine.levels[1].bytes)
+      windows[access.storage->arg<ParamArg>().slot].push_back(&access);
+  Schedule ahead;
+  for (const auto& [slot, accesses] : windows) {
+    double places = 0;
+    for (const NestAccess* access : accesses) places += access->places;
+    if (places < least_places) continue;
+    if (const NestLoop* loop = beside_rows(nest, *accesses[0]))
+      ahead.push_back(
+          {.type = Action::Prefetch, .name = fmt::format("p{}", slot), .at = loop->names[0]});
+  }
+  return ahead;
+}
+
+}  // namespace weft

@@ -1,0 +1,198 @@
+// PREFETCH before a read: of what is packed, or of the rows of tiles, all that the next iteration of a loop reads is prefetched line
+// by line in the iterations of the loops that read; of others, what stands at the same place there. Of what is stored after sums,
+// the lines are prefetched while these are computed.
+
+#include <algorithm>
+#include <functional>
+#include <ranges>
+#include <utility>
+
+#include <fmt/core.h>
+#include <weft/dev/codegen/filled.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+
+#include "kernel_loops.h"
+#include "schedule/tensor_instructions/mma_kernel.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t bytes_of_line = 64, most_in_iteration = 64;
+constexpr std::int64_t most_to_write_in_iteration = 16;
+
+bool runs_in_order(const Node* range) {
+  return kind_of(range) == LoopKind::Loop || kind_of(range) == LoopKind::Thread;
+}
+bool is_repeated(const Node* range) {
+  return kind_of(range) == LoopKind::Loop || kind_of(range) == LoopKind::Reduce;
+}
+std::int64_t iterations_of(const Node* range) { return range->src(0)->lo(); }
+
+// What a iteration reads or stores, in the order in which it lies.
+class InTrip {
+ public:
+  InTrip(const Node* access, std::vector<const Node*> loops) : loops_(std::move(loops)) {
+    const auto step = [&](const Node* range) { return first_step(access, range); };
+    std::ranges::sort(loops_, std::greater<>(), step);
+    std::int64_t run = 1;
+    for (const Node* range : loops_ | std::views::reverse) {
+      elements_ *= iterations_of(range);
+      if (step(range) == run) run = elements_;
+    }
+    const std::uint32_t bytes = storage_of(access->src(0)->src(0))->dtype().bytes();
+    const auto line = std::max<std::int64_t>(bytes_of_line / static_cast<std::int64_t>(bytes), 1);
+    in_line_ = run % line == 0 ? line : std::min(run, line);
+  }
+
+  std::int64_t lines() const { return elements_ / in_line_; }
+
+  // The iterations of all loops where a line begins.
+  Substitution begin_of(const UOp& line) const {
+    Substitution iterations;
+    UOp rest = line * in_line_;
+    for (const Node* range : loops_ | std::views::reverse) {
+      const std::int64_t size = iterations_of(range);
+      iterations.emplace(range, range == loops_[0] ? rest : rest % size);
+      rest = rest / size;
+    }
+    return iterations;
+  }
+
+ private:
+  std::vector<const Node*> loops_;  // the outermost where it lies first
+  std::int64_t elements_ = 1, in_line_ = 1;
+};
+
+// A number for each iteration of the outermost of these loops: of as many as there are no more iterations than lines, or of one more where
+// each iteration would prefetch too many.
+struct Counted {
+  UOp iteration = const_int(0);
+  std::int64_t iterations = 1;
+
+  std::int64_t share_of(std::int64_t lines) const { return (lines + iterations - 1) / iterations; }
+};
+Counted counted(const std::vector<const Node*>& loops, std::int64_t lines, std::int64_t most) {
+  Counted all;
+  for (const Node* range : loops) {
+    if (all.iterations * iterations_of(range) > lines && all.share_of(lines) <= most) break;
+    all.iterations *= iterations_of(range);
+    all.iteration = all.iteration * iterations_of(range) + UOp(range);
+  }
+  return all;
+}
+
+// What is packed, and rows of tiles.
+bool is_of_many_lines(const Node* load) {
+  return storage_of(load->src(0)->src(0))->op() != Op::Param ||
+         std::ranges::any_of(load->ranges(),
+                             [](const Node* range) { return kind_of(range) == LoopKind::Mma; });
+}
+
+}  // namespace
+
+// The loops around what reads, inside of another, that are gone through iteration by iteration.
+std::vector<const Node*> KernelLoops::repeated_inside(const Node* around, const Node* load) const {
+  const std::vector<const Node*> all = closers();
+  const Node* closer =
+      *std::ranges::find_if(all, [&](const Node* node) { return depends_on(node, load); });
+  const NodeList own = closer->src().subspan(1);
+  std::vector<const Node*> loops;
+  for (const std::string& name : order_) {
+    const Node* range = loop(name);
+    const bool stands_in =
+        changes_with(closer, range) || std::ranges::find(own, range) != own.end();
+    if (comes_before(around, range) && is_repeated(range) && stands_in) loops.push_back(range);
+  }
+  return loops;
+}
+
+namespace {
+
+UOp with_prefetched(const Node* load, const std::vector<UOp>& places) {
+  std::vector<UOp> read = list_of(load->src()), place = list_of(load->src(0)->src());
+  std::vector<UOp> memory{place[0]};
+  for (const UOp& each : places) memory.push_back(make(Op::Prefetch, {each}));
+  place[0] = make(Op::After, memory);
+  read[0] = with_sources(read[0], place);
+  return with_sources(UOp(load), read);
+}
+
+}  // namespace
+
+UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
+  const Node* around = loop(action.at);
+  if (!depends_on(kernel_.node(), load))
+    refuse(action, "it is part of another staged value, or already prefetched");
+  if (!runs_in_order(around))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
+  if (!changes_with(load, around)) refuse(action, "the next iteration reads the same data");
+  if (!is_of_many_lines(load)) return with_prefetched(load, {place_ahead(load, around)});
+  const auto repeated = repeated_inside(around, load);
+  const Substitution next{{around, iteration_after(around)}};
+  return with_prefetched(load, lines_in_iteration(action, load, repeated, most_in_iteration, next));
+}
+
+// Of an access, in a iteration of a loop: those that each of the repeated loops' iterations prefetches.
+std::vector<UOp> KernelLoops::lines_in_iteration(const Action& action, const Node* access,
+                                                 const std::vector<const Node*>& repeated,
+                                                 std::int64_t most,
+                                                 const Substitution& iteration) const {
+  const Node* around = loop(action.at);
+  std::vector<const Node*> inside;
+  for (const std::string& name : order_) {
+    if (!comes_before(around, loop(name)) || !changes_with(access, loop(name))) continue;
+    if (!loop(name)->src(0)->is_const()) refuse(action, "a size is not a constant");
+    inside.push_back(loop(name));
+  }
+  for (const Node* range : repeated)
+    if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
+  const InTrip in_iteration(access, inside);
+  const Counted now = counted(repeated, in_iteration.lines(), most);
+  const std::int64_t share = now.share_of(in_iteration.lines());
+  if (share > most_in_iteration)
+    refuse(action, "too few iterations to prefetch that many cache lines");
+  std::vector<UOp> lines;
+  for (std::int64_t i = 0; i < share; ++i) {
+    const UOp line = now.iteration * share + i, last = const_int(in_iteration.lines() - 1);
+    const bool has_more = share * now.iterations > in_iteration.lines();
+    Substitution at = in_iteration.begin_of(has_more ? where(line < last, line, last) : line);
+    at.insert(iteration.begin(), iteration.end());
+    lines.push_back(substitute(UOp(access->src(0)), at));
+  }
+  return lines;
+}
+
+// Of the param that an action names. Null where it is stored in several places, or not, or is read.
+const Node* KernelLoops::stored_as(const std::string& name) const {
+  const Node* found = nullptr;
+  for (const NamedRead& read : reads())
+    if (read.name == name || read.name.starts_with(name + ".")) return nullptr;
+  for (const Node* node : toposort(kernel_.node())) {
+    if (node->op() != Op::Store) continue;
+    const Node* memory = storage_of(node->src(0)->src(0));
+    if (memory->op() != Op::Param || name != fmt::format("p{}", memory->arg<ParamArg>().slot))
+      continue;
+    if (found != nullptr) return nullptr;
+    found = node;
+  }
+  return found;
+}
+
+void KernelLoops::prefetch_stores(const Action& action) {
+  const Node *store = stored_as(action.name), *around = loop(action.at);
+  if (!runs_in_order(around))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
+  for (const Node* load : toposort(store)) {
+    if (load->op() != Op::Load) continue;
+    std::vector<const Node*> repeated = repeated_inside(around, load);
+    std::erase_if(repeated, [](const Node* range) { return kind_of(range) != LoopKind::Reduce; });
+    if (repeated.empty() || !changes_with(closer_of(repeated[0]), around)) continue;
+    return replace(load, with_prefetched(load, lines_in_iteration(action, store, repeated,
+                                                                  most_to_write_in_iteration, {})));
+  }
+  refuse(action, "no reduction inside the loop precedes the store");
+}
+
+}  // namespace weft

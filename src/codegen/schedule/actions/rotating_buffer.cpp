@@ -1,0 +1,167 @@
+// STAGEs whose memory a loop hands on from iteration to iteration: regions that slide, and what is read ahead.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/filled.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "groups.h"
+#include "kernel_loops.h"
+
+namespace weft {
+namespace {
+
+// Memory that a loop hands on: what is there before its first iteration, and what each iteration adds. `dims` are
+// ranges of as many iterations as it has elements.
+struct HandedOn {
+  std::vector<UOp> dims;
+  Fill before, next;
+  std::vector<UOp> at;    // of readers
+  bool is_ahead = false;  // what a iteration adds, later ones read
+};
+
+bool is_sequential(const Node* range) {
+  const LoopKind kind = range->arg<RangeArg>().kind;
+  return kind == LoopKind::Loop || kind == LoopKind::Reduce;
+}
+
+// The value over other ranges, which one of its loops may close.
+Fill with_fresh_ranges(const Staged& staged) {
+  Fill fill;
+  Substitution fresh;
+  for (const UOp& range : staged.ranges) {
+    fill.ranges.push_back(range_like(range.node(), range->src(0)->lo()));
+    fresh.emplace(range.node(), fill.ranges.back());
+  }
+  fill.at = fill.ranges;
+  fill.value = substitute(staged.value, fresh);
+  return fill;
+}
+
+// From `first` on along a dimension, so many of its elements.
+Fill part_along(const Staged& staged, std::size_t dim, std::int64_t first, std::int64_t count) {
+  Fill fill = with_fresh_ranges(staged);
+  const UOp whole = fill.ranges[dim], part = weft::range(count, fresh_id().value);
+  fill.ranges[dim] = part;
+  fill.at[dim] = part + first;
+  fill.value = substitute(fill.value, {{whole.node(), fill.at[dim]}});
+  return fill;
+}
+
+// How far the region moves along a dimension in each iteration; 0 where it does not, or nobody can tell.
+std::int64_t step_of(const Node* index, const Node* range) {
+  const UOp later = substitute(UOp(index), {{range, UOp(range) + 1}});
+  const UOp step = simplify(later - UOp(index));
+  return step->is_const() ? step->lo() : 0;
+}
+
+// A ring: what comes in takes the places of what has gone.
+HandedOn sliding(const Action& action, const Staged& staged, const Node* range) {
+  const NodeList index = staged.value->src(0)->src().subspan(2);
+  const auto moves = [&](const Node* at) { return changes_with(at, range); };
+  if (std::ranges::count_if(index, moves) != 1)
+    refuse(action, "the region does not move along exactly one dimension");
+  const auto dim = static_cast<std::size_t>(std::ranges::find_if(index, moves) - index.begin());
+  const std::int64_t size = staged.ranges[dim]->src(0)->lo(), step = step_of(index[dim], range);
+  if (step < 1 || step >= size)
+    refuse(action, fmt::format("successive iterations of {} share none of the region's {} elements",
+                               action.at, size));
+  const auto in_ring = [&](const UOp& at) { return (UOp(range) * step + at) % size; };
+  HandedOn result{staged.ranges, part_along(staged, dim, 0, size - step),
+                  part_along(staged, dim, size - step, step), staged.at};
+  result.before.value = substitute(result.before.value, {{range, const_int(0)}});
+  result.next.at[dim] = in_ring(result.next.at[dim]);
+  result.at[dim] = in_ring(result.at[dim]);
+  return result;
+}
+
+// As many copies as iterations are under way.
+HandedOn ahead(const Staged& staged, const Node* range, std::int64_t depth) {
+  const auto at_iteration = [&](const UOp& iteration) {
+    Fill fill = with_fresh_ranges(staged);
+    fill.value = at_place(fill.value, range, iteration, iteration < UOp(range->src(0)));
+    fill.at.insert(fill.at.begin(), iteration % depth);
+    return fill;
+  };
+  const UOp first = weft::range(depth - 1, fresh_id().value);
+  HandedOn result{staged.ranges, at_iteration(first), at_iteration(UOp(range) + (depth - 1)),
+                  staged.at, true};
+  result.dims.insert(result.dims.begin(), weft::range(depth, fresh_id().value));
+  result.before.ranges.insert(result.before.ranges.begin(), first);
+  result.at.insert(result.at.begin(), UOp(range) % depth);
+  return result;
+}
+
+}  // namespace
+
+// One iteration follows the other, in the same memory, and nothing comes back to the first of them but by way of
+// the loops around.
+const Node* KernelLoops::handing_loop(const Action& action, const Staged& staged) const {
+  if (action.at.empty()) refuse(action, "it needs 'at' and a loop");
+  const Node *range = loop(action.at), *closer = closer_of(range);
+  if (!changes_with(staged.value.node(), range))
+    refuse(action, fmt::format("it is the same in all iterations of {}", action.at));
+  if (!is_sequential(range))
+    refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
+  for (const Node* node : slice_of(staged.value.node(), range))
+    if (OpSet{Op::After, Op::End, Op::Reduce}.contains(node->op()))
+      refuse(action, "it depends on results of the same iteration");
+  for (const std::string& name : order_) {
+    const Node* other = loop(name);
+    const bool is_sum = closer_of(other)->op() == Op::Reduce;
+    const bool is_loop = is_sequential(other) || closer_of(other) == closer;
+    if (is_sum && is_loop && comes_before(other, range))
+      refuse(action, fmt::format("the reduction loop {} is outside {}", name, action.at));
+    if (!is_sum && is_sequential(other) && closer->op() == Op::Reduce && comes_before(range, other))
+      refuse(action, fmt::format("{} is inside the reduction loop {}", name, action.at));
+  }
+  const std::vector<UOp> around = loops_around(range);
+  for (const UOp& other : iterations_around(staged.value, staged.ranges))
+    if (other.node() != range &&
+        std::ranges::find(around, other.node(), &UOp::node) == around.end())
+      refuse(action, fmt::format("it depends on a loop inside {}", action.at));
+  return range;
+}
+
+std::vector<UOp> KernelLoops::loops_around(const Node* range) const {
+  const Node* closer = closer_of(range);
+  std::vector<UOp> around = iterations_around(UOp(closer), {});
+  for (const Node* other : closer->src().subspan(1))
+    if (comes_before(other, range) && !is_parallel(other->arg<RangeArg>().kind))
+      around.emplace_back(other);
+  return around;
+}
+
+// Items wait before each iteration for those that are still at the one before, and for what it needs.
+Staged KernelLoops::handed_on(const Action& action, const Staged& staged) {
+  const Node* range = handing_loop(action, staged);
+  const HandedOn what =
+      action.slides ? sliding(action, staged, range) : ahead(staged, range, action.count);
+  const UOp buffer = memory_for(what.dims, staged.value->dtype(), action.space);
+  const auto after = [&](const std::vector<UOp>& effects) {
+    const bool waits = action.space == Space::Shared && !effects.empty();
+    return with_list(Op::After, buffer, waits ? std::vector{group_barrier(effects)} : effects);
+  };
+  const UOp before = filled(action, after(loops_around(range)), what.before);
+  const UOp next = filled(action, after({before, UOp(range)}), what.next);
+  handing_.insert(action.at);
+  return {
+      what.is_ahead ? make(Op::After, {buffer, next}) : after({next}), {}, staged.valid, what.at};
+}
+
+// What stands before the first iteration stands in an END of the loops around.
+void KernelLoops::nest_handing_loops() {
+  for (const std::string& name : handing_) {
+    const Node *range = loop(name), *closer = closer_of(range);
+    if (closer->op() != Op::End || closer->src(1) == range) continue;
+    std::vector<UOp> inner{UOp(closer->src(0))}, outer{UOp()};
+    for (const Node* other : closer->src().subspan(1))
+      (inner.size() > 1 || other == range ? inner : outer).emplace_back(other);
+    outer[0] = make(Op::End, inner);
+    replace(closer, make(Op::End, outer));
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,171 @@
+#include "staged_region.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <weft/dev/cost/nest.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "kernel_loops.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // along a dimension
+
+// An index is their sum: the base changes with loops around only, the offset with those inside.
+struct Split {
+  UOp base, offset;
+};
+
+// Nothing where what is inside and what is around are not apart.
+std::optional<Split> split(const Node* index, const std::vector<const Node*>& inside) {
+  const auto is_inside = [&](const Node* range) {
+    return std::ranges::find(inside, range) != inside.end();
+  };
+  if (std::ranges::none_of(index->ranges(), is_inside)) return Split{UOp(index), const_int(0)};
+  if (std::ranges::all_of(index->ranges(), is_inside)) return Split{const_int(0), UOp(index)};
+  const bool is_scaled = index->op() == Op::Mul && index->src(1)->is_const();
+  if (index->op() != Op::Add && !is_scaled) return std::nullopt;
+  const auto first = split(index->src(0), inside);
+  if (!first) return std::nullopt;
+  if (is_scaled) {
+    const std::int64_t factor = index->src(1)->lo();
+    return Split{first->base * factor, first->offset * factor};
+  }
+  const auto second = split(index->src(1), inside);
+  if (!second) return std::nullopt;
+  return Split{first->base + second->base, first->offset + second->offset};
+}
+
+UOp is_inside_of(const UOp& index, const UOp& size) { return (index >= 0) & (index < size); }
+
+class Region {
+ public:
+  Region(const Action& action, const Node* value, const std::vector<const Node*>& inside)
+      : action_(action),
+        value_(value),
+        load_(value->op() == Op::Load ? value : value->src(0)),
+        place_(load_->src(0)),
+        inside_(inside),
+        sizes_(storage_of(place_->src(0))->dims()),
+        has_zeros_(!hands_on() && load_->size() == 1 && !place_->src(1)->is_const() && is_apart()) {
+  }
+
+  // What lies outside of the param may be padding, zeros of the STAGE's own; else it is not read, by nobody
+  // who reads the STAGE either.
+  Staged staged() const {
+    Staged staged{{}, {}, has_zeros_ ? without_padding() : UOp(place_->src(1))};
+    if (load_->size() > 1) staged.otherwise = converted(UOp(load_->src(1)));
+    std::vector<UOp> source{UOp(place_->src(0)), const_bool(true)};
+    for (std::size_t d = 0; d < sizes_.size(); ++d) {
+      const Extent extent = extent_of(d);
+      if (!extent.size->is_const()) refuse(action_, "a size is not a constant");
+      source.push_back(extent.base + (d + 1 == sizes_.size()
+                                          ? add_row(extent, staged)
+                                          : add(extent.size, extent.offset, staged)));
+      source[1] = source[1] & is_inside_of(source.back(), UOp(sizes_[d]));
+    }
+    staged.value = converted(make(Op::Load, {make(Op::Index, source)}));
+    return staged;
+  }
+
+ private:
+  // What is decoded is the read's conversion.
+  UOp converted(const UOp& read) const { return cast(read, value_->dtype()); }
+
+  // What the loops inside touch of a dimension: from the base on, as many elements as the size.
+  struct Extent {
+    UOp base, offset, size;
+  };
+
+  // From iteration to iteration: then each dimension is one.
+  bool hands_on() const { return action_.slides || action_.count > 1; }
+
+  // All of it, where that is no more; but with zeros there are places outside as well.
+  Extent extent_of(std::size_t d) const {
+    const Node *index = place_->src(d + 2), *whole = sizes_[d];
+    if (const auto parts = split(index, inside_)) {
+      const auto [lo, hi] = parts->offset->bounds();
+      const bool is_less = has_zeros_ || !whole->is_const() || hi - lo + 1 < whole->lo();
+      if (is_less && hi - lo < most_elements) {
+        const UOp first = const_int(static_cast<std::int64_t>(lo));
+        return {parts->base + first, parts->offset - first,
+                const_int(static_cast<std::int64_t>(hi - lo + 1))};
+      }
+    }
+    return {const_int(0), UOp(index), UOp(whole)};
+  }
+
+  bool is_apart() const {
+    return std::ranges::all_of(place_->src().subspan(2), [&](const Node* index) {
+      return split(index, inside_).has_value();
+    });
+  }
+
+  // What is left of the condition of the read, where its place is inside of the param.
+  UOp without_padding() const {
+    std::vector<const Node*> known;
+    for (std::size_t d = 0; d < sizes_.size(); ++d)
+      add_parts(simplify(is_inside_of(UOp(place_->src(d + 2)), UOp(sizes_[d]))).node(), known);
+    std::vector<const Node*> parts;
+    const UOp valid = simplify(UOp(place_->src(1)));
+    add_parts(valid.node(), parts);
+    UOp left = const_bool(true);
+    for (const Node* part : parts)
+      if (std::ranges::find(known, part) == known.end()) left = left & UOp(part);
+    return left;
+  }
+
+  static void add_parts(const Node* condition, std::vector<const Node*>& parts) {
+    if (condition->op() != Op::And) return parts.push_back(condition);
+    for (const Node* part : condition->src()) add_parts(part, parts);
+  }
+
+  // Elements from one lane to the next, where these are read between.
+  std::int64_t lanes_apart(const UOp& row) const {
+    for (const Node* range : inside_) {
+      if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
+      const UOp step = simplify(substitute(row, {{range, const_int(1)}}) -
+                                substitute(row, {{range, const_int(0)}}));
+      if (step->is_const() && reads_between(step->lo(), range->src(0)->lo())) return step->lo();
+    }
+    return 1;
+  }
+
+  static UOp add(const UOp& size, const UOp& at, Staged& staged) {
+    staged.ranges.push_back(weft::range(size, fresh_id().value));
+    staged.at.push_back(at);
+    return staged.ranges.back();
+  }
+
+  // Elements that lanes read together lie together.
+  UOp add_row(const Extent& extent, Staged& staged) const {
+    const std::int64_t apart = hands_on() ? 1 : lanes_apart(extent.offset);
+    std::int64_t size = (extent.size->lo() + apart - 1) / apart;
+    if (has_zeros_) size = region_row(size, static_cast<std::int64_t>(value_->dtype().bytes()));
+    if (apart == 1) return add(const_int(size), extent.offset, staged);
+    const UOp part = add(const_int(apart), extent.offset % apart, staged);
+    return add(const_int(size), extent.offset / apart, staged) * apart + part;
+  }
+
+  const Action& action_;
+  const Node *value_, *load_, *place_;
+  const std::vector<const Node*>& inside_;
+  NodeList sizes_;
+  bool has_zeros_;
+};
+
+}  // namespace
+
+Staged staged_by_region(const Action& action, const Node* value,
+                        const std::vector<const Node*>& inside) {
+  const bool is_read = value->op() == Op::Load;
+  if (!is_read && (value->op() != Op::Cast || value->src(0)->op() != Op::Load))
+    refuse(action, "a region must be a read or the conversion of one");
+  return Region(action, value, inside).staged();
+}
+
+}  // namespace weft

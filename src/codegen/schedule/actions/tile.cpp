@@ -1,0 +1,224 @@
+// TILE, PAD, MERGE, DEAL and KIND.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/error.h>
+
+#include "kernel_loops.h"
+#include "stores.h"
+
+namespace weft {
+namespace {
+
+// The closer over other ranges: `now` instead of `range`.
+UOp closed_over(const Node* closer, const UOp& body, const Node* range,
+                const std::vector<UOp>& now) {
+  std::vector<UOp> src{body};
+  for (const Node* other : closer->src().subspan(1)) {
+    if (other == range)
+      src.insert(src.end(), now.begin(), now.end());
+    else
+      src.emplace_back(other);
+  }
+  return with_sources(UOp(closer), src);
+}
+
+// The iterations from `first` on, in loops of their own.
+UOp remainder_of(const Node* closer, const Node* range, std::int64_t first) {
+  const UOp last = range_like(range, range->src(0)->lo() - first);
+  UOp body = at_place(renewed(UOp(closer->src(0)), range), range, last + first);
+  std::vector<UOp> src{UOp()};
+  for (const Node* other : closer->src().subspan(1)) {
+    if (other == range) {
+      src.push_back(last);
+    } else {
+      src.push_back(weft::range(UOp(other->src(0)), fresh_id().value, other->arg<RangeArg>().kind));
+      body = at_place(renewed(body, other), other, src.back());
+    }
+  }
+  src[0] = body;
+  return with_sources(UOp(closer), src);
+}
+
+void check_tile(const Action& action, const Node* range, const Node* closer) {
+  const LoopKind kind = range->arg<RangeArg>().kind;
+  if (kind != LoopKind::Loop && kind != LoopKind::Reduce) refuse(action, "it is not a plain loop");
+  if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
+    refuse(action, "it reduces a tuple");
+  if (!range->src(0)->is_const()) refuse(action, "its size is not a constant");
+  if (action.count < 1) refuse(action, "a tile has at least one iteration");
+  const std::int64_t iterations = range->src(0)->lo();
+  if (action.count > iterations && action.tail != Tail::Mask)
+    refuse(action, fmt::format("it has only {} iterations", iterations));
+  if (iterations % action.count == 0) return;
+  if (action.tail == Tail::None)
+    refuse(
+        action,
+        fmt::format("{} iterations are not a multiple of it; add a tail: mask, remainder or shift",
+                    iterations));
+  const auto is_fixed = [&](const Node* store) {
+    return store->op() != Op::Store || !changes_with(store->src(0), range);
+  };
+  if (action.tail == Tail::Mask && closer->op() == Op::End &&
+      std::ranges::any_of(stores_of(closer), is_fixed))
+    refuse(action, "all its iterations store to the same element");
+  if (action.tail == Tail::Shift && (closer->op() != Op::End || !may_store_twice(closer)))
+    refuse(action, "shift computes some elements twice, which may change the result");
+}
+
+}  // namespace
+
+KernelLoops::Tiles KernelLoops::tiles_of(const Action& action, const Node* range) const {
+  const std::int64_t iterations = range->src(0)->lo(), count = action.count;
+  const bool shifts = iterations % count != 0 && action.tail == Tail::Shift;
+  Tiles tiles{
+      range_like(range, iterations / count + (shifts ? 1 : 0)), range_like(range, count), {}};
+  const UOp first = tiles.outer * count;
+  tiles.place = (shifts ? min(first, const_int(iterations - count)) : first) + tiles.inner;
+  return tiles;
+}
+
+void KernelLoops::add_inner(const std::string& name, const Tiles& tiles) {
+  const std::string family = name.substr(0, name.find('.'));
+  int number = 1;
+  while (loops_.contains(fmt::format("{}.{}", family, number))) ++number;
+  const std::string inner = fmt::format("{}.{}", family, number);
+  order_.insert(order_.begin() + static_cast<std::ptrdiff_t>(position(name)) + 1, inner);
+  loops_[name] = tiles.outer;
+  loops_[inner] = tiles.inner;
+}
+
+// Iterations that are not there add nothing and write nothing.
+void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
+  const Node *range = loop(name), *closer = closer_of(range);
+  const std::int64_t iterations = range->src(0)->lo(), left = iterations % count;
+  if (left == 0) return;
+  const UOp now = range_like(range, iterations - left + count), valid = now < iterations;
+  UOp body = at_place(UOp(closer->src(0)), range, now, valid);
+  if (closer->op() == Op::Reduce)
+    body = where(valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
+  replace(closer, closed_over(closer, body, range, {now}));
+  move_seen(range, now);
+  loops_[name] = now;
+}
+
+// From iteration to iteration, in order.
+void KernelLoops::want_free(const Action& action) const {
+  if (handing_.contains(action.name))
+    refuse(action, "the loop carries memory from one iteration to the next");
+}
+
+void KernelLoops::pad(const Action& action) {
+  want_free(action);
+  check_tile(action, loop(action.name), closer_of(loop(action.name)));
+  pad_to(action.name, action.count);
+}
+
+void KernelLoops::tile(const Action& action) {
+  want_free(action);
+  check_tile(action, loop(action.name), closer_of(loop(action.name)));
+  if (action.tail == Tail::Mask) pad_to(action.name, action.count);
+  const Node *range = loop(action.name), *closer = closer_of(range);
+  const Tiles tiles = tiles_of(action, range);
+  UOp result = closed_over(closer, at_place(UOp(closer->src(0)), range, tiles.place), range,
+                           {tiles.outer, tiles.inner});
+  const std::int64_t iterations = range->src(0)->lo(), left = iterations % action.count;
+  if (left != 0 && action.tail == Tail::Remainder) {
+    const UOp rest = remainder_of(closer, range, iterations - left);
+    result = closer->op() == Op::End ? tuple({result, rest})
+                                     : make(closer->arg<ReduceArg>().op, {result, rest});
+  }
+  replace(closer, result);
+  move_seen(range, tiles.place);
+  add_inner(action.name, tiles);
+}
+
+// A iteration is one of both: the outer's is how often all of the inner's fit into it.
+void KernelLoops::merge(const Action& action) {
+  const std::string &name = action.loops[0], &within = action.loops[1];
+  const Node *outer = loop(name), *inner = loop(within), *closer = closer_of(outer);
+  for (const std::string& each : action.loops) {
+    if (handing_.contains(each))
+      refuse(action, "the loop carries memory from one iteration to the next");
+    const LoopKind kind = loop(each)->arg<RangeArg>().kind;
+    if (kind != LoopKind::Loop && kind != LoopKind::Reduce)
+      refuse(action, "they are not both plain loops");
+    if (!loop(each)->src(0)->is_const()) refuse(action, "their sizes are not both constants");
+  }
+  if (outer == inner || closer_of(inner) != closer)
+    refuse(action, "they are not two loops of the same nest");
+  if (closer->src(0)->op() == Op::Tuple && closer->op() == Op::Reduce)
+    refuse(action, "they reduce a tuple");
+  const std::int64_t iterations = inner->src(0)->lo();
+  const UOp now = range_like(outer, outer->src(0)->lo() * iterations);
+  const UOp first = now / iterations, second = now % iterations;
+  const UOp body = at_place(at_place(UOp(closer->src(0)), outer, first), inner, second);
+  std::vector<UOp> src{body};
+  for (const Node* other : closer->src().subspan(1))
+    if (other != inner) src.push_back(other == outer ? now : UOp(other));
+  replace(closer, with_sources(UOp(closer), src));
+  move_seen(outer, first);
+  move_seen(inner, second);
+  order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(position(within)));
+  loops_.erase(within);
+  loops_[name] = now;
+}
+
+// As many iterations in each part as make all of them in so many parts, fewer or none in the last. The loop over the parts is
+// closed after all others, since the size of one follows from it.
+void KernelLoops::split_parallel(const Action& action) {
+  want_free(action);
+  const Node *range = loop(action.name), *closer = closer_of(range);
+  const bool is_output = kernel_->size() == 1 && kernel_->src(0) == closer;
+  if (!is_output || range->arg<RangeArg>().kind != LoopKind::Loop)
+    refuse(action, "it is not a plain output loop");
+  if (action.count >
+      range->src(0)->hi())  // a part that has no iteration for sure would be read for
+    refuse(action, fmt::format("it has at most {} iterations", range->src(0)->hi()));
+  const UOp iterations(range->src(0)), count = const_int(action.count, range->dtype());
+  const UOp each = (iterations + (action.count - 1)) / count,
+            part = range_like(range, action.count);
+  const UOp left = max(iterations - part * each, const_int(0, range->dtype()));
+  const UOp inner = weft::range(min(each, left), fresh_id().value, LoopKind::Loop);
+  const UOp place = part * each + inner, body = at_place(UOp(closer->src(0)), range, place);
+  replace(closer, make(Op::End, {closed_over(closer, body, range, {inner}), part}));
+  move_seen(range, place);
+  add_inner(action.name, {part, inner, {}});
+  std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)),
+              order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)) + 1);
+}
+
+// What is known of blocks says so in terms of the loops that there are now.
+void KernelLoops::move_seen(const Node* range, const UOp& to) {
+  for (auto& [blocks, seen] : seen_) seen = substitute(seen, {{range, to}});
+  for (auto& [name, part] : partly_hidden_)
+    part.iterations = substitute(part.iterations, {{range, to}});
+}
+
+void KernelLoops::set_kind(const Action& action) {
+  want_free(action);
+  const Node *range = loop(action.name), *closer = closer_of(range);
+  if (action.kind == LoopKind::Warp || action.kind == LoopKind::Lane)
+    refuse(action, "no device has warps");
+  if (closer->op() == Op::Reduce && is_parallel(action.kind) && action.kind != LoopKind::Local)
+    refuse(action, "a reduction can only be shared by the items of a work-group");
+  if (closer->op() != Op::Reduce && action.kind == LoopKind::Dot)
+    refuse(action, "it is not a loop of a reduction");
+  if (!range->src(0)->is_const() && action.kind != LoopKind::Loop)
+    refuse(action, "its size is not a constant");
+  set_kind(action.name, action.kind);
+}
+
+void KernelLoops::set_kind(const std::string& name, LoopKind kind) {
+  const Node* range = loop(name);
+  const UOp now = weft::range(UOp(range->src(0)), fresh_id().value, kind);
+  const Substitution change{{range, now}};
+  kernel_ = substitute(kernel_, change);
+  for (auto& [other, each] : loops_) each = substitute(each, change);  // sizes may depend on it
+  move_seen(range, now);
+}
+
+}  // namespace weft

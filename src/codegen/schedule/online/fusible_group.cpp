@@ -1,0 +1,94 @@
+#include "fusible_group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+
+namespace weft {
+namespace {
+
+bool sums_as_many(const Node* node, const Node* top) {
+  return node->op() == Op::Reduce && node->arg<ReduceArg>().op == Op::Add && node->size() == 2 &&
+         node->src(0)->op() != Op::Tuple && node->src(1)->src(0) == top->src(1)->src(0);
+}
+
+bool contains(NodeList list, const Node* node) {
+  return std::ranges::find(list, node) != list.end();
+}
+
+// The STORE of a loop of its own that fills the memory; null where it is none.
+const Node* filling_store(const Node* ready) {
+  if (ready->op() != Op::After || ready->size() != 2 || ready->src(1)->op() != Op::End)
+    return nullptr;
+  const Node* store = ready->src(1)->src(0);
+  return store->op() == Op::Store && store->size() == 2 ? store : nullptr;
+}
+
+}  // namespace
+
+FusibleGroup::FusibleGroup(const Node* kernel, const Node* maximum) : top(maximum) {
+  find_sums(kernel);
+  if (sums.empty()) refusal = "no sum over as many iterations depends on it";
+  find_around();
+  if (refusal.empty()) find_filled();
+}
+
+void FusibleGroup::find_sums(const Node* kernel) {
+  for (const Node* node : forward_slice(kernel->src(), top)) {
+    if (!sums_as_many(node, top)) continue;
+    const auto is_needed = [&](const Node* sum) { return depends_on(node, sum); };
+    if (std::ranges::none_of(sums, is_needed)) sums.push_back(node);
+  }
+}
+
+void FusibleGroup::find_filled() {
+  std::vector<std::pair<const Node*, const Node*>> open{{top->src(0), top->src(1)}};
+  for (const Node* sum : sums) open.emplace_back(sum->src(0), sum->src(1));
+  for (const auto& [value, loop] : open) loops.push_back(loop);
+  while (!open.empty() && refusal.empty()) {
+    const auto [value, loop] = open.back();
+    open.pop_back();
+    for (const Node* node : slice_of(value, loop)) {
+      if (node->op() != Op::Index || storage_of(node->src(0))->op() != Op::Buffer) continue;
+      if (!changes_with_around(node->src(0)))
+        continue;  // filled once for several of the iterations around
+      const Node* own = filled_in(node, loop);
+      if (own == nullptr) {
+        refusal = "memory for its iterations is not filled element by element";
+      } else if (std::ranges::find(loops, own) == loops.end()) {
+        loops.push_back(own);
+        filling.push_back(node->src(0)->src(1));
+        open.emplace_back(filling.back()->src(0)->src(1), own);
+      }
+    }
+  }
+}
+
+// The loop that fills, element for element, what this one reads; null where there is none.
+const Node* FusibleGroup::filled_in(const Node* index, const Node* loop) {
+  const NodeList at = index->src().subspan(2);
+  const auto changes = [&](const Node* node) { return changes_with(node, loop); };
+  const auto dim = static_cast<std::size_t>(std::ranges::find(at, loop) - at.begin());
+  const Node* store = filling_store(index->src(0));
+  if (store == nullptr || dim == at.size() || std::ranges::count_if(at, changes) != 1)
+    return nullptr;
+  const Node *own = store->src(0)->src(dim + 2), *buffer = storage_of(index->src(0));
+  if (!contains(index->src(0)->src(1)->src().subspan(1), own)) return nullptr;
+  if (own->src(0) != loop->src(0)) return nullptr;
+  return memory.emplace(buffer, dim).first->second == dim ? own : nullptr;
+}
+
+void FusibleGroup::find_around() {
+  for (const Node* range : top->ranges())
+    if (std::ranges::all_of(sums, [&](auto node) { return changes_with(node, range); }))
+      around.push_back(range);
+}
+
+bool FusibleGroup::changes_with_around(const Node* ready) const {
+  return std::ranges::all_of(around, [&](auto range) { return changes_with(ready, range); });
+}
+
+}  // namespace weft

@@ -1,0 +1,196 @@
+// ONLINE: a maximum and the sums that depend on it go through their iterations together, block by block.
+
+#include "online.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "causal_skip.h"
+#include "online_rescale.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t sizes_of_blocks[] = {256, 128, 512, 64};
+constexpr std::int64_t least_iterations = 128;
+
+bool is_plain_loop(const Node* range) {
+  const LoopKind kind = range->arg<RangeArg>().kind;
+  return kind == LoopKind::Loop || kind == LoopKind::Reduce;
+}
+
+bool is_maximum(const Node* closer) {
+  return closer->op() == Op::Reduce && closer->arg<ReduceArg>().op == Op::Max &&
+         closer->size() == 2 && closer->dtype().is_float() && closer->src(1)->src(0)->is_const();
+}
+
+// Why its iterations run in no such blocks, whatever else there is; empty where they may.
+std::string refusal_of(const Node* top, const Action& action) {
+  if (!is_maximum(top))
+    return "it is not the only loop of a float maximum, or its size is not a constant";
+  const std::int64_t iterations = top->src(1)->src(0)->lo();
+  return action.count < iterations ? "" : fmt::format("it has only {} iterations", iterations);
+}
+
+// Null where all are plain.
+const Node* loop_of_a_kind(const Running& running) {
+  for (const auto& [range, iteration] : running.in_block())
+    if (!is_plain_loop(range)) return range;
+  return nullptr;
+}
+
+// Of so many iterations, blocks of about that size. Where blocks divide the iterations nothing is masked; then rather an even size.
+std::int64_t block_of(std::int64_t iterations, std::int64_t size) {
+  const auto evenness = [](std::int64_t block) { return block & -block; };
+  std::int64_t best = size;
+  bool divides = iterations % size == 0;
+  for (std::int64_t block = size; block > size / 2; --block) {
+    if (iterations % block != 0 || (divides && evenness(block) <= evenness(best))) continue;
+    best = block;
+    divides = true;
+  }
+  return best;
+}
+
+// Over some of the iterations of each loop that it changes with, from the first to the last.
+double mean_of(const UOp& value) {
+  constexpr std::int64_t samples = 16;
+  double sum = 0;
+  for (std::int64_t i = 0; i < samples; ++i) {
+    Substitution at;
+    for (const Node* range : value->ranges())
+      at.emplace(range, const_int((2 * i + 1) * range->src(0)->hi() / (2 * samples)));
+    sum += static_cast<double>(substitute(value, at)->bounds().hi);
+  }
+  return sum / static_cast<double>(samples);
+}
+
+}  // namespace
+
+void KernelLoops::online(const Action& action) {
+  const Node* top = closer_of(loop(action.name));
+  if (const std::string why = refusal_of(top, action); !why.empty()) refuse(action, why);
+  const std::int64_t iterations = top->src(1)->src(0)->lo();
+  const Running running(kernel_, top, action.count, names());
+  if (!running.refusal().empty()) refuse(action, running.refusal());
+  if (const Node* range = loop_of_a_kind(running))
+    refuse(action, fmt::format("{} is not a plain loop", name_of(range)));
+  name_online(running);
+  kernel_ = running.kernel();
+  drop_closed_loops();
+  const Node* blocks = running.added()[0].node();
+  const UOp seen =
+      iterations_before_hidden(closer_of(loop(action.name)), blocks, closer_of(blocks)->ranges());
+  if (seen.is_null()) return;
+  seen_.emplace(name_of(blocks), seen);
+  // What ends with the iterations, in the last block, takes the form of a mask as well: it is seldom worth other sums.
+  if (iterations % action.count == 0) find_hidden_in_sums(running);
+}
+
+void KernelLoops::find_hidden_in_sums(const Running& running) {
+  for (const auto& [all, iteration] : running.in_block()) {
+    const Node* sum = closer_of(iteration.node());
+    if (sum->op() != Op::Reduce || sum->size() != 2 || sum->arg<ReduceArg>().op != Op::Add)
+      continue;
+    const UOp iterations = iterations_before_zero(sum, iteration.node());
+    if (!iterations.is_null())
+      partly_hidden_.emplace(name_of(iteration.node()),
+                             PartlyHidden{iterations, iteration->src(0)->lo()});
+  }
+}
+
+// What is added, o0 and so on, stands around all that runs in a block.
+void KernelLoops::name_online(const Running& running) {
+  std::set<const Node*> inside;
+  for (const auto& [range, iteration] : running.in_block()) inside.insert(range);
+  for (const Node* end : running.filling()) inside.insert(end->src().begin() + 1, end->src().end());
+  auto at = std::ranges::find_if(
+      order_, [&](const std::string& name) { return inside.contains(loop(name)); });
+  int number = 0;
+  for (const UOp& range : running.added()) {
+    while (loops_.contains(fmt::format("o{}", number))) ++number;
+    const std::string name = fmt::format("o{}", number);
+    loops_.emplace(name, range);
+    if (range.is(running.added()[0])) handing_.insert(name);
+    at = order_.insert(at, name) + 1;
+  }
+  for (auto& [name, range] : loops_)
+    if (const auto iteration = running.in_block().find(range.node());
+        iteration != running.in_block().end())
+      range = iteration->second;
+}
+
+std::map<std::string, double> KernelLoops::seen_parts() const {
+  std::map<std::string, double> parts;
+  for (const auto& [blocks, seen] : seen_)
+    parts.emplace(blocks, mean_of(seen) / static_cast<double>(loop(blocks)->src(0)->lo()));
+  return parts;
+}
+
+// The last that is done: what else there is for each block, such as what is staged of it, is there for all of them. Sums end
+// where the rest of a block is hidden in all loops inside of theirs.
+void KernelLoops::leave_out_hidden() {
+  for (const auto& [name, part] : partly_hidden_) {
+    const auto found = loops_.find(name);
+    if (found == loops_.end()) continue;
+    const Node* range = found->second.node();
+    if (!is_plain_loop(range) || !range->src(0)->is_const_int(part.size)) continue;  // it is cut
+    const NodeList open = closer_of(range)->ranges();
+    const UOp most = most_iterations(part.iterations, [&](const Node* other) {
+      const bool has_iterations = is_plain_loop(other) || is_parallel(other->arg<RangeArg>().kind);
+      return has_iterations && comes_before(other, range) &&
+             std::ranges::find(open, other) != open.end();
+    });
+    const UOp left = max(min(most, UOp(range->src(0))), const_int(1));
+    if (!left->is_const())
+      kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {left})}});
+  }
+  for (const auto& [blocks, seen] : seen_) {
+    const Node* range = loop(blocks);
+    const NodeList around = closer_of(range)->ranges();
+    const auto stands_around = [&](auto outer) {
+      return std::ranges::find(around, outer) != around.end();
+    };
+    if (std::ranges::all_of(seen->ranges(), stands_around))
+      kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {seen})}});
+  }
+}
+
+// Those that nothing runs in any more.
+void KernelLoops::drop_closed_loops() {
+  NodeMap<bool> left;
+  for (const Node* node : toposort(kernel_.node())) left.set(node, true);
+  std::erase_if(order_, [&](const std::string& name) { return !left.contains(loop(name)); });
+  std::erase_if(loops_, [&](const auto& known) { return !left.contains(known.second.node()); });
+}
+
+std::vector<Action> online_blocks(const KernelLoops& loops) {
+  const std::vector<NamedLoop> names = loops.names();
+  std::vector<Action> found;
+  for (const auto& [name, range] : names) {
+    const Node* top = loops.closer_of(range);
+    if (!is_maximum(top) || range->src(0)->lo() < least_iterations) continue;
+    const Running tried(loops.kernel(), top, std::ranges::min(sizes_of_blocks), names);
+    if (!tried.refusal().empty() || tried.filling().empty()) continue;
+    for (const std::int64_t block : sizes_of_blocks)
+      if (range->src(0)->lo() >= 2 * block)
+        found.push_back(
+            {.type = Action::Online, .name = name, .count = block_of(range->src(0)->lo(), block)});
+    break;
+  }
+  return found;
+}
+
+bool may_be_online(const KernelLoops& loops, const Action& action) {
+  const std::vector<NamedLoop> names = loops.names();
+  const auto found = std::ranges::find(names, action.name, &NamedLoop::name);
+  if (found == names.end()) return false;
+  const Node* top = loops.closer_of(found->range);
+  if (!refusal_of(top, action).empty()) return false;
+  const Running running(loops.kernel(), top, action.count, names);
+  return running.refusal().empty() && loop_of_a_kind(running) == nullptr;
+}
+
+}  // namespace weft

@@ -1,0 +1,248 @@
+#include "online_rescale.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+
+#include <weft/dev/codegen/accumulator.h>
+#include <weft/dev/codegen/filled.h>
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/ir/memory.h>
+
+#include "rescale_rate.h"
+
+namespace weft {
+namespace {
+
+constexpr double endless = std::numeric_limits<double>::infinity();
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+std::vector<UOp> handles(const std::vector<const Node*>& nodes) {
+  std::vector<UOp> list;
+  for (const Node* node : nodes) list.emplace_back(node);
+  return list;
+}
+
+// An element for each iteration of the loops, or one where there are none.
+UOp element(const UOp& memory, const std::vector<UOp>& at) {
+  return place_in(memory, at.empty() ? std::vector{const_int(0)} : at);
+}
+
+UOp read_at(const UOp& memory, const std::vector<UOp>& at) {
+  return make(Op::Load, {element(memory, at)});
+}
+
+UOp memory_over(const std::vector<const Node*>& loops, DType dtype) {
+  if (!loops.empty()) return memory_for(handles(loops), dtype, Space::Scratch);
+  return make(Op::Buffer, {const_int(1)}, dtype, BufferArg{fresh_id(), Space::Scratch});
+}
+
+bool is_filled_by_loops(const Node* ready) {
+  return ready->op() == Op::After && ready->size() == 2 && ready->src(1)->op() == Op::End &&
+         ready->src(1)->src(0)->op() == Op::Store;
+}
+
+}  // namespace
+
+Running::Running(const UOp& kernel, const Node* top, std::int64_t block,
+                 const std::vector<NamedLoop>& loops)
+    : kernel_(kernel),
+      together_(kernel.node(), top),
+      iterations_(top->src(1)->src(0)->lo()),
+      is_masked_(iterations_ % block != 0),
+      loops_(loops) {
+  if (!refusal().empty()) return;
+  blocks_ = weft::range((iterations_ + block - 1) / block, fresh_id().value);
+  added_.push_back(blocks_);
+  for (const Node* loop : together_.loops) in_block_.emplace(loop, range_like(loop, block));
+  for (const auto& [buffer, dim] : together_.memory) {
+    std::vector<UOp> sizes = list_of(buffer->src());
+    sizes[dim] = const_int(sizes[dim]->lo() - iterations_ + block);
+    const BufferArg arg{fresh_id(), buffer->arg<BufferArg>().space};
+    memory_.emplace(buffer, make(Op::Buffer, sizes, buffer->dtype(), arg));
+  }
+  for (const Node* node : toposort(NodeList(together_.sums))) made_.set(node, rebuilt(node).node());
+  end_block();
+  if (!refusal().empty()) return;
+  const std::vector<const Node*> nodes = toposort(kernel_.node());
+  if (std::ranges::any_of(nodes, [&](auto node) { return in_block_.contains(node); }))
+    together_.refusal = "values computed in its iterations are used elsewhere";
+}
+
+// The same for a block, made of what its sources have become.
+UOp Running::rebuilt(const Node* node) {
+  if (const auto iteration = in_block_.find(node); iteration != in_block_.end())
+    return blocks_ * iteration->second->src(0)->lo() + iteration->second;
+  if (const auto memory = memory_.find(node); memory != memory_.end()) return memory->second;
+  if (node == together_.top) return next_top();
+  if (node->op() == Op::Index) return index_in_block(node);
+  if (node->op() == Op::Load) return read_inline(node);
+  const bool is_closer = OpSet{Op::End, Op::Reduce}.contains(node->op());
+  if (is_closer && std::ranges::any_of(node->src().subspan(1),
+                                       [&](auto own) { return in_block_.contains(own); }))
+    return closed_in_block(node);
+  const bool begins = node->op() == Op::After && node->src(1)->op() == Op::Range;
+  if (begins && memory_.contains(node->src(0))) return in_iteration(memory_.at(node->src(0)));
+  return with_made_sources(node);
+}
+
+UOp Running::with_made_sources(const Node* node) const {
+  std::vector<UOp> src;
+  for (const Node* source : node->src()) src.push_back(made(source));
+  return with_sources(UOp(node), src);
+}
+
+// In memory for a block its own iteration, elsewhere that of all iterations, as far as there is such a one.
+UOp Running::index_in_block(const Node* index) const {
+  std::vector<UOp> src;
+  for (const Node* source : index->src()) src.push_back(made(source));
+  if (const auto found = together_.memory.find(storage_of(index->src(0)));
+      found != together_.memory.end()) {
+    src[found->second + 2] = in_block_.at(index->src(found->second + 2));
+    if (index->src(0)->op() == Op::Buffer) src[0] = in_iteration(src[0]);
+  } else if (is_masked_) {
+    for (const Node* loop : together_.loops)
+      if (changes_with(index, loop)) src[1] = src[1] & (made(loop) < iterations_);
+  }
+  return with_sources(UOp(index), src);
+}
+
+// Iterations that are not there add nothing.
+UOp Running::closed_in_block(const Node* closer) const {
+  std::vector<UOp> src{made(closer->src(0))};
+  for (const Node* own : closer->src().subspan(1)) {
+    const auto iteration = in_block_.find(own);
+    src.push_back(iteration == in_block_.end() ? UOp(own) : iteration->second);
+    if (is_masked_ && iteration != in_block_.end() && closer->op() == Op::Reduce)
+      src[0] = where(made(own) < iterations_, src[0],
+                     identity_of(closer->arg<ReduceArg>().op, src[0]->dtype()));
+  }
+  return with_sources(UOp(closer), src);
+}
+
+// Memory that has the maximum of all iterations is not filled in a block; what would be in it is computed anew.
+UOp Running::read_inline(const Node* load) const {
+  const Node *read = load->src(0), *ready = read->src(0);
+  const Node* storage = storage_of(ready);
+  if (storage->op() != Op::Buffer || memory_.contains(storage) || !is_filled_by_loops(ready) ||
+      !depends_on(ready, together_.top))
+    return with_made_sources(load);
+  const Node* store = ready->src(1)->src(0);
+  Substitution there;
+  for (std::size_t i = 2; i < read->size(); ++i)
+    if (store->src(0)->src(i)->op() == Op::Range)
+      there.emplace(store->src(0)->src(i), made(read->src(i)));
+  return substitute(made(store->src(1)), there);
+}
+
+UOp Running::in_iteration(const UOp& memory) const {
+  std::vector<UOp> iterations = handles(together_.around);
+  iterations.push_back(blocks_);
+  return with_list(Op::After, memory, iterations);
+}
+
+// The loops of a value, as loops of their own, store it.
+UOp Running::filled(const UOp& begin, const UOp& value, const std::vector<const Node*>& loops) {
+  Substitution fresh;
+  std::vector<UOp> own;
+  for (const Node* range : loops) {
+    own.push_back(weft::range(UOp(range->src(0)), fresh_id().value));
+    fresh.emplace(range, own.back());
+  }
+  added_.insert(added_.end(), own.begin(), own.end());
+  return with_list(Op::End, store_at(element(begin, own), substitute(value, fresh)), own);
+}
+
+Running::Handed Running::handed(const Node* reduce) {
+  Handed result;
+  for (const auto& [name, range] : loops_)
+    if (changes_with(reduce, range) &&
+        std::ranges::find(together_.around, range) == together_.around.end())
+      result.loops.push_back(range);
+  result.memory = memory_over(result.loops, reduce->dtype());
+  const UOp identity = identity_of(reduce->arg<ReduceArg>().op, reduce->dtype());
+  const UOp begin = with_list(Op::After, result.memory, handles(together_.around));
+  result.before = make(Op::After, {result.memory, filled(begin, identity, result.loops), blocks_});
+  return result;
+}
+
+UOp Running::next_top() {
+  top_ = handed(together_.top);
+  const UOp before = read_at(top_.before, handles(top_.loops));
+  const UOp next = max(before, closed_in_block(together_.top));
+  const UOp memory = memory_over(top_.loops, next->dtype());
+  next_ = make(Op::After, {memory, filled(in_iteration(memory), next, top_.loops)});
+  return read_at(next_, handles(top_.loops));
+}
+
+// How many times as much each sum is for the maximum after this block. What reads the maximum before it has done so then.
+UOp Running::scale_by(double rate) {
+  const DType dtype = accumulator_of(Op::Add, next_->dtype());
+  const UOp before = read_at(top_.before, handles(top_.loops)),
+            next = read_at(next_, handles(top_.loops));
+  const UOp scale = make(Op::Exp2, {(cast(next, dtype) - cast(before, dtype)) * rate});
+  const UOp memory = memory_over(top_.loops, dtype);
+  const UOp fill = filled(in_iteration(memory), scale, top_.loops);
+  std::vector<UOp> later = list_of(top_.before->src());
+  later.push_back(fill);
+  top_.after = filled(make(Op::After, later), next, top_.loops);
+  return make(Op::After, {memory, fill});
+}
+
+// Where all iterations so far are masked, nothing is relative to anything yet.
+UOp Running::summed(const Handed& sum, const UOp& part, const UOp& scale, const Node* read) {
+  const std::vector<UOp> at = list_of(read->src(0)->src().subspan(2));
+  const UOp before = read_at(sum.before, handles(sum.loops)), next(read);
+  const UOp all = before * cast(read_at(scale, at), part->dtype()) + part;
+  return filled(sum.before, where(next == -endless, before, all), sum.loops);
+}
+
+// What is less than the maximum is that of which it is the maximum: no power is more than 1.
+bool Running::is_from_top(const RescaleRate& growth, const Node* sum) const {
+  const NodeList at = growth.read->src(0)->src().subspan(2);
+  Substitution there{{in_block_.at(together_.top->src(1)).node(), in_block_.at(sum->src(1))}};
+  for (std::size_t i = 0; i < top_.loops.size(); ++i) there.emplace(top_.loops[i], UOp(at[i]));
+  return substitute(made(together_.top->src(0)), there).is(growth.from);
+}
+
+void Running::end_block() {
+  std::vector<RescaleRate> growths;
+  for (const Node* sum : together_.sums) {
+    const auto growth = growth_of(made(sum->src(0)).node(), storage_of(next_.node()));
+    const bool is_known = growth && growth->rate < 0 && is_from_top(*growth, sum);
+    if (!is_known || (!growths.empty() && growth->rate != growths[0].rate)) {
+      together_.refusal =
+          "the sums are not all of the form EXP2(c * (x - maximum(x))) * y, with the same c > 0";
+      return;
+    }
+    growths.push_back(*growth);
+  }
+  const UOp scale = scale_by(growths[0].rate);
+  std::vector<UOp> effects{top_.after};
+  std::vector<Handed> sums;
+  for (std::size_t i = 0; i < growths.size(); ++i) {
+    sums.push_back(handed(together_.sums[i]));
+    const UOp part = made(together_.sums[i]);
+    effects.push_back(summed(sums[i], part, scale, growths[i].read.node()));
+  }
+  replace_totals(make(Op::End, {tuple(effects), blocks_}), sums, growths);
+}
+
+// Of rows that are masked throughout each term is EXP2(-inf - -inf), but for a guard.
+void Running::replace_totals(const UOp& all, const std::vector<Handed>& sums,
+                             const std::vector<RescaleRate>& growths) {
+  const auto total = [&](const Handed& handed, const std::vector<UOp>& at) {
+    return read_at(make(Op::After, {handed.memory, all}), at);
+  };
+  Substitution by{{together_.top, total(top_, handles(top_.loops))}};
+  for (std::size_t i = 0; i < sums.size(); ++i) {
+    UOp sum = total(sums[i], handles(sums[i].loops));
+    const std::vector<UOp> at = list_of(growths[i].read->src(0)->src().subspan(2));
+    if (!growths[i].is_guarded)
+      sum = where(total(top_, at) == -endless, literal_like(nan, sum), sum);
+    by.emplace(together_.sums[i], sum);
+  }
+  kernel_ = substitute(kernel_, by);
+}
+
+}  // namespace weft

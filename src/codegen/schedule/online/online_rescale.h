@@ -1,0 +1,76 @@
+// A maximum and sums relative to it, a block of iterations at a time.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include <weft/dev/codegen/actions.h>
+#include <weft/dev/ir/graph.h>
+
+#include "fusible_group.h"
+#include "rescale_rate.h"
+
+namespace weft {
+
+// A kernel in which a maximum over one loop, and all sums over as many iterations of what is EXP2 of a distance from it, go
+// through these iterations block by block. From block to block memory hands on the maximum so far and the sums relative to it:
+//
+//   before:    top = -inf, sum = 0
+//   a block:   next = max(top, the maximum of the block), scale = EXP2(rate * (next - top)), top = next,
+//              sum = sum * scale + the sum over the block, relative to next
+//
+// What is filled in these iterations, as scores and their exponentials, has room for a block alone.
+class Running {
+ public:
+  // The kernel has these loops, outermost first.
+  Running(const UOp& kernel, const Node* top, std::int64_t block,
+          const std::vector<NamedLoop>& loops);
+
+  std::string_view refusal() const { return together_.refusal; }  // empty where it is done
+  const UOp& kernel() const { return kernel_; }
+  // The loop over blocks, then those over what is handed on.
+  const std::vector<UOp>& added() const { return added_; }
+  // Loops over all iterations, and those over a block's that take their places.
+  const Substitution& in_block() const { return in_block_; }
+  // What fills memory in a block.
+  const std::vector<const Node*>& filling() const { return together_.filling; }
+
+ private:
+  // A value for each iteration of loops that stand in those around, as it is before a block and after it.
+  struct Handed {
+    std::vector<const Node*> loops;
+    UOp memory, before, after;
+  };
+
+  UOp made(const Node* node) const { return UOp(*made_.find(node)); }
+  UOp rebuilt(const Node* node);
+  UOp with_made_sources(const Node* node) const;
+  UOp index_in_block(const Node* index) const;
+  UOp closed_in_block(const Node* closer) const;
+  UOp read_inline(const Node* load) const;
+
+  Handed handed(const Node* reduce);
+  UOp filled(const UOp& begin, const UOp& value, const std::vector<const Node*>& loops);
+  UOp in_iteration(const UOp& memory) const;
+  UOp next_top();
+  UOp scale_by(double rate);
+  UOp summed(const Handed& sum, const UOp& part, const UOp& scale, const Node* read);
+  bool is_from_top(const RescaleRate& growth, const Node* sum) const;
+  void end_block();
+  void replace_totals(const UOp& all, const std::vector<Handed>& sums,
+                      const std::vector<RescaleRate>& growths);
+
+  UOp kernel_;
+  FusibleGroup together_;
+  std::int64_t iterations_;
+  bool is_masked_;  // the last block is no whole one
+  std::vector<NamedLoop> loops_;
+  UOp blocks_;
+  std::vector<UOp> added_;
+  Substitution in_block_, memory_;
+  NodeMap<const Node*> made_;
+  Handed top_;
+  UOp next_;  // the maximum with this block
+};
+
+}  // namespace weft

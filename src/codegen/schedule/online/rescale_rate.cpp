@@ -1,0 +1,182 @@
+#include "rescale_rate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/ir/value.h>
+
+namespace weft {
+namespace {
+
+// What becomes of a value where the memory holds more by d.
+struct Change {
+  enum Form : std::uint8_t {
+    None,     // it stays
+    Read,     // it is what is read, or that with a guard
+    Added,    // rate * d is added: it is a distance from what is read
+    Times,    // it is EXP2(rate * d) times as much
+    Unknown,  // anything else
+  };
+  Form form = Unknown;
+  RescaleRate by = {};
+};
+
+std::optional<double> constant_of(const Node* node) {
+  if (!node->is_const() || !node->dtype().is_float()) return std::nullopt;
+  return double_from_bits(node->arg<ConstArg>().bits, node->dtype().scalar());
+}
+
+bool is_number(const Node* node, double wanted) { return constant_of(node) == wanted; }
+
+// Of two values, at least one of which grows: by the same distance.
+Change combined(const Change& a, const Change& b, double rate) {
+  if (a.form == Change::None || b.form == Change::None) return a.form == Change::None ? b : a;
+  const bool is_same =
+      a.by.read.is(b.by.read) && a.by.from.is(b.by.from) && a.by.is_guarded == b.by.is_guarded;
+  if (!is_same) return {};
+  Change change = a;
+  change.by.rate = rate;
+  return change;
+}
+
+// The store that fills what is read; null where it is no single one.
+const Node* store_into(const Node* ready) {
+  if (ready->op() != Op::After || ready->size() != 2) return nullptr;
+  const Node* effect = ready->src(1);
+  const Node* store = effect->op() == Op::End ? effect->src(0) : effect;
+  return store->op() == Op::Store ? store : nullptr;
+}
+
+class Changes {
+ public:
+  Changes(const Node* value, const Node* memory) : memory_(memory) {
+    for (const Node* node : toposort(value)) {
+      place_.set(node, static_cast<std::uint32_t>(changes_.size()));
+      changes_.push_back(change_of(node));
+    }
+  }
+
+  const Change& of(const Node* node) const { return changes_[*place_.find(node)]; }
+
+ private:
+  bool stays(const Node* node) const { return of(node).form == Change::None; }
+
+  Change change_of(const Node* node) const {
+    switch (node->op()) {
+      case Op::Load: return read(node);
+      case Op::Sub: return distance(node);
+      case Op::Mul: return product(node);
+      case Op::Exp2: return power(of(node->src(0)));
+      case Op::Where: return choice(node);
+      case Op::Cast:
+        if (node->dtype().is_float()) return of(node->src(0));
+        [[fallthrough]];
+      default: break;
+    }
+    const bool all = std::ranges::all_of(node->src(), [&](auto source) { return stays(source); });
+    return all && node != memory_ ? Change{Change::None} : Change{};
+  }
+
+  // What has been stored there, at a place that stays.
+  Change read(const Node* load) const {
+    const Node *place = load->src(0), *ready = place->src(0);
+    if (!std::ranges::all_of(place->src().subspan(1), [&](auto at) { return stays(at); }))
+      return {};
+    if (storage_of(ready) == memory_) return {Change::Read, {1, UOp(load), {}, false}};
+    if (stays(ready)) return {Change::None};
+    const Node* store = store_into(ready);
+    if (store == nullptr) return {};
+    Change change = of(store->src(1));
+    for (UOp* part : {&change.by.read, &change.by.from})
+      if (!part->is_null()) *part = substitute(*part, loops_there(store->src(0), place));
+    return change;
+  }
+
+  // The loops that store, at the place that is read.
+  static Substitution loops_there(const Node* stored, const Node* read) {
+    Substitution by;
+    for (std::size_t i = 2; i < stored->size(); ++i)
+      if (stored->src(i)->op() == Op::Range) by.emplace(stored->src(i), UOp(read->src(i)));
+    return by;
+  }
+
+  Change distance(const Node* node) const {
+    const Change &a = of(node->src(0)), &b = of(node->src(1));
+    if (a.form == Change::None && b.form == Change::None) return a;
+    if (a.form != Change::None || b.form != Change::Read) return {};
+    return {Change::Added, {-1, b.by.read, UOp(node->src(0)), b.by.is_guarded}};
+  }
+
+  Change product(const Node* node) const {
+    const Change &a = of(node->src(0)), &b = of(node->src(1));
+    for (const std::size_t side : {0, 1}) {
+      const auto number = constant_of(node->src(side));
+      Change other = of(node->src(1 - side));
+      if (!number || other.form != Change::Added) continue;
+      other.by.rate *= *number;
+      return other;
+    }
+    const auto is_factor = [](const Change& of) {
+      return of.form == Change::None || of.form == Change::Times;
+    };
+    if (!is_factor(a) || !is_factor(b)) return {};
+    return combined(a, b, a.by.rate + b.by.rate);
+  }
+
+  static Change power(Change exponent) {
+    if (exponent.form == Change::Added)
+      exponent.form = Change::Times;
+    else if (exponent.form != Change::None)
+      return {};
+    return exponent;
+  }
+
+  // Minus infinity stays that whatever is added. Zero is zero however many times, but where a term is NaN nobody knows of
+  // which others it is one.
+  static bool goes_with(const Node* node, const Change& other) {
+    return (other.form == Change::Times && other.by.is_guarded && is_number(node, 0)) ||
+           (other.form == Change::Added && other.by.is_guarded && is_number(node, -HUGE_VAL));
+  }
+
+  Change choice(const Node* node) const {
+    const Node *condition = node->src(0), *yes = node->src(1), *no = node->src(2);
+    const Change &a = of(yes), &b = of(no);
+    if (!stays(condition))
+      return condition->op() == Op::CmpNe ? guarded(condition, a, b) : guarded(condition, b, a);
+    if (goes_with(yes, b)) return b;
+    if (goes_with(no, a)) return a;
+    return a.form == b.form && a.form != Change::Unknown && a.by.rate == b.by.rate
+               ? combined(a, b, a.by.rate)
+               : Change{};
+  }
+
+  // Another value only where minus infinity is added to, than which nothing is more by d.
+  Change guarded(const Node* condition, Change change, const Change& other) const {
+    if (!OpSet{Op::CmpEq, Op::CmpNe}.contains(condition->op())) return {};
+    if (change.form != Change::Read || other.form != Change::None) return {};
+    for (const std::size_t side : {0, 1})
+      if (is_number(condition->src(side), -HUGE_VAL) &&
+          of(condition->src(1 - side)).form == Change::Read) {
+        change.by.is_guarded = true;
+        return change;
+      }
+    return {};
+  }
+
+  const Node* memory_;
+  NodeMap<std::uint32_t> place_;
+  std::vector<Change> changes_;
+};
+
+}  // namespace
+
+std::optional<RescaleRate> growth_of(const Node* value, const Node* memory) {
+  const Change change = Changes(value, memory).of(value);
+  if (change.form != Change::Times) return std::nullopt;
+  return change.by;
+}
+
+}  // namespace weft

@@ -1,0 +1,276 @@
+// The schedule of a kernel: that of each of its nests, of several iterations filled at once where that takes less time, and of
+// the threads that share it.
+
+#include <weft/dev/codegen/candidates.h>
+#include <weft/dev/codegen/choose.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/repeated.h>
+#include <weft/settings.h>
+
+#include "nest_choice.h"
+#include "nest_of.h"
+#include "open_loops.h"
+#include "scan_schedule.h"
+#include "schedule/actions/batch.h"
+#include "schedule/actions/kernel_loops.h"
+#include "schedule/online/online.h"
+#include "schedule/tensor_instructions/dequantized_schedule.h"
+#include "schedule/tensor_instructions/dot_schedule.h"
+#include "schedule/tensor_instructions/mma_schedule.h"
+#include "share.h"
+
+namespace weft {
+namespace {
+
+constexpr double most_in_batches = 0.75;  // of the scratch memory
+
+// Kinds other than these are somebody's choice.
+bool is_open(const Node* node) {
+  if (node->op() != Op::Range) return true;
+  const LoopKind kind = node->arg<RangeArg>().kind;
+  return kind == LoopKind::Loop || kind == LoopKind::Reduce;
+}
+
+// Of a buffer or a stage, whose dimensions of one iteration may be 0.
+double bytes_kept_in(const Node* memory) {
+  double elements = 1;
+  for (const Node* source : memory->src().subspan(memory->op() == Op::Stage ? 1 : 0)) {
+    const Node* size = source->op() == Op::Range ? source->src(0) : source;
+    elements *= static_cast<double>(std::max<std::int64_t>(size->bounds().hi, 1));
+  }
+  return elements * static_cast<double>(memory->dtype().bytes());
+}
+
+// What the kernel keeps already, by its scheduler's stages and those of the schedule so far.
+double scratch_in(const Node* kernel) {
+  double bytes = 0;
+  for (const Node* node : toposort(kernel))
+    if (node->op() == Op::Buffer || node->op() == Op::Stage) bytes += bytes_kept_in(node);
+  return bytes;
+}
+
+Schedule joined(Schedule first, const Schedule& second) {
+  first.insert(first.end(), second.begin(), second.end());
+  return first;
+}
+
+struct Schedules {
+  std::vector<Schedule> best;     // the fastest first
+  std::optional<double> seconds;  // of that; nothing where the model does not know all of it
+};
+
+// Of a kernel whose loops stand in several nests. Its schedule begins with what is given.
+class MultiNest {
+ public:
+  MultiNest(const Node* kernel, const Target& target) : kernel_(kernel), target_(target) {}
+
+  Schedules best(Schedule first) {
+    first = joined(std::move(first), filled_loops_outermost(kernel_));
+    std::vector<Schedule> begun{joined(std::move(first), values_to_stage(kernel_, target_))};
+    const Schedules plain = best_after(begun[0]);
+    if (!plain.seconds) return plain;
+    for (const Schedule& batch : batches(kernel_)) begun.push_back(joined(begun[0], batch));
+    std::size_t at = 0;
+    Schedules best = best_from(at, begun, plain, {});
+    KernelLoops loops{UOp(kernel_)};
+    loops.apply(begun[at]);
+    const std::vector<Action> blocks = online_blocks(loops);
+    if (blocks.empty()) return fitting(best, plain);
+    const auto in_blocks = [&](const Action& block) {
+      return best_after(joined(begun[at], {block}), most_in_batches);
+    };
+    const Schedules online = in_blocks(blocks[0]);
+    take_better(best, best_from(at, begun, online, {blocks[0]}));
+    for (std::size_t i = 1; i < blocks.size(); ++i) take_better(best, in_blocks(blocks[i]));
+    return fitting(best, plain);
+  }
+
+ private:
+  // Nests are chosen for themselves: what all of them keep together is known when it is done.
+  Schedules fitting(const Schedules& best, const Schedules& plain) const {
+    const auto fits = [&](const Schedule& schedule) {
+      double bytes = 0;
+      const UOp done = apply_schedule(UOp(kernel_), schedule);
+      for (const Node* node : toposort(done.node())) {
+        const bool is_own =
+            (node->op() == Op::Buffer && node->arg<BufferArg>().space == Space::Scratch) ||
+            (node->op() == Op::Stage && node->arg<StageArg>().space == Space::Scratch);
+        if (is_own) bytes += bytes_kept_in(node);
+      }
+      return bytes <= static_cast<double>(target_.scratch_bytes);
+    };
+    for (const Schedules* each : {&best, &plain})
+      if (fits(each->best[0])) return *each;
+    return {{{}}, {}};
+  }
+
+  // The best of what goes on from these, `best` from the one at this place, to the place of which it goes. Two in a row that
+  // are no better are the last.
+  Schedules best_from(std::size_t& at, const std::vector<Schedule>& begun, Schedules best,
+                      const Schedule& then) {
+    for (std::size_t i = at + 1; i < begun.size() && i <= at + 2; ++i)
+      if ((then.empty() || may_follow(begun[i], then)) &&
+          take_better(best, best_after(joined(begun[i], then), most_in_batches)))
+        at = i;
+    return best;
+  }
+
+  // Blocks that go after some batches may not after others, which fill memory for more iterations.
+  bool may_follow(const Schedule& begun, const Schedule& then) const {
+    KernelLoops loops{UOp(kernel_)};
+    loops.apply(begun);
+    return std::ranges::all_of(then,
+                               [&](const Action& online) { return may_be_online(loops, online); });
+  }
+
+  static bool take_better(Schedules& best, Schedules other) {
+    const bool is_better = other.seconds && (!best.seconds || *other.seconds < *best.seconds);
+    if (is_better) best = std::move(other);
+    return is_better;
+  }
+
+  // Of the iterations around the nest, those that there are.
+  static double part_of(const Nest& nest, const std::map<std::string, double>& seen) {
+    double part = 1;
+    for (const NestLoop& loop : nest.loops)
+      if (const auto found = seen.find(loop.names[0]); found != seen.end()) part *= found->second;
+    return part;
+  }
+
+  // What is read ahead in each iteration of a loop still is where that is split in parts: its iterations have another name then.
+  static void stage_in_parts(Schedule& schedule, const std::string& split) {
+    for (Action& action : schedule)
+      if (action.type == Action::Stage && action.at == split) action.at += ".1";
+  }
+
+  // What nests do with loops of their own leaves alone those around all of them, but not a nest's own that is outermost.
+  Schedule shared_after(const Schedule& schedule, const KernelLoops& before) const {
+    const std::vector<NamedLoop> names = before.names();
+    const auto cuts_outermost = [&](const Action& action) {
+      return action.type == Action::Tile && !names.empty() && action.name == names[0].name;
+    };
+    if (std::ranges::none_of(schedule, cuts_outermost))
+      return share_outermost(before, target_.machine);
+    KernelLoops after{UOp(kernel_)};
+    after.apply(schedule);
+    return share_outermost(after, target_.machine);
+  }
+
+  // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
+  // of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
+  Schedules best_after(Schedule schedule, double most = std::numeric_limits<double>::infinity()) {
+    KernelLoops loops{UOp(kernel_)};
+    double seconds = 0;
+    const auto add = [&](const Schedule& more) {
+      schedule.insert(schedule.end(), more.begin(), more.end());
+    };
+    loops.apply(schedule);
+    const Schedule ahead = reads_ahead(loops, target_.machine);
+    loops.apply(ahead);
+    add(ahead);
+    Target left = target_;
+    const auto take = [&](double bytes) {
+      left.scratch_bytes -= std::min(left.scratch_bytes, static_cast<std::size_t>(bytes));
+    };
+    const double kept = scratch_in(loops.kernel().node());
+    if (kept > most * static_cast<double>(target_.scratch_bytes)) return {{}, {}};
+    take(kept);
+    const std::map<std::string, double> seen = loops.seen_parts();
+    std::set<std::string> open;  // loops that no nest has
+    for (const NamedLoop& loop : loops.names()) open.insert(loop.name);
+    const bool fuses = target_.ops.contains(Op::MulAcc);
+    for (KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
+      for (const NestLoop& loop : nest.nest.loops)
+        for (const std::string& name : loop.names) open.erase(name);
+      if (NestLoop& first = nest.nest.loops[0]; first.is_around)
+        first.is_cut = parts_for(first.size, target_.machine.workers, true) < first.size;
+      const Chosen best = choices_.best(nest, left);
+      add(best.schedule);
+      take(best.scratch);
+      seconds += best.seconds * part_of(nest.nest, seen);
+    }
+    const Schedule shared = shared_after(schedule, loops);
+    if (!shared.empty()) seconds /= target_.machine.workers;
+    for (const Action& action : shared)
+      if (action.type == Action::SplitParallel) stage_in_parts(schedule, action.name);
+    add(shared);
+    return {{schedule}, open.empty() ? std::optional(seconds) : std::nullopt};
+  }
+
+  const Node* kernel_;
+  const Target& target_;
+  NestChoices choices_;
+};
+
+// Up to `most` that differ.
+Schedules best_for_one_iteration(const Node* kernel, const Target& target, std::size_t most) {
+  if (!std::ranges::all_of(toposort(kernel), is_open)) return {{{}}, {}};
+  if (auto scan = scan_schedule(kernel, target))
+    return {{std::move(scan->schedule)}, scan->seconds};
+  if (target.vector_bytes == 0)
+    return {{share_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
+  if (auto dots = dot_schedule(kernel, target)) return {{std::move(dots->schedule)}, dots->seconds};
+  const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
+  const bool is_one = nests.size() == 1 && nests[0].is_whole;
+  // Threads share what stands around a nest as they do for several.
+  if (!is_one || nests[0].nest.loops[0].is_around)
+    return MultiNest(kernel, target)
+        .best(is_one ? open_loops_outermost(kernel, target) : Schedule());
+  const Schedule ahead = windows_ahead(nests[0].nest, target.machine);
+  Schedules schedules;
+  for (Chosen& chosen : best_of(nests[0], target, most)) {
+    if (schedules.best.empty()) schedules.seconds = chosen.seconds;
+    schedules.best.push_back(joined(ahead, chosen.schedule));
+  }
+  const auto take = [&](std::optional<MmaSchedule> other) {
+    if (!other || other->seconds >= schedules.seconds) return;
+    schedules.seconds = other->seconds;
+    schedules.best.insert(schedules.best.begin(), std::move(other->schedule));
+    schedules.best.resize(std::min(schedules.best.size(), most));
+  };
+  take(dequantized_schedule(kernel, schedules.best[0], target));
+  take(mma_schedule(kernel, target));
+  return schedules;
+}
+
+// Where iterations need each other, threads would have to wait for each other after each.
+Schedules best_schedules(const Node* kernel, const Target& given, std::size_t most) {
+  Target target = given;
+  target.machine = machine_for(kernel, given.machine);
+  if (!finds_what_it_left(kernel)) return best_for_one_iteration(kernel, target, most);
+  const Node* iteration = iteration_in(kernel);
+  target.machine.repeats = true;
+  if (iteration != nullptr) target.machine.workers = 1;
+  Schedules schedules = best_for_one_iteration(kernel, target, most);
+  if (iteration != nullptr && schedules.seconds)
+    *schedules.seconds *= static_cast<double>(iteration->hi() + 1);
+  return schedules;
+}
+
+}  // namespace
+
+Schedule choose_schedule(const Node* kernel, const Target& target) {
+  const std::size_t shown = setting_int("DEBUG") >= 3 ? 2 : 1;  // with the runner-up
+  return best_schedules(kernel, target, shown).best[0];
+}
+
+std::optional<double> seconds_of_choice(const UOp& kernel, const Target& target) {
+  const std::string_view asked = kernel->arg<KernelArg>().schedule.get();
+  if (!asked.empty() || setting_int("NOOPT") != 0) return std::nullopt;
+  return best_schedules(kernel.node(), target, 1).seconds;
+}
+
+std::vector<Schedule> candidate_schedules(const UOp& kernel, const Target& target,
+                                          std::size_t most) {
+  return best_schedules(ready_to_schedule(kernel).node(), target, most).best;
+}
+
+}  // namespace weft

@@ -1,0 +1,153 @@
+// The actions of an option, with the names that tiles give.
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "option.h"
+
+namespace weft {
+namespace {
+
+// A loop by its place among its tiles; -1 where there is none.
+struct Cut {
+  std::size_t loop = 0;
+  int of = -1;
+  explicit operator bool() const { return of >= 0; }
+};
+
+class Writer {
+ public:
+  Writer(const Nest& nest, const Option& option, Tail uneven)
+      : nest_(nest), option_(option), uneven_(uneven), cuts_(nest.loops.size()) {}
+
+  Schedule schedule() {
+    cut_registers();
+    cut_around();
+    const std::vector<Cut> outer = order();
+    stage(outer);
+    if (option_.threads > 1) kind({option_.order[0], 0}, LoopKind::Thread);
+    kind(copies_, LoopKind::Upcast);
+    kind(inner_, LoopKind::Upcast);
+    kind(vectors_, LoopKind::Upcast);
+    kind(lanes_, LoopKind::Vector);
+    return schedule_;
+  }
+
+ private:
+  void cut_registers() {
+    if (option_.vector >= 0) {
+      const auto v = static_cast<std::size_t>(option_.vector);
+      const std::int64_t count = option_.lanes * option_.vectors;
+      lanes_ = tile({v, 0}, count, tail_of(v, count));
+      if (option_.vectors > 1) {
+        vectors_ = lanes_;
+        lanes_ = tile(vectors_, option_.lanes, Tail::None);
+      }
+    }
+    copies_ = copies_of(option_.copies);
+    inner_ = copies_of(option_.inner);
+  }
+
+  Cut copies_of(const Copies& copies) {
+    if (copies.count == 1) return {};
+    const auto loop = static_cast<std::size_t>(copies.loop);
+    return tile({loop, 0}, copies.count, tail_of(loop, copies.count));
+  }
+
+  void cut_around() {
+    if (option_.block > 0) {
+      const std::size_t k = first_reduce(nest_);
+      in_block_ = tile({k, 0}, option_.block, tail_of(k, option_.block));
+    }
+    if (option_.part > 0) in_part_ = tile_of_tiles(last_output(nest_, option_), option_.part);
+    in_across_ = inside_of(option_.vector);
+    const std::int64_t iterations = iterations_around(nest_, option_, option_.order[0]);
+    if (option_.threads == 1 || option_.threads >= iterations) return;
+    if (tiles_inside(option_, option_.order[0]) > 0) return;
+    in_thread_ =
+        tile_of_tiles(option_.order[0], (iterations + option_.threads - 1) / option_.threads);
+  }
+
+  Cut tile_of_tiles(std::size_t loop, std::int64_t count) {
+    const bool is_even = iterations_around(nest_, option_, loop) % count == 0;
+    return tile({loop, 0}, count, is_even ? Tail::None : Tail::Shift);
+  }
+
+  Cut inside_of(int at) {
+    const auto loop = static_cast<std::size_t>(at);
+    const std::int64_t inside = at < 0 ? 0 : tiles_inside(option_, loop);
+    return inside == 0 ? Cut() : tile_of_tiles(loop, inside);
+  }
+
+  Tail tail_of(std::size_t loop, std::int64_t count) const {
+    return weft::tail_of(nest_, loop, count, uneven_);
+  }
+
+  // Cuts tiles off the inside.
+  Cut tile(const Cut& cut, std::int64_t count, Tail tail) {
+    for (const std::string& name : names_of(cut))
+      schedule_.push_back({.type = Action::Tile, .name = name, .count = count, .tail = tail});
+    return {cut.loop, ++cuts_[cut.loop]};
+  }
+
+  void kind(const Cut& cut, LoopKind kind) {
+    if (!cut) return;
+    for (const std::string& name : names_of(cut))
+      schedule_.push_back({.type = Action::Kind, .name = name, .kind = kind});
+  }
+
+  // Gives the loops around tiles, as the plan has them. Those around the nest stay where they are.
+  std::vector<Cut> order() {
+    std::vector<Cut> cuts;
+    for (const auto& [loop, role] : outer_pieces(nest_, option_))
+      cuts.push_back(role == OuterPiece::InThread   ? in_thread_
+                     : role == OuterPiece::InPart   ? in_part_
+                     : role == OuterPiece::InBlock  ? in_block_
+                     : role == OuterPiece::InAcross ? in_across_
+                                                    : Cut{loop, 0});
+    std::vector<Cut> all(cuts.begin() + static_cast<std::ptrdiff_t>(nest_.around()), cuts.end());
+    for (const Cut& cut : {copies_, inner_, vectors_, lanes_})
+      if (cut) all.push_back(cut);
+    Action action{.type = Action::Order, .name = {}};
+    for (const Cut& cut : all)
+      for (std::string& name : names_of(cut)) action.loops.push_back(std::move(name));
+    if (action.loops.size() > 1) schedule_.push_back(std::move(action));
+    return cuts;
+  }
+
+  void stage(const std::vector<Cut>& outer) {
+    const NestPlan plan = plan_of(nest_, option_);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+      if (option_.staged[a] == Staging::Kept)
+        schedule_.push_back(
+            {.type = Action::Stage, .name = nest_.accesses[a].name, .space = Space::Constant});
+      else if (option_.staged[a] != Staging::None)
+        schedule_.push_back({.type = Action::Stage,
+                             .name = nest_.accesses[a].name,
+                             .at = names_of(outer[static_cast<std::size_t>(plan.staged[a])]).back(),
+                             .by_region = plan.by_region[a]});
+  }
+
+  std::vector<std::string> names_of(const Cut& cut) const {
+    std::vector<std::string> names;
+    for (const std::string& name : nest_.loops[cut.loop].names)
+      names.push_back(cut.of == 0 ? name : fmt::format("{}.{}", name, cut.of));
+    return names;
+  }
+
+  const Nest& nest_;
+  const Option& option_;
+  Tail uneven_;
+  std::vector<int> cuts_;
+  Cut lanes_, vectors_, copies_, inner_, in_block_, in_across_, in_thread_, in_part_;
+  Schedule schedule_;
+};
+
+}  // namespace
+
+Schedule actions_of(const Nest& nest, const Option& option, Tail uneven) {
+  return Writer(nest, option, uneven).schedule();
+}
+
+}  // namespace weft

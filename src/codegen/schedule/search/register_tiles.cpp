@@ -1,0 +1,331 @@
+// What stands in registers at once: vectors of a loop, and copies of others beside them.
+
+#include "register_tiles.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+#include <utility>
+
+#include "candidate_time.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
+// In the code of a tile of several vectors: what takes that long by itself gains nothing, and takes seconds to compile.
+constexpr double most_instructions = 4096;
+constexpr std::int64_t most_fields = 4;     // of a packed number, read together
+constexpr std::size_t most_tiles = 5;       // kept by each time
+constexpr std::size_t most_promising = 32;  // looked at again
+// Kept of those with as many vectors of one loop, before others.
+constexpr std::ptrdiff_t most_of_kind = 2;
+
+class RegisterTiles {
+ public:
+  RegisterTiles(const Nest& nest, const Target& target, bool is_ordered, Tail uneven)
+      : nest_(nest),
+        machine_(target.machine),
+        trial_(nest, target, uneven),
+        is_ordered_(is_ordered),
+        blocks_(trial_.blocks(is_ordered)) {
+    for (const auto* list : {&nest.inner_ops, &nest.outer_ops})
+      for (const NestOps& ops : *list) instructions_ += ops.instructions;
+  }
+
+  std::vector<Option> all() const {
+    Option plain;
+    plain.order = natural_order();
+    plain.staged.resize(nest_.accesses.size());
+    std::vector<Option> tiles;
+    add_tile(plain, tiles);
+    for (std::size_t v = 0; v < nest_.loops.size(); ++v) {
+      if (!may_be_vector(v)) continue;
+      Option option = plain;
+      option.vector = static_cast<int>(v);
+      for (std::int64_t lanes : lanes_for(v)) {
+        option.lanes = lanes;
+        add_vectors(option, tiles);
+      }
+    }
+    return best(std::move(tiles));
+  }
+
+ private:
+  // Reductions inside, the one whose iterations touch the fewest new lines last.
+  std::vector<std::size_t> natural_order() const {
+    std::vector<std::size_t> order(nest_.loops.size());
+    std::iota(order.begin(), order.end(), 0);
+    if (is_ordered_) return order;
+    const auto first =
+        std::ranges::find_if(order, [&](std::size_t loop) { return nest_.loops[loop].is_reduce; });
+    std::ranges::sort(first, order.end(), {},
+                      [&](std::size_t loop) { return std::pair(-bytes_apart(loop), loop); });
+    return order;
+  }
+
+  // Between one iteration and the next, of all that is read; a line at most of each.
+  double bytes_apart(std::size_t loop) const {
+    double bytes = 0;
+    for (const NestAccess& access : nest_.accesses) {
+      const double step = access.irregular[loop]
+                              ? machine_.line
+                              : access.bytes * std::abs(static_cast<double>(access.stride(loop)));
+      bytes += std::min(step, machine_.line);
+    }
+    return bytes;
+  }
+
+  void add_vectors(Option option, std::vector<Option>& tiles) const {
+    const std::int64_t size = nest_.loops[static_cast<std::size_t>(option.vector)].size;
+    for (std::int64_t vectors : {1, 2, 3, 4, 6, 8}) {
+      if (vectors > 1 && option.lanes * vectors > size) break;
+      if (vectors > 1 && static_cast<double>(vectors) * instructions_ > most_instructions) break;
+      option.vectors = vectors;
+      add_tile(option, tiles);
+      add_copies(option, tiles);
+      add_short_sums(option, tiles);
+    }
+    option.vectors = 1;
+    const bool sums_lanes = nest_.loops[static_cast<std::size_t>(option.vector)].is_reduce;
+    if (nest_.has_reduce() && (sums_lanes || size < 2 * option.lanes))
+      add_inner_copies(option, tiles);
+  }
+
+  void add_tile(Option option, std::vector<Option>& tiles) const {
+    const auto seconds = trial_.seconds(option);
+    if (!seconds) return;
+    option.seconds = *seconds;
+    option.number = tiles.size();
+    tiles.push_back(std::move(option));
+  }
+
+  // The first by their times as they are, with all staged that can be, and with what sums read by lanes staged: how often
+  // that is copied is for the order of the loops to say. Then each has the least of these times.
+  std::vector<Option> best(std::vector<Option> tiles) const {
+    std::vector<Option> least = tiles;
+    std::vector<std::size_t> first;
+    const auto take = [&](std::vector<Option>& ranked) {
+      for (const Option& tile : ranked)
+        least[tile.number].seconds = std::min(least[tile.number].seconds, tile.seconds);
+      sort_by_time(ranked);
+      for (const Option& tile : of_all_kinds(ranked)) first.push_back(tile.number);
+    };
+    take(tiles);
+    for (Option& tile : tiles) tile.seconds = staged_seconds(tile, true);
+    take(tiles);
+    tiles.resize(std::min(tiles.size(), most_promising));
+    for (Option& tile : tiles) tile.seconds = staged_seconds(least[tile.number], false);
+    take(tiles);
+    std::ranges::sort(first);
+    first.erase(std::ranges::unique(first).begin(), first.end());
+    std::vector<Option> result;
+    for (std::size_t number : first) result.push_back(least[number]);
+    sort_by_time(result);
+    return result;
+  }
+
+  // The first of them, but others before a third with as many vectors of the same loop: what it takes to pack them is
+  // not known yet.
+  static std::vector<Option> of_all_kinds(const std::vector<Option>& tiles) {
+    std::vector<Option> result, others;
+    for (const Option& tile : tiles) {
+      const auto is_alike = [&](const Option& other) {
+        return other.vector == tile.vector && other.vectors == tile.vectors;
+      };
+      (std::ranges::count_if(result, is_alike) >= most_of_kind ? others : result).push_back(tile);
+    }
+    result.insert(result.end(), others.begin(), others.end());
+    result.resize(std::min(result.size(), most_tiles));
+    return result;
+  }
+
+  double staged_seconds(Option option, bool is_all) const {
+    option.staged = staged(option, is_all);
+    const auto is_staged = [](Staging staging) { return staging != Staging::None; };
+    if (std::ranges::none_of(option.staged, is_staged)) return option.seconds;
+    // In blocks, if not all fits: that is about as fast.
+    option.block = blocks_.back();
+    auto seconds = trial_.seconds(option, false);
+    if (is_all && seconds) return std::min(option.seconds, *seconds);
+    option.block = 0;
+    const auto whole = trial_.seconds(option, false);
+    // A vector that a product is with has no loop outside of it that it could be staged at.
+    if (is_all && !whole) return staged_seconds(option, false);
+    seconds = std::min(seconds.value_or(option.seconds), whole.value_or(option.seconds));
+    return std::min(option.seconds, *seconds);
+  }
+
+  std::vector<Staging> staged(const Option& option, bool is_all) const {
+    std::vector<Staging> result(nest_.accesses.size());
+    if (option.vector < 0 || !nest_.has_reduce() || !has_outputs(nest_)) return result;
+    const auto v = static_cast<std::size_t>(option.vector);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
+      const NestAccess& access = nest_.accesses[a];
+      const std::vector<Staging> stagings = trial_.stagings(access);
+      if (stagings.empty()) continue;
+      // Of a region, lanes are best read where they lie together.
+      const bool is_apart = access.stride(v) > 1 && !reads_between(access.stride(v), most_lanes(v));
+      if (is_all)
+        result[a] = is_apart ? stagings[0] : stagings.back();
+      else if (access.changes_with(v))
+        result[a] = stagings[0];
+    }
+    return result;
+  }
+
+  bool may_be_copied(const Option& option, std::size_t loop) const {
+    const int at = static_cast<int>(loop);
+    return at != option.vector && at != option.inner.loop && !nest_.loops[loop].is_reduce &&
+           !nest_.loops[loop].is_fixed && !nest_.loops[loop].is_around;
+  }
+
+  void add_copies(Option option, std::vector<Option>& tiles) const {
+    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
+      if (!may_be_copied(option, u)) continue;
+      for (std::int64_t copies : copies_beside(static_cast<std::size_t>(option.vector), u)) {
+        if (copies > nest_.loops[u].size) break;
+        const std::int64_t values = copies * option.vectors * sums_of(option.inner);
+        if (values > most_values) break;
+        if (nest_.has_reduce() && 2 * copies <= nest_.loops[u].size && 4 * values <= most_values)
+          continue;  // twice as many hide more of the latency, and read less
+        option.copies = {static_cast<int>(u), copies};
+        add_tile(option, tiles);
+      }
+    }
+  }
+
+  // Copies of what is summed are added to one sum.
+  std::int64_t sums_of(const Copies& copies) const {
+    const bool is_summed =
+        copies.loop >= 0 && nest_.loops[static_cast<std::size_t>(copies.loop)].is_reduce;
+    return is_summed ? 1 : copies.count;
+  }
+
+  // Where a loop is so short that it fills one vector, or is summed, those of another stand beside it.
+  void add_inner_copies(const Option& option, std::vector<Option>& tiles) const {
+    for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
+      if (!may_be_copied(option, u)) continue;
+      for (std::int64_t copies : {2, 3, 4}) {
+        if (copies > nest_.loops[u].size) break;
+        Option with = option;
+        with.inner = {static_cast<int>(u), copies};
+        add_copies(with, tiles);
+      }
+    }
+  }
+
+  // All iterations of a short sum at once, or of two, where they read the same vectors: fields of packed numbers.
+  void add_short_sums(Option option, std::vector<Option>& tiles) const {
+    for (std::size_t u = first_reduce(nest_) + 1; u < nest_.loops.size(); ++u) {
+      if (!has_fields(option, u)) continue;
+      option.inner = {static_cast<int>(u), nest_.loops[u].size};
+      add_tile(option, tiles);
+      add_copies(option, tiles);
+      for (std::size_t other = u + 1; other < nest_.loops.size(); ++other) {
+        if (!has_fields(option, other)) continue;
+        Option both = option;
+        both.copies = {static_cast<int>(other), nest_.loops[other].size};
+        add_tile(both, tiles);
+      }
+    }
+  }
+
+  bool has_fields(const Option& option, std::size_t u) const {
+    const auto v = static_cast<std::size_t>(option.vector);
+    const NestLoop& loop = nest_.loops[u];
+    const auto is_shared = [&](const NestAccess& access) {
+      return !access.is_write && access.changes_with(v) && !access.changes_with(u) &&
+             changes_with_long_sums(access);
+    };
+    if (u == v || !loop.is_reduce || loop.size < 2 || loop.size > most_fields) return false;
+    return std::ranges::any_of(nest_.accesses, is_shared);
+  }
+
+  // As what is packed does, not what belongs to a block of it.
+  bool changes_with_long_sums(const NestAccess& access) const {
+    for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
+      if (nest_.loops[loop].is_reduce && nest_.loops[loop].size > most_fields &&
+          !access.changes_with(loop))
+        return false;
+    return true;
+  }
+
+  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours: which are read together, or
+  // fill what lies between the lanes.
+  std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
+    if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
+    const std::int64_t between = nest_.loops[u].size;
+    const bool fills = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return access.is_write && access.stride(u) == 1 && access.stride(v) == between;
+    });
+    if (fills && (between == 2 || between == 4)) return {between};
+    const bool is_turned = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.is_write && !access.irregular[v] && !access.irregular[u] &&
+             access.stride(u) == 1 && access.stride(v) != 0;
+    });
+    return is_turned ? std::vector<std::int64_t>{4, 8, 16} : std::vector<std::int64_t>{};
+  }
+
+  bool may_be_vector(std::size_t loop) const {
+    if (nest_.loops[loop].size < 4 || nest_.loops[loop].has_others) return false;
+    if (nest_.loops[loop].is_around) return false;
+    return is_contiguous_for_some(loop) || may_scatter(loop);
+  }
+
+  bool is_contiguous_for_some(std::size_t loop) const {
+    return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.irregular[loop] && access.stride(loop) == 1;
+    });
+  }
+
+  // Sums that are stored at a distance, once they are complete: where no loop along memory fills a
+  // register, as with small images, or reads all of its neighbours.
+  bool may_scatter(std::size_t loop) const {
+    if (!nest_.has_reduce() || nest_.loops[loop].is_reduce ||
+        nest_.loops[loop].size < most_lanes(loop))
+      return false;
+    for (std::size_t other = nest_.around(); other < nest_.loops.size(); ++other)
+      if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes(other) &&
+          is_contiguous_for_some(other) && !reads_apart(other))
+        return false;
+    return true;
+  }
+
+  bool reads_apart(std::size_t loop) const {
+    return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+      return !access.is_write && !access.irregular[loop] &&
+             reads_between(access.stride(loop), most_lanes(loop));
+    });
+  }
+
+  std::int64_t most_lanes(std::size_t loop) const {
+    return machine_.vector_bytes / static_cast<std::int64_t>(nest_.loops[loop].widest);
+  }
+
+  // As many as there are iterations for, or more, of which some are masked.
+  std::vector<std::int64_t> lanes_for(std::size_t loop) const {
+    const std::int64_t size = nest_.loops[loop].size, most = most_lanes(loop);
+    if (size >= most) return {most};
+    const auto iterations = static_cast<std::uint64_t>(size);
+    const auto less = static_cast<std::int64_t>(std::bit_floor(iterations)),
+               more = static_cast<std::int64_t>(std::bit_ceil(iterations));
+    return less == more ? std::vector{less} : std::vector{less, more};
+  }
+
+  const Nest& nest_;
+  const Machine& machine_;
+  CandidateTime trial_;
+  bool is_ordered_;
+  std::vector<std::int64_t> blocks_;
+  double instructions_ = 0;  // of one element
+};
+
+}  // namespace
+
+std::vector<Option> register_tiles(const Nest& nest, const Target& target, bool is_ordered,
+                                   Tail uneven) {
+  return RegisterTiles(nest, target, is_ordered, uneven).all();
+}
+
+}  // namespace weft

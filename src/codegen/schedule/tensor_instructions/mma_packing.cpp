@@ -1,0 +1,260 @@
+#include "mma_packing.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include <weft/dev/codegen/slice.h>
+#include <weft/dev/cost/nest.h>
+#include <weft/dev/ir/graph.h>
+
+#include "mma_traffic.h"
+
+namespace weft {
+namespace {
+
+constexpr double most_scratch = 0.5;                              // for what is packed of columns
+constexpr double most_of_rows = 0.25, most_of_rows_alone = 0.75;  // and of rows
+constexpr double least_of_near = 1.0 / 3;                         // of the first, for a group
+constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, which others share
+constexpr std::int64_t bytes_near = 1024;                         // of rows that follow one another
+constexpr double cycles_of_far_rows = 4, cycles_in_one_set = 16;  // more for a tile of them
+// For each element.
+constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
+
+class Packing {
+ public:
+  Packing(const MmaKernel& kernel, const MmaWay& way)
+      : kernel_(kernel), way_(way), traffic_(kernel, way), loops_(kernel.output_loops(way)) {}
+
+  void columns(MmaDraft& draft) const {
+    const MmaFactor& b = way_.b;
+    if (is_kept(b.load)) {
+      draft.actions.push_back(once(b, "b1", true));
+      draft.cycles += traffic_.cycles_to_stream_again();
+      const double streaming = traffic_.cycles_to_stream();
+      const auto prefetched = traffic_.prefetched_columns();
+      if (prefetched) {
+        draft.cycles = std::max(draft.cycles, streaming) + streaming / prefetched->iterations;
+        draft.actions.push_back({.type = Action::Prefetch, .name = b.name, .at = prefetched->loop});
+      } else {
+        draft.cycles += streaming;
+      }
+      return;
+    }
+    Action pack{.type = Action::Stage, .name = b.name, .at = way_.column};
+    pack.loops = packed(b.load, "b1", true);
+    pack.loops.insert(pack.loops.begin(), way_.column + ".1");
+    draft.actions.push_back(pack);
+    draft.cycles += kernel_.elements_of(b.load, way_) * kernel_.blocks(way_) /
+                    traffic_.inside_of_columns() *
+                    (stride_of(b.load, way_.column_range) == 1 ? cycles_to_pack : cycles_to_turn);
+  }
+
+  bool rows(bool has_regions, MmaDraft& draft) const {
+    const MmaFactor& a = way_.a;
+    const auto together = static_cast<double>(way_.together);
+    if (are_rows_kept()) {
+      draft.actions.push_back(once(a, "b0", false));
+      draft.cycles += traffic_.cycles_to_stream_rows();
+      return true;
+    }
+    if (has_regions && are_windows()) return keep_region(1 / together, draft);
+    if (!need_packing()) {
+      draft.cycles += cycles_far_apart();
+      const double again = traffic_.cycles_to_read_again();
+      if (traffic_.prefetches_rows()) {
+        draft.cycles = std::max(draft.cycles, again);
+        draft.actions.push_back({.type = Action::Prefetch, .name = a.name, .at = way_.row});
+      } else {
+        draft.cycles += again;
+      }
+      return true;
+    }
+    const double elements = kernel_.elements_of(a.load, way_);
+    if (!has_room(elements * (way_.has_rows_around ? together : 1))) return false;
+    Action pack{.type = Action::Stage,
+                .name = a.name,
+                .loops = packed(a.load, "b0", false),
+                .at = way_.row,
+                .decoded = is_widened()};
+    if (way_.has_rows_around) pack.loops.insert(pack.loops.begin(), way_.row + ".1");
+    draft.actions.push_back(pack);
+    const double columns = way_.has_rows_around ? kernel_.iterations_of(way_, way_.column)
+                                                : together;  // for one packing
+    draft.cycles += elements * kernel_.blocks(way_) / columns * cycles_to_stage();
+    return true;
+  }
+
+ private:
+  // How the loops that a factor changes with lie in what is packed: fragments of it inside, those of a block side by side,
+  // but for rows that are copied.
+  std::vector<std::string> packed(const Node* load, const std::string& own, bool is_column) const {
+    std::vector<std::string> order;
+    for (const std::string& name : kernel_.sum_loops(way_))
+      if (changes_with(load, kernel_.range_of(name))) order.push_back(name);
+    order.insert(is_column || are_rows_kept() ? order.end() : order.begin(), own);
+    const bool has_parts = way_.shape.depth > way_.shape.group;
+    std::vector<std::string> inside;
+    if (has_parts) inside.push_back(way_.depth + ".1");
+    if (is_column || way_.shape.rows > 1)
+      inside.insert(is_column ? inside.end() : inside.begin(), own + ".1");
+    inside.push_back(way_.depth + (has_parts ? ".2" : ".1"));
+    order.insert(order.end(), inside.begin(), inside.end());
+    return order;
+  }
+
+  // Before the kernel runs, in all loops of the output that it changes with.
+  Action once(const MmaFactor& factor, const std::string& own, bool is_column) const {
+    Action pack{.type = Action::Stage, .name = factor.name, .space = Space::Constant};
+    for (const std::string& name : loops_)
+      if (name != way_.rows_of_block() && name != way_.columns_of_block() &&
+          changes_with(factor.load, kernel_.range_of(name.substr(0, name.find('.')))))
+        pack.loops.push_back(name);
+    const std::vector<std::string> inside = packed(factor.load, own, is_column);
+    pack.loops.insert(pack.loops.end(), inside.begin(), inside.end());
+    return pack;
+  }
+
+  bool has_more(const Node* range) const {
+    return MmaKernel::size_in(way_, range) != range->src(0)->lo();
+  }
+  bool has_more_rows() const { return has_more(way_.row_range) && !kernel_.shifts(way_); }
+
+  bool is_widened() const { return way_.shape.widens(way_.a.load->dtype()); }
+  bool are_rows_kept() const { return is_kept(way_.a.load) && !is_widened(); }
+
+  // For an element of rows. What is only widened stays in their order.
+  double cycles_to_stage() const {
+    if (first_step(way_.a.load, way_.depth_range) != 1) return cycles_to_turn;
+    return is_widened() ? cycles_to_copy : cycles_to_pack;
+  }
+
+  bool need_packing() const {
+    const Node* load = way_.a.load;
+    const bool is_tile = way_.shape.rows > 1;
+    return has_more_rows() || is_widened() ||
+           (is_tile && stride_in_parts(load, way_.row_range, way_.shape.rows) == 0) ||
+           has_more(way_.depth_range) ||
+           stride_in_parts(load, way_.depth_range, way_.shape.depth) != 1 ||
+           !load->src(0)->src(1)->is_const_int(1) || meet_each_other();
+  }
+
+  // What the rows of tiles take beside those that are near each other, in pages of their own or in one set of a cache.
+  double cycles_far_apart() const {
+    if (way_.shape.rows == 1) return 0;
+    const Node* load = way_.a.load;
+    const std::int64_t apart = stride_in_parts(load, way_.row_range, way_.shape.rows) *
+                               static_cast<std::int64_t>(load->dtype().bytes());
+    const double for_tile = apart % bytes_of_way == 0 ? cycles_in_one_set
+                            : apart > bytes_near      ? cycles_of_far_rows
+                                                      : 0;
+    return kernel_.iterations(way_) /
+           static_cast<double>(way_.shape.rows * way_.block.columns * way_.shape.depth) * for_tile;
+  }
+
+  // Whether the rows of a block lie in few sets of a cache. Tiles take longer to be copied than to wait for theirs.
+  bool meet_each_other() const {
+    if (way_.shape.rows > 1) return false;
+    const Node* load = way_.a.load;
+    const std::int64_t apart =
+        stride_of(load, way_.row_range) * static_cast<std::int64_t>(load->dtype().bytes());
+    const std::int64_t sets =
+        bytes_of_way / std::gcd(std::max<std::int64_t>(apart, 1), bytes_of_way);
+    return way_.block.rows > lines_of_set * sets;
+  }
+
+  // Padding surrounds them, which a region has as well, or what they share is widened.
+  bool are_windows() const {
+    const Node* load = way_.a.load;
+    const bool are_shared = is_widened() && kernel_.sum_loops(way_).size() > 1;
+    return way_.shape.rows == 1 && !has_more_rows() && !has_more(way_.depth_range) &&
+           stride_of(load, way_.depth_range) == 1 && load->size() == 1 &&
+           (are_shared || is_masked());
+  }
+  bool is_masked() const { return way_.a.load->src(0)->src(1)->op() != Op::Const; }
+
+  // In the innermost loop around the rows that it changes with.
+  bool keep_region(double times, MmaDraft& draft) const {
+    const Node* load = way_.a.load;
+    std::string at = way_.row;
+    for (const std::string& name : loops_) {
+      if (name == way_.row) break;
+      if (name != way_.column && changes_with(load, kernel_.range_of(name))) at = name;
+    }
+    Substitution around;
+    for (const std::string& name : loops_) {
+      times *= kernel_.iterations_of(way_, name);
+      if (name != way_.column && name != way_.row)
+        around.emplace(kernel_.range_of(name), const_int(0));
+      if (name == at) break;
+    }
+    double elements = 1;
+    const NodeList indices = load->src(0)->src().subspan(2);
+    for (const Node* index : indices) {
+      const auto bounds = substitute(UOp(index), around)->bounds();
+      const auto extent = static_cast<std::int64_t>(bounds.hi - bounds.lo + 1);
+      const bool is_row = index == indices.back() && is_masked();
+      elements *= static_cast<double>(is_row ? region_row(extent, bytes_of_rows()) : extent);
+    }
+    if (!has_room(elements)) return false;
+    draft.actions.push_back({.type = Action::Stage,
+                             .name = way_.a.name,
+                             .at = at,
+                             .by_region = true,
+                             .decoded = is_widened()});
+    draft.cycles += elements * times * cycles_to_copy;
+    return true;
+  }
+
+  std::int64_t bytes_of_rows() const { return static_cast<std::int64_t>(way_.shape.a.bytes()); }
+
+  bool has_room(double elements) const {
+    const double most = way_.has_rows_around ? most_of_rows_alone : most_of_rows;
+    return elements * static_cast<double>(bytes_of_rows()) <=
+           most * static_cast<double>(kernel_.target().scratch_bytes);
+  }
+
+  const MmaKernel& kernel_;
+  const MmaWay& way_;
+  MmaTraffic traffic_;
+  std::vector<std::string> loops_;
+};
+
+}  // namespace
+
+// The most that fit. Of kept columns fewer may be better, as nobody prefetches the first group; such as fill less of the first
+// cache only have rows come more often.
+std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaWay& way) {
+  const Node* load = way.b.load;
+  const double bytes = bytes_in_block(kernel, way, load);
+  const auto& levels = kernel.target().machine.levels;
+  const double near = levels.empty() ? 0 : levels[0].bytes;
+  const auto blocks = static_cast<std::int64_t>(kernel.iterations_of(way, way.column));
+  const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
+  const std::int64_t workers =
+      kernel.output_loops(way)[0] == way.column ? kernel.target().machine.workers : 1;
+  // Rows that stay need not find more columns packed than those which fill the first cache.
+  const bool is_one =
+      !is_kept(load) && way.shape.rows > 1 && rows_stay(kernel, way) && bytes > near / 4;
+  const std::int64_t most = is_one ? 1 : std::max<std::int64_t>(blocks / workers, 1);
+  std::int64_t best = is_kept(load) ? 1 : 0;  // which takes no room
+  for (std::int64_t count = 1; count <= most; ++count)
+    if (blocks % count == 0 && static_cast<double>(count) * bytes <= room) best = count;
+  std::vector<std::int64_t> counts;
+  if (best > 0) counts.push_back(best);
+  if (way.shape.rows == 1 || !is_kept(load)) return counts;
+  for (std::int64_t count = best - 1; count > 0; --count)
+    if (blocks % count == 0 && bytes * static_cast<double>(count) >= least_of_near * near)
+      counts.push_back(count);
+  return counts;
+}
+
+void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft) {
+  Packing(kernel, way).columns(draft);
+}
+
+bool pack_rows(const MmaKernel& kernel, const MmaWay& way, bool has_regions, MmaDraft& draft) {
+  return Packing(kernel, way).rows(has_regions, draft);
+}
+
+}  // namespace weft

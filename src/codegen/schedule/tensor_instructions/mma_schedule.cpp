@@ -1,0 +1,228 @@
+#include "mma_schedule.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+#include <weft/dev/codegen/choose.h>
+#include <weft/dev/device/mma.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "mma_merges.h"
+#include "mma_packing.h"
+#include "schedule/actions/stores.h"
+#include "schedule/search/share.h"
+
+namespace weft {
+namespace {
+
+constexpr double most_prefetched = 4096;                   // bytes of a block
+constexpr double cycles_to_finish = 12, cycles_apart = 3;  // for a vector of sums, or one
+
+// What follows the sums, which goes along what it stores.
+double cycles_behind(const MmaKernel& kernel, const MmaWay& way) {
+  double elements = 1, cycles = 0;
+  for (const Node* range : kernel.end()->src().subspan(1))
+    elements *= static_cast<double>(MmaKernel::size_in(way, range));
+  for (const Node* store : stores_of(kernel.end())) {
+    const bool is_run = store->op() == Op::Store && stride_of(store, way.column_range) == 1;
+    cycles += is_run ? 4 * cycles_to_finish / kernel.target().machine.vector_bytes : cycles_apart;
+  }
+  return elements * cycles;
+}
+
+double bytes_of(const Node* memory) {
+  double bytes = memory->dtype().bytes();
+  for (const Node* size : memory->dims()) bytes *= static_cast<double>(size->bounds().hi);
+  return bytes;
+}
+
+class Draft {
+ public:
+  Draft(const MmaKernel& kernel, const MmaWay& way) : kernel_(kernel), way_(way) {}
+
+  MmaDraft tiles() {
+    const auto& [rows, columns] = way_.block;
+    draft_.cycles = kernel_.iterations(way_) /
+                        static_cast<double>(rows * columns * way_.shape.depth) *
+                        cycles_of(way_.shape, way_.block, kernel_.target().machine) +
+                    cycles_behind(kernel_, way_);
+    if (way_.depth_range->src(0)->lo() % way_.shape.depth != 0) pad(way_.depth, way_.shape.depth);
+    cut(way_.row, way_.row_range, rows, way_.has_rows_around);
+    cut(way_.column, way_.column_range, columns, !way_.has_rows_around);
+    const bool is_plain = way_.shape.rows == find_mma(way_.shape.name)->rows_for(rows);
+    add({.type = Action::Mma,
+         .name = way_.depth,
+         .count = is_plain ? 0 : way_.shape.rows,
+         .loops = {way_.rows_of_block(), way_.columns_of_block()},
+         .at = std::string(way_.shape.name)});
+    add({.type = Action::Order, .name = {}, .loops = kernel_.output_loops(way_)});
+    if (const auto sum = kernel_.sum_loops(way_); sum.size() > 1)
+      add({.type = Action::Order, .name = {}, .loops = sum});
+    if (way_.shape.rows > 1 && are_lanes()) {
+      add({.type = Action::Kind, .name = way_.columns_of_block(), .kind = LoopKind::Vector});
+      prefetch_beside_sums();
+    }
+    return std::move(draft_);
+  }
+
+ private:
+  // Whether what follows the sums goes along all columns of a block at once: vectors beside each other wait less for what they
+  // are made of.
+  bool are_lanes() const {
+    const auto stores = stores_of(kernel_.end());
+    return way_.column_range->src(0)->lo() % way_.block.columns == 0 &&
+           std::ranges::all_of(stores, [&](const Node* store) {
+             return store->op() == Op::Store && stride_of(store, way_.column_range) == 1;
+           });
+  }
+
+  // While tiles are multiplied, of the next block the line where each row begins, and what this one stores: vectors behind them
+  // wait for each row.
+  void prefetch_beside_sums() {
+    const auto& levels = kernel_.target().machine.levels;
+    const std::string around = way_.around(), other = way_.has_rows_around ? way_.column : way_.row;
+    const std::string loop = way_.together > 1 ? around + ".1" : other;
+    const bool has_next = way_.together > 1 || kernel_.iterations_of(way_, other) > 1;
+    if (levels.empty()) return;
+    const auto sums = static_cast<double>(MmaKernel::size_in(way_, way_.row_range) *
+                                          MmaKernel::size_in(way_, way_.column_range));
+    for (const auto& [name, load] : kernel_.beside_sums(way_))
+      if (has_next && sums * static_cast<double>(load->dtype().bytes()) > levels[0].bytes)
+        add({.type = Action::Prefetch, .name = name, .at = loop});
+    prefetch_stores();
+  }
+
+  // Of a block, where all blocks together are more than a core keeps.
+  void prefetch_stores() {
+    const auto& levels = kernel_.target().machine.levels;
+    const NodeList stores = stores_of(kernel_.end());
+    const Node* memory = storage_of(stores[0]->src(0)->src(0));
+    const auto& [rows, columns] = way_.block;
+    const auto bytes = static_cast<double>(rows * columns) * memory->dtype().bytes();
+    if (levels.size() < 2 || stores.size() > 1 || memory->op() != Op::Param ||
+        bytes_of(memory) < levels[levels.size() - 2].bytes || bytes > most_prefetched)
+      return;
+    const std::string name = fmt::format("p{}", memory->arg<ParamArg>().slot);
+    const auto beside = kernel_.beside_sums(way_);
+    if (std::ranges::find(beside, name, &MmaFactor::name) != beside.end()) return;  // read as well
+    const auto loops = kernel_.output_loops(way_);
+    add({.type = Action::Prefetch,
+         .name = name,
+         .at = loops[loops.size() - (way_.together > 1 ? 3 : 4)]});
+  }
+
+  void add(Action action) { draft_.actions.push_back(std::move(action)); }
+  void pad(const std::string& name, std::int64_t count) {
+    add({.type = Action::Pad, .name = name, .count = count, .tail = Tail::Mask});
+  }
+
+  void cut(const std::string& name, const Node* range, std::int64_t block, bool is_around) {
+    const std::int64_t count = block * (is_around ? way_.together : 1);
+    const bool is_whole = range->src(0)->lo() % count == 0;
+    const bool shifts = !is_whole && range == way_.row_range && kernel_.shifts(way_);
+    if (!is_whole && !shifts) pad(name, count);
+    add({.type = Action::Tile,
+         .name = name,
+         .count = count,
+         .tail = shifts ? Tail::Shift : Tail::None});
+    if (is_around) add({.type = Action::Tile, .name = name + ".1", .count = block});
+  }
+
+  const MmaKernel& kernel_;
+  const MmaWay& way_;
+  MmaDraft draft_;
+};
+
+// Among threads, by the outermost loop.
+MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way) {
+  const Machine& machine = kernel.target().machine;
+  const std::string outermost = kernel.output_loops(way)[0];
+  const double iterations = kernel.iterations_of(way, outermost) /
+                            (outermost == way.around() ? static_cast<double>(way.together) : 1);
+  double seconds = draft.cycles / machine.hertz;
+  if (machine.workers > 1 && seconds > worth_threads && iterations > 1) {
+    draft.actions.push_back({.type = Action::Kind, .name = outermost, .kind = LoopKind::Thread});
+    seconds = seconds / machine.workers + machine.launch;
+  }
+  return {std::move(draft.actions), seconds};
+}
+
+// With some numbers of blocks of columns together, or of rows.
+std::vector<MmaWay> groupings(const MmaKernel& kernel, MmaWay way) {
+  std::vector<MmaWay> all;
+  for (const std::int64_t together : counts_together(kernel, way)) {
+    way.together = together;
+    all.push_back(way);
+  }
+  if (way.shape.rows == 1 || !is_kept(way.b.load)) return all;
+  way.has_rows_around = true;
+  for (const std::int64_t together : {1, 2, 4, 8}) {
+    way.together = together;
+    all.push_back(way);
+    if (static_cast<double>(together) >= kernel.iterations_of(way, way.row)) break;
+  }
+  return all;
+}
+
+std::optional<MmaSchedule> best_of(const MmaKernel& kernel, bool has_regions) {
+  std::optional<MmaSchedule> best;
+  for (const MmaWay& each : kernel.ways())
+    for (const MmaWay& way : groupings(kernel, each)) {
+      MmaDraft draft = Draft(kernel, way).tiles();
+      pack_columns(kernel, way, draft);
+      if (!pack_rows(kernel, way, has_regions, draft)) continue;
+      MmaSchedule made = shared(kernel, std::move(draft), way);
+      if (!best || made.seconds < best->seconds) best = std::move(made);
+    }
+  return best;
+}
+
+// A region may leave something to ask of what it reads, which no fragment can.
+bool leaves_conditions(const Node* kernel, const Schedule& schedule) {
+  if (std::ranges::none_of(schedule, &Action::by_region)) return false;
+  const UOp made = apply_schedule(UOp(kernel), schedule);
+  return std::ranges::any_of(toposort(made.node()), [](const Node* node) {
+    return node->op() == Op::Index && node->src(0)->op() == Op::Stage &&
+           !simplify(UOp(node->src(1)))->is_const_int(1);
+  });
+}
+
+// Of a kernel whose loops some merges have made fewer.
+std::optional<MmaSchedule> best_after(const Schedule& merges, KernelLoops loops, const Node* kernel,
+                                      const Target& target) {
+  loops.apply(merges);
+  const MmaKernel product(std::move(loops), target);
+  if (product.sum() == nullptr) return std::nullopt;
+  const auto from_kernel = [&](bool has_regions) {
+    auto best = best_of(product, has_regions);
+    if (best) best->schedule.insert(best->schedule.begin(), merges.begin(), merges.end());
+    return best;
+  };
+  auto best = from_kernel(true);
+  if (best && leaves_conditions(kernel, best->schedule)) best = from_kernel(false);
+  return best;
+}
+
+bool is_of_tiles(const MmaShape& shape) { return shape.rows > 1; }
+
+}  // namespace
+
+std::optional<MmaSchedule> mma_schedule(const Node* kernel, const Target& target) {
+  if (target.mma.empty() || kernel->size() != 1 || kernel->src(0)->op() != Op::End)
+    return std::nullopt;
+  const KernelLoops loops{UOp(kernel)};
+  auto best = best_after({}, loops, kernel, target);
+  if (!best || std::ranges::none_of(target.mma, is_of_tiles)) return best;
+  for (const Schedule& merges : merges_that_fill(loops)) {
+    auto other = best_after(merges, loops, kernel, target);
+    if (other && other->seconds < best->seconds) best = std::move(other);
+  }
+  return best;
+}
+
+}  // namespace weft

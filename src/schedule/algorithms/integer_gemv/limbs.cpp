@@ -1,0 +1,276 @@
+// Processors multiply bytes four times as fast as floats, and codes are bytes. So x becomes bytes as well, without being
+// rounded to one: in each block of the matrix it is an integer of 24 bits times a power of two, and these bits are three
+// digits to the base of 256, each a signed byte. What is lost is less than a float's last bit of the block's largest x.
+
+#include "limbs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+#include <weft/dev/ir/below.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/rules/symbolic.h>
+
+#include "prepacked_weights.h"
+#include "quantized_gemv.h"
+
+namespace weft {
+namespace {
+
+constexpr int bits_of_digit = 8;
+constexpr std::int64_t digits = 3, base = 1 << bits_of_digit;
+// Of the products that an instruction adds up in a lane, and of the lanes of the widest vector of sums.
+constexpr std::int64_t group = 4, lanes = 16;
+// All codes share the exponent of the largest x.
+constexpr std::int64_t most_in_block = 256;
+
+// A block's power of two is 2^22 of those that x is a number of.
+constexpr int steps = 22;
+// Bits of f32.
+constexpr std::int64_t mantissa = 23, most_exponent = 255;
+
+class ByDigits {
+ public:
+  ByDigits(const UOp& kernel, const QuantizedGemv& of)
+      : maker_(kernel), of_(of), values_(prepacked_weights(of)) {}
+
+  KernelForm made() {
+    maker_.add_memory(dtypes::f32, sizes_of_blocks());
+    maker_.add_memory(dtypes::f32, sizes_of_blocks());
+    std::vector<UOp> sizes = sizes_of_blocks();
+    sizes.push_back(const_int(digits));
+    for (const Node* code : of_.codes) sizes.emplace_back(code->src(0));
+    maker_.add_memory(dtypes::i8, sizes);
+    if (has_sums()) maker_.add_memory(dtypes::f32, sizes_of_blocks());
+    for (const Node* value : values_) maker_.add(packed(value), true);
+    maker_.add(powers());
+    maker_.add(in_digits());
+    if (has_sums()) maker_.add(sums());
+    maker_.add(products());
+    return maker_.made();
+  }
+
+ private:
+  enum Memory : std::uint8_t { Powers, Steps, Digits, Sums };
+
+  // Loops of a part's own, in place of the kernel's. Where it reads the matrix, rows are blocks of lanes, and the last loop of
+  // codes is one of groups and what there is of these beside it.
+  struct Loops {
+    Substitution by;
+    std::vector<UOp> blocks, codes;
+    UOp rows, lane, group = {};  // null where it does not
+  };
+
+  static UOp own(std::int64_t iterations, LoopKind kind) {
+    return range(iterations, fresh_id().value, kind);
+  }
+
+  static std::int64_t iterations_of(const Node* range) { return range->src(0)->lo(); }
+
+  // Of what reads x.
+  Loops along_vector() const {
+    Loops loops;
+    for (const Node* block : of_.blocks) {
+      loops.blocks.push_back(own(iterations_of(block), LoopKind::Loop));
+      loops.by.emplace(block, loops.blocks.back());
+    }
+    renew_codes(loops, LoopKind::Loop);
+    return loops;
+  }
+
+  Loops along_matrix(LoopKind kind) const {
+    Loops loops;
+    loops.rows = own(iterations_of(of_.row) / lanes, LoopKind::Loop);
+    loops.lane = own(lanes, LoopKind::Loop);
+    loops.by.emplace(of_.row, loops.rows * lanes + loops.lane);
+    for (const Node* block : of_.blocks) {
+      loops.blocks.push_back(own(iterations_of(block), kind));
+      loops.by.emplace(block, loops.blocks.back());
+    }
+    renew_codes(loops, kind);
+    renew_groups(loops, kind);
+    return loops;
+  }
+
+  void renew_codes(Loops& loops, LoopKind kind) const {
+    loops.codes.clear();
+    for (const Node* code : of_.codes) {
+      loops.codes.push_back(own(iterations_of(code), kind));
+      loops.by[code] = loops.codes.back();
+    }
+  }
+  void renew_groups(Loops& loops, LoopKind kind) const {
+    const Node* last = of_.codes.back();
+    loops.group = own(group, kind);
+    loops.codes.back() = own(iterations_of(last) / group, kind);
+    loops.by[last] = loops.codes.back() * group + loops.group;
+  }
+
+  static std::vector<UOp> joined(std::vector<UOp> loops, const std::vector<UOp>& more) {
+    loops.insert(loops.end(), more.begin(), more.end());
+    return loops;
+  }
+
+  std::vector<UOp> sizes_of_blocks() const {
+    std::vector<UOp> sizes;
+    for (const Node* block : of_.blocks) sizes.emplace_back(block->src(0));
+    return sizes;
+  }
+
+  UOp place(std::int32_t memory, Access access, const std::vector<UOp>& at) const {
+    return make(Op::Index, joined({maker_.param(memory, access), const_bool(true)}, at));
+  }
+  UOp read(std::int32_t memory, const std::vector<UOp>& at) const {
+    return make(Op::Load, {place(memory, Access::Read, at)});
+  }
+  UOp stored(std::int32_t memory, const std::vector<UOp>& at, const UOp& value) const {
+    return make(Op::Store, {place(memory, Access::Write, at), value}, {}, StoreArg{});
+  }
+
+  UOp kernel(const std::vector<UOp>& stores, const std::vector<UOp>& loops,
+             std::string_view suffix) const {
+    return maker_.kernel(simplify(stores.size() == 1 ? stores[0] : tuple(stores)), loops, suffix);
+  }
+
+  static UOp reduced(Op op, const UOp& value, const std::vector<UOp>& loops) {
+    return make(Op::Reduce, joined({value}, loops), {}, ReduceArg{op, {}});
+  }
+
+  // A value of the matrix, in the order in which it is read: of each row a lane, groups beside each other.
+  UOp packed(const Node* value) {
+    const Loops loops = along_matrix(LoopKind::Loop);
+    const std::vector<UOp> at = place_of(value, loops);
+    std::vector<UOp> sizes;
+    for (const UOp& loop : at) sizes.emplace_back(loop->src(0));
+    const std::int32_t memory = maker_.add_memory(value->dtype(), sizes, Space::Constant);
+    packed_.push_back(memory);
+    return kernel({stored(memory, at, substitute(UOp(value), loops.by))}, at,
+                  fmt::format("packed{}", packed_.size() - 1));
+  }
+
+  // Of each block the largest power of two that is not above its largest x, or that times 1 + 1/128, so that no digit is above
+  // 127; not a number where x is none.
+  UOp powers() const {
+    Loops loops = along_vector();
+    renew_codes(loops, LoopKind::Reduce);
+    const UOp x = substitute(of_.x, loops.by);
+    const UOp most = reduced(Op::Max, max(x, -x), loops.codes);
+    const UOp exponent =
+        max(bitcast(most * (1 + 1.0 / 128), dtypes::i32) & (most_exponent << mantissa),
+            const_int(std::int64_t{1} << mantissa, dtypes::i32));
+    const UOp power = bitcast(exponent, dtypes::f32) + (most - most);
+    const UOp step = power * std::ldexp(1.0, bits_of_digit - steps);
+    return kernel({stored(Powers, loops.blocks, power), stored(Steps, loops.blocks, step)},
+                  loops.blocks, "powers");
+  }
+
+  // x as an integer: of less than 24 bits, since it is less than twice the power of its block.
+  UOp in_steps(const Loops& loops, const UOp& power) const {
+    const UOp two_by_power =
+        bitcast((most_exponent << mantissa) - bitcast(power, dtypes::i32), dtypes::f32);
+    const UOp x = substitute(of_.x, loops.by) * two_by_power * std::ldexp(1.0, steps - 1);
+    const UOp half = where(x < 0.0, const_float(-0.5, x->dtype()), const_float(0.5, x->dtype()));
+    return cast(x + half, dtypes::i32);
+  }
+
+  UOp in_digits() const {
+    const Loops loops = along_vector();
+    UOp rest = in_steps(loops, read(Powers, loops.blocks));
+    std::vector<UOp> stores;
+    for (std::int64_t digit = 0; digit < digits; ++digit) {
+      const UOp byte = cast(rest, dtypes::i8);
+      stores.push_back(stored(Digits, place_of_digit(loops, digit), byte));
+      rest = (rest - cast(byte, dtypes::i32)) / base;
+    }
+    return kernel(stores, joined(loops.blocks, loops.codes), "digits");
+  }
+
+  bool has_sums() const { return !of_.shift.is_null() || !of_.offset.is_null(); }
+  bool is_shift_of_all() const { return !of_.shift.is_null() && of_.shift->is_const(); }
+
+  // What shifts and offsets multiply: the sum of x as its digits have it. A shift of all codes has been multiplied by it.
+  UOp sums() const {
+    Loops loops = along_vector();
+    renew_codes(loops, LoopKind::Reduce);
+    const UOp whole = in_steps(loops, read(Powers, loops.blocks));
+    const UOp sum = cast(reduced(Op::Add, whole, loops.codes), dtypes::f32);
+    const UOp value = sum * read(Steps, loops.blocks) * std::ldexp(1.0, -bits_of_digit);
+    return kernel({stored(Sums, loops.blocks, is_shift_of_all() ? value * of_.shift : value)},
+                  loops.blocks, "sums");
+  }
+
+  std::vector<UOp> place_of_digit(const Loops& loops, std::int64_t digit) const {
+    std::vector<UOp> at = loops.blocks;
+    at.push_back(const_int(digit));
+    for (const Node* code : of_.codes) at.push_back(loops.by.at(code));
+    return at;
+  }
+
+  std::vector<UOp> place_of(const Node* value, const Loops& loops) const {
+    std::vector<UOp> at{loops.rows};
+    for (std::size_t i = 0; i < of_.blocks.size(); ++i)
+      if (changes_with(value, of_.blocks[i])) at.push_back(loops.blocks[i]);
+    for (std::size_t i = 0; i < of_.codes.size(); ++i)
+      if (changes_with(value, of_.codes[i])) at.push_back(loops.codes[i]);
+    at.push_back(loops.lane);
+    if (changes_with(value, of_.codes.back())) at.push_back(loops.group);
+    return at;
+  }
+
+  // The matrix where it lies packed.
+  Substitution where_packed(const Loops& loops) const {
+    Substitution by = loops.by;
+    for (std::size_t i = 0; i < values_.size(); ++i)
+      by.emplace(values_[i], read(packed_[i], place_of(values_[i], loops)));
+    return by;
+  }
+
+  // Of a digit and the codes of a block.
+  UOp sum_of_digit(Loops& loops, std::int64_t digit) const {
+    renew_codes(loops, LoopKind::Reduce);
+    renew_groups(loops, LoopKind::Reduce);
+    const UOp code = substitute(UOp(of_.code), where_packed(loops));
+    const UOp product =
+        cast(read(Digits, place_of_digit(loops, digit)), dtypes::i32) * cast(code, dtypes::i32);
+    return reduced(Op::Add, product, joined(loops.codes, {loops.group}));
+  }
+
+  // Two of the sums together are an integer still: of most_in_block codes.
+  UOp products() const {
+    Loops loops = along_matrix(LoopKind::Reduce);
+    const UOp high = sum_of_digit(loops, 2), middle = sum_of_digit(loops, 1),
+              low = sum_of_digit(loops, 0);
+    const UOp product =
+        cast(high * base + middle, dtypes::f32) + cast(low, dtypes::f32) * (1.0 / base);
+    const Substitution packed = where_packed(loops);
+    UOp block = product * read(Steps, loops.blocks);
+    if (!of_.shift.is_null()) {
+      const UOp sum = read(Sums, loops.blocks);
+      block = block + (is_shift_of_all() ? sum : substitute(of_.shift, packed) * sum);
+    }
+    block = block * substitute(of_.scale, packed);
+    if (!of_.offset.is_null())
+      block = block + substitute(of_.offset, packed) * read(Sums, loops.blocks);
+    const UOp all = reduced(Op::Add, block, loops.blocks);
+    const UOp store = substitute(UOp(of_.store), {{of_.sum, all}, {of_.row, loops.by.at(of_.row)}});
+    return kernel({store}, {loops.rows, loops.lane}, "products");
+  }
+
+  FormMaker maker_;
+  const QuantizedGemv& of_;
+  std::vector<const Node*> values_;
+  std::vector<std::int32_t> packed_;  // the memory of each
+};
+
+}  // namespace
+
+std::vector<KernelForm> limb_forms(const UOp& kernel) {
+  const auto sum = quantized_gemv_in(kernel);
+  if (!sum || sum->codes_of_block() > most_in_block || sum->row->src(0)->lo() % lanes != 0 ||
+      sum->codes.back()->src(0)->lo() % group != 0)
+    return {};
+  return {ByDigits(kernel, *sum).made()};
+}
+
+}  // namespace weft

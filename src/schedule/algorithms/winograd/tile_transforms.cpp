@@ -1,0 +1,68 @@
+#include "tile_transforms.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numeric>
+#include <utility>
+
+namespace weft {
+namespace {
+
+WinogradTransform toom_for(const Tile& tile) {
+  const auto outputs = static_cast<std::size_t>(tile.outputs),
+             taps = static_cast<std::size_t>(tile.taps);
+  return winograd_transform(outputs, taps, points_for(outputs + taps - 1));
+}
+
+double channels_of(const Convolution& of) {
+  double channels = 1;
+  for (const Node* channel : of.channels()) channels *= static_cast<double>(channel->src(0)->lo());
+  return channels;
+}
+
+double largest(DType bytes) { return bytes == dtypes::u8 ? 255 : 128; }
+
+// By how much a transform makes a number larger, at most, along each axis.
+double growth_along_axis(const Matrix& matrix) {
+  double most = 0;
+  for (const std::vector<double>& row : matrix)
+    most = std::max(most, std::transform_reduce(row.begin(), row.end(), 0.0, std::plus(),
+                                                [](double factor) { return std::abs(factor); }));
+  return most;
+}
+
+// Whether what is transformed fits into i16, and the sums, with their scale, into i32: on their way they may wrap.
+bool fits_in_words(const Convolution& of, const WinogradTransform& winograd_transform) {
+  const auto axes = static_cast<double>(of.axes.size());
+  const double input = largest(of.input->dtype()), filter = largest(of.filter->dtype());
+  double products = channels_of(of) * std::pow(winograd_transform.scale, axes);
+  for (const Axis& axis : of.axes) products *= static_cast<double>(axis.taps());
+  return input * std::pow(growth_along_axis(winograd_transform.input), axes) < 1 << 15 &&
+         filter * std::pow(growth_along_axis(winograd_transform.filter), axes) < 1 << 15 &&
+         input * filter * products < std::pow(2, 31);
+}
+
+}  // namespace
+
+double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels) {
+  // What the transforms and what each channel adds to the mean square, by random numbers.
+  constexpr double of_transforms = 3, of_channel = 0.09;
+  const double growth = growth_of(toom_for({taps, outputs}));
+  return std::pow(growth, static_cast<double>(axes) / 2) *
+         std::sqrt(of_transforms + of_channel * channels);
+}
+
+std::optional<WinogradTransform> matrices_of(const Convolution& of, const Tile& tile,
+                                             const FormLimits& limits) {
+  WinogradTransform winograd_transform = toom_for(tile);
+  if (of.sum->dtype().is_int()) {
+    auto whole = in_whole_numbers(std::move(winograd_transform));
+    return limits.multiplies_words && whole && fits_in_words(of, *whole) ? whole : std::nullopt;
+  }
+  const double error = expected_error(tile.outputs, tile.taps, of.axes.size(), channels_of(of));
+  return error <= static_cast<double>(limits.error) ? std::optional(std::move(winograd_transform))
+                                                    : std::nullopt;
+}
+
+}  // namespace weft

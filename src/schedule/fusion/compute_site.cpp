@@ -1,0 +1,209 @@
+#include "compute_site.h"
+
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
+
+namespace weft {
+namespace {
+
+// Which dimension the loop is the index of; nothing where it is of none.
+std::optional<std::size_t> dimension_of(const ComputeSite& site, const Loop* loop) {
+  for (std::size_t i = 0; i < site.dims.size(); ++i)
+    if (const Loop* own = site.dims[i].loop; own != nullptr && own->same() == loop->same())
+      return i;
+  return std::nullopt;
+}
+
+// A loop may also go over a dimension and its padding.
+bool stays_inside(const Node* index, const Node* size) {
+  return index->op() != Op::Range || index->src(0) == size ||
+         index->src(0)->bounds().hi <= size->bounds().lo;
+}
+
+// Whether the expression is the range, or goes over its iterations from the last to the first.
+bool is_turned(const Node* index, const Node* range) {
+  for (const Node* node : toposort(index))
+    if (!OpSet{Op::Range, Op::Const, Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return false;
+  return index->ranges().size() == 1 && index->bounds() == range->bounds() &&
+         index->ranges()[0]->src(0) == range->src(0);
+}
+
+// Whether other loops run in each iteration of one that is around the stage: what it carries would be a value for each of theirs.
+bool runs_others(const ComputeSite& site, const Bound& bound) {
+  return site.outside && bound.depth <= *site.outside && site.nest.size() > *site.outside;
+}
+
+// Whether a loop of the site is one that carries the scan: from its end on, and no reduction's.
+bool carries(const ComputeSite& site, const Scanned& scan, const IterationDomain& body) {
+  if (std::ranges::any_of(site.nest, &Loop::reduces)) return false;
+  const Bound& bound = site.dims[scan.own];
+  if (runs_others(site, bound)) return false;
+  const Node* range = body.loops[scan.own].node();
+  if (bound.loop == nullptr) return bound.index != nullptr && is_turned(bound.index, range);
+  return scan.rises || bound.loop->same()->iterations == iterations(range);
+}
+
+}  // namespace
+
+bool Bound::changes_with(const Loop* other) const {
+  const auto is_other = [&](const Loop* each) { return each->same() == other->same(); };
+  return loop != nullptr ? is_other(loop) : std::ranges::any_of(loops, is_other);
+}
+
+double ComputeSite::runs(std::size_t depth) const {
+  double count = 1;
+  for (std::size_t i = 0; i < depth; ++i) count *= nest[i]->iterations;
+  return count;
+}
+
+double ComputeSite::operations(const IterationDomain& body, double Operations::* of) const {
+  double total = 0;
+  const bool decodes = body.decodes();
+  for (const Operations& operations : body.operations) {
+    std::size_t depth = 0;
+    for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
+    total += operations.*of * runs(depth) / (decodes ? neighbours(operations.own) : 1);
+  }
+  for (const Scanned& scan : body.scanned)
+    if (!carries(*this, scan, body)) total *= scan.iterations;
+  return total;
+}
+
+double ComputeSite::neighbours(const std::vector<std::size_t>& own) const {
+  std::size_t depth = 0;
+  for (std::size_t each : own) depth = std::max(depth, dims[each].depth);
+  const std::vector<const Loop*> around(nest.begin(),
+                                        nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  if (std::ranges::none_of(around, &Loop::reduces)) return 1;
+  double iterations = 1;
+  for (const Loop* loop : around) {
+    const auto changes = [&](std::size_t each) { return dims[each].changes_with(loop); };
+    if (!loop->reduces && std::ranges::none_of(own, changes)) iterations *= loop->iterations;
+  }
+  return std::min(iterations, most_reuse);
+}
+
+bool ComputeSite::is_scattered() const {
+  return std::ranges::any_of(dims, [](const Bound& bound) {
+    return bound.loop == nullptr && bound.depth > 0 &&
+           std::ranges::any_of(toposort(bound.index), [](const Node* node) {
+             return OpSet{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Load}.contains(
+                        node->op()) &&
+                    !node->ranges().empty();
+           });
+  });
+}
+
+bool are_same_place(const ComputeSite& a, const ComputeSite& b) {
+  const auto same_loop = [](const Loop* x, const Loop* y) { return x->same() == y->same(); };
+  if (!std::ranges::equal(a.nest, b.nest, same_loop)) return false;
+  return std::ranges::equal(a.dims, b.dims, [&](const Bound& x, const Bound& y) {
+    if (x.loop != nullptr && y.loop != nullptr) return same_loop(x.loop, y.loop);
+    return x.loop == y.loop && x.index == y.index;
+  });
+}
+
+ComputeSite ComputeSites::root(const IterationDomain& body, std::size_t kernel) {
+  ComputeSite site;
+  site.kernel = kernel;
+  for (const UOp& loop : body.loops) {
+    Bound bound{.index = loop.node()};
+    if (loop->op() == Op::Range) {
+      site.nest.push_back(new_loop(iterations(loop.node())));
+      bound = {site.nest.back(), site.nest.size(), nullptr};
+    }
+    site.dims.push_back(bound);
+  }
+  return site;
+}
+
+void ComputeSites::merge(ComputeSite& root, const IterationDomain& body, ComputeSite& into,
+                         const IterationDomain& into_body) {
+  const auto join = [](const Loop* loop, const Loop* with) {
+    if (loop->same() != with->same()) loop->same()->merged = with->same();
+  };
+  for (std::size_t i = 0; i < root.nest.size(); ++i) join(root.nest[i], into.nest[i]);
+  if (!std::ranges::equal(body.reduction, into_body.reduction, {}, iterations, iterations)) return;
+  for (std::size_t i = 0; i < body.reduction.size(); ++i)
+    join(inner_loop(root, body.reduction[i]), inner_loop(into, into_body.reduction[i]));
+}
+
+const Loop* ComputeSites::inner_loop(ComputeSite& site, const Node* range) {
+  const Loop*& loop = site.inner[range];
+  if (loop == nullptr) loop = new_loop(iterations(range), true);
+  return loop;
+}
+
+ComputeSite ComputeSites::read(ComputeSite& reader, const IterationDomain& body,
+                               const ReadAccess& access) {
+  std::size_t depth = 0;
+  for (std::size_t own : access.own) depth = std::max(depth, reader.dims[own].depth);
+  ComputeSite result;
+  result.kernel = reader.kernel;
+  result.outside = reader.outside;
+  result.summed = access.summed;
+  result.nest.assign(reader.nest.begin(), reader.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  std::map<const Node*, Bound> known;
+  for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];
+  for (const Node* range : access.inner) {
+    const Loop* loop = inner_loop(reader, range);
+    result.nest.push_back(loop);
+    known[range] = {loop, result.nest.size(), nullptr};
+  }
+  for (std::size_t i = 0; i + 2 < access.index->size(); ++i) {
+    const Node* index = access.index->src(i + 2);
+    const auto plain = known.find(index);
+    if (plain != known.end() && stays_inside(index, access.index->src(0)->dims()[i])) {
+      result.dims.push_back(plain->second);
+      continue;
+    }
+    Bound bound{.index = index};
+    for (const Node* range : index->ranges()) {
+      const Bound& of = known[range];
+      bound.depth = std::max(bound.depth, of.depth);
+      if (of.loop != nullptr) bound.loops.push_back(of.loop);
+      bound.loops.insert(bound.loops.end(), of.loops.begin(), of.loops.end());
+    }
+    result.dims.push_back(bound);
+  }
+  return result;
+}
+
+std::size_t ComputeSites::common_depth(const std::vector<ComputeSite>& sites) {
+  const ComputeSite& first = sites[0];
+  for (std::size_t depth = 0; depth < first.nest.size(); ++depth) {
+    const Loop* loop = first.nest[depth];
+    const auto dim = dimension_of(first, loop);
+    const bool shared = dim && std::ranges::all_of(sites, [&](const ComputeSite& other) {
+                          return depth < other.nest.size() &&
+                                 other.nest[depth]->same() == loop->same() &&
+                                 dimension_of(other, loop) == dim;
+                        });
+    if (!shared) return depth;
+  }
+  return first.nest.size();
+}
+
+ComputeSite ComputeSites::stage(const std::vector<ComputeSite>& sites, std::size_t depth,
+                                const IterationDomain& body) {
+  const ComputeSite& like = sites[0];
+  ComputeSite result;
+  result.kernel = like.kernel;
+  result.outside = std::min(like.outside.value_or(depth), depth);
+  result.nest.assign(like.nest.begin(), like.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  for (std::size_t i = 0; i < body.loops.size(); ++i) {
+    const Bound& bound = like.dims[i];
+    if (bound.loop != nullptr && bound.depth <= depth) {
+      result.dims.push_back(bound);
+    } else if (body.loops[i]->op() == Op::Range) {
+      result.nest.push_back(new_loop(iterations(body.loops[i].node())));
+      result.dims.push_back({result.nest.back(), result.nest.size(), nullptr});
+    } else {
+      result.dims.push_back({.index = body.loops[i].node()});
+    }
+  }
+  return result;
+}
+
+}  // namespace weft

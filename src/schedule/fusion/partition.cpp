@@ -1,0 +1,576 @@
+#include "partition.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <weft/dev/cost/places.h>
+#include <weft/dev/ir/below.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/memory.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/text.h>
+#include <weft/dev/schedule/region.h>
+#include <weft/error.h>
+
+#include "loops/step_loop.h"
+
+namespace weft {
+namespace {
+
+constexpr OpSet moving{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
+constexpr OpSet passing{Op::Detach, Op::Remat};  // they matter to gradients and merging alone
+
+// Elements of a factor that gets memory for an instruction to read.
+constexpr double most_multiplied = 4 << 20;
+
+bool is_view(const Node* node) {
+  return moving.contains(node->op()) || passing.contains(node->op());
+}
+
+bool is_computed(const Node* node) {
+  return is_elementwise(node->op()) || node->op() == Op::Reduce || node->op() == Op::Load;
+}
+
+const Node* viewed(const Node* node) {
+  while (is_view(node)) node = node->src(0);
+  return node;
+}
+
+// A value that is in no memory and takes no computing.
+bool is_leaf(const Node* node) {
+  return info(node->op()).cls == OpClass::Leaf && node->op() != Op::Buffer;
+}
+
+// What has the same elements in the same order.
+const Node* reshaped(const Node* node) {
+  while (node->op() == Op::Reshape || node->op() == Op::Contiguous || passing.contains(node->op()))
+    node = node->src(0);
+  return node;
+}
+
+// What is joined of sums, and of what is computed of these element for element: as many of them; 0 for other values.
+// Each is stored where it is joined (joined.h), by a kernel that would be there anyway.
+class Joins {
+ public:
+  int operator()(const Node* node) {
+    if (node->op() != Op::Where || !is_leaf(viewed(node->src(0)))) return 0;
+    if (const int* known = parts_.find(node)) return *known;
+    const int front = parts_below(node->src(1)), back = parts_below(node->src(2));
+    const int parts = front > 0 && back > 0 ? std::min(front + back, most_parts + 1) : 0;
+    parts_.set(node, parts <= most_parts ? parts : 0);
+    return *parts_.find(node);
+  }
+
+  // Behind what surrounds it, up to the join or the sum that it is made of.
+  static const Node* source_of(const Node* part) {
+    while (OpSet{Op::Pad, Op::Reshape, Op::Permute, Op::Detach}.contains(part->op()))
+      part = part->src(0);
+    return part;
+  }
+
+ private:
+  static constexpr int most_parts = 16, most_depth = 16;
+
+  int parts_below(const Node* part) {
+    part = source_of(part);
+    if (part->op() == Op::Reduce) return 1;
+    if (const int joined = (*this)(part)) return joined;
+    if (!is_elementwise(part->op())) return 0;
+    return is_of_sum(part, 0) ? 1 : 0;
+  }
+
+  bool is_of_sum(const Node* value, int depth) {
+    value = source_of(value);
+    if (value->op() == Op::Reduce) return true;
+    if (!is_elementwise(value->op()) || depth > most_depth) return false;
+    if (const bool* known = of_sums_.find(value)) return *known;
+    const bool found = std::ranges::any_of(
+        value->src(), [&](auto source) { return is_of_sum(source, depth + 1); });
+    of_sums_.set(value, found);
+    return found;
+  }
+
+  NodeMap<int> parts_;
+  NodeMap<bool> of_sums_;
+};
+
+class Cutter {
+ public:
+  Cutter(const std::vector<Root>& roots, const Profile& profile)
+      : roots_(roots), profile_(profile) {
+    std::vector<const Node*> all;
+    for (const Root& root : roots) all.push_back(root.tensor.node());
+    nodes_ = without_steps(all);
+  }
+
+  Partition run() {
+    look_ahead();
+    for (const Node* node : nodes_) visit(node);
+    waits_.clear();
+    for (const Root& root : roots_) {
+      UOp value = now(root.tensor.node());
+      if (is_leaf(viewed(value.node())))
+        value = add({.value = value,
+                     .must = true,
+                     .device = root.device,
+                     .origin = origin_of(root.tensor.node())});
+      result_.roots.push_back(value);
+    }
+    return std::move(result_);
+  }
+
+ private:
+  // The nodes but those of the steps of loops, which are planned for themselves.
+  static std::vector<const Node*> without_steps(const std::vector<const Node*>& roots) {
+    std::vector<const Node*> all = toposort(roots);
+    if (std::ranges::none_of(all, [](auto node) { return node->op() == Op::Call; })) return all;
+    NodeMap<bool> is_outside;
+    for (const Node* node : nodes_below(roots, [](const Node* user) {
+           return user->op() == Op::Call ? user->src().subspan(1) : user->src();
+         }))
+      is_outside.set(node, true);
+    std::erase_if(all, [&](const Node* node) { return !is_outside.contains(node); });
+    return all;
+  }
+
+  // By a node and by what it holds, up to points.
+  struct Work {
+    int ops = 0;
+    int code = 0;  // ops that these become at most, where a device has no instruction for them
+    bool is_short = true;  // each op takes an instruction
+    bool reads_memory = false;
+
+    void add(const Work& other) {
+      ops += other.ops;
+      code += other.code;
+      is_short = is_short && other.is_short;
+      reads_memory = reads_memory || other.reads_memory;
+    }
+  };
+
+  static Work own_work(const Node* node) {
+    if (!is_computed(node)) return {};
+    return {.ops = 1,
+            .code = code_of(node),
+            .is_short = is_one_instruction(node->op()),
+            .reads_memory = !is_elementwise(node->op())};
+  }
+
+  // What is known of a node before its turn, from those that use it.
+  struct Ahead {
+    int uses = 0;           // by something that computes, views looked through; 2 is many
+    bool repeated = false;  // by an EXPAND
+    bool must = false;
+    bool is_summed = false;      // by a REDUCE
+    bool is_multiplied = false;  // and that in such a sum, as an instruction for matrices does
+    bool is_written = false;     // by an AFTER
+    bool is_joined = false;      // to what others are joined to as well
+    Symbol device = {};
+    std::optional<Origin> origin = {};
+  };
+
+  Ahead ahead(const Node* node) const {
+    const Ahead* found = ahead_.find(node);
+    return found != nullptr ? *found : Ahead{};
+  }
+
+  void look_ahead() {
+    for (const Root& root : roots_) {
+      Ahead asked = ahead(root.tensor.node());
+      asked.device = root.device;
+      ahead_.set(root.tensor.node(), asked);
+      const Node* base = reshaped(root.tensor.node());
+      // A constant is part of much else, which must not read it from memory: that comes last.
+      if (viewed(base)->op() == Op::After || info(viewed(base)->op()).cls == OpClass::Leaf)
+        continue;
+      Ahead wanted = ahead(base);
+      wanted.must = true;
+      wanted.device = root.device;
+      ahead_.set(base, wanted);
+    }
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) hand_down(*node);
+  }
+
+  void hand_down(const Node* user) {
+    const Ahead known = ahead(user);
+    const auto origin = origin_of(user);
+    if (user->op() == Op::After) {
+      Ahead memory = ahead(user->src(0));
+      memory.is_written = true;
+      ahead_.set(user->src(0), memory);
+    }
+    if (OpSet{Op::Remat, Op::Call}.contains(user->op()))
+      for (const Node* source : user->src().subspan(1)) want_memory(source);
+    // A factor is widened where it is read: its memory, if it gets any, is narrow.
+    const bool passes_on = is_view(user) || (is_factor(user) && is_computed(user->src(0)));
+    const bool sees_through = passes_on || user->op() == Op::Index;
+    for (const Node* source : is_view(user) ? user->src().first(1) : user->src()) {
+      Ahead next = ahead(source);
+      next.uses = std::min(2, next.uses + (sees_through ? known.uses : 1));
+      next.repeated |= user->op() == Op::Expand || (passes_on && known.repeated);
+      next.is_summed |= (user->op() == Op::Reduce && user->arg<ReduceArg>().op == Op::Add) ||
+                        (is_view(user) && known.is_summed);
+      next.is_multiplied |=
+          (known.is_summed && is_product(user, source)) || (passes_on && known.is_multiplied);
+      if (next.device == Symbol()) next.device = known.device;
+      if (!next.origin) next.origin = origin;
+      ahead_.set(source, next);
+    }
+    if (joins_(user) == 0) return;
+    for (const Node* part : user->src().subspan(1)) {
+      const Node* source = Joins::source_of(part);
+      Ahead joined = ahead(source);
+      joined.is_joined = true;
+      ahead_.set(source, joined);
+    }
+  }
+
+  // Of what others wait for.
+  void want_memory(const Node* node) {
+    while (is_view(node) || node->op() == Op::Contiguous) node = node->src(0);
+    if (!is_computed(node)) return;
+    Ahead wanted = ahead(node);
+    wanted.must = true;
+    ahead_.set(node, wanted);
+  }
+
+  // What a rule made on the way is there for its user.
+  std::optional<Origin> origin_of(const Node* node) const {
+    return node->has_origin() ? Interner::current().origin(node) : ahead(node).origin;
+  }
+
+  const UOp& now(const Node* node) const { return made_[*place_.find(node)]; }
+
+  void put(const Node* node, const UOp& value, const Work& work, Symbol device) {
+    place_.set(node, static_cast<std::uint32_t>(made_.size()));
+    made_.push_back(value);
+    work_.set(node, work);
+    device_.set(node, device);
+  }
+
+  void visit(const Node* node) {
+    Symbol device = node->op() == Op::Buffer ? node->arg<BufferArg>().device : Symbol();
+    Work work = own_work(node);
+    std::vector<UOp> src;
+    for (const Node* source : node->op() == Op::Call ? node->src().subspan(1) : node->src()) {
+      src.push_back(now(source));
+      work.add(*work_.find(source));
+      if (device == Symbol()) device = *device_.find(source);
+    }
+    gather_waits(node);
+    const std::size_t known = result_.points.size();
+    UOp value;
+    switch (node->op()) {
+      case Op::Detach: value = src[0]; break;
+      case Op::Remat:
+        for (std::size_t i = 1; i < src.size(); ++i) wait_for(viewed(src[i].node()));
+        value = src[0];
+        break;
+      case Op::Contiguous: value = in_own_memory(node, src[0], device_for(node, device)); break;
+      case Op::Copy:
+        device = node->arg<DeviceArg>().device;
+        value = copied(node, src[0], device);
+        break;
+      case Op::After:
+        value = is_of_steps(node) ? made_by_steps(node, src[0]) : assigned(node, src);
+        break;
+      case Op::Call: value = called(node, src, device); break;
+      case Op::GetTuple:
+        value = src[0]->op() == Op::Tuple
+                    ? src[0].src(static_cast<std::size_t>(node->arg<PositionArg>().at))
+                    : with_sources(UOp(node), src);
+        break;
+      default:
+        value = with_sources(UOp(node), src);
+        if (is_cut(node, work) && !is_number_of_place(node, work)) {
+          value = add({.value = value,
+                       .must = ahead(node).must || is_multiplied(node) || joins_(node) > 0 ||
+                               work.code > profile_.most_ops,
+                       .device = device_for(node, device),
+                       .origin = origin_of(node)});
+        }
+    }
+    if (value->op() == Op::Buffer) work = {.reads_memory = true};
+    const bool is_new =
+        result_.points.size() > known && value.is(result_.points.back().placeholder);
+    if (!is_new && !waits_.empty()) waiting_.emplace(node, waits_);
+    put(node, value, work, device);
+  }
+
+  // What is computed without a point of its own waits by those of its users.
+  void gather_waits(const Node* node) {
+    waits_.clear();
+    if (waiting_.empty()) return;
+    for (const Node* source : node->src())
+      if (const auto found = waiting_.find(source); found != waiting_.end())
+        for (const UOp& placeholder : found->second) wait_for(placeholder.node());
+  }
+
+  void wait_for(const Node* placeholder) {
+    const auto point = placeholder->op() == Op::Buffer
+                           ? result_.by_id.find(placeholder->arg<BufferArg>().id.value)
+                           : result_.by_id.end();
+    if (point == result_.by_id.end() || !result_.points[point->second].must) return;
+    if (std::ranges::find(waits_, placeholder, &UOp::node) == waits_.end())
+      waits_.emplace_back(placeholder);
+  }
+
+  // Whether somebody else has a use for its value.
+  bool is_shared(const Node* node) const {
+    while (passing.contains(node->op())) node = node->src(0);
+    return ahead(node).uses > 1 || ahead(reshaped(node)).must;
+  }
+
+  Symbol device_for(const Node* node, Symbol found) const {
+    return found == Symbol() ? ahead(node).device : found;
+  }
+
+  // Where memory may pay: sums of any kind, what several use, what is repeated, too much at once.
+  bool is_cut(const Node* node, const Work& work) const {
+    const Ahead known = ahead(node);
+    if (node->op() == Op::Buffer) return false;
+    if (known.must || is_multiplied(node)) return true;
+    if (!is_computed(node) || node->dtype().is_weak() || work.ops == 0) return false;
+    if (node->op() == Op::Reduce || work.code > profile_.most_ops) return true;
+    if (joins_(node) > 0 && !known.is_joined) return true;
+    if (work.ops == 1 && (is_factor(node) || is_byte_widened(node))) return false;
+    return node->shape() != nullptr && (known.uses > 1 || known.repeated);
+  }
+
+  // What is little computed of nothing in memory takes less time than access it would.
+  bool is_number_of_place(const Node* node, const Work& work) const {
+    constexpr int few_ops = 4;
+    const int most = work.is_short ? most_ops_of_places : few_ops;
+    return !work.reads_memory && work.ops <= most && !ahead(node).must;
+  }
+
+  // Memory would take longer to read than bytes that are widened as they are read.
+  static bool is_byte_widened(const Node* node) {
+    const auto is_whole = [](DType dtype) { return dtype.is_int() && !dtype.is_weak(); };
+    return node->op() == Op::Cast && is_whole(node->dtype()) && is_whole(node->src(0)->dtype()) &&
+           node->src(0)->dtype().bytes() == 1;
+  }
+
+  // As an instruction takes it that multiplies matrices.
+  bool is_factor(const Node* node) const {
+    return node->op() == Op::Cast && std::ranges::any_of(profile_.mma, [&](const MmaShape& shape) {
+             const DType from = node->src(0)->dtype();
+             return (from == shape.a || from == shape.b) && node->dtype() == shape.c;
+           });
+  }
+
+  // What an instruction multiplies it reads from memory.
+  bool is_multiplied(const Node* node) const {
+    const DType dtype = node->dtype();
+    const auto takes = [&](const MmaShape& shape) { return dtype == shape.a || dtype == shape.b; };
+    return ahead(node).is_multiplied && is_computed(node) &&
+           std::ranges::any_of(profile_.mma, takes);
+  }
+
+  // Of bytes, or with a constant; and what is little to keep. Else products of two that change are parts of one kernel: shares
+  // of attention take the square of its tokens.
+  static bool is_product(const Node* user, const Node* factor) {
+    if (user->op() != Op::Mul) return false;
+    return user->dtype().is_int() || is_kept(user->src(user->src(0) == factor ? 1 : 0)) ||
+           (user->src(0) != user->src(1) && is_little(factor));
+  }
+
+  static bool is_kept(const Node* value) {
+    while (is_view(value) || value->op() == Op::Cast) value = value->src(0);
+    return value->op() == Op::Buffer && value->arg<BufferArg>().space == Space::Constant;
+  }
+
+  static bool is_little(const Node* value) {
+    value = viewed(value);
+    return value->op() == Op::Cast && value->shape() != nullptr &&
+           elements(value->dims()) <= most_multiplied;
+  }
+
+  UOp add(PartitionPoint piece) {
+    BufferArg arg;
+    arg.id = fresh_id();
+    arg.device = piece.device;
+    const UOp& like = piece.before.is_null() ? piece.value : piece.before;
+    piece.placeholder = make(Op::Buffer, sizes_of(like), like->dtype(), arg);
+    piece.waits = waits_;
+    result_.by_id.emplace(arg.id.value, result_.points.size());
+    result_.points.push_back(std::move(piece));
+    return result_.points.back().placeholder;
+  }
+
+  // What has become of the node.
+  UOp in_memory(const Node* node, const UOp& value, Symbol device) {
+    if (value->op() != Op::Buffer) return apart(node, value, device);
+    const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
+    if (found != result_.by_id.end()) result_.points[found->second].must = true;
+    return value;
+  }
+
+  // The program's memory may be assigned to later; what is written here must be nobody else's.
+  UOp in_own_memory(const Node* node, const UOp& value, Symbol device) {
+    if (result_.is_programs(value) || (ahead(node).is_written && is_shared(node->src(0))))
+      return apart(node, value, device);
+    return in_memory(node, value, device);
+  }
+
+  UOp copied(const Node* copy, const UOp& value, Symbol to) {
+    const Symbol from = *device_.find(copy->src(0));
+    if (from == to) return value;
+    // What no device holds can be made anywhere.
+    if (from == Symbol()) return value;
+    const auto region = region_of(value.node());
+    if (region) in_memory(copy->src(0), UOp(region->buffer), from);
+    return add({.value = region ? value : in_memory(copy->src(0), value, from),
+                .must = true,
+                .is_copy = true,
+                .device = to,
+                .origin = origin_of(copy)});
+  }
+
+  UOp assigned(const Node* after, const std::vector<UOp>& src) {
+    UOp placeholder = src[0];
+    for (std::size_t i = 1; i < src.size(); ++i) {
+      const UOp& store = src[i];
+      if (store->op() != Op::Store)
+        user_error(fmt::format("a tensor cannot come after {}", expression_text(after)));
+      const Symbol device = *device_.find(after->src(0));
+      placeholder = in_memory(after->src(0), placeholder, device);
+      const UOp place = with_places_apart(after->src(i)->src(0), store.src(0), placeholder, device);
+      UOp value = store.src(1);
+      const Node* stored = after->src(i)->src(1);
+      if (!is_safe_in_place(value.node(), place.node(), placeholder.node()))
+        value = apart(stored, value, device);
+      placeholder =
+          add({.value = value,
+               .must = true,
+               .device = placeholder->arg<BufferArg>().device,
+               .origin = origin_of(viewed(value.node())->op() == Op::Buffer ? after : stored),
+               .before = placeholder,
+               .place = place,
+               .store = store->arg<StoreArg>()});
+    }
+    return placeholder;
+  }
+
+  static bool is_of_steps(const Node* after) {
+    return after->size() > 1 && after->src(1)->op() == Op::Call;
+  }
+
+  // What the steps are given gets memory. The value is the list of that.
+  UOp called(const Node* call, const std::vector<UOp>& given, Symbol device) {
+    std::vector<UOp> placeholders;
+    for (std::size_t i = 0; i < given.size(); ++i)
+      placeholders.push_back(in_memory(call->src(i + 1), given[i], device));
+    loops_.emplace(call, planned(UOp(call->src(0)), placeholders, device, profile_));
+    return tuple(placeholders);
+  }
+
+  UOp made_by_steps(const Node* after, const UOp& memory) {
+    const Node* call = after->src(1);
+    return add({.value = now(call),
+                .must = true,
+                .device = memory->arg<BufferArg>().device,
+                .origin = origin_of(after),
+                .before = memory,
+                .loop = loops_.at(call)});
+  }
+
+  // In memory that no assignment overwrites.
+  UOp apart(const Node* node, const UOp& value, Symbol device) {
+    return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
+  }
+
+  // Where an element goes must not change with what has been written already.
+  UOp with_places_apart(const Node* node, const UOp& place, const UOp& overwritten, Symbol device) {
+    if (place->op() != Op::Index) return place;
+    std::vector<UOp> src{place.src(0)};
+    for (std::size_t i = 1; i < place->size(); ++i) {
+      const UOp source = place.src(i);
+      src.push_back(depends_on(source.node(), overwritten.node())
+                        ? apart(node->src(i), source, device)
+                        : source);
+    }
+    return with_sources(place, src);
+  }
+
+  // Whether the value can be stored element by element: of what is overwritten it takes none but the
+  // element that takes its place.
+  static bool is_safe_in_place(const Node* value, const Node* place, const Node* overwritten) {
+    std::vector<const Node*> open{value};
+    NodeMap<bool> seen;
+    while (!open.empty()) {
+      const Node* node = open.back();
+      open.pop_back();
+      if (node == place && node->op() != Op::Index) continue;
+      if (!seen.insert(node, true)) continue;
+      if (is_elementwise(node->op()))
+        open.insert(open.end(), node->src().begin(), node->src().end());
+      else if (depends_on(node, overwritten))
+        return false;
+    }
+    return true;
+  }
+
+  mutable Joins joins_;  // keeps what it has found
+  const std::vector<Root>& roots_;
+  const Profile& profile_;
+  std::vector<const Node*> nodes_;
+  NodeMap<Ahead> ahead_;
+  std::vector<UOp> made_;
+  NodeMap<std::uint32_t> place_;  // in made_
+  NodeMap<Work> work_;
+  NodeMap<Symbol> device_;
+  std::unordered_map<const Node*, std::vector<UOp>> waiting_;  // nodes without memory: for what
+  std::vector<UOp> waits_;                                     // of the node that is visited
+  std::unordered_map<const Node*, std::shared_ptr<const StepLoop>> loops_;  // by CALL
+  Partition result_;
+};
+
+}  // namespace
+
+Region copied_from(const PartitionPoint& copy) {
+  const auto region = region_of(copy.value.node());
+  if (!region) internal_error("a copy of bytes that do not lie together");
+  return *region;
+}
+
+std::vector<const Node*> placeholders_of(const std::vector<const Node*>& values) {
+  std::vector<const Node*> placeholders = toposort(values);
+  std::erase_if(placeholders, [](const Node* node) { return node->op() != Op::Buffer; });
+  return placeholders;
+}
+
+std::vector<const Node*> placeholders_of(const PartitionPoint& point) {
+  std::vector<const Node*> values{point.value.node()};
+  if (!point.place.is_null()) values.push_back(point.place.node());
+  return placeholders_of(values);
+}
+
+double elements(NodeList dims) {
+  double count = 1;
+  for (const Node* size : dims) count *= static_cast<double>(std::max<Wide>(0, size->bounds().hi));
+  return count;
+}
+
+std::size_t new_bytes(const PartitionPoint& point) {
+  if (!point.before.is_null()) return 0;
+  return static_cast<std::size_t>(elements(point.placeholder->dims())) *
+         point.placeholder->dtype().bytes();
+}
+
+std::vector<bool> outliving(const Partition& partition) {
+  std::vector<bool> outlives(partition.points.size());
+  for (const UOp& root : partition.roots)
+    for (const Node* node : toposort(root.node()))
+      if (const auto point = node->op() == Op::Buffer ? partition.point_of(node) : std::nullopt)
+        outlives[*point] = true;
+  return outlives;
+}
+
+Partition point(const std::vector<Root>& roots, const Profile& profile) {
+  Partition partition = Cutter(roots, profile).run();
+  add_write_after_read_copies(partition);
+  return partition;
+}
+
+}  // namespace weft

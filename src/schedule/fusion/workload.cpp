@@ -1,0 +1,410 @@
+#include "workload.h"
+
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/schedule/region.h>
+
+#include "loops/step_loop.h"
+
+namespace weft {
+namespace {
+
+// Fusion may repeat work, up to this many times what the kernels apart do.
+constexpr double most_repeated = 2;
+// Loops go one way: a kernel with another scan, from the other end, would take n^2 steps for it.
+constexpr int most_scans = 1;
+// How many times as long a sum takes that code generation does not put into vectors.
+constexpr double times_scalar = 8;
+// And one that shares the registers with another, but no place that it reads.
+constexpr double times_crowded = 1.5;
+// And one that has loops of so few iterations where some are around another sum, which nothing can then go across.
+constexpr double times_ordered = 2, lanes = 16;
+// And one that an instruction for matrices would compute, if it were the kernel's only one: of tiles, or of vectors.
+constexpr double times_without_tiles = 8, times_without_dots = 2;
+// What a byte takes that a stage reads again in every iteration of the loops around it, where it reads more than
+// stays in a cache.
+constexpr double effort_of_far_byte = 1.5;
+// So many iterations of one of the loops around a stage fill it together (BATCH).
+constexpr double iterations_together = 32;
+// Index arithmetic counts among a kernel's nodes: some of it for every op on data.
+constexpr std::int64_t nodes_per_op = 8;
+
+double bytes_of(const UOp& tensor) {
+  return elements(tensor->dims()) * static_cast<double>(tensor->dtype().bytes());
+}
+
+// As a kernel of its own, where the loops are around each other in order.
+double flops_apart(const IterationDomain& body) {
+  double flops = 0;
+  for (const Operations& operations : body.operations) {
+    const std::size_t depth = operations.own.empty() ? 0 : operations.own.back() + 1;
+    double runs = 1;
+    for (std::size_t i = 0; i < depth; ++i)
+      if (body.loops[i]->op() == Op::Range) runs *= iterations(body.loops[i].node());
+    flops += operations.count * runs;
+  }
+  return flops;
+}
+
+void unite(std::vector<bool>& set, const std::vector<bool>& other) {
+  for (std::size_t i = 0; i < other.size(); ++i) set[i] = set[i] || other[i];
+}
+
+// Sums of sums of the same kind become one.
+bool joins_another(const IterationDomain& body, const ComputeSite& place) {
+  return body.value->op() == Op::Reduce && place.summed == body.value->arg<ReduceArg>().op;
+}
+
+// The iterations of a loop around that fill a stage together: those of one that the access does not change with, or of the
+// innermost.
+double together_around(const ReadAccess& access, const ComputeSite& place, std::size_t outside) {
+  if (outside > place.nest.size()) return 1;
+  const auto is_used = [&](const Loop* loop) {
+    return std::ranges::any_of(access.used, [&](std::size_t dim) {
+      return place.dims[dim].loop != nullptr && place.dims[dim].loop->same() == loop->same();
+    });
+  };
+  double iterations = place.nest[outside - 1]->iterations;
+  for (std::size_t i = 0; i + 1 < outside; ++i)
+    if (!is_used(place.nest[i])) iterations = std::max(iterations, place.nest[i]->iterations);
+  return std::min(iterations_together, iterations);
+}
+
+// What it takes to read again, in every iteration of so many loops around, what is more than stays in a cache.
+double far_effort(const IterationDomain& body, const ComputeSite& place, std::size_t outside,
+                  double cache) {
+  double effort = 0;
+  for (const ReadAccess& access : body.accesses) {
+    double bytes = static_cast<double>(access.index->src(0)->dtype().bytes());
+    const auto inside = access.index->ranges();
+    for (const Node* range : body.reduction)
+      if (std::ranges::find(inside, range) != inside.end()) bytes *= iterations(range);
+    for (std::size_t dim : access.used)
+      if (const Bound& bound = place.dims[dim]; bound.loop != nullptr && bound.depth > outside)
+        bytes *= bound.loop->iterations;
+    if (bytes > cache)
+      effort += bytes * place.runs(outside) / together_around(access, place, outside) *
+                effort_of_far_byte;
+  }
+  return effort;
+}
+
+// The iterations of the loops that a dimension goes through.
+double iterations_of(const Bound& bound) {
+  if (bound.loop != nullptr) return bound.loop->reduces ? 1 : bound.loop->iterations;
+  double count = 1;
+  for (const Node* range : bound.index->ranges()) count *= iterations(range);
+  return count;
+}
+
+// What a sum at this place reads for all of its iterations, each read shared by the neighbours that need the same.
+double loads(const IterationDomain& body, const ComputeSite& place) {
+  if (body.reduction.empty() || !body.scanned.empty()) return 0;
+  double iterations_of_all = place.runs();
+  for (const Node* range : body.reduction) iterations_of_all *= iterations(range);
+  const std::size_t outside = place.outside.value_or(0);
+  double count = 0;
+  for (const ReadAccess& access : body.accesses) {
+    double inside = 1, around = 1;  // of the loops around a stage one fills it together
+    for (std::size_t dim = 0; dim < place.dims.size(); ++dim) {
+      const Bound& bound = place.dims[dim];
+      if (std::ranges::find(access.used, dim) != access.used.end()) continue;
+      if (bound.depth > outside)
+        inside *= iterations_of(bound);
+      else
+        around = std::max(around, iterations_of(bound));
+    }
+    count += iterations_of_all / std::min(inside * around, most_reuse);
+  }
+  return count;
+}
+
+// Whether the loops of one are around another, and leave it none along memory that fills a vector.
+bool takes_lanes(const Summed& outer, const Summed& inner) {
+  const auto is_outer = [&](const Loop* loop) {
+    return std::ranges::any_of(outer.place.nest,
+                               [&](const Loop* other) { return other->same() == loop->same(); });
+  };
+  if (outer.place.nest.empty() ||
+      std::ranges::count_if(inner.place.nest, is_outer) != std::ssize(outer.place.nest))
+    return false;
+  const Loop* last = inner.place.nest.back();
+  return outer.place.nest.size() < inner.place.nest.size() &&
+         (is_outer(last) || last->iterations < lanes);
+}
+
+bool are_same_loops(const std::vector<const Loop*>& a, const std::vector<const Loop*>& b) {
+  return std::ranges::equal(a, b,
+                            [](const Loop* x, const Loop* y) { return x->same() == y->same(); });
+}
+
+bool begins_with(const std::vector<const Loop*>& nest, const std::vector<const Loop*>& around) {
+  return nest.size() >= around.size() &&
+         are_same_loops({nest.begin(), nest.begin() + std::ssize(around)}, around);
+}
+
+// Whether what a sum fills inside of so many loops is what a maximum is found of: then it may go block by block with the
+// maximum (ONLINE), and a block of what it reads stays in a cache for many iterations of the loops around.
+bool goes_in_blocks(const Workload& kernel, const Summed& sum, std::size_t outside) {
+  const auto is_maximum_over = [](const Summed& other, double iterations) {
+    const UOp& value = other.body->value;
+    return value->op() == Op::Reduce && value->arg<ReduceArg>().op == Op::Max &&
+           other.iterations == std::vector{iterations};
+  };
+  const auto& nest = sum.place.nest;
+  for (std::size_t i = outside; i < nest.size(); ++i)
+    for (const Summed& other : kernel.sums)
+      if (is_maximum_over(other, nest[i]->iterations)) return true;
+  return false;
+}
+
+void slow_down(Workload& kernel, Summed& sum, double times) {
+  const double more = times - sum.times;
+  if (more <= 0) return;
+  kernel.effort += more * sum.effort;
+  kernel.longest += more * sum.longest;
+  sum.times = times;
+}
+
+// Whether one reads what the other does in the same iteration, of equal loops.
+bool read_alike(const Summed& a, const Summed& b) {
+  const auto is_source = [&](const Node* placeholder) { return a.sources.contains(placeholder); };
+  if (std::ranges::none_of(b.sources, is_source)) return false;
+  const auto &own = a.body->loops, &others = b.body->loops;
+  if (own.size() != others.size() || a.body->reduction.empty() ||
+      a.body->reduction.size() != b.body->reduction.size())
+    return true;  // which is hard to say
+  Substitution same;
+  for (std::size_t i = 0; i < own.size(); ++i)
+    if (others[i]->op() == Op::Range) same.emplace(others[i].node(), own[i]);
+  for (std::size_t i = 0; i < a.body->reduction.size(); ++i)
+    same.emplace(b.body->reduction[i], UOp(a.body->reduction[i]));
+  return std::ranges::any_of(b.body->accesses, [&](const ReadAccess& access) {
+    const UOp index = substitute(UOp(access.index), same);
+    return std::ranges::find(a.body->accesses, index.node(), &ReadAccess::index) !=
+           a.body->accesses.end();
+  });
+}
+
+// A sum of products of two factors, each of which is used again along loops of the other.
+bool is_product(const IterationDomain& body) {
+  const Node* sum = body.value.node();
+  if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add ||
+      sum->src(0)->op() != Op::Mul)
+    return false;
+  const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
+  const auto has_own = [](const Node* factor, const Node* other) {
+    return std::ranges::any_of(factor->ranges(), [&](const Node* range) {
+      return std::ranges::find(other->ranges(), range) == other->ranges().end();
+    });
+  };
+  return has_own(a, b) && has_own(b, a);
+}
+
+// As codegen/opt/mma.h has them: products of what is read and converted.
+double times_without_instruction(const IterationDomain& body, const Profile& profile) {
+  if (!is_product(body)) return 1;
+  const Node* sum = body.value.node();
+  const Node *a = sum->src(0)->src(0), *b = sum->src(0)->src(1);
+  if (!is_converted_read(a) || !is_converted_read(b)) return 1;
+  const DType from_a = a->src(0)->dtype(), from_b = b->src(0)->dtype();
+  double times = 1;
+  for (const MmaShape& shape : profile.mma) {
+    const bool fits =
+        sum->dtype() == shape.c && (shape.takes(from_a, from_b) || shape.takes(from_b, from_a));
+    if (fits) times = std::max(times, shape.rows > 1 ? times_without_tiles : times_without_dots);
+  }
+  return times;
+}
+
+// No other sum stands beside it then.
+void slow_down_products(Workload& kernel) {
+  if (kernel.sums.size() < 2) return;
+  for (Summed& sum : kernel.sums) slow_down(kernel, sum, sum.times_beside);
+}
+
+// Whether at most one of the products is worth a kernel of its own, which takes long enough and whose result a cache keeps: the
+// loops that suit the tiles of one are seldom those of the next. Those of kernels that run together share their loops.
+bool has_loops_for_products(const Workload& kernel, double cache) {
+  constexpr double worth_a_kernel = 1 << 19;  // operations
+  int others = 0, outputs = 0;
+  for (const Summed& sum : kernel.sums) {
+    if (!is_product(*sum.body) || sum.effort < worth_a_kernel) continue;
+    double bytes = static_cast<double>(sum.body->value->dtype().bytes());
+    for (const UOp& loop : sum.body->loops)
+      if (loop->op() == Op::Range) bytes *= iterations(loop.node());
+    if (bytes <= cache) ++(sum.is_output ? outputs : others);
+  }
+  return others + (outputs + kernel.merged - 1) / kernel.merged <= 1;
+}
+
+// Sums of one nest run together where they are equally long.
+void put_beside(Workload& kernel, Summed& a, Summed& b) {
+  const double times = a.iterations != b.iterations ? times_scalar
+                       : !read_alike(a, b)          ? times_crowded
+                                                    : 1;
+  slow_down(kernel, a, times);
+  slow_down(kernel, b, times);
+}
+
+}  // namespace
+
+Work Workload::work() const {
+  double bytes = output_bytes;
+  for (const auto& [placeholder, read] : inputs) bytes += read;
+  return {flops, bytes, longest > 0 ? effort / longest : 1};
+}
+
+double Estimator::time(const Workload& kernel) const {
+  Work work = kernel.work();
+  work.flops = kernel.effort;
+  return seconds(profile_, work);
+}
+
+double Estimator::computing(const Workload& kernel) const {
+  return kernel.longest / profile_.flops;
+}
+
+double Estimator::shared(double runs) const {
+  return std::clamp(runs, 1.0, static_cast<double>(profile_.workers));
+}
+
+void Estimator::add_inputs(Workload& kernel, const IterationDomain& body) const {
+  for (const ReadAccess& access : body.accesses) {
+    const UOp source = UOp(access.index->src(0));
+    double reads = static_cast<double>(source->dtype().bytes());
+    for (std::size_t i : access.own) reads *= iterations(body.loops[i].node());
+    for (const Node* range : access.inner) reads *= iterations(range);
+    double& known = kernel.inputs[source.node()];
+    known = std::min(bytes_of(source), std::max(known, reads));
+  }
+}
+
+void Estimator::add_waits(Workload& kernel, const PartitionPoint& point) {
+  for (const UOp& placeholder : point.waits) kernel.waits.insert(placeholder.node());
+}
+
+Workload Estimator::alone(std::size_t point, const ComputeSite& root) const {
+  Workload kernel;
+  const PartitionPoint& piece = partition_.points[point];
+  kernel.outputs = {point};
+  kernel.root = root.nest;
+  kernel.output_bytes = bytes_of(piece.place.is_null() ? piece.placeholder : piece.place);
+  if (piece.is_copy) {
+    kernel.inputs[copied_from(piece).buffer] = bytes_of(piece.value);
+    add_waits(kernel, piece);
+  } else if (piece.loop != nullptr) {
+    for (const Node* given : piece.value->src()) kernel.inputs[given] = bytes_of(UOp(given));
+    kernel.flops = kernel.effort = kernel.longest = piece.loop->work().flops;
+    add_waits(kernel, piece);
+  } else {
+    add_inline(kernel, point, {root});
+  }
+  kernel.follows = piece.follows;
+  return kernel;
+}
+
+void Estimator::add_work(Workload& kernel, const IterationDomain& body,
+                         const ComputeSite& place) const {
+  const double effort = place.operations(body, &Operations::effort);
+  Summed sum{.body = &body, .place = place, .effort = effort + loads(body, place)};
+  sum.longest = sum.effort / shared(place.shared_runs());
+  kernel.flops += place.operations(body, &Operations::count);
+  kernel.effort += sum.effort;
+  kernel.longest += sum.longest;
+  for (const Node* range : body.reduction) sum.iterations.push_back(iterations(range));
+  if (sum.iterations.empty() || !body.scanned.empty()) return;
+  // What is the same in all iterations of a stage has fewer loops than are around that.
+  read_again(kernel, sum, std::min(place.outside.value_or(0), place.nest.size()));
+  if (joins_another(body, place)) return;
+  for (const ReadAccess& access : body.accesses) sum.sources.insert(access.index->src(0));
+  const bool is_inside = std::ranges::any_of(place.nest, &Loop::reduces);
+  if (is_inside || place.is_scattered()) slow_down(kernel, sum, times_scalar);
+  for (Summed& other : kernel.sums) {
+    if (are_same_loops(sum.place.nest, other.place.nest)) put_beside(kernel, sum, other);
+    if (takes_lanes(sum, other)) slow_down(kernel, other, times_ordered);
+    if (takes_lanes(other, sum)) slow_down(kernel, sum, times_ordered);
+  }
+  sum.times_beside = times_without_instruction(body, profile_);
+  sum.is_output = are_same_loops(place.nest, kernel.root);
+  kernel.sums.push_back(std::move(sum));
+  slow_down_products(kernel);
+}
+
+// Of a sum that stands in loops around a stage, its own or another's.
+void Estimator::read_again(Workload& kernel, Summed& sum, std::size_t outside) const {
+  if (outside == 0 || goes_in_blocks(kernel, sum, outside)) return;
+  const auto cache = static_cast<double>(profile_.scratch);
+  const double more = far_effort(*sum.body, sum.place, outside, cache) - sum.far;
+  if (more <= 0) return;
+  sum.far += more;
+  kernel.effort += more;
+  kernel.longest += more / shared(sum.place.runs(outside));
+}
+
+void Estimator::add_inline(Workload& kernel, std::size_t point,
+                           const std::vector<ComputeSite>& places) const {
+  const IterationDomain& body = domains_[point];
+  for (const ComputeSite& place : places) {
+    add_work(kernel, body, place);
+    kernel.size += body.size;
+    kernel.scans += static_cast<int>(body.scanned.size());
+  }
+  kernel.flops_apart += flops_apart(body);
+  add_inputs(kernel, body);
+  add_waits(kernel, partition_.points[point]);
+}
+
+void Estimator::add_stage(Workload& kernel, std::size_t point, const ComputeSite& stage,
+                          std::size_t depth) const {
+  const IterationDomain& body = domains_[point];
+  const std::vector<const Loop*> around(stage.nest.begin(),
+                                        stage.nest.begin() + static_cast<std::ptrdiff_t>(depth));
+  for (Summed& sum : kernel.sums)
+    if (begins_with(sum.place.nest, around)) read_again(kernel, sum, depth);
+  add_work(kernel, body, stage);
+  kernel.size += body.size;
+  kernel.scratch += stage.runs() / std::max(1.0, stage.runs(depth)) *
+                    static_cast<double>(partition_.points[point].placeholder->dtype().bytes());
+  kernel.flops_apart += flops_apart(body);
+  add_inputs(kernel, body);
+  add_waits(kernel, partition_.points[point]);
+}
+
+void Estimator::merge(Workload& kernel, const Workload& other) {
+  kernel.outputs.insert(kernel.outputs.end(), other.outputs.begin(), other.outputs.end());
+  for (const auto& [placeholder, bytes] : other.inputs) {
+    double& known = kernel.inputs[placeholder];
+    known = std::max(known, bytes);
+  }
+  kernel.output_bytes += other.output_bytes;
+  for (Summed sum : other.sums) {
+    if (are_same_loops(sum.place.nest, other.root))
+      for (Summed& own : kernel.sums)
+        if (are_same_loops(own.place.nest, kernel.root)) put_beside(kernel, own, sum);
+    kernel.sums.push_back(std::move(sum));
+  }
+  kernel.flops += other.flops;
+  kernel.effort += other.effort;
+  kernel.longest += other.longest;
+  slow_down_products(kernel);
+  kernel.flops_apart += other.flops_apart;
+  kernel.scratch += other.scratch;
+  kernel.size += other.size;
+  kernel.scans += other.scans;
+  kernel.merged += other.merged;
+  unite(kernel.follows, other.follows);
+  kernel.waits.insert(other.waits.begin(), other.waits.end());
+}
+
+bool Estimator::is_allowed(const Workload& kernel) const {
+  return kernel.flops <= most_repeated * kernel.flops_apart && kernel.scans <= most_scans &&
+         kernel.scratch <= static_cast<double>(profile_.scratch) &&
+         kernel.size <= nodes_per_op * profile_.most_ops &&
+         std::ssize(kernel.sums) <= profile_.most_sums &&
+         has_loops_for_products(kernel, static_cast<double>(profile_.scratch)) &&
+         std::ssize(kernel.inputs) + std::ssize(kernel.outputs) <= profile_.most_params;
+}
+
+}  // namespace weft

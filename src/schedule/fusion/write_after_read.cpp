@@ -1,0 +1,232 @@
+// Assignments: memory has versions, and a placeholder for each.
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+#include "partition.h"
+
+namespace weft {
+namespace {
+
+std::optional<std::size_t> find_by_id(const std::unordered_map<std::uint64_t, std::size_t>& map,
+                                      const Node* placeholder) {
+  const auto found = map.find(placeholder->arg<BufferArg>().id.value);
+  return found == map.end() ? std::nullopt : std::optional(found->second);
+}
+
+void number(Partition& partition) {
+  partition.by_id.clear();
+  partition.overwriting.clear();
+  for (std::size_t i = 0; i < partition.points.size(); ++i) {
+    partition.by_id.emplace(partition.points[i].placeholder->arg<BufferArg>().id.value, i);
+    if (const UOp& before = partition.points[i].before; !before.is_null())
+      partition.overwriting.emplace(before->arg<BufferArg>().id.value, i);
+  }
+}
+
+void follow(Partition& partition) {
+  std::size_t count = 0;
+  for (PartitionPoint& point : partition.points)
+    if (!point.before.is_null()) point.assignment = count++;
+  for (PartitionPoint& point : partition.points) {
+    point.follows.assign(count, false);
+    if (count == 0) continue;
+    std::vector<const Node*> before = placeholders_of(point);
+    for (const UOp& placeholder : point.waits) before.push_back(placeholder.node());
+    for (const Node* placeholder : before)
+      if (const auto source = partition.point_of(placeholder))
+        for (std::size_t i = 0; i < count; ++i)
+          point.follows[i] = point.follows[i] || partition.points[*source].follows[i];
+    if (!point.before.is_null()) point.follows[point.assignment] = true;
+  }
+}
+
+// What the point reads although an assignment that it follows has overwritten it.
+std::vector<const Node*> lost_to(const Partition& partition, const PartitionPoint& point) {
+  std::vector<const Node*> lost;
+  for (const Node* placeholder : placeholders_of(point)) {
+    const auto overwriting = partition.overwritten_by(placeholder);
+    if (!overwriting) continue;
+    const PartitionPoint& assignment = partition.points[*overwriting];
+    if (&assignment != &point && point.follows[assignment.assignment]) lost.push_back(placeholder);
+  }
+  return lost;
+}
+
+// Which points are to run before assignments, because they read what these overwrite. The kernel of an assignment may compute
+// what nobody keeps, and reads what that reads.
+class Precedence {
+ public:
+  explicit Precedence(const Partition& partition)
+      : partition_(partition), leaves_(partition.points.size()) {
+    for (std::size_t i = 0; i < partition.points.size(); ++i) {
+      leaves_[i] = placeholders_of(partition.points[i]);
+      find_what_it_uses(i);
+    }
+    for (std::size_t i = 0; i < partition.points.size(); ++i) find_what_it_reads(i);
+  }
+
+  // For each point what it is to read in copies, so that no kernels wait for each other.
+  std::map<std::size_t, std::vector<const Node*>> read_in_copies() {
+    std::map<std::size_t, std::vector<const Node*>> result;
+    for (auto& [point, accesses] : readings_)
+      for (ReadAccess& access : accesses) {
+        if (access.overwritten_by > point || !runs_before(access.overwritten_by, point)) continue;
+        result[access.reader].push_back(access.placeholder);
+        access.is_copied = true;
+      }
+    return result;
+  }
+
+ private:
+  struct ReadAccess {
+    std::size_t reader, overwritten_by;  // points
+    const Node* placeholder;
+    bool is_copied = false;
+  };
+
+  // The steps of a loop read what they are to read by themselves.
+  bool is_one_kernel(std::size_t a, std::size_t b) const {
+    return a == b || (partition_.points[a].loop != nullptr &&
+                      partition_.points[a].loop == partition_.points[b].loop);
+  }
+
+  void find_what_it_uses(std::size_t point) {
+    std::vector<const Node*> placeholders = leaves_[point];
+    for (const UOp& placeholder : partition_.points[point].waits)
+      placeholders.push_back(placeholder.node());
+    for (const Node* placeholder : placeholders)
+      if (const auto source = partition_.point_of(placeholder)) users_[*source].push_back(point);
+  }
+
+  void find_what_it_reads(std::size_t point) {
+    const bool is_assignment = !partition_.points[point].before.is_null();
+    std::set<std::size_t> seen{point};
+    for (std::vector<std::size_t> open{point}; !open.empty();) {
+      const std::size_t reader = open.back();
+      open.pop_back();
+      for (const Node* placeholder : leaves_[reader]) {
+        if (const auto by = partition_.overwritten_by(placeholder);
+            by && !is_one_kernel(*by, point))
+          readings_[point].push_back({reader, *by, placeholder});
+        const auto source = partition_.point_of(placeholder);
+        if (is_assignment && source && !partition_.points[*source].must &&
+            partition_.points[*source].before.is_null() && seen.insert(*source).second)
+          open.push_back(*source);
+      }
+    }
+  }
+
+  bool runs_before(std::size_t first, std::size_t second) const {
+    std::set<std::size_t> seen{first};
+    for (std::vector<std::size_t> open{first}; !open.empty();) {
+      const std::size_t point = open.back();
+      open.pop_back();
+      if (point == second) return true;
+      const auto go_to = [&](std::size_t other) {
+        if (seen.insert(other).second) open.push_back(other);
+      };
+      if (const auto known = users_.find(point); known != users_.end())
+        for (const std::size_t user : known->second) go_to(user);
+      if (const auto known = readings_.find(point); known != readings_.end())
+        for (const ReadAccess& access : known->second)
+          if (!access.is_copied) go_to(access.overwritten_by);
+    }
+    return false;
+  }
+
+  const Partition& partition_;
+  std::vector<std::vector<const Node*>> leaves_;             // by point
+  std::map<std::size_t, std::vector<ReadAccess>> readings_;  // by point
+  std::map<std::size_t, std::vector<std::size_t>> users_;
+};
+
+// What roots show, which a later assignment overwrites. All that the program has of its own memory shows the last.
+std::vector<const Node*> lost_to_roots(const Partition& partition) {
+  std::vector<const Node*> lost;
+  for (const Node* placeholder : placeholders_of(nodes_of(partition.roots)))
+    if (partition.overwritten_by(placeholder) && !partition.is_programs(UOp(placeholder)))
+      lost.push_back(placeholder);
+  return lost;
+}
+
+}  // namespace
+
+std::optional<std::size_t> Partition::point_of(const Node* placeholder) const {
+  return find_by_id(by_id, placeholder);
+}
+
+std::optional<std::size_t> Partition::overwritten_by(const Node* placeholder) const {
+  return find_by_id(overwriting, placeholder);
+}
+
+bool Partition::is_programs(UOp memory) const {
+  while (!memory.is_null() && memory->op() == Op::Buffer) {
+    const auto point = point_of(memory.node());
+    if (!point) return true;
+    memory = points[*point].before;
+  }
+  return false;
+}
+
+void add_write_after_read_copies(Partition& partition) {
+  number(partition);
+  follow(partition);
+  if (partition.overwriting.empty()) return;
+  const std::vector<const Node*> of_roots = lost_to_roots(partition);
+  std::map<std::size_t, std::vector<const Node*>> lost_in = Precedence(partition).read_in_copies();
+  for (std::size_t i = 0; i < partition.points.size(); ++i)
+    for (const Node* placeholder : lost_to(partition, partition.points[i]))
+      lost_in[i].push_back(placeholder);
+  std::vector<const Node*> all_lost = of_roots;
+  for (const auto& [point, lost] : lost_in)
+    all_lost.insert(all_lost.end(), lost.begin(), lost.end());
+  if (all_lost.empty()) return;
+  Substitution copies;
+  for (const Node* placeholder : all_lost) {
+    BufferArg arg = placeholder->arg<BufferArg>();
+    arg.id = fresh_id();
+    copies.try_emplace(placeholder,
+                       make(Op::Buffer, sizes_of(UOp(placeholder)), placeholder->dtype(), arg));
+  }
+  // Each copy before what overwrites the memory, and before who reads the copy.
+  std::map<std::size_t, std::set<std::size_t>> copies_before;
+  for (const auto& [placeholder, copy] : copies) {
+    const auto overwriting = partition.overwritten_by(placeholder);
+    if (!overwriting) continue;
+    std::size_t first = *overwriting;
+    for (const auto& [point, lost] : lost_in)
+      if (std::ranges::find(lost, placeholder) != lost.end()) first = std::min(first, point);
+    copies_before[first].insert(*overwriting);
+  }
+  std::vector<PartitionPoint> points;
+  for (std::size_t i = 0; i < partition.points.size(); ++i) {
+    for (const std::size_t overwriting : copies_before[i]) {
+      const PartitionPoint& by = partition.points[overwriting];
+      points.push_back({.placeholder = copies.at(by.before.node()),
+                        .value = by.before,
+                        .must = true,
+                        .device = by.device,
+                        .origin = by.origin,
+                        .follows = {}});
+    }
+    PartitionPoint& point = partition.points[i];
+    Substitution lost;
+    for (const Node* placeholder : lost_in[i]) lost.emplace(placeholder, copies.at(placeholder));
+    point.value = substitute(point.value, lost);
+    if (!point.place.is_null()) point.place = substitute(point.place, lost);
+    points.push_back(point);
+  }
+  partition.points = std::move(points);
+  Substitution shown;
+  for (const Node* placeholder : of_roots) shown.emplace(placeholder, copies.at(placeholder));
+  for (UOp& root : partition.roots) root = substitute(root, shown);
+  number(partition);
+  follow(partition);
+}
+
+}  // namespace weft

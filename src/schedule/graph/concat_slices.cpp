@@ -1,0 +1,57 @@
+#include "concat_slices.h"
+
+#include <algorithm>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+#include "concat_parts.h"
+#include "loops/step_chains.h"
+
+namespace weft {
+namespace {
+
+bool are_known(const Node* sizes) {
+  return std::ranges::all_of(sizes->src(), [](auto size) { return size->is_const(); });
+}
+
+// Of a choice by where an element is, inside of what a PAD surrounds or not, the part that lies on one side.
+UOp part_of_choice(const Match& m) {
+  const Node *part = m.root(), *choice = part->src(0), *mask = choice->src(0);
+  if (mask->op() != Op::Pad || !is_true_inside(mask->src(0)) || !is_at_known_place(part)) return {};
+  if (!are_known(mask->src(1)) || !are_known(mask->src(2)) || !are_known(part->src(2))) return {};
+  bool is_inside = true, is_outside = false;
+  for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {
+    const std::int64_t first = part->src(1)->src(axis)->lo();
+    const std::int64_t end = first + part->src(2)->src(axis)->lo();
+    const std::int64_t begins = mask->src(1)->src(axis)->lo();
+    const std::int64_t ends = begins + mask->src(0)->dims()[axis]->lo();
+    is_inside = is_inside && begins <= first && end <= ends;
+    is_outside = is_outside || end <= begins || ends <= first;
+  }
+  if (!is_inside && !is_outside) return {};
+  const UOp side(choice->src(is_inside ? 1 : 2));
+  if (side->shape() == nullptr) return {};
+  return make(Op::Shrink, {side, UOp(part->src(1)), UOp(part->src(2))});
+}
+
+UOp part_of_part(const Match& m) {
+  const Node *part = m.root(), *whole = part->src(0);
+  if (!is_at_known_place(part) || !is_at_known_place(whole)) return {};
+  Sizes start;
+  for (std::size_t axis = 0; axis < part->dims().size(); ++axis)
+    start.push_back(const_int(part->src(1)->src(axis)->lo() + whole->src(1)->src(axis)->lo()));
+  return make(Op::Shrink, {UOp(whole->src(0)), tuple(start), UOp(part->src(2))});
+}
+
+}  // namespace
+
+const RuleSet& concat_slice_rules() {
+  static const RuleSet rules{
+      "chosen_parts",
+      {rule(with_more(node(Op::Shrink, {node(Op::Where)})), part_of_choice),
+       rule(with_more(node(Op::Shrink, {with_more(node(Op::Shrink))})), part_of_part)}};
+  return rules;
+}
+
+}  // namespace weft

@@ -1,0 +1,82 @@
+// COPYs of what is on no device, or on the very device that it is to come to.
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+
+#include <weft/dev/ir/graph.h>
+
+#include "sharding/shard_rules.h"
+
+namespace weft {
+namespace {
+
+// A size is no data.
+NodeList data_of(const Node* node) {
+  const bool is_movement = info(node->op()).cls == OpClass::Movement;
+  return is_movement ? node->src().first(1) : node->src();
+}
+
+// What is made of no tensor.
+bool is_source(const Node* node) {
+  return info(node->op()).cls == OpClass::Leaf || node->op() == Op::Stage;
+}
+
+// The device of what the tensor is made of, of which all that has one has the same; nothing where it is
+// not known.
+struct Place {
+  bool is_known = true;
+  Symbol device = {};  // empty: on none
+};
+
+Place place_of(const Node* tensor) {
+  std::vector<const Node*> open{tensor};
+  std::unordered_set<const Node*> seen;
+  while (!open.empty()) {
+    const Node* node = open.back();
+    open.pop_back();
+    if (!seen.insert(node).second) continue;
+    if (node->op() == Op::Copy) return {.device = node->arg<DeviceArg>().device};
+    if (node->op() == Op::Buffer)
+      return {!node->arg<BufferArg>().device.empty(), node->arg<BufferArg>().device};
+    if (OpSet{Op::Param, Op::Shard, Op::Multi, Op::Call}.contains(node->op())) return {false, {}};
+    if (!is_source(node))
+      for (const Node* source : data_of(node)) open.push_back(source);
+  }
+  return {};
+}
+
+// The graph made once more for the device: as one graph it would be computed on the first that needs it.
+UOp made_on(const Node* tensor, Symbol device) {
+  std::unordered_map<const Node*, UOp> made;
+  for (const Node* node : toposort(tensor)) {
+    if (is_source(node)) {
+      made.emplace(node, make(Op::Copy, {UOp(node)}, {}, DeviceArg{device}));
+      continue;
+    }
+    std::vector<UOp> src;
+    for (const Node* source : data_of(node)) src.push_back(made.at(source));
+    for (const Node* size : node->src().subspan(src.size())) src.emplace_back(size);
+    made.emplace(node, with_sources(UOp(node), src));
+  }
+  return made.at(tensor);
+}
+
+UOp copied_where_it_is(const Match& m) {
+  const Node* tensor = m.root()->src(0);
+  if (is_source(tensor) && tensor->op() != Op::Buffer) return {};
+  const Symbol device = m.root()->arg<DeviceArg>().device;
+  const Place place = place_of(tensor);
+  if (!place.is_known) return {};
+  if (place.device.empty()) return made_on(tensor, device);
+  return place.device == device ? UOp(tensor) : UOp();
+}
+
+}  // namespace
+
+const RuleSet& copy_rules() {
+  static const RuleSet rules{"copies", {rule(node(Op::Copy), copied_where_it_is)}};
+  return rules;
+}
+
+}  // namespace weft

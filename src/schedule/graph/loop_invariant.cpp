@@ -1,0 +1,144 @@
+#include "loop_invariant.h"
+
+#include <algorithm>
+#include <optional>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+#include "reshape.h"
+
+namespace weft {
+namespace {
+
+constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
+
+// Whether a view shows the same elements all along an axis.
+bool is_same_along(const Node* view, std::size_t axis) {
+  for (; views.contains(view->op()); view = view->src(0)) {
+    if (view->dims()[axis] == const_int(1).node()) return true;
+    if (view->op() == Op::Expand && view->src(0)->dims()[axis] != view->dims()[axis]) return true;
+    if (view->op() == Op::Permute) {
+      axis = static_cast<std::size_t>(view->arg<AxesArg>().axes.get()[axis]);
+    } else if (view->op() == Op::Reshape) {
+      const auto before = axis_before(view, axis);
+      if (!before) return false;
+      axis = *before;
+    }
+  }
+  return view->dims().size() > axis && view->dims()[axis] == const_int(1).node();
+}
+
+// A product or quotient with one user, seen through views with one user each, and which of its sources, a factor or the
+// divisor, may stand outside.
+struct Product {
+  const Node* node;
+  std::size_t factor;
+};
+
+class Factors {
+ public:
+  explicit Factors(const std::vector<UOp>& tensors) {
+    for (const Node* node : toposort(nodes_of(tensors))) {
+      users_.set(node, 0);
+      for (const Node* source : node->src()) users_.set(source, *users_.find(source) + 1);
+    }
+    for (const UOp& tensor : tensors) users_.set(tensor.node(), *users_.find(tensor.node()) + 1);
+  }
+
+  // What is made of another node has its users, besides those that it had.
+  void take_place(const Node* node, const Node* of) {
+    if (node == of) return;
+    const int* users = users_.find(node);
+    users_.set(node, (users != nullptr ? *users : 0) + *users_.find(of));
+  }
+
+  // The value with all such factors and divisors outside.
+  UOp moved_out(const UOp& value) const {
+    const UOp found = outside(value.node());
+    return found.is_null() ? value : make(found->op(), {moved_out(found.src(0)), found.src(1)});
+  }
+
+ private:
+  // The sum with its factor or divisor outside; null where there is none.
+  UOp outside(const Node* sum) const {
+    if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add) return {};
+    const Node* value = sum->src(0);
+    // In 16 bits a factor may be what keeps products from being infinite.
+    const bool is_wide = value->dtype().is_float() && value->dtype().bytes() >= 4;
+    if (value->op() != Op::Mul || !is_wide || !has_one_user(value)) return {};
+    const Axes axes = sum->arg<ReduceArg>().axes.get();
+    const auto may_be_empty = [&](std::int64_t axis) {
+      return value->dims()[static_cast<std::size_t>(axis)]->bounds().lo < 1;
+    };
+    if (std::ranges::any_of(axes, may_be_empty)) return {};  // no first element
+    for (const std::size_t side : {0, 1}) {
+      const auto product = product_in(value->src(side), axes);
+      if (!product) continue;
+      const UOp view(value->src(side)), from(product->node);
+      const UOp source = from.src(product->factor);
+      const UOp factor =
+          source->is_const() ? source : first_along(rebased(view, from, source), axes);
+      const UOp others =
+          rebased(view, from, from.src(1 - product->factor)) * value_of(value, 1 - side);
+      return make(from->op(), {reduce(Op::Add, others, axes), factor});
+    }
+    return {};
+  }
+
+  static UOp value_of(const Node* node, std::size_t source) { return UOp(node->src(source)); }
+  // What was made on the way has one.
+  bool has_one_user(const Node* node) const {
+    const int* users = users_.find(node);
+    return users == nullptr || *users == 1;
+  }
+
+  std::optional<Product> product_in(const Node* view, const Axes& axes) const {
+    const Node* node = view;
+    for (; views.contains(node->op()) && has_one_user(node); node = node->src(0)) {
+    }
+    if (!OpSet{Op::Mul, Op::Div}.contains(node->op()) || !has_one_user(node)) return std::nullopt;
+    for (const std::size_t factor : {1, 0}) {
+      if (factor == 0 && node->op() == Op::Div) break;  // what is divided
+      if (node->src(factor)->is_const()) return Product{node, factor};
+      if (!std::ranges::equal(node->src(0)->dims(), node->src(1)->dims())) continue;
+      const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
+      const auto is_same = [&](std::int64_t axis) {
+        return is_same_along(seen.node(), static_cast<std::size_t>(axis));
+      };
+      if (std::ranges::all_of(axes, is_same)) return Product{node, factor};
+    }
+    return std::nullopt;
+  }
+
+  static UOp first_along(const UOp& factor, const Axes& axes) {
+    Sizes sizes = sizes_of(factor);
+    const Sizes start(sizes.size(), const_int(0));
+    for (const std::int64_t axis : axes) sizes[static_cast<std::size_t>(axis)] = const_int(1);
+    return shrink(factor, start, sizes);
+  }
+
+  NodeMap<int> users_;
+};
+
+}  // namespace
+
+// Sources first, so that what has moved out of a sum is a factor in the one around it.
+std::vector<UOp> with_invariants_hoisted(const std::vector<UOp>& tensors) {
+  Factors factors(tensors);
+  std::vector<UOp> made;
+  NodeMap<std::size_t> place;
+  const auto now = [&](const Node* node) { return made[*place.find(node)]; };
+  for (const Node* node : toposort(nodes_of(tensors))) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back(now(source));
+    place.set(node, made.size());
+    made.push_back(factors.moved_out(with_sources(UOp(node), src)));
+    factors.take_place(made.back().node(), node);
+  }
+  std::vector<UOp> result;
+  for (const UOp& tensor : tensors) result.push_back(now(tensor.node()));
+  return result;
+}
+
+}  // namespace weft

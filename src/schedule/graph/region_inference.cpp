@@ -1,0 +1,355 @@
+#include "region_inference.h"
+
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/interner.h>
+#include <weft/dev/ir/movement.h>
+
+namespace weft {
+namespace {
+
+// Elements of an axis; all of one whose size is not known.
+struct Span {
+  std::int64_t begin = 0, end = 0;
+  std::int64_t size() const { return end - begin; }
+  bool operator==(const Span&) const = default;
+};
+using Box = std::vector<Span>;
+
+Span whole_axis(const Node* size) { return {0, size->is_const() ? size->lo() : 0}; }
+
+Box whole(const Node* tensor) {
+  Box box;
+  for (const Node* size : tensor->dims()) box.push_back(whole_axis(size));
+  return box;
+}
+
+Box hull(const Box& a, const Box& b) {
+  Box box;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    box.push_back({std::min(a[i].begin, b[i].begin), std::max(a[i].end, b[i].end)});
+  return box;
+}
+
+// --- RESHAPE: axes in groups of as many elements -----------------------------------------------------------
+
+using Group = std::pair<std::size_t, std::size_t>;  // axes from, to
+
+Span as_interval(NodeList sizes, const Box& box, Group group) {
+  Span interval{0, 0};
+  for (std::size_t i = group.first; i < group.second; ++i) {
+    interval.begin = interval.begin * sizes[i]->lo() + box[i].begin;
+    interval.end = interval.end * sizes[i]->lo() + box[i].end - 1;
+  }
+  return {interval.begin, interval.end + 1};
+}
+
+// The rows that hold the interval; of one row the part.
+void add_box_of(Span interval, NodeList sizes, Group group, Box& box) {
+  bool is_inside = true;  // of one row so far
+  for (std::size_t i = group.first; i < group.second; ++i) {
+    std::int64_t row = 1;
+    for (std::size_t inner = i + 1; inner < group.second; ++inner) row *= sizes[inner]->lo();
+    const Span rows{interval.begin / row, (interval.end - 1) / row + 1};
+    box.push_back(is_inside ? rows : Span{0, sizes[i]->lo()});
+    is_inside = is_inside && rows.size() == 1;
+    interval = {interval.begin % row, (interval.end - 1) % row + 1};
+  }
+}
+
+// Boxes of both sides of a RESHAPE that hold the same elements.
+struct Reshaped {
+  Box source, result;
+};
+
+void add_group(const Node* node, const Box& needed, Group from, Group to, Reshaped& boxes) {
+  const NodeList sources = node->src(0)->dims(), results = node->dims();
+  Box source, result;
+  add_box_of(as_interval(results, needed, to), sources, from, source);
+  source.insert(source.begin(), from.first, Span{});
+  const Span held = as_interval(sources, source, from);
+  add_box_of(held, results, to, result);
+  result.insert(result.begin(), to.first, Span{});
+  const bool is_same = as_interval(results, result, to) == held;
+  for (std::size_t i = from.first; i < from.second; ++i)
+    boxes.source.push_back(is_same ? source[i] : whole_axis(sources[i]));
+  for (std::size_t i = to.first; i < to.second; ++i)
+    boxes.result.push_back(is_same ? result[i] : whole_axis(results[i]));
+}
+
+Reshaped reshaped(const Node* node, const Box& needed) {
+  const Node* source = node->src(0);
+  const NodeList from = source->dims(), to = node->dims();
+  const auto is_known = [](const Node* size) { return size->is_const() && size->lo() > 0; };
+  const auto is_nothing = [](const Span& span) { return span.size() == 0; };
+  if (!std::ranges::all_of(from, is_known) || !std::ranges::all_of(to, is_known) ||
+      std::ranges::any_of(needed, is_nothing))
+    return {whole(source), whole(node)};
+  Reshaped boxes;
+  std::size_t i = 0, j = 0;
+  while (i < from.size() || j < to.size()) {
+    const Group first{i, j};
+    std::int64_t before = 1, after = 1;
+    do {
+      if (j == to.size() || (i < from.size() && before <= after))
+        before *= from[i++]->lo();
+      else
+        after *= to[j++]->lo();
+    } while (before != after && (i < from.size() || j < to.size()));
+    add_group(node, needed, {first.first, i}, {first.second, j}, boxes);
+  }
+  return boxes;
+}
+
+// --- What an op needs of its sources, for a box of its own ----------------------------------------------------
+
+constexpr OpSet moved{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
+
+bool lets_through(const Node* node) {
+  if (node->shape() == nullptr) return false;
+  const auto fits = [&](const Node* source) {
+    return source->shape() == nullptr || source->shape() == node->shape();
+  };
+  if (is_elementwise(node->op()) || node->op() == Op::Detach)
+    return std::ranges::all_of(node->src(), fits);
+  return moved.contains(node->op()) || node->op() == Op::Reduce;
+}
+
+// Sizes that are slightly less would only fill registers worse.
+constexpr double worth = 0.75;
+
+bool is_much_less(const Node* node, const Box& box) {
+  double share = 1;
+  for (std::size_t i = 0; i < box.size(); ++i)
+    if (const Span all = whole_axis(node->dims()[i]); all.size() > 0)
+      share *= static_cast<double>(box[i].size()) / static_cast<double>(all.size());
+  return share <= worth;
+}
+
+std::int64_t bound(const Node* node, std::size_t list, std::size_t axis) {
+  return node->src(list)->src(axis)->lo();
+}
+
+bool has_known_bounds(const Node* node) {
+  for (const Node* list : node->src().subspan(1))
+    for (const Node* size : list->src())
+      if (!size->is_const()) return false;
+  return true;
+}
+
+Box needed_of_source(const Node* node, const Node* source, const Box& needed) {
+  if (source->shape() == nullptr) return {};
+  Box box = whole(source);
+  switch (node->op()) {
+    case Op::Reshape: return reshaped(node, needed).source;
+    case Op::Permute: {
+      const auto& axes = node->arg<AxesArg>().axes.get();
+      for (std::size_t i = 0; i < axes.size(); ++i)
+        box[static_cast<std::size_t>(axes[i])] = needed[i];
+      return box;
+    }
+    case Op::Flip:
+      box = needed;
+      for (const std::int64_t axis : node->arg<AxesArg>().axes.get()) {
+        const auto i = static_cast<std::size_t>(axis);
+        const Span all = whole_axis(node->dims()[i]);
+        if (all.size() > 0) box[i] = {all.end - needed[i].end, all.end - needed[i].begin};
+      }
+      return box;
+    case Op::Reduce:
+      box = needed;
+      for (const std::int64_t axis : node->arg<ReduceArg>().axes.get())
+        box[static_cast<std::size_t>(axis)] =
+            whole_axis(source->dims()[static_cast<std::size_t>(axis)]);
+      return box;
+    case Op::Pad:
+    case Op::Shrink: {
+      if (!has_known_bounds(node)) return box;
+      for (std::size_t i = 0; i < box.size(); ++i) {
+        const std::int64_t by = node->op() == Op::Pad ? -bound(node, 1, i) : bound(node, 1, i);
+        if (box[i].size() == 0) continue;
+        // Of what nothing is needed one element stays.
+        const std::int64_t begin = std::clamp(needed[i].begin + by, box[i].begin, box[i].end - 1);
+        box[i] = {begin, std::clamp(needed[i].end + by, begin + 1, box[i].end)};
+      }
+      return box;
+    }
+    default:  // EXPAND and what is computed of elements
+      for (std::size_t i = 0; i < box.size(); ++i)
+        if (source->dims()[i] == node->dims()[i]) box[i] = needed[i];
+      return box;
+  }
+}
+
+// --- The graph of what is needed ------------------------------------------------------------------------------
+
+class Needed {
+ public:
+  explicit Needed(const std::vector<UOp>& tensors)
+      : tensors_(tensors), order_(toposort(nodes_of(tensors))), boxes_(order_.size()) {
+    for (std::size_t i = 0; i < order_.size(); ++i) number_.set(order_[i], i);
+  }
+
+  std::vector<UOp> all() {
+    const auto is_part = [](const Node* node) { return node->op() == Op::Shrink; };
+    if (std::ranges::none_of(order_, is_part) || !finds_work()) return tensors_;
+    for (std::size_t i = 0; i < order_.size(); ++i) made_.push_back(made(i));
+    std::vector<UOp> result;
+    for (const UOp& tensor : tensors_) result.push_back(made_[place(tensor.node())].value);
+    return result;
+  }
+
+ private:
+  // A value for the elements in the box.
+  struct Made {
+    UOp value;
+    Box box;
+  };
+
+  std::size_t place(const Node* node) const { return *number_.find(node); }
+
+  void need(const Node* node, const Box& box) {
+    Box& known = boxes_[place(node)];
+    known = known.empty() ? box : hull(known, box);
+  }
+
+  // Whether a reduction has elements that nobody needs; of each node, whether there is one below.
+  bool finds_work() {
+    for (const UOp& tensor : tensors_)
+      if (tensor->shape() != nullptr) need(tensor.node(), whole(tensor.node()));
+    for (std::size_t i = order_.size(); i-- > 0;) {
+      const Node* node = order_[i];
+      for (const Node* source : node->src())
+        if (source->shape() != nullptr)
+          need(source,
+               lets_through(node) ? needed_of_source(node, source, boxes_[i]) : whole(source));
+    }
+    bool found = false;
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      const Node* node = order_[i];
+      const bool is_part = lets_through(node) && boxes_[i] != whole(node);
+      const bool is_work = is_part && node->op() == Op::Reduce && is_much_less(node, boxes_[i]);
+      const bool is_below = std::ranges::any_of(
+          node->src(), [&](const Node* source) { return has_work_[place(source)]; });
+      has_work_.push_back(is_work || (is_part && is_below));
+      found = found || has_work_.back();
+    }
+    return found;
+  }
+
+  UOp part(const Node* source, const Box& box) const {
+    const Made& made = made_[place(source)];
+    if (source->shape() == nullptr || box == made.box) return made.value;
+    Sizes start, sizes;
+    for (std::size_t i = 0; i < box.size(); ++i) {
+      const bool is_same = box[i] == made.box[i];
+      start.push_back(const_int(is_same ? 0 : box[i].begin - made.box[i].begin));
+      sizes.push_back(is_same ? UOp(made.value->dims()[i]) : const_int(box[i].size()));
+    }
+    return shrink(made.value, start, sizes);
+  }
+
+  Made made(std::size_t i) {
+    const Node* node = order_[i];
+    if (node->shape() == nullptr) return {with_new_sources(node), {}};
+    const bool is_same = std::ranges::all_of(node->src(), [&](const Node* source) {
+      return made_[place(source)].value.node() == source;
+    });
+    if (!has_work_[i] && is_same) return {UOp(node), whole(node)};
+    if (!lets_through(node)) return {with_new_sources(node), whole(node)};
+    Made result = of_parts(node, has_work_[i] ? boxes_[i] : whole(node));
+    Interner::current().inherit(result.value.node(), node, Interner::current());
+    return result;
+  }
+
+  UOp with_new_sources(const Node* node) const {
+    std::vector<UOp> sources;
+    for (const Node* source : node->src()) sources.push_back(made_[place(source)].value);
+    return with_sources(UOp(node), sources);
+  }
+
+  // What is needed of an axis, as a size.
+  static UOp size(const Node* node, const Box& box, std::size_t i) {
+    return node->dims()[i]->is_const() ? const_int(box[i].size()) : UOp(node->dims()[i]);
+  }
+  static Sizes sizes(const Node* node, const Box& box) {
+    Sizes result;
+    for (std::size_t i = 0; i < box.size(); ++i) result.push_back(size(node, box, i));
+    return result;
+  }
+
+  Made of_parts(const Node* node, const Box& box) const {
+    const Node* first = node->src(0);
+    const auto source = [&] { return part(first, needed_of_source(node, first, box)); };
+    switch (node->op()) {
+      case Op::Reshape: {
+        const Reshaped boxes = reshaped(node, box);
+        return {reshape(part(first, boxes.source), sizes(node, boxes.result)), boxes.result};
+      }
+      case Op::Expand: return {expand(source(), sizes(node, box)), box};
+      case Op::Pad:
+      case Op::Shrink:
+        if (!has_known_bounds(node)) return {with_new_sources(node), whole(node)};
+        return {node->op() == Op::Pad ? padded(node, box) : shrunk(node, box), box};
+      case Op::Permute:
+      case Op::Flip:
+      case Op::Reduce: return {with_sources(UOp(node), {source()}), box};
+      default: {
+        std::vector<UOp> sources;
+        for (const Node* each : node->src())
+          sources.push_back(part(each, needed_of_source(node, each, box)));
+        return {with_sources(UOp(node), sources), box};
+      }
+    }
+  }
+
+  UOp shrunk(const Node* node, const Box& box) const {
+    const Box inner = needed_of_source(node, node->src(0), box);
+    Sizes start;
+    for (std::size_t i = 0; i < box.size(); ++i)
+      start.push_back(node->dims()[i]->is_const()
+                          ? const_int(box[i].begin + bound(node, 1, i) - inner[i].begin)
+                          : const_int(0));
+    return shrink(part(node->src(0), inner), start, sizes(node, box));
+  }
+
+  UOp padded(const Node* node, const Box& box) const {
+    const Node* source = node->src(0);
+    const Box inner = needed_of_source(node, source, box);
+    Sizes before, after, start, kept;
+    for (std::size_t i = 0; i < box.size(); ++i) {
+      if (!node->dims()[i]->is_const()) {
+        before.push_back(UOp(node->src(1)->src(i)));
+        after.push_back(UOp(node->src(2)->src(i)));
+        start.push_back(const_int(0));
+        kept.push_back(UOp(node->dims()[i]));
+        continue;
+      }
+      const std::int64_t first = inner[i].begin + bound(node, 1, i),
+                         last = inner[i].end + bound(node, 1, i);
+      before.push_back(const_int(std::max<std::int64_t>(0, first - box[i].begin)));
+      after.push_back(const_int(std::max<std::int64_t>(0, box[i].end - last)));
+      start.push_back(const_int(std::max<std::int64_t>(0, box[i].begin - first)));
+      kept.push_back(const_int(box[i].size()));
+    }
+    return shrink(pad(part(source, inner), before, after), start, kept);
+  }
+
+  const std::vector<UOp>& tensors_;
+  std::vector<const Node*> order_;
+  std::vector<Box> boxes_;  // by place in the order, as the others
+  std::vector<bool> has_work_;
+  std::vector<Made> made_;
+  NodeMap<std::size_t> number_;
+};
+
+}  // namespace
+
+std::vector<UOp> with_needed_regions(const std::vector<UOp>& tensors) {
+  return Needed(tensors).all();
+}
+
+}  // namespace weft

@@ -1,0 +1,293 @@
+#include "split_axes.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+#include "reshape.h"
+
+namespace weft {
+namespace {
+
+// Of what is below a sum so much is looked at: many sums may share it.
+constexpr std::size_t most_looked_at = 512;
+
+using PartSizes = std::vector<std::int64_t>;         // sizes of axes, together those of one
+using AxisOf = std::pair<const Node*, std::size_t>;  // an axis of a value
+
+// An axis of a RESHAPE's source, or what of it is in one of its own.
+struct Joint {
+  std::size_t axis;
+  std::int64_t size;
+};
+
+bool are_const(NodeList dims) {
+  return std::ranges::all_of(dims,
+                             [](const Node* size) { return size->is_const() && size->lo() > 0; });
+}
+
+bool are_known(const Node* reshape) {
+  return are_const(reshape->dims()) && are_const(reshape->src(0)->dims());
+}
+
+// Where the axis of a RESHAPE begins and ends: so many elements of memory lie between two of its elements, and in all.
+struct Stretch {
+  std::int64_t least = 1, most = 1;
+
+  Stretch(NodeList dims, std::size_t axis) {
+    for (const Node* size : dims.subspan(axis + 1)) least *= size->lo();
+    most = least * dims[axis]->lo();
+  }
+};
+
+// What the axis of a RESHAPE is joined of, the outermost first; empty where axes lie across.
+std::vector<Joint> joined_in(const Node* reshape, std::size_t axis) {
+  const NodeList from = reshape->src(0)->dims();
+  const Stretch whole(reshape->dims(), axis);
+  std::vector<Joint> joints;
+  std::int64_t end = whole.most;
+  for (std::size_t i = 0; i < from.size() && end > whole.least; ++i) {
+    const std::int64_t begin = std::max(Stretch(from, i).least, whole.least);
+    if (begin >= end) continue;
+    if (end % begin != 0) return {};
+    joints.push_back({i, end / begin});
+    end = begin;
+  }
+  return joints;
+}
+
+std::size_t permuted(const Node* permute, std::size_t axis) {
+  return static_cast<std::size_t>(permute->arg<AxesArg>().axes.get()[axis]);
+}
+
+bool is_map(const Node* node) {
+  return is_elementwise(node->op()) && std::ranges::all_of(node->src(), [&](const Node* source) {
+           return source->shape() == nullptr || source->shape() == node->shape();
+         });
+}
+
+// Whether an axis shows the same again and again, of some of what the value is computed of.
+class Repeats {
+ public:
+  bool operator()(const Node* node, std::size_t axis) {
+    if (!visited_.insert({node, axis}).second || visited_.size() > most_looked_at) return false;
+    if (node->op() == Op::Expand)
+      return node->src(0)->dims()[axis] != node->dims()[axis] || (*this)(node->src(0), axis);
+    if (node->op() == Op::Permute) return (*this)(node->src(0), permuted(node, axis));
+    if (node->op() == Op::Reshape) {
+      const auto before = are_known(node) ? axis_before(node, axis) : std::nullopt;
+      return before && (*this)(node->src(0), *before);
+    }
+    return is_map(node) && std::ranges::any_of(node->src(), [&](const Node* source) {
+             return source->shape() != nullptr && (*this)(source, axis);
+           });
+  }
+
+ private:
+  std::set<AxisOf> visited_;
+};
+
+// Whether a value is decoded of bytes.
+class Decodes {
+ public:
+  bool operator()(const Node* node) {
+    if (!visited_.insert(node).second || visited_.size() > most_looked_at) return false;
+    if (node->op() == Op::Cast && node->src(0)->dtype().is_int() &&
+        node->src(0)->dtype().bytes() == 1)
+      return true;
+    constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
+    if (views.contains(node->op())) return (*this)(node->src(0));
+    return is_map(node) &&
+           std::ranges::any_of(node->src(), [&](const Node* source) { return (*this)(source); });
+  }
+
+ private:
+  std::set<const Node*> visited_;
+};
+
+// RESHAPEs of what is computed element for element as those of what it is computed of: so all that join meet, and are one.
+class Sunk {
+ public:
+  UOp operator()(const UOp& value) {
+    if (const auto known = made_.find(value.node()); known != made_.end()) return known->second;
+    if (made_.size() > most_looked_at) return value;
+    const UOp result = sunk(value);
+    made_.emplace(value.node(), result);
+    seen_.push_back(value);
+    return result;
+  }
+
+ private:
+  UOp sunk(const UOp& value) {
+    const bool is_reshaped = value->op() == Op::Reshape;
+    const Node* map = is_reshaped ? value->src(0) : value.node();
+    if (!is_map(map)) return value;
+    std::vector<UOp> src;
+    for (const Node* each : map->src()) {
+      const UOp source(each);
+      const bool is_scalar = each->shape() == nullptr;
+      src.push_back(is_scalar ? source
+                              : (*this)(is_reshaped ? reshape(source, sizes_of(value)) : source));
+    }
+    return with_sources(UOp(map), src);
+  }
+
+  Substitution made_;
+  std::vector<UOp> seen_;  // none of them goes, and no other takes its place
+};
+
+// An axis of what is summed, in the parts that a RESHAPE below joined it of.
+class Joined {
+ public:
+  Joined(const Node* value, std::size_t axis) { look(value, axis); }
+
+  const PartSizes& parts() const { return parts_; }
+
+  // What does not come from such a RESHAPE is looked at in parts as it is.
+  UOp in_parts(const Node* value, std::size_t axis) {
+    const auto known = made_.find({value, axis});
+    if (known != made_.end()) return known->second;
+    const UOp result = parted(value, axis);
+    made_.emplace(AxisOf(value, axis), result);
+    return result;
+  }
+
+  // The place of another axis, once this one is in parts.
+  std::int64_t moved(std::int64_t other, std::size_t axis) const {
+    return other <= static_cast<std::int64_t>(axis) ? other : other + std::ssize(parts_) - 1;
+  }
+
+ private:
+  UOp parted(const Node* value, std::size_t axis) {
+    const auto found = leads_.find({value, axis});
+    const Sizes sizes = part_sizes(sizes_of(UOp(value)), axis);
+    if (found == leads_.end() || !found->second) return reshape(UOp(value), sizes);
+    if (value->op() == Op::Reshape) {
+      const auto before = axis_before(value, axis);
+      const UOp source(value->src(0));
+      return reshape(before ? in_parts(source.node(), *before) : Sunk()(source), sizes);
+    }
+    if (value->op() == Op::Permute) {
+      const std::size_t before = permuted(value, axis);
+      return permute(in_parts(value->src(0), before), axes_of(value, axis));
+    }
+    if (value->op() == Op::Expand) return expand(in_parts(value->src(0), axis), sizes);
+    std::vector<UOp> src;
+    for (const Node* source : value->src())
+      src.push_back(source->shape() == nullptr ? UOp(source) : in_parts(source, axis));
+    return with_sources(UOp(value), src);
+  }
+
+  // Whether some RESHAPE below joins the axis; the first of them has the parts.
+  bool look(const Node* node, std::size_t axis) {
+    const auto [known, is_new] = leads_.try_emplace({node, axis}, false);
+    if (!is_new) return known->second;
+    if (leads_.size() > most_looked_at) return false;
+    bool leads = false;
+    if (node->op() == Op::Reshape && are_known(node)) {
+      const auto before = axis_before(node, axis);
+      leads = before ? look(node->src(0), *before) : joins(node, axis);
+    } else if (node->op() == Op::Permute) {
+      leads = look(node->src(0), permuted(node, axis));
+    } else if (node->op() == Op::Expand) {
+      leads = node->src(0)->dims()[axis] == node->dims()[axis] && look(node->src(0), axis);
+    } else if (is_map(node)) {
+      for (const Node* source : node->src())
+        if (source->shape() != nullptr) leads |= look(source, axis);
+    }
+    leads_[{node, axis}] = leads;
+    return leads;
+  }
+
+  bool joins(const Node* reshape, std::size_t axis) {
+    const std::vector<Joint> joints = joined_in(reshape, axis);
+    const auto repeats = [&](const Joint& joint) { return Repeats()(reshape->src(0), joint.axis); };
+    if (joints.size() < 2 || std::ranges::none_of(joints, repeats)) return false;
+    if (parts_.empty())
+      for (const Joint& joint : joints) parts_.push_back(joint.size);
+    return true;
+  }
+
+  Sizes part_sizes(Sizes sizes, std::size_t axis) const {
+    const auto at = sizes.erase(sizes.begin() + static_cast<std::ptrdiff_t>(axis));
+    const Sizes parts = constant_sizes(parts_);
+    sizes.insert(at, parts.begin(), parts.end());
+    return sizes;
+  }
+
+  // Those of a PERMUTE with one of its axes in parts.
+  Axes axes_of(const Node* permute, std::size_t axis) const {
+    const std::size_t before = permuted(permute, axis);
+    Axes axes;
+    for (const std::int64_t from : permute->arg<AxesArg>().axes.get()) {
+      axes.push_back(moved(from, before));
+      if (from != static_cast<std::int64_t>(before)) continue;
+      for (std::size_t part = 1; part < parts_.size(); ++part) axes.push_back(axes.back() + 1);
+    }
+    return axes;
+  }
+
+  PartSizes parts_;
+  std::map<AxisOf, bool> leads_;
+  std::map<AxisOf, UOp> made_;
+};
+
+// The sum with one of its axes in parts; null where none is joined.
+UOp in_parts(const UOp& sum) {
+  const Axes axes = sum->arg<ReduceArg>().axes.get();
+  for (const std::int64_t axis : axes) {
+    const auto at = static_cast<std::size_t>(axis);
+    Joined joined(sum->src(0), at);
+    if (joined.parts().empty()) continue;
+    Axes within;
+    for (const std::int64_t other : axes) {
+      within.push_back(joined.moved(other, at));
+      if (other != axis) continue;
+      for (std::size_t part = 1; part < joined.parts().size(); ++part)
+        within.push_back(within.back() + 1);
+    }
+    return reduce(sum->arg<ReduceArg>().op, joined.in_parts(sum->src(0), at), within);
+  }
+  return {};
+}
+
+UOp in_all_parts(const UOp& sum) {
+  UOp parted = sum;
+  for (UOp next = in_parts(sum); !next.is_null(); next = in_parts(parted)) parted = next;
+  return parted.is(sum) ? sum : reshape(parted, sizes_of(sum));
+}
+
+bool adds_what_is_decoded(const Node* node) {
+  return node->op() == Op::Reduce && node->arg<ReduceArg>().op == Op::Add &&
+         !node->arg<ReduceArg>().axes.empty() && node->src(0)->op() != Op::Tuple &&
+         Decodes()(node->src(0));
+}
+
+}  // namespace
+
+std::vector<UOp> with_axes_split(const std::vector<UOp>& tensors) {
+  const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
+  const auto is_joined = [](const Node* node) {
+    return adds_what_is_decoded(node) && !in_parts(UOp(node)).is_null();
+  };
+  if (std::ranges::none_of(nodes, is_joined)) return tensors;
+  Substitution made;
+  const auto now = [&](const Node* node) { return made.at(node); };
+  for (const Node* node : nodes) {
+    std::vector<UOp> src;
+    for (const Node* source : node->src()) src.push_back(now(source));
+    UOp result = with_sources(UOp(node), src);
+    if (adds_what_is_decoded(node)) result = in_all_parts(result);
+    made.emplace(node, result);
+  }
+  std::vector<UOp> results;
+  for (const UOp& tensor : tensors) results.push_back(now(tensor.node()));
+  return results;
+}
+
+}  // namespace weft

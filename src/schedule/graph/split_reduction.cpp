@@ -1,0 +1,57 @@
+// A reduction of many elements to few is two: threads share the parts of the first, and rounding errors
+// grow with its length alone.
+
+#include "split_reduction.h"
+
+#include <weft/dev/ir/movement.h>
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t least_elements = std::int64_t{1} << 20;
+constexpr std::int64_t most_results = 8;
+constexpr std::int64_t least_parts = 16, most_parts = 128;
+
+// A divisor of the size; 0 where there is none in these bounds.
+std::int64_t parts_of(std::int64_t size) {
+  for (std::int64_t parts = most_parts; parts >= least_parts; --parts)
+    if (size % parts == 0) return parts;
+  return 0;
+}
+
+UOp split(const Match& m) {
+  const Node* sum = m.root();
+  const UOp tensor(sum->src(0));
+  const ReduceArg& arg = sum->arg<ReduceArg>();
+  const Axes axes = arg.axes.get();
+  if (axes.empty() || tensor->dtype().is_void() || tensor->dtype().bits() < 32) return {};
+  Sizes sizes = sizes_of(tensor);
+  double elements = 1, reduced = 1;
+  for (const UOp& size : sizes) {
+    if (!size->is_const()) return {};
+    elements *= static_cast<double>(size->lo());
+  }
+  for (std::int64_t axis : axes)
+    reduced *= static_cast<double>(sizes[static_cast<std::size_t>(axis)]->lo());
+  if (elements < least_elements || elements / reduced > most_results) return {};
+  for (std::int64_t axis : axes) {
+    const std::int64_t size = sizes[static_cast<std::size_t>(axis)]->lo(), parts = parts_of(size);
+    if (parts == 0) continue;
+    sizes[static_cast<std::size_t>(axis)] = const_int(parts);
+    sizes.insert(sizes.begin() + axis + 1, const_int(size / parts));
+    Axes within;
+    for (std::int64_t other : axes) within.push_back(other < axis ? other : other + 1);
+    const UOp some = reduce(arg.op, reshape(tensor, sizes), within);
+    return reshape(reduce(arg.op, make(Op::Contiguous, {some}), {axis}), sizes_of(UOp(sum)));
+  }
+  return {};
+}
+
+}  // namespace
+
+const RuleSet& split_reduction_rules() {
+  static const RuleSet rules{"split_sums", {rule(node(Op::Reduce), split)}};
+  return rules;
+}
+
+}  // namespace weft

@@ -1,0 +1,140 @@
+#include "uniform_sums.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+namespace weft {
+namespace {
+
+constexpr double least_saved = 65536;  // terms
+
+// Along which axes a tensor is the same: a bit for each. An axis of one element is one of them.
+using Along = std::uint64_t;
+constexpr std::size_t most_axes = 64;
+
+constexpr Along bit(std::size_t axis) { return Along{1} << axis; }
+
+std::optional<std::int64_t> number(const Node* size) {
+  const Interval bounds = size->bounds();
+  return bounds.lo == bounds.hi ? std::optional(bounds.lo) : std::nullopt;
+}
+
+// The elements of some neighbouring axes become those of others: where they are all the same, so are these.
+Along through_reshape(const Node* reshape, Along before) {
+  const NodeList from = reshape->src(0)->dims(), to = reshape->dims();
+  Along result = 0;
+  for (std::size_t i = 0, j = 0; i < from.size() && j < to.size();) {
+    std::int64_t elements = 1, made = 1;
+    bool is_same = true;
+    const std::size_t first = j;
+    do {
+      const bool takes = i < from.size() && elements <= made;
+      if (!takes && j == to.size()) return result;
+      const auto size = number(takes ? from[i] : to[j]);
+      if (!size || *size < 1) return result;
+      (takes ? elements : made) *= *size;
+      if (takes) is_same = is_same && (before & bit(i)) != 0;
+      ++(takes ? i : j);
+    } while (elements != made);
+    for (std::size_t axis = first; is_same && axis < j; ++axis) result |= bit(axis);
+  }
+  return result;
+}
+
+class Repeats {
+ public:
+  // Of sources that it has been asked for already.
+  UOp computed_once(const UOp& tensor) {
+    const UOp made = tensor->op() == Op::Reduce ? once(tensor) : UOp();
+    along((made.is_null() ? tensor : made).node());
+    return made.is_null() ? tensor : made;
+  }
+
+ private:
+  Along along(const Node* node) {
+    if (const Along* known = known_.find(node)) return *known;
+    for (const Node* source : node->src()) along(source);
+    const Along result = found(node);
+    known_.set(node, result);
+    return result;
+  }
+
+  UOp once(const UOp& sum) {
+    const Node* value = sum->src(0);
+    Sizes sizes = sizes_of(UOp(value));
+    double terms = 1, fewer = 1;
+    const Along same = along(value);
+    const auto axes = sum->arg<ReduceArg>().axes.get();
+    for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
+      const auto size = number(sizes[axis].node());
+      if (!size || *size < 1) return {};
+      terms *= static_cast<double>(*size);
+      const bool is_reduced =
+          std::ranges::find(axes, static_cast<std::int64_t>(axis)) != axes.end();
+      if (!is_reduced && (same & bit(axis)) != 0)
+        sizes[axis] = const_int(1);
+      else
+        fewer *= static_cast<double>(*size);
+    }
+    if (terms - fewer < least_saved) return {};
+    const UOp first = shrink(UOp(value), Sizes(sizes.size(), const_int(0)), sizes);
+    return expand(with_sources(sum, {first}), sizes_of(sum));
+  }
+
+  Along found(const Node* node) {
+    const NodeList dims = node->dims();
+    if (dims.size() > most_axes) return 0;
+    Along result =
+        node->op() == Op::Reshape ? through_reshape(node, *known_.find(node->src(0))) : Along{0};
+    for (std::size_t axis = 0; axis < dims.size(); ++axis)
+      if (number(dims[axis]) == 1 || is_same(node, axis)) result |= bit(axis);
+    return result;
+  }
+
+  bool is_same(const Node* node, std::size_t axis) {
+    const auto of_source = [&](std::size_t at) {
+      return (*known_.find(node->src(0)) & bit(at)) != 0;
+    };
+    switch (node->op()) {
+      case Op::Expand: return number(node->src(0)->dims()[axis]) == 1 || of_source(axis);
+      case Op::Permute:
+        return of_source(static_cast<std::size_t>(node->arg<AxesArg>().axes.get()[axis]));
+      case Op::Pad: return node->dims()[axis] == node->src(0)->dims()[axis] && of_source(axis);
+      case Op::Shrink:
+      case Op::Flip:
+      case Op::Reduce:
+      case Op::Contiguous: return of_source(axis);
+      default: break;
+    }
+    if (!is_elementwise(node->op())) return false;
+    return std::ranges::all_of(node->src(), [&](const Node* source) {
+      return source->dims().empty() || (*known_.find(source) & bit(axis)) != 0;
+    });
+  }
+
+  NodeMap<Along> known_;
+};
+
+}  // namespace
+
+std::vector<UOp> without_repeats(const std::vector<UOp>& tensors) {
+  Repeats repeats;
+  std::vector<UOp> made;
+  NodeMap<std::size_t> place;
+  const auto now = [&](const Node* node) { return made[*place.find(node)]; };
+  for (const Node* node : toposort(nodes_of(tensors))) {
+    std::vector<UOp> sources;
+    for (const Node* source : node->src()) sources.push_back(now(source));
+    place.set(node, made.size());
+    made.push_back(repeats.computed_once(with_sources(UOp(node), sources)));
+  }
+  std::vector<UOp> result;
+  for (const UOp& tensor : tensors) result.push_back(now(tensor.node()));
+  return result;
+}
+
+}  // namespace weft

@@ -1,0 +1,348 @@
+// A kernel that chooses between values along a loop becomes a kernel for each of them. One that only copies memory of
+// the plan's goes, and who touches that memory finds it where it was copied to. One that computes each element from
+// one of that memory goes into the kernel that made this, if nobody else reads it.
+
+#include "concat_elimination.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <set>
+
+#include <weft/dev/ir/below.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/rules/symbolic.h>
+#include <weft/dev/rules/turns.h>
+
+#include "plan_steps.h"
+
+namespace weft {
+namespace {
+
+// More parts are left to a kernel that chooses among them.
+constexpr std::size_t most_parts = 16;
+constexpr double worth_a_kernel = 32768;  // operations
+
+// Of a kernel with one END of one STORE.
+const Node* only_end(const UOp& kernel) {
+  if (kernel.is_null() || kernel->size() != 1) return nullptr;
+  const Node* end = kernel->src(0);
+  const bool fits = end->op() == Op::End && end->src(0)->op() == Op::Store &&
+                    !end->src(0)->arg<StoreArg>().combine && end->src(0)->src(0)->op() == Op::Index;
+  return fits ? end : nullptr;
+}
+
+bool reads_memory(const Node* value) {
+  return std::ranges::any_of(elementwise_below({value}), [](const Node* node) {
+    return OpSet{Op::Load, Op::Reduce}.contains(node->op());
+  });
+}
+
+// Where along a loop the value that is stored is another one.
+struct Joints {
+  const Node* loop = nullptr;
+  std::vector<std::int64_t> ends = {};
+};
+
+Joints joints_of(const Node* end) {
+  const std::vector<const Node*> nodes = elementwise_below({end->src(0)->src(1)});
+  for (const Node* loop : end->src().subspan(1)) {
+    if (loop->op() != Op::Range || !loop->src(0)->is_const()) continue;
+    std::vector<std::int64_t> turns;
+    for (const Node* node : nodes)
+      if (node->op() == Op::Where && reads_memory(node->src(1)) && reads_memory(node->src(2)))
+        for (const Node* clause : clauses_of(node->src(0))) add_turns(clause, loop, turns);
+    const auto ends = section_ends(std::move(turns), loop->src(0)->lo());
+    if (ends.size() > 2 && ends.size() <= most_parts + 1) return {loop, ends};
+  }
+  return {};
+}
+
+// A STAGE that is read in one place, once for each of its elements, is what it holds.
+UOp without_single_stages(const UOp& kernel) {
+  const Node* end = kernel->src(0);
+  const std::vector<const Node*> values = elementwise_below({end->src(0)->src(1)});
+  std::map<const Node*, std::vector<const Node*>> reads;
+  for (const Node* node : toposort(kernel.node()))
+    if (node->op() == Op::Load && node->src(0)->src(0)->op() == Op::Stage)
+      reads[node->src(0)->src(0)].push_back(node);
+  Substitution by;
+  for (const auto& [stage, loads] : reads) {
+    const Node* index = loads[0]->src(0);
+    Substitution at;
+    std::set<const Node*> loops;
+    bool fits = loads.size() == 1 && index->src(1)->is_const_int(1) &&
+                std::ranges::find(values, loads[0]) != values.end();
+    for (std::size_t i = 1; i < stage->size() && fits; ++i) {
+      const Node *own = stage->src(i), *read = index->src(i + 1);
+      if (own->op() != Op::Range) continue;
+      fits = read->op() == Op::Range && read->arg<RangeArg>().kind == LoopKind::Loop &&
+             read->src(0) == own->src(0) && loops.insert(read).second;
+      at.emplace(own, UOp(read));
+    }
+    const auto is_covered = [&](const Node* loop) {
+      return loop->op() != Op::Range || loops.contains(loop);
+    };
+    fits = fits && std::ranges::all_of(end->src().subspan(1), is_covered);
+    if (fits) by.emplace(loads[0], substitute(UOp(stage->src(0)), at));
+  }
+  return by.empty() ? kernel : substitute(kernel, by);
+}
+
+UOp part_of(const UOp& kernel, const Joints& joints, std::size_t part) {
+  const std::int64_t first = joints.ends[part], size = joints.ends[part + 1] - first;
+  const UOp own = range(size, fresh_id().value);
+  std::vector<UOp> src{substitute(UOp(kernel->src(0)->src(0)), {{joints.loop, own + first}})};
+  for (const Node* loop : kernel->src(0)->src().subspan(1))
+    src.push_back(loop == joints.loop ? own : UOp(loop));
+  const UOp sink = make(Op::Sink, {make(Op::End, src)}, {}, kernel->arg<KernelArg>());
+  return named(without_single_stages(simplify(sink)));
+}
+
+// A kernel that makes each element of one piece of memory of an element of another.
+struct Mapped {
+  std::uint32_t from, to;
+  const Node *load, *store;
+  std::vector<const Node*> loops;  // by dimension of `from`; null where it has one element
+  bool is_copy() const { return store->src(1) == load; }
+};
+
+class Joiner {
+ public:
+  explicit Joiner(Plan& plan) : plan_(plan), is_own_(own_slots(plan)) {}
+
+  void run() {
+    split();
+    for (std::size_t step = 0; step < plan_.steps.size();) {
+      if (!is_part_[step] || !gives_way(step)) {
+        ++step;
+        continue;
+      }
+      const auto at = static_cast<std::ptrdiff_t>(step);
+      plan_.steps.erase(plan_.steps.begin() + at);
+      is_part_.erase(is_part_.begin() + at);
+    }
+  }
+
+ private:
+  void split() {
+    std::vector<Step> steps;
+    for (Step& step : plan_.steps) {
+      std::vector<Step> parts = parts_of(step);
+      is_part_.resize(steps.size() + std::max<std::size_t>(parts.size(), 1), !parts.empty());
+      if (parts.empty()) parts.push_back(std::move(step));
+      std::ranges::move(parts, std::back_inserter(steps));
+    }
+    plan_.steps = std::move(steps);
+  }
+
+  // None where it is as well one kernel.
+  std::vector<Step> parts_of(const Step& step) const {
+    const Node* end = only_end(step.kernel);
+    const Joints joints = end == nullptr ? Joints() : joints_of(end);
+    std::vector<Step> parts;
+    if (joints.loop == nullptr) return parts;
+    for (std::size_t i = 0; i + 1 < joints.ends.size(); ++i) {
+      parts.push_back(step_like(step, part_of(step.kernel, joints, i), step.slots));
+      if (!is_worth_a_kernel(parts.back(), long_ones(end, joints.loop)) && !mapped(parts.back()))
+        return {};
+    }
+    return parts;
+  }
+
+  static bool is_worth_a_kernel(const Step& step, OpSet long_ones) {
+    return step.work.flops >= worth_a_kernel &&
+           std::ranges::any_of(toposort(step.kernel.node()),
+                               [&](const Node* node) { return long_ones.contains(node->op()); });
+  }
+
+  // Lanes across the parts would compute what each of them needs, while other loops are cut into sections.
+  static OpSet long_ones(const Node* end, const Node* loop) {
+    const NodeList at = end->src(0)->src(0)->src().subspan(2);
+    for (std::size_t d = at.size(); d-- > 0;)
+      if (!at[d]->ranges().empty())
+        return at[d] == loop ? OpSet{Op::Reduce, Op::Exp2, Op::Log2, Op::Sin, Op::Cos, Op::Pow}
+                             : OpSet{Op::Reduce};
+    return {Op::Reduce};
+  }
+
+  // Of memory of the plan's own that is read nowhere but there, all of it, in the order of its dimensions.
+  std::optional<Mapped> mapped(const Step& step) const {
+    const Node* end = only_end(step.kernel);
+    if (end == nullptr || !end->src(0)->src(0)->src(1)->is_const_int(1)) return {};
+    for (const Node* node : toposort(step.kernel.node()))
+      if (OpSet{Op::Reduce, Op::Stage, Op::After}.contains(node->op())) return {};
+    for (const Node* node : toposort(end->src(0)->src(1)))
+      if (auto found = mapped_from(step, end, node)) return found;
+    return {};
+  }
+
+  std::optional<Mapped> mapped_from(const Step& step, const Node* end, const Node* load) const {
+    if (load->op() != Op::Load || load->src(0)->src(0)->op() != Op::Param) return {};
+    const auto slot_of = [&](const Node* param) {
+      return step.slots[static_cast<std::size_t>(param->arg<ParamArg>().slot)];
+    };
+    const Node* index = load->src(0);
+    Mapped found{
+        slot_of(index->src(0)), slot_of(end->src(0)->src(0)->src(0)), load, end->src(0), {}};
+    if (!is_own_[found.from] || plan_.slots[found.to].input || found.from == found.to ||
+        !index->src(1)->is_const_int(1))
+      return {};
+    if (index->src(0)->dtype() != end->src(0)->src(0)->src(0)->dtype() && found.is_copy())
+      return {};
+    std::set<const Node*> open;
+    for (const Node* loop : end->src().subspan(1))
+      if (loop->op() == Op::Range) open.insert(loop);
+    const NodeList dims = index->src(0)->dims();
+    for (std::size_t d = 0; d < dims.size(); ++d) {
+      const Node* at = index->src(d + 2);
+      const bool is_one = dims[d]->is_const_int(1) && at->is_const_int(0);
+      if (!is_one && (at->op() != Op::Range || at->src(0) != dims[d] || open.erase(at) == 0))
+        return {};
+      found.loops.push_back(is_one ? nullptr : at);
+    }
+    if (!open.empty()) return {};
+    for (const Node* other : toposort(end->src(0)->src(1)))
+      if (other->op() == Op::Param && other != index->src(0) && slot_of(other) == found.from)
+        return {};
+    return found;
+  }
+
+  // Whether others do what the step does.
+  bool gives_way(std::size_t number) {
+    const auto found = mapped(plan_.steps[number]);
+    if (!found) return false;
+    std::vector<std::size_t> users;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i) {
+      const Step& step = plan_.steps[i];
+      if (i == number || !touches(step, found->from)) continue;
+      if (step.kernel.is_null() || step.device != plan_.steps[number].device ||
+          touches(step, found->to))
+        return false;
+      if (touches_otherwise(step, found->from)) return false;
+      users.push_back(i);
+    }
+    if (found->is_copy()) {
+      for (const std::size_t user : users) move_memory(plan_.steps[user], *found);
+      return true;
+    }
+    return users.size() == 1 && goes_into(plan_.steps[users[0]], plan_.steps[number], *found);
+  }
+
+  static bool touches(const Step& step, std::uint32_t slot) {
+    return std::ranges::find(step.slots, slot) != step.slots.end();
+  }
+
+  static const Node* param_for(const Step& step, std::uint32_t slot) {
+    for (const Node* node : toposort(step.kernel.node()))
+      if (node->op() == Op::Param &&
+          step.slots[static_cast<std::size_t>(node->arg<ParamArg>().slot)] == slot)
+        return node;
+    return nullptr;
+  }
+
+  static bool touches_otherwise(const Step& step, std::uint32_t slot) {
+    const Node* param = param_for(step, slot);
+    return std::ranges::any_of(toposort(step.kernel.node()), [&](const Node* node) {
+      return node->op() != Op::Index && std::ranges::find(node->src(), param) != node->src().end();
+    });
+  }
+
+  // Where in the memory that it is copied to an element lies.
+  static UOp moved(const Mapped& by, NodeList at, const UOp& valid, const UOp& param) {
+    Substitution loops;
+    for (std::size_t d = 0; d < by.loops.size(); ++d)
+      if (by.loops[d] != nullptr) loops.emplace(by.loops[d], UOp(at[d]));
+    std::vector<UOp> src{param, valid};
+    for (const Node* index : by.store->src(0)->src().subspan(2))
+      src.push_back(substitute(UOp(index), loops));
+    return make(Op::Index, src);
+  }
+
+  UOp param_like(const Node* param, const Mapped& by, std::size_t number) const {
+    ParamArg arg = param->arg<ParamArg>();
+    arg.slot = static_cast<std::int32_t>(number);
+    return make(Op::Param, sizes_of(plan_.slots[by.to].buffer), param->dtype(), arg);
+  }
+
+  void move_memory(Step& step, const Mapped& by) const {
+    const Node* param = param_for(step, by.from);
+    const UOp own = param_like(param, by, static_cast<std::size_t>(param->arg<ParamArg>().slot));
+    NodeMap<const Node*> made;
+    std::vector<UOp> kept;
+    for (const Node* node : toposort(step.kernel.node())) {
+      std::vector<const Node*> src;
+      for (const Node* source : node->src()) src.push_back(*made.find(source));
+      if (node->op() == Op::Index && node->src(0) == param) {
+        kept.push_back(moved(by, std::span(src).subspan(2), UOp(src[1]), own));
+        made.set(node, kept.back().node());
+      } else {
+        made.set(node, with_sources(Interner::current(), node, src));
+      }
+    }
+    step.kernel = named(simplify(UOp(*made.find(step.kernel.node()))));
+    std::ranges::replace(step.slots, by.from, by.to);
+  }
+
+  // Whether what the step reads besides is there when the maker runs, and still the same later.
+  static bool is_written_between(const Step& maker, const Step& step, std::uint32_t stored) {
+    for (const Step* other = &maker + 1; other != &step; ++other)
+      for (std::size_t i = 0; i < other->slots.size(); ++i)
+        if (other->slots[i] != stored && touches(step, other->slots[i]) && is_written_by(*other, i))
+          return true;
+    return false;
+  }
+
+  static bool is_written_by(const Step& step, std::size_t number) {
+    if (step.kernel.is_null()) return number == 0;
+    const Node* param = param_for(step, step.slots[number]);
+    return param != nullptr && writes(param->arg<ParamArg>().access);
+  }
+
+  // Into the kernel that makes what it reads.
+  bool goes_into(Step& maker, const Step& step, const Mapped& by) const {
+    const Node* param = param_for(maker, by.from);
+    const Node* store = nullptr;
+    for (const Node* node : toposort(maker.kernel.node())) {
+      if (node->op() == Op::Load && node->src(0)->src(0) == param) return false;
+      if (node->op() != Op::Store || node->src(0)->src(0) != param) continue;
+      if (store != nullptr || node->arg<StoreArg>().combine) return false;
+      store = node;
+    }
+    if (store == nullptr || !store->src(0)->src(1)->is_const_int(1)) return false;
+    if (is_written_between(maker, step, by.to)) return false;
+    std::vector<std::uint32_t> slots = maker.slots;
+    Substitution inside;  // the step's params and loops, in the maker
+    for (const Node* node : toposort(step.kernel.node())) {
+      if (node->op() != Op::Param) continue;
+      const std::uint32_t slot = step.slots[static_cast<std::size_t>(node->arg<ParamArg>().slot)];
+      if (slot == by.from) continue;
+      if (const Node* known = param_for(maker, slot)) {
+        if (writes(known->arg<ParamArg>().access)) return false;
+        inside.emplace(node, UOp(known));
+        continue;
+      }
+      ParamArg arg = node->arg<ParamArg>();
+      arg.slot = static_cast<std::int32_t>(slots.size());
+      inside.emplace(node, make(Op::Param, sizes_of(UOp(node)), node->dtype(), arg));
+      slots.push_back(slot);
+    }
+    for (std::size_t d = 0; d < by.loops.size(); ++d)
+      if (by.loops[d] != nullptr) inside.emplace(by.loops[d], UOp(store->src(0)->src(d + 2)));
+    inside.emplace(by.load, UOp(store->src(1)));
+    const UOp next = substitute(UOp(by.store), inside);
+    maker = step_like(maker, named(simplify(substitute(maker.kernel, {{store, next}}))), slots);
+    return true;
+  }
+
+  Plan& plan_;
+  std::vector<bool> is_own_;   // by slot
+  std::vector<bool> is_part_;  // by step: of what was one kernel
+};
+
+}  // namespace
+
+void eliminate_concats(Plan& plan) { Joiner(plan).run(); }
+
+}  // namespace weft

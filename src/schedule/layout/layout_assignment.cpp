@@ -1,0 +1,372 @@
+// Which dimension of each slot lies along memory. What a kernel takes depends on the slots that it touches; all
+// kernels together are what counts. The search begins with the better of two: every slot as the graph has it, and
+// every slot along what is summed of it. Then it turns one slot at a time, as long as that gains.
+
+#include "layout_assignment.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <optional>
+#include <set>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/settings.h>
+
+#include "algorithms/integer_gemv/limbs.h"
+#include "algorithms/winograd/winograd.h"
+#include "kernel_slots.h"
+#include "plan_steps.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t least_size = 8;  // of a dimension that vectors go along
+constexpr double gain = 0.97;           // of the time: less is worth another order
+constexpr double clear_gain = 0.9;      // less, around one slot, is not tried otherwise
+constexpr double other_gain = 0.9;      // less is worth another form
+constexpr double worth_of_memory =
+    50e9;  // bytes that a form may keep of constants for each second that it is faster
+constexpr int most_rounds = 2;
+constexpr double repeated_launch = 1e-6;  // seconds
+constexpr double never = std::numeric_limits<double>::infinity();
+
+class Orders {
+ public:
+  Orders(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
+      : plan_(plan),
+        seconds_(seconds),
+        users_(plan.slots.size()),
+        last_(plan.slots.size(), as_made),
+        limits_(limits_for(profile)) {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      if (!plan.steps[i].kernel.is_null()) kernels_.emplace_back(plan.steps[i], i);
+    for (const KernelSlots& kernel : kernels_)
+      for (const std::uint32_t slot : kernel.slots()) users_[slot].push_back(&kernel);
+  }
+
+  void choose() {
+    find_candidates();
+    choose_from_candidates();
+    apply();
+  }
+
+  // What all kernels take then; nothing where one is not known. Their neighbours are not there to say what they want: mostly
+  // what these kernels want of other memory, or the outermost of many, such as channels.
+  std::optional<double> choose_alone() {
+    const std::vector<int> none(last_);
+    for (const KernelSlots& kernel : kernels_)
+      if (!best_of(kernel.ordered(none), plan_.steps[kernel.number()].device).seconds) return {};
+    find_candidates();
+    const std::vector<bool> open = open_slots();
+    for (std::uint32_t slot = 0; slot < open.size(); ++slot)
+      for (int i = 0; open[slot] && i < std::ssize(plan_.slots[slot].buffer->dims()); ++i)
+        if (!candidates_.contains(slot) && may_be_last(slot, i)) candidates_[slot] = {i};
+    return choose_from_candidates();
+  }
+
+ private:
+  // What somebody else looks at stays as it is, and so does what a kernel reads otherwise than by an INDEX.
+  std::vector<bool> open_slots() const {
+    std::vector<bool> open = own_slots(plan_);
+    for (std::size_t slot = 0; slot < open.size(); ++slot)
+      open[slot] = open[slot] && !users_[slot].empty() &&
+                   std::ranges::all_of(plan_.slots[slot].buffer->dims(), &Node::is_const);
+    for (const Step& step : plan_.steps)
+      if (step.kernel.is_null())
+        for (const std::uint32_t slot : step.slots) open[slot] = false;
+    for (const KernelSlots& kernel : kernels_)
+      for (const std::uint32_t slot : kernel.touched_otherwise()) open[slot] = false;
+    return open;
+  }
+
+  bool may_be_last(std::uint32_t slot, int dimension) const {
+    const NodeList dims = plan_.slots[slot].buffer->dims();
+    const auto at = static_cast<std::size_t>(dimension);
+    const auto is_more = [](const Node* size) { return size->lo() > 1; };
+    return dims[at]->lo() >= least_size && std::ranges::any_of(dims.subspan(at + 1), is_more);
+  }
+
+  // Along what is summed or stored side by side, and what goes along the same loops.
+  void find_candidates() {
+    const std::vector<bool> open = open_slots();
+    std::vector<std::pair<std::uint32_t, int>> found;
+    const auto add = [&](const std::pair<std::uint32_t, int>& place) {
+      const auto [slot, dimension] = place;
+      if (!open[slot] || !may_be_last(slot, dimension)) return;
+      std::vector<int>& known = candidates_[slot];
+      if (std::ranges::find(known, dimension) != known.end()) return;
+      known.push_back(dimension);
+      found.push_back(place);
+    };
+    for (const KernelSlots& kernel : kernels_) {
+      std::ranges::for_each(kernel.summed(), add);
+      for (const SlotDimension& stored : kernel.stored_along())
+        std::ranges::for_each(kernel.beside(stored), add);
+    }
+    while (!found.empty()) {
+      const auto place = found.back();
+      found.pop_back();
+      for (const KernelSlots* kernel : users_[place.first])
+        std::ranges::for_each(kernel->beside(place), add);
+    }
+  }
+
+  double seconds_of(const KernelSlots& kernel, const std::vector<int>& last) {
+    std::vector<int> key{static_cast<int>(kernel.number())};
+    for (const std::uint32_t slot : kernel.slots()) key.push_back(last[slot]);
+    const auto [known, is_new] = by_order_.try_emplace(key, 0);
+    if (is_new) known->second = found_seconds(kernel, last);
+    return known->second;
+  }
+
+  // A kernel that the model does not know takes as long in any order; no order is worth that it does not know it any more.
+  double found_seconds(const KernelSlots& kernel, const std::vector<int>& last) {
+    const Symbol device = plan_.steps[kernel.number()].device;
+    const std::vector<int> none(last.size(), as_made);
+    if (!best_of(kernel.ordered(none), device).seconds) return 0;
+    return best_of(kernel.ordered(last), device).seconds.value_or(never);
+  }
+
+  // A kernel as it is, or in another form.
+  struct Best {
+    std::optional<double> seconds;  // nothing where the model does not know it
+    int form = as_made;
+  };
+
+  Best best_of(const UOp& kernel, Symbol device) {
+    const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
+    const auto [known, is_new] = best_.try_emplace({hash.high, hash.low});
+    if (is_new) known->second = found_best(kernel, device);
+    return known->second;
+  }
+
+  Best found_best(const UOp& kernel, Symbol device) {
+    const auto seconds = seconds_(kernel, device);
+    if (!seconds) return {};
+    Best best{seconds};
+    double least = *seconds;
+    const auto forms = forms_of(kernel);
+    const double own = bytes_of_constants(kernel);
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+      const auto taken = seconds_of(forms[i], device);
+      if (!taken) continue;
+      const double more = std::max(bytes_kept(forms[i]) - own, 0.0);
+      const double with_memory = *taken + more / worth_of_memory;
+      if (with_memory >= other_gain * least) continue;
+      least = with_memory;
+      best = {taken, static_cast<int>(i)};
+    }
+    return best;
+  }
+
+  static double bytes_of_constants(const UOp& kernel) {
+    double bytes = 0;
+    for (const Node* node : toposort(kernel.node()))
+      if (node->op() == Op::Param && node->arg<ParamArg>().access == Access::Constant)
+        bytes += memory_bytes(UOp(node));
+    return bytes;
+  }
+
+  static double bytes_kept(const KernelForm& form) {
+    double bytes = 0;
+    for (const UOp& memory : form.memory)
+      if (memory->arg<BufferArg>().space == Space::Constant) bytes += memory_bytes(memory);
+    return bytes;
+  }
+
+  std::vector<KernelForm> forms_of(const UOp& kernel) const {
+    std::vector<KernelForm> forms = winograd_forms(kernel, limits_);
+    if (!may_have_digits_) return forms;
+    for (KernelForm& form : limb_forms(kernel)) forms.push_back(std::move(form));
+    return forms;
+  }
+
+  std::optional<double> seconds_of(const KernelForm& form, Symbol device) const {
+    double sum = 0;
+    for (const KernelForm::Part& part : form.parts) {
+      if (part.is_once) continue;
+      const auto seconds = seconds_(part.kernel, device);
+      if (!seconds) return {};
+      const double more = part.is_repeated ? static_cast<double>(form.iterations - 1) : 0;
+      sum += *seconds + more * (*seconds + repeated_launch);
+    }
+    return sum;
+  }
+
+  static FormLimits limits_for(const Profile& profile) {
+    const auto takes_words = [](const MmaShape& shape) {
+      return shape.takes(dtypes::i16, dtypes::i16);
+    };
+    return {
+        .outputs = setting_int("WINOGRAD"),
+        .error = setting_int("WINOGRAD_ERROR"),
+        .block_bytes = 1024 * static_cast<double>(setting_int("WINOGRAD_BAND") * profile.threads),
+        .threads = profile.threads,
+        .fuses = profile.fuses,
+        .multiplies_words = std::ranges::any_of(profile.mma, takes_words)};
+  }
+
+  double seconds_of_all(const std::vector<int>& last) {
+    double sum = 0;
+    for (const KernelSlots& kernel : kernels_) sum += seconds_of(kernel, last);
+    return sum;
+  }
+
+  double seconds_around(std::uint32_t slot, const std::vector<int>& last) {
+    double sum = 0;
+    for (const KernelSlots* kernel : users_[slot]) sum += seconds_of(*kernel, last);
+    return sum;
+  }
+
+  // What all kernels take then.
+  double choose_from_candidates() {
+    begin();
+    for (int round = 0; round < most_rounds; ++round)
+      if (!turn_slots()) break;
+    return seconds_of_all(last_);
+  }
+
+  void begin() {
+    std::vector<int> turned = last_;
+    for (const auto& [slot, dimensions] : candidates_) turned[slot] = dimensions[0];
+    for (const KernelSlots& kernel : kernels_)
+      if (seconds_of(kernel, turned) == never)
+        for (const std::uint32_t slot : kernel.slots()) turned[slot] = as_made;
+    if (seconds_of_all(turned) >= gain * seconds_of_all(last_)) return;
+    for (const auto& [slot, dimensions] : candidates_)
+      if (seconds_around(slot, turned) < clear_gain * seconds_around(slot, last_))
+        is_settled_.insert(slot);
+    last_ = turned;
+  }
+
+  // Whether one of them gained by it.
+  bool turn_slots() {
+    bool is_better = false;
+    for (const auto& [slot, dimensions] : candidates_) {
+      if (is_settled_.contains(slot)) continue;
+      const int before = last_[slot];
+      double best = seconds_around(slot, last_);
+      const auto try_out = [&](int dimension) {
+        std::vector<int> trial = last_;
+        trial[slot] = dimension;
+        const double seconds = seconds_around(slot, trial);
+        if (seconds >= gain * best) return;
+        best = seconds;
+        last_ = std::move(trial);
+      };
+      if (before != as_made) try_out(as_made);
+      for (const int dimension : dimensions)
+        if (dimension != before) try_out(dimension);
+      is_better = is_better || last_[slot] != before;
+    }
+    return is_better;
+  }
+
+  void apply() {
+    for (const auto& [slot, dimensions] : candidates_)
+      if (last_[slot] != as_made) turn(slot);
+    std::vector<int> forms(plan_.steps.size(), as_made);
+    for (const KernelSlots& kernel : kernels_) {
+      Step& step = plan_.steps[kernel.number()];
+      step.kernel = kernel.ordered(last_);
+      forms[kernel.number()] = best_of(step.kernel, step.device).form;
+    }
+    std::vector<Step> steps;
+    for (std::size_t i = 0; i < plan_.steps.size(); ++i)
+      if (forms[i] == as_made)
+        steps.push_back(std::move(plan_.steps[i]));
+      else
+        add_form(plan_.steps[i], static_cast<std::size_t>(forms[i]), steps);
+    plan_.steps = std::move(steps);
+  }
+
+  void turn(std::uint32_t slot) {
+    std::vector<int> before = last_;
+    before[slot] = as_made;
+    const double as_made_seconds = seconds_around(slot, before);
+    UOp& buffer = plan_.slots[slot].buffer;
+    std::vector<int> order(buffer->dims().size());
+    std::iota(order.begin(), order.end(), 0);
+    plan_.layouts.push_back({.kernel = maker_of(slot),
+                             .sizes = sizes_in(buffer->dims()),
+                             .order = with_last(order, last_[slot]),
+                             .seconds = seconds_around(slot, last_),
+                             .seconds_as_made = as_made_seconds < never ? as_made_seconds : 0});
+    buffer = with_sources(buffer, with_last(sizes_of(buffer), last_[slot]));
+  }
+
+  // Of the first that writes it.
+  Symbol maker_of(std::uint32_t slot) const {
+    for (const KernelSlots* kernel : users_[slot])
+      if (kernel->writes_to(slot)) return kernel->kernel()->arg<KernelArg>().name;
+    return {};
+  }
+
+  static std::vector<std::int64_t> sizes_in(NodeList dims) {
+    std::vector<std::int64_t> sizes;
+    for (const Node* size : dims) sizes.push_back(size->lo());
+    return sizes;
+  }
+
+  // Of what the part of a form touches, and the kernel itself would.
+  double outer_bytes(const Step& part, const Step& whole) const {
+    double bytes = 0;
+    for (const std::uint32_t slot : part.slots)
+      if (std::ranges::find(whole.slots, slot) != whole.slots.end())
+        bytes += memory_bytes(plan_.slots[slot].buffer);
+    return bytes;
+  }
+
+  void add_form(const Step& step, std::size_t number, std::vector<Step>& steps) {
+    const KernelForm form = forms_of(step.kernel)[number];
+    std::vector<std::uint32_t> slots(step.slots);
+    slots.resize(static_cast<std::size_t>(form.params));
+    for (const UOp& buffer : form.memory) {
+      slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
+      BufferArg arg = buffer->arg<BufferArg>();
+      arg.device = step.device;
+      plan_.slots.push_back({.buffer = make(Op::Buffer, sizes_of(buffer), buffer->dtype(), arg)});
+    }
+    std::vector<Step> repeated;
+    for (const KernelForm::Part& part : form.parts) {
+      Step made = step_like(step, part.kernel, slots);
+      made.is_once = part.is_once;
+      if (part.is_repeated)
+        made.work.bytes -= outer_bytes(made, step) * (1 - 1 / static_cast<double>(form.iterations));
+      (part.is_repeated ? repeated : steps).push_back(std::move(made));
+    }
+    for (std::int64_t iteration = 0; iteration < form.iterations; ++iteration)
+      for (Step& each : repeated) {
+        each.values = {iteration};
+        steps.push_back(each);
+      }
+  }
+
+  Plan& plan_;
+  const KernelSeconds& seconds_;
+  std::vector<KernelSlots> kernels_;
+  std::vector<std::vector<const KernelSlots*>> users_;  // by slot
+  std::vector<int> last_;  // by slot: the dimension that lies along memory
+  std::map<std::uint32_t, std::vector<int>> candidates_;  // by slot
+  std::set<std::uint32_t> is_settled_;                    // slots that gained by what all did
+  std::map<std::vector<int>, double> by_order_;           // by kernel and the orders of its slots
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by the structure of a kernel
+  FormLimits limits_;
+  bool may_have_digits_ = setting_int("DIGITS") != 0;
+};
+
+}  // namespace
+
+void assign_layouts(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
+  Orders(plan, seconds, profile).choose();
+}
+
+std::optional<double> seconds_alone(Plan& plan, const KernelSeconds& seconds,
+                                    const Profile& profile) {
+  return Orders(plan, seconds, profile).choose_alone();
+}
+
+}  // namespace weft

@@ -1,0 +1,420 @@
+#include "loop_reroll.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include <weft/dev/ir/below.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+#include "fusion/partition.h"
+#include "graph/concat_parts.h"
+#include "graph/concat_slices.h"
+#include "step_chains.h"
+#include "step_numbering.h"
+
+namespace weft {
+namespace {
+
+constexpr std::int64_t least_steps = 8;
+constexpr int most_loops = 64;
+// Of what others read of all steps.
+constexpr double most_bytes = 64 << 20;
+// Of a value that no step needs of the one before: elements, in those of the state.
+constexpr double most_beside_state = 8;
+
+Sizes in_rows(const UOp& rows, const Node* like) {
+  Sizes sizes{rows};
+  for (const Node* size : like->dims()) sizes.emplace_back(size);
+  return sizes;
+}
+
+// Rows of memory along its first axis.
+UOp rows_of(const UOp& memory, const UOp& first, std::int64_t count) {
+  Sizes start(memory->dims().size(), const_int(0)), sizes = sizes_of(memory);
+  start[0] = first;
+  sizes[0] = const_int(count);
+  return shrink(memory, start, sizes);
+}
+
+Sizes sizes_like(const Node* node) { return sizes_of(UOp(node)); }
+
+class Roller {
+ public:
+  Roller(const std::vector<Root>& roots, std::vector<Chain> chains)
+      : roots_(roots), chains_(std::move(chains)) {}
+
+  // None where it cannot be.
+  std::vector<Root> run() {
+    if (!chains_.find_steps(least_steps) || !find_template() || !find_outputs()) return {};
+    return built();
+  }
+
+ private:
+  // --- One step --------------------------------------------------------------------------------
+
+  // What the last step makes: everything that is handed on, and what that is made of.
+  bool find_template() {
+    for (std::size_t c = 0; c < chains_.size(); ++c)
+      if (chains_.is_given(c) && !want(c)) return false;
+    states_ = kept_;
+    return true;
+  }
+
+  const Node* last(std::size_t chain) const { return chains_.node({chain, 0}); }
+
+  // The chain gets memory, a row for each step.
+  bool want(std::size_t chain) {
+    if (std::ranges::find(kept_, chain) != kept_.end()) return true;
+    if (!chains_.is_covered(chain)) return false;
+    const auto is_same = [&](std::size_t kept) { return made_last(kept) == made_last(chain); };
+    if (std::ranges::any_of(kept_, is_same)) return false;
+    kept_.push_back(chain);
+    return visit(chains_.in_step(chain, chains_.to()), false);
+  }
+
+  const Node* made_last(std::size_t chain) const {
+    return chains_.node(chains_.in_step(chain, chains_.to()));
+  }
+
+  bool visit(const Member& at, bool is_handed_on) {
+    const Node* made = chains_.node(at);
+    if (!(is_handed_on ? handed_on_ : visited_).insert(made).second) return true;
+    const Chain& chain = chains_[at.chain];
+    if (chain.is_moving)
+      return at.index + static_cast<std::size_t>(chains_.iterations()) <= chain.nodes.size() &&
+             visit_shared(made->src(0));
+    const std::int64_t apart = chains_.to() - chains_.step(at);
+    if (apart != (is_handed_on ? 1 : 0) || !chains_.is_covered(at.chain)) return false;
+    if (is_handed_on && is_state(at))
+      return chains_.in_step(at.chain, chains_.from()).index < chain.nodes.size() && want(at.chain);
+    for (std::size_t i = 0; i < made->size(); ++i) {
+      const Node* source = made->src(i);
+      if (!chains_.changes(at, i)) {
+        if (!visit_shared(source)) return false;
+        continue;
+      }
+      const Member& below = chains_.own(source);
+      if (!visit(below, chains_.to() != chains_.step(below))) return false;
+    }
+    return true;
+  }
+
+  // What a step hands on, and not only another view of it.
+  bool is_state(const Member& at) const {
+    return !is_movement(chains_.node(at)) || chains_[at.chain].begins_otherwise();
+  }
+
+  // What all steps take: memory, and what is computed of memory.
+  bool visit_shared(const Node* shared) {
+    for (; is_movement(shared); shared = shared->src(0)) shared_.insert(shared);
+    shared_.insert(shared);
+    if (std::ranges::find(inputs_, shared) != inputs_.end() || is_of_no_memory(shared)) return true;
+    if (!has_known_sizes(shared) || shared->op() == Op::Variable || shared->dtype().is_void() ||
+        shared->op() == Op::Counter)
+      return false;
+    inputs_.push_back(shared);
+    return true;
+  }
+
+  bool is_of_no_memory(const Node* node) const {
+    for (const Node* below : toposort(node))
+      if (!OpSet{Op::Const, Op::Range, Op::Stage, Op::Tuple}.contains(below->op()) &&
+          !is_movement(below) && !is_elementwise(below->op()))
+        return false;
+    return true;
+  }
+
+  // --- What others read of it ------------------------------------------------------------------
+
+  // Memory of a step that others read: of a chain with memory, in the stretch.
+  std::optional<Member> kept_member(const Node* node) const {
+    const auto found = chains_.member(node);
+    if (!found || !chains_.is_covered(found->chain) || chains_[found->chain].is_moving ||
+        is_movement(node) || !is_worth_keeping(found->chain))
+      return std::nullopt;
+    const std::int64_t step = chains_.step(*found);
+    return step > chains_.from() && step <= chains_.to() ? found : std::nullopt;
+  }
+
+  // What no step hands on can as well be computed of what it is made of, if that is less: what each step adds to the
+  // gradient of a weight is.
+  bool is_worth_keeping(std::size_t chain) const {
+    const auto has_state = [&](std::size_t kept) { return kept == chain; };
+    if (std::ranges::any_of(states_, has_state)) return true;
+    double handed_on = 0;
+    for (std::size_t state : states_) handed_on += elements(last(state)->dims());
+    return elements(last(chain)->dims()) <= most_beside_state * handed_on;
+  }
+
+  // What is joined of consecutive steps of one chain: that of the first, and in which order.
+  struct Rows {
+    Member first;
+    std::size_t count;
+    std::int64_t way;
+    std::size_t axis;
+    const Node* part;
+  };
+
+  std::optional<Rows> rows_joined(const Node* node) const {
+    if (node->op() != Op::Where) return std::nullopt;
+    const ConcatParts join = concat_parts_of(node);
+    if (join.parts.size() < 2) return std::nullopt;
+    Rows rows{{}, join.parts.size(), 1, join.axis, join.parts[0]};
+    for (std::size_t i = 0; i < join.parts.size(); ++i) {
+      const Node* part = join.parts[i];
+      if (part->shape() != join.parts[0]->shape()) return std::nullopt;
+      while (part->op() == Op::Reshape) part = part->src(0);
+      const auto at = kept_member(part);
+      if (!at) return std::nullopt;
+      if (i == 0) rows.first = *at;
+      const std::int64_t further = chains_.step(*at) - chains_.step(rows.first);
+      if (i == 1) rows.way = further;
+      if (at->chain != rows.first.chain || std::abs(rows.way) != 1 ||
+          further != rows.way * static_cast<std::int64_t>(i))
+        return std::nullopt;
+    }
+    return rows;
+  }
+
+  bool find_outputs() {
+    std::vector<const Node*> open;
+    for (const Root& root : roots_) open.push_back(root.tensor.node());
+    if (!look_at_users(open)) return false;
+    // What it takes must not be made of what it makes.
+    for (std::size_t seen = 0; seen < inputs_.size() + kept_.size();) {
+      seen = inputs_.size() + kept_.size();
+      std::vector<const Node*> taken = inputs_;
+      for (std::size_t chain : kept_)
+        if (is_handed_on(chain)) taken.push_back(first_given(chain));
+      const std::size_t before = outputs_.size();
+      if (!look_at_users(taken) || outputs_.size() != before || takes_what_it_makes(taken))
+        return false;
+    }
+    double bytes = 0;
+    for (std::size_t chain : kept_)
+      if (is_read_all_along(chain))
+        bytes += static_cast<double>(chains_.iterations()) * elements(last(chain)->dims()) *
+                 static_cast<double>(last(chain)->dtype().bytes());
+    return !outputs_.empty() && bytes <= most_bytes && !has_two_roles();
+  }
+
+  // Nodes of the last step that all others take as well, as they are there: one node would have to become two.
+  bool has_two_roles() const {
+    return std::ranges::any_of(shared_, [&](const Node* node) {
+      return visited_.contains(node) || handed_on_.contains(node);
+    });
+  }
+
+  bool takes_what_it_makes(const std::vector<const Node*>& taken) const {
+    return std::ranges::any_of(toposort(taken),
+                               [&](const Node* node) { return outputs_.contains(node); });
+  }
+
+  bool look_at_users(std::vector<const Node*> open) {
+    while (!open.empty()) {
+      const Node* node = open.back();
+      open.pop_back();
+      if (!outside_.insert(node, true)) continue;
+      if (const auto rows = rows_joined(node)) {
+        joins_.emplace(node, *rows);
+        read_all_along_.insert(rows->first.chain);
+        outputs_.insert(node);
+        if (!want(rows->first.chain)) return false;
+        continue;
+      }
+      if (const auto at = kept_member(node)) {
+        if (chains_.step(*at) != chains_.to()) read_all_along_.insert(at->chain);
+        singles_.emplace(node, *at);
+        outputs_.insert(node);
+        if (!want(at->chain)) return false;
+        continue;
+      }
+      open.insert(open.end(), node->src().begin(), node->src().end());
+    }
+    return true;
+  }
+
+  // --- The loop --------------------------------------------------------------------------------
+
+  bool is_handed_on(std::size_t chain) const {
+    return std::ranges::any_of(handed_on_, [&](const Node* node) {
+      return chains_.own(node).chain == chain && is_state(chains_.own(node));
+    });
+  }
+  bool is_read_all_along(std::size_t chain) const { return read_all_along_.contains(chain); }
+  const Node* first_given(std::size_t chain) const {
+    return chains_.node(chains_.in_step(chain, chains_.from()));
+  }
+
+  UOp row(std::size_t chain, const UOp& iteration) const {
+    return is_read_all_along(chain) ? iteration : iteration % 2;
+  }
+
+  // Where its inputs are.
+  Symbol device() const {
+    for (const Node* input : inputs_)
+      for (const Node* below : nodes_below({input}, [](const Node* node) {
+             return node->op() == Op::Copy ? NodeList{} : node->src();
+           })) {
+        if (below->op() == Op::Copy) return below->arg<DeviceArg>().device;
+        if (below->op() == Op::Buffer && !below->arg<BufferArg>().device.empty())
+          return below->arg<BufferArg>().device;
+      }
+    return roots_[0].device;
+  }
+
+  UOp memory_for(std::size_t chain) const {
+    const Node* like = last(chain);
+    BufferArg arg;
+    arg.id = fresh_id();
+    arg.device = device();
+    const std::int64_t rows = is_read_all_along(chain) ? chains_.iterations() + 1 : 2;
+    return make(Op::Buffer, in_rows(const_int(rows), like), like->dtype(), arg);
+  }
+
+  static UOp param_like(const UOp& value, std::size_t slot) {
+    return make(Op::Param, sizes_of(value), value->dtype(),
+                ParamArg{static_cast<std::int32_t>(slot), Access::Read, 0});
+  }
+
+  std::vector<Root> built() {
+    std::vector<UOp> arguments, params;
+    for (std::size_t chain : kept_) arguments.push_back(begun(chain));
+    for (const Node* input : inputs_) arguments.emplace_back(input);
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+      params.push_back(param_like(arguments[i], i));
+    std::vector<UOp> call{one_step(params)};
+    call.insert(call.end(), arguments.begin(), arguments.end());
+    const UOp loop =
+        make(Op::Call, call, dtypes::void_, CallArg{fresh_id(), Symbol("steps"), false});
+    std::map<std::size_t, UOp> made;
+    for (std::size_t i = 0; i < kept_.size(); ++i)
+      made.emplace(kept_[i], make(Op::After, {arguments[i], loop}));
+    Substitution by;
+    for (const auto& [node, at] : singles_) by.emplace(node, row_of(made.at(at.chain), at));
+    for (const auto& [node, rows] : joins_)
+      by.emplace(node, joined(made.at(rows.first.chain), rows));
+    std::vector<Root> result = roots_;
+    std::vector<UOp> tensors;
+    for (const Root& root : roots_) tensors.push_back(root.tensor);
+    const UOp all = substitute(tuple(tensors), by);
+    for (std::size_t i = 0; i < result.size(); ++i) result[i].tensor = all.src(i);
+    return result;
+  }
+
+  // The memory of a chain, with what the first step is given.
+  UOp begun(std::size_t chain) const {
+    const UOp memory = memory_for(chain);
+    if (!is_handed_on(chain)) return memory;
+    const UOp place = rows_of(memory, const_int(0), 1);
+    const UOp value = reshape(UOp(first_given(chain)), sizes_of(place));
+    return make(Op::After, {memory, make(Op::Store, {place, value}, {}, StoreArg{})});
+  }
+
+  UOp one_step(const std::vector<UOp>& params) const {
+    const UOp iteration = range(const_int(chains_.iterations()), fresh_id().value);
+    Substitution by;
+    for (std::size_t i = 0; i < inputs_.size(); ++i)
+      by.emplace(inputs_[i], params[kept_.size() + i]);
+    for (const auto* nodes : {&visited_, &handed_on_})
+      for (const Node* node : *nodes) {
+        const Member& at = chains_.own(node);
+        if (chains_[at.chain].is_moving) by.emplace(node, moving_part(node, at, iteration, by));
+      }
+    for (const Node* node : handed_on_) {
+      const std::size_t chain = chains_.own(node).chain;
+      if (chains_[chain].is_moving || !is_state(chains_.own(node))) continue;
+      const UOp& memory = params[place_of(chain)];
+      by.emplace(node, reshape(rows_of(memory, row(chain, iteration), 1), sizes_like(node)));
+    }
+    std::vector<UOp> stores;
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      const std::size_t chain = kept_[i];
+      const UOp place = rows_of(params[i], row(chain, iteration + 1), 1);
+      const UOp value = reshape(substitute(UOp(made_last(chain)), by), sizes_of(place));
+      stores.push_back(make(Op::Store, {place, value}, {}, StoreArg{}));
+    }
+    return make(Op::End, {tuple(stores), iteration});
+  }
+
+  std::size_t place_of(std::size_t chain) const {
+    return static_cast<std::size_t>(std::ranges::find(kept_, chain) - kept_.begin());
+  }
+
+  // In iteration t it is as far from where it is in the last as there are iterations between.
+  UOp moving_part(const Node* part, const Member& at, const UOp& iteration,
+                  const Substitution& by) const {
+    Sizes start;
+    for (std::size_t axis = 0; axis < part->dims().size(); ++axis) {
+      const std::int64_t further = chains_[at.chain].further[axis];
+      const std::int64_t at_last = part->src(1)->src(axis)->lo();
+      const std::int64_t first = at_last - further * (chains_.iterations() - 1);
+      start.push_back(further == 0 ? const_int(at_last) : iteration * further + first);
+    }
+    return shrink(substitute(UOp(part->src(0)), by), start, sizes_like(part));
+  }
+
+  UOp row_of(const UOp& memory, const Member& at) const {
+    const std::int64_t iteration = chains_.step(at) - chains_.from();
+    const UOp first = const_int(is_read_all_along(at.chain) ? iteration : iteration % 2);
+    return reshape(rows_of(memory, first, 1), sizes_like(chains_.node(at)));
+  }
+
+  UOp joined(const UOp& memory, const Rows& rows) const {
+    const auto count = static_cast<std::int64_t>(rows.count);
+    const std::int64_t begin = chains_.step(rows.first) - chains_.from();
+    const std::int64_t first = rows.way > 0 ? begin : begin - count + 1;
+    UOp all = rows_of(memory, const_int(first), count);
+    if (rows.way < 0) all = flip(all, {0});
+    all = reshape(all, in_rows(const_int(count), rows.part));
+    Axes axes;
+    const auto ndim = static_cast<std::int64_t>(rows.part->dims().size());
+    const auto axis = static_cast<std::int64_t>(rows.axis);
+    for (std::int64_t i = 1; i <= axis; ++i) axes.push_back(i);
+    axes.push_back(0);
+    for (std::int64_t i = axis + 1; i <= ndim; ++i) axes.push_back(i);
+    Sizes sizes = sizes_like(rows.part);
+    sizes[rows.axis] = const_int(count * rows.part->dims()[rows.axis]->lo());
+    return reshape(permute(all, axes), sizes);
+  }
+
+  const std::vector<Root>& roots_;
+  NumberedSteps chains_;
+  std::vector<std::size_t> kept_;    // chains with memory
+  std::vector<std::size_t> states_;  // those of them that a step needs of the one before
+  std::vector<const Node*> inputs_;
+  std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
+  std::set<const Node*> shared_;               // what all steps take, and how they look at it
+  NodeMap<bool> outside_;
+  std::set<const Node*> outputs_;
+  std::set<std::size_t> read_all_along_;
+  std::map<const Node*, Rows> joins_;
+  std::map<const Node*, Member> singles_;
+};
+
+}  // namespace
+
+std::vector<Root> with_loops_rerolled(const std::vector<Root>& roots) {
+  std::vector<UOp> tensors;
+  for (const Root& root : roots) tensors.push_back(root.tensor);
+  if (!may_have_chains(tensors, least_steps)) return roots;
+  tensors = rewrite(tensors, concat_slice_rules());
+  std::vector<Root> now = roots;
+  for (std::size_t i = 0; i < now.size(); ++i) now[i].tensor = tensors[i];
+  int loops = 0;
+  for (; loops < most_loops; ++loops) {
+    const auto roll = [&](std::vector<Chain> chains) {
+      std::vector<Root> next = Roller(now, std::move(chains)).run();
+      if (next.empty()) return false;
+      now = std::move(next);
+      return true;
+    };
+    if (!find_chains(tensors, least_steps, roll)) break;
+    for (std::size_t i = 0; i < now.size(); ++i) tensors[i] = now[i].tensor;
+  }
+  return loops > 0 ? now : roots;
+}
+
+}  // namespace weft

@@ -1,0 +1,289 @@
+#include "step_chains.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+
+namespace weft {
+namespace {
+
+// Two parts of one tensor, as large.
+bool is_moved(const Node* later, const Node* earlier) {
+  return is_at_known_place(later) && is_at_known_place(earlier) &&
+         later->src(0) == earlier->src(0) && later->src(2) == earlier->src(2);
+}
+
+std::vector<std::int64_t> way_between(const Node* later, const Node* earlier) {
+  std::vector<std::int64_t> way;
+  for (std::size_t axis = 0; axis < later->dims().size(); ++axis)
+    way.push_back(later->src(1)->src(axis)->lo() - earlier->src(1)->src(axis)->lo());
+  return way;
+}
+
+// Null where that would begin before its tensor.
+UOp part_before(const Node* part, const std::vector<std::int64_t>& way) {
+  Sizes start;
+  for (std::size_t axis = 0; axis < way.size(); ++axis) {
+    const std::int64_t first = part->src(1)->src(axis)->lo() - way[axis];
+    const std::int64_t most = part->src(0)->dims()[axis]->lo() - part->dims()[axis]->lo();
+    if (first < 0 || first > most) return {};
+    start.push_back(const_int(first));
+  }
+  return make(Op::Shrink, {UOp(part->src(0)), tuple(start), UOp(part->src(2))});
+}
+
+// Sums that may be the same one in other steps: what they look like from above.
+class Alike {
+ public:
+  std::uint64_t operator()(const Node* node, int depth) const {
+    while (is_movement(node)) node = node->src(0);
+    std::uint64_t hash = mix(static_cast<std::uint64_t>(node->op()),
+                             reinterpret_cast<std::uintptr_t>(node->shape()));
+    if (node->op() == Op::Buffer) return mix(hash, node->arg<BufferArg>().id.value);
+    if (depth == 0) return hash;
+    for (const Node* source : node->src()) hash = mix(hash, (*this)(source, depth - 1));
+    return hash;
+  }
+
+ private:
+  static std::uint64_t mix(std::uint64_t hash, std::uint64_t value) {
+    return (hash ^ value) * 0x9e3779b97f4a7c15ULL + (hash >> 29);
+  }
+};
+
+// Pairs of nodes, one of a step and one of the step before.
+class Pairs {
+ public:
+  explicit Pairs(const std::vector<const Node*>& nodes) : nodes_(nodes) {
+    for (const Node* node : nodes) is_there_.set(node, true);
+  }
+
+  // Everything that the two are made of, as far as it differs; false where that are no steps.
+  bool begin(const Node* later, const Node* earlier) {
+    std::vector<std::pair<const Node*, const Node*>> open{{later, earlier}};
+    std::vector<const Node*> ends;
+    while (!open.empty()) {
+      const auto [b, a] = open.back();
+      open.pop_back();
+      if (a == b) continue;
+      if (const Node* known = before(b)) {
+        if (known != a) return false;
+        continue;
+      }
+      add(b, a);
+      if (is_moved(b, a)) continue;
+      if (!are_computed_alike(b, a)) {
+        ends.push_back(b);
+        continue;
+      }
+      const bool turns = is_turned(b, a);
+      for (std::size_t i = 0; i < b->size(); ++i)
+        open.emplace_back(b->src(i), a->src(turns ? 1 - i : i));
+    }
+    // What began otherwise has to be what a step makes: else the steps have nothing to do with each other.
+    const auto is_made = [&](const Node* end) { return is_before_.contains(end); };
+    return !ends.empty() && std::ranges::all_of(ends, is_made);
+  }
+
+  // What is made of those that are paired.
+  void go_on() {
+    for (const Node* node : nodes_) {
+      if (before(node) != nullptr || node->size() == 0) continue;
+      const UOp found = is_at_known_place(node) && before(node->src(0)) == nullptr
+                            ? moved_before(node)
+                            : made_before(node);
+      if (!found.is_null() && found.node() != node) add(node, found.node());
+    }
+  }
+
+  const Node* before(const Node* node) const {
+    const Node* const* found = before_.find(node);
+    return found != nullptr ? *found : nullptr;
+  }
+
+  std::vector<Chain> chains(std::size_t least_steps) const {
+    std::vector<Chain> result;
+    for (const Node* last : later_)
+      if (!is_before_.contains(last)) add_chains(last, least_steps, result);
+    return result;
+  }
+
+ private:
+  void add(const Node* later, const Node* earlier) {
+    before_.set(later, earlier);
+    is_before_.set(earlier, true);
+    later_.push_back(later);
+    if (is_moved(later, earlier))
+      ways_[{later->src(0), later->src(2)}] = way_between(later, earlier);
+  }
+
+  // The same op, of sources that are to be paired; sizes and places are the same.
+  static bool are_computed_alike(const Node* b, const Node* a) {
+    if (b->op() != a->op() || b->size() != a->size() || b->size() == 0) return false;
+    if (b->dtype() != a->dtype() || b->shape() != a->shape()) return false;
+    for (std::size_t i = is_movement(b) ? 1 : b->size(); i < b->size(); ++i)
+      if (b->src(i) != a->src(i)) return false;
+    return on_sources_of(b, a).node() == a;
+  }
+
+  // The sources of what commutes have no order.
+  static bool commutes(const Node* node) { return has(node->op(), OpFlag::Commutes); }
+  static bool is_turned(const Node* b, const Node* a) {
+    if (!commutes(b)) return false;
+    const auto fit = [&](std::size_t i, std::size_t j) {
+      constexpr int depth = 3;
+      if (b->src(i) == a->src(j)) return 2;
+      return Alike()(b->src(i), depth) == Alike()(a->src(j), depth) ? 1 : 0;
+    };
+    return fit(0, 1) + fit(1, 0) > fit(0, 0) + fit(1, 1);
+  }
+
+  static UOp on_sources_of(const Node* node, const Node* other) {
+    std::vector<UOp> sources;
+    for (const Node* source : other->src()) sources.emplace_back(source);
+    return with_sources(UOp(node), sources);
+  }
+
+  UOp moved_before(const Node* node) const {
+    const auto way = ways_.find({node->src(0), node->src(2)});
+    return way == ways_.end() ? UOp() : known(part_before(node, way->second));
+  }
+  UOp known(const UOp& made) const {
+    return !made.is_null() && is_there_.contains(made.node()) ? made : UOp();
+  }
+  // Of the sources in either order.
+  UOp known(const Node* node, std::vector<UOp> sources) const {
+    UOp found = known(with_sources(UOp(node), sources));
+    if (!found.is_null() || !commutes(node)) return found;
+    std::ranges::reverse(sources);
+    return known(with_sources(UOp(node), sources));
+  }
+
+  UOp made_before(const Node* node) const {
+    std::vector<UOp> sources;
+    bool is_of_step = false;
+    for (const Node* source : node->src()) {
+      const Node* earlier = before(source);
+      if (earlier != nullptr && earlier->shape() != source->shape()) return {};
+      is_of_step = is_of_step || earlier != nullptr;
+      sources.emplace_back(earlier != nullptr ? earlier : source);
+    }
+    return is_of_step ? known(node, std::move(sources)) : UOp();
+  }
+
+  // Of two nodes, which sources of the later are those of the earlier as well; nothing where they are not computed alike.
+  std::optional<std::vector<bool>> shared_sources(const Node* b, const Node* a) const {
+    if (is_moved(b, a)) return std::vector<bool>{};
+    if (b->op() != a->op() || b->size() != a->size()) return std::nullopt;
+    if (on_sources_of(b, a).node() != a) return std::nullopt;
+    for (const bool turns : {false, true}) {
+      if (turns && !commutes(b)) break;
+      std::vector<bool> shared;
+      for (std::size_t i = 0; i < b->size(); ++i) {
+        const Node* earlier = a->src(turns ? 1 - i : i);
+        const bool is_of_step = before(b->src(i)) == earlier;
+        if (!is_of_step && earlier != b->src(i)) break;
+        shared.push_back(!is_of_step);
+      }
+      if (shared.size() == b->size()) {
+        if (commutes(b)) std::sort(shared.begin(), shared.end());
+        return shared;
+      }
+    }
+    return std::nullopt;
+  }
+
+  // One for each stretch in which every step is as the next.
+  void add_chains(const Node* last, std::size_t least_steps, std::vector<Chain>& result) const {
+    Chain chain;
+    const auto finish = [&] {
+      if (chain.alike >= least_steps) result.push_back(std::move(chain));
+      chain = {};
+    };
+    std::optional<std::vector<bool>> shared;  // as in the pairs so far
+    for (const Node *node = last, *earlier = nullptr; node != nullptr; node = earlier) {
+      earlier = before(node);
+      chain.nodes.push_back(node);
+      ++chain.alike;
+      if (earlier == nullptr) break;
+      const bool is_moving = is_moved(node, earlier);
+      const auto further = is_moving ? way_between(node, earlier) : std::vector<std::int64_t>{};
+      const auto now = shared_sources(node, earlier);
+      if (chain.alike == 1) {
+        chain.is_moving = is_moving;
+        chain.further = further;
+        shared = now;
+      } else if (is_moving != chain.is_moving || further != chain.further ||
+                 (now && now != shared)) {
+        finish();
+        continue;
+      }
+      if (now) continue;
+      if (earlier->shape() == node->shape()) chain.nodes.push_back(earlier);
+      break;
+    }
+    finish();
+  }
+
+  const std::vector<const Node*>& nodes_;
+  NodeMap<bool> is_there_, is_before_;
+  NodeMap<const Node*> before_;
+  std::vector<const Node*> later_;
+  std::map<std::pair<const Node*, const Node*>, std::vector<std::int64_t>> ways_;
+};
+
+// The last two of sums that look alike, those of the most first.
+std::vector<std::pair<const Node*, const Node*>> seeds_of(const std::vector<const Node*>& nodes,
+                                                          std::size_t least_steps) {
+  struct Group {
+    std::size_t count = 0;
+    const Node *last = nullptr, *before = nullptr;
+  };
+  constexpr int depth = 4;
+  std::unordered_map<std::uint64_t, Group> groups;
+  for (const Node* node : nodes) {
+    if (node->op() != Op::Reduce) continue;
+    Group& group = groups[Alike()(node, depth)];
+    ++group.count;
+    group.before = std::exchange(group.last, node);
+  }
+  std::vector<Group> found;
+  for (const auto& [hash, group] : groups)
+    if (group.count >= least_steps) found.push_back(group);
+  std::ranges::sort(found, [](const Group& a, const Group& b) {
+    return std::pair(b.count, a.last->id()) < std::pair(a.count, b.last->id());
+  });
+  std::vector<std::pair<const Node*, const Node*>> seeds;
+  for (const Group& group : found) seeds.emplace_back(group.last, group.before);
+  return seeds;
+}
+
+}  // namespace
+
+bool is_at_known_place(const Node* node) {
+  return node->op() == Op::Shrink &&
+         std::ranges::all_of(node->src(1)->src(), [](auto start) { return start->is_const(); });
+}
+
+bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps) {
+  return !seeds_of(toposort(nodes_of(tensors)), least_steps).empty();
+}
+
+bool find_chains(const std::vector<UOp>& tensors, std::size_t least_steps,
+                 const std::function<bool(std::vector<Chain>)>& use) {
+  const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
+  for (const auto& [last, before] : seeds_of(nodes, least_steps)) {
+    Pairs pairs(nodes);
+    if (!pairs.begin(last, before)) continue;
+    pairs.go_on();
+    std::vector<Chain> chains = pairs.chains(least_steps);
+    if (!chains.empty() && use(std::move(chains))) return true;
+  }
+  return false;
+}
+
+}  // namespace weft

@@ -1,0 +1,216 @@
+#include "step_loop.h"
+
+#include <algorithm>
+#include <map>
+
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/dev/ir/repeated.h>
+#include <weft/error.h>
+
+#include "emit.h"
+#include "plan_steps.h"
+
+namespace weft {
+namespace {
+
+// What goes into a row, as it was before it became one.
+UOp stored_in(const UOp& row) {
+  Sizes sizes = sizes_of(row);
+  sizes.erase(sizes.begin());
+  return reshape(row, sizes);
+}
+
+// The kernels of one step as one, over the slots of a plan.
+class OneKernel {
+ public:
+  OneKernel(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan)
+      : loop_(loop), plan_(plan) {
+    for (std::size_t i = 0; i < given.size(); ++i) slots_.emplace(id_of(loop.given[i]), given[i]);
+    for (const StepRow& row : loop.rows) {
+      slots_.emplace(id_of(row.made), given[row.into]);
+      rows_.emplace(id_of(row.made), row.row);
+    }
+  }
+
+  Step run() {
+    Plan own;
+    emit(loop_.partition, loop_.fusion, own);
+    note_accesses(own);
+    std::vector<UOp> ends;
+    for (const Step& step : own.steps) add_ends(step, own, ends);
+    const UOp iteration = range(const_int(loop_.iterations), fresh_id().value);
+    const UOp done =
+        substitute(ends.size() == 1 ? ends[0] : tuple(ends), {{loop_.iteration.node(), iteration}});
+    Step step{.kernel = {}, .device = own.steps[0].device, .slots = {}, .work = loop_.work()};
+    for (const Step& part : own.steps)
+      step.origins.insert(step.origins.end(), part.origins.begin(), part.origins.end());
+    for (const auto& [slot, access] : accesses_)
+      if (writes(access)) step.slots.push_back(slot);
+    for (const auto& [slot, access] : accesses_)
+      if (!writes(access)) step.slots.push_back(slot);
+    step.kernel = named(
+        numbered(make(Op::Sink, {make(Op::End, {done, iteration})}, {}, KernelArg{}), step.slots));
+    return step;
+  }
+
+ private:
+  static std::uint64_t id_of(const UOp& placeholder) {
+    return placeholder->arg<BufferArg>().id.value;
+  }
+
+  // What only the steps know gets a slot of its own.
+  std::uint32_t slot_of(const UOp& buffer) {
+    const auto next = static_cast<std::uint32_t>(plan_.slots.size());
+    const auto [slot, is_new] = slots_.emplace(id_of(buffer), next);
+    if (is_new) plan_.slots.push_back({.buffer = buffer});
+    return slot->second;
+  }
+
+  static const UOp& buffer_of(const Node* param, const Step& step, const Plan& own) {
+    return own.slots[step.slots[static_cast<std::size_t>(param->arg<ParamArg>().slot)]].buffer;
+  }
+
+  void note_accesses(const Plan& own) {
+    for (const Step& step : own.steps)
+      for (const Node* node : toposort(step.kernel.node())) {
+        if (node->op() != Op::Param) continue;
+        const Access access = node->arg<ParamArg>().access;
+        const auto [known, is_new] = accesses_.emplace(slot_of(buffer_of(node, step, own)), access);
+        if (!is_new && known->second != access) known->second = Access::ReadWrite;
+      }
+  }
+
+  // By slots for now.
+  UOp param_for(std::uint32_t slot) const {
+    const UOp& buffer = plan_.slots[slot].buffer;
+    return make(Op::Param, sizes_of(buffer), buffer->dtype(),
+                ParamArg{static_cast<std::int32_t>(slot), accesses_.at(slot), 0});
+  }
+
+  void add_ends(const Step& step, const Plan& own, std::vector<UOp>& ends) {
+    NodeMap<std::size_t> place;
+    std::vector<UOp> made;
+    for (const Node* node : toposort(step.kernel.node())) {
+      std::vector<UOp> src;
+      for (const Node* source : node->src()) src.push_back(made[*place.find(source)]);
+      UOp now = with_sources(UOp(node), src);
+      if (node->op() == Op::Param) now = param_for(slot_of(buffer_of(node, step, own)));
+      if (node->op() == Op::Index && node->src(0)->op() == Op::Param) {
+        const auto row = rows_.find(id_of(buffer_of(node->src(0), step, own)));
+        if (row != rows_.end()) src.insert(src.begin() + 2, row->second);
+        now = make(Op::Index, src);
+      }
+      if (node->op() == Op::End) ends.push_back(now);
+      place.set(node, made.size());
+      made.push_back(std::move(now));
+    }
+  }
+
+  static UOp numbered(const UOp& kernel, const std::vector<std::uint32_t>& slots) {
+    Substitution by;
+    for (const Node* param : toposort(kernel.node())) {
+      if (param->op() != Op::Param) continue;
+      ParamArg arg = param->arg<ParamArg>();
+      arg.slot = static_cast<std::int32_t>(
+          std::ranges::find(slots, static_cast<std::uint32_t>(arg.slot)) - slots.begin());
+      by.emplace(param, make(Op::Param, sizes_of(UOp(param)), param->dtype(), arg));
+    }
+    return substitute(kernel, by);
+  }
+
+  const StepLoop& loop_;
+  Plan& plan_;
+  std::map<std::uint64_t, std::uint32_t> slots_;  // by the id of a placeholder
+  std::map<std::uint64_t, UOp> rows_;
+  std::map<std::uint32_t, Access> accesses_;
+};
+
+// More are a long list of calls.
+constexpr std::int64_t most_calls = 4096;
+// Of the time of one kernel, what calls have to save.
+constexpr double worth_calls = 0.9;
+
+// In place of a loop the calls that take less time; none where one kernel is better.
+std::vector<Step> calls_for(const Step& step, const KernelSeconds& seconds) {
+  const Node* loop = step.kernel.is_null() ? nullptr : loop_around(step.kernel.node());
+  if (loop == nullptr) return {};
+  const auto as_one = seconds(step.kernel, step.device);
+  const std::vector<UOp> kernels = calls_of_iteration(step.kernel);
+  const std::int64_t iterations = loop->src(0)->lo();
+  if (!as_one || iterations * std::ssize(kernels) > most_calls) return {};
+  std::vector<Step> each;
+  double apart = 0;
+  for (const UOp& kernel : kernels) {
+    each.push_back(step_like(step, named(kernel), step.slots));
+    const auto time = seconds(each.back().kernel, step.device);
+    if (!time) return {};
+    apart += *time * static_cast<double>(iterations);
+  }
+  if (apart > worth_calls * *as_one) return {};
+  std::vector<Step> calls;
+  for (std::int64_t iteration = 0; iteration < iterations; ++iteration)
+    for (const Step& call : each) {
+      calls.push_back(call);
+      calls.back().values = {iteration};
+    }
+  return calls;
+}
+
+}  // namespace
+
+void share_iterations(Plan& plan, const KernelSeconds& seconds) {
+  std::vector<Step> steps;
+  for (Step& step : plan.steps) {
+    std::vector<Step> calls = calls_for(step, seconds);
+    if (calls.empty()) calls.push_back(std::move(step));
+    std::ranges::move(calls, std::back_inserter(steps));
+  }
+  plan.steps = std::move(steps);
+}
+
+Work StepLoop::work() const {
+  Work work;
+  for (const FusedKernel& kernel : fusion.kernels) {
+    work.flops += kernel.work.flops * static_cast<double>(iterations);
+    work.bytes += kernel.work.bytes * static_cast<double>(iterations);
+  }
+  return work;
+}
+
+std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>& given,
+                                        Symbol device, const Profile& profile) {
+  auto loop = std::make_shared<StepLoop>();
+  const UOp iteration = steps.src(1);
+  loop->iterations = iteration->src(0)->lo();
+  loop->iteration = Variable("<step>", 0, loop->iterations - 1);
+  loop->given = given;
+  Substitution by{{iteration.node(), loop->iteration}};
+  for (const Node* param : toposort(steps.node()))
+    if (param->op() == Op::Param)
+      by.emplace(param, given[static_cast<std::size_t>(param->arg<ParamArg>().slot)]);
+  std::vector<Root> roots;
+  for (const Node* store : steps->src(0)->src()) {
+    const Node* place = store->src(0);
+    const UOp value = stored_in(UOp(store->src(1)));
+    const bool is_view = info(value->op()).cls == OpClass::Movement;
+    const UOp made = substitute(value, by);
+    roots.push_back({is_view ? make(Op::Contiguous, {made}) : made, device});
+    const auto into = static_cast<std::size_t>(place->src(0)->arg<ParamArg>().slot);
+    loop->rows.push_back({{}, into, substitute(UOp(place->src(1)->src(0)), by)});
+  }
+  loop->partition = point(roots, profile);
+  loop->fusion = fuse(loop->partition, domains(loop->partition), profile);
+  for (std::size_t i = 0; i < roots.size(); ++i) {
+    const UOp& root = loop->partition.roots[i];
+    if (root->op() != Op::Buffer) internal_error("a step whose value is part of another");
+    loop->rows[i].made = root;
+  }
+  return loop;
+}
+
+Step step_of(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan) {
+  return OneKernel(loop, given, plan).run();
+}
+
+}  // namespace weft

@@ -1,0 +1,182 @@
+#include "step_numbering.h"
+
+#include <algorithm>
+
+#include "fusion/partition.h"
+
+namespace weft {
+namespace {
+
+// What a step may compute, or look at in another way.
+bool is_of_step(const Node* node) {
+  return is_elementwise(node->op()) || is_movement(node) ||
+         OpSet{Op::Reduce, Op::Contiguous, Op::Load, Op::Index}.contains(node->op());
+}
+
+// The sources of what commutes have no order.
+bool takes(const Node* user, std::size_t place, const Node* source) {
+  if (!has(user->op(), OpFlag::Commutes)) return user->src(place) == source;
+  return std::ranges::find(user->src(), source) != user->src().end();
+}
+
+}  // namespace
+
+bool has_known_sizes(const Node* node) {
+  return std::ranges::all_of(node->dims(),
+                             [](auto size) { return size->is_const() && size->lo() > 0; });
+}
+
+NumberedSteps::NumberedSteps(std::vector<Chain> chains)
+    : chains_(std::move(chains)), is_valid_(chains_.size(), true), last_(chains_.size(), unknown) {
+  for (std::size_t c = 0; c < chains_.size(); ++c)
+    for (std::size_t i = 0; i < chains_[c].nodes.size(); ++i)
+      member_.insert(chains_[c].nodes[i], Member{c, i});
+}
+
+bool NumberedSteps::find_steps(std::int64_t least_steps) {
+  drop_incomplete();
+  if (!find_edges() || !number_what_is_used()) return false;
+  number_what_is_left();
+  return number_what_is_used() &&
+         std::ranges::all_of(edges_, [&](const Edge& edge) { return are_neighbours(edge); }) &&
+         find_stretch(least_steps);
+}
+
+bool NumberedSteps::is_covered(std::size_t chain) const {
+  return is_valid_[chain] && last_[chain] != unknown && last_[chain] >= to_ &&
+         last_[chain] - alike(chain) <= from_;
+}
+
+std::optional<Member> NumberedSteps::member(const Node* node) const {
+  const Member* found = member_.find(node);
+  return found != nullptr && is_valid_[found->chain] ? std::optional(*found) : std::nullopt;
+}
+
+bool NumberedSteps::changes(const Member& user, std::size_t source) const {
+  const bool has_before = user.index + 1 < chains_[user.chain].alike;
+  const std::size_t other = has_before ? user.index + 1 : user.index - 1;
+  const auto found = member(node(user)->src(source));
+  if (!found || found->index + other < user.index) return false;
+  const std::size_t at = found->index + other - user.index;
+  return at < chains_[found->chain].nodes.size() &&
+         takes(node({user.chain, other}), source, node({found->chain, at}));
+}
+
+// A chain is made of others all along.
+bool NumberedSteps::is_complete(std::size_t chain) const {
+  if (chains_[chain].is_moving) return true;
+  const Node* last = node({chain, 0});
+  if (!is_of_step(last) || !has_known_sizes(last)) return false;
+  if (last->op() == Op::Index && changes({chain, 0}, 0)) return false;
+  for (std::size_t i = 0; i < last->size(); ++i)
+    if (!changes({chain, 0}, i) && !takes(node({chain, 1}), i, last->src(i))) return false;
+  return true;
+}
+
+void NumberedSteps::drop_incomplete() {
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (std::size_t c = 0; c < chains_.size(); ++c)
+      if (is_valid_[c] && !is_complete(c)) is_valid_[c] = is_done = false;
+  }
+}
+
+// Whether any of them begins a state.
+bool NumberedSteps::find_edges() {
+  bool has_state = false;
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    if (!is_valid_[c]) continue;
+    if (is_given(c)) {
+      has_state = true;
+      last_[c] = static_cast<std::int64_t>(chains_[c].nodes.size()) - 1;  // the first step is 0
+    }
+    if (chains_[c].is_moving) continue;
+    const Node* last = node({c, 0});
+    for (std::size_t i = 0; i < last->size(); ++i) {
+      if (!changes({c, 0}, i)) continue;
+      const Member& source = own(last->src(i));
+      edges_.push_back({c, source.chain, source.index});
+    }
+  }
+  return has_state;
+}
+
+// It belongs to the step of those that use it, the earliest; what begins otherwise is what step 0 is given. False where
+// that has no end.
+bool NumberedSteps::number_what_is_used() {
+  for (std::size_t round = 0; round <= chains_.size(); ++round) {
+    bool is_done = true;
+    for (const Edge& edge : edges_) {
+      if (last_[edge.user] == unknown || is_given(edge.source)) continue;
+      const std::int64_t most = last_[edge.user] + static_cast<std::int64_t>(edge.index);
+      if (last_[edge.source] <= most) continue;
+      last_[edge.source] = most;
+      is_done = false;
+    }
+    if (is_done) return true;
+  }
+  return false;
+}
+
+// What nobody uses belongs to the step of what it is made of.
+void NumberedSteps::number_what_is_left() {
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (std::size_t c = 0; c < chains_.size(); ++c) {
+      if (!is_valid_[c] || last_[c] != unknown || chains_[c].is_moving) continue;
+      std::int64_t least = none;
+      for (const Edge& edge : edges_)
+        if (edge.user == c && !chains_[edge.source].is_moving)
+          least = last_[edge.source] == unknown
+                      ? unknown
+                      : std::max(least, last_[edge.source] - static_cast<std::int64_t>(edge.index));
+      if (least == unknown || least == none) continue;
+      last_[c] = least;
+      is_done = false;
+    }
+  }
+}
+
+// What is taken is of the same step, or of the one before.
+bool NumberedSteps::are_neighbours(const Edge& edge) const {
+  if (last_[edge.user] == unknown || chains_[edge.source].is_moving) return true;
+  const std::int64_t apart = steps_apart(edge);
+  return apart == 0 || apart == 1;
+}
+
+std::int64_t NumberedSteps::steps_apart(const Edge& edge) const {
+  return last_[edge.user] - (last_[edge.source] - static_cast<std::int64_t>(edge.index));
+}
+
+std::vector<bool> NumberedSteps::needed_by_states() const {
+  std::vector<bool> is_needed(chains_.size());
+  for (std::size_t c = 0; c < chains_.size(); ++c) is_needed[c] = is_given(c);
+  for (bool is_done = false; !is_done;) {
+    is_done = true;
+    for (const Edge& edge : edges_) {
+      if (!is_needed[edge.user] || is_needed[edge.source]) continue;
+      is_needed[edge.source] = true;
+      is_done = false;
+    }
+  }
+  return is_needed;
+}
+
+bool NumberedSteps::find_stretch(std::int64_t least_steps) {
+  const std::vector<bool> is_needed = needed_by_states();
+  to_ = unknown;
+  from_ = 0;
+  for (std::size_t c = 0; c < chains_.size(); ++c) {
+    if (!is_needed[c]) continue;
+    if (last_[c] == unknown) return false;
+    to_ = std::min(to_, last_[c]);
+    from_ = std::max(from_, last_[c] - alike(c));
+  }
+  for (const Edge& edge : edges_)
+    if (is_needed[edge.user] && !chains_[edge.source].begins_otherwise() && steps_apart(edge) > 0)
+      from_ = std::max(from_, last_[edge.source] - alike(edge.source) + steps_apart(edge));
+  return to_ != unknown && to_ - from_ >= least_steps;
+}
+
+}  // namespace weft

@@ -1,0 +1,82 @@
+// Which step each value of chains belongs to.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include <weft/dev/ir/below.h>
+
+#include "step_chains.h"
+
+namespace weft {
+
+// Whether all of its sizes are known, and there is something in it.
+bool has_known_sizes(const Node* node);
+
+struct Member {
+  std::size_t chain, index;  // 0: that of the last step which has one
+};
+
+class NumberedSteps {
+ public:
+  explicit NumberedSteps(std::vector<Chain> chains);
+
+  // Whether there are as many steps that all have what the state is made of: those behind from() up to to(). The rest is
+  // known then.
+  bool find_steps(std::int64_t least_steps);
+  std::int64_t from() const { return from_; }
+  std::int64_t to() const { return to_; }
+  std::int64_t iterations() const { return to_ - from_; }
+
+  std::size_t size() const { return chains_.size(); }
+  const Chain& operator[](std::size_t chain) const { return chains_[chain]; }
+  // Of what steps hand on: the first step is given one.
+  bool is_given(std::size_t chain) const {
+    return is_valid_[chain] && chains_[chain].begins_otherwise();
+  }
+  // Whether all of these steps have it.
+  bool is_covered(std::size_t chain) const;
+
+  const Node* node(const Member& at) const { return chains_[at.chain].nodes[at.index]; }
+  std::optional<Member> member(const Node* node) const;
+  // Of what is known to be in a chain.
+  const Member& own(const Node* node) const { return *member_.find(node); }
+  std::int64_t step(const Member& of) const {
+    return last_[of.chain] - static_cast<std::int64_t>(of.index);
+  }
+  Member in_step(std::size_t chain, std::int64_t step) const {
+    return {chain, static_cast<std::size_t>(last_[chain] - step)};
+  }
+  // Whether that source of a node is another in each step: of a chain, like the node.
+  bool changes(const Member& user, std::size_t source) const;
+
+ private:
+  struct Edge {
+    std::size_t user, source, index;  // of what the user's last takes of the source's
+  };
+  static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
+
+  std::int64_t alike(std::size_t chain) const {
+    return static_cast<std::int64_t>(chains_[chain].alike);
+  }
+  bool is_complete(std::size_t chain) const;
+  void drop_incomplete();
+  bool find_edges();
+  bool number_what_is_used();
+  void number_what_is_left();
+  bool are_neighbours(const Edge& edge) const;
+  std::int64_t steps_apart(const Edge& edge) const;
+  std::vector<bool> needed_by_states() const;
+  bool find_stretch(std::int64_t least_steps);
+
+  std::vector<Chain> chains_;
+  NodeMap<Member> member_;
+  std::vector<bool> is_valid_;
+  std::vector<Edge> edges_;
+  std::vector<std::int64_t> last_;  // by chain: the step of its last; unknown where nobody needs it
+  std::int64_t from_ = 0, to_ = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,277 @@
+#include "buffer_reuse.h"
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include <weft/dev/ir/below.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/movement.h>
+#include <weft/settings.h>
+
+namespace weft {
+namespace {
+
+constexpr std::size_t least_bytes = std::size_t{64} << 10;
+
+std::size_t bytes_of(const Slot& slot) {
+  Wide elements = 1;
+  for (const Node* size : slot.buffer->dims()) elements *= size->bounds().hi;
+  return static_cast<std::size_t>(elements) * slot.buffer->dtype().bytes();
+}
+
+bool is_index_of(const Node* node, const Node* param) {
+  return node->op() == Op::Index && node->src(0) == param;
+}
+
+// The only STORE of a kernel; null where there are several.
+const Node* only_store(const std::vector<const Node*>& nodes) {
+  const Node* found = nullptr;
+  for (const Node* node : nodes) {
+    if (node->op() != Op::Store) continue;
+    if (found != nullptr) return nullptr;
+    found = node;
+  }
+  return found;
+}
+
+// The reads that are operands of what is stored, and of nothing that a loop of its own computes: that might
+// read again when the element has been written.
+std::vector<const Node*> direct_reads(const Node* store) {
+  std::vector<const Node*> reads, loops;
+  for (const Node* node : elementwise_below({store->src(1)})) {
+    if (node->op() == Op::Load)
+      reads.push_back(node->src(0));
+    else if (!is_elementwise(node->op()))
+      loops.push_back(node);
+  }
+  NodeMap<bool> in_loops;
+  for (const Node* node : toposort(loops)) in_loops.set(node, true);
+  std::erase_if(reads, [&](const Node* read) { return in_loops.contains(read); });
+  return reads;
+}
+
+// A kernel whose output may lie where an input did: the numbers of their PARAMs.
+class Sharing {
+ public:
+  explicit Sharing(const UOp& kernel)
+      : nodes_(toposort(kernel.node())), store_(only_store(nodes_)) {
+    if (store_ == nullptr || store_->arg<StoreArg>().combine) return;
+    const Node* place = store_->src(0);
+    output_ = place->src(0);
+    if (output_->op() != Op::Param || output_->arg<ParamArg>().access != Access::Write) return;
+    const std::vector<const Node*> direct = direct_reads(store_);
+    for (const Node* param : nodes_) {
+      const auto is_read_in_place = [&](const Node* node) {
+        return !is_index_of(node, param) ||
+               (is_at(node, place) && std::ranges::find(direct, node) != direct.end());
+      };
+      if (fits(param) && std::ranges::all_of(nodes_, is_read_in_place)) inputs_.push_back(param);
+    }
+  }
+
+  const Node* output() const { return output_; }
+  const std::vector<const Node*>& inputs() const { return inputs_; }
+
+ private:
+  static bool is_at(const Node* index, const Node* place) {
+    return std::ranges::equal(index->src().subspan(2), place->src().subspan(2));
+  }
+  bool fits(const Node* param) const {
+    return param->op() == Op::Param && param != output_ &&
+           param->arg<ParamArg>().access == Access::Read && param->dtype() == output_->dtype() &&
+           param->shape() == output_->shape();
+  }
+
+  std::vector<const Node*> nodes_;
+  const Node* store_;
+  const Node* output_ = nullptr;
+  std::vector<const Node*> inputs_;
+};
+
+std::size_t slot_number(const Node* param) {
+  return static_cast<std::size_t>(param->arg<ParamArg>().slot);
+}
+
+// The kernel with one PARAM for both; what follows the input moves up.
+UOp joined(const UOp& kernel, const Node* output, const Node* input) {
+  Substitution params;
+  const auto with = [](const Node* param, std::size_t slot, Access access) {
+    ParamArg arg = param->arg<ParamArg>();
+    arg.slot = static_cast<std::int32_t>(slot);
+    arg.access = access;
+    return make(Op::Param, sizes_of(UOp(param)), param->dtype(), arg);
+  };
+  const std::size_t gone = slot_number(input);
+  for (const Node* node : toposort(kernel.node()))
+    if (node->op() == Op::Param && slot_number(node) > gone)
+      params.emplace(node, with(node, slot_number(node) - 1, node->arg<ParamArg>().access));
+  const std::size_t kept = slot_number(output) - (slot_number(output) > gone ? 1 : 0);
+  params.insert_or_assign(output, with(output, kept, Access::ReadWrite));
+  params.insert_or_assign(input, params.at(output));
+  return substitute(kernel, params);
+}
+
+class Reuser {
+ public:
+  explicit Reuser(Plan& plan) : plan_(plan), lives_(plan.slots.size()) {
+    for (std::size_t i = 0; i < plan.steps.size(); ++i)
+      for (std::uint32_t slot : plan.steps[i].slots) {
+        Life& life = lives_[slot];
+        life.first = life.is_used ? life.first : i;
+        life.last = i;
+        life.is_used = true;
+      }
+    NodeMap<bool> outlives;
+    for (const UOp& root : plan.roots)
+      for (const Node* node : toposort(root.node())) outlives.set(node, true);
+    for (std::size_t i = 0; i < lives_.size(); ++i) {
+      const Slot& slot = plan.slots[i];
+      lives_[i].is_own = lives_[i].is_used && !slot.input && !outlives.contains(slot.buffer.node());
+    }
+  }
+
+  void wherever() {
+    for (std::size_t step = 0; step < plan_.steps.size(); ++step) reuse_at(step);
+  }
+
+  // Of more than the first caches hold: what is written is at hand then, and pushes nothing else out.
+  void where_no_slower(const KernelSeconds& seconds) {
+    for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
+      const Step& step = plan_.steps[at];
+      const auto is_large_and_new = [&](std::uint32_t slot) {
+        return lives_[slot].is_own && lives_[slot].first == at &&
+               bytes_of(plan_.slots[slot]) >= least_bytes;
+      };
+      if (std::ranges::none_of(step.slots, is_large_and_new)) continue;
+      const auto reuse = possible_at(at);
+      if (!reuse) continue;
+      const auto before = seconds(step.kernel, step.device);
+      const auto now = seconds(reuse->kernel, step.device);
+      if (before && now && *now <= *before) apply(*reuse, at);
+    }
+  }
+
+  // Where most is needed, as long as that gets less.
+  void for_less() {
+    for (auto& [device, needed] : needed_by_device()) {
+      while (!needed.empty()) {
+        const auto most = std::ranges::max_element(needed);
+        const auto at = static_cast<std::size_t>(most - needed.begin());
+        if (at >= plan_.steps.size() || plan_.steps[at].device.get() != device) break;
+        const std::size_t saved = reuse_at(at);
+        if (saved == 0) break;
+        *most -= saved;
+      }
+    }
+  }
+
+  void remove_unused() {
+    std::vector<std::uint32_t> number;
+    std::vector<Slot> slots;
+    for (std::size_t i = 0; i < plan_.slots.size(); ++i) {
+      number.push_back(static_cast<std::uint32_t>(slots.size()));
+      if (!lives_[i].is_gone) slots.push_back(std::move(plan_.slots[i]));
+    }
+    plan_.slots = std::move(slots);
+    for (Step& step : plan_.steps)
+      for (std::uint32_t& slot : step.slots) slot = number[slot];
+  }
+
+ private:
+  struct Life {
+    std::size_t first = 0, last = 0;  // steps
+    bool is_used = false, is_own = false, is_gone = false;
+  };
+
+  Symbol device_of(std::size_t slot) const {
+    return plan_.slots[slot].buffer->arg<BufferArg>().device;
+  }
+
+  // Bytes that each step finds or leaves in memory of the plan's own.
+  std::map<std::string, std::vector<std::size_t>> needed_by_device() const {
+    std::map<std::string, std::vector<std::size_t>> needed;  // at first by what changes
+    for (std::size_t i = 0; i < lives_.size(); ++i) {
+      if (!lives_[i].is_own) continue;
+      auto& bytes = needed[std::string(device_of(i).get())];
+      bytes.resize(plan_.steps.size() + 1);
+      bytes[lives_[i].first] += bytes_of(plan_.slots[i]);
+      bytes[lives_[i].last + 1] -= bytes_of(plan_.slots[i]);  // wraps around, and back in the sum
+    }
+    for (auto& [device, bytes] : needed)
+      std::partial_sum(bytes.begin(), bytes.end(), bytes.begin());
+    return needed;
+  }
+
+  struct Reuse {
+    std::uint32_t to, from;  // slots
+    std::size_t argument;    // of the step, that is gone
+    UOp kernel;
+  };
+
+  std::optional<Reuse> possible_at(std::size_t at) const {
+    const Step& step = plan_.steps[at];
+    if (step.kernel.is_null()) return std::nullopt;
+    const Sharing sharing(step.kernel);
+    for (const Node* input : sharing.inputs()) {
+      const std::uint32_t to = step.slots[slot_number(sharing.output())];
+      const std::uint32_t from = step.slots[slot_number(input)];
+      if (may_share(from, to, at))
+        return Reuse{to, from, slot_number(input), joined(step.kernel, sharing.output(), input)};
+    }
+    return std::nullopt;
+  }
+
+  void apply(const Reuse& reuse, std::size_t at) {
+    Step& step = plan_.steps[at];
+    step.kernel = reuse.kernel;
+    step.slots.erase(step.slots.begin() + static_cast<std::ptrdiff_t>(reuse.argument));
+    for (Step& later : std::span(plan_.steps).subspan(at))
+      std::ranges::replace(later.slots, reuse.to, reuse.from);
+    lives_[reuse.from].last = lives_[reuse.to].last;
+    lives_[reuse.to].is_gone = true;
+    lives_[reuse.to].is_own = false;
+  }
+
+  // How many bytes the step needs less.
+  std::size_t reuse_at(std::size_t at) {
+    const auto reuse = possible_at(at);
+    if (!reuse) return 0;
+    apply(*reuse, at);
+    return bytes_of(plan_.slots[reuse->to]);
+  }
+
+  bool may_share(std::uint32_t from, std::uint32_t to, std::size_t at) const {
+    return lives_[from].is_own && lives_[to].is_own && lives_[from].last == at &&
+           lives_[to].first == at && device_of(from) == device_of(to) &&
+           plan_.slots[from].buffer->shape() == plan_.slots[to].buffer->shape();
+  }
+
+  Plan& plan_;
+  std::vector<Life> lives_;  // of slots
+};
+
+}  // namespace
+
+InPlace in_place_in_force() {
+  thread_local KnownSetting<InPlace> known;
+  return known.value([] {
+    const std::int64_t asked = setting_int("IN_PLACE");
+    return asked == 0 ? InPlace::Never : asked == 1 ? InPlace::Useful : InPlace::Wherever;
+  });
+}
+
+void reuse_inputs(Plan& plan, const KernelSeconds& seconds, InPlace where) {
+  if (where == InPlace::Never) return;
+  Reuser reuser(plan);
+  if (where == InPlace::Wherever) {
+    reuser.wherever();
+  } else {
+    reuser.for_less();
+    if (seconds) reuser.where_no_slower(seconds);
+  }
+  reuser.remove_unused();
+}
+
+}  // namespace weft

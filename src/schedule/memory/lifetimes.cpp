@@ -1,0 +1,267 @@
+#include "lifetimes.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+#include <utility>
+
+namespace weft {
+namespace {
+
+// How much memory is needed at each step. Adding to a stretch of steps, and the most of all, take
+// logarithmic time: a tree of maxima, each without what was added to all of its steps at once.
+class NeededMemory {
+ public:
+  explicit NeededMemory(std::size_t steps) {
+    while (size_ < steps) size_ *= 2;
+    most_.resize(2 * size_);
+    added_.resize(2 * size_);
+  }
+
+  void add(std::size_t first, std::size_t last, std::int64_t bytes) {
+    add(1, 0, size_ - 1, first, last, bytes);
+  }
+  std::int64_t most() const { return most_[1]; }
+  std::size_t first_with_most() const {
+    std::size_t at = 1;
+    while (at < size_) at = 2 * at + (most_[2 * at] >= most_[2 * at + 1] ? 0 : 1);
+    return at - size_;
+  }
+
+ private:
+  void add(std::size_t at, std::size_t from, std::size_t to, std::size_t first, std::size_t last,
+           std::int64_t bytes) {
+    if (last < from || to < first) return;
+    if (first <= from && to <= last) {
+      added_[at] += bytes;
+      most_[at] += bytes;
+      return;
+    }
+    const std::size_t middle = (from + to) / 2;
+    add(2 * at, from, middle, first, last, bytes);
+    add(2 * at + 1, middle + 1, to, first, last, bytes);
+    most_[at] = added_[at] + std::max(most_[2 * at], most_[2 * at + 1]);
+  }
+
+  std::size_t size_ = 1;
+  std::vector<std::int64_t> most_, added_;
+};
+
+// The steps that read each point, ascending.
+std::vector<std::vector<std::size_t>> reads_of(const Fusion& fusion) {
+  std::vector<std::vector<std::size_t>> reads(fusion.placements.size());
+  for (std::size_t step = 0; step < fusion.kernels.size(); ++step)
+    for (std::size_t point : fusion.kernels[step].reads) reads[point].push_back(step);
+  return reads;
+}
+
+class Chooser {
+ public:
+  Chooser(const Partition& partition, const Fusion& fusion, const Flow& flow, Price price)
+      : partition_(partition),
+        fusion_(fusion),
+        flow_(flow),
+        price_(price),
+        parts_(lifetimes(partition, fusion, flow)),
+        reads_(reads_of(fusion)),
+        needed_(fusion.kernels.size()),
+        again_(partition.points.size()),
+        again_at_(partition.points.size(), Flow::nowhere),
+        lives_(partition.points.size()),
+        inputs_(partition.points.size()),
+        users_(partition.points.size()) {
+    for (std::size_t point = 0; point < parts_.size(); ++point) live(point, {{parts_[point]}});
+    step_ = needed_.first_with_most();
+  }
+
+  std::optional<Rematerialized> run() {
+    find_first_late();
+    const std::int64_t before = needed_.most();
+    for (std::size_t point : candidates())
+      if (seconds(point) <= price_.seconds && pays(point)) price_.seconds -= seconds(point);
+    if (before - needed_.most() <= before / least_part) return {};
+    return Rematerialized{step_, again_};
+  }
+
+ private:
+  static constexpr std::int64_t least_part = 16;  // of all, that is worth other kernels
+
+  bool is_late(std::size_t point) const {
+    return flow_.is_stored(point) && flow_.step[point] > step_;
+  }
+
+  // Of the kernel that stores it, alone or with others.
+  double seconds(std::size_t point) const { return fusion_.kernels[flow_.step[point]].seconds; }
+
+  // The first of the late points, in the program's order, that read each: through what has no memory as well.
+  void find_first_late() {
+    first_late_.assign(partition_.points.size(), Flow::nowhere);
+    for (std::size_t user = partition_.points.size(); user-- > 0;) {
+      if (flow_.is_stored(user) && !is_late(user)) continue;
+      const std::size_t first = is_late(user) ? user : first_late_[user];
+      for (std::size_t source : flow_.sources[user])
+        first_late_[source] = std::min(first_late_[source], first);
+    }
+  }
+
+  // What in memory the value is made of, through what has none.
+  std::vector<std::size_t> inputs_of(std::size_t point) const {
+    std::vector<std::size_t> inputs;
+    std::set<std::size_t> seen;
+    for (std::vector<std::size_t> open{point}; !open.empty();) {
+      const std::size_t at = open.back();
+      open.pop_back();
+      for (std::size_t source : flow_.sources[at])
+        if (seen.insert(source).second) (flow_.is_stored(source) ? inputs : open).push_back(source);
+    }
+    return inputs;
+  }
+
+  // Those that are cheap for their bytes, the cheapest first.
+  std::vector<std::size_t> candidates() {
+    std::vector<std::size_t> found;
+    for (std::size_t point = 0; point < partition_.points.size(); ++point) {
+      if (!may_be_again(point)) continue;
+      inputs_[point] = inputs_of(point);
+      found.push_back(point);
+    }
+    const auto cost = [&](std::size_t point) {
+      return seconds(point) / static_cast<double>(parts_[point].bytes);
+    };
+    std::erase_if(found, [&](std::size_t point) { return cost(point) > price_.seconds_per_byte; });
+    std::ranges::sort(found, {}, [&](std::size_t point) { return std::pair(cost(point), point); });
+    return found;
+  }
+
+  bool may_be_again(std::size_t point) const {
+    const PartitionPoint& piece = partition_.points[point];
+    return parts_[point].bytes > 0 && !is_by_itself(piece) &&
+           !partition_.overwritten_by(piece.placeholder.node()) && parts_[point].first <= step_ &&
+           parts_[point].last > step_ && first_late_[point] != Flow::nowhere &&
+           awaited(partition_, fusion_, flow_, point, {step_, first_late_[point]});
+  }
+
+  // Takes the point as computed again, if then less is needed.
+  bool pays(std::size_t point) {
+    const std::int64_t before = needed_.most();
+    put(point, true);
+    if (needed_.most() < before) return true;
+    put(point, false);
+    return false;
+  }
+
+  void put(std::size_t changed, bool is_again) {
+    again_[changed] = is_again;
+    for (std::size_t input : inputs_[changed]) {
+      if (is_again)
+        users_[input].insert(changed);
+      else
+        users_[input].erase(changed);
+    }
+    // Users before what they need: what one needs earlier is needed earlier of others.
+    std::set<std::size_t, std::greater<>> open(inputs_[changed].begin(), inputs_[changed].end());
+    open.insert(changed);
+    while (!open.empty()) {
+      const std::size_t point = *open.begin();
+      open.erase(open.begin());
+      if (settle(point) && again_[point]) open.insert(inputs_[point].begin(), inputs_[point].end());
+    }
+  }
+
+  // When the point is needed, by what is known of its users; whether its copy is needed at another time than before.
+  bool settle(std::size_t point) {
+    const auto late = std::ranges::upper_bound(reads_[point], step_);
+    std::size_t first = late != reads_[point].end() ? *late : Flow::nowhere,
+                last = parts_[point].last;
+    for (std::size_t user : users_[point]) {
+      first = std::min(first, again_at_[user]);
+      last = std::max(last, again_at_[user]);
+    }
+    const std::size_t bytes = parts_[point].bytes, birth = parts_[point].first;
+    if (!again_[point]) {
+      live(point, {{bytes, birth, last}});
+      return false;
+    }
+    std::vector<Lifetime> lives{{bytes, first, last}};
+    if (late != reads_[point].begin()) lives.push_back({bytes, birth, *std::prev(late)});
+    live(point, std::move(lives));
+    return std::exchange(again_at_[point], first) != first;
+  }
+
+  void live(std::size_t point, std::vector<Lifetime> lives) {
+    for (const auto& [bytes, first, last] : lives_[point])
+      needed_.add(first, last, -static_cast<std::int64_t>(bytes));
+    lives_[point] = std::move(lives);
+    for (const auto& [bytes, first, last] : lives_[point])
+      needed_.add(first, last, static_cast<std::int64_t>(bytes));
+  }
+
+  const Partition& partition_;
+  const Fusion& fusion_;
+  const Flow& flow_;
+  Price price_;  // what is left of it
+  const std::vector<Lifetime> parts_;
+  const std::vector<std::vector<std::size_t>> reads_;
+  NeededMemory needed_;
+  std::size_t step_ = 0;  // where most is needed when everything is kept
+  std::vector<std::size_t> first_late_;
+  std::vector<bool> again_;
+  std::vector<std::size_t> again_at_;             // the step of the first that needs the copy
+  std::vector<std::vector<Lifetime>> lives_;      // of each point and its copy
+  std::vector<std::vector<std::size_t>> inputs_;  // of candidates
+  std::vector<std::set<std::size_t>> users_;      // of those, what is computed again from each
+};
+
+}  // namespace
+
+Flow::Flow(const Partition& partition, const Fusion& fusion)
+    : sources(partition.points.size()), step(partition.points.size(), nowhere) {
+  for (std::size_t i = 0; i < fusion.kernels.size(); ++i)
+    for (std::size_t output : fusion.kernels[i].outputs) step[output] = i;
+  for (std::size_t point = 0; point < partition.points.size(); ++point) {
+    std::set<std::size_t> found;
+    for (const Node* placeholder : placeholders_of(partition.points[point]))
+      if (const auto source = partition.point_of(placeholder)) found.insert(*source);
+    sources[point].assign(found.begin(), found.end());
+  }
+}
+
+std::vector<Lifetime> lifetimes(const Partition& partition, const Fusion& fusion,
+                                const Flow& flow) {
+  const std::vector<bool> outlives = outliving(partition);
+  const std::vector<std::vector<std::size_t>> reads = reads_of(fusion);
+  std::vector<Lifetime> lives;
+  for (std::size_t point = 0; point < partition.points.size(); ++point) {
+    if (!flow.is_stored(point)) {
+      lives.push_back({0, 0, 0});
+      continue;
+    }
+    const std::size_t first = flow.step[point];
+    const std::size_t last = reads[point].empty() ? first : reads[point].back();
+    lives.push_back({outlives[point] ? 0 : new_bytes(partition.points[point]), first, last});
+  }
+  return lives;
+}
+
+std::optional<Rematerialized> worth_rematerializing(const Partition& partition,
+                                                    const Fusion& fusion, const Flow& flow,
+                                                    Price price) {
+  if (fusion.kernels.empty()) return {};
+  return Chooser(partition, fusion, flow, price).run();
+}
+
+std::optional<std::size_t> awaited(const Partition& partition, const Fusion& fusion,
+                                   const Flow& flow, std::size_t point, Late late) {
+  const auto follows_no_more = [&](std::size_t read) {
+    return std::ranges::equal(partition.points[read].follows, partition.points[point].follows,
+                              std::less_equal{});
+  };
+  std::optional<std::size_t> latest;
+  for (std::size_t read : fusion.kernels[flow.step[late.reader]].reads)
+    if (read < late.reader && flow.step[read] > late.step && follows_no_more(read) &&
+        (!latest || flow.step[read] > flow.step[latest.value()]))
+      latest = read;
+  return latest;
+}
+
+}  // namespace weft

@@ -1,0 +1,130 @@
+// Memory in parts: what is read at computed places is whole on each device, what is written goes to the
+// device that has the place.
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <weft/dev/ir/graph.h>
+#include <weft/dev/ir/text.h>
+#include <weft/error.h>
+
+#include "shard_rules.h"
+#include "shard_slices.h"
+
+namespace weft {
+namespace {
+
+// Of what is read at computed places.
+UOp in_memory(const UOp& tensor) {
+  static const OpSet memory{Op::Buffer, Op::Copy, Op::Contiguous, Op::After, Op::Remat};
+  return memory.contains(tensor->op()) ? tensor : make(Op::Contiguous, {tensor});
+}
+
+UOp read_in_parts(const Match& m) {
+  const Node* load = m.root();
+  const Node* index = load->src(0);
+  std::vector<const Node*> operands(index->src().begin() + 1, index->src().end());
+  operands.insert(operands.end(), load->src().begin() + 1, load->src().end());
+  auto layout = common_layout(operands);
+  if (!layout) layout = common_layout(index->src().first(1));
+  if (!layout) return {};
+  const Layout whole(layout->devices);
+  if (!common_layout(operands)) layout = whole;
+  return for_each_part(*layout, [&](std::size_t i) {
+    std::vector<UOp> place{in_memory(shard_slice(UOp(index->src(0)), whole, i))}, read{UOp()};
+    for (const Node* source : index->src().subspan(1))
+      place.push_back(shard_slice(UOp(source), *layout, i));
+    read[0] = make(Op::Index, place);
+    for (const Node* source : load->src().subspan(1))
+      read.push_back(shard_slice(UOp(source), *layout, i));
+    return make(Op::Load, read);
+  });
+}
+
+// What an AFTER does on one device: to the part of the memory that is there.
+struct Writing {
+  const Node* memory;
+  const Layout& layout;
+  std::size_t part;
+  UOp own;
+
+  Layout whole() const { return Layout(layout.devices); }
+
+  UOp stored(const Node* store, const UOp& place, const UOp& value) const {
+    return with_sources(UOp(store), {place, value});
+  }
+
+  // Every device has all places and values, and takes those that are its own.
+  UOp at_places(const Node* store) const {
+    const Node* index = store->src(0);
+    std::vector<UOp> src{own};
+    for (const Node* source : index->src().subspan(1))
+      src.push_back(shard_slice(UOp(source), whole(), part));
+    if (layout.is_split()) {
+      UOp& along = src[static_cast<std::size_t>(layout.axis) + 2];
+      along = cast(along, dtypes::index) - layout.bounds[part];
+      src[1] = src[1] & (along >= 0) & (along < layout.size(part));
+    }
+    return stored(store, make(Op::Index, src), shard_slice(UOp(store->src(1)), whole(), part));
+  }
+
+  // Null where no element of the view is here.
+  UOp in_view(const Node* store) const {
+    const UOp view(store->src(0)), value(store->src(1));
+    if (view->op() != Op::Multi)
+      return stored(store, rebased(view, UOp(memory), own), shard_slice(value, whole(), part));
+    const Layout seen = Layout::of(view.node());
+    const auto here = static_cast<std::size_t>(
+        std::ranges::find(seen.devices, layout.devices[part]) - seen.devices.begin());
+    if (seen.is_split() && seen.size(here) == 0) return {};
+    const UOp place = view.src(here);
+    want_own(place);
+    return stored(store, place, shard_slice(value, seen, here));
+  }
+
+  void want_own(const UOp& place) const {
+    const Node* node = place.node();
+    while (node != own.node() && info(node->op()).cls == OpClass::Movement) node = node->src(0);
+    if (node != own.node())
+      internal_error(
+          fmt::format("a store in a view of shape {} that is not in the parts of its memory",
+                      sizes_text(place->dims())));
+  }
+};
+
+UOp written_in_parts(const Match& m) {
+  const Node* after = m.root();
+  std::vector<const Node*> operands;
+  for (const Node* store : after->src().subspan(1)) {
+    operands.insert(operands.end(), store->src().begin(), store->src().end());
+    const NodeList places = store->src(0)->src();
+    operands.insert(operands.end(), places.begin(), places.end());
+  }
+  auto layout = common_layout(after->src().first(1));
+  if (const auto of_values = common_layout(operands); !layout && of_values)
+    layout = Layout(of_values->devices);
+  if (!layout) return {};
+  return for_each_part(*layout, [&](std::size_t i) {
+    const Writing here{after->src(0), *layout, i, shard_slice(UOp(after->src(0)), *layout, i)};
+    std::vector<UOp> src{here.own};
+    for (const Node* store : after->src().subspan(1)) {
+      const bool is_at_places = store->src(0)->op() == Op::Index;
+      const UOp done = is_at_places ? here.at_places(store) : here.in_view(store);
+      if (!done.is_null()) src.push_back(done);
+    }
+    return src.size() == 1 ? here.own : with_sources(UOp(after), src);
+  });
+}
+
+}  // namespace
+
+const RuleSet& shard_memory_rules() {
+  static const RuleSet rules{"shard_memory",
+                             {
+                                 rule(with_more(node(Op::Load, {node(Op::Index)})), read_in_parts),
+                                 rule(node(Op::After), written_in_parts),
+                             }};
+  return rules;
+}
+
+}  // namespace weft
