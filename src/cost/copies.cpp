@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-constexpr double kept_price = 0.02;  // of the time to read what is kept
+constexpr double kept_price = 0.02;  // of the time to read the prepacked data
 
 class Filling : Planned {
  public:
@@ -17,7 +17,7 @@ class Filling : Planned {
           const Footprints& footprints)
       : Planned(machine, nest, plan), footprints_(footprints) {}
 
-  // What is staged is read and written once for each iteration of the loops that it stands in.
+  // A STAGE is filled once per iteration of the enclosing loops, up to the last that it depends on.
   double cycles() const {
     double cycles = 0;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
@@ -25,7 +25,7 @@ class Filling : Planned {
       const NestAccess& access = nest_.accesses[a];
       const auto at = static_cast<std::size_t>(plan_.staged[a]);
       double fills = 1, iterations = 1;
-      double parts = 0;  // vectors that are read for each
+      double parts = 0;  // vectors that are read for each stored one, if lanes have a short stride
       bool is_contiguous = false;
       for (std::size_t i = 0; i < pieces(); ++i) {
         iterations *= static_cast<double>(piece(i).iterations);
@@ -45,9 +45,9 @@ class Filling : Planned {
                               ? along_rows(region_sizes(access, plan_, at + 1).back(), lanes)
                           : row_of(access, at) >= 4 ? 0.5
                                                     : 1.5;
-      // What is filled in the copies of a loop in registers counts as filled around them.
+      // A STAGE inside pieces in registers counts as if it were filled outside them.
       const Footprint& source = footprints_.of_memory(std::min(at + 1, loop_pieces_), a);
-      // A region is read along its rows, which are followed, and so are long ones that are turned.
+      // The prefetcher follows the rows of a region, and mostly long rows that are transposed.
       const double run = static_cast<double>(run_of(access, at)) * access.bytes;
       const double missed = plan_.by_region[a]     ? 0
                             : run >= scattered_run ? source.lines * machine_.line_miss / 4
@@ -58,8 +58,8 @@ class Filling : Planned {
   }
 
  private:
-  // Elements that lie together, of those that the pieces behind one copy for each lane; those that may be
-  // missing are copied one by one.
+  // Returns how many contiguous elements the pieces inside `at` copy for each lane. Masked elements
+  // are copied one by one.
   std::int64_t row_of(const NestAccess& access, std::size_t at) const {
     std::int64_t row = 1;
     if (access.is_masked) return row;
@@ -70,7 +70,7 @@ class Filling : Planned {
     return row;
   }
 
-  // Those rows, where the one of a lane ends as that of the next begins.
+  // Returns the length of these rows, joined over lanes whose rows are adjacent.
   std::int64_t run_of(const NestAccess& access, std::size_t at) const {
     std::int64_t run = row_of(access, at);
     for (std::size_t i = pieces(); run > 1 && --i > at;)
@@ -80,7 +80,7 @@ class Filling : Planned {
     return run;
   }
 
-  // Of each element of a region, whose rows have ends.
+  // Returns the cycles per element of a region, where the end of each row costs extra.
   static double along_rows(double row, double lanes) { return std::max(4 / lanes, 1.5 / row); }
 
   const Footprints& footprints_;

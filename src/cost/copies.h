@@ -1,4 +1,4 @@
-// What it takes to stage what a nest reads.
+// The cost of staging and prepacking what a nest reads.
 #pragma once
 
 #include <weft/dev/cost/nest.h>
@@ -7,10 +7,12 @@ namespace weft {
 
 class Footprints;
 
+// Returns the cycles that one worker needs to fill all STAGEs.
 double copy_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan,
                    const Footprints& footprints);
 
-// Seconds: what is kept takes memory, which only a gain of time is worth.
+// Returns the seconds that are charged for prepacked data, because the memory that they take must
+// pay off in time.
 double price_of_kept(const Machine& machine, const Nest& nest, const NestPlan& plan);
 
 }  // namespace weft

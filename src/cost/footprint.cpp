@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-// Elements from one iteration of a dimension to the next.
+// Returns the elements from one index of a dimension to the next.
 double size_behind(const std::vector<double>& sizes, std::size_t dimension) {
   double size = 1;
   for (std::size_t d = dimension + 1; d < sizes.size(); ++d) size *= sizes[d];
@@ -15,8 +15,8 @@ double size_behind(const std::vector<double>& sizes, std::size_t dimension) {
 
 }  // namespace
 
-// How far the places of an access reach in each dimension, in the iterations of some pieces, and how many of
-// these iterations jump about.
+// The extent of an access in each dimension, in the iterations of some pieces, and the number of
+// iterations that access irregular places.
 struct Footprints::Reach {
   std::vector<double> extents;
   double scattered = 1;
@@ -65,7 +65,8 @@ Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan&
   }
 }
 
-// Of a block of packed numbers the scales come with the numbers: where another access reads all of its row but for a line.
+// Whether another access touches the same lines: it reads the same rows, of which it leaves out
+// less than a line. The scales in a block of packed numbers come with the numbers, for example.
 bool Footprints::comes_with_another(std::size_t a) const {
   if (!lies_in_memory(a) || nest_.accesses[a].sizes.size() < 2) return false;
   for (std::size_t other = 0; other < nest_.accesses.size(); ++other)
@@ -88,7 +89,7 @@ bool Footprints::reads_rows_of(std::size_t other, std::size_t a) const {
   return (all > own || (all == own && other < a)) && (row - all) * access.bytes < machine_.line;
 }
 
-// Elements of the last dimension, in all iterations.
+// Returns the extent in the last dimension over all iterations.
 double Footprints::row_of(const NestAccess& access) const {
   double elements = 1;
   for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
@@ -109,7 +110,7 @@ void Footprints::stage_region(std::size_t a, std::size_t loops) {
   }
 }
 
-// Contiguous parts, from the last dimension on as long as a dimension is covered.
+// A run extends from the last dimension outwards, as long as the dimensions are covered completely.
 Footprint Footprints::touched(const std::vector<double>& sizes, double bytes,
                               const Reach& reach) const {
   double run = 1, runs = 1, gap = 1, whole = 1;
@@ -134,13 +135,13 @@ Footprint Footprints::touched(const std::vector<double>& sizes, double bytes,
   result.lines = runs * std::ceil(run * bytes / machine_.line);
   if (runs > 1 && result.gap < machine_.line) result.lines = std::ceil(span / machine_.line);
   result.pages = std::min(runs * std::ceil(run * bytes / machine_.page), 1 + span / machine_.page);
-  // What jumps about touches no more than there is.
+  // Irregular accesses touch no more than the whole buffer.
   result.lines = std::min(result.lines, 1 + whole * bytes / machine_.line);
   result.pages = std::min(result.pages, 1 + whole * bytes / machine_.page);
   return result;
 }
 
-// Of what a STAGE holds in the order of the loops, which lies together.
+// Returns the footprint of a STAGE in loop order, which is contiguous.
 Footprint Footprints::packed(std::size_t a, std::size_t first) const {
   const NestAccess& access = nest_.accesses[a];
   const double bytes = staged_elements(access, plan_, a, first) * access.bytes;

@@ -1,4 +1,4 @@
-// What a nest of loops touches: lines, pages, and how these lie.
+// The cache lines and pages that a loop nest touches, and their distribution in memory.
 #pragma once
 
 #include <vector>
@@ -9,16 +9,16 @@ namespace weft {
 
 struct Footprint {
   double lines = 1, pages = 1;
-  double runs = 1, gap = 0;  // contiguous parts, and the bytes from one to the next
+  double runs = 1, gap = 0;  // contiguous runs, and the bytes from one to the next
 };
 
-// Of each access, in the iterations of the pieces from some loop on.
+// The footprint of each access in the iterations of the pieces from `first` on, for every `first`.
 class Footprints {
  public:
-  // The first pieces are loops, the others stand in registers.
+  // The first `loops` pieces of the plan are loops, the others are in registers.
   Footprints(const Machine& machine, const Nest& nest, const NestPlan& plan, std::size_t loops);
 
-  // Of memory, and with STAGEs instead of what they hold.
+  // of_memory() is the footprint in the original buffer, of() that in a STAGE if there is one.
   const Footprint& of_memory(std::size_t first, std::size_t access) const {
     return touched_[place(first, access)];
   }
@@ -33,7 +33,7 @@ class Footprints {
   std::size_t place(std::size_t first, std::size_t access) const {
     return first * nest_.accesses.size() + access;
   }
-  // Of memory of these dimensions.
+  // Returns the footprint of a reach in memory with these sizes.
   Footprint touched(const std::vector<double>& sizes, double bytes, const Reach& reach) const;
   Footprint packed(std::size_t access, std::size_t first) const;
   void stage_region(std::size_t access, std::size_t loops);
@@ -45,7 +45,7 @@ class Footprints {
   const Machine& machine_;
   const Nest& nest_;
   const NestPlan& plan_;
-  std::vector<Footprint> touched_, footprints_;  // by the first piece inside, and access
+  std::vector<Footprint> touched_, footprints_;  // by `first` and access
 };
 
 }  // namespace weft

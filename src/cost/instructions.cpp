@@ -12,14 +12,15 @@
 namespace weft {
 namespace {
 
-// Of which lanes are there, which copies share, and of each whether it is there at all.
+// Instructions for a mask of lanes, which copies share, and for its use in each copy.
 constexpr double mask_of_lanes = 6, mask = 2;
-constexpr double chosen = 2;        // instructions: the place of all lanes, or one of zeros
-constexpr double lanes_summed = 8;  // cycles, into one value
-// For what finds no register: of each in each iteration, and until a sum that went to memory is there again.
+constexpr double chosen = 2;        // instructions for a condition that all lanes share
+constexpr double lanes_summed = 8;  // cycles to add up the lanes of a vector
+// Cycles of a spilled value per iteration, and the latency of reloading a spilled accumulator.
 constexpr double spilled = 1.5, forwarded = 8;
 
-// What runs side by side takes as long as the longest, and more where others take nearly as long.
+// Returns the time of work that runs in parallel: that of the longest, and more if others take
+// nearly as long.
 double hindering(std::initializer_list<double> cycles) {
   double sum = 0;
   for (const double each : cycles) sum += each * each * each * each;
@@ -57,12 +58,12 @@ class Computing : Planned {
     if (!nest_.has_reduce()) return cycles;
     cycles += outputs * (cycles_of(outer, 0) + added * width + 10);
     if (!has_chain) return cycles;
-    // Sums in parts come from memory and go there, once their lanes are added.
+    // Partial sums are loaded from memory and, once their lanes are added up, stored there.
     return cycles + (passes - outputs) * (added * (sums_lanes ? lanes_summed : 2 * width) + 10);
   }
 
  private:
-  // Sums that loops of the output run inside of.
+  // Whether the innermost loop is an output loop inside a reduction, so that sums are in memory.
   bool sums_in_memory() const {
     bool is_inside = false;
     for (std::size_t i = 0; i < loop_pieces_; ++i) {
@@ -73,19 +74,20 @@ class Computing : Planned {
     return false;
   }
 
-  // Instructions of one iteration of the innermost loop, for all that stands in registers.
+  // The instructions of one iteration of the innermost loop, with all pieces in registers.
   struct Instructions {
     double arithmetic = 0, loads = 0, gathers = 0, held = 0;
-    double others = 0;  // that take none of these ports
-    double lines = 0;   // that nothing announced
-    double turned = 0;  // registers that reads were turned to
+    double others = 0;  // use none of these ports
+    double lines = 0;   // misses that the prefetcher does not hide
+    double turned = 0;  // registers of transposed vectors
   };
 
-  // By the copies of one iteration. What several of them find in one place is read once, but where each has a place of its own.
+  // Returns how many accesses the copies of one iteration make. Copies that read the same element
+  // share the read. Stores and packed or irregular accesses share nothing.
   double copies_of(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     double copies = access.places;
-    std::vector<std::pair<std::int64_t, std::int64_t>> regular;  // elements between copies, copies
+    std::vector<std::pair<std::int64_t, std::int64_t>> regular;  // stride and number of copies
     for (std::size_t i = loop_pieces_; i < pieces(); ++i) {
       const Piece& p = piece(i);
       if (p.kind != LoopKind::Upcast || !changes(access, i)) continue;
@@ -96,7 +98,7 @@ class Computing : Planned {
         regular.emplace_back(stride, p.iterations);
     }
     std::ranges::sort(regular);
-    std::int64_t row = 1, step = 0;  // places one step apart
+    std::int64_t row = 1, step = 0;  // distinct elements, and the stride between them
     for (const auto& [stride, iterations] : regular) {
       if (step > 0 && stride % step == 0 && stride / step <= row) {
         row += stride / step * (iterations - 1);
@@ -108,7 +110,7 @@ class Computing : Planned {
     return copies * static_cast<double>(row);
   }
 
-  // Rows of any length begin anywhere in a line, so that vectors lie in two of them.
+  // Whether vectors straddle two lines, because rows begin anywhere in a line.
   bool crosses_lines(const NestAccess& access, std::size_t lanes) const {
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop) {
       const double step = static_cast<double>(access.stride(loop)) * access.bytes;
@@ -117,7 +119,8 @@ class Computing : Planned {
     return false;
   }
 
-  // How many neighbours the copies read together, where lanes are at a distance: all there, or none.
+  // Returns how many neighbouring elements copies read at once for each strided lane. They must be
+  // valid under one condition.
   std::int64_t turned_at_once(const NestAccess& access, const Piece& lanes) const {
     const auto is_alike = [&](std::size_t loop) {
       return !access.irregular[loop] && !(access.is_masked && access.guarded[loop]);
@@ -132,7 +135,7 @@ class Computing : Planned {
                                 static_cast<std::size_t>(access.bytes));
   }
 
-  // What is read next lies behind what is read now, in no more rows than can be followed.
+  // Whether the next iteration reads adjacent elements, in few enough rows for the prefetcher.
   bool is_announced(const NestAccess& access) const {
     if (loop_pieces_ == 0 || std::abs(access.stride(piece(loop_pieces_ - 1).loop)) != 1)
       return false;
@@ -143,7 +146,7 @@ class Computing : Planned {
     return rows <= machine_.streams;
   }
 
-  // A row is read for each lane; rows are joined to vectors, and these interleaved by halves.
+  // Counts a transposed read: a row load per lane, joins of rows to vectors, and interleaving.
   static void count_turned(double blocks, std::int64_t rows, std::int64_t width,
                            Instructions& sum) {
     const int steps = std::bit_width(static_cast<std::uint64_t>(width)) - 1;
@@ -151,7 +154,7 @@ class Computing : Planned {
     sum.arithmetic += blocks * static_cast<double>(rows - width + width * steps);
   }
 
-  // As many vectors as elements from one lane to the next, shuffled into one; their masks as well.
+  // Counts a read of lanes with a short stride: as many loads, shuffles and masks as the stride.
   static void count_between(double vectors, const NestAccess& access, std::int64_t stride,
                             Instructions& sum) {
     const double parts = std::max(vectors, 1.0) * static_cast<double>(stride);
@@ -160,12 +163,12 @@ class Computing : Planned {
     if (access.is_masked) sum.arithmetic += mask_of_lanes * static_cast<double>(stride) + parts;
   }
 
-  // There for some lanes and not for others.
+  // Whether all lanes access one element, though perhaps under a condition for each lane.
   static bool is_one_for_lanes(const NestAccess& access, const Piece& lanes) {
     return access.stride(lanes.loop) == 0 && !access.irregular[lanes.loop];
   }
 
-  // Copies fill what lies between the lanes.
+  // Whether copies store the elements between strided lanes, so that the stores are interleaved.
   bool writes_in_turns(const NestAccess& access, std::int64_t stride) const {
     return !access.is_masked && (stride == 2 || stride == 4) &&
            std::ranges::any_of(plan_.pieces, [&](const Piece& p) {
@@ -174,7 +177,7 @@ class Computing : Planned {
            });
   }
 
-  // Interleaved by halves, and written as one.
+  // Counts the interleaving steps of such stores, and the contiguous stores.
   void count_in_turns(double copies, double bytes, std::int64_t stride, Instructions& sum) const {
     const int steps = std::bit_width(static_cast<std::uint64_t>(stride)) - 1;
     const double vectors = copies * bytes / machine_.vector_bytes;
@@ -182,7 +185,7 @@ class Computing : Planned {
     sum.loads += 2 * std::max(vectors, 1.0);
   }
 
-  // Cycles of the reads and writes of one iteration, and the registers that hold them.
+  // Counts the instructions of one access per iteration, and the registers that hold its values.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
     const double times = copies_of(a);
@@ -211,7 +214,7 @@ class Computing : Planned {
       }
       is_apart = !is_contiguous;
       if (is_apart) sum.gathers += times * static_cast<double>(lanes->iterations);
-      // Of stores that far apart no line stays until all of it is written.
+      // The lines of stores a page or more apart leave the cache before they are filled.
       if (access.is_write && static_cast<double>(std::abs(stride)) * access.bytes >= machine_.page)
         sum.lines += times * static_cast<double>(lanes->iterations);
       each = is_contiguous
@@ -229,13 +232,13 @@ class Computing : Planned {
     } else if (has_lanes) {
       sum.arithmetic += mask_of_lanes + mask * times;
     } else {
-      sum.arithmetic += times;  // put into all lanes
+      sum.arithmetic += times;  // broadcast to all lanes
       sum.others += 3 * times;
     }
   }
 
-  // In each iteration of the innermost loop, of those that are run in it. What stays over iterations is computed before them,
-  // and what copies or lanes have in common once.
+  // Returns the instructions per iteration of the innermost loop. Invariant instructions are
+  // hoisted out of inner loops, and executed once for copies or lanes that share them.
   double arithmetic(const std::vector<NestOps>& ops, bool in_sums) const {
     double instructions = 0;
     for (const NestOps& each : ops) {
@@ -260,21 +263,22 @@ class Computing : Planned {
     return instructions;
   }
 
-  // That run together, each of which adds up as many values.
+  // Returns how many reductions run together. Each has its own accumulators.
   double sums_together() const {
     for (const NestLoop& loop : nest_.loops)
       if (loop.is_reduce) return static_cast<double>(loop.names.size());
     return 1;
   }
 
-  // The loop that runs inside of all others.
+  // Returns the innermost loop outside registers.
   const Piece* innermost() const {
     for (std::size_t i = loop_pieces_; i-- > 0;)
       if (piece(i).iterations > 1) return &piece(i);
     return nullptr;
   }
 
-  // Copies of what is summed are added to one sum, but for those that have factors of their own, such as scales of blocks.
+  // Returns how many accumulators the unrolled iterations of a reduction need per value. They share
+  // one, unless they have invariant factors of their own, such as the scales of blocks.
   double sums_of_copies() const {
     double sums = 1;
     const Piece* run = innermost();

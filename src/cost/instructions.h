@@ -1,11 +1,12 @@
-// What a nest of loops computes.
+// The time that a loop nest takes to execute its instructions.
 #pragma once
 
 #include <weft/dev/cost/nest.h>
 
 namespace weft {
 
-// Of all iterations, by one worker, but for what it waits for.
+// Returns the cycles of all iterations on one worker, without waits for memory except those for the
+// lines of strided accesses.
 double compute_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// The time of a nest of loops: what its instructions take, and what each cache takes to be filled.
+// The time of a loop nest: that of its instructions, and the traffic of each cache level.
 
 #include <weft/dev/cost/nest.h>
 
@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-// Of what is computed: later iterations go on meanwhile.
+// The most that waits for scattered lines take, as a part of compute: later iterations overlap.
 constexpr double most_waiting = 0.35;
 
 double threads_of(const NestPlan& plan) {
@@ -32,7 +32,7 @@ double effective_workers(const Machine& machine, const NestPlan& plan) {
   return count <= 1 ? 1 : count / std::ceil(count / workers);
 }
 
-// The slowest cache, and what is waited for.
+// Adds the time of the slowest cache level and the waits.
 void add_memory(const Machine& machine, const std::vector<Traffic>& traffic, double workers,
                 NestTime& time) {
   double starts = 0;
@@ -53,7 +53,8 @@ void add_memory(const Machine& machine, const std::vector<Traffic>& traffic, dou
 
 }  // namespace
 
-// Of a row with zeros around it, in as many parts as lanes are apart.
+// Returns the padded length of a row of a region with zeros, stored in as many parts as the stride
+// of its lanes.
 static double filled_row(double elements, double parts, double bytes) {
   const auto part = static_cast<std::int64_t>(std::ceil(elements / parts));
   return parts * static_cast<double>(region_row(part, static_cast<std::int64_t>(bytes)));

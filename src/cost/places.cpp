@@ -13,7 +13,7 @@ bool is_one_instruction(Op op) {
 }
 
 int code_of(const Node* node) {
-  // A choice between halves that are joined: each part is a loop of its own.
+  // The choice between the padded parts of a concat: each part gets a loop of its own.
   constexpr int code_of_part = 24;
   if (node->op() == Op::Where && node->src(0)->op() == Op::Pad && node->src(1)->op() == Op::Pad)
     return code_of_part;
@@ -27,12 +27,12 @@ int code_of(const Node* node) {
 
 bool is_rather_computed(const Node* tensor) {
   constexpr OpSet passing{Op::Tuple, Op::Detach,
-                          Op::Stage};  // a STAGE over places is their numbers
+                          Op::Stage};  // such a STAGE holds the indices along an axis
   int ops = 0;
   for (const Node* node : toposort(tensor)) {
     const OpClass cls = info(node->op()).cls;
     if (is_one_instruction(node->op())) {
-      if (!node->dtype().is_index()) ++ops;  // indices are also those of sizes
+      if (!node->dtype().is_index()) ++ops;  // an index may only be part of a size
     } else if (cls == OpClass::Movement || passing.contains(node->op())) {
       continue;
     } else if (cls != OpClass::Leaf || node->op() == Op::Buffer) {

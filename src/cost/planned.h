@@ -1,4 +1,4 @@
-// A nest as a plan runs it: what all parts of the model ask.
+// A nest together with a plan for it: queries that all parts of the cost model share.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +30,7 @@ class Planned {
   bool changes(const NestAccess& access, std::size_t i) const {
     return access.changes_with(piece(i).loop);
   }
-  // Of an access: what stands outside of the reduction is not there in its iterations.
+  // Returns how often piece `i` repeats access `a`. A reduction only repeats accesses inside it.
   double iterations_of(std::size_t i, std::size_t a) const {
     const bool is_there = !nest_.loops[piece(i).loop].is_reduce || is_inner_[a];
     return is_there ? static_cast<double>(piece(i).iterations) : 1;
@@ -41,7 +41,7 @@ class Planned {
     return iterations;
   }
 
-  // In the order of the loops, by the plan.
+  // Whether the plan stores the data in loop order.
   bool is_packed(std::size_t a) const {
     return plan_.is_kept(a) || (plan_.staged[a] >= 0 && !plan_.by_region[a]);
   }
@@ -53,7 +53,7 @@ class Planned {
     return nullptr;
   }
 
-  // What stands in the lanes, in registers.
+  // Returns how many registers a vector value takes, or 0 without lanes.
   double vectors_wide() const {
     if (vector() == nullptr) return 0;
     const double lanes = static_cast<double>(vector()->iterations);
@@ -63,8 +63,8 @@ class Planned {
   const Machine& machine_;
   const Nest& nest_;
   const NestPlan& plan_;
-  std::size_t loop_pieces_;     // which come first
-  std::vector<bool> is_inner_;  // by access: it is there in the iterations of the reduction
+  std::size_t loop_pieces_;     // number of pieces outside registers, which come first
+  std::vector<bool> is_inner_;  // by access: it is in the loops of the reduction
 
  private:
   bool is_inner(const NestAccess& access) const {

@@ -11,20 +11,21 @@
 namespace weft {
 namespace {
 
-constexpr double usable = 0.6;       // of a cache, by what is read again
-constexpr double usable_ways = 0.8;  // of a set
-constexpr double staying = 0.25;     // of a cache, at most, from one kernel to the next
+constexpr double usable = 0.6;       // part of a cache that holds data for reuse
+constexpr double usable_ways = 0.8;  // part of the ways of a set
+constexpr double staying = 0.25;     // part of a cache that a buffer may fill and stay
 
-// What is kept and fills large pages takes this part of the time that memory in small ones does.
+// Prepacked data that fills large pages takes this part of the time of data in small pages.
 constexpr double large_page = 2 << 20, by_large_pages = 0.65;
 
-// How many times as long takes memory of which less than this lies together.
+// Memory that is read in contiguous runs of fewer bytes takes so many times as long.
 struct ShortRun {
   double bytes, times;
 };
 constexpr ShortRun short_runs[] = {{16384, 1.7}, {65536, 1.15}};
 constexpr std::int64_t followed_steps = 16;
-// Until what comes from memory is read ahead: as long as so many lines take that are. Rows side by side wait together.
+// The wait until the prefetcher follows a row, and the wait that all rows read side by side share,
+// in line transfers.
 constexpr double started_after = 12, all_started_after = 64;
 
 class Moving : Planned {
@@ -71,7 +72,7 @@ class Moving : Planned {
     return footprints_.sum_of(&Footprint::lines, first) * machine_.line <= usable * cache.bytes;
   }
 
-  // Parts at a distance that divides the size of a way meet in few of its sets.
+  // Whether runs evict each other, because their gap maps them to few sets of the cache.
   bool conflicts(const CacheLevel& cache, const Footprint& f) const {
     if (f.gap < machine_.line) return false;
     const auto way = static_cast<std::int64_t>(cache.bytes / cache.ways);
@@ -79,8 +80,8 @@ class Moving : Planned {
     return f.runs > static_cast<double>(places) * cache.ways * usable_ways;
   }
 
-  // What comes in, of lines or of pages, where all that the pieces from `first` on touch is kept: as
-  // often as what it belongs to is swept again, but for what the next iteration finds there.
+  // Returns how many lines or pages come in if all that the pieces from `first` on touch stays
+  // resident. Each outer iteration fetches it again, except what the previous one has left there.
   double swept(double Footprint::* what, std::size_t first, std::size_t a) const {
     const double once = footprints_.of(first, a).*what;
     if (first == 0) return once;
@@ -90,15 +91,18 @@ class Moving : Planned {
            (once + (iterations - 1) * std::clamp(each, 0.0, once));
   }
 
-  // From one kernel to the next: who made it has left it there; what is constant, the call before has, in the last cache.
+  // Whether the buffer is in the cache before the kernel starts: the kernel that computed it has
+  // left it there, or the previous call a constant in the last cache.
   bool stays(const CacheLevel& cache, const NestAccess& access) const {
     const bool may_stay = !access.is_constant || machine_.repeats ||
                           (machine_.constants_stay && &cache == &machine_.levels.back());
     return may_stay && bytes_of(access) <= staying * cache.bytes;
   }
 
-  // Rows that are read side by side each begin anew, and so do those behind them. Of what the last cache has room for
-  // some may still be there, but other constants were read since; where as much is written as is read, that goes on meanwhile.
+  // Returns the waits at the starts of rows, per line that is read. Each of the rows that are read
+  // side by side makes the prefetcher start again. There is no wait for buffers that the last cache
+  // may still hold, except constants, because other constants were read since. Without a reduction,
+  // stores proceed during the wait.
   double waiting_for_line(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     const double run = rows_together(access);
@@ -108,7 +112,8 @@ class Moving : Planned {
     return (started_after + all_started_after / rows_of(access).beside) * machine_.line / run;
   }
 
-  // Lines that are only written go past the caches, where all of it is more than the last one holds.
+  // Whether lines are read before they are written. Streaming stores avoid that for whole lines of
+  // buffers that are only written and larger than the last cache.
   bool is_read_before_written(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     if (!access.is_write || machine_.levels.empty()) return access.is_write;
@@ -128,13 +133,13 @@ class Moving : Planned {
     return found == std::end(short_runs) ? 1 : found->times;
   }
 
-  // In the next line at the latest.
+  // Whether the next run begins in the next line at the latest.
   bool goes_on(const NestAccess& access, std::int64_t run, std::int64_t distance) const {
     return run <= distance && static_cast<double>(distance - run) * access.bytes < machine_.line;
   }
 
-  // What lies together of what one iteration after the other touches. Rows that a sum reads side by side join
-  // where each is read to its end.
+  // Returns the bytes of contiguous memory that successive iterations touch. Adjacent rows that
+  // copies of a reduction read side by side are one run if each is read to its end.
   double run_bytes(const NestAccess& access) const {
     std::int64_t run = 1;
     const Piece* beside = nullptr;
@@ -154,8 +159,8 @@ class Moving : Planned {
     return static_cast<double>(run) * access.bytes;
   }
 
-  // Whether what is read jumps after few steps: what goes on at one distance is followed. What stands in
-  // registers reads several rows side by side.
+  // Whether reads jump after too few steps at one stride for the prefetcher to follow them. Pieces
+  // in registers only read several rows side by side.
   bool is_scattered(const NestAccess& access) const {
     if (access.is_write) return false;
     for (std::size_t i = loop_pieces_; i-- > 0;) {
@@ -167,8 +172,8 @@ class Moving : Planned {
     return rows_together(access) < scattered_run;
   }
 
-  // What one iteration after the other reads, and how many such rows stand beside each other in registers. Those that
-  // follow one another within a page are one.
+  // The length of the row that successive iterations read, and how many such rows copies read side
+  // by side. Adjacent rows within a page count as one.
   struct Rows {
     std::int64_t length = 1;
     double beside = 1;

@@ -1,4 +1,4 @@
-// What a nest of loops moves through each cache.
+// The memory traffic of a loop nest through each cache level.
 #pragma once
 
 #include <vector>
@@ -8,22 +8,22 @@
 namespace weft {
 
 struct Traffic {
-  double all = 0;        // lines
-  double scattered = 0;  // of these: nothing reads them ahead
-  double waiting = 0;    // that might have come until others are read ahead
+  double all = 0;        // lines that come in
+  double scattered = 0;  // of these, lines that the prefetcher does not fetch
+  double waiting = 0;    // waits until the prefetcher starts, in lines
 };
 
-// Nothing fetches runs as short as this ahead: a line of them is waited for, so many times as long as it
-// takes to come.
+// The prefetcher does not fetch runs of fewer bytes than this. Each of their lines is waited for,
+// so many times as long as its transfer takes.
 constexpr double scattered_run = 256, scattered_wait = 10;
 
 class Footprints;
 
-// By level of the machine's caches.
+// Returns the traffic of each cache level of the machine.
 std::vector<Traffic> traffic_of(const Machine& machine, const Nest& nest, const NestPlan& plan,
                                 const Footprints& footprints);
 
-// Until the addresses of pages are there.
+// Returns the cycles of all TLB misses.
 double page_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan,
                    const Footprints& footprints);
 

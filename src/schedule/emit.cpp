@@ -18,7 +18,7 @@
 namespace weft {
 namespace {
 
-// How a kernel computes a placeholder that has no memory.
+// A partition point that is not materialised but inlined or staged.
 struct Computed {
   struct Staged {
     UniqueId id;
@@ -29,8 +29,8 @@ struct Computed {
   const Placement* placement;
   NodeList sizes;
   std::optional<Origin> origin;
-  // By the loops around it, and where those may fill it: one in each of two sums, which may become
-  // one sum only later.
+  // The indices of the outer loops at a read, and the condition under which these fill the stage.
+  // Reads in two sums get a STAGE each, even if later rewrites merge the sums.
   using Around = std::pair<std::vector<const Node*>, const Node*>;
   mutable std::map<Around, Staged> stages = {};
 
@@ -46,7 +46,8 @@ struct Computed {
 };
 using ComputedLeaves = std::map<std::uint64_t, Computed>;  // by the id of the placeholder
 
-// A value stands where a LOAD of memory stood, which is 0 (or says otherwise) where it is not valid.
+// Returns the value at the indices of a LOAD. Like the LOAD, the result is 0 or the LOAD's second
+// source where the index is not valid.
 UOp inline_value(const Node* load, const UOp& value) {
   const Node* index = load->src(0);
   const UOp valid(index->src(1));
@@ -67,8 +68,8 @@ bool is_among(const Node* range, const std::vector<const Node*>& indices) {
   });
 }
 
-// What a read's condition says of the loops around a stage: one part of what is joined along a loop
-// has no elements in the others' iterations.
+// Returns the clauses of a read's condition that depend only on the loops around a stage. A part of
+// a concat along such a loop, for example, has no elements in the iterations of the other parts.
 UOp fills(const Node* valid, const std::vector<const Node*>& outside) {
   UOp result = const_bool(true);
   for (const Node* clause : clauses_of(valid))
@@ -148,7 +149,7 @@ class Emitter {
   }
 
  private:
-  // The placeholder that the memory was first called.
+  // Returns the first version of the placeholder's memory: each assignment creates a new version.
   const Node* storage_of_leaf(const Node* placeholder) const {
     while (const auto point = partition_.point_of(placeholder)) {
       const UOp& before = partition_.points[*point].before;
@@ -210,7 +211,7 @@ class Emitter {
     return placeholders;
   }
 
-  // The loops over a shape, and the outputs that are stored in them.
+  // A loop nest over one shape, and the outputs that it stores.
   struct Nest {
     const Node* shape;
     std::vector<UOp> loops;
@@ -221,7 +222,7 @@ class Emitter {
     return point.place.is_null() ? point.placeholder : point.place;
   }
 
-  // Outputs of one shape share their loops.
+  // Outputs of equal shape share a nest.
   std::vector<Nest> nests_of(const FusedKernel& kernel) const {
     std::vector<Nest> nests;
     for (std::size_t output : kernel.outputs) {
@@ -237,7 +238,7 @@ class Emitter {
     return nests;
   }
 
-  // The place and the value of every output, in the order of the nests.
+  // Returns a LOAD of the target element and the value of every output, in the order of the nests.
   std::vector<UOp> opened(const std::vector<Nest>& nests) const {
     std::vector<UOp> elements;
     for (const Nest& nest : nests)
@@ -282,7 +283,8 @@ class Emitter {
     plan_.steps.push_back(std::move(step));
   }
 
-  // What is written comes first, then what is read, as the kernel meets it.
+  // Replaces BUFFERs by PARAMs and appends their slots: written ones first, then those only read,
+  // each in topological order.
   UOp with_params(const UOp& sink, std::vector<std::uint32_t>& slots) {
     std::vector<const Node*> written, touched;
     std::set<std::uint32_t> read;

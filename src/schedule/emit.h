@@ -1,11 +1,11 @@
-// Kernels, and the memory that they share, from what was decided.
+// Builds the kernels of a plan from the fusion decisions.
 #pragma once
 
 #include "fusion/fusion.h"
 
 namespace weft {
 
-// In the current interner; the plan's arena is not filled yet.
+// Appends steps, slots and roots to the plan. Nodes are made in the current interner.
 void emit(const Partition& partition, const Fusion& fusion, Plan& plan);
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// The loops over every element of one shape, and what they store.
+// A loop nest over all elements of one shape, and its stores.
 struct Loops {
   explicit Loops(const UOp& storage) : shape(storage->shape()) {
     for (const Node* size : storage->dims())

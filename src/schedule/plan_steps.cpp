@@ -42,7 +42,7 @@ double memory_bytes(const UOp& memory) {
   return bytes;
 }
 
-// What moves or chooses values computes nothing: padding is free, and so is a conversion.
+// Ops that select or convert values do not count as operations: padding is free.
 constexpr OpSet moving_ops{Op::Where, Op::Cast, Op::Bitcast};
 
 double flops_per_element(const Node* node) {

@@ -1,23 +1,25 @@
-// Steps of a plan that are made of others.
+// Helpers for passes that rewrite the steps of a plan.
 #pragma once
 
 #include <weft/dev/schedule/plan.h>
 
 namespace weft {
 
-// The kernel by the sizes of its loops: "r_64_32", a reduction over 32 for each of 64 elements; "e_64", elementwise.
+// Names the kernel after the sizes of its loops: "r_64_32" reduces 32 for each of 64 elements,
+// "e_64" is elementwise.
 UOp named(const UOp& kernel);
 
-// By slot: made by the plan's own kernels, and nobody else looks at it.
+// Returns for each slot whether it is internal to the plan: neither an input nor visible in a root.
 std::vector<bool> own_slots(const Plan& plan);
 
-// Of all elements of a BUFFER, a PARAM or a STAGE.
+// Returns the size of a BUFFER, PARAM or STAGE. Symbolic sizes count at their maximum.
 double memory_bytes(const UOp& memory);
 
-// Operations on floats, and the bytes of all that it touches, once.
+// Counts operations on floats, and the bytes of each PARAM once.
 Work work_of(const UOp& kernel);
 
-// For the same device. The kernel's PARAMs are numbers of `slots`; it gets numbers of its own, what is written first.
+// Returns a step for another kernel on the same device. The PARAMs of `kernel` index `slots`; they
+// are renumbered to the slots of the new step, written ones first.
 Step step_like(const Step& step, const UOp& kernel, const std::vector<std::uint32_t>& slots);
 
 }  // namespace weft

@@ -1,4 +1,5 @@
-// A program that computes x*0.1, x*0.2 and so on in one realize would compile a kernel for each number.
+// Without this pass, a program that computes x * 0.1, x * 0.2 and so on in one realize would
+// compile a kernel for each number.
 
 #include "shared_kernels.h"
 
@@ -13,9 +14,9 @@
 namespace weft {
 namespace {
 
-// Fewer are compiled each with its number, which it may use better.
+// Smaller groups keep their constants, which may give better code.
 constexpr std::size_t least_kernels = 8;
-// Each is an argument.
+// Each number is a kernel argument.
 constexpr std::size_t most_numbers = 64;
 
 struct Numbered {
@@ -24,7 +25,7 @@ struct Numbered {
   std::vector<NumberUse> uses;
 };
 
-// By the kernels: the steps that run them.
+// Groups the steps by the kernel that they run.
 std::map<const Node*, Numbered> kernels_of(Plan& plan) {
   std::map<const Node*, Numbered> kernels;
   for (Step& step : plan.steps)
@@ -36,14 +37,15 @@ bool is_of_plan(const Node* variable, const Plan& plan) {
   return std::ranges::find(plan.variables, variable, &UOp::node) != plan.variables.end();
 }
 
-// Whether its steps give it values already.
+// Returns whether the kernel has variables whose values its steps already pass.
 bool takes_values(const Numbered& kernel, const Plan& plan) {
   return std::ranges::any_of(kernel.nodes, [&](const Node* node) {
     return node->op() == Op::Variable && !is_of_plan(node, plan);
   });
 }
 
-// What places in memory and sizes of loops are computed by: rules have used their bounds.
+// Marks the nodes that compute indices and loop sizes. Numbers in them stay constants, because
+// rewrites have relied on their bounds.
 void mark_addresses(const std::vector<const Node*>& nodes, NodeMap<bool>& found) {
   std::vector<const Node*> open;
   for (const Node* node : nodes) {
@@ -68,7 +70,7 @@ std::vector<NumberUse> shareable_numbers(const std::vector<const Node*>& nodes) 
   return uses;
 }
 
-// Kernels of equal names and sizes, which may differ in their numbers.
+// Groups kernels of equal name and node count, which may differ only in their numbers.
 std::vector<std::vector<Numbered>> candidates(Plan& plan) {
   std::map<std::pair<std::string, std::size_t>, std::vector<Numbered>> alike;
   for (auto& [kernel, numbered] : kernels_of(plan)) {
@@ -86,8 +88,8 @@ std::vector<std::vector<Numbered>> candidates(Plan& plan) {
   return result;
 }
 
-// The kernels by what they compute with any numbers. A structural hash takes variables of the plan for equal, which each have
-// their own value.
+// Groups the kernels that are equal except for their numbers. Structural hashes do not tell the
+// plan's variables apart, which have different values, so the variables are part of the key.
 std::vector<std::vector<const Numbered*>> alike_but_for_numbers(
     const std::vector<Numbered>& kernels) {
   using Key = std::tuple<std::uint64_t, std::uint64_t, std::vector<const Node*>>;
@@ -104,7 +106,8 @@ std::vector<std::vector<const Numbered*>> alike_but_for_numbers(
   return result;
 }
 
-// A variable for each number that differs, by its values in the kernels, and null for uses of what is the same in all.
+// The variables that replace numbers. Uses whose numbers agree in every kernel share a variable; a
+// use with the same number in all kernels has none (null).
 struct Variables {
   std::map<std::vector<Bits>, UOp> by_values;
   std::vector<UOp> of_uses;

@@ -1,10 +1,11 @@
+// Compiles kernels that differ only in their constants once.
 #pragma once
 
 #include <weft/dev/schedule/plan.h>
 
 namespace weft {
 
-// Kernels that differ in their numbers alone become one kernel, which each step gives its numbers (Step::values).
+// Replaces such kernels by one kernel with variables, whose values each step passes (Step::values).
 void share_kernels(Plan& plan);
 
 }  // namespace weft

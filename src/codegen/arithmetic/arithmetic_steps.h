@@ -1,4 +1,4 @@
-// Steps that the decompositions share. All build nodes of any number of lanes.
+// Building blocks that the decompositions share. All of them work on any number of lanes.
 #pragma once
 
 #include <cmath>
@@ -12,10 +12,10 @@ inline UOp shl(const UOp& a, int by) { return make(Op::Shl, {a, const_int(by, a-
 inline UOp shr(const UOp& a, int by) { return make(Op::Shr, {a, const_int(by, a->dtype())}); }
 inline UOp mulacc(const UOp& a, const UOp& b, const UOp& c) { return make(Op::MulAcc, {a, b, c}); }
 
-// How f32 or f64 lies in a signed integer of its width.
+// The layout of f32 or f64 in a signed integer of the same width.
 struct FloatLayout {
   DType value, word;  // with the operand's lanes
-  int precision;      // bits of the significand, with the leading one
+  int precision;      // bits of the significand, including the leading one
   int bias;
 
   static FloatLayout of(DType dtype) {
@@ -31,8 +31,8 @@ struct FloatLayout {
   UOp infinity() const { return number(HUGE_VAL); }
 };
 
-// c[0] + x*c[1] + x^2*c[2] ..., of which machines wait for each step. Of many terms the even and the
-// odd ones are added up next to each other, for a product more.
+// Returns c[0] + x*c[1] + x^2*c[2] ... by Horner's scheme. With more than six terms, the even and
+// odd ones form two independent chains, which halves the latency for one more product.
 inline UOp polynomial(const UOp& x, std::span<const double> c) {
   const auto chain = [&](const UOp& y, std::size_t first, std::size_t step) {
     std::size_t i = c.size() - 1 - (c.size() - 1 - first) % step;
@@ -45,36 +45,36 @@ inline UOp polynomial(const UOp& x, std::span<const double> c) {
   return mulacc(x, chain(square, 1, 2), chain(square, 0, 2));
 }
 
-// An unevaluated sum, low at most about an ulp of high.
+// An unevaluated sum. |low| is at most about an ulp of high.
 struct Pair {
   UOp high, low;
 };
 
-// Exactly a + b.
+// Returns a + b exactly.
 inline Pair two_sum(const UOp& a, const UOp& b) {
   const UOp sum = a + b, other = sum - a;
   return {sum, (a - (sum - other)) + (b - other)};
 }
 
-// The same, where a is 0 or no smaller than b.
+// The same, if a is 0 or |a| >= |b|.
 inline Pair fast_two_sum(const UOp& a, const UOp& b) {
   const UOp sum = a + b;
   return {sum, b - (sum - a)};
 }
 
-// Exactly a * b, but for underflow.
+// Returns a * b exactly, unless it underflows.
 inline Pair two_product(const UOp& a, const UOp& b) {
   const UOp product = a * b;
   return {product, mulacc(a, b, -product)};
 }
 
-// 2^n for an integer n within the exponents of normal numbers.
+// Returns 2^n for an integer n within the exponents of normal numbers.
 inline UOp power_of_two(const UOp& n, const FloatLayout& f) {
   return bitcast(shl(n + f.bias, f.mantissa()), f.value);
 }
 
-// x to the nearest integer, where |x| < 2^(precision - 3): added to a number whose last bit counts
-// ones, so that the low bits of `word` are those of the integer.
+// x rounded to the nearest integer, if |x| < 2^(precision - 3). x is added to a shift whose last
+// bit has the weight 1, so the low bits of `word` are those of the integer.
 struct Rounded {
   UOp value, word;
 };

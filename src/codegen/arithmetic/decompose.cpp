@@ -17,7 +17,7 @@ const RuleSet& decompositions() {
 
 namespace {
 
-// Whether a kernel among them multiplies such numbers by an instruction.
+// Returns whether a matrix instruction in the kernels multiplies numbers of these kinds.
 bool multiplies(const std::vector<UOp>& roots, KindSet kinds) {
   return std::ranges::any_of(toposort(nodes_of(roots)), [&](const Node* node) {
     return node->op() == Op::Mma && kinds.contains(node->src(0)->dtype().kind());
@@ -26,6 +26,8 @@ bool multiplies(const std::vector<UOp>& roots, KindSet kinds) {
 
 }  // namespace
 
+// The target's rounding instructions take denormals as zero. They are used only beside matrix
+// instructions, which do so as well.
 std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& options) {
   static const RuleSet rules{"decompose", {&decompositions(), &fold_rules()}};
   const auto* target = options.context.get<Target>();

@@ -1,8 +1,9 @@
-// Integer division: by constants as multiplications and shifts, and rounding down by CDIV and CMOD.
+// Decomposes integer division: by constants into multiplications and shifts, and floor division
+// into CDIV and CMOD.
 //
 // For 0 <= x <= top, x / d is x*m >> s if m*d = 2^s + e with 0 <= e and e*top < 2^s (Granlund and
 // Montgomery, "Division by invariant integers using multiplication", 1994). The product is computed
-// in the dtype itself where it fits there, else in the one twice as wide. 64-bit integers whose
+// in the dtype itself if it fits, otherwise in the one twice as wide. 64-bit divisions whose
 // product would need 128 bits are left to the target.
 
 #include <algorithm>
@@ -26,7 +27,7 @@ struct Multiplier {
   int shift;
 };
 
-// The least one for 0 <= x <= top and d > 1 whose products stay below 2^bits.
+// Returns the smallest multiplier for 0 <= x <= top and d > 1 whose products stay below 2^bits.
 std::optional<Multiplier> multiplier_for(std::uint64_t top, std::uint64_t d, int bits) {
   for (int shift = 0; shift < bits; ++shift) {
     const Wide power = Wide{1} << shift, factor = (power + d - 1) / d, error = factor * d - power;
@@ -48,7 +49,7 @@ UOp multiplied(const UOp& x, Multiplier by, DType in) {
   return shr(cast(x, in) * const_bits(in, by.factor), by.shift);
 }
 
-// x / d for 0 <= x <= top; null where it takes a product of 128 bits.
+// Returns x / d for 0 <= x <= top, or null if that needs a product of 128 bits.
 UOp divided(const UOp& x, std::uint64_t top, std::uint64_t d) {
   const DType dtype = x->dtype();
   const int bits = dtype.bits();
@@ -62,15 +63,15 @@ UOp divided(const UOp& x, std::uint64_t top, std::uint64_t d) {
       return cast(multiplied(x, *by, wide), dtype);
   if (d % 2 == 0) return divided(shr(x, 1), top / 2, d / 2);
   if (bits == 64) return {};
-  // The factor has one bit too many, 2^bits: x is added after the multiplication by the others, and
-  // since that sum may wrap, half of it is.
+  // The factor has one bit too many, whose weight is 2^bits: the product with it is x, which is
+  // added to the product with the other bits. Since that sum may wrap, half of it is computed.
   const int shift = bits + std::bit_width(d - 1);
   const Wide factor = ((Wide{1} << shift) + d - 1) / d - (Wide{1} << bits);
   const UOp part = cast(multiplied(x, {static_cast<std::uint64_t>(factor), bits}, wide), dtype);
   return shr(shr(x - part, 1) + part, shift - bits - 1);
 }
 
-// Of what may be negative: of ~x = -x - 1 where it is, since floor(x / d) = ~floor(~x / d).
+// Returns floor(x / d), which for negative x is ~floor(~x / d).
 UOp floored(const UOp& x, std::uint64_t d) {
   const Interval b = x->bounds();
   if (std::has_single_bit(d)) return shr(x, std::countr_zero(d));
@@ -81,13 +82,13 @@ UOp floored(const UOp& x, std::uint64_t d) {
   return quotient.is_null() ? quotient : quotient ^ sign;
 }
 
-// Toward zero: of |x|, which is no signed number where x is the lowest.
+// Returns trunc(x / d). Divides |x| as unsigned, since it may not fit the signed dtype.
 UOp truncated(const UOp& x, std::uint64_t d) {
   const Interval b = x->bounds();
   if (b.lo >= 0) return floored(x, d);
   const DType dtype = x->dtype();
   const UOp sign = shr(x, dtype.bits() - 1);
-  if (std::has_single_bit(d))  // rounding down, of x + d - 1 where x is negative
+  if (std::has_single_bit(d))  // rounds down; adds d - 1 to a negative x before
     return shr(x + (sign & static_cast<std::int64_t>(d - 1)), std::countr_zero(d));
   const UOp magnitude = cast((x ^ sign) - sign, unsigned_of(dtype.bits(), dtype.lanes()));
   const auto top = static_cast<std::uint64_t>(std::max(b.hi, -b.lo));
@@ -95,12 +96,12 @@ UOp truncated(const UOp& x, std::uint64_t d) {
   return quotient.is_null() ? quotient : (cast(quotient, dtype) ^ sign) - sign;
 }
 
-// Null where the quotient is left to the target.
+// Returns null if the division is left to the target.
 UOp quotient_of(Op op, const UOp& x, Wide d) {
   if (d == 0) return zero_like(x);
   if (d > 0) return (op == Op::CDiv ? truncated : floored)(x, static_cast<std::uint64_t>(d));
   if (op != Op::CDiv) return {};
-  // -d may be no value of the dtype, but it is one of the unsigned dtype.
+  // -d may not fit the dtype, but it fits the unsigned one.
   const UOp opposite = truncated(x, static_cast<std::uint64_t>(-d));
   return opposite.is_null() ? opposite : -opposite;
 }
@@ -126,7 +127,7 @@ bool are_natural(const Match& m) {
   return is_natural(m.root()->src(0)) && is_natural(m.root()->src(1));
 }
 
-// Whether a quotient was rounded up by being truncated: the remainder has the other sign than y.
+// Returns whether truncation has rounded a quotient up: the remainder differs in sign from y.
 UOp is_above_floor(const UOp& rest, const UOp& y) {
   return (rest != zero_like(rest)) & ((rest ^ y) < zero_like(rest));
 }

@@ -1,5 +1,5 @@
-// max(x, -x), as |x| is written, without the sign bit: one instruction, where a maximum that keeps
-// NaN takes several.
+// Replaces max(x, -x), the usual form of |x|, by clearing the sign bit. This is one instruction,
+// while a maximum that keeps NaN takes several.
 
 #include <weft/dev/codegen/decompose.h>
 

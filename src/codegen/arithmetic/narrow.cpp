@@ -1,11 +1,12 @@
-// Arithmetic of f16, bf16 and fp8 in f32.
+// Computes arithmetic of f16, bf16 and fp8 in f32.
 //
-// The f32 result is rounded a second time by the CAST back. That does not show where the first
-// precision is at least twice the second and two bits more (Figueroa, "When is double rounding
-// innocuous?", 1995): 24 >= 2*11 + 2. Nor does it where bf16 results are subnormal, in f32 as well:
-// their ties are multiples of 2^-134, and f32 keeps all bits down to 2^-149. A quotient stays 2^-142
-// away from a tie; of the 16-bit significands of products only 65535 would be rounded onto one, and
-// it is no product of two 8-bit numbers. MULACC alone has to round only once itself.
+// The CAST back rounds the f32 result a second time. This is innocuous if the wider precision is at
+// least twice the narrower one plus two bits (Figueroa, "When is double rounding innocuous?",
+// 1995): 24 >= 2*11 + 2. It is also innocuous for subnormal bf16 results, which are subnormal in
+// f32 as well: their ties are multiples of 2^-134, and f32 keeps all bits down to 2^-149. A
+// quotient is at least 2^-142 away from a tie. Among 16-bit significands of products only 65535
+// would be rounded to a tie, and it is not the product of two 8-bit numbers. Only MULACC needs care
+// to round once.
 
 #include "narrow.h"
 
@@ -26,9 +27,9 @@ UOp in_f32(const Match& m) {
   return result->dtype().is_bool() ? result : cast(result, m.root()->dtype());
 }
 
-// The product is exact in f32 (but for what is far below the ties of bf16), so that the error of the
-// sum is known. Where the product of two bf16 overflows c may bring it back: a quarter of everything
-// is summed then, which for numbers of that size is exact.
+// The product is exact in f32, except for bits far below the ties of bf16, so the error of the sum
+// can be computed. If the product of two bf16 overflows, c may bring the sum back into range. Sums
+// with a large product are therefore scaled by 1/4, which is exact for numbers of that size.
 UOp fused_in_f32(const Match& m) {
   const UOp a = wide(m.root()->src(0)), b = wide(m.root()->src(1)), c = wide(m.root()->src(2));
   const auto number = [&](double literal) { return literal_like(literal, a); };
@@ -37,12 +38,12 @@ UOp fused_in_f32(const Match& m) {
   const UOp scale = where(is_small, number(1), number(0.25));
   const UOp part = a * scale, rest = c * scale;
   const UOp error = two_sum(part * b, rest).low;
-  // Not the sum of two_sum: where a product underflows to 0, only this has its sign.
+  // MULACC rather than the sum of two_sum: it keeps the sign of a product that underflows to 0.
   const UOp sum = rounded_to_odd(mulacc(part, b, rest), 0.0 < error, error < 0.0);
   return cast(sum * where(is_small, number(1), number(4)), m.root()->dtype());
 }
 
-// NEG and WHERE keep the bits of a NaN.
+// NEG and WHERE work on words, since they keep the bits of a NaN.
 UOp negate_word(const Match& m) {
   const DType dtype = m.root()->dtype(), word = word_of(dtype);
   const UOp sign = const_bits(word, Bits{1} << (word.bits() - 1));
@@ -60,8 +61,9 @@ bool combines_narrow(const Node* effect) {
          is_narrow(effect->src(1)->dtype());
 }
 
-// What combines with memory reads it itself: in each iteration of the loops, and after the stores that come
-// before it in the same iteration. Nothing where none of the effects does.
+// Expands each combining store of narrow floats to a load, the op and a plain store. The load runs
+// in each iteration of the loops, after the combining stores before it. Returns an empty list if
+// there is no such store.
 std::vector<UOp> read_apart(NodeList effects, NodeList loops) {
   if (std::ranges::none_of(effects, combines_narrow)) return {};
   std::vector<UOp> before(loops.begin(), loops.end()), stores;
@@ -92,7 +94,7 @@ UOp read_in_loop(const Match& m) {
   return with_sources(UOp(end), src);
 }
 
-// Outside of loops.
+// Expands combining stores outside of loops.
 UOp read_once(const Match& m) {
   const std::vector<UOp> stores = read_apart(m.root()->src(), {});
   return stores.empty() ? UOp() : with_sources(UOp(m.root()), stores);

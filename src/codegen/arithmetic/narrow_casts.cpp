@@ -1,5 +1,5 @@
-// Casts from and to f16, bf16 and fp8, all by way of f32: what is wider than f32 is first rounded to
-// odd, and then loses nothing by being rounded again.
+// Casts from and to f16, bf16 and fp8, all via f32. Values wider than f32 are first rounded to odd,
+// so that rounding again loses nothing.
 
 #include "narrow.h"
 
@@ -9,10 +9,10 @@
 namespace weft {
 namespace {
 
-// Sign, exponent, mantissa from the top, in the low bits of a u32.
+// Sign, exponent and mantissa, from the top, in the low bits of a u32.
 struct Format {
   int exponent_bits, mantissa_bits;
-  bool has_inf;  // if not, the last exponent is an ordinary one, and its last code the only NaN
+  bool has_inf;  // otherwise the last exponent is ordinary, and its last code is the only NaN
 
   constexpr int bits() const { return 1 + exponent_bits + mantissa_bits; }
   constexpr int least_exponent() const { return 2 - (1 << (exponent_bits - 1)); }  // of normals
@@ -50,7 +50,7 @@ UOp f32_from_narrow(const UOp& value) {
   const UOp is_nan = from.has_inf ? code > from.inf() : code == from.inf();
   const std::int64_t rebias = from.least_exponent() - f32_format.least_exponent();
   const UOp normal = widened + (rebias << f32_format.mantissa_bits);
-  // Exact, and normal in f32.
+  // The product is exact and a normal f32.
   const double unit = std::ldexp(1.0, from.least_exponent() - from.mantissa_bits);
   const UOp subnormal = bitcast(cast(code, f32) * unit, u32);
   const UOp finite = where(code < from.leading(), subnormal, normal);
@@ -59,7 +59,7 @@ UOp f32_from_narrow(const UOp& value) {
   return bitcast(sign | where(is_special, special, finite), f32);
 }
 
-// x / 2^drop to the nearest integer, ties to even, where x + 2^drop does not wrap.
+// Returns x / 2^drop rounded to nearest, ties to even. x + 2^drop must not wrap.
 UOp round_shift(const UOp& x, const UOp& drop) {
   const UOp one = literal_like(std::int64_t{1}, x);
   const UOp below_half = make(Op::Shl, {one, drop - 1}) - 1;
@@ -67,26 +67,27 @@ UOp round_shift(const UOp& x, const UOp& drop) {
   return make(Op::Shr, {x + below_half + last, drop});
 }
 
-// The code of an f32 from its own without the sign. It may come out too large, as that of infinity does.
+// Rounds the code of an f32 without its sign. Large values give codes above that of infinity.
 UOp round_to(const UOp& code, const Format& to) {
   const int spare = f32_format.mantissa_bits - to.mantissa_bits;
   const UOp drop = literal_like(std::int64_t{spare}, code);
   const std::int64_t least = to.least_exponent() - f32_format.least_exponent() + 1;
   const UOp exponent = shr(code, f32_format.mantissa_bits);
   const UOp mantissa = code & (f32_format.leading() - 1);
-  // What has no leading one in f32 rounds to 0 all the same.
+  // Subnormals of f32 have no leading one, but round to 0 in any case.
   const UOp significand = mantissa | f32_format.leading();
   const UOp is_normal = exponent >= least;
-  // The leading one of a normal number counts as the first exponent, and so does a carry.
+  // The leading one of a normal number adds 1 to the exponent, and so does a carry.
   const UOp binade = where(is_normal, exponent - least, literal_like(std::int64_t{0}, code));
-  // Far below, one bit more than the significand has already leaves 0.
+  // Limits the shift of tiny numbers: one bit more than the significand has already leaves 0.
   const std::int64_t most = f32_format.mantissa_bits + 2 - spare;
   const UOp below = where(is_normal, literal_like(std::int64_t{0}, code), least - exponent);
   const UOp shift = min(below, literal_like(most, code)) + drop;
   return shl(binade, to.mantissa_bits) + round_shift(significand, shift);
 }
 
-// bf16 is the upper half of an f32: rounding goes up into infinity, and past it only from NaNs.
+// Rounds to bf16, the upper half of an f32. A carry may lead to infinity; it could lead beyond only
+// from NaNs, which are treated separately.
 UOp upper_half(const UOp& value, DType dtype) {
   const DType u32 = dtypes::u32.vec(dtype.lanes());
   const UOp word = bitcast(value, u32);
@@ -111,7 +112,7 @@ UOp narrow_from_f32(const UOp& value, DType dtype) {
   return bitcast(cast(result, word_of(dtype)), dtype);
 }
 
-// Of wide dtypes. A value that f32 holds exactly comes back unchanged.
+// Rounds a value of a wider dtype to odd in f32. Values that f32 represents exactly stay unchanged.
 UOp odd_f32_from(const UOp& value) {
   const UOp result = cast(value, dtypes::f32.vec(value->dtype().lanes()));
   const UOp back = cast(result, value->dtype());
@@ -123,7 +124,9 @@ bool fits_f32(DType dtype) {
   return dtype.is_bool() || dtype.bits() <= 16;
 }
 
-// Casts of other dtypes go by way of bits: rules would join two casts to one that no instruction does.
+// Returns whether an instruction of the target does the cast, which it can only from and to f32.
+// Casts from and to other dtypes work on bits, since rules would merge two casts into one that no
+// instruction does.
 bool is_instruction(const Match& m, KindSet Target::* known, DType narrow, DType other) {
   const auto* target = m.context<Target>();
   return target != nullptr && other.kind() == Kind::F32 && (target->*known).contains(narrow.kind());

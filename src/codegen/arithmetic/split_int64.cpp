@@ -1,6 +1,6 @@
-// 64-bit integers as two u32. The halves of a value x are what cast<u32>(x) and cast<u32>(x >> 32)
-// say, so that no node has to hold a pair: those casts move down through the ops, and end where a
-// value comes from memory. Shifts of at least the width being 0 spares all the special cases.
+// Splits 64-bit integers into two u32. The halves of x are cast<u32>(x) and cast<u32>(x >> 32), so
+// that no node has to represent a pair. These casts move down through the ops until a value comes
+// from memory. Shifts by the width or more give 0, which avoids all special cases.
 
 #include "arithmetic_steps.h"
 
@@ -31,7 +31,7 @@ UOp as_half(const UOp& word) { return cast(word, half_of(word->dtype())); }
 
 using Half = UOp (*)(const Node*);
 
-// The same op on the halves of what is wide.
+// Applies the op to the halves of its wide sources.
 template <Half half>
 UOp each(const Node* x) {
   std::vector<UOp> src;
@@ -49,7 +49,7 @@ UOp high_difference(const Node* x) {
   return high(x->src(0)) - high(x->src(1)) - borrow;
 }
 
-// The upper half of a product of two u32, from 16-bit parts.
+// Returns the upper half of the product of two u32, computed from 16-bit parts.
 UOp upper_product(const UOp& a, const UOp& b) {
   const UOp a0 = a & 0xffff, a1 = shr(a, 16), b0 = b & 0xffff, b1 = shr(b, 16);
   const UOp middle = a1 * b0 + shr(a0 * b0, 16), other = a0 * b1 + (middle & 0xffff);
@@ -61,7 +61,8 @@ UOp high_product(const Node* x) {
   return upper_product(a, b) + a * high(x->src(1)) + high(x->src(0)) * b;
 }
 
-// A count that is negative or does not fit in a half is too large either way.
+// Returns a shift count in 32 bits. Negative and large ones have a nonzero upper half: 64 is
+// returned.
 UOp count_of(const Node* x) {
   const UOp count = low(x->src(1)), rest = high(x->src(1));
   return where(rest == 0, count, literal_like(std::int64_t{64}, count));
@@ -72,7 +73,7 @@ UOp shifted_down(const UOp& half, const UOp& by) { return make(Op::Shr, {half, b
 
 UOp low_shl(const Node* x) { return shifted_up(low(x->src(0)), count_of(x)); }
 
-// One of the last two is 0, unless they are equal.
+// One of the two parts of `moved` is 0, unless both are equal.
 UOp high_shl(const Node* x) {
   const UOp a = low(x->src(0)), by = count_of(x);
   const UOp moved = shifted_down(a, 32 - by) | shifted_up(a, by - 32);

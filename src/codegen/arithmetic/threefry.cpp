@@ -1,5 +1,5 @@
-// THREEFRY on u64 in 32-bit additions, rotations and exclusive ors (Salmon et al., "Parallel random
-// numbers: as easy as 1, 2, 3", 2011). The first word of a pair lies in the low half.
+// Decomposes THREEFRY on u64 into 32-bit additions, rotations and exclusive ors (Salmon et al.,
+// "Parallel random numbers: as easy as 1, 2, 3", 2011). The first word of a pair is the low half.
 
 #include "arithmetic_steps.h"
 

@@ -1,9 +1,9 @@
-// EXP2 and LOG2, and the rules of all four functions.
+// Decompositions of EXP2 and LOG2, and the rules for all transcendental functions.
 //
-// The polynomials come from weighted minimax fits (Remez exchange, Lawson's iteration for EXP2) in
-// 300 bits. Coefficients were rounded one after the other, the lowest first, and the rest fitted
-// again. The bounds in the comments are those of the rounded polynomials, measured on 3,000 points,
-// relative to the function's result.
+// The polynomials are weighted minimax fits (Remez exchange, Lawson's iteration for EXP2), computed
+// with 300 bits. The coefficients were rounded one by one, the lowest first, and the rest was
+// fitted again each time. The error bounds in the comments are those of the rounded polynomials,
+// measured at 3,000 points, relative to the function's result.
 
 #include "transcendental.h"
 
@@ -40,8 +40,8 @@ constexpr double log2_f64[] = {                                               //
 constexpr double log2e_f32[] = {0x1.715476p+0, 0x1.4ae0cp-26};
 constexpr double log2e_f64[] = {0x1.71547652b82fep+0, 0x1.777d0ffda0d24p-56};
 
-// log2(1 + f) = f/ln2 - f^2/(2 ln2) + s*(f^2/(2 ln2) + z*polynomial(z)) with s = f/(2 + f): the
-// first term is exact, and what is rounded before it is added is a fifth of it at most.
+// log2(1 + f) = f/ln2 - f^2/(2 ln2) + s*(f^2/(2 ln2) + z*polynomial(z)) with s = f/(2 + f). The
+// first term is added without being rounded, and the others are at most a fifth of it.
 UOp log2_near_one(const UOp& f, const FloatLayout& layout) {
   const bool is_f32 = layout.precision == 24;
   const std::span<const double> log2e = is_f32 ? log2e_f32 : log2e_f64;
@@ -70,8 +70,8 @@ UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool 
   const UOp power = mulacc(f, polynomial(f, terms), layout.number(1));
   if (scales)
     return make(Op::Ldexp, {power, n.word - bitcast(exponent_shift(layout), layout.word)});
-  // In two steps: 2^n itself may be no normal number. The first is exact, the second rounds once.
-  // Each takes one of the biases, and the shifts drop all bits above the exponent.
+  // Scales in two steps, since 2^n may not be a normal number. The first is exact. Each exponent
+  // has one of the biases, and the shifts drop all bits above it.
   const UOp half = shr(n.word, 1), rest = n.word - half;
   const auto scale = [&](const UOp& exponent) {
     return bitcast(shl(exponent, layout.mantissa()), layout.value);
@@ -93,8 +93,9 @@ double lost_of(double factor, DType dtype) {
   return std::abs(std::frexp(times, &exponent)) == 0.5 ? times * log2e[1] : 0;
 }
 
-// 2^(x*c), of the product as it is before it would be rounded: for exp an instruction less, and bits
-// more, as many as the product has before the point. Of exp(88) the rounding of 1/ln 2 would be 20 ulp.
+// Returns 2^(x*c), without rounding the product first. For exp this saves an instruction and gains
+// as many bits as the product has before the binary point. lost_of() compensates for the rounding
+// of c = 1/ln 2, which would cost exp(88) 20 ulp.
 UOp exp2_of_product(const UOp& x, const UOp& c, double factor, bool scales) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const UOp near = clamped(x, exp2_limit(layout) / std::abs(factor));
@@ -107,7 +108,7 @@ UOp exp2_of_product(const UOp& x, const UOp& c, double factor, bool scales) {
 }
 
 Scaled normalised(const UOp& x, const FloatLayout& layout) {
-  const int up = layout.precision;  // subnormals are brought up by 2^up
+  const int up = layout.precision;  // subnormals are scaled by 2^up
   const UOp tiny = x < std::ldexp(1.0, 1 - layout.bias);
   const UOp word = bitcast(where(tiny, x * std::ldexp(1.0, up), x), layout.word);
   const UOp least = bitcast(layout.number(std::numbers::sqrt2 / 2), layout.word);
@@ -123,7 +124,7 @@ UOp log2_of(const UOp& x) {
   const UOp regular = exponent + log2_near_one(f, layout);
   const UOp nan = layout.number(std::numeric_limits<double>::quiet_NaN());
   const UOp irregular = where(x == 0, -layout.infinity(), nan);
-  // What is left is +inf and NaN, which stay.
+  // +inf and NaN stay as they are.
   return where(x < layout.infinity(), where(0 < x, regular, irregular), x);
 }
 
@@ -147,7 +148,7 @@ UOp unary(const Match& m) {
   return function(UOp(m.root()->src(0)));
 }
 
-// Null for factors so large or small that the limits of x would be none of the dtype.
+// Returns null for factors so large or small that the limits of x do not fit the dtype.
 UOp exp2_of_multiple(const Match& m) {
   const Node* product = m.root()->src(0);
   const UOp x(product->src(0)), factor(product->src(1));

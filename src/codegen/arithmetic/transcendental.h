@@ -1,29 +1,30 @@
-// How the transcendental functions share their parts.
+// Decompositions of the transcendental functions, and the parts that they share.
 #pragma once
 
 #include "arithmetic_steps.h"
 
 namespace weft {
 
-// `scales`: by LDEXP, which the target has.
+// `scales`: the target has LDEXP, which then scales by the power of two.
 UOp exp2_of(const UOp& x, bool scales);
 UOp log2_of(const UOp& x);
 UOp sin_of(const UOp& x);
 UOp cos_of(const UOp& x);
 UOp pow_of(const UOp& x, const UOp& y, bool scales);
-// By square roots, where two roundings give it; else null.
+// Computes x^y by square roots if at most two roundings are needed; returns null otherwise.
 UOp pow_by_roots(const UOp& x, double y);
 
-// What makes an integer of an exponent, with two biases in the low bits of its word.
+// Returns the shift that rounds an exponent to an integer n and leaves n + 2*bias in the word.
 UOp exponent_shift(const FloatLayout& layout);
-// 2^(n + f) for |f| a little above 1/2 at most, of an n that has been rounded by that shift.
+// Returns 2^(n + f) for |f| little above 1/2 at most, where exponent_shift() has rounded n.
 UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool scales);
-// x within +-limit: beyond it, every power of two is 0 or infinite. A NaN stays.
+// Returns the limit beyond which every power of two is 0 or infinite.
 double exp2_limit(const FloatLayout& layout);
+// Clamps x to +-limit; NaN stays NaN.
 UOp clamped(const UOp& x, double limit);
 
-// A positive finite x as 2^exponent * (1 + f), with sqrt(1/2) <= 1 + f < sqrt(2). Of other x the
-// parts are finite and mean nothing.
+// A positive finite x as 2^exponent * (1 + f), with sqrt(1/2) <= 1 + f < sqrt(2). For other x the
+// parts are finite but meaningless.
 struct Scaled {
   UOp exponent, f;
 };

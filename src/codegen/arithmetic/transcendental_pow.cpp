@@ -1,5 +1,5 @@
-// POW: x^y as 2^(y log2 x), the logarithm in pairs so that its error times y stays below the last
-// bit of the result.
+// Decomposes POW: x^y is 2^(y log2 x). The logarithm is a pair, so y times its error stays below
+// the last bit of the result.
 
 #include <cmath>
 #include <limits>
@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-// The coefficients of s, s^3 ... in log2((1 + s)/(1 - s)) = 2/ln2 * (s + s^3/3 + s^5/5 ...), each a
-// pair, as many as matter beyond the last bit; then a polynomial in z = s^2 for the rest, found as in
+// The coefficients of s, s^3 ... in log2((1 + s)/(1 - s)) = 2/ln2 * (s + s^3/3 + s^5/5 ...). Those
+// that matter beyond the last bit are pairs. The others form a polynomial in z = s^2, fitted as in
 // transcendental.cpp.
 constexpr double pairs_f32[][2] = {{0x1.715476p+1, 0x1.4ae0cp-25},
                                    {0x1.ec709ep-1, -0x1.e2fe02p-28}};
@@ -22,13 +22,13 @@ constexpr double rest_f64[] = {  // 2^-72.8
     0x1.a61762a7ae380p-2, 0x1.484b13d73428ep-2, 0x1.0c9a85021e8e7p-2, 0x1.c68f045cec34bp-3,
     0x1.8a060f02bee0ap-3, 0x1.59407f956f981p-3, 0x1.5feab603a5b5fp-3};
 
-// The rounding of the low parts is the error.
+// The error is that of rounding the low part.
 Pair times(const Pair& a, const Pair& b) {
   const Pair product = two_product(a.high, b.high);
   return {product.high, product.low + mulacc(a.high, b.low, a.low * b.high)};
 }
 
-// s = f/(2 + f): FMA tells what the first product left over.
+// Returns s = f/(2 + f). FMA computes the remainder of a first approximation.
 Pair quotient(const UOp& f) {
   const Pair divisor = fast_two_sum(literal_like(2.0, f), f);
   const UOp reciprocal = 1 / divisor.high, high = f * reciprocal;
@@ -53,10 +53,10 @@ Pair log2_pair(const UOp& x, const FloatLayout& layout) {
   return fast_two_sum(whole.high, whole.low + fraction.low);
 }
 
-// |x|^y for finite x other than 0.
+// Returns |x|^y for finite x other than 0.
 UOp power_of_magnitude(const UOp& magnitude, const UOp& y, const FloatLayout& layout, bool scales) {
   const Pair log = log2_pair(magnitude, layout);
-  // With this y, x^y is 0, 1 or infinite already for the x next to 1. Larger ones would overflow.
+  // At this limit, x^y is 0, 1 or infinite even for x next to 1. A larger product could overflow.
   const UOp bounded = clamped(y, std::ldexp(1.0, layout.precision + 10));
   const Pair product = two_product(bounded, log.high);
   const double limit = exp2_limit(layout);
@@ -70,12 +70,12 @@ UOp power_of_magnitude(const UOp& magnitude, const UOp& y, const FloatLayout& la
 
 }  // namespace
 
-// What is rounded twice is within 2 ulp.
+// A power by at most two roundings is within 2 ulp.
 UOp pow_by_roots(const UOp& x, double y) {
   if (y != 0.25 && y != 0.5 && y != 1.5 && y != -0.5) return {};
   const UOp root = make(Op::Sqrt, {x});
   UOp power = y == 0.25 ? make(Op::Sqrt, {root}) : y == 1.5 ? root * x : root;
-  // A root of -0 is -0, and of -inf there is none.
+  // SQRT maps -0 to -0 and -inf to NaN, where POW has the powers of 0 and infinity.
   const UOp zero = literal_like(0.0, x), infinity = literal_like(HUGE_VAL, x);
   if (y != 1.5) power = where(x == zero, zero, power);
   power = where(x == -infinity, infinity, power);
@@ -88,7 +88,7 @@ UOp pow_of(const UOp& x, const UOp& y, bool scales) {
   const UOp word = bitcast(x, layout.word);
   const UOp magnitude = bitcast(word & (layout.sign() ^ -1), layout.value);
 
-  // From 2^precision on every number is even.
+  // Every number from 2^precision on is even.
   const UOp even_from = layout.number(std::ldexp(1.0, layout.precision));
   const UOp small = where((y < even_from) & (-even_from < y), y, zero);
   const UOp whole = cast(small, layout.word);

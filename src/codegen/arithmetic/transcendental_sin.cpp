@@ -1,5 +1,5 @@
-// SIN, one way for all arguments: x is multiplied by as many bits of 2/pi as its exponent asks for
-// (Payne and Hanek), in pieces of which FMA gives the exact products.
+// Decomposes SIN and COS. For all arguments, x is multiplied by the bits of 2/pi that matter at its
+// exponent (Payne and Hanek), in pieces whose products are exact by FMA.
 
 #include "transcendental.h"
 
@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-// 2/pi, cut into pieces of `precision` bits: piece i, times 2^-(i*precision).
+// 2/pi, cut into pieces of `precision` bits. Piece i has the weight 2^-(i*precision).
 constexpr double two_over_pi_f32[] = {
     0x1.45f306p-1, 0x1.b93910p-2, 0x1.529fc0p-4, 0x1.3abe88p-3, 0x1.ea69bap-1,
     0x1.81b6c4p-1, 0x1.2b3278p-1, 0x1.0e4104p-2, 0x1.fca2c6p-1,
@@ -25,8 +25,8 @@ constexpr double two_over_pi_f64[] = {
 constexpr double half_pi_f32[] = {0x1.921fb6p+0, -0x1.777a5cp-25};
 constexpr double half_pi_f64[] = {0x1.921fb54442d18p+0, 0x1.1a62633145c07p-54};
 
-// (sin r - r)/r^3 and (cos r - 1 + r^2/2)/r^4 as polynomials in r^2, for |r| a little above pi/4;
-// found as in transcendental.cpp.
+// (sin r - r)/r^3 and (cos r - 1 + r^2/2)/r^4 as polynomials in r^2, for |r| at most a little above
+// pi/4, fitted as in transcendental.cpp.
 constexpr double sin_f32[] = {-0x1.555546p-3, 0x1.11077ep-7, -0x1.9956acp-13};  // 2^-28.0
 constexpr double cos_f32[] = {0x1.55554ap-5, -0x1.6c0c28p-10, 0x1.99e80cp-16};  // 2^-32.9
 constexpr double sin_f64[] = {                                                  // 2^-58.0
@@ -38,18 +38,18 @@ constexpr double cos_f64[] = {  // 2^-63.9
 
 struct SinTables {
   std::span<const double> two_over_pi, half_pi, sin, cos;
-  // i*reciprocal >> 16 is i/precision for every i below the largest exponent.
+  // i*reciprocal >> 16 equals i/precision for every i below the largest exponent.
   std::int64_t reciprocal;
 };
 const SinTables f32_tables{two_over_pi_f32, half_pi_f32, sin_f32, cos_f32, 2731};
 const SinTables f64_tables{two_over_pi_f64, half_pi_f64, sin_f64, cos_f64, 1237};
 
-// The pieces that x is multiplied by. Of the products with those before them each is a multiple of
-// 4, whole turns; what comes after is below 2^-(3*precision) in all, while no number but 0 comes
-// nearer to a multiple of pi/2 than 2^-(precision + 10).
+// The number of pieces that x is multiplied by. The products with earlier pieces are multiples of
+// 4, i.e. whole turns. Those with later pieces are below 2^-(3*precision) in total, while no number
+// except 0 is closer to a multiple of pi/2 than 2^-(precision + 10).
 constexpr std::size_t piece_count = 5;
 
-// table[at], table[at + 1] ...: shifted by each bit of `at` in turn, for there are no indices here.
+// Returns table[at], table[at + 1] ... by a shift for each bit of `at`, since ops cannot index.
 std::vector<UOp> pieces_from(const UOp& at, const SinTables& tables, const FloatLayout& layout) {
   std::vector<UOp> pieces;
   for (const double piece : tables.two_over_pi) pieces.push_back(layout.number(piece));
@@ -64,7 +64,7 @@ std::vector<UOp> pieces_from(const UOp& at, const SinTables& tables, const Float
   return pieces;
 }
 
-// v less a multiple of 4, exactly, for |v| < 2^(precision + 1).
+// Subtracts a multiple of 4 from v, exactly, for -2^precision <= v < 2^(precision + 1).
 UOp less_turns(const UOp& v, const FloatLayout& layout) {
   return mulacc(round_to_integer(v * 0.25, layout).value, layout.number(-4), v);
 }
@@ -74,9 +74,9 @@ struct Reduced {
   Pair fraction;  // of a quadrant: from -1/2 to 1/2
 };
 
-// The sum of the products, less whole quadrants. Those below 2^-precision cancel against the rest
-// only where the fraction is tiny, and then all the bits count: what the first sum rounds off goes
-// into a second one, and what that rounds off is added up.
+// Returns the sum of the products, without whole quadrants. Products below 2^-precision matter only
+// if the larger ones nearly cancel. All bits count then: the rounding errors of a first sum go into
+// a second one, and the errors of that one are added up.
 Reduced reduced(const UOp& x, const std::vector<UOp>& pieces, const FloatLayout& layout) {
   std::vector<Pair> products;
   UOp scaled = x;
@@ -110,7 +110,7 @@ Reduced reduced(const UOp& x, const std::vector<UOp>& pieces, const FloatLayout&
   return {whole.word, fast_two_sum(sum, low)};
 }
 
-// Quadrants to radians.
+// Converts a fraction of a quadrant to radians.
 Pair radians_of(const Pair& fraction, const SinTables& tables, const FloatLayout& layout) {
   const UOp high = layout.number(tables.half_pi[0]), low = layout.number(tables.half_pi[1]);
   const Pair product = two_product(fraction.high, high);
@@ -128,15 +128,15 @@ UOp cosine(const Pair& r, const UOp& z, const SinTables& tables) {
   return start.high + (start.low + turn);
 }
 
-// Where a number lies on the circle, its sign aside.
+// The angle of |x|: a number of quadrants and a rest.
 struct Angle {
   UOp quadrant;
-  Pair rest;  // radians from it, within +-pi/4
+  Pair rest;  // in radians, within +-pi/4
 };
 
 Angle angle_of(const UOp& magnitude_word, const SinTables& tables, const FloatLayout& layout) {
   const int precision = layout.precision;
-  // The first piece that matters; x is scaled as if it were number 0.
+  // The first piece that matters. x is scaled as if it were piece 0.
   const UOp beyond = shr(magnitude_word, layout.mantissa()) - (layout.bias + precision + 1);
   const UOp at = where(beyond < 0, layout.integer(0), shr(beyond * tables.reciprocal, 16));
   const UOp scale = power_of_two(at * -precision, layout);
@@ -145,7 +145,7 @@ Angle angle_of(const UOp& magnitude_word, const SinTables& tables, const FloatLa
   return {quadrant, radians_of(fraction, tables, layout)};
 }
 
-// The sine of an angle so many quadrants ahead, as a word.
+// Returns the word of the sine of the angle plus so many quadrants.
 UOp sine_ahead(const Angle& angle, int quadrants, const SinTables& tables,
                const FloatLayout& layout) {
   const UOp quadrant = quadrants == 0 ? angle.quadrant : angle.quadrant + quadrants;
@@ -159,7 +159,8 @@ const SinTables& tables_of(const FloatLayout& layout) {
   return layout.precision == 24 ? f32_tables : f64_tables;
 }
 
-// What is nearer to 0 has no cube, or square, that shows, and low products that would underflow.
+// Returns whether |x| is so small that sin x rounds to x and cos x to 1. The low parts of its
+// products could underflow.
 UOp is_tiny(const UOp& magnitude_word, const FloatLayout& layout) {
   return bitcast(magnitude_word, layout.value) < std::ldexp(1.0, -(layout.precision + 1) / 2);
 }

@@ -1,9 +1,9 @@
-// REDUCE to a register and a loop.
+// Lowers REDUCE to an accumulator register and a loop that updates it.
 //
-// A traversal and not a rule: whether two reductions may share a loop is a question about the whole
-// graph. Nodes get a level, the most reductions on a way down from them; those of one level cannot
-// depend on one another. The graph is rebuilt level by level, so that when the first of a group is
-// met, everything that the group combines is there.
+// A traversal, not a rule set: whether two reductions may share a loop depends on the whole graph.
+// The level of a node is the largest number of reductions on a path from it to a leaf. Reductions
+// of one level cannot depend on one another. Rebuilding level by level ensures that all operands of
+// a group precede its first member.
 
 #include <algorithm>
 #include <functional>
@@ -38,9 +38,10 @@ UOp after(const UOp& buffer, const std::vector<UOp>& what) {
 
 UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
 
-// Sums that run together, from which on none waits for its own additions to end.
+// With this many accumulators in a loop, other additions hide the latency of each one.
 constexpr std::size_t enough_sums = 8;
-// More would round a long sum much more often.
+// The longest chain of products that takes in the running sum. Each product rounds the sum, so that
+// longer chains would lose accuracy.
 constexpr int most_behind = 4;
 
 bool are_few_products(const Node* value) {
@@ -49,25 +50,26 @@ bool are_few_products(const Node* value) {
   return products <= most_behind;
 }
 
-// Into the first of products of matrices that take each other in.
+// Makes `sum` the addend of the innermost of chained matrix products.
 UOp into_product(const UOp& sum, const UOp& product) {
   const UOp others = product.src(2);
   return with_sources(product, {product.src(0), product.src(1),
                                 others->op() == Op::Mma ? into_product(sum, others) : sum});
 }
 
-// A product of matrices, which added to zeros, always takes the sum in. A few products do one by one, which is an addition
-// less, where that keeps nobody waiting.
+// Adds the value to the sum. A matrix product always takes the sum as its addend, in place of
+// zeros. A short chain of products does so too, which saves an addition, if enough other
+// accumulators hide the latency of the chain.
 UOp combined(Op op, const UOp& sum, const UOp& value, bool fuses, bool is_one_of_many) {
   if (value->op() == Op::Mma) return into_product(sum, value);
   return is_one_of_many && are_few_products(value.node()) ? added_behind(sum, op, value, fuses)
                                                           : added_to(sum, op, value, fuses);
 }
 
-// One value that a loop combines.
+// The accumulator of one reduced value.
 class Accumulator {
  public:
-  // `around` are the ranges of the loops that it is computed in, anew in each iteration.
+  // `around` are the ranges of the enclosing loops; it is initialised in each of their iterations.
   Accumulator(Op op, const UOp& value, const std::vector<UOp>& around,
               const std::vector<UOp>& loops, bool fuses, bool is_one_of_many) {
     const DType dtype = accumulator_of(op, value->dtype());
@@ -87,7 +89,8 @@ class Accumulator {
   UOp buffer_, update_;
 };
 
-// Whether a loop goes on with memory that was filled before it: its iterations stay one after the other.
+// Returns whether the loop carries memory that was filled before it from one iteration to the next.
+// Its iterations then have to stay in one loop.
 bool hands_memory_on(const Node* reduce) {
   const NodeList own = reduce->src().subspan(1);
   const auto is_own = [&](const Node* range) { return std::ranges::find(own, range) != own.end(); };
@@ -113,7 +116,7 @@ class Accumulate {
   UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
 
  private:
-  // By what has to be equal: level, the loops around, sizes and kinds.
+  // What a group has in common: level, enclosing loops, and sizes and kinds of the ranges.
   using Key = std::vector<std::uint64_t>;
 
   void sort_by_level() {
@@ -130,7 +133,7 @@ class Accumulate {
     for (const auto& level : levels) order_.insert(order_.end(), level.begin(), level.end());
   }
 
-  // Outer ones first: inner ones share a loop where the loops around them do.
+  // Visits outer reductions first: inner ones can share a loop only if the loops around them do.
   void join_all() {
     std::map<std::uint32_t, std::vector<const Node*>, std::greater<>> by_level;
     for (const Node* node : order_)
@@ -156,7 +159,7 @@ class Accumulate {
     return key;
   }
 
-  // The ranges of the first stand for those of the others.
+  // Adds a reduction to its group. The ranges of the first member replace those of the others.
   void join(const Node* reduce) {
     const auto [found, is_new] =
         by_key_.try_emplace(key_of(reduce), static_cast<std::uint32_t>(groups_.size()));
@@ -167,7 +170,7 @@ class Accumulate {
     for (std::size_t i = 1; i < reduce->size(); ++i) leader_.set(reduce->src(i), group[0]->src(i));
   }
 
-  // A long sum of floats is a cascade, whose loops stand where its ranges stood.
+  // Blocks a long float sum: expressions of the cascade's loops replace its ranges.
   void cut(const Group& group) {
     const auto is_rounded = [](const Node* reduce) {
       return reduce->arg<ReduceArg>().op == Op::Add &&
@@ -183,7 +186,7 @@ class Accumulate {
     for (std::size_t i = 0; i < iterations.size(); ++i) made_.set(ranges[i], iterations[i].node());
   }
 
-  // The loops of what a range has become.
+  // Appends the loops of the expression that a range has become.
   void add_loops(std::vector<UOp>& list, const Node* range) const {
     for (const Node* loop : (*this)[range]->ranges()) list.emplace_back(loop);
   }
@@ -248,7 +251,7 @@ class Accumulate {
     return sums;
   }
 
-  // All of a group in one nest of loops; what it comes to is in the dtype that it was added up in.
+  // Reduces a whole group in one loop nest. The results have the dtypes of the accumulators.
   std::vector<UOp> added_up(const Group& group, const std::vector<UOp>& values,
                             const std::vector<UOp>& around, std::vector<UOp> loops) const {
     std::vector<Accumulator> accumulators;
@@ -273,7 +276,7 @@ class Accumulate {
   NodeMap<const Node*> leader_, made_;
   std::map<Key, std::uint32_t> by_key_;
   std::vector<Group> groups_;
-  std::vector<Cascade> cascades_;  // of each group
+  std::vector<Cascade> cascades_;  // by group
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// A float that n numbers are added to, one after the other, has lost up to n halves of a last bit. Of
-// n in blocks of b it is b + n/b, for one addition more in b.
+// Adding up n floats one after the other loses up to n half ulps. Blocks of b terms reduce that to
+// b + n/b, for one more addition per block.
 
 #include "cascade.h"
 
@@ -15,8 +15,8 @@ constexpr std::int64_t longest = 4096, block = 1024;
 
 Wide most_iterations(const Node* range) { return std::max<Wide>(range->src(0)->bounds().hi, 1); }
 
-// How much of a loop goes into a block of so many iterations, or of more where blocks would be too many.
-// Blocks of which nothing is left need one loop less.
+// Returns how many iterations of a loop go into a block: `iterations`, or more if there would be
+// too many blocks. Prefers a divisor of the size, which leaves no remainder.
 std::int64_t width_of(const UOp& size, std::int64_t iterations) {
   if (!size->is_const()) return iterations;
   const std::int64_t most = std::max(iterations, size->lo() / longest);
@@ -28,7 +28,7 @@ std::int64_t width_of(const UOp& size, std::int64_t iterations) {
 }  // namespace
 
 Cascade cascade_of(NodeList ranges) {
-  std::size_t whole = ranges.size();  // the loops from here on are those of a block
+  std::size_t whole = ranges.size();  // the loops from here on are entirely within a block
   Wide terms = 1, all = 1;
   for (const Node* range : ranges) all = std::min<Wide>(all * most_iterations(range), longest + 1);
   if (all <= longest) return {};

@@ -1,4 +1,4 @@
-// How a long sum is added up: in blocks, and then their sums.
+// Blocked summation of long float sums: blocks are summed separately, then their sums are added.
 #pragma once
 
 #include <utility>
@@ -9,17 +9,19 @@
 namespace weft {
 
 struct Cascade {
-  std::vector<UOp> outer, inner;  // the loops around blocks and those within, outermost first
-  std::vector<UOp> iterations;    // what stands for each of the ranges
-  // The loops of what no block has, and what stands in a copy for each of those above.
+  std::vector<UOp> outer, inner;  // loops over blocks and within one, outermost first
+  std::vector<UOp> iterations;    // what replaces each of the ranges
+  // The remainder, which fills no whole block: its loops, and what replaces each of the loops above
+  // in its copy of the body.
   std::vector<UOp> rest;
   std::vector<std::pair<UOp, UOp>> places;
 };
 
-// Of a reduction over the ranges, outermost first. Without loops where it is short enough as it is.
+// Returns the blocked form of a reduction over the ranges, outermost first. It has no loops if the
+// reduction is short enough as it is.
 Cascade cascade_of(NodeList ranges);
 
-// The body of the blocks for the rest.
+// Returns a copy of the blocks' body for the remainder loops.
 UOp rest_of(const UOp& body, const Cascade& cascade);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// The checks are predicates and the count follows the linear program: nothing is rewritten.
+// Shows that a kernel ends and bounds its iterations. This is an analysis: nothing is rewritten.
 
 #include <weft/dev/codegen/check_loops.h>
 
@@ -26,7 +26,8 @@ bool closes_loops(const Node* node) {
   return OpSet{Op::End, Op::Reduce, Op::Stage}.contains(node->op());
 }
 
-// By constants, VARIABLEs and loops around, which are bounded themselves.
+// Returns whether the size depends only on constants, VARIABLEs and enclosing loops, which are
+// bounded themselves.
 bool is_bounded(const Node* size) {
   return std::ranges::all_of(toposort(size), [](const Node* node) {
     return OpSet{Op::Const, Op::Variable, Op::Range}.contains(node->op()) ||
@@ -66,10 +67,10 @@ std::vector<std::string> findings_of(const Node* kernel, NodeList order) {
   return findings;
 }
 
-// The iterations of a graph in its linear order, where loops are brackets.
+// Counts the iterations of a graph in its linear order, in which loops are properly nested.
 class Iterations {
  public:
-  // Bodies first: in topological order they stand before their calls.
+  // Counts bodies before their calls, as they come in topological order.
   Iterations(const Node* kernel, NodeList order) {
     for (const Node* node : order)
       if (node->op() == Op::Call && !bodies_.contains(node->src(0)))

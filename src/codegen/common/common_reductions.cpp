@@ -1,7 +1,8 @@
-// Reductions that differ in nothing but the names of their ranges become one. A kernel that was joined from several
-// has those of each.
+// Merges reductions that differ only in the ids of their ranges. A kernel that was fused from
+// several has the reductions of each of them.
 //
-// A traversal and not a rule: that two are alike shows in what both become when their ranges have the same names.
+// A traversal, not a rule set: two reductions are compared in a canonical form, in which their
+// ranges have common ids.
 
 #include <algorithm>
 
@@ -37,7 +38,8 @@ class SameSums {
     if (is_sum && first == nullptr) first_.set(named.node(), *made_.find(node));
   }
 
-  // Ranges are named by how many reductions stand in one another below theirs: none has the name of another in it.
+  // Gives the ranges of a reduction common ids, by how deeply reductions are nested in it and by
+  // position. No reduction then uses the id of one that is nested in it.
   UOp with_common_names(const Node* reduce, const std::vector<UOp>& form) {
     std::size_t height = 0;
     for (const Node* node : toposort(form[0].node()))
@@ -59,9 +61,9 @@ class SameSums {
     return own[position];
   }
 
-  NodeMap<const Node*> made_, form_;  // of each node; with common names of what is reduced in it
-  NodeMap<const Node*> first_;        // by form
-  NodeMap<std::size_t> heights_;      // of reductions in their form
+  NodeMap<const Node*> made_, form_;  // rebuilt; canonical form
+  NodeMap<const Node*> first_;        // by canonical form
+  NodeMap<std::size_t> heights_;      // nesting depth, by canonical form
   std::vector<std::vector<std::uint64_t>> names_;
 };
 

@@ -1,7 +1,8 @@
-// Factors of a sum that its inner loops do not change: they multiply what these add up, once. And offsets of codes, such
-// as those of a block of weights, which multiply the sum of what the codes are multiplied by.
+// Moves factors of a sum that are invariant in its inner loops out of these loops, such as the
+// scales of quantised blocks. Also moves out offsets of codes: sum(x * (code*scale - offset))
+// becomes scale * sum(x*code) - offset * sum(x).
 //
-// After schedules, which take loops one inside of the other as one sum.
+// Runs after schedules, which expect the nested loops of a sum to be one reduction.
 
 #include <algorithm>
 #include <utility>
@@ -18,7 +19,8 @@ namespace {
 
 using Nodes = std::vector<const Node*>;
 
-// Of what products share, those of products have many: a power by squares of squares as many as its exponent.
+// Limits the factors of a product. Shared subproducts multiply them: a power by repeated squaring
+// has as many factors as its exponent.
 constexpr std::size_t most_factors = 16;
 
 bool is_square(const Node* value) {
@@ -59,8 +61,9 @@ UOp sum_over(const Node* sum, const UOp& value, const Nodes& ranges) {
   return make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
 }
 
-// The loops inside of all that some factor changes with. Lanes are added once all else is; copies have sums of their own
-// where they have factors of their own.
+// The loops of a sum, split so that hoisted factors change with the outer ones only. VECTOR ranges
+// are outer, so lanes are added up last. An UPCAST range is outer if a hoisted factor changes with
+// it.
 struct SumLoops {
   Nodes outer, inner;
 };
@@ -84,7 +87,7 @@ class LoopsOf {
   }
 
  private:
-  // What the last of so many loops around changes, and those inside of it do not.
+  // Returns factors that change with the last of the outer `around` loops and none inside it.
   Nodes staying(std::size_t around) const {
     const Nodes inner = inside(around);
     Nodes result;
@@ -124,13 +127,13 @@ struct Factors {
   Nodes inside, outside;
 };
 
-// Multiplied by what is outside once all else is added up.
+// Returns the sum over the inner loops, multiplied by the hoisted factors.
 UOp scaled(const Node* sum, const Factors& factors, const Nodes& inner) {
   const UOp part = sum_over(sum, product_of(factors.inside), inner);
   return factors.outside.empty() ? part : product_of(factors.outside) * part;
 }
 
-// The same by loops of its own: each is closed once.
+// The same as scaled() over new ranges, since a RANGE is closed once.
 UOp scaled_again(const Node* sum, const Factors& factors, const Nodes& inner) {
   UOp value = product_of(factors.inside);
   std::vector<UOp> src;
@@ -154,7 +157,8 @@ UOp split_product(const Node* sum, const Nodes& factors) {
   return sum_over(sum, scaled(sum, parts, loops.inner), loops.outer);
 }
 
-// Codes are small: little is lost where what their products add up to and the sum of the others nearly cancel out.
+// The largest magnitude of codes. Moving an offset out subtracts two sums that may nearly cancel,
+// but little accuracy is lost if codes are small.
 constexpr std::int64_t most_codes = 256;
 
 bool is_code(const Node* factor) {
@@ -162,7 +166,8 @@ bool is_code(const Node* factor) {
   return factor->src(0)->lo() >= -most_codes && factor->src(0)->hi() <= most_codes;
 }
 
-// Codes and scales of blocks; of other products a difference may be far more exact than that of their sums.
+// Returns whether the product is a code times factors that are invariant in the inner loops. For
+// other products, the difference of terms may be far more accurate than the difference of sums.
 bool is_scaled_code(const Node* product, const Nodes& inner) {
   Nodes factors;
   add_factors(product, factors);
@@ -170,7 +175,7 @@ bool is_scaled_code(const Node* product, const Nodes& inner) {
   return !inside.empty() && std::ranges::all_of(inside, is_code);
 }
 
-// What is added up is the same for copies or lanes of the output that have factors of their own.
+// Returns whether copies or lanes of the output share the inner sum, but not the hoisted factors.
 bool is_shared(const Factors& factors) {
   const UOp added = product_of(factors.inside), own = product_of(factors.outside);
   return std::ranges::any_of(own->ranges(), [&](const Node* range) {
@@ -179,7 +184,7 @@ bool is_shared(const Factors& factors) {
   });
 }
 
-// x * (code * scale - offset), where the codes are on this side.
+// Splits a sum of x * (code * scale - offset). The codes are in operand `side` of factor `at`.
 UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at, std::size_t side) {
   const Node* decoded = factors[at];
   if (decoded->op() != Op::Add && decoded->op() != Op::Sub) return {};

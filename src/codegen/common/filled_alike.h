@@ -1,5 +1,6 @@
-// Memory that copies of a loop's body fill, each its own. Where the copies have one loop again, and fill the same,
-// the memory of one serves all.
+// Merges buffers that copies of a loop body fill with the same values. Unrolling gives each copy a
+// buffer of its own. Once the reductions of the copies share a loop again, copies that fill their
+// buffers identically can share one buffer.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +12,20 @@ namespace weft {
 
 class FilledAlike {
  public:
-  explicit FilledAlike(NodeList order);  // of the graph before
+  explicit FilledAlike(NodeList order);  // the graph before it is rebuilt
 
-  // For memory after what fills it, the AFTER that `before` has become: the first of those that differ in
-  // nothing but the names of memory and of the loops that fill it.
+  // Returns the first AFTER seen that equals `now` up to the ids of the buffer and of the loops
+  // that fill it. `before` is the node that `now` was rebuilt from. Returns `now` if the buffer is
+  // also filled elsewhere.
   UOp first_of(const Node* before, const UOp& now);
 
  private:
   bool is_filled_here_only(const Node* after) const;
   UOp form_of(const UOp& after);
 
-  NodeMap<int> stores_;               // to each memory
-  NodeMap<const Node*> first_;        // by form
-  std::vector<std::uint64_t> loops_;  // names in forms, in the order of their loops
+  NodeMap<int> stores_;               // how many stores each buffer has
+  NodeMap<const Node*> first_;        // by canonical form
+  std::vector<std::uint64_t> loops_;  // canonical ids of loops, by position
   std::uint64_t memory_;
 };
 

@@ -1,5 +1,5 @@
-// One dimension for all memory. From the top, since an INDEX has to see the dimensions of its storage
-// before they are gone.
+// Gives all memory one dimension: indices become row-major offsets. Rewrites top-down, so that an
+// INDEX meets its storage as declared, with all dimensions.
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/graph.h>
@@ -19,7 +19,8 @@ UOp flat_storage(const Node* storage) {
   return with_sources(UOp(storage), {size});
 }
 
-// The same chain of AFTERs on another storage.
+// Rebuilds a chain of AFTERs on the storage `to`. Returns null if the chain does not start at
+// `storage`.
 UOp moved(const Node* chain, const Node* storage, const UOp& to) {
   std::vector<const Node*> links;
   for (; chain->op() == Op::After; chain = chain->src(0)) links.push_back(chain);
@@ -57,8 +58,8 @@ const RuleSet& flatten_rules() {
   return rules;
 }
 
-// Quotient and remainder that a reshape made of one range meet again in the sum. The algebra has a
-// context of its own.
+// Simplifies the result, since a quotient and a remainder that a reshape made of one range
+// recombine in a flat index. The algebra brings a context of its own.
 std::vector<UOp> flatten(const std::vector<UOp>& roots, const RewriteOptions& options) {
   RewriteOptions first = options;
   first.order = Order::TopDown;

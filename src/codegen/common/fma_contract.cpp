@@ -1,4 +1,4 @@
-// a*b + c in one instruction, which rounds once.
+// Contracts a*b + c to MULACC, which rounds once, if FASTMATH=1 and the target has it.
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/device/target.h>

@@ -1,4 +1,4 @@
-// What a machine's integer ops leave open, settled around them.
+// Guards integer divisions and shifts for which machine instructions are undefined.
 
 #include <weft/dev/codegen/decompose.h>
 #include <weft/dev/codegen/lower.h>
@@ -9,7 +9,6 @@ namespace {
 
 bool may_be(const Node* value, Wide what) { return value->bounds().contains(what); }
 
-// A constant like the value, lane for lane.
 UOp constant(std::int64_t value, const UOp& like) { return const_int(value, like->dtype()); }
 
 UOp divide(const Match& m) {
@@ -61,7 +60,8 @@ const RuleSet& guard_rules() {
   return rules;
 }
 
-// Each once: a fixed point would guard what is guarded, since bounds do not see the condition.
+// Applies each rule set once. A fixed point would guard guarded ops again, since bounds do not take
+// the guarding condition into account.
 std::vector<UOp> guard(const std::vector<UOp>& roots, const RewriteOptions& options) {
   return rewrite_once(rewrite_once(roots, split_rules(), options), guard_rules(), options);
 }

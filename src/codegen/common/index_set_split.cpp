@@ -1,7 +1,8 @@
-// Loops in sections, where conditions on their range change again and again, or say which memory is read: within a section
-// each has one answer. So an element of joined tensors reads one of them, instead of choosing among all.
+// Index-set splitting: splits a loop into sections if conditions on its range change often or
+// select which memory is read. Within a section each condition is constant. An element of a concat
+// then reads one input instead of selecting among all.
 //
-// A traversal and not a rule: where to cut is read off everything inside of a loop.
+// A traversal, not a rule set: everything inside a loop determines where it is split.
 
 #include <algorithm>
 #include <set>
@@ -21,12 +22,13 @@
 namespace weft {
 namespace {
 
-// A few conditions cost less than loops, but where they say which memory is read, whose rows may lie otherwise.
+// Fewest sections that a loop is split into. A few conditions cost less than more loops, unless
+// they select among buffers, which may have different layouts.
 constexpr std::size_t least_sections = 4, least_of_memories = 2;
-// What is not chosen among is copied as well.
+// Limits on code size: each section copies the whole body, including what no condition selects.
 constexpr std::size_t most_nodes_each = 24, most_nodes = std::size_t{1} << 16;
 
-// The range of a loop, and where its sections begin and end.
+// The range of a loop and the boundaries of its sections, from 0 to its size.
 struct Cuts {
   const Node* range = nullptr;
   std::vector<std::int64_t> ends;
@@ -34,7 +36,7 @@ struct Cuts {
   std::size_t sections() const { return ends.empty() ? 1 : ends.size() - 1; }
 };
 
-// Whether conditions on the range choose among them.
+// Returns whether conditions on the range select among several buffers.
 bool reads_several_memories(const std::vector<const Node*>& slice, const Node* range) {
   std::set<const Node*> memories;
   for (const Node* node : slice)
@@ -58,8 +60,9 @@ Cuts cuts_of(const Node* effect, const Node* range) {
   return cuts;
 }
 
-// Nothing but elements, each with a place of its own whatever the order: what is closed inside would
-// have to be closed again, and a place that is read from memory may be written twice.
+// Returns whether the effect only stores elements, in an order that does not matter. Nested loops
+// would have to be closed again in each section, and an address that is loaded from memory may be
+// written twice.
 bool is_plain(const Node* effect) {
   for (const Node* node : toposort(effect)) {
     if (has(node->op(), OpFlag::Closes)) return false;
@@ -71,7 +74,7 @@ bool is_plain(const Node* effect) {
   return true;
 }
 
-// What it stores, but for places that no iteration has. Null where that is nothing.
+// Returns the effect without stores whose condition is always false; null if none is left.
 UOp stored_somewhere(const UOp& effect) {
   std::vector<UOp> stores;
   const Node* own = effect.node();
@@ -82,8 +85,8 @@ UOp stored_somewhere(const UOp& effect) {
   return stores.size() == 1 ? stores[0] : tuple(stores);
 }
 
-// The loops of the END but the outer one, from one cut to the next: a RANGE is closed once, so they are new. Null where these
-// store nothing.
+// Returns the loops of the END, except `outer`, with the range restricted to [first, stop). Their
+// ranges are new, since a RANGE is closed once. Returns null if the section stores nothing.
 UOp section(const UOp& end, const Node* outer, const Node* range, std::int64_t first,
             std::int64_t stop) {
   Substitution iterations;
@@ -105,7 +108,7 @@ UOp section(const UOp& end, const Node* outer, const Node* range, std::int64_t f
   return make(Op::End, loops);
 }
 
-// Those of the range that has most.
+// Returns the cuts of the range that has most sections.
 Cuts best_cuts(const Node* end) {
   Cuts best;
   if (end->op() != Op::End || !is_plain(end->src(0))) return best;
@@ -115,7 +118,7 @@ Cuts best_cuts(const Node* end) {
   return best;
 }
 
-// Threads share a loop that stands around all sections.
+// Splits an END into sections. Threads share its outermost loop, which stays around all sections.
 UOp in_sections(const UOp& end, bool has_threads) {
   const Cuts best = best_cuts(end.node());
   if (best.range == nullptr) return end;

@@ -15,7 +15,7 @@ bool is_plain(const Node* range) {
          range->src(0)->is_const();
 }
 
-// Two loops of an END, one right inside the other.
+// Two directly nested loops of an END.
 class TwoLoops {
  public:
   TwoLoops(const Node* end, const Node* outer, const Node* inner)
@@ -46,7 +46,7 @@ class TwoLoops {
     return changes_with(node, outer_) || changes_with(node, inner_);
   }
 
-  // By as much in a iteration of the outer loop as in all of the inner one.
+  // Returns whether one outer iteration advances an index as far as the whole inner loop.
   bool goes_on(const Node* at) const {
     const auto outer = by_outer_.of(at), inner = by_inner_.of(at);
     return outer && inner && *outer == *inner * inner_->src(0)->lo();
@@ -60,7 +60,7 @@ class TwoLoops {
             }));
   }
 
-  // Whether the loops say where something lies, and nothing else.
+  // Returns whether the loops only affect addresses, which advance uniformly across both loops.
   bool keeps_to_places(const Node* node) const {
     if (is_arithmetic(node)) return true;
     if (node->op() == Op::Index)

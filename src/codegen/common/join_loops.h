@@ -1,12 +1,13 @@
-// Loops that together walk along all memory that they change, as one: copies of what lies in several
-// dimensions, one behind the other, are then as long as can be. Schedules are applied by then.
+// Collapses two nested loops into one if each access advances uniformly across both. Copies of
+// several dimensions, contiguous in memory, then become loops that are as long as possible. Runs
+// when schedules have been applied and indices are flat.
 #pragma once
 
 #include <weft/dev/ir/graph.h>
 
 namespace weft {
 
-// A traversal and not a rule: an END says which loops follow one another.
+// A traversal for traversed() in traversal.h.
 class JoinLoops {
  public:
   explicit JoinLoops(NodeList roots);

@@ -1,9 +1,7 @@
-// A traversal: where a node stands depends on everything around it.
-//
-// Each node belongs to the innermost loop that it changes with, in which it is repeated as an effect,
-// or whose results it uses. Inner loops are closed before outer ones, so that of loops around one
-// node the first to be closed is the innermost. Walking in topological order and adding each node to
-// its loop gives every loop its body in order; a closer stands in the loop around its own.
+// Each node belongs to the innermost of the loops that it changes with, that repeat it as an
+// effect, or whose values it uses. Inner loops are closed before outer ones, so the innermost of
+// the loops around a node is the one that is closed first. Appending the nodes to their loops in
+// topological order gives each loop its body in order. A closer belongs to the loop around its own.
 
 #include <weft/dev/codegen/linearize.h>
 
@@ -15,10 +13,10 @@ namespace weft {
 namespace {
 
 constexpr OpSet closers{Op::End, Op::Reduce, Op::Stage};
-// What hands effects on, between a STORE and the END that repeats it.
+// Ops that pass effects on, from a STORE to the END that repeats it.
 constexpr OpSet groups{Op::Tuple, Op::Barrier, Op::End};
 
-// Of a STAGE, a dimension of 1 is no loop.
+// Returns the loops that a node closes. A dimension of 1 of a STAGE has no loop.
 std::vector<const Node*> loops_of(const Node* closer) {
   std::vector<const Node*> loops;
   if (closers.contains(closer->op()))
@@ -27,7 +25,7 @@ std::vector<const Node*> loops_of(const Node* closer) {
   return loops;
 }
 
-// Loops are numbered from the innermost; the kernel itself is the last.
+// Assigns nodes to loops, which are numbered from the innermost. The kernel itself is the last.
 class Loops {
  public:
   explicit Loops(const std::vector<const Node*>& order) {
@@ -54,7 +52,7 @@ class Loops {
     if (loop < of(node)) home_.set(node, loop);
   }
 
-  // An effect runs in the loops of its END even where it does not change with them.
+  // An effect runs in the loops of its END, even if it does not change with them.
   void hand_on(const Node* node) {
     const bool repeats = node->op() == Op::End && node->size() > 1;
     if (!repeats && !repeated_.contains(node)) return;
@@ -65,7 +63,7 @@ class Loops {
     }
   }
 
-  // What uses a loop's results runs there too, up to the node that closes it.
+  // A node that uses values of a loop runs in that loop as well, unless it closes the loop.
   void follow(const Node* node) {
     const std::vector<const Node*> own = loops_of(node);
     const auto closes = [&](std::uint32_t loop) {
@@ -89,7 +87,7 @@ std::vector<const Node*> linearize(const Node* kernel) {
   for (const Node* node : order)
     if (node->op() != Op::Range) bodies[loops.of(node)].push_back(node);
 
-  // Bodies are joined from a stack; a closer is met twice, before its loops and after them.
+  // Concatenates the bodies. A closer is reached twice, before its loops and after them.
   std::vector<const Node*> program;
   struct Frame {
     const std::vector<const Node*>* body;

@@ -1,7 +1,7 @@
-// Scans (scan.h) to accumulators that a loop hands on: each iteration adds what is new in it.
+// Lowers scans (scan.h) to loop-carried accumulators: each iteration only adds its new terms.
 //
-// A traversal and not a rule: which loop can carry a scan is read off all loops that an END closes, and some
-// have to run backwards for it.
+// A traversal, not a rule set: all loops of an END determine which of them can carry a scan, and
+// some have to be reversed.
 
 #include <algorithm>
 #include <optional>
@@ -19,28 +19,31 @@
 namespace weft {
 namespace {
 
-// What loops inside of the one that carries a scan may need: an accumulator for each of their iterations.
+// Limits the accumulators of a scan. Loops nested in the one that carries it need an accumulator
+// for each of their iterations.
 constexpr std::int64_t most_bytes = 64 << 10;
 
 UOp store(const UOp& place, const UOp& value) {
   return make(Op::Store, {place, value}, {}, StoreArg{});
 }
 
-// A scan, the loop of an END that can carry it, and the lanes of a tile of that loop.
+// A scan, the loop of an END that can carry it, and the VECTOR range that tiles this loop, if any.
 struct Carried {
   const Node* reduce;
   Scan scan;
   const Node* loop = nullptr;
   const Node* lane = nullptr;
-  bool is_ahead = true;  // the loop meets what it takes in the order of the scan
+  bool is_ahead = true;  // the loop visits terms in the order of the scan
 };
 
+// Returns whether the shortest prefix has at most one term, so the loop misses none.
 bool starts_at_the_end(const Scan& scan) {
   return scan.rises ? scan.last->bounds().lo <= 0
                     : scan.last->bounds().hi >= scan.range->src(0)->bounds().hi - 1;
 }
 
-// In the loop of another reduction an accumulator for each of its iterations would be needed.
+// Returns whether the node is inside the loop of another reduction. It would need an accumulator
+// for each iteration of that loop.
 bool is_in_a_reduction(const Node* end, const Node* node) {
   const auto own = end->src().subspan(1);
   return std::ranges::any_of(node->ranges(), [&](const Node* range) {
@@ -85,7 +88,7 @@ std::vector<Carried> all_carried(const Node* end) {
   return all;
 }
 
-// The loop from its last iteration to the first.
+// Reverses a loop of the END.
 UOp turned(const UOp& end, const Node* loop) {
   const UOp iteration = range(UOp(loop->src(0)), fresh_id().value, kind_of(loop));
   std::vector<UOp> src{at_place(UOp(end->src(0)), loop, (UOp(loop->src(0)) - 1) - iteration)};
@@ -94,7 +97,7 @@ UOp turned(const UOp& end, const Node* loop) {
   return make(Op::End, src);
 }
 
-// The END with the loop inside of all others but lanes.
+// Moves the loop inside all others except VECTOR ranges.
 UOp innermost(const UOp& end, const Node* loop) {
   std::vector<UOp> src;
   for (const Node* source : end->src())
@@ -106,7 +109,7 @@ UOp innermost(const UOp& end, const Node* loop) {
   return make(Op::End, src);
 }
 
-// One scan that a loop of the END carries.
+// Rewrites an END so that one of its loops carries a scan.
 class Carrier {
  public:
   Carrier(const UOp& end, const Carried& carried)
@@ -121,7 +124,7 @@ class Carrier {
     }
   }
 
-  // Whether the accumulators for all iterations inside are memory that a kernel can have.
+  // Returns whether the accumulators for all nested iterations are small enough.
   bool fits() const {
     std::int64_t bytes = static_cast<std::int64_t>(dtype_.bytes());
     for (const Node* range : inside_) {
@@ -155,7 +158,7 @@ class Carrier {
     return what->op() == Op::Tuple ? list_of(what->src()) : std::vector<UOp>{what};
   }
 
-  // The accumulators, as they are before the loop.
+  // Returns the accumulators as initialised before the loop.
   UOp begun() const {
     std::vector<UOp> sizes, first, around;
     for (const Node* range : inside_) {
@@ -177,7 +180,8 @@ class Carrier {
 
   UOp identity() const { return identity_of(op_, dtype_); }
 
-  // What is new in a iteration; of lanes, each with those before it.
+  // Returns the terms that an iteration adds. Those of a vector lane include the terms of the lanes
+  // before it.
   UOp added() const {
     if (carried_.lane == nullptr) return value_at(carried_.scan.last);
     const UOp lane(carried_.lane), other = range_like(carried_.lane, lane->src(0)->lo());
@@ -186,7 +190,7 @@ class Carrier {
                 carried_.reduce->arg<ReduceArg>());
   }
 
-  // Nothing where the reduction has no such iteration.
+  // Returns the term for iteration `last` of the reduction, or the identity if there is none.
   UOp value_at(const UOp& last) const {
     const UOp size(carried_.scan.range->src(0));
     UOp is_there = const_bool(true);
@@ -201,10 +205,11 @@ class Carrier {
   const Carried& carried_;
   Op op_;
   DType dtype_;
-  std::vector<const Node*> inside_;  // loops in each iteration of the one that carries
+  std::vector<const Node*> inside_;  // loops nested in the carrying loop, without `lane`
 };
 
-// What an accumulator begins with stands before the loop that carries it: that loop begins an END of its own.
+// Splits an END into nested ones, so that each carrying loop is the outermost of an END. Its
+// accumulators are initialised before that END.
 UOp nested(const UOp& end, const std::vector<const Node*>& carrying) {
   UOp what = end.src(0);
   std::vector<UOp> loops;
@@ -217,7 +222,8 @@ UOp nested(const UOp& end, const std::vector<const Node*>& carrying) {
   return what;
 }
 
-// Of scans one by one, since one may be part of another. All go the way that the first does.
+// Rewrites the scans of an END one by one, since one may be part of another. If none follows the
+// loop order, the loops of the first scan are reversed.
 UOp carried(UOp end) {
   std::vector<Carried> all = all_carried(end.node());
   if (all.empty()) return end;
@@ -230,7 +236,7 @@ UOp carried(UOp end) {
     const auto next = std::ranges::find_if(all, &Carried::is_ahead);
     if (next == all.end()) break;
     if (!Carrier(end, *next).fits()) {
-      if (!carrying.empty()) break;  // they count on what is inside of them
+      if (!carrying.empty()) break;  // earlier accumulators rely on the loops nested in theirs
       end = innermost(end, next->loop);
     }
     end = Carrier(end, *next).result();

@@ -30,7 +30,7 @@ std::vector<const Node*> slice_of(const Node* root, const Node* range) {
 
 namespace {
 
-// Memory that each copy fills before it reads it is another for each copy.
+// Gives a copy its own buffer, if what fills the buffer changes with the range.
 void renew_memory(const Node* after, const Node* changing, Substitution& fresh) {
   const Node* storage = storage_of(after);
   const auto is_filled = [&](const Node* effect) {
@@ -46,8 +46,8 @@ void renew_memory(const Node* after, const Node* changing, Substitution& fresh) 
 
 }  // namespace
 
-// A loop with new ranges may hold others that change with these, though not with the first: they are
-// other loops from now on, so theirs are new too.
+// New ranges of a loop affect nested loops that change with them, though not with `changing`: these
+// become other loops, so their ranges are renewed too.
 UOp renewed(const UOp& root, const Node* changing) {
   Substitution fresh;
   std::vector<const Node*> loops;
@@ -66,7 +66,7 @@ UOp renewed(const UOp& root, const Node* changing) {
       }
     }
   }
-  for (const Node* old : toposort(loops))  // a size may be one of iterations of another
+  for (const Node* old : toposort(loops))  // a loop's size may depend on another loop
     if (const auto own = fresh.find(old); own != fresh.end() && old->op() == Op::Range)
       own->second = with_sources(own->second, {substitute(UOp(old->src(0)), fresh)});
   return substitute(root, fresh);
@@ -74,7 +74,7 @@ UOp renewed(const UOp& root, const Node* changing) {
 
 namespace {
 
-// Loops of a size that changes with the range get that of the place.
+// Gives loops whose size depends on the range their size at `place`.
 void resize_loops(NodeList loops, const Node* range, const UOp& place, Substitution& resized) {
   for (const Node* loop : loops)
     if (loop->op() == Op::Range && changes_with(loop->src(0), range))
@@ -84,8 +84,8 @@ void resize_loops(NodeList loops, const Node* range, const UOp& place, Substitut
 
 }  // namespace
 
-// What begins with a iteration, begins with those that stand for it. Memory that was another in each iteration is
-// one, where there is one iteration left.
+// An AFTER or BARRIER of the range becomes one of the loops in `place`. If there are none, an AFTER
+// of the range alone becomes its memory.
 UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
   NodeMap<const Node*> made;
   Substitution resized;

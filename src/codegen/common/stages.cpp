@@ -1,5 +1,6 @@
-// STAGE to memory of the kernel's own. The layout is settled first, where readers are in sight: a
-// STAGE whose ranges stand in the order of its dimensions is all that the second step sees.
+// Lowers STAGE to a buffer inside the kernel and loops that fill it. A first step applies the
+// layout to each STAGE and to the INDEXes that read it. The second step then only meets STAGEs
+// whose ranges are in the order of the buffer's dimensions.
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/graph.h>
@@ -8,7 +9,7 @@
 namespace weft {
 namespace {
 
-// The list, without what comes first, in the order of the layout.
+// Returns the sources with those after the first `first` in the order of the layout.
 std::vector<UOp> laid_out(NodeList src, std::size_t first,
                           const std::vector<std::int64_t>& layout) {
   std::vector<UOp> result;
@@ -29,7 +30,7 @@ UOp lay_out(const Match& m) {
   return make(Op::Index, src);
 }
 
-// In each iteration of the loops around it a STAGE is filled anew.
+// A STAGE is refilled in each iteration of the loops around it.
 UOp fill(const Match& m) {
   const Node* stage = m.root();
   const Space space = stage->arg<StageArg>().space;

@@ -1,4 +1,5 @@
-// Schedules are for one iteration of a loop whose iterations need each other, which stands around everything.
+// A sequential loop around a whole kernel (repeated.h) is stripped, so that one iteration is
+// scheduled, and restored afterwards.
 
 #include <weft/dev/codegen/lower.h>
 #include <weft/dev/ir/repeated.h>

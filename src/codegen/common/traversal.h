@@ -1,4 +1,4 @@
-// Passes that are no rules: a walk over the whole graph that says what becomes of each node.
+// Support for passes that are traversals of the whole graph rather than rewrite rules.
 #pragma once
 
 #include <vector>
@@ -8,8 +8,8 @@
 
 namespace weft {
 
-// Of each root what Traversal(roots, arguments ...)[root] says, in an arena: that keeps the nodes made
-// on the way, so that the traversal need not.
+// Returns Traversal(nodes, arguments ...)[node] for the node of each root. Runs in an arena, which
+// owns all nodes made on the way, so a traversal can hold them as plain pointers.
 template <class Traversal, class... Arguments>
 std::vector<UOp> traversed(const std::vector<UOp>& roots, const Arguments&... arguments) {
   return in_arena(roots, [&](const std::vector<UOp>& inside) {

@@ -1,8 +1,7 @@
-// UNROLL and UPCAST ranges to copies, one for each iteration.
+// Replaces UNROLL and UPCAST ranges by copies of the body, one for each iteration.
 //
-// A traversal and not a rule: what is copied is everything that changes with the range. Reductions in
-// the copies have equal ranges, so that accumulate gives them one loop: that is how a tile of
-// registers comes about.
+// A traversal, not a rule set: everything that changes with the range is copied. Reductions in the
+// copies have equal ranges, so accumulate gives them one loop. This results in a register tile.
 
 #include <algorithm>
 #include <ranges>
@@ -26,7 +25,7 @@ bool is_unrolled(const Node* node) {
   return kind == LoopKind::Unroll || kind == LoopKind::Upcast;
 }
 
-// A copy of `what` for each iteration of the range.
+// Returns a copy of `what` for each iteration of the range.
 std::vector<UOp> copies_of(const UOp& what, const Node* range) {
   if (!range->src(0)->is_const())
     user_error("the size of an UNROLL or UPCAST range is not a constant");
@@ -62,8 +61,9 @@ UOp combined(Op op, const std::vector<UOp>& copies, bool fuses) {
   return as_list(members, copies[0]->op() == Op::Tuple);
 }
 
-// An END or REDUCE without its unrolled ranges. Copies stand in the order of the iterations, those of the
-// innermost range next to each other: what changes with the others alone is needed for a while only.
+// Replaces the unrolled ranges of an END or REDUCE by copies. These are in iteration order, with
+// the innermost range varying fastest. Values that change only with the others are then
+// short-lived.
 UOp unrolled(const UOp& closer, bool fuses) {
   UOp what = closer.src(0);
   std::vector<UOp> loops;

@@ -1,4 +1,4 @@
-// Ranges that workers share to the place of each in the launch grid.
+// Replaces ranges that workers share by the position of each worker in the launch grid.
 
 #include <map>
 #include <ranges>
@@ -13,7 +13,7 @@ bool is_shared(const Node* node) {
   return node->op() == Op::Range && is_parallel(node->arg<RangeArg>().kind);
 }
 
-// The innermost range of a kind is its axis 0, so that neighbours there are neighbours in the grid.
+// The innermost range of a kind is its axis 0: neighbouring iterations are neighbours in the grid.
 UOp share(const Match& m) {
   const Node* end = m.root();
   std::vector<UOp> src{UOp(end->src(0))};

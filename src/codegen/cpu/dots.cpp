@@ -1,6 +1,7 @@
-// Sums over DOT ranges of products of bytes, and the instruction that adds them up in each of its lanes.
+// Replaces sums of byte products over a DOT range by a dot-product instruction, which adds up a
+// group of products in each lane.
 //
-// A traversal and not a rule: what the lanes of a factor are is rebuilt down to what it reads.
+// This is a traversal and not a rewrite rule, since a factor is rebuilt down to its loads.
 
 #include <algorithm>
 
@@ -27,7 +28,7 @@ bool is_dot(const Node* node) {
   user_error(fmt::format("schedule: a loop of kind dot: {}", why));
 }
 
-// The products that a sum adds up.
+// Appends the products that a tree of additions adds up.
 void add_products(const Node* sum, std::vector<const Node*>& products) {
   if (sum->op() == Op::Mul) return products.push_back(sum);
   if (sum->op() != Op::Add) refuse("it is not a sum of products");
@@ -39,13 +40,14 @@ const Node* without_splats(const Node* value) {
   return value;
 }
 
-// What is converted to the type of the sum.
+// Returns the value before it is converted to the type of the sum.
 const Node* converted(const Node* value) {
   value = without_splats(value);
   return value->op() == Op::Cast ? without_splats(value->src(0)) : value;
 }
 
-// Values of all iterations of the range, those of one lane beside each other.
+// Rebuilds a value as the vector of its values in all iterations of the range. The values of one
+// lane are adjacent.
 class Grouped {
  public:
   explicit Grouped(const Node* range)
@@ -88,7 +90,8 @@ class Grouped {
     return make(Op::Load, {make(Op::Index, {UOp(place->src(0)), const_bool(true), places})});
   }
 
-  // As `expand` writes them: one index, or one and a number for each lane.
+  // Splits an index into its scalar base and the constant offsets of its lanes. `expand` writes
+  // either a scalar, or the sum of a SPLAT and a STACK of offsets.
   std::pair<const Node*, std::vector<std::int64_t>> base_and_lanes(const Node* at) const {
     if (at->dtype().lanes() == 1) return {at, {0}};
     if (at->op() != Op::Add) refuse("its lanes are not at constant offsets");

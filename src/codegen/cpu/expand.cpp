@@ -1,8 +1,9 @@
-// VECTOR ranges to lanes.
+// Replaces VECTOR ranges by vector lanes.
 //
-// A traversal and not a rule: what a node becomes depends on which of its sources have lanes. Indices
-// that grow by as much from lane to lane are written as a base and multiples of the lane numbers,
-// which is how renderers know what is contiguous, and `turn` what lies at a distance.
+// This is a traversal and not a rewrite rule, since the result for a node depends on which of its
+// sources have lanes. Indices with a constant stride between lanes are written as a base plus
+// multiples of the lane numbers. Renderers recognise contiguous accesses by this form, and
+// `transpose_vectors` strided ones.
 
 #include <algorithm>
 #include <optional>
@@ -41,7 +42,8 @@ UOp turned(const UOp& value) {
                     : shuffled(value, lanes, [=](std::uint32_t i) { return lanes - 1 - i; });
 }
 
-// Each lane with all before it: first with its neighbour, then with what is two away, four ...
+// Computes an inclusive prefix scan of the lanes. Each step combines every lane with the one that
+// is 1, 2, 4 ... lanes before it.
 UOp scanned(Op op, UOp value) {
   const std::uint32_t lanes = value->dtype().lanes();
   for (std::uint32_t by = 1; by < lanes; by *= 2) {
@@ -53,7 +55,8 @@ UOp scanned(Op op, UOp value) {
   return value;
 }
 
-// The lanes of a value are the iterations of one range: with those of another it would be the diagonal of both.
+// Checks that the lanes of a value are the iterations of a single range. With two ranges they would
+// be the diagonal of both.
 void check_lanes(const Node* value) {
   if (std::ranges::count_if(value->ranges(), is_vector_range) > 1)
     internal_error("expand: a value has the lanes of two VECTOR ranges");
@@ -106,7 +109,7 @@ class Expand {
     return src;
   }
 
-  // The first `count` sources with as many lanes as any of them.
+  // Rebuilds the node with its first `count` sources broadcast to the widest of them.
   UOp with_lanes(const Node* node, std::size_t count) const {
     std::vector<UOp> src = sources(node);
     count = std::min(count, src.size());
@@ -119,7 +122,8 @@ class Expand {
                     info(node->op()).arg, node->arg_bytes());
   }
 
-  // Memory of one element is read once for all lanes, valid or not.
+  // Memory of a single element is loaded once, unconditionally, and broadcast. The mask selects the
+  // result of each lane.
   UOp load(const Node* node) const {
     const Node* place = node->src(0);
     if (const UOp from = turned_place(place); !from.is_null()) {
@@ -142,12 +146,13 @@ class Expand {
     return where(valid, value, splat(other, lanes));
   }
 
-  // The line of a read whose lanes are best taken from all that lies between them. Bools are bits in
-  // registers; what is read instead differs from lane to lane only behind a mask that does.
+  // Returns the line of a load with a short stride, which loads everything between the lanes and
+  // shuffles them out. Bools are excluded, since they are bits in registers. The fallback value
+  // must be the same in all lanes.
   std::optional<Line> few_apart(const Node* load) const {
     const Node* place = load->src(0);
     if (place->size() != 3 || load->size() > 2 || load->dtype().is_bool()) return std::nullopt;
-    // `dots` reads what lies between them as well.
+    // `dots` loads the elements between the lanes itself.
     if (std::ranges::any_of(place->ranges(), is_dot_range)) return std::nullopt;
     const bool is_plain = load->size() == 1 || (*this)[load->src(1)]->dtype().lanes() == 1;
     const auto at = line(place->src(2));
@@ -155,7 +160,7 @@ class Expand {
     return is_plain && at && reads_between(at->stride, lanes) ? at : std::nullopt;
   }
 
-  // Of lanes that lie one before the other: their place in the order of memory. Null for others.
+  // Returns the place of an access with stride -1, lanes in memory order; null for other strides.
   UOp turned_place(const Node* place) const {
     if (place->size() != 3) return {};
     const auto at = line(place->src(2));
@@ -169,7 +174,7 @@ class Expand {
     return make(Op::Index, {(*this)[place->src(0)], is_valid, at_lanes});
   }
 
-  // Where all lanes write to one place, the last of them stays.
+  // If all lanes store to the same place, the value of the last lane remains.
   UOp store(const Node* node) const {
     check_lanes(node);
     if (const UOp to = turned_place(node->src(0));
@@ -225,7 +230,7 @@ class Expand {
       const DType dtype = src[i]->dtype().scalar();
       if (at && at->stride != 0) {
         const UOp numbers = lane_numbers(lanes, dtype, at->stride);
-        const UOp& base = at->base;  // a SPLAT, even of a constant
+        const UOp& base = at->base;  // line_of() expects a SPLAT, even of a constant
         src[i] =
             base->is_const_int(0) ? numbers : make(Op::Splat, {base}, dtype.vec(lanes)) + numbers;
       } else {
@@ -235,7 +240,7 @@ class Expand {
     return make(Op::Index, src);
   }
 
-  // Lanes are neighbours: the line of the first has most of them.
+  // Returns the place of the first lane, whose cache line holds most of the contiguous lanes.
   UOp first_lane(const Node* place) const {
     std::vector<UOp> src = sources(place);
     for (std::size_t i = 1; i < src.size(); ++i)
@@ -250,7 +255,7 @@ class Expand {
     return src.size() == 1 && node->size() > 1 ? src[0] : make(Op::End, src);
   }
 
-  // Over the lanes up to that of another loop: a scan of them.
+  // Returns whether the scan combines the lanes up to the current lane of another VECTOR range.
   static bool scans_lanes(const Scan& scan) {
     return is_vector_range(scan.range) && scan.rises && scan.steps.size() == 1 &&
            scan.steps[0].factor == 1 && is_vector_range(scan.steps[0].range) &&
@@ -281,7 +286,7 @@ class Expand {
     return lanes > 1 ? across_lanes(arg.op, result) : result;
   }
 
-  // ConcatParts meet until one lane is left.
+  // Combines the upper half of the lanes with the lower half until one lane is left.
   static UOp across_lanes(Op op, const UOp& vector) {
     std::vector<UOp> parts;
     for (std::uint32_t lane = 0; lane < vector->dtype().lanes(); ++lane)

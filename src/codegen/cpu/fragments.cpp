@@ -1,6 +1,8 @@
-// Loops of MMA to values of all their iterations, and the instruction that multiplies them.
+// Replaces the MMA loops of a sum of products by one matrix instruction, whose operands are vectors
+// of the values of all iterations.
 //
-// A traversal and not a rule: the loops of a fragment are closed by a sum and by what stores it.
+// This is a traversal and not a rewrite rule, since the MMA loops of a product are closed in two
+// places: by the REDUCE and by the END of the store.
 
 #include <algorithm>
 
@@ -30,7 +32,7 @@ std::vector<const Node*> loops_of_mma(const Node* closer) {
   return found;
 }
 
-// The closer without them.
+// Returns the closer without its MMA ranges.
 UOp without_loops_of_mma(const Node* closer, const UOp& body) {
   std::vector<UOp> src{body};
   for (const Node* range : closer->src().subspan(1))
@@ -42,12 +44,13 @@ const Node* without_cast(const Node* value) {
   return value->op() == Op::Cast ? value->src(0) : value;
 }
 
-// m, n and the two loops that k is. Null where the instruction has one row, or one group of the depth.
+// The loops over m, n and the two parts of k. `row` is null if the instruction has one row, and
+// `depth` is null if it has one group of k.
 struct MmaLoops {
   const Node *row, *column, *depth, *group;
 };
 
-// A sum of products in the loops of an instruction, and where it is stored.
+// A sum of products in MMA loops, and the store of its result.
 class Product {
  public:
   Product(const Node* end, const std::vector<MmaShape>& known) : end_(end), store_(end->src(0)) {
@@ -83,7 +86,7 @@ class Product {
   }
 
  private:
-  // Along a row, the elements between iterations of a loop.
+  // The loops along a row of a fragment, each with the elements between its iterations.
   using Steps = std::vector<std::pair<const Node*, std::int64_t>>;
 
   [[noreturn]] static void refuse(std::string_view why) {
@@ -118,7 +121,7 @@ class Product {
     return *stride;
   }
 
-  // Of all elements of a fragment.
+  // Returns the place of all elements of a fragment.
   static UOp place(const Node* index, const Node* row, const Steps& steps, std::int64_t columns) {
     if (index->size() != 3 || !index->src(1)->is_const_int(1))
       refuse("conditional accesses have to be staged");

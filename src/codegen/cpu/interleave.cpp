@@ -1,6 +1,7 @@
-// Copies that write every second element of the same memory, or every fourth, write all of it together.
+// Merges interleaved stores: copies that each store every second or every fourth element of the
+// same memory become one contiguous store.
 //
-// A traversal and not a rule: which copies these are is read off all stores of a iteration together.
+// This is a traversal, not a rewrite rule, since it examines all stores of an iteration together.
 
 #include <algorithm>
 #include <map>
@@ -17,7 +18,7 @@
 namespace weft {
 namespace {
 
-// Element for element.
+// Interleaves vectors element by element.
 UOp in_turns(const std::vector<UOp>& vectors) {
   if (vectors.size() == 1) return vectors[0];
   std::vector<UOp> even, odd, lanes;
@@ -49,7 +50,7 @@ class Interleave {
   UOp operator[](const Node* node) const { return UOp(*made_.find(node)); }
 
  private:
-  // By memory, what the index is based on, how far apart lanes are and how many: by offset.
+  // The memory, index base, stride and lane count that stores must share to be merged.
   using Key = std::tuple<const Node*, const Node*, std::int64_t, std::uint32_t>;
 
   static std::vector<UOp> together(const std::vector<UOp>& effects) {

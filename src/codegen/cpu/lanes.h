@@ -1,4 +1,4 @@
-// Values of several lanes, as the passes that make them write them.
+// Functions that build vector values, shared by the vector passes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline UOp splat(const UOp& value, std::uint32_t lanes) {
                            : make(Op::Splat, {value}, dtype);
 }
 
-// Those of the lanes, times the stride.
+// Returns a STACK of the lane numbers times the stride.
 inline UOp lane_numbers(std::uint32_t lanes, DType dtype, std::int64_t stride = 1) {
   std::vector<UOp> numbers;
   for (std::uint32_t lane = 0; lane < lanes; ++lane)
@@ -30,7 +30,7 @@ inline UOp lane(const UOp& vector, std::int64_t at) {
   return make(Op::Lane, {vector}, {}, PositionArg{static_cast<std::int32_t>(at)});
 }
 
-// Lane i of the result is lane from(i) of the value.
+// Shuffles a vector: lane i of the result is lane from(i) of the value.
 template <class From>
 UOp shuffled(const UOp& value, std::uint32_t lanes, From from) {
   std::vector<UOp> result;

@@ -1,4 +1,4 @@
-// Vector indices as `expand` writes them.
+// Recognises vector indices with a constant stride, in the form that `expand` writes.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,13 @@
 
 namespace weft {
 
-// base + offset, and so much more from lane to lane.
+// The index base + offset + lane * stride.
 struct IndexLine {
   const Node* base = nullptr;  // null: 0
   std::int64_t offset = 0, stride = 0;
 };
 
-// The numbers of a STACK, from 0 on, in steps of the same size.
+// Returns the step of a STACK of constants 0, step, 2 * step ...; nothing for other nodes.
 inline std::optional<std::int64_t> step_of(const Node* stack) {
   if (stack->op() != Op::Stack || stack->size() < 2 || !stack->src(1)->is_const()) return {};
   const std::int64_t step = stack->src(1)->lo();
@@ -23,7 +23,7 @@ inline std::optional<std::int64_t> step_of(const Node* stack) {
   return step;
 }
 
-// Of indices as `expand` writes them.
+// Splits a vector index into base, offset and stride; nothing if it has another form.
 inline std::optional<IndexLine> line_of(const Node* at) {
   if (const auto step = step_of(at)) return IndexLine{nullptr, 0, *step};
   if (at->op() != Op::Add) return {};

@@ -1,7 +1,9 @@
-// Masked lanes in as many reads and writes as they fill registers; those of one place in one.
+// Splits masked vector accesses that are wider than a register. A masked load of one place by all
+// lanes becomes a scalar load.
 //
-// LLVM splits what is wider by itself, but reads and writes a part whose mask it finds to be constantly false as if it
-// had none (on x86 without AVX-512; versions 14 to 22). Constants are known here before it sees them.
+// LLVM would split wide accesses itself. On x86 without AVX-512, however, LLVM 14 to 22 accesses a
+// part whose mask it finds to be constantly false as if it had no mask. Here the mask of each part
+// is simplified before LLVM sees it.
 
 #include <algorithm>
 
@@ -20,7 +22,7 @@ struct Part {
   std::uint32_t first, count;
 };
 
-// Some lanes of a value, computed as few.
+// Returns the lanes of a part. Elementwise operations are computed again for these lanes only.
 UOp part_of(const UOp& value, const Part& part) {
   if (value->dtype().lanes() == 1) return value;
   const auto sources = [&](NodeList from) {
@@ -42,7 +44,7 @@ UOp part_of(const UOp& value, const Part& part) {
   return shuffled(value, part.count, [&](std::uint32_t i) { return part.first + i; });
 }
 
-// Where lanes in a row begin; null where they are none.
+// Returns the index of the first lane of a contiguous access; null for other accesses.
 UOp first_of(const Node* at) {
   const auto counts = [](const Node* lanes) {
     if (lanes->op() != Op::Stack) return false;
@@ -55,7 +57,8 @@ UOp first_of(const Node* at) {
   return UOp(at->src(0)->src(0));
 }
 
-// Of an access to lanes in a row, each with a condition; empty where one register holds them all.
+// Splits a contiguous access with a condition per lane into parts of one register. Returns no parts
+// if one register holds all lanes, or if the access has another form.
 std::vector<Part> parts_of(const Node* index, DType dtype, const Target* target) {
   const std::uint32_t lanes = dtype.lanes();
   if (target == nullptr || target->vector_bytes == 0 || index->size() != 3) return {};
@@ -68,7 +71,7 @@ std::vector<Part> parts_of(const Node* index, DType dtype, const Target* target)
   return parts;
 }
 
-// With the condition as simple as it is for these lanes.
+// Returns the place of a part, with its condition simplified for these lanes.
 UOp place_of(const Node* index, const Part& part) {
   const UOp valid = rewrite(part_of(UOp(index->src(1)), part), symbolic());
   const UOp first = first_of(index->src(2)) + static_cast<std::int64_t>(part.first);
@@ -85,7 +88,8 @@ bool is_inside(const UOp& place, const Node* storage) {
   return place->bounds().lo >= 0 && place->bounds().hi < elements;
 }
 
-// What all lanes have in common is read once, whichever of them want it, where it is there for sure: not gathered.
+// If all lanes read one place, loads it once, unconditionally, instead of gathering it. The bounds
+// of the place must show that it is inside its memory.
 UOp read_for_all(const Match& m) {
   const Node* load = m.root();
   const Node* index = load->src(0);

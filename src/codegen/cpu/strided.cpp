@@ -21,7 +21,7 @@ class Strided {
   }
 
  private:
-  // The last part begins where it ends with the last lane.
+  // The last part begins earlier, so that it ends with the last lane.
   std::int64_t start(std::int64_t number) const {
     return std::min(number * lanes_, read_.stride * (lanes_ - 1) + 1 - lanes_);
   }
@@ -47,7 +47,7 @@ class Strided {
     return make(Op::Load, src);
   }
 
-  // Of what lies between lanes nothing is read where some lanes are not there.
+  // If each lane has its own condition, the elements between lanes are masked off.
   UOp valid(std::int64_t number) const {
     if (read_.valid->is_const()) return read_.valid;
     if (read_.valid->dtype().lanes() == 1) return splat(read_.valid, read_.lanes);
@@ -58,7 +58,8 @@ class Strided {
            make(Op::Stack, is_lane);
   }
 
-  // Conditions on numbers of lanes are computed of other numbers, since bools are dear to shuffle.
+  // Shuffles a condition by shuffling its integer operands and computing it again, since shuffling
+  // bools is expensive.
   template <class From>
   UOp spread(const UOp& value, From from) const {
     if (value->op() == Op::Splat || value->is_const()) return value;
@@ -73,7 +74,8 @@ class Strided {
     return with_sources(value, src);
   }
 
-  // Of two parts the lanes in place; of a later one those that are in it.
+  // Takes the lanes that are in the part from it, and the others from `found`. Lanes of later parts
+  // hold arbitrary values until those are merged. For part 1, `found` is part 0 as it was loaded.
   UOp with_part(const UOp& found, const UOp& part, std::int64_t number) const {
     std::vector<UOp> lanes;
     for (std::int64_t i = 0; i < lanes_; ++i) {

@@ -1,4 +1,4 @@
-// Lanes a few elements apart, as convolutions in steps and interleaved channels have them.
+// Loads with a short stride between lanes, as in strided convolutions and interleaved channels.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,16 @@
 
 namespace weft {
 
-// A read of so many lanes from `first` on.
+// A load of `lanes` lanes that are `stride` elements apart, the first of them at index `first`.
 struct StridedRead {
   UOp memory, valid, first;
   std::int64_t stride;
   std::uint32_t lanes;
-  UOp otherwise;  // where it is not valid; null: 0
+  UOp otherwise;  // value of lanes that are not valid; null: 0
 };
 
-// All that lies from the first lane to the last, and of that the lanes.
+// Loads everything from the first lane to the last as `stride` contiguous vectors, and shuffles the
+// lanes out.
 UOp read_between(const StridedRead& read);
 
 }  // namespace weft

@@ -1,8 +1,9 @@
-// Rows to columns. Lanes at a distance are read one by one: instructions that gather are slower, and many processors have none.
-// Where copies read what lies beside them, all of it is a block: of each lane's row a few neighbours are read at once, rows are
-// joined to vectors, and interleaving them by halves, again and again, makes a column of each.
+// Replaces strided vector loads. A single one loads its lanes one by one, since gather instructions
+// are slower and many processors have none. Loads of neighbouring elements form a block, which is
+// transposed: each lane's row of neighbours is loaded at once, the rows are joined to vectors, and
+// log2(width) interleaving steps turn these into columns.
 //
-// A traversal and not a rule: which copies are neighbours is read off all reads together.
+// This is a traversal and not a rewrite rule, since it looks for neighbours among all loads.
 
 #include <algorithm>
 #include <bit>
@@ -21,10 +22,10 @@
 namespace weft {
 namespace {
 
-// Reads of neighbours, as far apart from lane to lane, and all there or none.
+// Loads of neighbouring elements, with the same stride between lanes and under one condition.
 struct Block {
   const Node *memory = nullptr, *valid = nullptr;
-  IndexLine line;  // of the first
+  IndexLine line;  // of the first load
   DType dtype;
   std::vector<const Node*> loads;
 
@@ -39,7 +40,7 @@ UOp joined(const UOp& a, const UOp& b) {
   return make(Op::Stack, lanes);
 }
 
-// In parts of so many lanes: the first or the second half of each of a, between it those of b.
+// Interleaves the first or the second half of each group of `part` lanes of `a` with that of `b`.
 UOp interleaved(const UOp& a, const UOp& b, std::size_t part, bool is_second) {
   std::vector<UOp> lanes;
   for (std::size_t at = is_second ? part / 2 : 0; at < a->dtype().lanes(); at += part)
@@ -48,7 +49,7 @@ UOp interleaved(const UOp& a, const UOp& b, std::size_t part, bool is_second) {
   return make(Op::Stack, lanes);
 }
 
-// A row for each lane to a value of that many lanes for each of the row's.
+// Transposes a block: takes one row per lane, and returns one vector per element of a row.
 std::vector<UOp> turned(std::vector<UOp> rows) {
   const std::size_t width = rows[0]->dtype().lanes();
   std::vector<UOp> vectors;
@@ -70,15 +71,15 @@ std::vector<UOp> turned(std::vector<UOp> rows) {
   return vectors;
 }
 
-// Whether all lanes of a read are there, or none is: one condition. Null: each has its own.
+// Returns the condition that all lanes of a load share; null if each lane has its own.
 const Node* condition_of(const Node* place) {
   const Node* valid = place->src(1);
   if (valid->op() == Op::Splat) return valid->src(0);
   return valid->dtype().lanes() == 1 ? valid : nullptr;
 }
 
-// Of a read whose lanes lie at a distance, under one condition. Bools are bits in registers, which are neither put together
-// nor interleaved.
+// Returns the line of a strided load under one condition; nothing for other nodes. Bools are
+// excluded, since they are bits in registers, which are neither joined nor interleaved.
 std::optional<IndexLine> line_apart(const Node* load) {
   if (load->op() != Op::Load || load->size() > 1 || load->dtype().is_bool()) return {};
   const Node* place = load->src(0);
@@ -144,7 +145,7 @@ class Blocks {
     if (const auto line = line_apart(run[0])) blocks_.push_back(block_of(run, *line));
   }
 
-  NodeMap<bool> ordered_;  // loads that a store waits for
+  NodeMap<bool> ordered_;  // loads that must precede a store; they stay as they are
   std::vector<Key> keys_;
   std::vector<Group> groups_;
   std::vector<Block> blocks_;

@@ -1,5 +1,5 @@
-// Fields of packed numbers that become floats, in words from where they are read: bytes are widened as they are loaded, once
-// for all fields, and not each field on its own.
+// Extracts bit fields that become floats in 32-bit words: packed bytes are widened once, as they
+// are loaded, instead of each field after it is extracted.
 
 #include <deque>
 
@@ -15,10 +15,10 @@ namespace weft {
 namespace {
 
 constexpr KindSet packed_kinds{Kind::U8, Kind::U16};
-// What has the same bits of zero-extended operands.
+// Operations that commute with zero extension.
 const OpSet bitwise{Op::And, Op::Or, Op::Xor, Op::Shr};
 
-// Each node once, whatever reads it.
+// Widens each node once, however many users it has.
 class Widening {
  public:
   const UOp& operator()(const UOp& value) {

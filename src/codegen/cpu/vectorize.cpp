@@ -1,9 +1,9 @@
-// Which loops become vectors where nobody has chosen a schedule: the range along which all that a
-// nest reads and writes is contiguous, or the same; failing that, such a range of a reduction. Where
-// what is read is contiguous along another range than what is written, blocks of both are turned.
+// Vectorises loops that the schedule left plain. It takes an output range along which all accesses
+// of a nest are contiguous or invariant, and otherwise such a range of a reduction. If loads are
+// contiguous along another range than the stores, blocks of both ranges are transposed.
 //
-// A traversal and not a rule: what suits a loop is read off everything inside of it, and outer loops
-// choose before inner ones.
+// This is a traversal and not a rewrite rule, since the choice for a loop depends on everything
+// inside it, and outer loops choose before inner ones.
 
 #include <algorithm>
 #include <optional>
@@ -27,22 +27,24 @@ namespace weft {
 namespace {
 
 constexpr std::size_t least_bytes = 16;   // narrower vectors are not worth it
-constexpr std::uint32_t least_apart = 4;  // lanes, for what lies between them to be read
+constexpr std::uint32_t least_apart = 4;  // fewest lanes of a load with a short stride
 
-// Machines have no vectors of these.
+// Processors have no vector instructions for these.
 constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Mod};
 
 bool has_lanes(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Vector; }
 
-// A range of a closer, and how many of its iterations become lanes.
+// A range of a closer, and how many of its iterations become lanes. In blocks, `copies` iterations
+// of `beside` become copies, whose loads are transposed or whose stores are interleaved.
 struct Choice {
   const Node* range = nullptr;
   std::uint32_t lanes = 0;
-  const Node* beside = nullptr;  // along which reads are contiguous that are turned
+  const Node* beside = nullptr;  // null: there are no blocks
   std::uint32_t copies = 0;
 };
 
-// Whether an element that one iteration writes may be read by another: then they stay in order.
+// Returns whether one iteration may store an element that another one loads. Such iterations must
+// stay in order.
 bool may_overlap(const Node* store, const Node* load) {
   const Node *to = store->src(0), *from = load->src(0);
   const Node *a = storage_of(to->src(0)), *b = storage_of(from->src(0));
@@ -61,19 +63,20 @@ bool are_independent(const std::vector<const Node*>& nodes) {
   return true;
 }
 
-// What a loop holds, as lanes see it.
+// The part of a loop's body that changes with its range.
 class Body {
  public:
   Body(const Node* root, const Node* range) : slice_(slice_of(root, range)), range_(range) {}
 
   const std::vector<const Node*>& slice() const { return slice_; }
 
-  // The most bytes that one value has; nothing where some value cannot have lanes, or there is none. Reads may be
-  // contiguous along another range instead, or of lanes a few elements apart; so far apart may be what is written.
+  // Returns the size of the largest value in bytes; nothing if a value cannot have lanes, or if
+  // none changes with the range. Loads may be contiguous along the range of `beside` instead, or
+  // have a short stride if `may_be_apart`. Stores may have the stride `written_apart`.
   std::optional<std::size_t> element_bytes(const Strides* beside = nullptr,
                                            bool may_be_apart = false,
                                            std::int64_t written_apart = 1) const {
-    if (slice_.empty()) return std::nullopt;  // each iteration does the same, and all of them count
+    if (slice_.empty()) return std::nullopt;  // equal iterations, but a sum counts all of them
     const Strides strides(slice_, range_);
     std::size_t bytes = 1;
     for (const Node* node : slice_) {
@@ -99,7 +102,7 @@ class Body {
     return stride && reads_between(*stride, least_apart);
   }
 
-  // A store to such lanes, or its place.
+  // Returns whether the node is a store with that stride, or the place of one.
   bool is_written(const Node* node, const Strides& strides, std::int64_t apart) const {
     const auto stores_to = [&](const Node* store) {
       return store->op() == Op::Store && !store->arg<StoreArg>().combine &&
@@ -131,7 +134,8 @@ class Body {
   const Node* range_;
 };
 
-// As many lanes as a register has; fewer where that leaves no rest.
+// Returns as many lanes as a register has, but no more than there are iterations. It returns down
+// to a quarter of that, at least `least`, if this leaves no remainder.
 std::uint32_t lanes_for(const Node* size, std::uint32_t lanes, std::uint32_t least) {
   if (!size->is_const()) return lanes;
   while (lanes > size->lo() && lanes > 0) lanes /= 2;
@@ -140,7 +144,7 @@ std::uint32_t lanes_for(const Node* size, std::uint32_t lanes, std::uint32_t lea
   return lanes;
 }
 
-// The iterations of a range as blocks of lanes, and what is left of them.
+// The iterations of a range, split into blocks of lanes and a remainder.
 struct Split {
   Split(const Node* range, std::uint32_t lanes) {
     const UOp size(range->src(0)), width = const_int(lanes, size->dtype());
@@ -161,8 +165,8 @@ struct Split {
     rest_iteration = done + rest[0];
   }
 
-  std::vector<UOp> main, rest;         // the ranges
-  UOp main_iteration, rest_iteration;  // what stands for the range; null where nothing is left
+  std::vector<UOp> main, rest;         // ranges of the vector loop and of the remainder loop
+  UOp main_iteration, rest_iteration;  // what replaces the range; null if there is no remainder
 };
 
 class Vectorize {
@@ -202,7 +206,9 @@ class Vectorize {
     return false;
   }
 
-  // Whether sums stand in the loop, but in none that is inside of it: they are made once for all iterations of that.
+  // Returns whether a sum changes with the range, but not with all of the closer's ranges inside
+  // it. The range must then stay outside these, so that the sum is computed once for all of their
+  // iterations.
   static bool has_more_around(const Node* closer, const Node* range) {
     const NodeList own = closer->src().subspan(1);
     const NodeList inside =
@@ -219,7 +225,8 @@ class Vectorize {
     for (const Node* node : body.slice()) inside_.set(node, true);
   }
 
-  // Blocks without a rest, of what is written along one range and read along another.
+  // Chooses blocks of two ranges if stores are contiguous along one and loads along the other.
+  // Blocks leave no remainder.
   bool choose_turned(const Node* closer) {
     if (closer->op() != Op::End || !are_independent(toposort(closer->src(0)))) return false;
     for (const Node* range : closer->src().subspan(1) | std::views::reverse)
@@ -238,7 +245,8 @@ class Vectorize {
     return false;
   }
 
-  // Rows that are read one by one and written with their elements in turns: `interleave` joins what copies write.
+  // Chooses lanes along one range and copies along a last range of two or four iterations, along
+  // which stores are contiguous. `interleave` merges the stores of the copies.
   bool choose_interleaved(const Node* closer) {
     if (closer->op() != Op::End || closer->size() < 3) return false;
     const Node* beside = closer->src(closer->size() - 1);
@@ -264,13 +272,14 @@ class Vectorize {
     return false;
   }
 
-  // As many as divide the iterations.
+  // Halves `most` until it divides the iteration count.
   static std::uint32_t whole_blocks(const Node* range, std::uint32_t most) {
     while (range->src(0)->lo() % most != 0) most /= 2;
     return most;
   }
 
-  // Stores that all change with the loop; values that are no list. Kinds are somebody's choice.
+  // Returns whether the closer's loops may be split: it ends STOREs only or reduces a single value,
+  // there are no lanes yet, and no schedule has given its loops a kind.
   static bool may_split(const Node* closer) {
     const Node* what = closer->src(0);
     if (std::ranges::any_of(what->ranges(), has_lanes)) return false;
@@ -294,7 +303,7 @@ class Vectorize {
     made_.set(node, result.node());
   }
 
-  // The closer's ranges without the one, which its split replaces.
+  // Returns the closer's ranges except the one that is split.
   static std::vector<UOp> around(const Node* closer, const Node* range) {
     std::vector<UOp> others;
     for (const Node* other : closer->src().subspan(1))
@@ -309,8 +318,8 @@ class Vectorize {
                            : UOp(make_node(Interner::current(), op, src, dtypes::void_, arg));
   }
 
-  // The loops around go on as they are; inside, one loop after the other. A loop that sums stand in stays where it is, and its
-  // lanes alone go inside.
+  // Keeps the other loops outside the vector loop and the remainder loop, which follow one another.
+  // If has_more_around(), the loop over blocks stays in place and only the lanes go inside.
   UOp split_loop(const UOp& end, const Choice& choice) const {
     const UOp range = (*this)[choice.range], effect = end.src(0);
     const Split split(range.node(), choice.lanes);
@@ -334,7 +343,8 @@ class Vectorize {
     return closed(Op::End, inner, around(end.node(), range.node()), nullptr);
   }
 
-  // Loops over blocks, in the order of the loops; then what is copied and what has lanes.
+  // Replaces both ranges by loops over blocks in the same positions, with the copies and the lanes
+  // innermost.
   UOp turned_loop(const UOp& end, const Choice& choice) const {
     const UOp lanes = weft::range(const_int(choice.lanes, choice.range->dtype()), fresh_id().value,
                                   LoopKind::Vector);
@@ -379,7 +389,7 @@ class Vectorize {
   std::vector<const Node*> order_;
   int bytes_;
   NodeMap<Choice> choices_;
-  NodeMap<bool> inside_;  // what a choice has given lanes
+  NodeMap<bool> inside_;  // nodes that a choice has given lanes
   NodeMap<const Node*> made_;
 };
 

@@ -1,4 +1,4 @@
-// Another form of a kernel, in several kernels.
+// An alternative form of a kernel, which consists of several kernels.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,28 @@
 namespace weft {
 
 struct KernelForm {
-  // One of its kernels: PARAMs of other numbers than the kernel's own are memory of the form.
+  // A kernel of the form. Its PARAMs below `params` are the original kernel's, the others `memory`.
   struct Part {
     UOp kernel;
-    bool is_once = false;  // it reads constants alone
+    bool is_once = false;  // it only reads constants
     bool is_repeated =
-        false;  // it has a variable, for whose values 0 ... trips-1 such parts run in turn
+        false;  // such parts run in turn for each value 0 ... iterations-1 of their variable
   };
-  std::int32_t params = 0;  // of the kernel itself
-  std::vector<UOp> memory;  // BUFFERs, by the numbers behind those
-  std::vector<Part> parts;  // in the order in which they run, repeated ones beside each other
+  std::int32_t params = 0;  // number of PARAMs of the original kernel
+  std::vector<UOp> memory;  // BUFFERs; PARAM `params + i` is memory[i]
+  std::vector<Part> parts;  // in execution order; repeated ones are adjacent
   std::int64_t iterations = 1;
 };
 
-// A form while it is made.
+// Builds a form.
 class FormMaker {
  public:
   explicit FormMaker(const UOp& kernel);
 
-  // Its number, which kernels of the form know it by.
+  // Returns the number of the memory, which param() takes.
   std::int32_t add_memory(DType dtype, const std::vector<UOp>& sizes, Space space = Space::Global);
   UOp param(std::int32_t memory, Access access) const;
-  // With the name of the whole and a suffix.
+  // Names the kernel after the original one, with a suffix.
   UOp kernel(const UOp& effect, const std::vector<UOp>& loops, std::string_view suffix) const;
   void add(UOp part, bool is_once = false) { form_.parts.push_back({std::move(part), is_once}); }
   void add_repeated(UOp part) { form_.parts.push_back({std::move(part), false, true}); }

@@ -1,4 +1,4 @@
-// Kernels that sum one thing and store it.
+// Helpers that recognise kernels with a single reduction.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace weft {
 
 using Ranges = std::vector<const Node*>;
 
-// Of a STORE; null where there are others, or something is staged.
+// Returns the only REDUCE below a STORE; null if there is none or several, or a STAGE or AFTER.
 inline const Node* only_sum(const Node* store) {
   const Node* found = nullptr;
   for (const Node* node : toposort(store)) {

@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// Which dimension the loop is the index of; nothing where it is of none.
+// Returns the dimension that the loop indexes, if any.
 std::optional<std::size_t> dimension_of(const ComputeSite& site, const Loop* loop) {
   for (std::size_t i = 0; i < site.dims.size(); ++i)
     if (const Loop* own = site.dims[i].loop; own != nullptr && own->same() == loop->same())
@@ -15,13 +15,14 @@ std::optional<std::size_t> dimension_of(const ComputeSite& site, const Loop* loo
   return std::nullopt;
 }
 
-// A loop may also go over a dimension and its padding.
+// Returns whether an index that is a loop stays within the dimension. A loop may also cover the
+// dimension and its padding.
 bool stays_inside(const Node* index, const Node* size) {
   return index->op() != Op::Range || index->src(0) == size ||
          index->src(0)->bounds().hi <= size->bounds().lo;
 }
 
-// Whether the expression is the range, or goes over its iterations from the last to the first.
+// Returns whether the index is the range or its reversal.
 bool is_turned(const Node* index, const Node* range) {
   for (const Node* node : toposort(index))
     if (!OpSet{Op::Range, Op::Const, Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return false;
@@ -29,12 +30,14 @@ bool is_turned(const Node* index, const Node* range) {
          index->ranges()[0]->src(0) == range->src(0);
 }
 
-// Whether other loops run in each iteration of one that is around the stage: what it carries would be a value for each of theirs.
+// Returns whether the bound's loop is around a stage that has loops of its own. A scan would have
+// to carry one value for each of their iterations.
 bool runs_others(const ComputeSite& site, const Bound& bound) {
   return site.outside && bound.depth <= *site.outside && site.nest.size() > *site.outside;
 }
 
-// Whether a loop of the site is one that carries the scan: from its end on, and no reduction's.
+// Returns whether a loop of the site can carry the scan. A loop inside a reduction cannot. If the
+// scan does not rise, the loop must cover its whole range, because the scan starts at its end.
 bool carries(const ComputeSite& site, const Scanned& scan, const IterationDomain& body) {
   if (std::ranges::any_of(site.nest, &Loop::reduces)) return false;
   const Bound& bound = site.dims[scan.own];

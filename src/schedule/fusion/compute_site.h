@@ -1,4 +1,5 @@
-// Where in a kernel's loops a point is computed: what its place costs follows from that.
+// Compute sites: where in a kernel's loop nest a partition point is computed. The cost of a point
+// follows from its site.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +12,11 @@
 
 namespace weft {
 
-// So many neighbours may use what a sum reads or computes once: more do not stand in registers.
+// The most neighbouring iterations that share a value which a sum reads or computes once. More
+// would not fit in registers.
 inline constexpr double most_reuse = 8;
 
-// A loop of a kernel. Loops that a merge has made one are equal by same().
+// A loop of a kernel. Loops that were unified when kernels merged have equal same().
 struct Loop {
   double iterations;
   bool reduces = false;
@@ -26,37 +28,38 @@ struct Loop {
   }
 };
 
-// A dimension of a value at one place: the loop that is its index; or how many of the loops around
-// its index changes with, where that is an expression.
+// How a dimension of a value is indexed at one site: by a loop, or by an expression over the loops
+// of the nest. The index depends only on the `depth` outermost loops.
 struct Bound {
   const Loop* loop = nullptr;
   std::size_t depth = 0;
   const Node* index = nullptr;          // the expression
-  std::vector<const Loop*> loops = {};  // that it changes with
+  std::vector<const Loop*> loops = {};  // that it depends on
 
   bool changes_with(const Loop* other) const;
 };
 
-// One place where a point is computed.
 struct ComputeSite {
   std::size_t kernel = 0;
-  std::vector<const Loop*> nest;  // the loops around it, outermost first
+  std::vector<const Loop*> nest;  // outermost first
   std::vector<Bound> dims;
-  std::map<const Node*, const Loop*> inner;  // its own reduce loops, once something asked for them
-  // How many of the loops are around the stage that it is part of.
+  std::map<const Node*, const Loop*> inner;  // its own reduce loops, created on demand
+  // If the site is inside a stage: the number of loops around the stage.
   std::optional<std::size_t> outside = {};
-  std::optional<Op> summed = {};  // by a reduction of nothing else
+  std::optional<Op> summed = {};  // the reduction that reduces exactly this value
 
   double runs() const { return runs(nest.size()); }
-  // Of the loops that workers share: none inside of a stage.
+  // Returns the iterations that workers can share: those of the loops around the stage, if any.
   double shared_runs() const { return runs(std::min(outside.value_or(nest.size()), nest.size())); }
-  double runs(std::size_t depth) const;  // of the loops down to a depth
-  // Of the body, here: how many, or what they take.
+  double runs(std::size_t depth) const;  // of the `depth` outermost loops
+  // Returns the sum of the given field over all operations of the domain and all iterations.
   double operations(const IterationDomain& body, double Operations::* of) const;
-  // How many neighbours share what is decoded and changes with these dimensions alone: inside of a sum, iterations of other
-  // loops around.
+  // Returns how many neighbouring iterations share an operation on dequantised values that depends
+  // only on the dimensions `own`: within a reduction, the iterations of enclosing loops that it
+  // does not depend on, elsewhere 1.
   double neighbours(const std::vector<std::size_t>& own) const;
-  // Whether some index is more than sums of multiples of loops: no lanes of it lie beside each other.
+  // Returns whether some index contains a division, a modulo or a load. Vector lanes are then not
+  // adjacent in memory.
   bool is_scattered() const;
 };
 
@@ -64,18 +67,19 @@ bool are_same_place(const ComputeSite& a, const ComputeSite& b);
 
 class ComputeSites {
  public:
-  // Of a point in memory: the kernel's outermost.
+  // Returns the site of a materialised point, with new loops at the root of the kernel's nest.
   ComputeSite root(const IterationDomain& body, std::size_t kernel);
-  // The loops of another that becomes an output of the same kernel become the same, and so do those
-  // of their only reductions, where these have equal iterations.
+  // Unifies the loops of the root site of one output with those of another output of the same
+  // kernel. The loops of their only reductions are unified as well if they have equal trip counts.
   void merge(ComputeSite& root, const IterationDomain& body, ComputeSite& into,
              const IterationDomain& into_body);
-  // Where something that is read in the body of `reader` would be computed for that access.
+  // Returns the site of the value that an access in the domain of `reader` reads.
   ComputeSite read(ComputeSite& reader, const IterationDomain& body, const ReadAccess& access);
-  // The loops shared by all sites that are an index of every one of them, along one dimension:
-  // as many as can stand around one computation for all.
+  // Returns how many outermost loops all sites share as the index of the same dimension. One
+  // computation inside these loops can serve all sites.
   static std::size_t common_depth(const std::vector<ComputeSite>& sites);
-  // Computed once for all of them inside those loops, over whole dimensions.
+  // Returns the site of a stage that all sites read: inside `depth` common loops, over the whole of
+  // the remaining dimensions.
   ComputeSite stage(const std::vector<ComputeSite>& sites, std::size_t depth,
                     const IterationDomain& body);
 

@@ -1,6 +1,7 @@
-// Where a value goes into a kernel is decided by how much is computed and read. How fast the loops of that kernel can be is
-// known once it is there: a STAGE may be filled again and again in loops that leave it too few neighbours to share what they
-// read. Then its value gets memory, and a kernel whose loops are all its own.
+// Fusion decides by the amounts of computation and memory access. How fast the loops of a fused
+// kernel can be is known only once the kernel exists: a STAGE may be filled again and again in
+// loops that leave it too few neighbouring iterations to share its loads. Its values are then
+// materialised by a kernel whose loops are all its own.
 
 #include "fission.h"
 
@@ -20,15 +21,15 @@
 namespace weft {
 namespace {
 
-constexpr double worth_memory = 0.97;  // of the time of the kernel as it is
-// Threads would each fill again what is filled once.
+constexpr double worth_memory = 0.97;  // ratio of the new time to the old
+// The same for a stage outside all loops, which each thread of the fused kernel would fill again.
 constexpr double worth_memory_once = 1.03;
-constexpr double least_once = 1e-3;         // seconds of the kernel
-constexpr double least_without_sum = 1e-4;  // the same, where what is staged is no sum
-constexpr double least_turned = 6e-5;       // seconds of a kernel that is seen in other orders
-constexpr double hopeless = 1.5;            // times as long, whatever the order
-constexpr double most_memory = 4;           // of all that the kernel touches
-constexpr double least_launches = 4;        // that a kernel takes at least, to be looked at
+constexpr double least_once = 1e-3;         // seconds of a kernel for that ratio to apply
+constexpr double least_without_sum = 1e-4;  // seconds of a kernel to move a stage without a sum
+constexpr double least_turned = 6e-5;       // seconds of a kernel to try other layouts
+constexpr double hopeless = 1.5;            // above this ratio, other layouts are not tried
+constexpr double most_memory = 4;           // ratio of a new buffer to all memory of the kernel
+constexpr double least_launches = 4;        // shorter kernels, in launch overheads, stay whole
 constexpr std::size_t most_stages = 6;
 
 bool is_plain_loop(const Node* node) {
@@ -50,15 +51,17 @@ double bytes_read(const std::vector<const Node*>& values) {
   return bytes;
 }
 
-// A STAGE, and the loops around it that its values change with.
+// A STAGE and the loops around it that its values depend on.
 struct MovableStage {
   const Node* stage;
   std::vector<const Node*> around;
   bool has_sum = true;
 };
 
-// Of a kernel, those of sums, or of no more than what they read, that no assignment of it changes, in loops that another kernel
-// can have. What is only converted, as weights of few bits, is narrower where it comes from.
+// Returns the stages of a kernel that another kernel can fill: those in plain loops whose values do
+// not depend on memory that the kernel writes. They have to contain a sum, or take no more bytes
+// than they are computed from. The latter excludes mere conversions, such as those of quantised
+// weights, whose sources are narrower.
 std::vector<MovableStage> stages_of(const UOp& kernel) {
   std::vector<MovableStage> result;
   for (const Node* node : toposort(kernel.node())) {
@@ -73,7 +76,8 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
     const auto is_sum = [](const Node* below) { return below->op() == Op::Reduce; };
     const std::vector<const Node*> values = toposort(node->src(0));
     staged.has_sum = std::ranges::any_of(values, is_sum);
-    // Each thread would fill all of what is filled once, and so would each iteration of loops that it does not change with.
+    // Each thread fills a stage again, and so does each iteration of a loop that the stage does not
+    // depend on. A buffer is filled once, with the values of all iterations.
     double bytes = bytes_filled(node);
     for (const Node* loop : staged.around) bytes *= static_cast<double>(loop->src(0)->hi());
     const bool reads_more = bytes <= bytes_read(values);
@@ -84,7 +88,8 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
   return result;
 }
 
-// The kernel that fills memory with all values of a STAGE, and the one that reads them there.
+// A buffer for all values of a STAGE, the kernel that fills it, and the kernel that reads it in
+// place of the stage.
 struct Parted {
   UOp memory, maker, rest;
 };
@@ -126,7 +131,7 @@ class Parting {
     Substitution by;
     for (const Node* node : toposort(step_.kernel.node())) {
       if (node->op() != Op::Index || node->src(0) != staged_.stage) continue;
-      // Where it is may be read there as well.
+      // The condition and the indices may read the stage as well.
       std::vector<UOp> at{memory, substitute(UOp(node->src(1)), by)};
       for (const Node* loop : staged_.around) at.emplace_back(loop);
       for (const Node* index : node->src().subspan(2)) at.push_back(substitute(UOp(index), by));
@@ -148,7 +153,8 @@ class Mover {
       if (step.kernel.is_null()) copied_.insert(step.slots.begin(), step.slots.end());
   }
 
-  // A kernel that was parted comes before what it was a part of, which is looked at again.
+  // Splits stages off until none saves time. The new kernel is inserted before the rest of the old
+  // one, and both are examined again.
   void choose() {
     for (std::size_t step = 0; step < plan_.steps.size();) {
       const auto stage = best_stage(plan_.steps[step]);
@@ -165,7 +171,8 @@ class Mover {
     return profile_.launch * static_cast<double>(steps.size());
   }
 
-  // Of kernels as they are; nothing where one is not known.
+  // Returns the predicted time with the layouts as they are; nothing if a kernel is unknown to the
+  // model.
   std::optional<double> seconds_as_made(std::span<const Step> steps) const {
     double sum = launches(steps);
     for (const Step& step : steps) {
@@ -176,7 +183,8 @@ class Mover {
     return sum;
   }
 
-  // As if memory that only kernels of the plan touch lay as they like it.
+  // Returns the predicted time if the buffers that only kernels of the plan access had the best
+  // layouts for these steps.
   std::optional<double> seconds_alone(std::vector<Step> steps, const UOp& memory = {}) const {
     Plan alone;
     alone.slots = plan_.slots;
@@ -188,7 +196,7 @@ class Mover {
     return seconds ? std::optional(*seconds + launches(alone.steps)) : std::nullopt;
   }
 
-  // The number of the one that is best moved, if any is.
+  // Returns the number of the stage that saves the most time when moved, if any does.
   std::optional<std::size_t> best_stage(const Step& step) const {
     if (step.kernel.is_null()) return {};
     const std::vector<MovableStage> stages = stages_of(step.kernel);
@@ -229,7 +237,7 @@ class Mover {
     return bytes;
   }
 
-  // And what is added to the plan's.
+  // Returns the step's slots and the one that the new buffer will get.
   std::vector<std::uint32_t> slots_with_memory(const Step& step) const {
     std::vector<std::uint32_t> slots = step.slots;
     slots.push_back(static_cast<std::uint32_t>(plan_.slots.size()));
@@ -252,7 +260,7 @@ class Mover {
   Plan& plan_;
   const KernelSeconds& seconds_;
   const Profile& profile_;
-  std::set<std::uint32_t> copied_;  // slots
+  std::set<std::uint32_t> copied_;  // slots that a copy reads or writes
 };
 
 }  // namespace

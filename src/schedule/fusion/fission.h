@@ -1,11 +1,11 @@
-// What a kernel fills memory of its own with, as a kernel of its own where that takes less time.
+// Fission: moves the computation of a stage into a kernel of its own where that saves time.
 #pragma once
 
 #include <weft/dev/schedule/plan.h>
 
 namespace weft {
 
-// By what the kernels are expected to take in the orders that suit them.
+// Compares the predicted times of the kernels, each with the buffer layouts that suit it best.
 void split_stages_off(Plan& plan, const KernelSeconds& seconds, const Profile& profile);
 
 }  // namespace weft

@@ -16,18 +16,20 @@
 namespace weft {
 namespace {
 
-// A kernel that computes a value at more places than this would be mostly that.
+// A kernel that computes a value at more sites than this would do little else.
 constexpr std::size_t most_compute_sites = 4;
-// Of many kernels that might become one, each is compared with so many: the nearest.
+// Among many kernels that might merge, each is compared only with this many of the nearest.
 constexpr std::ptrdiff_t most_compared = 8;
-// How far a merge looks for a path between its kernels before it gives up.
+// The most kernels that the search for a dependence visits before it assumes one.
 constexpr int most_visited = 256;
-// Values of more bytes, and of so many times as many as all else that is touched for them, stay without memory for so
-// much more time.
+// A value of more than `large` bytes, and of more than `much_more` times all other memory accessed
+// for it, is fused even if that takes `worth_memory` times as long.
 constexpr double large = 64 << 20, much_more = 4, worth_memory = 1.6;
-// Of the time of a kernel: less is no difference.
+// Fractions of a kernel's time: times that differ by less than `alike` count as equal; then a
+// difference of more than `clearly_less` in the computation decides.
 constexpr double alike = 0.001, clearly_less = 0.1;
-// Of that time, what a stage has to save if its value could go where the sum is made.
+// The fraction of the time that a stage has to save if the kernel of its sum could compute the
+// value instead.
 constexpr double least_saving = 0.05;
 
 class Fuser {
@@ -55,7 +57,7 @@ class Fuser {
   }
 
   Fusion run() {
-    // Users first, so that all places where a value is needed are known when its turn comes.
+    // Visits users first, so that all sites that need a value are known when it is placed.
     for (std::size_t point = partition_.points.size(); point-- > 0;) place(point);
     merge_readers_of_inputs();
     order();
@@ -71,7 +73,7 @@ class Fuser {
     return partition_.points[point].placeholder.node();
   }
 
-  // What a copy copies, and what steps are given.
+  // Records what a copy or a step loop reads.
   void read_by_itself(std::size_t reader) {
     const PartitionPoint& point = partition_.points[reader];
     if (!is_by_itself(point)) return;
@@ -101,7 +103,7 @@ class Fuser {
     update_furthest(kernel);
   }
 
-  // The kernel that makes the others of its loop makes it as well.
+  // Adds the point to the kernel of its step loop, if there is one already.
   bool is_of_known_loop(std::size_t point, ComputeSite& root) {
     if (partition_.points[point].loop == nullptr) return false;
     const auto [known, is_new] =
@@ -114,7 +116,8 @@ class Fuser {
     return true;
   }
 
-  // Where each kernel needs the point; one too many where there are too many.
+  // Returns the sites where each kernel needs the point, or one more than the limit if there are
+  // too many.
   std::map<std::size_t, std::vector<ComputeSite>> places_of(std::size_t point) {
     std::map<std::size_t, std::vector<ComputeSite>> by_kernel;
     for (const auto& [reader, access] : readers_[point]) {
@@ -142,7 +145,7 @@ class Fuser {
     std::vector<ComputeSite> sites;
   };
 
-  // Computes the point inside the kernels that need it, where that takes less time.
+  // Fuses the point into the kernels that need it, if that takes less time. Returns whether it did.
   bool fit_in(const std::set<std::size_t>& users, std::size_t point, const Workload& alone,
               const ComputeSite& root) {
     double apart = time_with_producers(alone, point, {root}), together = 0;
@@ -168,7 +171,8 @@ class Fuser {
     return true;
   }
 
-  // As the scores of many tokens.
+  // Returns whether the value is too large to be materialised, such as the attention scores of many
+  // tokens.
   bool takes_much_memory(const Workload& alone, const std::set<std::size_t>& users) const {
     if (alone.output_bytes < large) return false;
     double others = 0;
@@ -185,7 +189,8 @@ class Fuser {
     return alone.output_bytes > much_more * others;
   }
 
-  // What goes on from a sum costs nothing more where the sum is made, which is not here.
+  // Returns whether all offers stage a value that the kernel of its sum, which is a different one,
+  // would compute at no extra cost.
   bool is_staged_for_nothing(std::size_t point, const std::vector<Offer>& offers) {
     const auto is_alone = [&](const Offer& offer) {
       if (offer.placement.where != Placement::Stage) return false;
@@ -195,8 +200,8 @@ class Fuser {
     return is_as_large_as_producers(point) && std::ranges::all_of(offers, is_alone);
   }
 
-  // Of what each point reads, unless it sums that, what nobody else does and which is or leads to a sum:
-  // where the point goes, it is likely to go.
+  // Finds the producer chain of each point that is no reduction: sources that are reductions or
+  // lead to one, and that nothing else reads. They are likely to be fused wherever the point is.
   void find_producers() {
     producers_.resize(partition_.points.size());
     for (std::size_t point = 0; point < partition_.points.size(); ++point) {
@@ -215,7 +220,8 @@ class Fuser {
            (!domains_[source].reduction.empty() || !producers_[source].empty());
   }
 
-  // The time of a kernel that computes the point at these places, and of what follows it, in it or apart.
+  // Returns the time of a kernel that computes the point at these sites, and of its producer chain,
+  // in this kernel or in kernels of their own.
   double time_with_producers(const Workload& kernel, std::size_t point,
                              const std::vector<ComputeSite>& at) {
     double apart = estimator_.time(kernel);
@@ -227,7 +233,8 @@ class Fuser {
     return std::min(apart, time_inside(kernel, point, at));
   }
 
-  // The same with all of them in the kernel.
+  // Returns the time of a kernel that computes the whole producer chain as well; infinity if that
+  // is not allowed.
   double time_inside(Workload kernel, std::size_t point, std::vector<ComputeSite> at) {
     for (std::size_t producer : producers_[point]) add_producer(kernel, producer, point, at);
     return estimator_.is_allowed(kernel) ? estimator_.time(kernel)
@@ -245,14 +252,16 @@ class Fuser {
     for (std::size_t next : producers_[producer]) add_producer(kernel, next, producer, places);
   }
 
-  // By its id: an open size of the placeholder may have been simplified in one place and not in another.
+  // Compares ids: a symbolic size of the placeholder may be simplified in one place and not in
+  // another.
   void read_no_more(Workload& kernel, std::size_t point) const {
     std::erase_if(kernel.inputs,
                   [&](const auto& input) { return partition_.point_of(input.first) == point; });
   }
 
-  // Of two that take as long, since they read as much, the one that computes clearly less: what is staged then is staged in
-  // place of the sums that it is made of.
+  // Returns whether the first kernel is faster. If both take equally long because they read the
+  // same memory, the one with clearly less computation is better: it stages the value rather than
+  // the sums that the value is computed from.
   bool is_better(const Workload& kernel, const Workload& than, std::size_t point) const {
     const double time = estimator_.time(kernel), other = estimator_.time(than);
     const double saved = estimator_.computing(than) - estimator_.computing(kernel);
@@ -269,7 +278,8 @@ class Fuser {
     return !producers_[point].empty() && std::ranges::all_of(producers_[point], is_as_large);
   }
 
-  // The best way to compute the point inside the kernel; nothing where there is none.
+  // Returns the best way to compute the point inside the kernel, inline or in a stage; nothing if
+  // no way is allowed.
   std::optional<Offer> offer_in(std::size_t user, std::size_t point,
                                 std::vector<ComputeSite> places, bool may_stage) {
     const Workload& kernel = kernels_[user];
@@ -300,8 +310,9 @@ class Fuser {
     return best;
   }
 
-  // What reads memory that is overwritten has to run before that: not in a kernel that comes after
-  // it, and in the one that overwrites only where each element is read just where it is stored.
+  // Returns whether the kernel would read memory after it is overwritten. A kernel that follows the
+  // assignment must not read the old version, and the kernel of the assignment may do so only in
+  // the iteration that overwrites the element.
   bool breaks_order(const Workload& kernel, std::size_t point, std::vector<ComputeSite>& places) {
     for (const ReadAccess& access : domains_[point].accesses) {
       const auto assignment = partition_.overwritten_by(access.index->src(0));
@@ -331,8 +342,9 @@ class Fuser {
     return true;
   }
 
-  // Kernels with the same loops become one where that saves time: each keeps its outputs. Only those
-  // near each other are compared, or steps that share a weight would take quadratic time.
+  // Merges kernels with equal loops into one with all their outputs, where that saves time. Only
+  // near neighbours are compared: otherwise many steps that share a weight would take quadratic
+  // time.
   std::set<std::size_t> merge_alike(const std::set<std::size_t>& kernels) {
     std::set<std::size_t> result;
     std::unordered_map<const Node*, std::vector<std::size_t>> left;  // by shape
@@ -373,8 +385,8 @@ class Fuser {
     return true;
   }
 
-  // The points that have to be computed before: what it reads, and what reads the memory that it
-  // overwrites.
+  // Returns the points that must be computed before the kernel: what it reads or waits for, and
+  // what reads the memory that it overwrites.
   std::vector<std::size_t> waits_for(std::size_t kernel) const {
     std::vector<std::size_t> points;
     for (const auto& [input, bytes] : kernels_[kernel].inputs)
@@ -392,14 +404,14 @@ class Fuser {
     return points;
   }
 
-  // The kernels that have to run before.
+  // Returns the kernels that must run before this one.
   std::vector<std::size_t> sources_of(std::size_t kernel) const {
     std::vector<std::size_t> sources;
     for (std::size_t point : waits_for(kernel)) add_kernels_of(point, sources);
     return sources;
   }
 
-  // The kernels that have to run after, of those that there are.
+  // Returns the kernels, of those created so far, that must run after this one.
   std::vector<std::size_t> users_of(std::size_t kernel) const {
     std::vector<std::size_t> users;
     const auto add_overwriting = [&](const Node* placeholder) {
@@ -419,7 +431,7 @@ class Fuser {
     for (const ComputeSite& site : sites_[point]) kernels.push_back(whole(site.kernel));
   }
 
-  // What is new in the kernel may go further than what was there, and so do those after it.
+  // Raises `furthest_` of a kernel with new contents and of all kernels that depend on it.
   void update_furthest(std::size_t kernel) {
     for (std::size_t output : kernels_[kernel].outputs)
       furthest_[kernel] = std::max(furthest_[kernel], output);
@@ -437,8 +449,9 @@ class Fuser {
     }
   }
 
-  // Whether the first needs what the second makes, or what is to run before it does; also where that
-  // takes too long to find out. What lies before the second on every path is not looked at.
+  // Returns whether the first kernel depends on the second, or has to run after an assignment that
+  // overwrites what the second reads; also if the search takes too long. Kernels whose `furthest_`
+  // precedes that of the second cannot depend on it and are skipped.
   bool depends(std::size_t first, std::size_t second) const {
     std::vector<std::size_t> open{first};
     std::set<std::size_t> seen{first};
@@ -472,7 +485,8 @@ class Fuser {
     }
   }
 
-  // Each kernel after those that it reads from, and before those that overwrite what it reads.
+  // Orders the kernels: each after those that it reads from, and before those that overwrite what
+  // it reads.
   void order() {
     std::vector<std::size_t> running, number(kernels_.size());
     for (std::size_t i = 0; i < kernels_.size(); ++i) {
@@ -516,7 +530,7 @@ class Fuser {
     return {numbers.begin(), numbers.end()};
   }
 
-  // 0 for what outlives the run, or is memory that was there before.
+  // Returns the bytes of each point; 0 for memory that outlives the run, and for assignments.
   std::vector<std::size_t> bytes_of_cuts() const {
     const std::vector<bool> outlives = outliving(partition_);
     std::vector<std::size_t> bytes;
@@ -529,19 +543,19 @@ class Fuser {
   const std::vector<IterationDomain>& domains_;
   Estimator estimator_;
   ComputeSites compute_sites_;
-  // By point: who reads it and where (null for a copy), and where it is computed.
+  // By point: its readers with their accesses (null for a copy or a step loop), and its sites.
   std::vector<std::vector<std::pair<std::size_t, const ReadAccess*>>> readers_;
   std::vector<std::vector<ComputeSite>> sites_;
   std::vector<std::vector<std::size_t>> producers_;  // by point
   std::unordered_map<std::uint64_t, std::vector<std::size_t>>
-      readers_of_overwritten_;  // by placeholder
+      readers_of_overwritten_;  // by the id of the placeholder
   std::unordered_map<std::size_t, std::vector<std::size_t>>
-      waiting_;  // by point: for it to be there
+      waiting_;  // by point: the points that wait for it
   std::vector<Workload> kernels_;
-  // By kernel: the one it was merged into, or itself; and the last point that is made by it or by a
-  // kernel that it needs, so that nobody whose last point comes before can need it.
+  // By kernel: the one it was merged into, or itself; and the last point that is computed by it or
+  // by a kernel that it depends on. A kernel depends on no kernel with a later last point.
   std::vector<std::size_t> taken_by_, furthest_;
-  std::unordered_map<const StepLoop*, std::size_t> of_loops_;  // the kernel
+  std::unordered_map<const StepLoop*, std::size_t> of_loops_;  // the kernel of each
   Fusion result_;
 };
 

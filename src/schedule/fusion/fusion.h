@@ -1,4 +1,5 @@
-// Which points get memory, and which kernel computes each of the others, and where in it.
+// Fusion: decides which partition points are materialised, and in which kernels and at which
+// compute sites the others are computed.
 #pragma once
 
 #include <vector>
@@ -10,19 +11,20 @@ namespace weft {
 struct Placement {
   enum Where { Memory, Inline, Stage };
   Where where = Memory;
-  // Of a STAGE: the dimensions whose index is a loop around it; the others have a place each in it.
+  // For a stage: by dimension, whether a loop around the stage indexes it. The stage stores the
+  // others.
   std::vector<bool> outside;
 };
 
 struct FusedKernel {
-  std::vector<std::size_t> outputs, reads;  // points in memory
+  std::vector<std::size_t> outputs, reads;  // materialised points
   Work work;
   double seconds;
 };
 
 struct Fusion {
   std::vector<Placement> placements;  // by point
-  std::vector<FusedKernel> kernels;   // each after those that it reads from; copies are kernels too
+  std::vector<FusedKernel> kernels;   // in execution order; copies are kernels too
 };
 
 Fusion fuse(const Partition& partition, const std::vector<IterationDomain>& domains,

@@ -15,8 +15,8 @@
 namespace weft {
 namespace {
 
-// What a processor does not begin in each cycle takes as long as so many others. Exponentials count as one: kernels in which a
-// softmax takes them again are fast.
+// The effort of an op that a processor cannot start in every cycle. Exponentials count as one op,
+// because kernels that recompute those of a softmax are fast.
 constexpr double slow = 4;
 bool is_slow(Op op) {
   return OpSet{Op::Sqrt, Op::Div, Op::Recip, Op::Pow, Op::Mod, Op::Sin, Op::Cos}.contains(op);
@@ -28,7 +28,8 @@ std::vector<UOp> loops_over(NodeList dims) {
   return loops;
 }
 
-// Arithmetic on data: what computes places and conditions on them is not counted.
+// Returns whether the node is arithmetic on data. Index arithmetic and conditions on indices do not
+// count.
 bool is_work(const Node* node) {
   if (!is_elementwise(node->op()) || node->dtype().is_weak() || is_converted_read(node))
     return false;
@@ -49,7 +50,7 @@ class Reader {
   void read() {
     body_.size = 0;
     for (const Node* node : nodes_) body_.size += code_of(node);
-    // Users first: the loops around a reduction are known before its own.
+    // Visits users first: the loops around a reduction are known before its own.
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
       if ((*node)->op() == Op::Reduce) open(*node);
     if (outermost_.size() == 1)
@@ -72,9 +73,9 @@ class Reader {
 
  private:
   struct Loop {
-    const Node* outer = nullptr;  // the reduce range around it
-    std::size_t depth = 0;        // how many are
-    double iterations = 1;        // of it and those around it
+    const Node* outer = nullptr;  // the innermost reduce range around it
+    std::size_t depth = 0;        // the number of these ranges
+    double iterations = 1;        // of it and of those around it
     std::vector<std::size_t> own;
   };
 
@@ -92,7 +93,8 @@ class Reader {
     }
   }
 
-  // The value with scans as a loop that carries them computes them: from what is new in each iteration.
+  // Replaces each scan along one loop of the domain by what an iteration of that loop would compute
+  // if it carried the scan.
   UOp carried(UOp value) {
     for (bool is_done = false; !is_done;) {
       is_done = true;
@@ -112,7 +114,7 @@ class Reader {
 
   const Loop& at(const Node* range) const { return loops_[*number_.find(range)]; }
 
-  // Takes the range into account: an own loop, or a reduction's with what is around it.
+  // Adds what the range depends on: a loop of the domain, or a reduce loop and those around it.
   void join(const Node* range, Loop& loop) const {
     if (const std::size_t* own = own_.find(range)) {
       loop.own.push_back(*own);
@@ -156,9 +158,9 @@ class Reader {
   IterationDomain& body_;
   std::vector<const Node*> nodes_;
   NodeMap<std::size_t> own_;
-  NodeMap<std::size_t> number_;  // in loops_
+  NodeMap<std::size_t> number_;  // index into loops_
   std::vector<Loop> loops_;
-  std::vector<const Node*> outermost_;  // reductions that are in no other
+  std::vector<const Node*> outermost_;  // reductions that are inside no other
 };
 
 bool computes_alike(const PartitionPoint& a, const PartitionPoint& b) {
@@ -169,7 +171,8 @@ const UOp& target_of(const PartitionPoint& point) {
   return point.place.is_null() ? point.placeholder : point.place;
 }
 
-// All at once: what they have in common is rewritten once.
+// Computes the domains of the points. One rewrite of all of them processes common subexpressions
+// only once.
 void open_up(const Partition& partition, const std::vector<std::size_t>& points,
              std::vector<IterationDomain>& result) {
   std::vector<UOp> opened;

@@ -1,4 +1,5 @@
-// What each point computes, as loops over memory: what it reads, how often, and how much it computes.
+// The iteration domain of each partition point: the loops over its elements, its accesses to buffer
+// placeholders, and the number of its operations.
 #pragma once
 
 #include <optional>
@@ -8,54 +9,54 @@
 
 namespace weft {
 
-// A read of a placeholder inside a body.
+// A read of a buffer placeholder within an iteration domain.
 struct ReadAccess {
   const Node* index;               // the INDEX
-  std::vector<std::size_t> own;    // the body's own loops that it changes with, by position
-  std::vector<std::size_t> used;   // those of them that are in its indices
+  std::vector<std::size_t> own;    // positions of the domain's loops that it depends on
+  std::vector<std::size_t> used;   // those of them that occur in its indices
   std::vector<const Node*> inner;  // the reduce ranges around it, outermost first
-  std::optional<Op> summed = {};   // by a reduction of nothing else
+  std::optional<Op> summed = {};   // the reduction that reduces exactly this value
 };
 
-// Operations on data for each element that change with the same loops.
+// The operations on data that depend on the same loops of the domain, per iteration of these loops.
 struct Operations {
-  std::vector<std::size_t> own;  // those loops of the body, by position
+  std::vector<std::size_t> own;  // positions of the loops
   double count = 0;
-  double effort = 0;  // the same, of which some take as long as several
+  double effort = 0;  // the same, weighted by how long each operation takes
 };
 
-// A scan (rules/scan.h), counted as a loop that carries it runs it.
+// A scan (rules/scan.h) whose operations are counted as if a loop carried it.
 struct Scanned {
-  std::size_t own;  // the body's own loop that does, by position
+  std::size_t own;  // position of the domain's loop that carries it
   bool rises;
-  double iterations;  // how much more it takes where no loop does
+  double iterations;  // factor of the operations if no loop carries it
 };
 
 struct IterationDomain {
-  std::vector<UOp> loops;  // one for each dimension of what is computed; 0 where it has size 1
-  UOp value;               // the element at those
-  UOp place;               // the INDEX of an assignment's; null for others
-  // The ranges of the reduction that the body is, or is made of alone; empty where there are others.
+  std::vector<UOp> loops;  // one per dimension of the value; 0 where the size is 1
+  UOp value;               // the element in one iteration
+  UOp place;               // the INDEX that an assignment stores to; null for others
+  // The ranges of the outermost reduction; empty if there are several or none.
   std::vector<const Node*> reduction;
   std::vector<ReadAccess> accesses;
   std::vector<Operations> operations;
   std::vector<Scanned> scanned;
-  int size = 0;  // nodes: what code generation works on
+  int size = 0;  // nodes, an estimate of the code generation effort
 
-  // Whether its numbers are decoded of bytes.
+  // Returns whether it dequantises bytes: it computes floats from one-byte integers.
   bool decodes() const;
 };
 
-// Of each point, in order.
+// Returns the iteration domain of each point.
 std::vector<IterationDomain> domains(const Partition& partition);
-// The same, where those of another partition are known: what is in both is not opened again.
+// Returns the same. The domains of points that `other` also has are taken from `known`.
 std::vector<IterationDomain> domains(const Partition& partition, const Partition& other,
                                      const std::vector<IterationDomain>& known);
 
-// How memory of another dtype is read, which counts as no operation.
+// Returns whether the node converts a value as it is loaded. This does not count as an operation.
 bool is_converted_read(const Node* node);
 
-// Symbolic sizes count at their most.
+// Returns the trip count of a range; the largest one if it is symbolic.
 double iterations(const Node* range);
 
 }  // namespace weft

@@ -77,11 +77,13 @@ class Orderer {
 
   const std::vector<OrderedKernel>& kernels_;
   const std::vector<std::size_t>& bytes_;
-  // Of each value, those to come: how many, and the sum of their numbers.
+  // For each value, the number of readers that have not run, and the sum of their numbers. With one
+  // reader left, the sum is its number.
   std::vector<std::size_t> readers_, sums_;
   std::vector<std::size_t> waits_;
   std::vector<bool> done_;
-  // By what they free beside what they take; a kernel may be in several.
+  // Ready kernels: all of them, those that free as much memory as they take, and those that free
+  // more. A kernel may be in several queues.
   Queue open_, even_, freeing_;
 };
 

@@ -1,4 +1,4 @@
-// In which order kernels run.
+// The order in which kernels run.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,15 @@
 namespace weft {
 
 struct OrderedKernel {
-  std::size_t place;                       // in the program's order
-  std::vector<std::size_t> reads, writes;  // values, each once
-  std::vector<std::size_t> next;           // kernels that wait for this one, each once
+  std::size_t place;                       // in program order
+  std::vector<std::size_t> reads, writes;  // values, without duplicates
+  std::vector<std::size_t> next;           // kernels that wait for this one, without duplicates
 };
 
-// Each after those that it waits for. Of those that could be next, one that frees more memory than it takes goes
-// first, then one that frees as much, so that little is there at one time; else it is the program's order. `bytes`
-// of the values: 0 for one that stays. All kernels, by their numbers, if they do not wait for each other.
+// Orders the kernels topologically. Among those that are ready, a kernel that frees more memory
+// than it takes runs first, then one that frees as much, then the first in program order. This
+// keeps little memory in use. `bytes` has the size of each value, or 0 if it outlives the run. The
+// result lacks kernels if dependences are cyclic.
 std::vector<std::size_t> kernel_order(const std::vector<OrderedKernel>& kernels,
                                       const std::vector<std::size_t>& bytes);
 

@@ -18,9 +18,9 @@ namespace weft {
 namespace {
 
 constexpr OpSet moving{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
-constexpr OpSet passing{Op::Detach, Op::Remat};  // they matter to gradients and merging alone
+constexpr OpSet passing{Op::Detach, Op::Remat};  // no effect on values
 
-// Elements of a factor that gets memory for an instruction to read.
+// The most elements of a factor that is materialised for a matrix instruction.
 constexpr double most_multiplied = 4 << 20;
 
 bool is_view(const Node* node) {
@@ -36,20 +36,21 @@ const Node* viewed(const Node* node) {
   return node;
 }
 
-// A value that is in no memory and takes no computing.
+// Returns whether the node is a leaf without memory, such as a constant.
 bool is_leaf(const Node* node) {
   return info(node->op()).cls == OpClass::Leaf && node->op() != Op::Buffer;
 }
 
-// What has the same elements in the same order.
+// Returns the source that has the same elements in the same order.
 const Node* reshaped(const Node* node) {
   while (node->op() == Op::Reshape || node->op() == Op::Contiguous || passing.contains(node->op()))
     node = node->src(0);
   return node;
 }
 
-// What is joined of sums, and of what is computed of these element for element: as many of them; 0 for other values.
-// Each is stored where it is joined (joined.h), by a kernel that would be there anyway.
+// Counts the parts of a concat whose parts are all reductions or computed elementwise from
+// reductions. Other values, and concats of too many parts, count 0. Each part can be stored at its
+// place in the result (layout/concat_elimination.h) by a kernel that is needed anyway.
 class Joins {
  public:
   int operator()(const Node* node) {
@@ -61,7 +62,8 @@ class Joins {
     return *parts_.find(node);
   }
 
-  // Behind what surrounds it, up to the join or the sum that it is made of.
+  // Looks through padding and views, down to a concat or to the values that a part is computed
+  // from.
   static const Node* source_of(const Node* part) {
     while (OpSet{Op::Pad, Op::Reshape, Op::Permute, Op::Detach}.contains(part->op()))
       part = part->src(0);
@@ -120,7 +122,7 @@ class Cutter {
   }
 
  private:
-  // The nodes but those of the steps of loops, which are planned for themselves.
+  // Returns all nodes but those in the bodies of step loops, which are planned separately.
   static std::vector<const Node*> without_steps(const std::vector<const Node*>& roots) {
     std::vector<const Node*> all = toposort(roots);
     if (std::ranges::none_of(all, [](auto node) { return node->op() == Op::Call; })) return all;
@@ -133,11 +135,11 @@ class Cutter {
     return all;
   }
 
-  // By a node and by what it holds, up to points.
+  // The work of a node and of everything below it, up to partition points.
   struct Work {
     int ops = 0;
-    int code = 0;  // ops that these become at most, where a device has no instruction for them
-    bool is_short = true;  // each op takes an instruction
+    int code = 0;          // the same after expanding ops without an instruction
+    bool is_short = true;  // each op takes one instruction
     bool reads_memory = false;
 
     void add(const Work& other) {
@@ -156,15 +158,15 @@ class Cutter {
             .reads_memory = !is_elementwise(node->op())};
   }
 
-  // What is known of a node before its turn, from those that use it.
+  // What is known about a node from its users, before it is visited.
   struct Ahead {
-    int uses = 0;           // by something that computes, views looked through; 2 is many
+    int uses = 0;           // by computing users, looking through views; 2 means several
     bool repeated = false;  // by an EXPAND
     bool must = false;
     bool is_summed = false;      // by a REDUCE
-    bool is_multiplied = false;  // and that in such a sum, as an instruction for matrices does
+    bool is_multiplied = false;  // in such a sum of products, as by a matrix instruction
     bool is_written = false;     // by an AFTER
-    bool is_joined = false;      // to what others are joined to as well
+    bool is_joined = false;      // as a part of a concat
     Symbol device = {};
     std::optional<Origin> origin = {};
   };
@@ -180,7 +182,8 @@ class Cutter {
       asked.device = root.device;
       ahead_.set(root.tensor.node(), asked);
       const Node* base = reshaped(root.tensor.node());
-      // A constant is part of much else, which must not read it from memory: that comes last.
+      // A root that is a constant gets its point last (run()). Other users of the constant must not
+      // read it from memory.
       if (viewed(base)->op() == Op::After || info(viewed(base)->op()).cls == OpClass::Leaf)
         continue;
       Ahead wanted = ahead(base);
@@ -201,7 +204,7 @@ class Cutter {
     }
     if (OpSet{Op::Remat, Op::Call}.contains(user->op()))
       for (const Node* source : user->src().subspan(1)) want_memory(source);
-    // A factor is widened where it is read: its memory, if it gets any, is narrow.
+    // The reader of a factor widens it: if the factor is materialised, then in its narrow type.
     const bool passes_on = is_view(user) || (is_factor(user) && is_computed(user->src(0)));
     const bool sees_through = passes_on || user->op() == Op::Index;
     for (const Node* source : is_view(user) ? user->src().first(1) : user->src()) {
@@ -225,7 +228,7 @@ class Cutter {
     }
   }
 
-  // Of what others wait for.
+  // Materialises a value that a REMAT waits for or a CALL takes.
   void want_memory(const Node* node) {
     while (is_view(node) || node->op() == Op::Contiguous) node = node->src(0);
     if (!is_computed(node)) return;
@@ -234,7 +237,7 @@ class Cutter {
     ahead_.set(node, wanted);
   }
 
-  // What a rule made on the way is there for its user.
+  // A node that a rewrite rule created has the origin of its user.
   std::optional<Origin> origin_of(const Node* node) const {
     return node->has_origin() ? Interner::current().origin(node) : ahead(node).origin;
   }
@@ -297,7 +300,8 @@ class Cutter {
     put(node, value, work, device);
   }
 
-  // What is computed without a point of its own waits by those of its users.
+  // Collects what the sources without a point wait for. The point that computes them has to wait
+  // for it.
   void gather_waits(const Node* node) {
     waits_.clear();
     if (waiting_.empty()) return;
@@ -315,7 +319,7 @@ class Cutter {
       waits_.emplace_back(placeholder);
   }
 
-  // Whether somebody else has a use for its value.
+  // Returns whether the value has other users.
   bool is_shared(const Node* node) const {
     while (passing.contains(node->op())) node = node->src(0);
     return ahead(node).uses > 1 || ahead(reshaped(node)).must;
@@ -325,7 +329,8 @@ class Cutter {
     return found == Symbol() ? ahead(node).device : found;
   }
 
-  // Where memory may pay: sums of any kind, what several use, what is repeated, too much at once.
+  // Returns whether it may pay to materialise the value: a reduction, a value that several users or
+  // an EXPAND need, or one with too much code for one kernel.
   bool is_cut(const Node* node, const Work& work) const {
     const Ahead known = ahead(node);
     if (node->op() == Op::Buffer) return false;
@@ -337,21 +342,23 @@ class Cutter {
     return node->shape() != nullptr && (known.uses > 1 || known.repeated);
   }
 
-  // What is little computed of nothing in memory takes less time than access it would.
+  // Returns whether recomputing the value is faster than reading it from a buffer, because it takes
+  // few ops and reads no memory.
   bool is_number_of_place(const Node* node, const Work& work) const {
     constexpr int few_ops = 4;
     const int most = work.is_short ? most_ops_of_places : few_ops;
     return !work.reads_memory && work.ops <= most && !ahead(node).must;
   }
 
-  // Memory would take longer to read than bytes that are widened as they are read.
+  // Returns whether the node widens one-byte integers. Reading bytes and widening them is faster
+  // than reading a wide buffer.
   static bool is_byte_widened(const Node* node) {
     const auto is_whole = [](DType dtype) { return dtype.is_int() && !dtype.is_weak(); };
     return node->op() == Op::Cast && is_whole(node->dtype()) && is_whole(node->src(0)->dtype()) &&
            node->src(0)->dtype().bytes() == 1;
   }
 
-  // As an instruction takes it that multiplies matrices.
+  // Returns whether the cast widens a factor that a matrix instruction takes in its narrow type.
   bool is_factor(const Node* node) const {
     return node->op() == Op::Cast && std::ranges::any_of(profile_.mma, [&](const MmaShape& shape) {
              const DType from = node->src(0)->dtype();
@@ -359,7 +366,8 @@ class Cutter {
            });
   }
 
-  // What an instruction multiplies it reads from memory.
+  // Returns whether a matrix instruction takes the value as a factor. It reads its factors from
+  // memory.
   bool is_multiplied(const Node* node) const {
     const DType dtype = node->dtype();
     const auto takes = [&](const MmaShape& shape) { return dtype == shape.a || dtype == shape.b; };
@@ -367,8 +375,9 @@ class Cutter {
            std::ranges::any_of(profile_.mma, takes);
   }
 
-  // Of bytes, or with a constant; and what is little to keep. Else products of two that change are parts of one kernel: shares
-  // of attention take the square of its tokens.
+  // Returns whether the product justifies materialising the factor: it multiplies integers or by a
+  // constant, or the factor is small. Other products of two variable factors belong in one kernel:
+  // attention weights take memory quadratic in the number of tokens.
   static bool is_product(const Node* user, const Node* factor) {
     if (user->op() != Op::Mul) return false;
     return user->dtype().is_int() || is_kept(user->src(user->src(0) == factor ? 1 : 0)) ||
@@ -398,7 +407,7 @@ class Cutter {
     return result_.points.back().placeholder;
   }
 
-  // What has become of the node.
+  // Materialises the value that the node has become and returns its placeholder.
   UOp in_memory(const Node* node, const UOp& value, Symbol device) {
     if (value->op() != Op::Buffer) return apart(node, value, device);
     const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
@@ -406,7 +415,8 @@ class Cutter {
     return value;
   }
 
-  // The program's memory may be assigned to later; what is written here must be nobody else's.
+  // Materialises the value in memory of its own. The program's memory may be assigned to later, and
+  // memory that an assignment writes must have no other users.
   UOp in_own_memory(const Node* node, const UOp& value, Symbol device) {
     if (result_.is_programs(value) || (ahead(node).is_written && is_shared(node->src(0))))
       return apart(node, value, device);
@@ -416,7 +426,7 @@ class Cutter {
   UOp copied(const Node* copy, const UOp& value, Symbol to) {
     const Symbol from = *device_.find(copy->src(0));
     if (from == to) return value;
-    // What no device holds can be made anywhere.
+    // A value that no device holds can be computed anywhere.
     if (from == Symbol()) return value;
     const auto region = region_of(value.node());
     if (region) in_memory(copy->src(0), UOp(region->buffer), from);
@@ -456,7 +466,7 @@ class Cutter {
     return after->size() > 1 && after->src(1)->op() == Op::Call;
   }
 
-  // What the steps are given gets memory. The value is the list of that.
+  // Plans a step loop. Its inputs are materialised, and its value is the TUPLE of them.
   UOp called(const Node* call, const std::vector<UOp>& given, Symbol device) {
     std::vector<UOp> placeholders;
     for (std::size_t i = 0; i < given.size(); ++i)
@@ -475,12 +485,13 @@ class Cutter {
                 .loop = loops_.at(call)});
   }
 
-  // In memory that no assignment overwrites.
+  // Materialises the value in a new buffer, which no assignment overwrites.
   UOp apart(const Node* node, const UOp& value, Symbol device) {
     return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
   }
 
-  // Where an element goes must not change with what has been written already.
+  // Materialises the indices of a store that depend on the memory it overwrites. They must not
+  // change while it is written.
   UOp with_places_apart(const Node* node, const UOp& place, const UOp& overwritten, Symbol device) {
     if (place->op() != Op::Index) return place;
     std::vector<UOp> src{place.src(0)};
@@ -493,8 +504,8 @@ class Cutter {
     return with_sources(place, src);
   }
 
-  // Whether the value can be stored element by element: of what is overwritten it takes none but the
-  // element that takes its place.
+  // Returns whether the value can be stored element by element: of the overwritten memory, an
+  // element may depend only on the element that it replaces.
   static bool is_safe_in_place(const Node* value, const Node* place, const Node* overwritten) {
     std::vector<const Node*> open{value};
     NodeMap<bool> seen;
@@ -511,17 +522,17 @@ class Cutter {
     return true;
   }
 
-  mutable Joins joins_;  // keeps what it has found
+  mutable Joins joins_;  // caches its results
   const std::vector<Root>& roots_;
   const Profile& profile_;
   std::vector<const Node*> nodes_;
   NodeMap<Ahead> ahead_;
   std::vector<UOp> made_;
-  NodeMap<std::uint32_t> place_;  // in made_
+  NodeMap<std::uint32_t> place_;  // index into made_
   NodeMap<Work> work_;
   NodeMap<Symbol> device_;
-  std::unordered_map<const Node*, std::vector<UOp>> waiting_;  // nodes without memory: for what
-  std::vector<UOp> waits_;                                     // of the node that is visited
+  std::unordered_map<const Node*, std::vector<UOp>> waiting_;  // by node without a point
+  std::vector<UOp> waits_;                                     // of the visited node
   std::unordered_map<const Node*, std::shared_ptr<const StepLoop>> loops_;  // by CALL
   Partition result_;
 };

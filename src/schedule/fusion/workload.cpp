@@ -10,31 +10,34 @@
 namespace weft {
 namespace {
 
-// Fusion may repeat work, up to this many times what the kernels apart do.
+// Fusion may recompute values, up to this many times the flops of separate kernels.
 constexpr double most_repeated = 2;
-// Loops go one way: a kernel with another scan, from the other end, would take n^2 steps for it.
+// The loops of a kernel run in one direction. A second scan, from the other end, would take n^2
+// steps.
 constexpr int most_scans = 1;
-// How many times as long a sum takes that code generation does not put into vectors.
+// The slowdown of a sum that code generation does not vectorise.
 constexpr double times_scalar = 8;
-// And one that shares the registers with another, but no place that it reads.
+// The slowdown of a sum that competes with another for registers and shares no access with it.
 constexpr double times_crowded = 1.5;
-// And one that has loops of so few iterations where some are around another sum, which nothing can then go across.
+// The slowdown of a sum that is inside all loops of another sum and has no innermost loop of its
+// own with enough iterations to fill a vector.
 constexpr double times_ordered = 2, lanes = 16;
-// And one that an instruction for matrices would compute, if it were the kernel's only one: of tiles, or of vectors.
+// The slowdowns of a product that a matrix instruction, on tiles or on vectors, would compute if it
+// were the kernel's only sum.
 constexpr double times_without_tiles = 8, times_without_dots = 2;
-// What a byte takes that a stage reads again in every iteration of the loops around it, where it reads more than
-// stays in a cache.
+// The effort per byte that a stage rereads in each iteration of the loops around it, where the
+// bytes exceed a cache.
 constexpr double effort_of_far_byte = 1.5;
-// So many iterations of one of the loops around a stage fill it together (BATCH).
+// The most iterations of a loop around a stage that fill it together (BATCH).
 constexpr double iterations_together = 32;
-// Index arithmetic counts among a kernel's nodes: some of it for every op on data.
+// Nodes allowed per op on data. They include index arithmetic.
 constexpr std::int64_t nodes_per_op = 8;
 
 double bytes_of(const UOp& tensor) {
   return elements(tensor->dims()) * static_cast<double>(tensor->dtype().bytes());
 }
 
-// As a kernel of its own, where the loops are around each other in order.
+// Returns the flops of a kernel of its own, with the loops nested in the order of the dimensions.
 double flops_apart(const IterationDomain& body) {
   double flops = 0;
   for (const Operations& operations : body.operations) {
@@ -51,13 +54,14 @@ void unite(std::vector<bool>& set, const std::vector<bool>& other) {
   for (std::size_t i = 0; i < other.size(); ++i) set[i] = set[i] || other[i];
 }
 
-// Sums of sums of the same kind become one.
+// Returns whether the reduction merges with the one around it. A reduction of reductions of the
+// same kind becomes one.
 bool joins_another(const IterationDomain& body, const ComputeSite& place) {
   return body.value->op() == Op::Reduce && place.summed == body.value->arg<ReduceArg>().op;
 }
 
-// The iterations of a loop around that fill a stage together: those of one that the access does not change with, or of the
-// innermost.
+// Returns how many iterations of a loop around a stage fill it together: of the innermost one, or
+// of a longer one that the access does not depend on.
 double together_around(const ReadAccess& access, const ComputeSite& place, std::size_t outside) {
   if (outside > place.nest.size()) return 1;
   const auto is_used = [&](const Loop* loop) {
@@ -71,7 +75,8 @@ double together_around(const ReadAccess& access, const ComputeSite& place, std::
   return std::min(iterations_together, iterations);
 }
 
-// What it takes to read again, in every iteration of so many loops around, what is more than stays in a cache.
+// Returns the effort of rereading accesses that exceed the cache in each iteration of the `outside`
+// outermost loops.
 double far_effort(const IterationDomain& body, const ComputeSite& place, std::size_t outside,
                   double cache) {
   double effort = 0;
@@ -90,7 +95,7 @@ double far_effort(const IterationDomain& body, const ComputeSite& place, std::si
   return effort;
 }
 
-// The iterations of the loops that a dimension goes through.
+// Returns the number of iterations of the loops that index a dimension, not counting reductions.
 double iterations_of(const Bound& bound) {
   if (bound.loop != nullptr) return bound.loop->reduces ? 1 : bound.loop->iterations;
   double count = 1;
@@ -98,7 +103,8 @@ double iterations_of(const Bound& bound) {
   return count;
 }
 
-// What a sum at this place reads for all of its iterations, each read shared by the neighbours that need the same.
+// Returns the number of loads of a sum over all its iterations. Neighbouring iterations that need
+// the same element share a load.
 double loads(const IterationDomain& body, const ComputeSite& place) {
   if (body.reduction.empty() || !body.scanned.empty()) return 0;
   double iterations_of_all = place.runs();
@@ -106,7 +112,7 @@ double loads(const IterationDomain& body, const ComputeSite& place) {
   const std::size_t outside = place.outside.value_or(0);
   double count = 0;
   for (const ReadAccess& access : body.accesses) {
-    double inside = 1, around = 1;  // of the loops around a stage one fills it together
+    double inside = 1, around = 1;  // around a stage, only one loop is batched
     for (std::size_t dim = 0; dim < place.dims.size(); ++dim) {
       const Bound& bound = place.dims[dim];
       if (std::ranges::find(access.used, dim) != access.used.end()) continue;
@@ -120,7 +126,8 @@ double loads(const IterationDomain& body, const ComputeSite& place) {
   return count;
 }
 
-// Whether the loops of one are around another, and leave it none along memory that fills a vector.
+// Returns whether all loops around one sum are also around the other and leave the other no
+// innermost loop that fills a vector.
 bool takes_lanes(const Summed& outer, const Summed& inner) {
   const auto is_outer = [&](const Loop* loop) {
     return std::ranges::any_of(outer.place.nest,
@@ -144,8 +151,9 @@ bool begins_with(const std::vector<const Loop*>& nest, const std::vector<const L
          are_same_loops({nest.begin(), nest.begin() + std::ssize(around)}, around);
 }
 
-// Whether what a sum fills inside of so many loops is what a maximum is found of: then it may go block by block with the
-// maximum (ONLINE), and a block of what it reads stays in a cache for many iterations of the loops around.
+// Returns whether a maximum goes over a loop of what the sum fills inside the `outside` outermost
+// loops, judging by trip counts. The two may then run block by block (ONLINE), and a block of the
+// inputs stays in a cache for many iterations of the enclosing loops.
 bool goes_in_blocks(const Workload& kernel, const Summed& sum, std::size_t outside) {
   const auto is_maximum_over = [](const Summed& other, double iterations) {
     const UOp& value = other.body->value;
@@ -167,14 +175,14 @@ void slow_down(Workload& kernel, Summed& sum, double times) {
   sum.times = times;
 }
 
-// Whether one reads what the other does in the same iteration, of equal loops.
+// Returns whether the sums share an access: the same element in the same iteration of equal loops.
 bool read_alike(const Summed& a, const Summed& b) {
   const auto is_source = [&](const Node* placeholder) { return a.sources.contains(placeholder); };
   if (std::ranges::none_of(b.sources, is_source)) return false;
   const auto &own = a.body->loops, &others = b.body->loops;
   if (own.size() != others.size() || a.body->reduction.empty() ||
       a.body->reduction.size() != b.body->reduction.size())
-    return true;  // which is hard to say
+    return true;  // not comparable: assume so
   Substitution same;
   for (std::size_t i = 0; i < own.size(); ++i)
     if (others[i]->op() == Op::Range) same.emplace(others[i].node(), own[i]);
@@ -187,7 +195,8 @@ bool read_alike(const Summed& a, const Summed& b) {
   });
 }
 
-// A sum of products of two factors, each of which is used again along loops of the other.
+// Returns whether this is a matrix product: a sum of products of two factors, each of which is
+// reused along loops of the other.
 bool is_product(const IterationDomain& body) {
   const Node* sum = body.value.node();
   if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add ||
@@ -202,7 +211,8 @@ bool is_product(const IterationDomain& body) {
   return has_own(a, b) && has_own(b, a);
 }
 
-// As codegen/opt/mma.h has them: products of what is read and converted.
+// Returns the slowdown of a product that would fit a matrix instruction
+// (codegen/schedule/actions/tensorise.h): its factors are loaded and converted.
 double times_without_instruction(const IterationDomain& body, const Profile& profile) {
   if (!is_product(body)) return 1;
   const Node* sum = body.value.node();
@@ -218,14 +228,15 @@ double times_without_instruction(const IterationDomain& body, const Profile& pro
   return times;
 }
 
-// No other sum stands beside it then.
+// A product gets a matrix instruction only if it is the only sum of its kernel.
 void slow_down_products(Workload& kernel) {
   if (kernel.sums.size() < 2) return;
   for (Summed& sum : kernel.sums) slow_down(kernel, sum, sum.times_beside);
 }
 
-// Whether at most one of the products is worth a kernel of its own, which takes long enough and whose result a cache keeps: the
-// loops that suit the tiles of one are seldom those of the next. Those of kernels that run together share their loops.
+// Returns whether at most one product is worth a kernel of its own: it takes long, and a cache
+// keeps its result. The loops that suit the tiles of one product seldom suit those of another.
+// Outputs of merged kernels share their loops and count as one.
 bool has_loops_for_products(const Workload& kernel, double cache) {
   constexpr double worth_a_kernel = 1 << 19;  // operations
   int others = 0, outputs = 0;
@@ -239,7 +250,7 @@ bool has_loops_for_products(const Workload& kernel, double cache) {
   return others + (outputs + kernel.merged - 1) / kernel.merged <= 1;
 }
 
-// Sums of one nest run together where they are equally long.
+// Slows down two sums in one nest. They are vectorised together only if they are equally long.
 void put_beside(Workload& kernel, Summed& a, Summed& b) {
   const double times = a.iterations != b.iterations ? times_scalar
                        : !read_alike(a, b)          ? times_crowded
@@ -315,7 +326,7 @@ void Estimator::add_work(Workload& kernel, const IterationDomain& body,
   kernel.longest += sum.longest;
   for (const Node* range : body.reduction) sum.iterations.push_back(iterations(range));
   if (sum.iterations.empty() || !body.scanned.empty()) return;
-  // What is the same in all iterations of a stage has fewer loops than are around that.
+  // A value that is invariant in the stage has fewer loops than there are around the stage.
   read_again(kernel, sum, std::min(place.outside.value_or(0), place.nest.size()));
   if (joins_another(body, place)) return;
   for (const ReadAccess& access : body.accesses) sum.sources.insert(access.index->src(0));
@@ -332,7 +343,7 @@ void Estimator::add_work(Workload& kernel, const IterationDomain& body,
   slow_down_products(kernel);
 }
 
-// Of a sum that stands in loops around a stage, its own or another's.
+// Adds the effort of rereading for a sum inside the loops around a stage, its own or another's.
 void Estimator::read_again(Workload& kernel, Summed& sum, std::size_t outside) const {
   if (outside == 0 || goes_in_blocks(kernel, sum, outside)) return;
   const auto cache = static_cast<double>(profile_.scratch);

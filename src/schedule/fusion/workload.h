@@ -1,4 +1,4 @@
-// What a kernel does, as far as points have been given to it.
+// The workload of a kernel that is being fused, and the cost model that estimates it.
 #pragma once
 
 #include <map>
@@ -9,35 +9,35 @@
 
 namespace weft {
 
-// A sum among a kernel's loops.
+// A reduction in a kernel.
 struct Summed {
   const IterationDomain* body;
   ComputeSite place;
-  std::vector<double> iterations = {};  // of its own loops
+  std::vector<double> iterations = {};  // of its reduce loops
   std::set<const Node*> sources = {};   // placeholders that it reads
   double effort = 0, longest = 0;
-  double times = 1;         // how many times as long it takes as it would alone
-  double times_beside = 1;  // and would take beside another at least
-  double far = 0;           // effort besides, for what it reads again
+  double times = 1;         // slowdown against running alone
+  double times_beside = 1;  // least slowdown beside another reduction
+  double far = 0;           // additional effort for reading memory again
   bool is_output = false;   // in the loops of the kernel's outputs
 };
 
 struct Workload {
-  std::vector<std::size_t> outputs;      // points in memory
-  std::map<const Node*, double> inputs;  // placeholders, with the bytes read of each
+  std::vector<std::size_t> outputs;      // materialised points
+  std::map<const Node*, double> inputs;  // bytes read of each placeholder
   double output_bytes = 0;
   double flops = 0;
-  double effort = 0;              // what these take: as long as so many of a product's
-  double longest = 0;             // effort of the worker that does most
+  double effort = 0;              // the flops, weighted by how long each takes
+  double longest = 0;             // effort of the busiest worker
   std::vector<const Loop*> root;  // the loops of its outputs
   std::vector<Summed> sums;
   double flops_apart = 0;       // if every point had a kernel of its own
   double scratch = 0;           // bytes
   std::int64_t size = 0;        // nodes
-  int scans = 0;                // that the kernel's loops carry
-  int merged = 1;               // kernels that run together, each with outputs
-  std::vector<bool> follows;    // which assignments it comes after
-  std::set<const Node*> waits;  // placeholders that are to be there before, besides the inputs
+  int scans = 0;                // carried by the kernel's loops
+  int merged = 1;               // kernels merged into it, including itself
+  std::vector<bool> follows;    // by assignment: whether the kernel runs after it
+  std::set<const Node*> waits;  // placeholders besides the inputs that must be computed before
 
   Work work() const;
 };
@@ -48,18 +48,19 @@ class Estimator {
             const Profile& profile)
       : partition_(partition), domains_(domains), profile_(profile) {}
 
-  // A kernel for the point alone.
+  // Returns the workload of a kernel that computes only this point.
   Workload alone(std::size_t point, const ComputeSite& root) const;
-  // Computes the point as well, at these places.
+  // Adds the point, computed inline at these sites.
   void add_inline(Workload& kernel, std::size_t point,
                   const std::vector<ComputeSite>& places) const;
-  // Computes it once for every iteration of the first `depth` loops around, into scratch memory.
+  // Adds the point as a stage in scratch memory, computed once per iteration of the `depth`
+  // outermost loops.
   void add_stage(Workload& kernel, std::size_t point, const ComputeSite& stage,
                  std::size_t depth) const;
   static void merge(Workload& kernel, const Workload& other);
 
   double time(const Workload& kernel) const;
-  double computing(const Workload& kernel) const;  // of which memory may hide as much as it takes
+  double computing(const Workload& kernel) const;  // without memory accesses, which may overlap
   bool is_allowed(const Workload& kernel) const;
 
  private:

@@ -1,4 +1,4 @@
-// Assignments: memory has versions, and a placeholder for each.
+// Write-after-read order of assignments. Each version of a memory has its own placeholder.
 
 #include <algorithm>
 #include <map>
@@ -45,7 +45,7 @@ void follow(Partition& partition) {
   }
 }
 
-// What the point reads although an assignment that it follows has overwritten it.
+// Returns what the point reads although an assignment that it follows has overwritten it.
 std::vector<const Node*> lost_to(const Partition& partition, const PartitionPoint& point) {
   std::vector<const Node*> lost;
   for (const Node* placeholder : placeholders_of(point)) {
@@ -57,8 +57,9 @@ std::vector<const Node*> lost_to(const Partition& partition, const PartitionPoin
   return lost;
 }
 
-// Which points are to run before assignments, because they read what these overwrite. The kernel of an assignment may compute
-// what nobody keeps, and reads what that reads.
+// Finds which points must run before an assignment because they read what it overwrites. The kernel
+// of an assignment may also compute values that are not materialised, and then reads what these
+// read.
 class Precedence {
  public:
   explicit Precedence(const Partition& partition)
@@ -70,7 +71,8 @@ class Precedence {
     for (std::size_t i = 0; i < partition.points.size(); ++i) find_what_it_reads(i);
   }
 
-  // For each point what it is to read in copies, so that no kernels wait for each other.
+  // Returns for each point what it has to read from copies, so that kernels have no cyclic
+  // dependences.
   std::map<std::size_t, std::vector<const Node*>> read_in_copies() {
     std::map<std::size_t, std::vector<const Node*>> result;
     for (auto& [point, accesses] : readings_)
@@ -89,7 +91,7 @@ class Precedence {
     bool is_copied = false;
   };
 
-  // The steps of a loop read what they are to read by themselves.
+  // The assignments of a step loop are one kernel, which orders its own accesses.
   bool is_one_kernel(std::size_t a, std::size_t b) const {
     return a == b || (partition_.points[a].loop != nullptr &&
                       partition_.points[a].loop == partition_.points[b].loop);
@@ -145,7 +147,8 @@ class Precedence {
   std::map<std::size_t, std::vector<std::size_t>> users_;
 };
 
-// What roots show, which a later assignment overwrites. All that the program has of its own memory shows the last.
+// Returns the versions that roots refer to and a later assignment overwrites. Roots in the
+// program's own memory show its last version.
 std::vector<const Node*> lost_to_roots(const Partition& partition) {
   std::vector<const Node*> lost;
   for (const Node* placeholder : placeholders_of(nodes_of(partition.roots)))
@@ -193,7 +196,7 @@ void add_write_after_read_copies(Partition& partition) {
     copies.try_emplace(placeholder,
                        make(Op::Buffer, sizes_of(UOp(placeholder)), placeholder->dtype(), arg));
   }
-  // Each copy before what overwrites the memory, and before who reads the copy.
+  // Each copy precedes the assignment that overwrites the memory and all readers of the copy.
   std::map<std::size_t, std::set<std::size_t>> copies_before;
   for (const auto& [placeholder, copy] : copies) {
     const auto overwriting = partition.overwritten_by(placeholder);

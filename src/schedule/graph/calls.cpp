@@ -1,3 +1,5 @@
+// Inlines CALLs: a CALL becomes its body with the arguments in place of the PARAMs.
+
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
 
@@ -6,7 +8,7 @@
 namespace weft {
 namespace {
 
-// Calls inside the body are bodies already.
+// The rewriter works bottom-up, so calls inside the body are inlined already.
 UOp open_call(const Match& m) {
   const Node* call = m.root();
   Substitution arguments;

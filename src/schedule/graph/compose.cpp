@@ -1,6 +1,6 @@
-// An inner view's axes are the digits of an outer view's places: place p of what is laid out row-major
-// is digit p / weight % size on an axis. Two views are one where every digit that matters is affine in
-// the outer indices, and the masks leave a box of them.
+// The axes of an inner view are the digits of an outer view's places: in row-major order, place p
+// has index p / weight % size along an axis. Two views compose into one if every relevant digit is
+// affine in the outer indices and the masks leave a box of these indices.
 
 #include "compose.h"
 
@@ -23,7 +23,7 @@ View zeros(const std::vector<std::int64_t>& shape) {
   return {shape, std::vector<std::int64_t>(shape.size()), 0, Extents(shape.size(), {0, 0})};
 }
 
-// A scalar has no axis to be outside of.
+// A scalar has no axis whose mask could be empty.
 std::optional<View> all_zero(const std::vector<std::int64_t>& shape) {
   return shape.empty() ? std::nullopt : std::optional(zeros(shape));
 }
@@ -33,8 +33,9 @@ struct Digit {
   View::Extent valid;
 };
 
-// Innermost first, neighbours joined where one index over both finds the same places. What the joined
-// index of a neighbour with one valid place adds is taken off the offset.
+// Returns the digits of a view, innermost first. Neighbouring axes are merged if a single index
+// over both reaches the same places. If the outer one of them has only one valid index, the offset
+// is corrected by what that index adds to the merged one.
 std::vector<Digit> digits_of(const View& view, std::int64_t& offset) {
   std::vector<Digit> digits;
   std::int64_t weight = 1;
@@ -59,7 +60,7 @@ std::vector<Digit> digits_of(const View& view, std::int64_t& offset) {
   return digits;
 }
 
-// first + sum of by[k] * (ik - box[k].first): an affine function on a box.
+// An affine function on a box: first + the sum of by[k] * (ik - box[k].first).
 struct Affine {
   std::int64_t first;
   std::vector<std::int64_t> by;
@@ -78,9 +79,10 @@ bool is_within(const Interval& range, std::int64_t first, std::int64_t last) {
   return first <= range.lo && range.hi < last;
 }
 
-// The digit of the outer view's places, if it is affine on the box. Then the rest below the digit is
-// affine too, as rests wrap around only together with digits; so both have the steps that the box's
-// first corner shows, and no step that leaves their range.
+// Returns a digit of the outer view's places as a function on the box, if it is affine there. The
+// remainder below the digit is then affine as well, because it wraps around only when the digit
+// changes. Both are extrapolated from the steps at the first corner of the box; they are affine if
+// neither leaves its range.
 std::optional<Affine> affine_digit(const Digit& digit, const View& outer, const Extents& box) {
   std::int64_t corner = outer.offset;
   for (std::size_t k = 0; k < box.size(); ++k)
@@ -101,15 +103,16 @@ std::optional<Affine> affine_digit(const Digit& digit, const View& outer, const 
   return high;
 }
 
-// Takes away from each axis the indices with which the function lies outside, whatever the others
-// are. Whether it took any.
+// Removes from each axis of the box the indices for which the function is invalid regardless of the
+// other indices. Returns whether there were any.
 bool narrow(Extents& box, const Affine& function, const View::Extent& valid) {
   const Interval all = function.range(box);
   Extents narrowed = box;
   for (std::size_t k = 0; k < box.size(); ++k) {
     const Wide by = function.by[k];
     if (by == 0) continue;
-    // Steps from the end where the function is least: at least `skip`, at most `most`.
+    // A valid index is at least `skip` and at most `most` steps away from the end of the axis at
+    // which the function is least.
     const Wide width = by < 0 ? -by : by, last = length(box[k]) - 1, own = width * last;
     const Wide skip = -floor_div<Wide>(all.hi - own - valid.first, width);
     const Wide most = floor_div<Wide>(valid.last - 1 - all.lo, width);
@@ -127,10 +130,11 @@ bool narrow(Extents& box, const Affine& function, const View::Extent& valid) {
   return changed;
 }
 
-// The outer indices for which the inner masks hold, as far as single axes show.
+// Returns a box of outer indices that contains all those for which the inner masks hold. It is
+// narrowed one axis at a time.
 Extents valid_box(const std::vector<Digit>& digits, const View& outer) {
-  // Each round that helps takes effect on the next. Were they unlimited, two masks could take turns
-  // in taking away one index.
+  // A narrower box may allow the next round to narrow it further. The limit is needed because two
+  // masks could otherwise alternate in removing a single index each.
   constexpr int most_rounds = 16;
   Extents box = outer.mask;
   bool narrowed = true;

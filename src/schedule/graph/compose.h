@@ -1,4 +1,4 @@
-// Two views as one.
+// Composes views: finds one view that is equivalent to several.
 #pragma once
 
 #include <optional>
@@ -10,25 +10,26 @@
 
 namespace weft {
 
-// a + b*c modulo 2^64: what cancels in the end may be any size on the way.
+// Returns a + b*c modulo 2^64. Terms that cancel in the end may overflow on the way.
 inline std::int64_t plus_product(std::int64_t a, std::int64_t b, std::int64_t c) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) +
                                    static_cast<std::uint64_t>(b) * static_cast<std::uint64_t>(c));
 }
 
-// Where the last view's element is in what the first looks at; nothing for those that are 0.
+// Returns the position that element `at` of the last view has in what the first view reads, or
+// nothing if a mask makes the element 0.
 std::optional<std::int64_t> place_of(std::span<const View> views, std::vector<std::int64_t> at);
-// Takes care that equal maps are equal views.
+// Brings a view into a form in which equal maps are equal views.
 View canonical(View view);
-// The view `outer` of the view `inner`, as far as arithmetic on the digits of its places shows that it
-// is one.
+// Returns one view for `outer` applied to `inner`, if arithmetic on the digits of places can prove
+// that there is one.
 std::optional<View> compose(const View& inner, const View& outer);
-// The same for any number of views, inner ones first, by looking at every place: exact, but nothing
-// where there are more than 2^16 of them.
+// Composes any number of views, innermost first, by enumerating all places. The answer is exact,
+// but more than 2^16 places give nothing.
 std::optional<View> compose_by_places(std::span<const View> views);
 
-// Calls f with every index within the extents, in row-major order, until it returns false. False if
-// it did.
+// Calls f with every index within the extents, in row-major order, until f returns false. Returns
+// whether f never did.
 template <class F>
 bool for_each_index(const std::vector<View::Extent>& extents, F f) {
   std::vector<std::int64_t> at;

@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-// Sizes that are 0 but along one axis.
+// Returns the axis of the only size that is not 0; nothing if there is none or more than one.
 std::optional<std::size_t> only_axis(const Node* sizes) {
   std::optional<std::size_t> axis;
   for (std::size_t i = 0; i < sizes->size(); ++i) {

@@ -1,4 +1,5 @@
-// What Tensor::cat joins: half beside half, each chosen by a mask that is true where the first half is.
+// Recognises the graph of Tensor::cat: two padded halves, and a WHERE whose mask is true where the
+// first half is. Each half may be a concat itself.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,7 @@
 
 namespace weft {
 
-// Parts along one axis; none where the node joins nothing.
+// The parts of a concat along one axis; empty if the node is not a concat.
 struct ConcatParts {
   std::size_t axis = 0;
   std::vector<const Node*> parts;
@@ -16,7 +17,7 @@ struct ConcatParts {
 
 ConcatParts concat_parts_of(const Node* node);
 
-// A mask that only a PAD can make false.
+// Returns whether a mask is the constant true below movement ops other than PAD.
 bool is_true_inside(const Node* mask);
 
 }  // namespace weft

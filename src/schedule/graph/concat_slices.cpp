@@ -15,7 +15,8 @@ bool are_known(const Node* sizes) {
   return std::ranges::all_of(sizes->src(), [](auto size) { return size->is_const(); });
 }
 
-// Of a choice by where an element is, inside of what a PAD surrounds or not, the part that lies on one side.
+// Rewrites SHRINK(WHERE(PAD(true), a, b)) to SHRINK(a) if the slice is inside the region that the
+// PAD surrounds, and to SHRINK(b) if it is outside.
 UOp part_of_choice(const Match& m) {
   const Node *part = m.root(), *choice = part->src(0), *mask = choice->src(0);
   if (mask->op() != Op::Pad || !is_true_inside(mask->src(0)) || !is_at_known_place(part)) return {};

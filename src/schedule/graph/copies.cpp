@@ -1,4 +1,5 @@
-// COPYs of what is on no device, or on the very device that it is to come to.
+// Removes COPYs that transfer nothing: those of values that no device holds, which are recreated on
+// the target device, and those of tensors that are on the target device already.
 
 #include <optional>
 #include <unordered_map>
@@ -11,22 +12,21 @@
 namespace weft {
 namespace {
 
-// A size is no data.
+// Returns the sources of a node without the sizes of a movement op.
 NodeList data_of(const Node* node) {
   const bool is_movement = info(node->op()).cls == OpClass::Movement;
   return is_movement ? node->src().first(1) : node->src();
 }
 
-// What is made of no tensor.
+// Returns whether a node is computed from no other tensor.
 bool is_source(const Node* node) {
   return info(node->op()).cls == OpClass::Leaf || node->op() == Op::Stage;
 }
 
-// The device of what the tensor is made of, of which all that has one has the same; nothing where it is
-// not known.
+// The device that holds the memory a tensor is computed from. All of this memory is on one device.
 struct Place {
   bool is_known = true;
-  Symbol device = {};  // empty: on none
+  Symbol device = {};  // empty if the tensor reads no memory
 };
 
 Place place_of(const Node* tensor) {
@@ -46,7 +46,8 @@ Place place_of(const Node* tensor) {
   return {};
 }
 
-// The graph made once more for the device: as one graph it would be computed on the first that needs it.
+// Returns a copy of the graph whose sources are copied to the device. A graph shared by several
+// devices would be computed on the first one that needs it.
 UOp made_on(const Node* tensor, Symbol device) {
   std::unordered_map<const Node*, UOp> made;
   for (const Node* node : toposort(tensor)) {

@@ -1,5 +1,5 @@
-// Tensors without elements are constants: code motion could hoist a load out of a loop with zero iterations, and read out
-// of bounds.
+// Code motion could hoist a load out of a loop with zero iterations and read out of bounds. Tensors
+// without elements are therefore constants.
 
 #include "empty_tensors.h"
 
@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// Not movement, by which memory is written as well.
+// Movement ops are excluded, because the target of a STORE may be a view.
 bool may_be_empty(Op op) {
   constexpr OpSet others{Op::Contiguous, Op::Remat, Op::Load, Op::Reduce};
   return is_elementwise(op) || others.contains(op);

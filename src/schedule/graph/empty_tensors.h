@@ -1,3 +1,5 @@
+// Replaces tensors without elements by constants.
+
 #pragma once
 
 #include <vector>
@@ -6,7 +8,7 @@
 
 namespace weft {
 
-// The tensors with zeros in place of all that has no elements, once each lies on its devices.
+// Returns the tensors with zeros in place of all values without elements. Runs after sharding.
 std::vector<UOp> without_empty(const std::vector<UOp>& tensors);
 
 }  // namespace weft

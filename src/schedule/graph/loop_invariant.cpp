@@ -13,7 +13,7 @@ namespace {
 
 constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
 
-// Whether a view shows the same elements all along an axis.
+// Returns whether a view repeats the same elements along an axis.
 bool is_same_along(const Node* view, std::size_t axis) {
   for (; views.contains(view->op()); view = view->src(0)) {
     if (view->dims()[axis] == const_int(1).node()) return true;
@@ -29,8 +29,8 @@ bool is_same_along(const Node* view, std::size_t axis) {
   return view->dims().size() > axis && view->dims()[axis] == const_int(1).node();
 }
 
-// A product or quotient with one user, seen through views with one user each, and which of its sources, a factor or the
-// divisor, may stand outside.
+// A product or quotient with one user, read through views with one user each, and the index of its
+// source (a factor or the divisor) that can be hoisted.
 struct Product {
   const Node* node;
   std::size_t factor;
@@ -46,32 +46,32 @@ class Factors {
     for (const UOp& tensor : tensors) users_.set(tensor.node(), *users_.find(tensor.node()) + 1);
   }
 
-  // What is made of another node has its users, besides those that it had.
+  // Adds the users of `of` to those of `node`, which replaces it.
   void take_place(const Node* node, const Node* of) {
     if (node == of) return;
     const int* users = users_.find(node);
     users_.set(node, (users != nullptr ? *users : 0) + *users_.find(of));
   }
 
-  // The value with all such factors and divisors outside.
+  // Returns the value with all invariant factors and divisors hoisted.
   UOp moved_out(const UOp& value) const {
     const UOp found = outside(value.node());
     return found.is_null() ? value : make(found->op(), {moved_out(found.src(0)), found.src(1)});
   }
 
  private:
-  // The sum with its factor or divisor outside; null where there is none.
+  // Returns the sum with one factor or divisor hoisted; null if there is none.
   UOp outside(const Node* sum) const {
     if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add) return {};
     const Node* value = sum->src(0);
-    // In 16 bits a factor may be what keeps products from being infinite.
+    // In a 16-bit type, the factor may be what keeps the products finite.
     const bool is_wide = value->dtype().is_float() && value->dtype().bytes() >= 4;
     if (value->op() != Op::Mul || !is_wide || !has_one_user(value)) return {};
     const Axes axes = sum->arg<ReduceArg>().axes.get();
     const auto may_be_empty = [&](std::int64_t axis) {
       return value->dims()[static_cast<std::size_t>(axis)]->bounds().lo < 1;
     };
-    if (std::ranges::any_of(axes, may_be_empty)) return {};  // no first element
+    if (std::ranges::any_of(axes, may_be_empty)) return {};  // first_along needs an element
     for (const std::size_t side : {0, 1}) {
       const auto product = product_in(value->src(side), axes);
       if (!product) continue;
@@ -87,7 +87,7 @@ class Factors {
   }
 
   static UOp value_of(const Node* node, std::size_t source) { return UOp(node->src(source)); }
-  // What was made on the way has one.
+  // A node that this pass has just built is not counted yet and has one user.
   bool has_one_user(const Node* node) const {
     const int* users = users_.find(node);
     return users == nullptr || *users == 1;
@@ -99,7 +99,7 @@ class Factors {
     }
     if (!OpSet{Op::Mul, Op::Div}.contains(node->op()) || !has_one_user(node)) return std::nullopt;
     for (const std::size_t factor : {1, 0}) {
-      if (factor == 0 && node->op() == Op::Div) break;  // what is divided
+      if (factor == 0 && node->op() == Op::Div) break;  // the dividend
       if (node->src(factor)->is_const()) return Product{node, factor};
       if (!std::ranges::equal(node->src(0)->dims(), node->src(1)->dims())) continue;
       const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
@@ -123,7 +123,8 @@ class Factors {
 
 }  // namespace
 
-// Sources first, so that what has moved out of a sum is a factor in the one around it.
+// Sources come before users, so that a factor hoisted out of an inner sum can leave the enclosing
+// sum as well.
 std::vector<UOp> with_invariants_hoisted(const std::vector<UOp>& tensors) {
   Factors factors(tensors);
   std::vector<UOp> made;

@@ -1,4 +1,4 @@
-// Factors and divisors that are the same in all iterations of a sum stand outside of it.
+// Hoists loop-invariant factors and divisors out of sums.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,12 @@
 
 namespace weft {
 
-// The same values of the same tensors, but for rounding, and where sums without the factor are larger than floats can be. A
-// product of which one factor does not change along the axes that it is summed over, as the shares of a softmax times values, is
-// summed without that factor; so is a quotient without its divisor. A number is the same everywhere. A rule cannot say that:
-// where others need the product as well, it would be computed twice.
+// Rewrites sum((x * f) * y) to sum(x * y) * f, and sum((x / d) * y) to sum(x * y) / d, if f or d
+// does not change along the summed axes. The probabilities of a softmax times values are an
+// example. Constants are invariant along every axis. Values change only by rounding, or if the sum
+// without the factor overflows.
+// This is not a rewrite rule, because a rule does not see the product's other users, for which it
+// would be computed again.
 std::vector<UOp> with_invariants_hoisted(const std::vector<UOp>& tensors);
 
 }  // namespace weft

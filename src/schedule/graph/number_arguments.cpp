@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// What code is made by: exact as an exponent, or not there at all.
+// Returns whether the value decides which code is generated: 0, a power of two, or not finite.
 bool is_special(const Node* number) {
   const double value = double_from_bits(number->arg<ConstArg>().bits, number->dtype());
   int exponent = 0;
@@ -25,7 +25,7 @@ bool is_number(const Node* node) {
          dtype.lanes() == 1 && !is_special(node);
 }
 
-// The variable holds the bits.
+// Converts a variable, which holds the bits of a number, to the number.
 UOp number_of(const UOp& variable, DType dtype) {
   constexpr DType words[] = {dtypes::u8, dtypes::u16, dtypes::u32, dtypes::u64};
   const DType word = words[std::countr_zero(static_cast<unsigned>(dtype.bytes()))];
@@ -37,7 +37,7 @@ UOp number_of(const UOp& variable, DType dtype) {
 std::vector<NumberUse> numbers_in(const std::vector<const Node*>& nodes) {
   constexpr OpSet users{Op::Add,   Op::Sub,   Op::Mul,   Op::Div,   Op::Max,    Op::MulAcc,
                         Op::CmpLt, Op::CmpEq, Op::CmpNe, Op::Where, Op::Reshape};
-  // EXP2 takes a product with a constant before it is rounded.
+  // EXP2(x * c) is lowered with the unrounded product for a constant c, which must stay a constant.
   NodeMap<bool> exponents;
   for (const Node* node : nodes)
     if (node->op() == Op::Exp2) exponents.set(node->src(0), true);

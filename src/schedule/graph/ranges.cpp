@@ -25,7 +25,7 @@ UOp element(const UOp& tensor, const UOp& valid, const std::vector<UOp>& indices
 
 namespace {
 
-// What a rule sees: LOAD(INDEX(tensor, valid, indices ...)).
+// The node that a rule matches: LOAD(INDEX(tensor, valid, indices ...)).
 struct Element {
   explicit Element(const Match& m) : Element(m.root()->src(0)) {
     if (indices.size() != tensor->dims().size())
@@ -35,11 +35,11 @@ struct Element {
     for (const Node* node : index->src().subspan(2)) indices.emplace_back(node);
   }
 
-  // The element of one of the tensor's sources.
+  // Returns an element of one of the tensor's sources.
   UOp of(std::size_t source, const std::vector<UOp>& at) const {
     return element(UOp(tensor->src(source)), valid, at);
   }
-  // ... at the same indices; a scalar fits every shape, and has none.
+  // Returns the element of a source at the same indices. A scalar takes no indices.
   UOp of(const Node* source) const {
     return element(UOp(source), valid, source->shape() == nullptr ? std::vector<UOp>{} : indices);
   }
@@ -81,7 +81,7 @@ UOp through_permute(const Match& m) {
   return e.of(0, at);
 }
 
-// A symbolic size may turn out to be 1.
+// A symbolic size may be 1 at run time.
 UOp through_expand(const Match& m) {
   const Element e(m);
   std::vector<UOp> at;
@@ -125,8 +125,9 @@ UOp through_flip(const Match& m) {
   return e.of(0, at);
 }
 
-// Conditions on other ranges than those of the indices say nothing of what is read here, and who asks for it looks
-// at them himself: a sum that changed with them would be computed again for each iteration of theirs.
+// Returns `valid` without the clauses that depend only on ranges other than those of the indices.
+// Such clauses do not affect what is read here, and the user of the value checks them itself. If
+// they stayed, a sum would depend on these ranges and be recomputed in each of their iterations.
 UOp valid_for(const std::vector<UOp>& indices, const UOp& valid) {
   const auto concerns = [&](const Node* clause) {
     const auto is_read = [&](const Node* range) {
@@ -142,8 +143,8 @@ UOp valid_for(const std::vector<UOp>& indices, const UOp& valid) {
   return result;
 }
 
-// Along axes becomes over ranges, which are new for every set of indices: each is closed once. Over
-// nothing there is nothing to read.
+// A reduction along axes becomes a reduction over ranges. Every set of indices gets new ranges,
+// because a range is closed only once. A reduction over an axis of size 0 is the identity element.
 UOp through_reduce(const Match& m) {
   const Element e(m);
   const auto& arg = e.tensor->arg<ReduceArg>();
@@ -163,8 +164,8 @@ UOp through_reduce(const Match& m) {
   return make(Op::Reduce, src, {}, ReduceArg{arg.op, {}});
 }
 
-// A STAGE in registers that is arithmetic on its ranges alone, such as the index along an axis, is
-// cheaper to compute where it is read than to keep.
+// Inlines a STAGE in registers that is arithmetic on its ranges alone, such as the index along an
+// axis. It is cheaper to recompute than to keep.
 UOp through_stage(const Match& m) {
   const Node* stage = m.root()->src(0)->src(0);
   if (stage->arg<StageArg>().space != Space::Register) return {};
@@ -178,7 +179,8 @@ UOp through_stage(const Match& m) {
   return substitute(UOp(stage->src(0)), by);
 }
 
-// A gather: its own indices are tensors, and where they are not valid it is what it says, or 0.
+// A gather: its indices are tensors. Where they are not valid, its value is the second source of
+// the LOAD, or 0.
 UOp through_load(const Match& m) {
   const Element e(m);
   const Element read(e.tensor->src(0));
@@ -190,7 +192,8 @@ UOp through_load(const Match& m) {
   return where(valid, value, other);
 }
 
-// A LOAD is 0 where it is not valid, and so is what it is converted to: no need to say so again.
+// Removes WHERE(c, LOAD, 0) if the validity of the LOAD contains all clauses of c: an invalid LOAD
+// is 0 already, and so is its CAST.
 UOp without_mask(const Match& m) {
   const Node* value = m.root()->src(1);
   const Node* load = value->op() == Op::Cast ? value->src(0) : value;

@@ -16,15 +16,15 @@ bool is_whole(const Node* shrink, std::size_t axis) {
          shrink->src(2)->src(axis) == shrink->src(0)->dims()[axis];
 }
 
-// The last axis along which a SHRINK leaves something out, plus one.
+// Returns one past the last axis along which a SHRINK leaves elements out.
 std::size_t cut_axes(const Node* shrink) {
   std::size_t count = shrink->dims().size();
   while (count > 0 && is_whole(shrink, count - 1)) --count;
   return count;
 }
 
-// How many bytes of its source a SHRINK leaves out before its first element; nothing where what it
-// keeps does not lie together.
+// Returns how many bytes of the source precede the first element of a SHRINK; nothing if the
+// elements are not contiguous or a size is symbolic.
 std::optional<std::size_t> skipped_bytes(const Node* shrink) {
   const std::size_t cut = cut_axes(shrink);
   std::int64_t elements = 0, stride = 1;
@@ -42,7 +42,7 @@ std::optional<std::size_t> skipped_bytes(const Node* shrink) {
   return static_cast<std::size_t>(elements) * shrink->dtype().bytes();
 }
 
-// Whether the view looks at memory of a device that runs no kernels.
+// Returns whether this is a view of memory on a device that runs no kernels.
 bool is_only_stored(const Node* view) {
   while (movable.contains(view->op())) view = view->src(0);
   if (view->op() != Op::Buffer) return false;
@@ -50,14 +50,15 @@ bool is_only_stored(const Node* view) {
   return !device.empty() && !find_device(device.get()).runs_kernels();
 }
 
-// op(source, ...) of the copied source.
+// Rewrites COPY(op(source, ...)) to op(COPY(source), ...).
 UOp after_copy(const UOp& copy, const Node* moved, const UOp& source) {
   std::vector<UOp> src{with_sources(copy, {source})};
   for (const Node* other : moved->src().subspan(1)) src.emplace_back(other);
   return with_sources(UOp(moved), src);
 }
 
-// Of a SHRINK, the part that leaves out whole rows: less is copied.
+// Returns the SHRINK of the source along the outermost axes only. It is contiguous, and less has to
+// be copied than the whole source.
 UOp outer_part(const Node* shrink) {
   const UOp source(shrink->src(0));
   Sizes start, sizes;
@@ -88,7 +89,7 @@ UOp copy_region(const Match& m) {
   return shrink(with_sources(copy, {outer}), start, sizes_of(UOp(view)));
 }
 
-// The rules below leave out first what is not needed: SHRINK(op(x)) -> op(SHRINK(x)).
+// The rules below move a SHRINK towards the memory: SHRINK(op(x)) -> op(SHRINK(x)).
 
 UOp shrink_before_permute(const Match& m) {
   const Node* shrink = m.root();

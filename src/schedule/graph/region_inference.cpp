@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// Elements of an axis; all of one whose size is not known.
+// A range of elements along an axis. An empty range stands for all of an axis of unknown size.
 struct Span {
   std::int64_t begin = 0, end = 0;
   std::int64_t size() const { return end - begin; }
@@ -34,7 +34,7 @@ Box hull(const Box& a, const Box& b) {
   return box;
 }
 
-// --- RESHAPE: axes in groups of as many elements -----------------------------------------------------------
+// --- RESHAPE: groups of axes with equal numbers of elements --------------------------------------
 
 using Group = std::pair<std::size_t, std::size_t>;  // axes from, to
 
@@ -47,9 +47,10 @@ Span as_interval(NodeList sizes, const Box& box, Group group) {
   return {interval.begin, interval.end + 1};
 }
 
-// The rows that hold the interval; of one row the part.
+// Appends the smallest box over the axes of the group that contains the interval. It consists of
+// whole rows, unless the interval lies within a single row.
 void add_box_of(Span interval, NodeList sizes, Group group, Box& box) {
-  bool is_inside = true;  // of one row so far
+  bool is_inside = true;  // within a single row of the axes so far
   for (std::size_t i = group.first; i < group.second; ++i) {
     std::int64_t row = 1;
     for (std::size_t inner = i + 1; inner < group.second; ++inner) row *= sizes[inner]->lo();
@@ -60,7 +61,7 @@ void add_box_of(Span interval, NodeList sizes, Group group, Box& box) {
   }
 }
 
-// Boxes of both sides of a RESHAPE that hold the same elements.
+// Boxes in the source and the result of a RESHAPE that contain the same elements.
 struct Reshaped {
   Box source, result;
 };
@@ -104,7 +105,7 @@ Reshaped reshaped(const Node* node, const Box& needed) {
   return boxes;
 }
 
-// --- What an op needs of its sources, for a box of its own ----------------------------------------------------
+// --- The boxes of its sources that an op needs for a box of its result ---------------------------
 
 constexpr OpSet moved{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
 
@@ -118,7 +119,7 @@ bool lets_through(const Node* node) {
   return moved.contains(node->op()) || node->op() == Op::Reduce;
 }
 
-// Sizes that are slightly less would only fill registers worse.
+// Slightly smaller sizes save little and fill vector registers less well.
 constexpr double worth = 0.75;
 
 bool is_much_less(const Node* node, const Box& box) {
@@ -171,20 +172,20 @@ Box needed_of_source(const Node* node, const Node* source, const Box& needed) {
       for (std::size_t i = 0; i < box.size(); ++i) {
         const std::int64_t by = node->op() == Op::Pad ? -bound(node, 1, i) : bound(node, 1, i);
         if (box[i].size() == 0) continue;
-        // Of what nothing is needed one element stays.
+        // At least one element is kept, even if none is needed.
         const std::int64_t begin = std::clamp(needed[i].begin + by, box[i].begin, box[i].end - 1);
         box[i] = {begin, std::clamp(needed[i].end + by, begin + 1, box[i].end)};
       }
       return box;
     }
-    default:  // EXPAND and what is computed of elements
+    default:  // EXPAND, DETACH and elementwise ops
       for (std::size_t i = 0; i < box.size(); ++i)
         if (source->dims()[i] == node->dims()[i]) box[i] = needed[i];
       return box;
   }
 }
 
-// --- The graph of what is needed ------------------------------------------------------------------------------
+// --- The restricted graph ------------------------------------------------------------------------
 
 class Needed {
  public:
@@ -203,7 +204,7 @@ class Needed {
   }
 
  private:
-  // A value for the elements in the box.
+  // A new value, and the box of the original node that it holds.
   struct Made {
     UOp value;
     Box box;
@@ -216,7 +217,8 @@ class Needed {
     known = known.empty() ? box : hull(known, box);
   }
 
-  // Whether a reduction has elements that nobody needs; of each node, whether there is one below.
+  // Finds the needed box of every node, and the nodes to restrict: reductions of which much less
+  // than the whole is needed, and partly needed nodes above these. Returns whether there are any.
   bool finds_work() {
     for (const UOp& tensor : tensors_)
       if (tensor->shape() != nullptr) need(tensor.node(), whole(tensor.node()));
@@ -271,7 +273,7 @@ class Needed {
     return with_sources(UOp(node), sources);
   }
 
-  // What is needed of an axis, as a size.
+  // Returns the size of the box along an axis. An axis of unknown size stays whole.
   static UOp size(const Node* node, const Box& box, std::size_t i) {
     return node->dims()[i]->is_const() ? const_int(box[i].size()) : UOp(node->dims()[i]);
   }
@@ -340,7 +342,7 @@ class Needed {
 
   const std::vector<UOp>& tensors_;
   std::vector<const Node*> order_;
-  std::vector<Box> boxes_;  // by place in the order, as the others
+  std::vector<Box> boxes_;  // like has_work_ and made_, by position in order_
   std::vector<bool> has_work_;
   std::vector<Made> made_;
   NodeMap<std::size_t> number_;

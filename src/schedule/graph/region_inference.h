@@ -1,4 +1,4 @@
-// What nobody looks at is not computed.
+// Restricts reductions to the region that their users need.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,9 @@
 
 namespace weft {
 
-// The same values of the same tensors. Where all users of a reduction look at a part of it, as a SHRINK does of what
-// a chain of layers gives for every row, the reduction is that of the part: the least box that holds what they
-// look at. A rule cannot say that of one user without asking what the others need.
+// Returns equal tensors. If all users of a reduction together need only a part of it, as with a
+// SHRINK of the rows that a chain of layers computes, it is computed for their bounding box alone.
+// This is not a rewrite rule, because a rule that sees one user does not know what the others need.
 std::vector<UOp> with_needed_regions(const std::vector<UOp>& tensors);
 
 }  // namespace weft

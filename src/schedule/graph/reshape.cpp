@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-// A product of sizes. What is symbolic is multiplied out, since (n + 1)*2 may have become n*2 + 2.
+// A product of sizes. Symbolic factors are expanded, since (n + 1)*2 may have become n*2 + 2.
 class Product {
  public:
   void multiply(const Node* size) {
@@ -19,7 +19,7 @@ class Product {
     else
       symbols_ = symbols_.value_or(Polynomial(1)) * Polynomial::of(size);
   }
-  // The shorter of two unequal ones has to go on to meet the other.
+  // Of two unequal products, the smaller one takes the next size.
   bool is_shorter_than(const Product& other) const { return most_ < other.most_; }
   friend bool operator==(const Product& a, const Product& b) {
     if (!a.symbols_ && !b.symbols_) return a.number_ == b.number_;
@@ -43,7 +43,7 @@ UOp flattened(NodeList sizes, std::span<const UOp> indices) {
   return flat;
 }
 
-// The first axis takes what is left: it needs no remainder.
+// The first axis takes the last quotient and needs no remainder.
 std::vector<UOp> unflattened(UOp flat, NodeList sizes) {
   std::vector<UOp> indices(sizes.size());
   for (std::size_t i = sizes.size(); i-- > 0;) {
@@ -67,8 +67,8 @@ UOp size_as_index(const Node* size) {
   return size->is_const() ? const_int(size->lo()) : cast(UOp(size), dtypes::index);
 }
 
-// Axes are taken in the smallest groups whose products agree, so that an axis that is only carried
-// along keeps its own index, symbolic sizes included.
+// Axes are matched in the smallest groups with equal products, so that an unchanged axis keeps its
+// index, even if its size is symbolic.
 std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<UOp>& indices) {
   std::vector<UOp> result;
   std::size_t i = 0, j = 0;

@@ -1,4 +1,4 @@
-// Which element of a reshaped tensor is which.
+// Maps indices and axes of a RESHAPE to those of its source.
 #pragma once
 
 #include <optional>
@@ -10,11 +10,12 @@ namespace weft {
 
 UOp size_as_index(const Node* size);
 
-// The indices into a tensor of sizes `from` of the element that has `indices` in sizes `to`. Both
-// hold equally many elements in row-major order.
+// Returns the indices, in a tensor of sizes `from`, of the element that has `indices` in sizes
+// `to`. Both have the same elements in row-major order.
 std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<UOp>& indices);
 
-// The axis that a RESHAPE passes on as this one; nothing where it joins or cuts, or where a size is not known.
+// Returns the source axis that a RESHAPE passes on unchanged as this axis; nothing if it merges or
+// splits axes here, or if a size is unknown.
 std::optional<std::size_t> axis_before(const Node* reshape, std::size_t axis);
 
 }  // namespace weft

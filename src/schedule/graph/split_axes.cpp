@@ -14,13 +14,14 @@
 namespace weft {
 namespace {
 
-// Of what is below a sum so much is looked at: many sums may share it.
+// The most nodes that are visited below a sum. The limit is needed because many sums may share a
+// subgraph, which is searched for each of them.
 constexpr std::size_t most_looked_at = 512;
 
-using PartSizes = std::vector<std::int64_t>;         // sizes of axes, together those of one
+using PartSizes = std::vector<std::int64_t>;         // of the axes that one axis splits into
 using AxisOf = std::pair<const Node*, std::size_t>;  // an axis of a value
 
-// An axis of a RESHAPE's source, or what of it is in one of its own.
+// An axis of a RESHAPE's source, and the factor of its size that belongs to one axis of the result.
 struct Joint {
   std::size_t axis;
   std::int64_t size;
@@ -35,7 +36,7 @@ bool are_known(const Node* reshape) {
   return are_const(reshape->dims()) && are_const(reshape->src(0)->dims());
 }
 
-// Where the axis of a RESHAPE begins and ends: so many elements of memory lie between two of its elements, and in all.
+// The row-major stride of an axis, and the stride times its size.
 struct Stretch {
   std::int64_t least = 1, most = 1;
 
@@ -45,7 +46,8 @@ struct Stretch {
   }
 };
 
-// What the axis of a RESHAPE is joined of, the outermost first; empty where axes lie across.
+// Returns the source axes that a RESHAPE merges into an axis, outermost first; empty if the
+// boundaries of the axes do not divide each other.
 std::vector<Joint> joined_in(const Node* reshape, std::size_t axis) {
   const NodeList from = reshape->src(0)->dims();
   const Stretch whole(reshape->dims(), axis);
@@ -71,7 +73,7 @@ bool is_map(const Node* node) {
          });
 }
 
-// Whether an axis shows the same again and again, of some of what the value is computed of.
+// Decides whether some operand of a value is repeated along an axis.
 class Repeats {
  public:
   bool operator()(const Node* node, std::size_t axis) {
@@ -92,7 +94,7 @@ class Repeats {
   std::set<AxisOf> visited_;
 };
 
-// Whether a value is decoded of bytes.
+// Decides whether a value is decoded from bytes.
 class Decodes {
  public:
   bool operator()(const Node* node) {
@@ -110,7 +112,7 @@ class Decodes {
   std::set<const Node*> visited_;
 };
 
-// RESHAPEs of what is computed element for element as those of what it is computed of: so all that join meet, and are one.
+// Moves RESHAPEs below elementwise ops, where they meet other RESHAPEs and merge with them.
 class Sunk {
  public:
   UOp operator()(const UOp& value) {
@@ -138,17 +140,17 @@ class Sunk {
   }
 
   Substitution made_;
-  std::vector<UOp> seen_;  // none of them goes, and no other takes its place
+  std::vector<UOp> seen_;  // keeps the keys of made_ alive, so that no new node reuses one
 };
 
-// An axis of what is summed, in the parts that a RESHAPE below joined it of.
+// Splits an axis of a summed value into the axes that a RESHAPE below merged it from.
 class Joined {
  public:
   Joined(const Node* value, std::size_t axis) { look(value, axis); }
 
   const PartSizes& parts() const { return parts_; }
 
-  // What does not come from such a RESHAPE is looked at in parts as it is.
+  // Returns the value with the axis split. Operands without such a RESHAPE are reshaped.
   UOp in_parts(const Node* value, std::size_t axis) {
     const auto known = made_.find({value, axis});
     if (known != made_.end()) return known->second;
@@ -157,7 +159,7 @@ class Joined {
     return result;
   }
 
-  // The place of another axis, once this one is in parts.
+  // Returns the position of axis `other` once `axis` is split.
   std::int64_t moved(std::int64_t other, std::size_t axis) const {
     return other <= static_cast<std::int64_t>(axis) ? other : other + std::ssize(parts_) - 1;
   }
@@ -183,7 +185,8 @@ class Joined {
     return with_sources(UOp(value), src);
   }
 
-  // Whether some RESHAPE below joins the axis; the first of them has the parts.
+  // Returns whether some RESHAPE below merges axes into this one. The first one found determines
+  // the parts.
   bool look(const Node* node, std::size_t axis) {
     const auto [known, is_new] = leads_.try_emplace({node, axis}, false);
     if (!is_new) return known->second;
@@ -220,7 +223,7 @@ class Joined {
     return sizes;
   }
 
-  // Those of a PERMUTE with one of its axes in parts.
+  // Returns the axes of a PERMUTE with one of them split.
   Axes axes_of(const Node* permute, std::size_t axis) const {
     const std::size_t before = permuted(permute, axis);
     Axes axes;
@@ -237,7 +240,7 @@ class Joined {
   std::map<AxisOf, UOp> made_;
 };
 
-// The sum with one of its axes in parts; null where none is joined.
+// Returns the sum with one of its axes split; null if none was merged.
 UOp in_parts(const UOp& sum) {
   const Axes axes = sum->arg<ReduceArg>().axes.get();
   for (const std::int64_t axis : axes) {

@@ -1,4 +1,4 @@
-// Sums along what was joined of several axes.
+// Splits the axes of sums that a RESHAPE merged from several axes.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,11 @@
 
 namespace weft {
 
-// The same values of the same tensors, but for the order of sums. A sum along an axis that a RESHAPE joined of several, of
-// which something repeats along one, as the scale of a block of weights does, is a sum along each of them: what repeats
-// is then found by the loop that it changes with, and not by quotients. Only sums of what is decoded of bytes are worth that;
-// others keep their order. A rule cannot say that: the RESHAPE stands
-// anywhere below the sum.
+// Returns tensors with equal values, up to the order of sums. A sum along an axis that a RESHAPE
+// merged from several becomes a sum along each of them, if an operand is repeated along one of
+// them, such as the scale of a block of weights. The operand is then indexed by a loop of its own
+// and not by a quotient. Only sums of values decoded from bytes are split; others keep their order.
+// This is not a rewrite rule, because the RESHAPE may be anywhere below the sum.
 std::vector<UOp> with_axes_split(const std::vector<UOp>& tensors);
 
 }  // namespace weft

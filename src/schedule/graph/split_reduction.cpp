@@ -1,6 +1,3 @@
-// A reduction of many elements to few is two: threads share the parts of the first, and rounding errors
-// grow with its length alone.
-
 #include "split_reduction.h"
 
 #include <weft/dev/ir/movement.h>
@@ -12,7 +9,7 @@ constexpr std::int64_t least_elements = std::int64_t{1} << 20;
 constexpr std::int64_t most_results = 8;
 constexpr std::int64_t least_parts = 16, most_parts = 128;
 
-// A divisor of the size; 0 where there is none in these bounds.
+// Returns the largest divisor of the size between these bounds; 0 if there is none.
 std::int64_t parts_of(std::int64_t size) {
   for (std::int64_t parts = most_parts; parts >= least_parts; --parts)
     if (size % parts == 0) return parts;

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double least_saved = 65536;  // terms
 
-// Along which axes a tensor is the same: a bit for each. An axis of one element is one of them.
+// The axes along which a tensor is uniform, one bit each. An axis of size 1 is always uniform.
 using Along = std::uint64_t;
 constexpr std::size_t most_axes = 64;
 
@@ -23,7 +23,8 @@ std::optional<std::int64_t> number(const Node* size) {
   return bounds.lo == bounds.hi ? std::optional(bounds.lo) : std::nullopt;
 }
 
-// The elements of some neighbouring axes become those of others: where they are all the same, so are these.
+// Returns the uniform axes of a RESHAPE, given those of its source. Axes are matched in groups with
+// equal numbers of elements. The axes of a group are uniform if all source axes of the group are.
 Along through_reshape(const Node* reshape, Along before) {
   const NodeList from = reshape->src(0)->dims(), to = reshape->dims();
   Along result = 0;
@@ -47,7 +48,7 @@ Along through_reshape(const Node* reshape, Along before) {
 
 class Repeats {
  public:
-  // Of sources that it has been asked for already.
+  // Is called for sources before their users, which keeps the recursion of along() shallow.
   UOp computed_once(const UOp& tensor) {
     const UOp made = tensor->op() == Op::Reduce ? once(tensor) : UOp();
     along((made.is_null() ? tensor : made).node());

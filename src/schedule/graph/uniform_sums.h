@@ -1,4 +1,4 @@
-// Sums that are the same all along an axis of their results.
+// Computes a reduction only once if it is uniform along an axis of its result.
 #pragma once
 
 #include <vector>
@@ -7,9 +7,10 @@
 
 namespace weft {
 
-// The same tensors, but such sums are computed once and expanded: a convolution whose weights are one number for all output
-// channels, say. Only where that saves more than another kernel may cost. No rule: along which axes a tensor is the same is found
-// once for the whole graph.
+// Returns the tensors with such reductions computed once and expanded, if that saves more than an
+// additional kernel may cost. A convolution with equal weights in all output channels is an
+// example.
+// This is not a rewrite rule, because uniform axes are found once for the whole graph.
 std::vector<UOp> without_repeats(const std::vector<UOp>& tensors);
 
 }  // namespace weft

@@ -48,7 +48,7 @@ void flip(View& view, const Numbers& axes) {
   }
 }
 
-// PAD and SHRINK: element i is what element start + i was. Of a pad the start is negative.
+// Applies a PAD or SHRINK: element i is the former element start + i. A PAD has a negative start.
 void move(View& view, const Numbers& start, const Numbers& shape) {
   for (std::size_t i = 0; i < shape.size(); ++i) {
     auto& [first, last] = view.mask[i];
@@ -64,7 +64,7 @@ Numbers negative(Numbers numbers) {
   return numbers;
 }
 
-// Views of views as one view where they are.
+// Composes the last two views of the list into one as often as possible.
 void join(std::vector<View>& list) {
   while (list.size() > 1) {
     const auto both = compose(list[list.size() - 2], list.back());
@@ -74,7 +74,7 @@ void join(std::vector<View>& list) {
   }
 }
 
-// What the op makes of the last view. A reshape looks at it row-major.
+// Applies a movement op to the last view. A RESHAPE adds a row-major view of it.
 void apply(std::vector<View>& list, const Node* node) {
   const Numbers shape = numbers_of(node->dims());
   View& view = list.back();

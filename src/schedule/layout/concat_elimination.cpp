@@ -1,6 +1,7 @@
-// A kernel that chooses between values along a loop becomes a kernel for each of them. One that only copies memory of
-// the plan's goes, and who touches that memory finds it where it was copied to. One that computes each element from
-// one of that memory goes into the kernel that made this, if nobody else reads it.
+// A kernel that selects between values along a loop (a concat) is split into one kernel per part. A
+// part that only copies an internal buffer is removed, and all accesses to that buffer go to the
+// destination instead. A part that computes each element from one element of an internal buffer is
+// fused into the kernel that writes the buffer, if nothing else reads it.
 
 #include "concat_elimination.h"
 
@@ -20,11 +21,11 @@
 namespace weft {
 namespace {
 
-// More parts are left to a kernel that chooses among them.
+// A concat of more parts stays one kernel.
 constexpr std::size_t most_parts = 16;
 constexpr double worth_a_kernel = 32768;  // operations
 
-// Of a kernel with one END of one STORE.
+// Returns the END of a kernel that has only one, over a single plain STORE; null for other kernels.
 const Node* only_end(const UOp& kernel) {
   if (kernel.is_null() || kernel->size() != 1) return nullptr;
   const Node* end = kernel->src(0);
@@ -39,7 +40,7 @@ bool reads_memory(const Node* value) {
   });
 }
 
-// Where along a loop the value that is stored is another one.
+// The loop along which a stored value switches between parts, and the boundaries of all parts.
 struct Joints {
   const Node* loop = nullptr;
   std::vector<std::int64_t> ends = {};
@@ -59,7 +60,7 @@ Joints joints_of(const Node* end) {
   return {};
 }
 
-// A STAGE that is read in one place, once for each of its elements, is what it holds.
+// Inlines each STAGE that has a single LOAD, which reads every element once.
 UOp without_single_stages(const UOp& kernel) {
   const Node* end = kernel->src(0);
   const std::vector<const Node*> values = elementwise_below({end->src(0)->src(1)});
@@ -100,11 +101,11 @@ UOp part_of(const UOp& kernel, const Joints& joints, std::size_t part) {
   return named(without_single_stages(simplify(sink)));
 }
 
-// A kernel that makes each element of one piece of memory of an element of another.
+// A kernel that computes each element of one buffer from one element of another.
 struct Mapped {
   std::uint32_t from, to;
   const Node *load, *store;
-  std::vector<const Node*> loops;  // by dimension of `from`; null where it has one element
+  std::vector<const Node*> loops;  // by dimension of `from`; null where its size is 1
   bool is_copy() const { return store->src(1) == load; }
 };
 
@@ -137,7 +138,7 @@ class Joiner {
     plan_.steps = std::move(steps);
   }
 
-  // None where it is as well one kernel.
+  // Returns a step for each part; none if the kernel should stay whole.
   std::vector<Step> parts_of(const Step& step) const {
     const Node* end = only_end(step.kernel);
     const Joints joints = end == nullptr ? Joints() : joints_of(end);
@@ -157,7 +158,9 @@ class Joiner {
                                [&](const Node* node) { return long_ones.contains(node->op()); });
   }
 
-  // Lanes across the parts would compute what each of them needs, while other loops are cut into sections.
+  // Returns the ops that make a part worth a kernel. If the innermost dimension is the concat's,
+  // vector lanes of a single kernel would evaluate such functions of all parts. Along other loops,
+  // index-set splitting avoids that.
   static OpSet long_ones(const Node* end, const Node* loop) {
     const NodeList at = end->src(0)->src(0)->src().subspan(2);
     for (std::size_t d = at.size(); d-- > 0;)
@@ -167,7 +170,8 @@ class Joiner {
     return {Op::Reduce};
   }
 
-  // Of memory of the plan's own that is read nowhere but there, all of it, in the order of its dimensions.
+  // Recognises a step that reads all of an internal buffer, with a loop per dimension, through one
+  // PARAM and no other.
   std::optional<Mapped> mapped(const Step& step) const {
     const Node* end = only_end(step.kernel);
     if (end == nullptr || !end->src(0)->src(0)->src(1)->is_const_int(1)) return {};
@@ -209,7 +213,7 @@ class Joiner {
     return found;
   }
 
-  // Whether others do what the step does.
+  // Moves a step's work into the steps that access its source. Returns whether that was possible.
   bool gives_way(std::size_t number) {
     const auto found = mapped(plan_.steps[number]);
     if (!found) return false;
@@ -249,7 +253,7 @@ class Joiner {
     });
   }
 
-  // Where in the memory that it is copied to an element lies.
+  // Returns the INDEX of an element in the destination of the copy.
   static UOp moved(const Mapped& by, NodeList at, const UOp& valid, const UOp& param) {
     Substitution loops;
     for (std::size_t d = 0; d < by.loops.size(); ++d)
@@ -285,7 +289,7 @@ class Joiner {
     std::ranges::replace(step.slots, by.from, by.to);
   }
 
-  // Whether what the step reads besides is there when the maker runs, and still the same later.
+  // Returns whether a step between the two writes a buffer that `step` accesses, except `stored`.
   static bool is_written_between(const Step& maker, const Step& step, std::uint32_t stored) {
     for (const Step* other = &maker + 1; other != &step; ++other)
       for (std::size_t i = 0; i < other->slots.size(); ++i)
@@ -300,7 +304,7 @@ class Joiner {
     return param != nullptr && writes(param->arg<ParamArg>().access);
   }
 
-  // Into the kernel that makes what it reads.
+  // Fuses the step into the kernel that writes its source. Returns whether that was possible.
   bool goes_into(Step& maker, const Step& step, const Mapped& by) const {
     const Node* param = param_for(maker, by.from);
     const Node* store = nullptr;
@@ -313,7 +317,7 @@ class Joiner {
     if (store == nullptr || !store->src(0)->src(1)->is_const_int(1)) return false;
     if (is_written_between(maker, step, by.to)) return false;
     std::vector<std::uint32_t> slots = maker.slots;
-    Substitution inside;  // the step's params and loops, in the maker
+    Substitution inside;  // maps the step's PARAMs and loops to the maker
     for (const Node* node : toposort(step.kernel.node())) {
       if (node->op() != Op::Param) continue;
       const std::uint32_t slot = step.slots[static_cast<std::size_t>(node->arg<ParamArg>().slot)];
@@ -338,7 +342,7 @@ class Joiner {
 
   Plan& plan_;
   std::vector<bool> is_own_;   // by slot
-  std::vector<bool> is_part_;  // by step: of what was one kernel
+  std::vector<bool> is_part_;  // by step: whether it is part of a split kernel
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What is joined of several values along an axis: each of them is stored at its place, where that saves a copy.
+// Stores the parts of a concat directly at their places in its buffer, where that saves a copy.
 #pragma once
 
 #include <weft/dev/schedule/plan.h>

@@ -15,14 +15,14 @@ bool is_sum(const Node* node) {
 
 bool is_fixed(const Node* index) { return index->ranges().empty(); }
 
-// Whether different iterations of a range have different places for certain: of those that share one, the last is to
-// stay the last.
+// Returns whether different iterations are known to access different elements. If several
+// iterations stored to one element, reordering loops could change which of them is the last.
 bool is_one_to_one(const Node* index) {
   if (index->op() == Op::Add && is_fixed(index->src(1))) index = index->src(0);
   return index->op() == Op::Range || is_fixed(index);
 }
 
-// Loops in the order of the dimensions that they go along.
+// Sorts the loops of an END in the order of the stored dimensions that they index.
 void sort_loops(std::vector<const Node*>& end) {
   const Node* store = end[0]->op() == Op::Tuple ? end[0]->src(0) : end[0];
   if (store->op() != Op::Store || store->src(0)->op() != Op::Index) return;

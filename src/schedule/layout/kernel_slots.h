@@ -1,4 +1,4 @@
-// How a kernel touches the slots of its plan, and the same kernel where their dimensions lie in other orders.
+// How a kernel accesses the slots of its plan, and how it looks with other layouts of these.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace weft {
 
 constexpr int as_made = -1;  // no dimension is moved to the end
 
-// The list with one of its elements last.
+// Moves one element of the list to its end.
 template <class T>
 std::vector<T> with_last(std::vector<T> list, int last) {
   if (last == as_made) return list;
@@ -26,7 +26,7 @@ using SlotDimension = std::pair<std::uint32_t, int>;
 
 class KernelSlots {
  public:
-  // Of a step, which lives longer, by its number.
+  // The step must outlive this; `number` is its place in the plan.
   KernelSlots(const Step& step, std::size_t number);
 
   std::size_t number() const { return number_; }
@@ -34,16 +34,16 @@ class KernelSlots {
   const std::vector<std::uint32_t>& slots() const { return *slots_; }
   bool writes_to(std::uint32_t of) const;
 
-  // Those that it does not touch by an INDEX alone.
+  // Slots that are not accessed by INDEX alone.
   const std::set<std::uint32_t>& touched_otherwise() const { return touched_otherwise_; }
-  // What products are summed along.
+  // Dimensions that products are summed along.
   const std::set<SlotDimension>& summed() const { return summed_; }
-  // Of the slots that it writes, the last dimensions.
+  // The last dimension of each slot that the kernel writes.
   std::set<SlotDimension> stored_along() const;
-  // Of other slots, what goes along the same loop.
+  // Dimensions of other slots that are indexed by the same loop.
   std::set<SlotDimension> beside(const SlotDimension& place) const;
 
-  // By slot, the dimension that lies along memory.
+  // Returns the kernel for layouts where dimension last[slot] is contiguous.
   UOp ordered(const std::vector<int>& last) const;
 
  private:

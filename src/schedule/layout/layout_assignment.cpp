@@ -1,6 +1,7 @@
-// Which dimension of each slot lies along memory. What a kernel takes depends on the slots that it touches; all
-// kernels together are what counts. The search begins with the better of two: every slot as the graph has it, and
-// every slot along what is summed of it. Then it turns one slot at a time, as long as that gains.
+// The time of a kernel depends on the layouts of all slots that it accesses; the search minimises
+// the sum over all kernels. It starts from the better of two assignments: the graph's layouts, or
+// the first candidate dimension of each slot contiguous. Then it changes one slot at a time as long
+// as that gains.
 
 #include "layout_assignment.h"
 
@@ -23,12 +24,12 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t least_size = 8;  // of a dimension that vectors go along
-constexpr double gain = 0.97;           // of the time: less is worth another order
-constexpr double clear_gain = 0.9;      // less, around one slot, is not tried otherwise
-constexpr double other_gain = 0.9;      // less is worth another form
+constexpr std::int64_t least_size = 8;  // of a contiguous dimension
+constexpr double gain = 0.97;           // another layout must take less than this fraction
+constexpr double clear_gain = 0.9;      // a slot that gains this much in begin() is settled
+constexpr double other_gain = 0.9;      // another form must take less than this fraction
 constexpr double worth_of_memory =
-    50e9;  // bytes that a form may keep of constants for each second that it is faster
+    50e9;  // bytes of constants that a form may add for each second that it saves
 constexpr int most_rounds = 2;
 constexpr double repeated_launch = 1e-6;  // seconds
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -53,8 +54,9 @@ class Orders {
     apply();
   }
 
-  // What all kernels take then; nothing where one is not known. Their neighbours are not there to say what they want: mostly
-  // what these kernels want of other memory, or the outermost of many, such as channels.
+  // Returns the total time; nothing if that of a kernel is not known. Other kernels of the program,
+  // which would suggest layouts, are missing here. A slot without candidates therefore gets one:
+  // its outermost dimension of sufficient size, such as channels.
   std::optional<double> choose_alone() {
     const std::vector<int> none(last_);
     for (const KernelSlots& kernel : kernels_)
@@ -68,7 +70,8 @@ class Orders {
   }
 
  private:
-  // What somebody else looks at stays as it is, and so does what a kernel reads otherwise than by an INDEX.
+  // Returns which slots may change layout: internal ones of constant sizes that are accessed by
+  // INDEX alone.
   std::vector<bool> open_slots() const {
     std::vector<bool> open = own_slots(plan_);
     for (std::size_t slot = 0; slot < open.size(); ++slot)
@@ -89,7 +92,8 @@ class Orders {
     return dims[at]->lo() >= least_size && std::ranges::any_of(dims.subspan(at + 1), is_more);
   }
 
-  // Along what is summed or stored side by side, and what goes along the same loops.
+  // Candidates are the dimensions that products are summed along, those that share a loop with the
+  // last dimension of a stored slot and, transitively, those that share a loop with a candidate.
   void find_candidates() {
     const std::vector<bool> open = open_slots();
     std::vector<std::pair<std::uint32_t, int>> found;
@@ -122,7 +126,8 @@ class Orders {
     return known->second;
   }
 
-  // A kernel that the model does not know takes as long in any order; no order is worth that it does not know it any more.
+  // A kernel of unknown time is assumed to take equally long in any layout. If its time is known,
+  // layouts in which it is not are excluded.
   double found_seconds(const KernelSlots& kernel, const std::vector<int>& last) {
     const Symbol device = plan_.steps[kernel.number()].device;
     const std::vector<int> none(last.size(), as_made);
@@ -130,9 +135,9 @@ class Orders {
     return best_of(kernel.ordered(last), device).seconds.value_or(never);
   }
 
-  // A kernel as it is, or in another form.
+  // The faster of a kernel as it is and its forms.
   struct Best {
-    std::optional<double> seconds;  // nothing where the model does not know it
+    std::optional<double> seconds;  // nothing if not known
     int form = as_made;
   };
 
@@ -221,7 +226,7 @@ class Orders {
     return sum;
   }
 
-  // What all kernels take then.
+  // Returns the total time of the chosen layouts.
   double choose_from_candidates() {
     begin();
     for (int round = 0; round < most_rounds; ++round)
@@ -242,7 +247,7 @@ class Orders {
     last_ = turned;
   }
 
-  // Whether one of them gained by it.
+  // Changes slots one at a time. Returns whether one gained.
   bool turn_slots() {
     bool is_better = false;
     for (const auto& [slot, dimensions] : candidates_) {
@@ -298,7 +303,7 @@ class Orders {
     buffer = with_sources(buffer, with_last(sizes_of(buffer), last_[slot]));
   }
 
-  // Of the first that writes it.
+  // Returns the name of the first kernel that writes the slot.
   Symbol maker_of(std::uint32_t slot) const {
     for (const KernelSlots* kernel : users_[slot])
       if (kernel->writes_to(slot)) return kernel->kernel()->arg<KernelArg>().name;
@@ -311,7 +316,7 @@ class Orders {
     return sizes;
   }
 
-  // Of what the part of a form touches, and the kernel itself would.
+  // Returns the bytes that part of a form accesses of the original kernel's slots.
   double outer_bytes(const Step& part, const Step& whole) const {
     double bytes = 0;
     for (const std::uint32_t slot : part.slots)
@@ -349,11 +354,11 @@ class Orders {
   const KernelSeconds& seconds_;
   std::vector<KernelSlots> kernels_;
   std::vector<std::vector<const KernelSlots*>> users_;  // by slot
-  std::vector<int> last_;  // by slot: the dimension that lies along memory
+  std::vector<int> last_;  // by slot: the contiguous dimension
   std::map<std::uint32_t, std::vector<int>> candidates_;  // by slot
-  std::set<std::uint32_t> is_settled_;                    // slots that gained by what all did
-  std::map<std::vector<int>, double> by_order_;           // by kernel and the orders of its slots
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by the structure of a kernel
+  std::set<std::uint32_t> is_settled_;                    // slots that gained clearly in begin()
+  std::map<std::vector<int>, double> by_order_;           // by kernel and the layouts of its slots
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by structural hash
   FormLimits limits_;
   bool may_have_digits_ = setting_int("DIGITS") != 0;
 };

@@ -1,4 +1,4 @@
-// The order of the dimensions of a plan's own memory: which of them lies along it.
+// Chooses which dimension of each internal buffer of a plan is contiguous.
 #pragma once
 
 #include <optional>
@@ -7,11 +7,12 @@
 
 namespace weft {
 
-// Chooses it for what only the plan's kernels touch, and the forms of these, so that they take the least time together.
+// Chooses the layouts of buffers that only the plan's kernels access, and the forms of these
+// kernels, so that their modelled total time is least.
 void assign_layouts(Plan& plan, const KernelSeconds& seconds, const Profile& profile);
 
-// What some kernels of a plan, which are all that this one has, take in the orders that suit them; nothing where one is not
-// known.
+// Returns the modelled time of all kernels of the plan in the layouts that suit them best; nothing
+// if the time of one is not known.
 std::optional<double> seconds_alone(Plan& plan, const KernelSeconds& seconds,
                                     const Profile& profile);
 

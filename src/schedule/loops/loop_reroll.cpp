@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::int64_t least_steps = 8;
 constexpr int most_loops = 64;
-// Of what others read of all steps.
+// Limit on the total size of buffers with a row per step.
 constexpr double most_bytes = 64 << 20;
-// Of a value that no step needs of the one before: elements, in those of the state.
+// A value that is not state is materialised only up to this multiple of the state's elements.
 constexpr double most_beside_state = 8;
 
 Sizes in_rows(const UOp& rows, const Node* like) {
@@ -30,7 +30,7 @@ Sizes in_rows(const UOp& rows, const Node* like) {
   return sizes;
 }
 
-// Rows of memory along its first axis.
+// Returns `count` rows of memory, along its first axis.
 UOp rows_of(const UOp& memory, const UOp& first, std::int64_t count) {
   Sizes start(memory->dims().size(), const_int(0)), sizes = sizes_of(memory);
   start[0] = first;
@@ -45,7 +45,7 @@ class Roller {
   Roller(const std::vector<Root>& roots, std::vector<Chain> chains)
       : roots_(roots), chains_(std::move(chains)) {}
 
-  // None where it cannot be.
+  // Returns no roots if the steps cannot be re-rolled.
   std::vector<Root> run() {
     if (!chains_.find_steps(least_steps) || !find_template() || !find_outputs()) return {};
     return built();
@@ -54,7 +54,7 @@ class Roller {
  private:
   // --- One step --------------------------------------------------------------------------------
 
-  // What the last step makes: everything that is handed on, and what that is made of.
+  // Collects the state, and everything that the last step computes it from.
   bool find_template() {
     for (std::size_t c = 0; c < chains_.size(); ++c)
       if (chains_.is_given(c) && !want(c)) return false;
@@ -64,7 +64,7 @@ class Roller {
 
   const Node* last(std::size_t chain) const { return chains_.node({chain, 0}); }
 
-  // The chain gets memory, a row for each step.
+  // Materialises the values of the chain. Returns false if that is not possible.
   bool want(std::size_t chain) {
     if (std::ranges::find(kept_, chain) != kept_.end()) return true;
     if (!chains_.is_covered(chain)) return false;
@@ -101,12 +101,13 @@ class Roller {
     return true;
   }
 
-  // What a step hands on, and not only another view of it.
+  // Returns whether a value that the next step reads is state, and not just a view of it.
   bool is_state(const Member& at) const {
     return !is_movement(chains_.node(at)) || chains_[at.chain].begins_otherwise();
   }
 
-  // What all steps take: memory, and what is computed of memory.
+  // Registers a value that all steps share; it is an input of the loop if it depends on memory.
+  // Returns false if it cannot be one.
   bool visit_shared(const Node* shared) {
     for (; is_movement(shared); shared = shared->src(0)) shared_.insert(shared);
     shared_.insert(shared);
@@ -126,9 +127,9 @@ class Roller {
     return true;
   }
 
-  // --- What others read of it ------------------------------------------------------------------
+  // --- Uses outside the loop -------------------------------------------------------------------
 
-  // Memory of a step that others read: of a chain with memory, in the stretch.
+  // Returns the place of a node in its chain, if the loop computes it and should materialise it.
   std::optional<Member> kept_member(const Node* node) const {
     const auto found = chains_.member(node);
     if (!found || !chains_.is_covered(found->chain) || chains_[found->chain].is_moving ||
@@ -138,8 +139,8 @@ class Roller {
     return step > chains_.from() && step <= chains_.to() ? found : std::nullopt;
   }
 
-  // What no step hands on can as well be computed of what it is made of, if that is less: what each step adds to the
-  // gradient of a weight is.
+  // A value that is not state can also be computed outside the loop, from the state of all steps.
+  // That needs less memory for what each step adds to the gradient of a weight.
   bool is_worth_keeping(std::size_t chain) const {
     const auto has_state = [&](std::size_t kept) { return kept == chain; };
     if (std::ranges::any_of(states_, has_state)) return true;
@@ -148,7 +149,7 @@ class Roller {
     return elements(last(chain)->dims()) <= most_beside_state * handed_on;
   }
 
-  // What is joined of consecutive steps of one chain: that of the first, and in which order.
+  // A concat of a chain's values in consecutive steps. `way` is 1 if the steps ascend, else -1.
   struct Rows {
     Member first;
     std::size_t count;
@@ -182,7 +183,7 @@ class Roller {
     std::vector<const Node*> open;
     for (const Root& root : roots_) open.push_back(root.tensor.node());
     if (!look_at_users(open)) return false;
-    // What it takes must not be made of what it makes.
+    // The loop's inputs must not depend on its results.
     for (std::size_t seen = 0; seen < inputs_.size() + kept_.size();) {
       seen = inputs_.size() + kept_.size();
       std::vector<const Node*> taken = inputs_;
@@ -200,7 +201,8 @@ class Roller {
     return !outputs_.empty() && bytes <= most_bytes && !has_two_roles();
   }
 
-  // Nodes of the last step that all others take as well, as they are there: one node would have to become two.
+  // Returns whether a node belongs to the last step and is loop-invariant too. It would have to be
+  // replaced by two different values.
   bool has_two_roles() const {
     return std::ranges::any_of(shared_, [&](const Node* node) {
       return visited_.contains(node) || handed_on_.contains(node);
@@ -252,7 +254,7 @@ class Roller {
     return is_read_all_along(chain) ? iteration : iteration % 2;
   }
 
-  // Where its inputs are.
+  // Returns the device of the loop's inputs.
   Symbol device() const {
     for (const Node* input : inputs_)
       for (const Node* below : nodes_below({input}, [](const Node* node) {
@@ -304,7 +306,7 @@ class Roller {
     return result;
   }
 
-  // The memory of a chain, with what the first step is given.
+  // Returns the memory of a chain. If the chain is state, row 0 holds the initial value.
   UOp begun(std::size_t chain) const {
     const UOp memory = memory_for(chain);
     if (!is_handed_on(chain)) return memory;
@@ -343,7 +345,7 @@ class Roller {
     return static_cast<std::size_t>(std::ranges::find(kept_, chain) - kept_.begin());
   }
 
-  // In iteration t it is as far from where it is in the last as there are iterations between.
+  // Returns the slice that an iteration reads; `part` is that of the last iteration.
   UOp moving_part(const Node* part, const Member& at, const UOp& iteration,
                   const Substitution& by) const {
     Sizes start;
@@ -382,11 +384,11 @@ class Roller {
 
   const std::vector<Root>& roots_;
   NumberedSteps chains_;
-  std::vector<std::size_t> kept_;    // chains with memory
-  std::vector<std::size_t> states_;  // those of them that a step needs of the one before
+  std::vector<std::size_t> kept_;    // materialised chains
+  std::vector<std::size_t> states_;  // those of them that the next step reads
   std::vector<const Node*> inputs_;
   std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
-  std::set<const Node*> shared_;               // what all steps take, and how they look at it
+  std::set<const Node*> shared_;               // loop-invariant values, and views of them
   NodeMap<bool> outside_;
   std::set<const Node*> outputs_;
   std::set<std::size_t> read_all_along_;

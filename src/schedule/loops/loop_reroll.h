@@ -1,4 +1,4 @@
-// Steps that a program repeats, as a loop.
+// Re-rolls steps that a program repeats into a loop.
 #pragma once
 
 #include <vector>
@@ -7,11 +7,12 @@
 
 namespace weft {
 
-// The roots with each stretch of steps that are alike, and where each needs the one before, as
+// Replaces each run of similar steps, in which a step depends on the previous one, by
 //   AFTER(memory, CALL(END(STORE ..., RANGE), memory ..., inputs ...))
-// The END is over PARAMs, the first of them the memory: what a step hands on and what others read of it, along its first
-// axis by step. In iteration t a step reads row t and stores row t + 1. Memory of which nobody else reads more than the last
-// row has two, which take turns.
+// The END refers to memory and inputs through PARAMs. Memory holds the values that a step takes
+// from the previous one or that are read outside the loop, with a row per step along its first
+// axis: iteration t reads row t and stores row t + 1. If only the last row is read outside, two
+// rows alternate.
 std::vector<Root> with_loops_rerolled(const std::vector<Root>& roots);
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// Two parts of one tensor, as large.
+// Returns whether both are slices of one tensor, of equal size and at constant offsets.
 bool is_moved(const Node* later, const Node* earlier) {
   return is_at_known_place(later) && is_at_known_place(earlier) &&
          later->src(0) == earlier->src(0) && later->src(2) == earlier->src(2);
@@ -24,7 +24,7 @@ std::vector<std::int64_t> way_between(const Node* later, const Node* earlier) {
   return way;
 }
 
-// Null where that would begin before its tensor.
+// Returns the slice whose offset is smaller by `way`; null if it exceeds its tensor.
 UOp part_before(const Node* part, const std::vector<std::int64_t>& way) {
   Sizes start;
   for (std::size_t axis = 0; axis < way.size(); ++axis) {
@@ -36,7 +36,8 @@ UOp part_before(const Node* part, const std::vector<std::int64_t>& way) {
   return make(Op::Shrink, {UOp(part->src(0)), tuple(start), UOp(part->src(2))});
 }
 
-// Sums that may be the same one in other steps: what they look like from above.
+// Hashes the topmost levels of an expression, without movement. Counterparts in different steps
+// have equal hashes.
 class Alike {
  public:
   std::uint64_t operator()(const Node* node, int depth) const {
@@ -55,14 +56,15 @@ class Alike {
   }
 };
 
-// Pairs of nodes, one of a step and one of the step before.
+// Pairs of a node of one step and its counterpart in the previous step.
 class Pairs {
  public:
   explicit Pairs(const std::vector<const Node*>& nodes) : nodes_(nodes) {
     for (const Node* node : nodes) is_there_.set(node, true);
   }
 
-  // Everything that the two are made of, as far as it differs; false where that are no steps.
+  // Pairs two nodes and, recursively, their sources where these differ. Returns false if the pairs
+  // do not form steps.
   bool begin(const Node* later, const Node* earlier) {
     std::vector<std::pair<const Node*, const Node*>> open{{later, earlier}};
     std::vector<const Node*> ends;
@@ -84,12 +86,13 @@ class Pairs {
       for (std::size_t i = 0; i < b->size(); ++i)
         open.emplace_back(b->src(i), a->src(turns ? 1 - i : i));
     }
-    // What began otherwise has to be what a step makes: else the steps have nothing to do with each other.
+    // Where the two sides are computed differently, the earlier one must be an initial value, and
+    // the later one the result of a step. Otherwise the steps do not depend on each other.
     const auto is_made = [&](const Node* end) { return is_before_.contains(end); };
     return !ends.empty() && std::ranges::all_of(ends, is_made);
   }
 
-  // What is made of those that are paired.
+  // Pairs the nodes that are computed from paired ones in the same way.
   void go_on() {
     for (const Node* node : nodes_) {
       if (before(node) != nullptr || node->size() == 0) continue;
@@ -121,7 +124,7 @@ class Pairs {
       ways_[{later->src(0), later->src(2)}] = way_between(later, earlier);
   }
 
-  // The same op, of sources that are to be paired; sizes and places are the same.
+  // Returns whether both are the same op of equal sizes and offsets, so that their sources pair.
   static bool are_computed_alike(const Node* b, const Node* a) {
     if (b->op() != a->op() || b->size() != a->size() || b->size() == 0) return false;
     if (b->dtype() != a->dtype() || b->shape() != a->shape()) return false;
@@ -130,8 +133,8 @@ class Pairs {
     return on_sources_of(b, a).node() == a;
   }
 
-  // The sources of what commutes have no order.
   static bool commutes(const Node* node) { return has(node->op(), OpFlag::Commutes); }
+  // Returns whether the sources of a commutative op match better in swapped order.
   static bool is_turned(const Node* b, const Node* a) {
     if (!commutes(b)) return false;
     const auto fit = [&](std::size_t i, std::size_t j) {
@@ -155,7 +158,7 @@ class Pairs {
   UOp known(const UOp& made) const {
     return !made.is_null() && is_there_.contains(made.node()) ? made : UOp();
   }
-  // Of the sources in either order.
+  // Tries both orders of the sources of a commutative op.
   UOp known(const Node* node, std::vector<UOp> sources) const {
     UOp found = known(with_sources(UOp(node), sources));
     if (!found.is_null() || !commutes(node)) return found;
@@ -175,7 +178,8 @@ class Pairs {
     return is_of_step ? known(node, std::move(sources)) : UOp();
   }
 
-  // Of two nodes, which sources of the later are those of the earlier as well; nothing where they are not computed alike.
+  // Returns for each source of the later node whether the earlier one has the same source; nothing
+  // if the two are not computed in the same way.
   std::optional<std::vector<bool>> shared_sources(const Node* b, const Node* a) const {
     if (is_moved(b, a)) return std::vector<bool>{};
     if (b->op() != a->op() || b->size() != a->size()) return std::nullopt;
@@ -197,14 +201,14 @@ class Pairs {
     return std::nullopt;
   }
 
-  // One for each stretch in which every step is as the next.
+  // Adds a chain for each run of consecutive steps that compute the value in the same way.
   void add_chains(const Node* last, std::size_t least_steps, std::vector<Chain>& result) const {
     Chain chain;
     const auto finish = [&] {
       if (chain.alike >= least_steps) result.push_back(std::move(chain));
       chain = {};
     };
-    std::optional<std::vector<bool>> shared;  // as in the pairs so far
+    std::optional<std::vector<bool>> shared;  // of the pairs so far
     for (const Node *node = last, *earlier = nullptr; node != nullptr; node = earlier) {
       earlier = before(node);
       chain.nodes.push_back(node);
@@ -236,7 +240,7 @@ class Pairs {
   std::map<std::pair<const Node*, const Node*>, std::vector<std::int64_t>> ways_;
 };
 
-// The last two of sums that look alike, those of the most first.
+// Returns the last two of each group of similar reductions, largest group first.
 std::vector<std::pair<const Node*, const Node*>> seeds_of(const std::vector<const Node*>& nodes,
                                                           std::size_t least_steps) {
   struct Group {

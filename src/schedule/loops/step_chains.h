@@ -1,4 +1,5 @@
-// What a program does again and again: of each value of a step, the one that took its place in the step before.
+// Finds repeated steps in a graph, by pairing each value of a step with its counterpart in the
+// previous step.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +11,12 @@
 
 namespace weft {
 
-// A value of each step, that of the last first.
+// The counterparts of one value in successive steps, last step first.
 struct Chain {
   std::vector<const Node*> nodes;
-  // So many of them, from the last step on, are computed alike; what remains is none or one, which began it all.
+  // The first `alike` nodes are computed in the same way; an initial value may follow.
   std::size_t alike = 0;
-  // A SHRINK of what all steps share, a place further in each: where it begins, by axis.
+  // The nodes are SHRINKs of one tensor at offsets that grow by `further` (for each axis) per step.
   bool is_moving = false;
   std::vector<std::int64_t> further = {};
 
@@ -24,14 +25,15 @@ struct Chain {
 
 inline bool is_movement(const Node* node) { return info(node->op()).cls == OpClass::Movement; }
 
-// A SHRINK whose place is known.
+// Returns whether the node is a SHRINK at constant offsets.
 bool is_at_known_place(const Node* node);
 
-// Whether there are as many sums that look alike, which chains begin with.
+// Returns whether the search for chains has a start: at least `least_steps` similar reductions.
 bool may_have_chains(const std::vector<UOp>& tensors, std::size_t least_steps);
 
-// Chains where each step needs the one before, those of the most steps first, until one of them is of use: whether one
-// was. Each chain is made of others of them, of itself, of what all steps share, and of the chains' own first values.
+// Passes sets of chains to `use`, those with the most steps first, until it returns true; returns
+// whether it did. In each set a step depends on the previous one, and its chains depend only on
+// each other, on values that all steps share, and on their initial values.
 bool find_chains(const std::vector<UOp>& tensors, std::size_t least_steps,
                  const std::function<bool(std::vector<Chain>)>& use);
 

@@ -14,14 +14,14 @@
 namespace weft {
 namespace {
 
-// What goes into a row, as it was before it became one.
+// Removes the leading axis of size 1 that makes a value a row.
 UOp stored_in(const UOp& row) {
   Sizes sizes = sizes_of(row);
   sizes.erase(sizes.begin());
   return reshape(row, sizes);
 }
 
-// The kernels of one step as one, over the slots of a plan.
+// Combines the kernels of one step into one kernel that runs all iterations, on slots of the plan.
 class OneKernel {
  public:
   OneKernel(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan)
@@ -59,7 +59,7 @@ class OneKernel {
     return placeholder->arg<BufferArg>().id.value;
   }
 
-  // What only the steps know gets a slot of its own.
+  // Buffers that only the loop uses get new slots.
   std::uint32_t slot_of(const UOp& buffer) {
     const auto next = static_cast<std::uint32_t>(plan_.slots.size());
     const auto [slot, is_new] = slots_.emplace(id_of(buffer), next);
@@ -81,7 +81,7 @@ class OneKernel {
       }
   }
 
-  // By slots for now.
+  // The PARAM has the number of the plan's slot until numbered() changes it to the kernel's.
   UOp param_for(std::uint32_t slot) const {
     const UOp& buffer = plan_.slots[slot].buffer;
     return make(Op::Param, sizes_of(buffer), buffer->dtype(),
@@ -126,12 +126,12 @@ class OneKernel {
   std::map<std::uint32_t, Access> accesses_;
 };
 
-// More are a long list of calls.
+// Keeps the list of calls short.
 constexpr std::int64_t most_calls = 4096;
-// Of the time of one kernel, what calls have to save.
+// Calls may take at most this fraction of the time of a single kernel.
 constexpr double worth_calls = 0.9;
 
-// In place of a loop the calls that take less time; none where one kernel is better.
+// Returns the calls that replace a loop; none if a single kernel is better.
 std::vector<Step> calls_for(const Step& step, const KernelSeconds& seconds) {
   const Node* loop = step.kernel.is_null() ? nullptr : loop_around(step.kernel.node());
   if (loop == nullptr) return {};

@@ -1,4 +1,4 @@
-// Steps that a loop repeats, planned for themselves: which kernels one of them is.
+// Plans re-rolled loops: a single step is partitioned and fused by itself.
 #pragma once
 
 #include <memory>
@@ -8,17 +8,17 @@
 
 namespace weft {
 
-// What a step makes, and the row of memory that takes it.
+// A value that a step computes, and the row of memory that it is stored in.
 struct StepRow {
-  UOp made;          // a placeholder of the steps' own partition
-  std::size_t into;  // which of what the steps are given
+  UOp made;          // a placeholder of the loop's partition
+  std::size_t into;  // index of the memory in StepLoop::given
   UOp row;
 };
 
 struct StepLoop {
   UOp iteration;  // a VARIABLE
   std::int64_t iterations;
-  std::vector<UOp> given;  // placeholders, as the steps know them
+  std::vector<UOp> given;  // placeholders of memory and inputs
   std::vector<StepRow> rows;
   Partition partition;
   Fusion fusion;
@@ -26,14 +26,15 @@ struct StepLoop {
   Work work() const;
 };
 
-// Of an END over PARAMs (with_loops_rerolled.h), and what these stand for.
+// Plans one step of an END over PARAMs (loop_reroll.h); `given` are their placeholders, by slot.
 std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>& given,
                                         Symbol device, const Profile& profile);
 
-// One kernel for all iterations of a loop; what it is given now lies in these slots.
+// Returns a step that runs all iterations in one kernel. `given` are the slots of loop.given.
 Step step_of(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan);
 
-// Loops whose iterations threads are better to share, by the model of kernels, become a call for each iteration and kernel.
+// Replaces a loop by a call for each iteration and kernel, so that threads share the work of an
+// iteration, if the model predicts that to be faster.
 void share_iterations(Plan& plan, const KernelSeconds& seconds);
 
 }  // namespace weft

@@ -7,13 +7,13 @@
 namespace weft {
 namespace {
 
-// What a step may compute, or look at in another way.
+// Returns whether the op may be part of a step.
 bool is_of_step(const Node* node) {
   return is_elementwise(node->op()) || is_movement(node) ||
          OpSet{Op::Reduce, Op::Contiguous, Op::Load, Op::Index}.contains(node->op());
 }
 
-// The sources of what commutes have no order.
+// The position of the source does not matter for commutative ops.
 bool takes(const Node* user, std::size_t place, const Node* source) {
   if (!has(user->op(), OpFlag::Commutes)) return user->src(place) == source;
   return std::ranges::find(user->src(), source) != user->src().end();
@@ -62,7 +62,7 @@ bool NumberedSteps::changes(const Member& user, std::size_t source) const {
          takes(node({user.chain, other}), source, node({found->chain, at}));
 }
 
-// A chain is made of others all along.
+// Returns whether every source of the chain's nodes is in a chain or is the same in all steps.
 bool NumberedSteps::is_complete(std::size_t chain) const {
   if (chains_[chain].is_moving) return true;
   const Node* last = node({chain, 0});
@@ -81,14 +81,14 @@ void NumberedSteps::drop_incomplete() {
   }
 }
 
-// Whether any of them begins a state.
+// Collects the edges between chains. Returns whether any chain is state.
 bool NumberedSteps::find_edges() {
   bool has_state = false;
   for (std::size_t c = 0; c < chains_.size(); ++c) {
     if (!is_valid_[c]) continue;
     if (is_given(c)) {
       has_state = true;
-      last_[c] = static_cast<std::int64_t>(chains_[c].nodes.size()) - 1;  // the first step is 0
+      last_[c] = static_cast<std::int64_t>(chains_[c].nodes.size()) - 1;  // initial value: step 0
     }
     if (chains_[c].is_moving) continue;
     const Node* last = node({c, 0});
@@ -101,8 +101,8 @@ bool NumberedSteps::find_edges() {
   return has_state;
 }
 
-// It belongs to the step of those that use it, the earliest; what begins otherwise is what step 0 is given. False where
-// that has no end.
+// Assigns values to the step of their earliest user. Chains with an initial value are numbered
+// already. Returns false if this does not converge.
 bool NumberedSteps::number_what_is_used() {
   for (std::size_t round = 0; round <= chains_.size(); ++round) {
     bool is_done = true;
@@ -118,7 +118,7 @@ bool NumberedSteps::number_what_is_used() {
   return false;
 }
 
-// What nobody uses belongs to the step of what it is made of.
+// Assigns values without users to the latest step of their sources.
 void NumberedSteps::number_what_is_left() {
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
   for (bool is_done = false; !is_done;) {
@@ -138,7 +138,7 @@ void NumberedSteps::number_what_is_left() {
   }
 }
 
-// What is taken is of the same step, or of the one before.
+// Returns whether the source belongs to the same step as its user or to the previous one.
 bool NumberedSteps::are_neighbours(const Edge& edge) const {
   if (last_[edge.user] == unknown || chains_[edge.source].is_moving) return true;
   const std::int64_t apart = steps_apart(edge);

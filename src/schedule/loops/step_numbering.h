@@ -1,4 +1,4 @@
-// Which step each value of chains belongs to.
+// Assigns each value of a set of chains to a step.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace weft {
 
-// Whether all of its sizes are known, and there is something in it.
+// Returns whether all sizes are positive constants.
 bool has_known_sizes(const Node* node);
 
 struct Member {
-  std::size_t chain, index;  // 0: that of the last step which has one
+  std::size_t chain, index;  // index 0 is the latest step
 };
 
 class NumberedSteps {
  public:
   explicit NumberedSteps(std::vector<Chain> chains);
 
-  // Whether there are as many steps that all have what the state is made of: those behind from() up to to(). The rest is
-  // known then.
+  // Numbers the steps. Returns whether at least `least_steps` of them, those after from() up to and
+  // including to(), contain all that the state depends on. Other members are valid only then.
   bool find_steps(std::int64_t least_steps);
   std::int64_t from() const { return from_; }
   std::int64_t to() const { return to_; }
@@ -32,16 +32,16 @@ class NumberedSteps {
 
   std::size_t size() const { return chains_.size(); }
   const Chain& operator[](std::size_t chain) const { return chains_[chain]; }
-  // Of what steps hand on: the first step is given one.
+  // Returns whether the chain is state, i.e. has an initial value.
   bool is_given(std::size_t chain) const {
     return is_valid_[chain] && chains_[chain].begins_otherwise();
   }
-  // Whether all of these steps have it.
+  // Returns whether all of these steps contain a value of the chain.
   bool is_covered(std::size_t chain) const;
 
   const Node* node(const Member& at) const { return chains_[at.chain].nodes[at.index]; }
   std::optional<Member> member(const Node* node) const;
-  // Of what is known to be in a chain.
+  // Like member(), for a node that is known to be in a chain.
   const Member& own(const Node* node) const { return *member_.find(node); }
   std::int64_t step(const Member& of) const {
     return last_[of.chain] - static_cast<std::int64_t>(of.index);
@@ -49,12 +49,12 @@ class NumberedSteps {
   Member in_step(std::size_t chain, std::int64_t step) const {
     return {chain, static_cast<std::size_t>(last_[chain] - step)};
   }
-  // Whether that source of a node is another in each step: of a chain, like the node.
+  // Returns whether that source of a node is in a chain too, and so differs from step to step.
   bool changes(const Member& user, std::size_t source) const;
 
  private:
   struct Edge {
-    std::size_t user, source, index;  // of what the user's last takes of the source's
+    std::size_t user, source, index;  // node 0 of `user` reads node `index` of `source`
   };
   static constexpr std::int64_t unknown = std::numeric_limits<std::int64_t>::max();
 
@@ -75,7 +75,7 @@ class NumberedSteps {
   NodeMap<Member> member_;
   std::vector<bool> is_valid_;
   std::vector<Edge> edges_;
-  std::vector<std::int64_t> last_;  // by chain: the step of its last; unknown where nobody needs it
+  std::vector<std::int64_t> last_;  // by chain: the step of its node 0, or unknown
   std::int64_t from_ = 0, to_ = 0;
 };
 

@@ -25,7 +25,7 @@ bool is_index_of(const Node* node, const Node* param) {
   return node->op() == Op::Index && node->src(0) == param;
 }
 
-// The only STORE of a kernel; null where there are several.
+// Returns the only STORE of a kernel; null if there is not exactly one.
 const Node* only_store(const std::vector<const Node*>& nodes) {
   const Node* found = nullptr;
   for (const Node* node : nodes) {
@@ -36,8 +36,8 @@ const Node* only_store(const std::vector<const Node*>& nodes) {
   return found;
 }
 
-// The reads that are operands of what is stored, and of nothing that a loop of its own computes: that might
-// read again when the element has been written.
+// Returns the reads that are elementwise operands of the stored value and that no inner loop
+// contains. An inner loop might read an element again after it has been overwritten.
 std::vector<const Node*> direct_reads(const Node* store) {
   std::vector<const Node*> reads, loops;
   for (const Node* node : elementwise_below({store->src(1)})) {
@@ -52,7 +52,7 @@ std::vector<const Node*> direct_reads(const Node* store) {
   return reads;
 }
 
-// A kernel whose output may lie where an input did: the numbers of their PARAMs.
+// The PARAMs of a kernel's output and of the inputs whose buffers it may take.
 class Sharing {
  public:
   explicit Sharing(const UOp& kernel)
@@ -94,7 +94,7 @@ std::size_t slot_number(const Node* param) {
   return static_cast<std::size_t>(param->arg<ParamArg>().slot);
 }
 
-// The kernel with one PARAM for both; what follows the input moves up.
+// Returns the kernel with one PARAM for both. The slots after that of the input move up.
 UOp joined(const UOp& kernel, const Node* output, const Node* input) {
   Substitution params;
   const auto with = [](const Node* param, std::size_t slot, Access access) {
@@ -136,7 +136,8 @@ class Reuser {
     for (std::size_t step = 0; step < plan_.steps.size(); ++step) reuse_at(step);
   }
 
-  // Of more than the first caches hold: what is written is at hand then, and pushes nothing else out.
+  // Reuses buffers that exceed the first-level cache. What is written is then in the cache already
+  // and evicts nothing else.
   void where_no_slower(const KernelSeconds& seconds) {
     for (std::size_t at = 0; at < plan_.steps.size(); ++at) {
       const Step& step = plan_.steps[at];
@@ -153,7 +154,7 @@ class Reuser {
     }
   }
 
-  // Where most is needed, as long as that gets less.
+  // Reuses buffers at the step of peak memory, as long as the peak falls.
   void for_less() {
     for (auto& [device, needed] : needed_by_device()) {
       while (!needed.empty()) {
@@ -189,9 +190,9 @@ class Reuser {
     return plan_.slots[slot].buffer->arg<BufferArg>().device;
   }
 
-  // Bytes that each step finds or leaves in memory of the plan's own.
+  // Returns the bytes of the plan's own buffers that are live at each step, by device.
   std::map<std::string, std::vector<std::size_t>> needed_by_device() const {
-    std::map<std::string, std::vector<std::size_t>> needed;  // at first by what changes
+    std::map<std::string, std::vector<std::size_t>> needed;  // at first the differences
     for (std::size_t i = 0; i < lives_.size(); ++i) {
       if (!lives_[i].is_own) continue;
       auto& bytes = needed[std::string(device_of(i).get())];
@@ -206,7 +207,7 @@ class Reuser {
 
   struct Reuse {
     std::uint32_t to, from;  // slots
-    std::size_t argument;    // of the step, that is gone
+    std::size_t argument;    // of the step, to be removed
     UOp kernel;
   };
 
@@ -234,7 +235,7 @@ class Reuser {
     lives_[reuse.to].is_own = false;
   }
 
-  // How many bytes the step needs less.
+  // Returns the bytes that the step saves.
   std::size_t reuse_at(std::size_t at) {
     const auto reuse = possible_at(at);
     if (!reuse) return 0;
@@ -249,7 +250,7 @@ class Reuser {
   }
 
   Plan& plan_;
-  std::vector<Life> lives_;  // of slots
+  std::vector<Life> lives_;  // by slot
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Memory that is written where what it held is read for the last time.
+// Buffer reuse: a kernel stores its output over an input that is read for the last time.
 #pragma once
 
 #include <cstdint>
@@ -10,10 +10,10 @@ namespace weft {
 enum class InPlace : std::uint8_t { Never, Useful, Wherever };
 InPlace in_place_in_force();  // the setting IN_PLACE
 
-// Of the plan's own memory: what a kernel stores takes the place of what nobody reads after it, where the kernel
-// reads each element only to store that of the same index. Useful does so as long as it makes the most that
-// is needed at one time less, as every kernel that it changes is one more to compile, and then where a kernel that moves
-// much is no slower by it.
+// Reuses only the plan's own buffers, in kernels that read each element of the input only to store
+// the output element of the same index. `Useful` reuses buffers while that lowers peak memory,
+// since each changed kernel is one more to compile, and then where the output is large and the
+// kernel gets no slower.
 void reuse_inputs(Plan& plan, const KernelSeconds& seconds, InPlace where);
 
 }  // namespace weft

@@ -11,7 +11,7 @@
 namespace weft {
 namespace {
 
-// How a step uses its slots, by their places among its arguments.
+// Returns how a step accesses each of its slots.
 std::vector<Access> accesses(const Step& step) {
   if (step.kernel.is_null()) return {Access::Write, Access::Read};
   std::vector<Access> result(step.slots.size(), Access::Read);

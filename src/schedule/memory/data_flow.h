@@ -1,4 +1,5 @@
-// Def-use chains between the steps of a plan. Reusing memory may not change them: SPEC=1 compares them before and after.
+// Def-use chains between the steps of a plan. Buffer reuse must not change them: SPEC=1 compares
+// them before and after.
 #pragma once
 
 #include <optional>
@@ -13,14 +14,16 @@ class DataFlow {
  public:
   explicit DataFlow(const Plan& plan);
 
-  // Throws where the plan, which has the same steps, has other data flow than it had.
+  // Throws if the plan, which has the same steps, has a different data flow. `after` names the
+  // pass.
   void check(const Plan& plan, std::string_view after) const;
 
  private:
   using Writer =
-      std::optional<std::size_t>;  // the step that wrote there last; nothing where none has
+      std::optional<std::size_t>;  // the step that last wrote the slot; nothing if none has
 
-  // Of each step, those of what it reads, in increasing order; of the roots, those of the memory below them.
+  // For each step, the writers of what it reads, ascending. For each root, those of the memory
+  // below it.
   std::vector<std::vector<Writer>> steps_, roots_;
 };
 

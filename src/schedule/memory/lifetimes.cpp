@@ -8,8 +8,9 @@
 namespace weft {
 namespace {
 
-// How much memory is needed at each step. Adding to a stretch of steps, and the most of all, take
-// logarithmic time: a tree of maxima, each without what was added to all of its steps at once.
+// The memory in use at each step, as a segment tree: adding to a range of steps and finding the
+// maximum take logarithmic time. The maximum of a tree node excludes what was added to its
+// ancestors.
 class NeededMemory {
  public:
   explicit NeededMemory(std::size_t steps) {
@@ -47,7 +48,7 @@ class NeededMemory {
   std::vector<std::int64_t> most_, added_;
 };
 
-// The steps that read each point, ascending.
+// Returns the steps that read each point, ascending.
 std::vector<std::vector<std::size_t>> reads_of(const Fusion& fusion) {
   std::vector<std::vector<std::size_t>> reads(fusion.placements.size());
   for (std::size_t step = 0; step < fusion.kernels.size(); ++step)
@@ -84,16 +85,17 @@ class Chooser {
   }
 
  private:
-  static constexpr std::int64_t least_part = 16;  // of all, that is worth other kernels
+  static constexpr std::int64_t least_part = 16;  // the peak must fall by more than 1/least_part
 
   bool is_late(std::size_t point) const {
     return flow_.is_stored(point) && flow_.step[point] > step_;
   }
 
-  // Of the kernel that stores it, alone or with others.
+  // Returns the time of the kernel that stores the point, possibly with others.
   double seconds(std::size_t point) const { return fusion_.kernels[flow_.step[point]].seconds; }
 
-  // The first of the late points, in the program's order, that read each: through what has no memory as well.
+  // Finds the first late point in program order that reads each point, directly or through points
+  // without memory.
   void find_first_late() {
     first_late_.assign(partition_.points.size(), Flow::nowhere);
     for (std::size_t user = partition_.points.size(); user-- > 0;) {
@@ -104,7 +106,8 @@ class Chooser {
     }
   }
 
-  // What in memory the value is made of, through what has none.
+  // Returns the materialised points that the value depends on, directly or through points without
+  // memory.
   std::vector<std::size_t> inputs_of(std::size_t point) const {
     std::vector<std::size_t> inputs;
     std::set<std::size_t> seen;
@@ -117,7 +120,7 @@ class Chooser {
     return inputs;
   }
 
-  // Those that are cheap for their bytes, the cheapest first.
+  // Returns the points that are cheap to recompute for their size, cheapest first.
   std::vector<std::size_t> candidates() {
     std::vector<std::size_t> found;
     for (std::size_t point = 0; point < partition_.points.size(); ++point) {
@@ -141,7 +144,7 @@ class Chooser {
            awaited(partition_, fusion_, flow_, point, {step_, first_late_[point]});
   }
 
-  // Takes the point as computed again, if then less is needed.
+  // Marks the point for recomputation if that lowers peak memory.
   bool pays(std::size_t point) {
     const std::int64_t before = needed_.most();
     put(point, true);
@@ -158,7 +161,8 @@ class Chooser {
       else
         users_[input].erase(changed);
     }
-    // Users before what they need: what one needs earlier is needed earlier of others.
+    // Visits users before their inputs: if a copy is needed earlier, so are the inputs of the
+    // point.
     std::set<std::size_t, std::greater<>> open(inputs_[changed].begin(), inputs_[changed].end());
     open.insert(changed);
     while (!open.empty()) {
@@ -168,7 +172,8 @@ class Chooser {
     }
   }
 
-  // When the point is needed, by what is known of its users; whether its copy is needed at another time than before.
+  // Updates the lifetimes of the point from its users. Returns whether the step that first needs
+  // its copy has changed.
   bool settle(std::size_t point) {
     const auto late = std::ranges::upper_bound(reads_[point], step_);
     std::size_t first = late != reads_[point].end() ? *late : Flow::nowhere,
@@ -203,13 +208,13 @@ class Chooser {
   const std::vector<Lifetime> parts_;
   const std::vector<std::vector<std::size_t>> reads_;
   NeededMemory needed_;
-  std::size_t step_ = 0;  // where most is needed when everything is kept
+  std::size_t step_ = 0;  // of peak memory if nothing is recomputed
   std::vector<std::size_t> first_late_;
   std::vector<bool> again_;
-  std::vector<std::size_t> again_at_;             // the step of the first that needs the copy
+  std::vector<std::size_t> again_at_;             // the step that first needs the copy
   std::vector<std::vector<Lifetime>> lives_;      // of each point and its copy
   std::vector<std::vector<std::size_t>> inputs_;  // of candidates
-  std::vector<std::set<std::size_t>> users_;      // of those, what is computed again from each
+  std::vector<std::set<std::size_t>> users_;      // by input: recomputed points that depend on it
 };
 
 }  // namespace

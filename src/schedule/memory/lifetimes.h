@@ -1,4 +1,4 @@
-// Which values are kept in memory until they are read for the last time, and which are computed again.
+// Lifetimes of materialised values, and the choice of those to rematerialise.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace weft {
 
-// Of a fused partition: which points each is made of, and the kernel that stores it, by its place in the order.
+// The data flow of a fused partition: which points each one depends on, and which kernel stores it.
 struct Flow {
   Flow(const Partition& partition, const Fusion& fusion);
 
@@ -20,38 +20,40 @@ struct Flow {
   bool is_stored(std::size_t point) const { return step[point] != nowhere; }
 
   std::vector<std::vector<std::size_t>> sources;  // by point, ascending
-  std::vector<std::size_t> step;                  // by point; nowhere for what gets no memory
+  std::vector<std::size_t> step;                  // by point: its kernel's position, or nowhere
 };
 
-// When each point's memory is needed, and how much of the plan's own: no bytes of what outlives the run, or was there
+// Returns when the memory of each point is live, and its bytes: 0 if it outlives the run or existed
 // before.
 std::vector<Lifetime> lifetimes(const Partition& partition, const Fusion& fusion, const Flow& flow);
 
-// Cuts that are read before and after the step where most memory is needed, and computed again after it.
+// Points that are read before and after the step of peak memory, and are recomputed after it.
 struct Rematerialized {
   std::size_t step;
   std::vector<bool> points;
 };
 
-// What computing again may cost.
+// The limits on the cost of recomputation.
 struct Price {
-  double seconds;           // in all
-  double seconds_per_byte;  // that need not be kept
+  double seconds;           // in total
+  double seconds_per_byte;  // of memory saved
 };
 
-// Those for which less memory is needed at one time.
+// Returns the points whose recomputation lowers peak memory; nothing if the gain is too small.
 std::optional<Rematerialized> worth_rematerializing(const Partition& partition,
                                                     const Fusion& fusion, const Flow& flow,
                                                     Price price);
 
-// Who needs a copy: points that are stored after a step, and the first of them in the program's order.
+// The readers of a copy: points that are stored after `step`, the first of which is `reader` in
+// program order.
 struct Late {
   std::size_t step, reader;
 };
 
-// What a kernel that computes the point again waits for, so that it does not run at once: something that is stored
-// after the step, read by the kernel of that reader, and made before the reader in the program. Nothing where
-// there is none, or it follows assignments that the point does not: these overwrite what others are still to read.
+// Returns the point that a kernel which recomputes `point` has to wait for, so that it does not run
+// at once. That point is stored after the step, read by the kernel of the reader, and earlier than
+// the reader in program order. Returns nothing if each such point follows an assignment that
+// `point` does not follow, since it might overwrite memory that is still to be read.
 std::optional<std::size_t> awaited(const Partition& partition, const Fusion& fusion,
                                    const Flow& flow, std::size_t point, Late late);
 

@@ -21,14 +21,14 @@ std::size_t most_at_once(std::span<const Lifetime> parts) {
     changes.emplace_back(part.first, bytes);
     changes.emplace_back(part.last + 1, -bytes);
   }
-  std::sort(changes.begin(), changes.end());  // what ends goes before what begins
+  std::sort(changes.begin(), changes.end());  // at equal steps, ends come first
   std::ptrdiff_t now = 0, most = 0;
   for (const auto& [step, bytes] : changes) most = std::max(most, now += bytes);
   return static_cast<std::size_t>(most);
 }
 
-// The largest first, each at the lowest place where it fits between those that are there: what is small
-// finds room in the gaps.
+// Places the largest parts first, each at the lowest offset where it fits. Small parts fill the
+// gaps.
 MemoryLayout lay_out(std::span<const Lifetime> parts) {
   MemoryLayout layout{std::vector<std::size_t>(parts.size()), 0, most_at_once(parts)};
   std::vector<std::size_t> order(parts.size());
@@ -36,7 +36,7 @@ MemoryLayout lay_out(std::span<const Lifetime> parts) {
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
     return parts[a].bytes != parts[b].bytes ? parts[a].bytes > parts[b].bytes : a < b;
   });
-  std::vector<std::size_t> placed;  // by their offsets
+  std::vector<std::size_t> placed;  // sorted by offset
   for (std::size_t part : order) {
     const std::size_t bytes = whole_lines(parts[part].bytes);
     std::size_t offset = 0;

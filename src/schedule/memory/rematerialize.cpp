@@ -43,7 +43,8 @@ class Copier {
     return flow_.is_stored(point) && flow_.step[point] > again_.step;
   }
 
-  // Late readers read a copy of these: of what is computed again, and of what has no memory and is made of that.
+  // Finds the points of which late readers read a copy: recomputed points, and points without
+  // memory that depend on them.
   void find_made_of_copies() {
     for (std::size_t point = 0; point < partition_.points.size(); ++point) {
       const auto is_copied = [&](std::size_t source) { return is_made_of_copies_[source]; };
@@ -53,10 +54,11 @@ class Copier {
     }
   }
 
-  // A copy goes before the first late point that needs it. What is computed again has copies of its own of what gets
-  // no memory: what is staged in one kernel cannot be staged in another.
+  // Places each copy before the first late point that needs it. A recomputed point has its own
+  // copies of the points without memory that it depends on, because a stage in one kernel cannot
+  // serve another.
   void find_places() {
-    // With all that it is made of and that gets no memory.
+    // Includes the points without memory that a recomputed point depends on.
     std::vector<bool> is_again = again_.points;
     for (std::size_t user = partition_.points.size(); user-- > 0;) {
       const std::size_t before = is_late(user) ? user : place_[user];
@@ -108,12 +110,12 @@ class Copier {
   const Flow& flow_;
   const Rematerialized& again_;
   std::vector<bool> is_made_of_copies_;
-  std::vector<std::size_t> place_;  // of each point's copy: before which point; nowhere without one
+  std::vector<std::size_t> place_;  // the point that each point's copy precedes, or nowhere
   std::map<std::size_t, std::vector<std::size_t>> placed_before_;
   std::map<std::size_t, UOp> copies_;  // placeholders, by point
 };
 
-// Without what nobody reads any more.
+// Removes points that nothing reads any more.
 Partition without_unread(Partition partition) {
   NodeMap<bool> read;
   for (const UOp& root : partition.roots)

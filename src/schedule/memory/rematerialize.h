@@ -1,12 +1,12 @@
-// A partition that computes values again which it would have kept.
+// Rewrites a partition so that some values are recomputed instead of kept in memory.
 #pragma once
 
 #include "lifetimes.h"
 
 namespace weft {
 
-// The partition with copies of those points, which the kernels after the step read: made when these run, of what is there
-// then.
+// Returns the partition with copies of the selected points, which the kernels after the step read.
+// A copy is recomputed when these run, from what is then in memory.
 Partition with_copies(const Partition& partition, const Fusion& fusion, const Flow& flow,
                       const Rematerialized& again);
 

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// Of fewer elements, many small steps cost more than the copies that they save.
+// With fewer elements, many small steps cost more than the copies that they save.
 constexpr std::int64_t least_for_rings = std::int64_t{1} << 18;
 
 constexpr std::array<std::string_view, 4> names{"", "naive", "ring", "all2all"};
@@ -29,7 +29,7 @@ struct Parts {
   }
 };
 
-// In the same order on each device: sums of floats depend on it.
+// The order is the same on each device, because sums of floats depend on it.
 UOp sum_on(const Parts& all, const std::vector<UOp>& values, std::size_t device) {
   UOp sum = all.moved(values[0], 0, device);
   for (std::size_t from = 1; from < all.count(); ++from)
@@ -43,7 +43,7 @@ std::vector<UOp> naive(const Parts& all) {
   return sums;
 }
 
-// A piece of the sum, which begins behind the device `owner` and comes round to it.
+// Sums one piece around the ring, from the device after `owner` to `owner`.
 UOp sum_around(const Parts& all, const std::vector<UOp>& values, std::size_t owner) {
   std::size_t at = (owner + 1) % all.count();
   UOp sum = values[at];
@@ -55,7 +55,7 @@ UOp sum_around(const Parts& all, const std::vector<UOp>& values, std::size_t own
   return sum;
 }
 
-// By device: from one to the next, or from the owner to each.
+// Sends a sum from its owner to all devices, around the ring or directly. The result is by device.
 std::vector<UOp> spread(const Parts& all, const UOp& sum, std::size_t owner, bool around) {
   std::vector<UOp> on(all.count());
   on[owner] = sum;
@@ -67,7 +67,7 @@ std::vector<UOp> spread(const Parts& all, const UOp& sum, std::size_t owner, boo
   return on;
 }
 
-// Each device adds up one piece and hands it to the others.
+// Each device sums one piece and sends it to the others.
 std::vector<UOp> by_pieces(const Parts& all, std::int64_t elements, bool around) {
   const Layout pieces(0, elements, all.devices);
   std::vector<std::vector<UOp>> found(all.count());
@@ -87,7 +87,7 @@ std::vector<UOp> by_pieces(const Parts& all, std::int64_t elements, bool around)
   return sums;
 }
 
-// 0 where a size is symbolic: then there is nothing to cut in pieces.
+// Returns 0 if a size is symbolic or the product overflows; such parts are not cut into pieces.
 std::int64_t elements_of(const UOp& part) {
   std::int64_t count = 1;
   for (const Node* size : part->dims())

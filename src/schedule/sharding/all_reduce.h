@@ -1,4 +1,4 @@
-// The ways in which devices come to the sum of what each of them has.
+// Algorithms for ALLREDUCE, built from COPYs and elementwise ops.
 #pragma once
 
 #include <weft/dev/ir/multi.h>
@@ -6,7 +6,7 @@
 
 namespace weft {
 
-// By device, the parts of all devices combined. All get the same bits.
+// Returns the combination of all parts, once for each device. All devices get the same bits.
 std::vector<UOp> all_reduced(Op op, const std::vector<UOp>& parts,
                              const std::vector<Symbol>& devices, AllReduceBy by);
 

@@ -1,5 +1,5 @@
-// Memory in parts: what is read at computed places is whole on each device, what is written goes to the
-// device that has the place.
+// LOAD and AFTER of sharded memory. A tensor that is read at computed indices is copied to each
+// device in whole. A write is executed by the devices that hold the element.
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@
 namespace weft {
 namespace {
 
-// Of what is read at computed places.
+// Materialises a tensor that is read at computed indices, unless it is memory already.
 UOp in_memory(const UOp& tensor) {
   static const OpSet memory{Op::Buffer, Op::Copy, Op::Contiguous, Op::After, Op::Remat};
   return memory.contains(tensor->op()) ? tensor : make(Op::Contiguous, {tensor});
@@ -41,7 +41,7 @@ UOp read_in_parts(const Match& m) {
   });
 }
 
-// What an AFTER does on one device: to the part of the memory that is there.
+// The stores of an AFTER on one device, to the part of the memory that it holds.
 struct Writing {
   const Node* memory;
   const Layout& layout;
@@ -54,7 +54,7 @@ struct Writing {
     return with_sources(UOp(store), {place, value});
   }
 
-  // Every device has all places and values, and takes those that are its own.
+  // Every device has all indices and values, and masks those outside of its part.
   UOp at_places(const Node* store) const {
     const Node* index = store->src(0);
     std::vector<UOp> src{own};
@@ -68,7 +68,7 @@ struct Writing {
     return stored(store, make(Op::Index, src), shard_slice(UOp(store->src(1)), whole(), part));
   }
 
-  // Null where no element of the view is here.
+  // Returns null if no element of the view is on this device.
   UOp in_view(const Node* store) const {
     const UOp view(store->src(0)), value(store->src(1));
     if (view->op() != Op::Multi)

@@ -1,4 +1,5 @@
-// Movement of tensors in parts: each device moves its own, where that gives parts again.
+// Movement ops on sharded tensors. Each device applies the op to its own part if the result is
+// sharded as well; otherwise every device gets the whole tensor.
 
 #include <algorithm>
 #include <optional>
@@ -13,8 +14,8 @@ std::size_t at(std::int64_t axis) { return static_cast<std::size_t>(axis); }
 
 Sizes members(const Node* tuple) { return {tuple->src().begin(), tuple->src().end()}; }
 
-// Nothing where another op than movement would have to follow: a size is symbolic, or parts would have to
-// be cut anew.
+// Nothing if each device cannot move its own part: a size is symbolic, or the parts of the result
+// would begin and end elsewhere.
 using Moved = std::optional<UOp>;
 
 std::optional<std::int64_t> product(NodeList sizes) {
@@ -25,7 +26,8 @@ std::optional<std::int64_t> product(NodeList sizes) {
   return result;
 }
 
-// The axis with the same sizes before it, if parts end between its elements.
+// Returns the layout after a RESHAPE. Its split axis has the same number of elements outside of it
+// as the one before, and each part has to end between two elements of it.
 std::optional<Layout> layout_after_reshape(const Layout& before, NodeList from, NodeList to) {
   const auto outside = product(from.first(at(before.axis)));
   const auto inside = product(from.subspan(at(before.axis) + 1));
@@ -65,7 +67,7 @@ Moved expanded_parts(const Node* op, const Layout& layout) {
   });
 }
 
-// What is put before all belongs to the first device, what is put behind to the last.
+// Padding in front belongs to the first device, padding behind to the last one.
 Moved padded_parts(const Node* op, const Layout& layout) {
   const Node* before = op->src(1)->src(at(layout.axis));
   const Node* behind = op->src(2)->src(at(layout.axis));
@@ -100,7 +102,7 @@ Moved shrunk_parts(const Node* op, const Layout& layout) {
   });
 }
 
-// Each device turns its own part around: the last one's then comes first.
+// Each device flips its own part. If the split axis is flipped, the parts are in reverse order.
 Moved flipped_parts(const Node* op, const Layout& layout) {
   const auto& axes = op->arg<AxesArg>().axes.get();
   std::vector<UOp> parts;

@@ -12,12 +12,12 @@ UOp cut_out(const UOp& tensor, const Layout& layout, std::size_t part) {
   return slice_of(tensor, layout.axis, layout.bounds[part], layout.size(part));
 }
 
-// What is the same on all devices, and no work.
+// Returns whether every device has the value without a copy or computation.
 bool is_everywhere(const UOp& value) {
   return value->dtype().is_void() || value->is_const() || value->op() == Op::Variable;
 }
 
-// Of a tensor that is whole on each of its devices.
+// Returns the slice of a tensor that is whole on each of its devices.
 UOp section_of_whole(const UOp& multi, const Layout& have, const Layout& layout, std::size_t part) {
   const Symbol device = layout.devices[part];
   const auto near = std::ranges::find(have.devices, device);
@@ -26,7 +26,7 @@ UOp section_of_whole(const UOp& multi, const Layout& have, const Layout& layout,
   return copied(cut_out(multi.src(from), layout, part), have.devices[from], device);
 }
 
-// What the section takes of one part of the tensor; null where that is nothing.
+// Returns what a slice contains of one part of the tensor; null if that is nothing.
 UOp piece_of(const UOp& multi, const Layout& have, std::size_t from, const Layout& layout,
              std::size_t part) {
   if (have.size(from) == 0) return {};
@@ -74,7 +74,7 @@ UOp joined(const std::vector<UOp>& pieces, std::int64_t axis) {
 UOp shard_slice(const UOp& tensor, const Layout& layout, std::size_t part) {
   if (is_everywhere(tensor)) return tensor;
   const Symbol device = layout.devices[part];
-  if (tensor->op() != Op::Multi)  // which it may lie on: a rule sees that
+  if (tensor->op() != Op::Multi)  // copy_rules() removes a needless COPY
     return make(Op::Copy, {cut_out(tensor, layout, part)}, {}, DeviceArg{device});
   const Layout have = Layout::of(tensor.node());
   if (have == layout) return tensor.src(part);

@@ -1,4 +1,4 @@
-// What one device takes of a tensor, wherever that lies.
+// Slices of a tensor that one device needs, whichever devices hold the tensor.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,18 @@ namespace weft {
 
 UOp copied(const UOp& tensor, Symbol from, Symbol to);
 
-// Elements from `start` on, along one axis.
+// Returns `size` elements from `start` along one axis.
 UOp slice_of(const UOp& tensor, std::int64_t axis, std::int64_t start, std::int64_t size);
 
-// Pieces one after another. By selection: what is read of each piece is masked.
+// Concatenates pieces along an axis, by padding and selection. Reads of each piece are then masked.
 UOp joined(const std::vector<UOp>& pieces, std::int64_t axis);
 
-// The part of the tensor that a layout gives to one of its devices, on that device.
+// Returns the part of the tensor that a layout assigns to one of its devices, on that device.
 UOp shard_slice(const UOp& tensor, const Layout& layout, std::size_t part);
 
-// Of operands of one shape: that of the first which is split, so that it stays where it is; nothing where
-// none is in parts.
+// Returns the layout in which to compute an op on operands of one shape: that of the first split
+// operand, which then need not be copied. If none is split, it is that of the first MULTI; nothing
+// if there is no MULTI.
 std::optional<Layout> common_layout(NodeList operands);
 
 template <class F>
@@ -30,7 +31,7 @@ UOp for_each_part(const Layout& layout, F part) {
   return layout.multi(parts);
 }
 
-// The same op on each device, on what the layout says of all its operands.
+// Applies the op on each device to the slices that the layout assigns to it.
 UOp on_each(const Node* op, const Layout& layout);
 
 }  // namespace weft

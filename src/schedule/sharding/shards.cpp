@@ -22,7 +22,7 @@ UOp elements_in_parts(const Match& m) {
   return layout ? on_each(m.root(), *layout) : UOp();
 }
 
-// Each device's part waits for all that the tensor does.
+// Each part of a REMAT waits for everything that the REMAT waits for.
 UOp again_in_parts(const Match& m) {
   const Node* again = m.root();
   const auto is_multi = [](const Node* source) { return source->op() == Op::Multi; };

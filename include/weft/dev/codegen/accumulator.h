@@ -1,11 +1,12 @@
-// What a reduction is kept in until it is complete.
+// Accumulators of reductions: their dtype, their initial value, and how a value is added to them.
 #pragma once
 
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
 
-// Sums of few bits would lose their small terms.
+// Returns the dtype to accumulate in. Narrow floats accumulate in f32, because a narrow sum would
+// lose small terms.
 inline DType accumulator_of(Op op, DType dtype) {
   return op != Op::Max && dtype.is_float() && dtype.bits() < 32 ? dtypes::f32.vec(dtype.lanes())
                                                                 : dtype;
@@ -15,7 +16,8 @@ inline UOp identity_of(Op op, DType dtype) {
   return const_bits(dtype, identity_bits(info(op).identity, dtype.scalar()));
 }
 
-// A product is not rounded before a sum that it goes into, where that is one instruction.
+// Combines `value` with the accumulator. If `fuses`, a product of at least 32 bits is added by a
+// MULACC, which does not round it first.
 inline UOp added_to(const UOp& sum, Op op, const UOp& value, bool fuses) {
   const bool is_product = op == Op::Add && value->op() == Op::Mul && value->dtype().is_float();
   return fuses && is_product && value->dtype().bits() >= 32
@@ -23,7 +25,7 @@ inline UOp added_to(const UOp& sum, Op op, const UOp& value, bool fuses) {
              : make(op, {sum, value});
 }
 
-// The same, behind the products that the value comes to: each takes the sum so far in.
+// As added_to(). If `value` is a chain of MULACCs, the accumulator is added at its innermost end.
 inline UOp added_behind(const UOp& sum, Op op, const UOp& value, bool fuses) {
   if (!fuses || op != Op::Add || value->op() != Op::MulAcc) return added_to(sum, op, value, fuses);
   return make(Op::MulAcc, {value.src(0), value.src(1), added_behind(sum, op, value.src(2), fuses)});

@@ -9,12 +9,13 @@
 
 namespace weft {
 
-// Of a kernel as the pass `optimise` gets it: up to `most` that differ, by the model the fastest first.
-// The first is what the pass would choose.
+// Returns up to `most` different schedules of a kernel as the pass `optimise` receives it, the
+// fastest by the cost model first. The first is the one that the pass would choose.
 std::vector<Schedule> candidate_schedules(const UOp& kernel, const Target& target,
                                           std::size_t most);
 
-// Those that differ from one in a tile, a pair of loops or what is staged. Some cannot be applied.
+// Returns the schedules that differ from one in a tile size, in the order of two loops, or in a
+// STAGE. Some of them cannot be applied. A kernel with a scan has none.
 std::vector<Schedule> neighbours(const UOp& kernel, const Schedule& schedule);
 
 }  // namespace weft

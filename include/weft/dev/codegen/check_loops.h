@@ -1,4 +1,4 @@
-// That a kernel comes to an end, and after how many iterations.
+// Proves that a kernel terminates, and bounds its iterations.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 namespace weft {
 
 struct LoopCheck {
-  // Why it is not shown to end, one line per reason. Empty: every loop is a RANGE with a number of
-  // iterations that is fixed when the kernel starts, and at most what constants and the bounds of VARIABLEs
-  // say. Nothing else repeats: sources exist before what is made of them, so that no graph has a cycle
-  // and no body can call itself.
+  // Why termination is not proved, one line per reason. If empty, every loop is a RANGE whose trip
+  // count depends only on constants, VARIABLEs and enclosing loops, and is bounded by their bounds.
+  // Nothing else repeats: a node is created after its sources, so graphs are acyclic and no body
+  // can call itself.
   std::vector<std::string> findings;
-  // Of all loops together, in all the iterations of those around them, by all workers of the launch grid;
-  // 2^63 - 1 stands for that and more. 0 where something was found.
+  // An upper bound of the iterations of all loops, each counted in all iterations of the enclosing
+  // loops and of all workers of the launch grid. Saturates at 2^63 - 1; 0 if there are findings.
   std::int64_t most_iterations = 0;
 };
 
-// Of a kernel or a program, before or after any pass; bodies that are called count at every CALL.
+// Checks a kernel or a program, before or after any pass. A body counts at every CALL of it.
 LoopCheck check_loops(const Node* kernel);
 
 }  // namespace weft

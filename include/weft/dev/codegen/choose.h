@@ -1,4 +1,4 @@
-// The schedule of a kernel, and what the cost model says of it.
+// Chooses the schedule of a kernel by the cost model.
 #pragma once
 
 #include <optional>
@@ -9,23 +9,25 @@
 
 namespace weft {
 
-// The one that the cost model expects to be fastest.
+// Returns the schedule that the cost model expects to be fastest.
 Schedule choose_schedule(const Node* kernel, const Target& target);
 
-// The kernel whose loops schedules name: neighbours are one loop, sums as wide as what adds them, and
-// what is staged is filled by loops.
+// Brings a kernel into the form whose loops schedules name: adjacent loops are merged, sums are
+// widened to the dtype of their accumulators, and STAGEs become buffers that loops fill.
 UOp ready_to_schedule(const UOp& kernel);
 
-// What the kernel itself asks for, else the model's choice; none with NOOPT=1. The kernel is one
-// that is ready.
+// Returns the schedule that the kernel itself names, otherwise the model's choice, or none with
+// NOOPT=1. The kernel must come from ready_to_schedule().
 Schedule schedule_of(const Node* kernel, const Target& target);
-// The kernel as one that asks for this.
+// Returns the kernel with a SINK that names this schedule.
 UOp with_schedule(const UOp& kernel, const std::string& schedule);
 
-// How long a kernel takes by the model with that; nothing where part of it is of a form that the model does not know.
+// Returns the modelled time of the kernel with the model's choice. Returns nothing if the model
+// does not know the form of some part, if the kernel names a schedule, or with NOOPT=1.
 std::optional<double> seconds_of_choice(const UOp& kernel, const Target& target);
 
-// How long the kernel takes by the model; nothing where it is of a form that the model does not know.
+// Returns the modelled time of the kernel with this schedule. Returns nothing if the kernel is not
+// a single nest that the model knows, or if the schedule has an MMA or MERGE.
 std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedule,
                                       const Target& target);
 

@@ -1,8 +1,8 @@
-// What a target lacks, in terms of what it has.
+// Decomposes ops that a target lacks into ops that it has.
 //
-// Each set is one subject; a renderer joins those that its target needs. All results are exact as
-// ops.def says, or where that leaves a tolerance the same bits on every device: every step is an op
-// with one result. Vectors are decomposed lane by lane, and stay vectors.
+// Each rule set covers one subject. Results are as exact as ops.def requires. Where it leaves a
+// tolerance, they have the same bits on every device, because every step is an op with one defined
+// result. Vectors are decomposed lane by lane, and stay vectors.
 #pragma once
 
 #include <vector>
@@ -11,27 +11,27 @@
 
 namespace weft {
 
-const RuleSet& transcendental_rules();  // EXP2, LOG2, SIN, POW; in f16 and below computed in f32
+const RuleSet& transcendental_rules();  // EXP2, LOG2, SIN, POW; f16 and narrower in f32
 const RuleSet& narrow_rules();          // arithmetic of f16, bf16 and fp8 in f32, rounded once
-const RuleSet& narrow_cast_rules();     // casts from and to those, in integers
+const RuleSet& narrow_cast_rules();     // casts from and to these types, by integer ops
 const RuleSet& magnitude_rules();       // |x| by its bits
 const RuleSet& threefry_rules();        // THREEFRY, in 32-bit integers
-const RuleSet& divide_rules();          // integer division by constants; rounding down by CDIV
+const RuleSet& divide_rules();          // integer division by constants; flooring division by CDIV
 
-// What a constant factor lacks of the number that it was rounded from, where that is 1/ln 2, or a power of two times
-// that; 0 for others. Of f32 and f64. EXP2 of a product with the factor adds it, so that exp is near enough.
+// Returns the rounding error of an f32 or f64 factor that is 1/ln 2 times a power of two, and 0 for
+// other factors. EXP2 of a product with the factor adds this error, so that exp is precise enough.
 double lost_of(double factor, DType dtype);
 
-// All of the above. Also for one fixed point with symbolic().
+// All of the above. They also reach a fixed point together with symbolic().
 const RuleSet& decompositions();
 std::vector<UOp> decompose(const std::vector<UOp>& roots, const RewriteOptions& options = {});
 
-// i64 and u64 as two u32, for targets that have no 64-bit integers. What is left: memory that holds
-// them, division, casts from and to floats. Builds constants that fold_rules() folds.
+// Splits i64 and u64 into two u32, for targets without 64-bit integers. Memory that holds them,
+// division, and casts from and to floats remain. The rules build constants that fold_rules() folds.
 const RuleSet& half_rules();
 
-// FLOORDIV and FLOORMOD of what is not negative as CDIV and CMOD. Part of guard, at the end:
-// symbolic() writes it the other way.
+// Replaces FLOORDIV and FLOORMOD of non-negative operands by CDIV and CMOD. The pass guard applies
+// them at the end, because symbolic() rewrites in the opposite direction.
 const RuleSet& truncating_rules();
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// Memory of a kernel's own that loops fill, and places in it.
+// Builds buffers inside a kernel, and the accesses and stores that fill them.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@ namespace weft {
 
 inline std::vector<UOp> list_of(NodeList nodes) { return {nodes.begin(), nodes.end()}; }
 
-// An op over a node and a list; the node alone where the list is empty.
+// Returns an op over `first` and `rest`, or `first` itself if `rest` is empty.
 inline UOp with_list(Op op, const UOp& first, const std::vector<UOp>& rest) {
   std::vector<UOp> src{first};
   src.insert(src.end(), rest.begin(), rest.end());
@@ -26,7 +26,7 @@ inline UOp store_at(const UOp& place, const UOp& value) {
   return make(Op::Store, {place, value}, {}, StoreArg{});
 }
 
-// As many elements as the ranges have iterations.
+// Returns a new BUFFER with a dimension for each range.
 inline UOp memory_for(const std::vector<UOp>& ranges, DType dtype, Space space) {
   std::vector<UOp> sizes;
   for (const UOp& range : ranges) sizes.push_back(range.src(0));

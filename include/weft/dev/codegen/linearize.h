@@ -1,4 +1,4 @@
-// The order in which a program runs.
+// The linear order in which a program executes.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace weft {
 
-// Every node below the kernel, sources before users, with loops as brackets: a RANGE opens one, an
-// END closes all of its own. What a loop does not change stands before it.
+// Returns every node below the kernel, sources before users. Loops are brackets: a RANGE opens one,
+// and an END, REDUCE or STAGE closes all of its own. Loop-invariant nodes precede the loop.
 std::vector<const Node*> linearize(const Node* kernel);
 
 }  // namespace weft

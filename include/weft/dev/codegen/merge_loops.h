@@ -1,11 +1,13 @@
+// Merges adjacent loops that together access memory contiguously.
 #pragma once
 
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
 
-// Neighbouring loops that together walk along memory, in all that is read and written with them, as one
-// loop. The dimensions of params and of STAGEs that they walk along become one as well, and so do the loops that fill the latter.
+// Merges adjacent loops that index adjacent dimensions in all their accesses, of which the inner
+// loop covers the second completely. The dimensions of params and STAGEs are merged as well, and so
+// are the loops that fill these STAGEs.
 UOp merge_loops(const UOp& kernel);
 
 }  // namespace weft

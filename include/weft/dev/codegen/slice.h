@@ -1,4 +1,4 @@
-// What changes with a range, and copies of it.
+// The nodes that depend on a range, and copies of them.
 #pragma once
 
 #include <algorithm>
@@ -11,21 +11,21 @@ namespace weft {
 
 inline LoopKind kind_of(const Node* range) { return range->arg<RangeArg>().kind; }
 
-// A range of as many iterations, of the same kind.
+// Returns a new range of this size and of the same kind.
 inline UOp range_like(const Node* range, std::int64_t iterations) {
   return weft::range(iterations, fresh_id().value, range->arg<RangeArg>().kind);
 }
 
-// What changes with the range, at and below a node, sources before users.
+// Returns the nodes at and below `root` that depend on the range, sources before users.
 std::vector<const Node*> slice_of(const Node* root, const Node* range);
 
-// The body where the range is something else; what is read and written with it is valid only where
-// `valid` is.
+// Replaces the range in `body` by `place`. Accesses that depend on the range are valid only where
+// `valid` holds.
 UOp at_place(const UOp& body, const Node* range, const UOp& place,
              const UOp& valid = const_bool(true));
 
-// A copy where the loops that change with the range have new ranges, since a RANGE is closed once, and
-// where what they fill is memory of its own.
+// Copies `root` so that two copies can coexist. The loops that depend on `changing` get new ranges,
+// because a RANGE is closed only once, and the buffers that they fill are new.
 UOp renewed(const UOp& root, const Node* changing);
 
 }  // namespace weft

@@ -1,4 +1,4 @@
-// How flat indices grow.
+// Strides of flat indices.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,14 @@
 
 namespace weft {
 
-// By how much integers grow in each iteration, where it is always by as much.
+// The constant strides of integers: by how much they grow in each iteration of a range.
 class Strides {
  public:
   Strides(const std::vector<const Node*>& slice, const Node* range) : range_(range) {
     for (const Node* node : slice)
       if (const auto stride = compute(node)) strides_.set(node, *stride);
   }
-  // Of what is in the slice; nothing where it is not constant.
+  // Returns nothing if the stride is not constant.
   std::optional<std::int64_t> of(const Node* node) const {
     if (const std::int64_t* stride = strides_.find(node)) return *stride;
     if (changes_with(node, range_)) return std::nullopt;

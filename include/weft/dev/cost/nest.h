@@ -1,5 +1,5 @@
-// A kernel as the model sees it: loops, what is read and written with them, and how much is computed.
-// Schedules are tried on this, without touching the kernel.
+// The cost model of a loop nest. A nest describes a kernel by its loops, accesses and instruction
+// counts. Schedules are tried on it without rewriting the kernel.
 #pragma once
 
 #include <algorithm>
@@ -14,35 +14,36 @@
 namespace weft {
 
 struct NestLoop {
-  std::vector<std::string> names;  // of reductions over as many iterations, which run together
+  std::vector<std::string> names;  // several for reductions of equal size that run together
   std::int64_t size = 1;
   bool is_reduce = false;
   bool has_others = false;  // other nests run in each of its iterations
-  bool is_fixed = false;    // and fill memory in it
-  bool is_around = false;   // the nest stands in it: it is not the nest's to change
-  bool is_cut = false;      // and threads will share it in parts
-  std::size_t widest = 1;   // bytes of a value that changes with it
+  bool is_fixed = false;    // other nests fill memory in each of its iterations
+  bool is_around = false;   // an enclosing loop, which a schedule of the nest cannot change
+  bool is_cut = false;      // an enclosing loop that threads will share in chunks
+  std::size_t widest = 1;   // bytes of the widest value that depends on it
 };
 
-// Elements that are read by several neighbouring outputs: by nobody else, or by outputs of other loops too.
+// Whether neighbouring outputs read overlapping windows of an access, as a convolution does. The
+// same elements may also be read by outputs along other loops (Shared).
 enum class Window : std::uint8_t { None, Own, Shared };
 
-// A place in memory that changes with the loops: an index for each dimension of the buffer.
+// A read or write in the loops of a nest, with an index for each dimension of the buffer.
 struct NestAccess {
-  std::string name;  // of a read; a STAGE can be asked for by it
+  std::string name;  // by which a STAGE names a read; empty: it cannot be staged
   const Node* storage = nullptr;
   bool is_write = false, is_masked = false;
-  bool is_index = false;                        // where another lies is read here
-  bool is_constant = false;                     // nobody writes it while the program runs
-  double bytes = 4;                             // of an element
-  std::vector<std::int64_t> sizes;              // of the buffer's dimensions
-  std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: how the index grows
-  std::vector<bool> irregular;                  // by loop: it changes in no such way
-  std::vector<bool> guarded;                    // by loop: whether the place is valid changes
-  std::vector<std::int64_t> strides;  // by loop: elements between one iteration and the next
+  bool is_index = false;                        // indices of another access are read here
+  bool is_constant = false;                     // reads the same constants in each run
+  double bytes = 4;                             // bytes per element
+  std::vector<std::int64_t> sizes;              // sizes of the buffer's dimensions
+  std::vector<std::vector<std::int64_t>> step;  // by dimension and loop: stride of the index
+  std::vector<bool> irregular;                  // by loop: the index depends on it nonlinearly
+  std::vector<bool> guarded;                    // by loop: the validity depends on it
+  std::vector<std::int64_t> strides;            // by loop: in elements of the buffer
   Window window = Window::None;
-  double places = 1;                      // so many, at fixed distances
-  std::vector<std::int64_t> first, last;  // by dimension, of those: what is added to the index
+  double places = 1;                      // accesses at fixed distances that count as one
+  std::vector<std::int64_t> first, last;  // by dimension: their least and greatest offset
 
   std::int64_t stride(std::size_t loop) const { return strides[loop]; }
   bool changes_with(std::size_t loop) const {
@@ -50,14 +51,14 @@ struct NestAccess {
   }
 };
 
-// Of all of its memory.
+// Returns the bytes of the whole buffer.
 inline double bytes_of(const NestAccess& access) {
   double bytes = access.bytes;
   for (const std::int64_t size : access.sizes) bytes *= static_cast<double>(size);
   return bytes;
 }
 
-// Simple instructions that change with the same loops: iterations of others share what they come to.
+// Simple instructions that depend on the same loops. They are invariant in all others.
 struct NestOps {
   std::vector<bool> changes;  // by loop
   double instructions = 0;
@@ -67,39 +68,39 @@ struct NestOps {
 struct Nest {
   std::vector<NestLoop> loops;
   std::vector<NestAccess> accesses;
-  std::vector<NestOps>
-      inner_ops;  // in each iteration of the reduction; without one, for each element
-  std::vector<NestOps> outer_ops;  // for each element, once the reduction is complete
+  std::vector<NestOps> inner_ops;  // per iteration of the reduction; without one, per element
+  std::vector<NestOps> outer_ops;  // per element, after the reduction
   bool has_reduce() const;
-  std::size_t around() const;  // loops that it stands in, which are the first
+  std::size_t around() const;  // number of enclosing loops, which come first
 };
 
-// Some iterations of a loop, as a schedule runs them.
+// A loop that a schedule makes of some iterations of a loop of the nest.
 struct Piece {
   std::size_t loop = 0;
-  std::int64_t iterations = 1, step = 1;  // of the loop's own iterations, how many it takes at once
+  std::int64_t iterations = 1, step = 1;  // step: iterations of the nest's loop per iteration
   LoopKind kind = LoopKind::Loop;
 };
 
-// A schedule as the model sees it.
+// A schedule in terms of the model.
 struct NestPlan {
-  std::vector<Piece> pieces;  // outermost first; those in registers last
-  std::vector<int> staged;  // by access: the piece in whose iterations it is staged; -1: not at all
+  std::vector<Piece> pieces;    // outermost first; those in registers last
+  std::vector<int> staged;      // by access: the piece in whose iterations it is staged; -1: none
   std::vector<bool> by_region;  // by access: the STAGE has the dimensions of the buffer
-  // By access: it lies in the order of the loops, and has since before the kernel ran. Empty where nothing does.
+  // By access: it is prepacked in loop order before the kernel runs. May be empty.
   std::vector<bool> kept;
   bool is_kept(std::size_t a) const { return a < kept.size() && kept[a]; }
 };
 
 struct NestTime {
   double compute = 0, memory = 0, waits = 0, copies = 0, launch = 0;
-  std::size_t slowest = 0;  // level
+  std::size_t slowest = 0;  // the cache level that determines `memory`
   double total() const;
   std::string str() const;
 };
 
-// Lanes at a distance are turned: so many neighbours at once, which copies read, each with its lanes.
-// Processors with vectors of any width interleave within 16 bytes in one instruction.
+// Returns how many neighbouring elements a transposed read of strided lanes loads at once for each
+// lane. The neighbours are what copies read. All processors with vectors interleave within 16 bytes
+// in one instruction.
 constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lanes,
                                       std::size_t bytes) {
   const std::int64_t most = std::max<std::int64_t>(1, 16 / static_cast<std::int64_t>(bytes));
@@ -107,22 +108,25 @@ constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lane
   return static_cast<std::int64_t>(std::bit_floor(least));
 }
 
-// Lanes a few elements apart: all between them is read, as many vectors, and the lanes are shuffled out.
+// Whether strided lanes are read as contiguous vectors, as many as the stride, from which the lanes
+// are shuffled out.
 constexpr bool reads_between(std::int64_t stride, std::int64_t lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4;
 }
 
-// Elements of a row of a region with zeros, of so many bytes each: whole lines; of what is narrower than masks are in most
-// processors, as little more than needed as makes vectors.
+// Returns the padded length of a row of a region with zeros, in elements. Rows are whole cache
+// lines, or whole vectors of 16 bytes for types that most processors cannot mask.
 constexpr std::int64_t region_row(std::int64_t elements, std::int64_t bytes) {
   constexpr std::int64_t line = 64, vector = 16, narrowest_mask = 4;
   const std::int64_t whole = (bytes < narrowest_mask ? vector : line) / bytes;
   return (elements + whole - 1) / whole * whole;
 }
 
-// By dimension, the elements of a STAGE by region that holds what the pieces from the first on read.
+// Returns the size in each dimension of a STAGE by region that holds what the pieces from `first`
+// on read.
 std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan, std::size_t first);
-// Of a STAGE that does, by region or packed.
+// Returns the number of elements of a STAGE of access `a`, by region or packed, that holds what the
+// pieces from `first` on read.
 double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
                        std::size_t first);
 

@@ -1,19 +1,20 @@
-// Values that follow from places alone, as a mask by the distance of two indices does: a few comparisons take less time than
-// memory takes to read.
+// Values that depend on indices alone, such as a mask by the distance of two positions. If they
+// take few instructions, recomputing them is faster than reading them from memory.
 #pragma once
 
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
 
-// Of ops that take one instruction each.
+// The most ops of one instruction each that are recomputed.
 constexpr int most_ops_of_places = 16;
 bool is_one_instruction(Op op);
-// How many an op becomes, about, where a device has no instruction for it (codegen/transcendental.h), or where it joins
-// parts: each is a loop of its own.
+// Returns the approximate number of ops that a node becomes in code. It is more than one for
+// functions that are expanded (codegen/arithmetic/transcendental.h), and for a WHERE that
+// concatenates padded parts, each of which gets a loop of its own.
 int code_of(const Node* node);
 
-// Whether a tensor reads no memory, and takes no more than those.
+// Whether a tensor reads no memory and takes at most most_ops_of_places such ops.
 bool is_rather_computed(const Node* tensor);
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// What a device can do, in numbers, and how long work takes by them. Schedules are chosen by this
-// arithmetic alone.
+// A coarse model of a device, by which the scheduler estimates kernels when it decides what to
+// fuse.
 #pragma once
 
 #include <cstdint>
@@ -10,25 +10,25 @@
 namespace weft {
 
 struct Profile {
-  double flops = 30e9;      // per second and worker
+  double flops = 30e9;      // operations per second and worker
   double bandwidth = 10e9;  // bytes per second between memory and all workers together
   double launch = 2e-6;     // seconds
   std::int64_t workers = 2;
-  std::int64_t threads = 1;          // that a call of a kernel has, on the machine at hand
-  bool fuses = true;                 // a product is added in one operation
-  std::int64_t scratch = 512 << 10;  // bytes that a worker has for itself
-  // Limits of one kernel: how much code generation is worth its time, and what a launch can carry.
+  std::int64_t threads = 1;          // threads of a kernel on the actual machine
+  bool fuses = true;                 // whether all devices have a fused multiply-add
+  std::int64_t scratch = 512 << 10;  // bytes of scratch memory per worker
+  // Limits of one kernel, so that code generation takes acceptable time and a launch can pass it.
   std::int64_t most_ops = 2000;
   std::int64_t most_params = 40;
-  std::int64_t most_sums = 32;  // each has tiles of registers of its own
-  std::vector<MmaShape> mma =
-      {};  // products of matrices that are one instruction: sums take their factors as they are
+  std::int64_t most_sums = 32;  // each has its own register tiles
+  // Matrix instructions. Their factors stay in the types that they take.
+  std::vector<MmaShape> mma = {};
 };
 
-// What a kernel does, all its iterations together.
+// The work of all iterations of a kernel.
 struct Work {
   double flops = 0, bytes = 0;
-  double parallel = 1;  // how many workers could share it
+  double parallel = 1;  // how many workers can share it
 };
 
 double seconds(const Profile& profile, const Work& work);

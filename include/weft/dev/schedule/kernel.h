@@ -1,4 +1,4 @@
-// Kernels: what runs as one launch.
+// Builds kernels from tensors. A kernel is one launch.
 #pragma once
 
 #include <string_view>
@@ -8,13 +8,14 @@
 
 namespace weft {
 
-// A value and the storage that takes it: of the same shape, or a scalar for every element.
+// A value and the storage that it is stored to. The value has the same shape, or is a scalar that
+// is stored to every element.
 struct Output {
   UOp storage, value;
 };
 
-// A kernel (a SINK) that computes each value and stores it: loops over every element, those of equal
-// shapes shared. The values are still tensors; ranges_rules() open them.
+// Builds a kernel (a SINK) that stores each value in loops over all its elements. Outputs of equal
+// shape share their loops. The values are still tensors; ranges_rules() push the indices into them.
 UOp make_kernel(std::string_view name, const std::vector<Output>& outputs);
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// Constants that can be passed to a kernel as arguments, so that one kernel serves all their values. Those stay constants that
-// decide which code is generated: 0, powers of two, exponents, sizes.
+// Constants that can be passed to a kernel as arguments, so that one kernel serves all their
+// values. Constants that decide which code is generated stay: 0, powers of two, exponents, sizes.
 #pragma once
 
 #include <cstddef>
@@ -17,21 +17,23 @@ struct NumberUse {
   Bits bits() const { return number->arg<ConstArg>().bits; }
 };
 
-// Of nodes in topological order, as the uses are.
+// Returns the uses of such constants in `nodes`, in the same order, which must be topological.
 std::vector<NumberUse> numbers_in(const std::vector<const Node*>& nodes);
 
-// The graph with variables, which hold the bits, in place of some uses; null ones leave the number there.
+// Replaces each use by its variable, which holds the bits of the number. A use whose variable is
+// null keeps its number.
 std::vector<UOp> with_variables(const std::vector<UOp>& roots,
                                 const std::vector<const Node*>& nodes,
                                 const std::vector<NumberUse>& uses,
                                 const std::vector<UOp>& variables);
 
-// The graph with all numbers left out: equal for graphs that differ in their numbers alone.
+// Replaces all uses by variables. Graphs that differ only in these numbers then have the same
+// structural hash.
 std::vector<UOp> without_numbers(const std::vector<UOp>& roots,
                                  const std::vector<const Node*>& nodes,
                                  const std::vector<NumberUse>& uses);
 
-// Of any bits.
+// Returns a new variable that can hold any bits.
 UOp number_variable();
 
 }  // namespace weft

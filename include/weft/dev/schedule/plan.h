@@ -1,4 +1,4 @@
-// From tensors to a plan: which kernels run, in which order, on which memory. Nothing runs here.
+// Plans tensors: which kernels run, in which order, on which memory. Nothing is executed here.
 #pragma once
 
 #include <functional>
@@ -11,51 +11,51 @@
 
 namespace weft {
 
-// A tensor that is wanted in memory.
+// A tensor that is requested in memory.
 struct Root {
   UOp tensor;
-  Symbol device;  // where nothing that it is made of says which
+  Symbol device;  // used if no source of the tensor determines one
 };
 
-// Memory that a plan needs or is given: a BUFFER of the tensor graph.
+// A BUFFER of the tensor graph that a plan allocates or is given.
 struct Slot {
   UOp buffer;
-  // Of the program's own: its place among the BUFFERs of the roots' graph, as toposort() meets them.
-  // Others are the plan's, new for each run.
+  // The position of the program's own buffer among the BUFFERs of the roots' graph, in the order of
+  // toposort(). Empty for a buffer of the plan, which is new in each run.
   std::optional<std::size_t> input = {};
 };
 
 struct Step {
-  UOp kernel;  // a SINK over PARAMs; null for a copy from slots[1], which fills slots[0]
+  UOp kernel;  // a SINK over PARAMs; null for a copy from slots[1] to slots[0]
   Symbol device;
   std::vector<std::uint32_t> slots;  // by the PARAMs of the kernel
-  std::size_t offset = 0;            // of a copy: the bytes of slots[1] before what is copied
+  std::size_t offset = 0;            // of a copy: the byte offset in slots[1]
   Work work;
-  bool is_once = false;  // what it makes of constants, slots[0], is made once for these
-  // The values of the kernel's variables that the plan does not have, in the order of its signature.
+  bool is_once = false;  // slots[0] is computed once for each constant slots[1]
+  // The values of the kernel's variables that are not the plan's, in the order of its signature.
   std::vector<std::int64_t> values = {};
-  std::vector<Origin> origins = {};  // of the values that it stores, of which some may have none
+  std::vector<Origin> origins = {};  // of the values that it stores; some may have none
 };
 
-// The order of the dimensions of memory that nobody but the plan's own kernels looks at.
+// The layout of a buffer between kernels of the plan, if it differs from that of the graph.
 struct BufferLayout {
-  Symbol kernel;                    // that writes it
-  std::vector<std::int64_t> sizes;  // of the dimensions that the graph has
-  std::vector<int> order;           // of these, outermost first
-  double seconds, seconds_as_made;  // of the kernels that touch it, by the model
+  Symbol kernel;                    // the first that writes the buffer
+  std::vector<std::int64_t> sizes;  // of the dimensions, in the order of the graph
+  std::vector<int> order;           // the dimensions in memory, outermost first
+  double seconds, seconds_as_made;  // modelled, of its kernels: in this and the graph's layout
 };
 
 struct Plan {
-  // Holds every node that the plan names.
+  // Owns every node that the plan names.
   std::unique_ptr<Arena> arena;
   std::vector<Slot> slots;
   std::vector<Step> steps;
-  std::vector<UOp> roots;             // each as a view of a slot's buffer, or a MULTI of such
-  std::vector<UOp> variables;         // of the roots' graph, as toposort() meets them
-  std::vector<BufferLayout> layouts;  // that are not as the graph has them
+  std::vector<UOp> roots;             // each a view of a slot's buffer, or a MULTI of views
+  std::vector<UOp> variables;         // of the roots' graph, in the order of toposort()
+  std::vector<BufferLayout> layouts;  // of the buffers that have another one than in the graph
 };
 
-// Where a plan names a node, or none.
+// Returns pointers to all UOps of the plan, also to those that are null.
 template <class MaybeConstPlan>
 auto names_of(MaybeConstPlan& plan) {
   std::vector<decltype(&plan.roots[0])> names;
@@ -66,10 +66,10 @@ auto names_of(MaybeConstPlan& plan) {
   return names;
 }
 
-// What a kernel is expected to take on a device; nothing where nobody knows.
+// Returns the modelled time of a kernel on a device, or nothing if it is unknown.
 using KernelSeconds = std::function<std::optional<double>(const UOp& kernel, Symbol device)>;
 
-// The tensors live in the current interner, an arena.
+// The tensors must be in the current interner, which must be an arena.
 Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
                const KernelSeconds& seconds = {});
 

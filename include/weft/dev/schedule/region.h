@@ -1,4 +1,4 @@
-// Views that need no kernel to be copied: bytes that lie together.
+// Views of contiguous bytes, which can be copied without a kernel.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 
 namespace weft {
 
-// Bytes of a BUFFER, from `offset` on.
+// The bytes of a BUFFER from `offset` on.
 struct Region {
   const Node* buffer;
   std::size_t offset;
 };
 
-// Where the elements of a view lie, if in row-major order and without a gap: of a BUFFER reshaped,
-// read as another dtype, or cut along its outermost axes.
+// Returns the bytes of a view whose elements are contiguous in row-major order: a BUFFER that is
+// reshaped, bitcast, or shrunk along its outermost axes.
 std::optional<Region> region_of(const Node* view);
 
-// Devices that run no kernels: a copy from one takes a region, and what the rest of the view does
-// with it happens where the copy is.
+// Rules for devices that run no kernels. A copy from such a device copies a region, and the rest of
+// the view is applied to the copy.
 const RuleSet& region_rules();
 
 }  // namespace weft

@@ -1,8 +1,8 @@
-// Tensors in parts on several devices become tensors on one device each.
+// Lowers tensors that are sharded over several devices to tensors on one device each.
 //
-// SHARD makes a MULTI, and rules move it through the graph to the roots: an op of MULTIs is a MULTI of
-// ops. An op knows for each device which section of its operands that takes (sections.h); what lies
-// elsewhere comes by COPY.
+// SHARD becomes a MULTI, and rules move it through the graph to the roots: an op of MULTIs becomes
+// a MULTI of ops. Each device gets the slices of the operands that it needs (shard_slices.h). Data
+// of other devices comes by COPY.
 #pragma once
 
 #include <weft/dev/ir/multi.h>
@@ -10,12 +10,12 @@
 
 namespace weft {
 
-// How devices add up what each has a part of.
+// The algorithm by which devices add up their partial results.
 enum class AllReduceBy {
-  Size,     // by rings what is large, on more than two devices
-  Naive,    // each device gets all parts of the others
-  Ring,     // the device after it adds to a piece and hands it on, then the sums go around
-  All2All,  // each device adds up one piece of all, then the sums go to all
+  Size,     // Ring for large tensors on more than two devices, otherwise Naive
+  Naive,    // each device gets the parts of all others and adds them up
+  Ring,     // pieces of the sum pass around the devices, each of which adds its own, then again
+  All2All,  // each device adds up one piece and sends the sum to all others
 };
 AllReduceBy all_reduce_in_force();  // the setting ALLREDUCE
 
@@ -23,17 +23,17 @@ struct Collectives {
   AllReduceBy all_reduce = AllReduceBy::Size;
 };
 
-// They know Collectives as their context. The last of them are about any COPY: of what is there already it is
-// nothing; what no device holds, such as constants, is made anew where it is wanted.
+// Their context is Collectives. They also remove a COPY of data that is on its device already, and
+// recreate values that no device holds, such as constants, where they are needed.
 const RuleSet& shard_rules();
 
-// Whether a rule may apply: most graphs are on one device.
+// Whether the graph has a COPY, SHARD or MULTI. Most graphs have none and need no such rules.
 bool has_several_devices(NodeList roots);
 
-// Whether each device has those elements of the view that it has of the tensor below.
+// Whether each device's part of the view is a view of its own part of the tensor.
 bool stays_in_parts(const UOp& view, const UOp& tensor);
 
-// How the tensor lies on its devices; on none where it is not in parts.
+// Returns the layout of the tensor over its devices, which is on no device if it is not sharded.
 Layout layout_of(const UOp& tensor);
 
 }  // namespace weft

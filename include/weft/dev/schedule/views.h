@@ -1,5 +1,5 @@
-// Views: what a chain of movement ops looks at, for people and tests to read. The compiler itself has
-// none: it pushes indices through the ops (ranges.h).
+// Views: the elements that a chain of movement ops selects, for people and tests to read. The
+// compiler itself uses none: it pushes indices through the ops (ranges.h).
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,9 @@
 
 namespace weft {
 
-// Element i ... is at offset + i0*strides[0] + ... of what is looked at, laid out row-major, where
-// mask[k].first <= ik < mask[k].last on every axis; elsewhere it is 0. Canonical: equal maps are equal
-// views. An axis with one place or none that is valid has stride 0.
+// Element i ... of a view is the element offset + i0*strides[0] + ... of its row-major source if
+// mask[k].first <= ik < mask[k].last on every axis, otherwise 0. Views are canonical: equal maps
+// are equal views. An axis with at most one valid index has stride 0.
 struct View {
   struct Extent {
     std::int64_t first, last;
@@ -27,15 +27,15 @@ struct View {
   static View row_major(std::vector<std::int64_t> shape);
 
   bool is_masked() const;  // some element is 0
-  // Where an element is; nothing for those that are 0.
+  // Returns the position of an element in the source, or nothing if the element is masked.
   std::optional<std::int64_t> place(std::vector<std::int64_t> at) const;
   std::string str() const;
   friend bool operator==(const View&, const View&) = default;
 };
 
-// The first looks at the base, each other one at the view before it. There is more than one only where
-// no single view has the same map: this is decided exactly for up to 2^16 elements. Of more there may
-// remain two that one could replace, never the other way round.
+// The first view selects from the base, each other one from the view before it. There are several
+// only if no single view has the same map. This is decided exactly for up to 2^16 elements; for
+// more, two views may remain that one could replace.
 struct Views {
   UOp base;
   std::vector<View> list;
@@ -46,8 +46,8 @@ struct Views {
   friend std::ostream& operator<<(std::ostream& out, const Views& views);
 };
 
-// Of the movement ops at the top of the tensor; the base is what they start from. Sizes have to be
-// constant.
+// Returns the views of the movement ops at the top of the tensor. The base is their source. All
+// sizes must be constants.
 Views views_of(const UOp& tensor);
 
 }  // namespace weft

@@ -25,7 +25,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
   }
 }
 
-// One action: words that are taken from the left.
+// The words of one action, consumed from left to right.
 class Words {
  public:
   explicit Words(std::string_view action) : action_(action), words_(words_of(action)) {}

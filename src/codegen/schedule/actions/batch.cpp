@@ -1,4 +1,5 @@
-// BATCH: a TILE for whose iterations what each of them fills is filled at once, before the first.
+// BATCH: a TILE where what each inner iteration fills is filled for all of them at once, before the
+// first one.
 
 #include <algorithm>
 #include <cmath>
@@ -18,11 +19,12 @@ namespace {
 
 constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96, 192};
 constexpr std::int64_t least_batch =
-    4;  // all iterations of a loop that has fewer than the first of these
-constexpr double bytes_of_way = 1024;  // or a divisor of it
+    4;  // a shorter loop than sizes_of_batches[0] is one batch
+constexpr double bytes_of_way = 1024;  // of a cache, or a divisor of that
 constexpr int bytes_of_line = 64;
 
-// What is ready once loops have filled memory of the kernel's own: not what is handed on to later iterations.
+// Whether the node is a BUFFER once a single STORE, with or without loops, has filled it, rather
+// than memory that a loop carries.
 bool is_filled(const Node* node) {
   if (node->op() != Op::After || node->size() != 2 || node->src(0)->op() != Op::Buffer)
     return false;
@@ -31,7 +33,7 @@ bool is_filled(const Node* node) {
          (fill->op() == Op::Store || fill->src(0)->op() == Op::Store);
 }
 
-// Sources before users.
+// The filled buffers that depend on the range, sources before users.
 std::vector<const Node*> filled_in_iterations(const Node* kernel, const Node* range) {
   std::vector<const Node*> found;
   for (const Node* node : toposort(kernel))
@@ -39,8 +41,9 @@ std::vector<const Node*> filled_in_iterations(const Node* kernel, const Node* ra
   return found;
 }
 
-// What stands in the loop and is computed once for several iterations of the closer's other loops. What is filled in these
-// loops stays there, and so do sums of it.
+// Returns a REDUCE in the body of the loop that does not depend on all loops of the closer, so that
+// several of their iterations can share it; null if there is none. Reductions of memory that is
+// filled inside these loops stay in place.
 const Node* sum_in_iterations(const Node* closer, const Node* range) {
   const NodeList own = closer->src().subspan(1);
   const auto below = nodes_below({closer->src(0)}, [](const Node* node) {
@@ -75,8 +78,8 @@ double bytes_of(const Node* buffer) {
   return bytes;
 }
 
-// The iterations, and what each fills: rows at a distance that divides a way of a cache would meet in few of its sets, so that
-// those are a line longer.
+// Returns the dimensions of a batch: the iterations, then those of `buffer`. Rows are one cache
+// line longer if successive iterations would otherwise map to few cache sets.
 std::vector<UOp> sizes_of_batch(const Node* iterations, const Node* buffer) {
   std::vector<UOp> sizes{UOp(iterations)};
   for (const Node* size : buffer->dims()) sizes.emplace_back(size);
@@ -87,7 +90,7 @@ std::vector<UOp> sizes_of_batch(const Node* iterations, const Node* buffer) {
   return sizes;
 }
 
-// Whether a sum that stands in the loop reads what is the same in all of its iterations.
+// Whether a sum that depends on the loop reads data that is the same in all of its iterations.
 bool shares_reads(const Node* sum, const Node* range) {
   const auto is_shared = [&](const Node* node) {
     return node->op() == Op::Load && !changes_with(node, range) &&
@@ -133,7 +136,8 @@ void KernelLoops::batch(const Action& action) {
   kernel_ = filled_in_place(kernel_);
 }
 
-// One more dimension, outermost, for the iterations, and a loop that fills it; the readers of each iteration find its own part.
+// Gives the buffer an outermost dimension for the iterations and fills it in a loop over them. The
+// readers in each iteration index its own part. Returns the new loop.
 UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
   const Node *buffer = ready->src(0), *fill = ready->src(1);
   const bool is_loop = fill->op() == Op::End;
@@ -165,8 +169,8 @@ UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
   return own;
 }
 
-// What stands in no loops inside of the batch's, sources before users; null where all of that is done. What loops inside fill
-// is filled with them for all iterations.
+// Returns the next filled buffer or REDUCE that depends on `range` and on no loop inside of it,
+// sources before users. Returns null if there is none left.
 const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
   const auto stands_around = [&](const Node* other) {
     return other == range || comes_before(other, range);
@@ -178,7 +182,8 @@ const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
   return nullptr;
 }
 
-// Memory for what is summed, with a dimension and a loop for each of these.
+// Materialises the sum in scratch memory, with a dimension and a loop for each of the loops
+// `inside`. Returns the new loops.
 std::vector<UOp> KernelLoops::batch_sum(const Node* sum, const std::vector<UOp>& inside) {
   std::vector<UOp> loops;
   Substitution fresh;
@@ -201,7 +206,7 @@ std::string KernelLoops::batch_name() const {
   return fmt::format("b{}", number);
 }
 
-// What the tile has cut off goes by a name of its own, as other loops over the batch do.
+// Renames the loop that the tile has split off: all loops over a batch are named b0, b1 ...
 const Node* KernelLoops::rename_inner(const std::string& tiled) {
   const std::string name = batch_name();
   std::string& inner = order_[position(tiled) + 1];
@@ -211,7 +216,7 @@ const Node* KernelLoops::rename_inner(const std::string& tiled) {
   return loops_.insert(std::move(named)).position->second.node();
 }
 
-// Outside of the loops that fill the memory or sum.
+// Names a loop and inserts it directly outside of `inside`, or innermost if that is null.
 void KernelLoops::name_batch(const UOp& own, const Node* inside) {
   const std::string name = batch_name();
   const auto at =
@@ -222,14 +227,16 @@ void KernelLoops::name_batch(const UOp& own, const Node* inside) {
 
 namespace {
 
-// Filled in its iterations, of which there are as many each time, and summed with what is the same in all of them.
+// Whether a batch of the loop may pay off: its size is constant, its iterations fill memory, and a
+// sum reads the same data in all of them.
 bool may_be_batch(const Node* kernel, const Node* range) {
   const std::vector<const Node*> nodes = toposort(kernel);
   return range->src(0)->is_const() && !filled_in_iterations(kernel, range).empty() &&
          std::ranges::any_of(nodes, [&](auto node) { return shares_reads(node, range); });
 }
 
-// Loops of the kernel's only END, outermost first, in whose iterations memory is filled. None where it has several.
+// Returns the indices of those loops of the kernel's only END in whose iterations memory is filled,
+// outermost first. Returns none if the kernel has several effects.
 std::vector<std::size_t> loops_that_fill(const Node* kernel) {
   std::vector<std::size_t> found;
   if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
@@ -238,7 +245,7 @@ std::vector<std::size_t> loops_that_fill(const Node* kernel) {
   return found;
 }
 
-// The same, and those in whose iterations sums are made that are the same in all iterations of others.
+// Returns those, and the loops that a sum depends on if it is independent of some other loop.
 std::vector<std::size_t> loops_with_more_inside(const Node* kernel) {
   std::vector<std::size_t> found;
   if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return found;
@@ -271,7 +278,8 @@ Schedule filled_loops_outermost(const Node* kernel) {
   return {order_of(order)};
 }
 
-// Of the innermost loop that may be one. Others that fill in their iterations stand around it.
+// Batches the innermost loop that qualifies. Loops inside of it that fill memory as well are moved
+// outside.
 std::vector<Schedule> batches(const Node* kernel) {
   std::vector<Schedule> found;
   std::vector<std::size_t> order = loops_that_fill(kernel);

@@ -1,4 +1,4 @@
-// Which loops fill memory, and which may do so for several of their iterations at once.
+// Schedules that fill memory for several iterations of a loop at once (BATCH).
 #pragma once
 
 #include <vector>
@@ -7,12 +7,12 @@
 
 namespace weft {
 
-// Puts the loops in whose iterations memory is filled, or sums are made, around all others, in whose iterations that would be done again.
-// Nothing where they stand there already.
+// Returns an ORDER that moves the loops in which memory is filled or sums are computed outside of
+// all other output loops, which would repeat that work. Empty if they are outermost already.
 Schedule filled_loops_outermost(const Node* kernel);
 
-// The beginnings of schedules, where sums of several iterations read the same: as many rows of an attention's scores
-// go through the keys together.
+// Returns schedule prefixes, one per batch size, that batch a loop whose iterations share reads in
+// a sum, as rows of attention scores share the keys. Empty if no loop qualifies.
 std::vector<Schedule> batches(const Node* kernel);
 
 }  // namespace weft

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-// Memory that is ready once a loop of its own has stored each of its elements.
+// A buffer after the loops that fill it by a single STORE.
 struct Filling {
   const Node *ready, *buffer, *end, *place, *value;
 };
@@ -32,7 +32,8 @@ bool is_read_by(const std::vector<const Node*>& nodes, const Node* ready) {
   });
 }
 
-// Whether what the loops read of it is the element that they store, or is read before they begin.
+// Whether the loops of `into` read the memory only before they begin, or at the element that the
+// same iteration stores.
 bool reads_before(const Node* ready, const Filling& into) {
   const NodeList to = into.place->src().subspan(2);
   const auto is_there_before = [&](const Node* node) {
@@ -51,14 +52,14 @@ bool reads_before(const Node* ready, const Filling& into) {
   });
 }
 
-// Whether each iteration of its loops stores an element of its own.
+// Whether each iteration of the loops stores an element of its own.
 bool stores_each_once(const Filling& filling) {
   const NodeList to = filling.place->src().subspan(2);
   return std::ranges::all_of(filling.end->src().subspan(1),
                              [&](const Node* range) { return std::ranges::count(to, range) == 1; });
 }
 
-// Of the same form, filled in the same loops.
+// Whether two buffers have the same form and are filled inside the same loops.
 bool are_alike(const Filling& a, const Filling& b) {
   const auto form = [](const Node* buffer) {
     const auto& arg = buffer->arg<BufferArg>();
@@ -70,7 +71,8 @@ bool are_alike(const Filling& a, const Filling& b) {
          std::ranges::equal(a.ready->ranges(), b.ready->ranges());
 }
 
-// Whether the loops fill memory that nothing was in, or that other loops have filled: none that is handed from iteration to iteration.
+// Whether the loops fill memory that is empty, or that other loops have filled, rather than memory
+// carried from one iteration to the next.
 bool begins_anew(const Filling& filling) {
   const Node* memory = filling.place->src(0);
   return memory == filling.buffer || filling_of(memory) ||
@@ -80,7 +82,7 @@ bool begins_anew(const Filling& filling) {
           }));
 }
 
-// Whether nobody needs the memory as it is later: after other loops have filled it again, say.
+// Whether this is the last version of the memory: no loops fill it again later.
 bool is_the_last(const Filling& filling, const std::vector<const Node*>& nodes) {
   return std::ranges::all_of(nodes, [&](const Node* node) {
     return node->op() != Op::After || storage_of(node) != filling.buffer || node == filling.ready ||
@@ -88,7 +90,8 @@ bool is_the_last(const Filling& filling, const std::vector<const Node*>& nodes) 
   });
 }
 
-// Memory that nothing else reads, or reads after these loops.
+// Returns an earlier filling whose memory `into` may overwrite: everything that reads it belongs to
+// the loops of `into` or runs before them.
 std::optional<Filling> memory_for_filling(const Filling& into, const Node* kernel,
                                           const std::vector<const Node*>& nodes) {
   std::vector<Filling> alike;
@@ -108,7 +111,8 @@ struct InPlace {
   Filling into, from;
 };
 
-// The first; `others` have no such memory, which stays so.
+// Returns the first pair. Adds buffers for which there is none to `others`; later replacements do
+// not change that.
 std::optional<InPlace> first_in_place(const Node* kernel, std::set<const Node*>& others) {
   const std::vector<const Node*> nodes = toposort(kernel);
   for (const Node* node : nodes) {

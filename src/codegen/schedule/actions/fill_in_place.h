@@ -1,11 +1,13 @@
-// Memory of a kernel's own that is filled from other such memory, element for element, may be that memory.
+// Buffer reuse within a kernel: memory that is computed element by element from other memory of the
+// kernel overwrites it.
 #pragma once
 
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
 
-// The exponentials of scores, where nothing else reads the scores: half the memory, and half of it to bring into a cache.
+// Returns the kernel with such buffers merged. The exponentials of attention overwrite scores that
+// nothing else reads, for example, which halves the working set.
 UOp filled_in_place(const UOp& kernel);
 
 }  // namespace weft

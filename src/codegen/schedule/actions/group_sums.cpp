@@ -1,5 +1,5 @@
-// A reduction that the items of a work-group share: each reduces iterations of its own, and then all of them
-// what the others have come to.
+// Two-stage reductions in a work-group: each item reduces iterations of its own, and then every
+// item reduces the partial results of all items.
 
 #include <algorithm>
 
@@ -16,7 +16,8 @@ namespace {
 
 bool is_item(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Local; }
 
-// The store by the first of the items along a loop, which all have the same.
+// Masks a store so that only the first item along a loop executes it, since all items have the same
+// value.
 UOp stored_by_first(const Node* store, const UOp& item) {
   if (store->op() != Op::Store) refuse_other_loops("work-item");
   std::vector<UOp> place = list_of(store->src(0)->src()), src = list_of(store->src());
@@ -25,7 +26,7 @@ UOp stored_by_first(const Node* store, const UOp& item) {
   return with_sources(UOp(store), src);
 }
 
-// The loops of a reduction but the one; none of them is shared as well.
+// Returns the loops of a reduction other than `own`. Refuses a second loop that items share.
 std::vector<UOp> others_of(const Node* reduce, const Node* own) {
   std::vector<UOp> others;
   for (const Node* range : reduce->src().subspan(1)) {
@@ -53,8 +54,8 @@ void KernelLoops::share_reductions() {
       share_reduction(name, range);
 }
 
-// The loop becomes one of the output, so that every item is there for all of the kernel. All reductions
-// have it in common: each item adds to all of them.
+// Turns the reduction's loop into an output loop, so that each item runs the whole kernel. All
+// shared reductions use this one loop (`sharing_`), since each item takes part in all of them.
 void KernelLoops::share_reduction(const std::string& name, const UOp& own) {
   const Node* reduce = closer_of(own.node());
   if (reduce->src(0)->op() == Op::Tuple)
@@ -85,7 +86,7 @@ void KernelLoops::share_reduction(const std::string& name, const UOp& own) {
   if (is_first) add_sharing(name);
 }
 
-// Outermost, beside the loops of other items.
+// Makes the shared loop an output loop, outside of all others except parallel ones.
 void KernelLoops::add_sharing(const std::string& name) {
   const Node* root = kernel_->src(0);
   if (kernel_->size() != 1) refuse_other_loops("work-item");

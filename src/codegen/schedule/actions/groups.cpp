@@ -1,5 +1,4 @@
-// Work-groups: memory that the items of one fill together, and the barriers where they wait for one
-// another.
+// Work-groups: how items fill shared memory together, and where barriers synchronise them.
 
 #include <algorithm>
 #include <map>
@@ -17,14 +16,14 @@ std::int64_t iterations_of(const std::vector<UOp>& ranges) {
   return iterations;
 }
 
-// Of the iteration among all, the innermost range changing fastest.
+// Linearises the iterations of nested ranges; the innermost range changes fastest.
 UOp number_of(const std::vector<UOp>& ranges) {
   UOp number = const_int(0);
   for (const UOp& range : ranges) number = number * UOp(range->src(0)) + range;
   return number;
 }
 
-// The other way round: where each range is at that number.
+// The inverse: the value of each range at a linear number.
 Substitution places_at(const UOp& number, const std::vector<UOp>& ranges) {
   Substitution places;
   UOp rest = number;
@@ -56,7 +55,8 @@ std::vector<UOp> KernelLoops::items() const {
   return items;
 }
 
-// Neighbours among the items fill neighbouring places, all of them in as many iterations as it takes.
+// Neighbouring items fill neighbouring elements, in a loop with as many iterations as all items
+// need for that.
 UOp KernelLoops::filled_by_items(const Action& action, const UOp& begin, const Fill& fill) const {
   const std::vector<UOp> items = this->items();
   if (items.empty()) refuse(action, "there are no work-items to share it");
@@ -73,7 +73,7 @@ UOp KernelLoops::filled_by_items(const Action& action, const UOp& begin, const F
 
 namespace {
 
-// How many barriers it waits for, one after the other, and in which loops.
+// The number of barriers that precede a barrier, one after the other, and the loops around it.
 using Waits = std::pair<int, std::vector<const Node*>>;
 
 std::map<Waits, std::vector<const Node*>> barriers_of(const Node* kernel) {
@@ -94,7 +94,7 @@ std::map<Waits, std::vector<const Node*>> barriers_of(const Node* kernel) {
 
 }  // namespace
 
-// Those in the same loops that do not wait for one another are one.
+// Joins barriers that are in the same loops and do not wait for one another.
 void KernelLoops::join_barriers() {
   const auto several = [](const auto& entry) { return entry.second.size() > 1; };
   for (;;) {

@@ -1,4 +1,4 @@
-// Memory that the items of a work-group share, and where they wait for one another.
+// Shared memory of a work-group, and the barriers that synchronise access to it.
 #pragma once
 
 #include <weft/dev/codegen/filled.h>
@@ -10,11 +10,11 @@ inline UOp group_barrier(const std::vector<UOp>& what) {
   return make(Op::Barrier, what, {}, ScopeArg{Scope::Group});
 }
 
-// The loops around a value, without its own and those that workers share.
+// Returns the loops around a value, except `own` and parallel ones.
 std::vector<UOp> iterations_around(const UOp& value, const std::vector<UOp>& own);
 
-// In each iteration of the loops around, it is filled when all items have read what it held before, and read
-// when all have filled it.
+// A shared buffer that is filled in each iteration of the loops around it. Items fill it once all
+// have read its previous contents, and read it once all have filled it.
 class SharedMemory {
  public:
   SharedMemory(const std::vector<UOp>& dims, DType dtype, const std::vector<UOp>& around)

@@ -46,7 +46,8 @@ std::vector<NamedLoop> loops_of_kernel(const Node* kernel) {
 
 namespace {
 
-// What changes with other loops is in a STAGE, or in what a tile left over.
+// Returns the reads of params that depend only on the given loops. Other reads are part of a STAGE
+// or of the remainder of a tile.
 std::vector<NamedRead> reads_within(const Node* kernel, const std::set<const Node*>& loops) {
   std::map<std::int32_t, std::vector<const Node*>> by_slot;
   for (const Node* node : toposort(kernel)) {
@@ -80,7 +81,8 @@ std::vector<NamedRead> KernelLoops::reads() const {
   return reads_within(kernel_.node(), loops);
 }
 
-// What needs another's result stands around it, or after it.
+// The loops of a user come before those of its sources: the user either encloses them or runs after
+// them.
 KernelLoops::KernelLoops(const UOp& kernel) : kernel_(kernel) {
   NodeMap<const std::string*> names;
   for (const auto& [name, range] : loops_of_kernel(kernel.node()))
@@ -155,7 +157,7 @@ void KernelLoops::sort(const Node* closer) {
 
 namespace {
 
-// Who shares the iterations of a loop, and how many such loops a launch has.
+// A kind of workers that share the iterations of a loop, and how many such loops a launch has.
 struct Workers {
   LoopKind kind;
   std::string_view one, all;
@@ -172,9 +174,10 @@ const Workers* workers_of(const Node* range) {
 
 }  // namespace
 
-// Workers run the whole kernel: their loops stand around all others, those of groups around those of items.
+// Every worker runs the whole kernel. The loops of workers are therefore outside of all others, and
+// those of work-groups outside of those of work-items.
 void KernelLoops::check_workers() const {
-  std::vector<const Workers*> seen;  // of each loop so far
+  std::vector<const Workers*> seen;  // those of each loop so far
   for (const std::string& name : order_) {
     const Node* range = loop(name);
     const Workers* workers = workers_of(range);
@@ -219,7 +222,7 @@ UOp KernelLoops::finished() {
   share_reductions();
   stage_all();
   check_kinds();
-  std::vector<const Node*> firsts;  // a loop of each closer, which outlives the closer
+  std::vector<const Node*> firsts;  // one loop per closer, which outlives the closer
   for (const Node* closer : closers())
     if (closer->op() != Op::Stage) firsts.push_back(closer->src(1));
   for (const Node* range : firsts) sort(closer_of(range));

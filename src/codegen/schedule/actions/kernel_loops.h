@@ -1,4 +1,4 @@
-// A kernel while actions change it: its loops and reads by name.
+// The kernel that actions transform, with its loops and reads by name.
 #pragma once
 
 #include <map>
@@ -16,7 +16,8 @@ namespace weft {
 
 class Running;
 
-// Whether a iteration of the range runs loops of its own, which lanes cannot: they are values.
+// Whether the iterations of the range run loops or fill memory of their own. Such a range cannot
+// become vector lanes, because lanes only hold values.
 bool iterations_run_loops(const Node* closer, const Node* range);
 
 class KernelLoops {
@@ -28,14 +29,16 @@ class KernelLoops {
   std::vector<NamedLoop> names() const;  // outermost first
   std::vector<NamedRead> reads() const;
   const Node* closer_of(const Node* range) const;
-  // Of loops over blocks of which a mask hides some: the part of their iterations that is gone through.
+  // For each loop over blocks of which a mask hides some: the mean fraction of its iterations that
+  // are executed.
   std::map<std::string, double> seen_parts() const;
 
-  // In the order that was asked for, with sums that go on in later iterations of outer loops.
+  // Applies what depends on the final loop order (STAGEs, prefetches, partial sums) and returns the
+  // kernel with its loops in that order.
   UOp finished();
 
  private:
-  // What a tile leaves of a loop.
+  // The two loops that a tile splits a loop into, and the index of that loop in terms of them.
   struct Tiles {
     UOp outer, inner, place;
   };
@@ -107,30 +110,32 @@ class KernelLoops {
 
   UOp kernel_;
   std::map<std::string, UOp, std::less<>> loops_;
-  std::vector<std::string> order_;  // of all loops, outermost first
-  UOp sharing_;                     // by which items share reductions; null where they do not
-  std::set<std::string> handing_;   // loops that hand memory on
-  // Of loops over blocks of which a mask hides some: how many of their iterations there are to go through.
+  std::vector<std::string> order_;  // all loops, outermost first
+  UOp sharing_;                     // over items that share reductions; null if none do
+  std::set<std::string> handing_;   // loops that carry memory between iterations
+  // For each loop over blocks of which a mask hides some: how many of its iterations to execute.
   std::map<std::string, UOp> seen_;
-  // Of sums over a block of which a mask hides a part: how many of so many iterations there are, in terms of all other loops.
+  // For each sum over a block that a mask hides in part: how many of its `size` iterations to
+  // execute, in terms of all other loops.
   struct PartlyHidden {
     UOp iterations;
     std::int64_t size;
   };
   std::map<std::string, PartlyHidden> partly_hidden_;
-  // Of reads: done last, when loops and their order are what they will be.
+  // Actions on reads, which are applied last, when the loops and their order are final.
   Schedule stages_, prefetched_;
 };
 
-// What a kernel computes for other loops as well, just as a reduction computes what it reduces.
+// A value that equals the operand of a reduction but is computed over other loops.
 struct SameValue {
   UOp value;
   std::vector<UOp> ranges;  // of the other loops
 };
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
 
-// The iteration after, where there is one, and what is read at once there: no place is outside of the memory.
+// Returns the next iteration of the range; in the last iteration, that one again.
 UOp iteration_after(const Node* range);
+// Returns the place that the load reads in the next iteration of the range, clamped to the memory.
 UOp place_ahead(const Node* load, const Node* range);
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads);

@@ -1,6 +1,7 @@
-// Two loops are one where every place that changes with them has both as indices of neighbouring dimensions, of which the
-// inner loop covers the second. What a STAGE holds has these dimensions because loops fill it: those become one as well, and so
-// do all others that go along them.
+// Merges two neighbouring loops into one if every access that depends on them indexes neighbouring
+// dimensions with them, of which the inner loop covers the second completely. The dimensions are
+// merged as well. A STAGE has these dimensions because loops fill it, so those loops are merged
+// too, and so are all other loops that index the merged dimensions.
 
 #include <weft/dev/codegen/merge_loops.h>
 
@@ -29,7 +30,7 @@ bool may_be_one(const Node* outer, const Node* inner) {
          kind_of(outer) == kind_of(inner) && is_plain(kind_of(outer));
 }
 
-// Sizes of the memory's dimensions; null for those of which nothing is known.
+// Returns the size of a dimension; null if it is unknown.
 const Node* size_of(const Node* storage, std::size_t dimension) {
   if (storage->op() == Op::Param) return storage->dims()[dimension];
   const Node* loop = storage->src(dimension + 1);
@@ -43,7 +44,7 @@ bool may_be_joined(const Node* storage, std::size_t dimension) {
          may_be_one(storage->src(dimension + 1), storage->src(dimension + 2));
 }
 
-// Pairs of loops that become one together.
+// Collects the pairs of loops that have to be merged together.
 class Merging {
  public:
   explicit Merging(const Node* kernel) : order_(toposort(kernel)) {}
@@ -52,7 +53,7 @@ class Merging {
     pairs_ = {first};
     joined_.clear();
     for (std::size_t seen = 0; seen < pairs_.size(); ++seen) {
-      const Pair pair = pairs_[seen];  // there may soon be more
+      const Pair pair = pairs_[seen];  // a copy, since pairs_ may grow
       if (!add_what_follows(pair)) return false;
     }
     return std::ranges::none_of(order_, [&](const Node* node) {
@@ -77,7 +78,7 @@ class Merging {
   }
 
  private:
-  // What is neither an index nor a loop's end.
+  // Whether the node uses ranges as values. Closers and AFTERs only list them.
   static bool is_value(const Node* node) {
     return !OpSet{Op::End, Op::Reduce, Op::Stage, Op::After}.contains(node->op());
   }
@@ -89,7 +90,8 @@ class Merging {
     return std::ranges::any_of(node->src(), [&](const Node* source) { return is_one(source); });
   }
 
-  // All places of the memory that the pair goes along have to agree; false where that cannot be.
+  // Adds the pairs that have to be merged along with this one, since all accesses to the memory
+  // that it indexes have to agree. Returns false if that is impossible.
   bool add_what_follows(const Pair& pair) {
     for (const Node* node : order_) {
       if (node->op() == Op::Stage && !is_filled_along(node, pair)) return false;
@@ -101,7 +103,8 @@ class Merging {
     return true;
   }
 
-  // Where the pair are loops of a STAGE, what reads that goes along them.
+  // Handles a pair of loops of a STAGE: merges the dimensions that they fill in all readers.
+  // Returns true for other STAGEs, and false if the pair cannot be merged.
   bool is_filled_along(const Node* stage, const Pair& pair) {
     const NodeList own = stage->src().subspan(1);
     const auto at = std::ranges::find(own, pair.outer);
@@ -111,7 +114,8 @@ class Merging {
            join(stage, d);
   }
 
-  // Where the outer loop stands among the indices of a place; nothing where they cannot be merged.
+  // Returns the position of the outer loop among the indices of an access; nothing if the pair
+  // cannot be merged there.
   static std::optional<std::size_t> joined_at(const Node* index, const Pair& pair) {
     const Node* storage = index->src(0);
     const NodeList at = index->src().subspan(2);
@@ -128,7 +132,8 @@ class Merging {
     return d;
   }
 
-  // One dimension in place of two, in all places of the memory and in the loops that fill it.
+  // Merges two dimensions of the memory. Adds the loops that index them, and those that fill a
+  // STAGE. Returns false if some access does not allow it.
   bool join(const Node* storage, std::size_t at) {
     const auto [known, is_new] = joined_.try_emplace(storage, at);
     if (!is_new) return known->second == at;
@@ -178,10 +183,10 @@ class Merging {
 
   std::vector<const Node*> order_;
   std::vector<Pair> pairs_;
-  std::map<const Node*, std::size_t> joined_;  // by memory: the first of its two dimensions
+  std::map<const Node*, std::size_t> joined_;  // the first of the two merged dimensions, by memory
 };
 
-// The next loops that can be merged; a null kernel where there are none.
+// Merges the first pair of loops that can be merged; returns a null handle if there is none.
 UOp merged_once(const UOp& kernel) {
   Merging merging(kernel.node());
   for (const Node* closer : toposort(kernel.node())) {

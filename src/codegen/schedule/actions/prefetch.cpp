@@ -1,4 +1,4 @@
-// PREFETCH: what the next iteration of a loop reads comes into the caches while this one computes.
+// PREFETCH: brings what the next iteration of a loop reads into the caches while this one computes.
 
 #include <algorithm>
 #include <map>
@@ -19,11 +19,12 @@
 namespace weft {
 namespace {
 
-constexpr double worth_a_prefetch = 8;             // instructions that a value takes beside it
-constexpr double more_than_is_looked_ahead = 150;  // instructions
-constexpr double least_places = 9;                 // of a window
+constexpr double worth_a_prefetch = 8;             // instructions per stored value
+constexpr double more_than_is_looked_ahead = 150;  // instructions per iteration
+constexpr double least_places = 9;                 // accesses per window
 
-// What is stored in the iteration that reads, and not only after the loop of a reduction.
+// Whether the stored value depends on the load within one iteration, rather than through a REDUCE
+// or an AFTER.
 bool is_stored_beside(const Node* store, const Node* load) {
   std::vector<const Node*> open{store->src(1)};
   NodeMap<bool> seen;
@@ -41,7 +42,7 @@ bool is_stored_beside(const Node* store, const Node* load) {
 bool is_plain(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Loop; }
 bool is_of_tile(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Mma; }
 
-// Whether its indices are read themselves.
+// Whether the indices are themselves loaded from memory.
 bool reads_to_find(const Node* place) {
   return std::ranges::any_of(toposort(place->src().subspan(1)),
                              [](const Node* node) { return node->op() == Op::Load; });
@@ -59,7 +60,9 @@ UOp iteration_after(const Node* range) {
   return where(UOp(range) < last, UOp(range) + 1, last);
 }
 
-// Iterations of a tile's loop go on in the next tile, where the place says where the memory ends.
+// After the last iteration of a tile's loop comes the first one of the next tile. The place is
+// therefore clamped to the memory rather than to the loop, unless its indices are loaded or the
+// dimensions of the memory are unknown.
 UOp place_ahead(const Node* load, const Node* range) {
   const Node* place = load->src(0);
   const NodeList sizes = storage_of(place->src(0))->dims();
@@ -80,7 +83,8 @@ UOp place_ahead(const Node* load, const Node* range) {
 
 namespace {
 
-// Of one read, or of those of a memory with several that change with the loop.
+// Returns the read that the action names, or those reads of a param with several that depend on the
+// loop.
 std::vector<const Node*> reads_of(const Action& action, const std::vector<NamedRead>& reads,
                                   const Node* range) {
   std::vector<const Node*> loads;
@@ -89,14 +93,15 @@ std::vector<const Node*> reads_of(const Action& action, const std::vector<NamedR
   return loads.empty() ? std::vector{read_named(action, reads)} : loads;
 }
 
-// Of a store, and what is read beside it.
+// Whether the load depends only on loops around the store.
 bool is_in_its_loops(const Node* load, const Node* store) {
   const NodeList open = store->ranges();
   return std::ranges::all_of(
       load->ranges(), [&](const Node* own) { return std::ranges::find(open, own) != open.end(); });
 }
 
-// What this iteration reads is there.
+// Returns PREFETCHes of what the loads read in the next iteration, except what one of them reads in
+// this iteration.
 std::vector<UOp> prefetched(const std::vector<const Node*>& loads, const Node* range) {
   const auto places_of = [](const Node* place) {
     const NodeList src = place->src().subspan(2);
@@ -115,8 +120,9 @@ std::vector<UOp> prefetched(const std::vector<const Node*>& loads, const Node* r
 
 }  // namespace
 
-// It stands among what a store waits for: nothing else keeps it in the kernel. Of what is packed, of tiles, in sums, and of
-// what is stored it stands before a read, once the loops are what they will be.
+// A PREFETCH is an additional source of a STORE, which keeps it in the kernel. PREFETCHes of packed
+// data, of rows of matrix tiles, inside sums, and of outputs are placed before a read instead, once
+// the loops are final.
 void KernelLoops::prefetch(const Action& action) {
   const Node* range = loop(action.at);
   if (stored_as(action.name) != nullptr) return prefetched_.push_back(action);
@@ -153,8 +159,8 @@ double bytes_of_memory(const Node* load) {
 
 }  // namespace
 
-// What several loops of a iteration read one after the other comes from memory once, and where the last of them
-// computes much, memory idles meanwhile: softmax of rows.
+// If several loops of an iteration read the same data, only the first of them reads it from memory.
+// If the last of them computes much, memory is idle meanwhile. A softmax of rows is an example.
 Schedule reads_ahead(const KernelLoops& loops, const Machine& machine) {
   const std::vector<NamedLoop> names = loops.names();
   if (names.empty() || machine.levels.size() < 2 || !is_plain(names[0].range)) return {};
@@ -185,7 +191,8 @@ Schedule reads_ahead(const KernelLoops& loops, const Machine& machine) {
 
 namespace {
 
-// Of the loops that it changes with, the one whose next iteration reads what lies nearest behind its rows.
+// Returns the loop with the smallest stride above 1, whose next iteration reads what is nearest to
+// the current rows. Returns null if no loop has stride 1, or if an index is irregular.
 const NestLoop* beside_rows(const Nest& nest, const NestAccess& access) {
   const NestLoop* nearest = nullptr;
   std::int64_t least = 0;

@@ -1,6 +1,7 @@
-// PREFETCH before a read: of what is packed, or of the rows of tiles, all that the next iteration of a loop reads is prefetched line
-// by line in the iterations of the loops that read; of others, what stands at the same place there. Of what is stored after sums,
-// the lines are prefetched while these are computed.
+// PREFETCHes in front of reads. For packed data and rows of matrix tiles, the loops that read now
+// prefetch all cache lines of the next iteration, a share in each of theirs. For other reads, the
+// element at the same place is prefetched. The lines of an output that is stored after a sum are
+// prefetched while the sum is computed.
 
 #include <algorithm>
 #include <functional>
@@ -30,7 +31,7 @@ bool is_repeated(const Node* range) {
 }
 std::int64_t iterations_of(const Node* range) { return range->src(0)->lo(); }
 
-// What a iteration reads or stores, in the order in which it lies.
+// The elements that one iteration reads or stores, in memory order, divided into cache lines.
 class InTrip {
  public:
   InTrip(const Node* access, std::vector<const Node*> loops) : loops_(std::move(loops)) {
@@ -48,7 +49,7 @@ class InTrip {
 
   std::int64_t lines() const { return elements_ / in_line_; }
 
-  // The iterations of all loops where a line begins.
+  // Returns the iteration of each loop at which a line begins.
   Substitution begin_of(const UOp& line) const {
     Substitution iterations;
     UOp rest = line * in_line_;
@@ -61,12 +62,12 @@ class InTrip {
   }
 
  private:
-  std::vector<const Node*> loops_;  // the outermost where it lies first
+  std::vector<const Node*> loops_;  // by decreasing stride
   std::int64_t elements_ = 1, in_line_ = 1;
 };
 
-// A number for each iteration of the outermost of these loops: of as many as there are no more iterations than lines, or of one more where
-// each iteration would prefetch too many.
+// A linear number for the iterations of the outermost loops. Loops are included while there are no
+// more iterations than lines, or while each iteration would prefetch more than `most` lines.
 struct Counted {
   UOp iteration = const_int(0);
   std::int64_t iterations = 1;
@@ -83,7 +84,7 @@ Counted counted(const std::vector<const Node*>& loops, std::int64_t lines, std::
   return all;
 }
 
-// What is packed, and rows of tiles.
+// Whether the read is of packed data or of rows of matrix tiles, whose lines are all prefetched.
 bool is_of_many_lines(const Node* load) {
   return storage_of(load->src(0)->src(0))->op() != Op::Param ||
          std::ranges::any_of(load->ranges(),
@@ -92,7 +93,7 @@ bool is_of_many_lines(const Node* load) {
 
 }  // namespace
 
-// The loops around what reads, inside of another, that are gone through iteration by iteration.
+// Returns the sequential loops around the load that are inside of `around`, outermost first.
 std::vector<const Node*> KernelLoops::repeated_inside(const Node* around, const Node* load) const {
   const std::vector<const Node*> all = closers();
   const Node* closer =
@@ -134,7 +135,8 @@ UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
   return with_prefetched(load, lines_in_iteration(action, load, repeated, most_in_iteration, next));
 }
 
-// Of an access, in a iteration of a loop: those that each of the repeated loops' iterations prefetches.
+// Returns the places, one per cache line, that each iteration of the `repeated` loops prefetches.
+// Together they cover what the access touches in the given iteration of the loop of the action.
 std::vector<UOp> KernelLoops::lines_in_iteration(const Action& action, const Node* access,
                                                  const std::vector<const Node*>& repeated,
                                                  std::int64_t most,
@@ -164,7 +166,8 @@ std::vector<UOp> KernelLoops::lines_in_iteration(const Action& action, const Nod
   return lines;
 }
 
-// Of the param that an action names. Null where it is stored in several places, or not, or is read.
+// Returns the STORE to the param with this name; null if there is none or more than one, or if the
+// kernel reads the param.
 const Node* KernelLoops::stored_as(const std::string& name) const {
   const Node* found = nullptr;
   for (const NamedRead& read : reads())

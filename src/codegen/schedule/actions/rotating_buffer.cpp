@@ -1,4 +1,5 @@
-// STAGEs whose memory a loop hands on from iteration to iteration: regions that slide, and what is read ahead.
+// STAGEs whose memory a loop carries from one iteration to the next: sliding regions, and pipelines
+// that read several iterations in advance.
 
 #include <algorithm>
 
@@ -13,13 +14,13 @@
 namespace weft {
 namespace {
 
-// Memory that a loop hands on: what is there before its first iteration, and what each iteration adds. `dims` are
-// ranges of as many iterations as it has elements.
+// Memory that a loop carries: what fills it before the first iteration, and what each iteration
+// adds. The sizes of the ranges `dims` are its dimensions.
 struct HandedOn {
   std::vector<UOp> dims;
   Fill before, next;
-  std::vector<UOp> at;    // of readers
-  bool is_ahead = false;  // what a iteration adds, later ones read
+  std::vector<UOp> at;    // indices of readers
+  bool is_ahead = false;  // only later iterations read what an iteration adds
 };
 
 bool is_sequential(const Node* range) {
@@ -27,7 +28,7 @@ bool is_sequential(const Node* range) {
   return kind == LoopKind::Loop || kind == LoopKind::Reduce;
 }
 
-// The value over other ranges, which one of its loops may close.
+// Returns the value over fresh ranges, because each RANGE is closed only once.
 Fill with_fresh_ranges(const Staged& staged) {
   Fill fill;
   Substitution fresh;
@@ -40,7 +41,7 @@ Fill with_fresh_ranges(const Staged& staged) {
   return fill;
 }
 
-// From `first` on along a dimension, so many of its elements.
+// The same for only `count` elements along a dimension, starting at `first`.
 Fill part_along(const Staged& staged, std::size_t dim, std::int64_t first, std::int64_t count) {
   Fill fill = with_fresh_ranges(staged);
   const UOp whole = fill.ranges[dim], part = weft::range(count, fresh_id().value);
@@ -50,14 +51,14 @@ Fill part_along(const Staged& staged, std::size_t dim, std::int64_t first, std::
   return fill;
 }
 
-// How far the region moves along a dimension in each iteration; 0 where it does not, or nobody can tell.
+// Returns how far the index moves in each iteration; 0 if that is not constant.
 std::int64_t step_of(const Node* index, const Node* range) {
   const UOp later = substitute(UOp(index), {{range, UOp(range) + 1}});
   const UOp step = simplify(later - UOp(index));
   return step->is_const() ? step->lo() : 0;
 }
 
-// A ring: what comes in takes the places of what has gone.
+// A ring buffer: new elements replace those that have left the region.
 HandedOn sliding(const Action& action, const Staged& staged, const Node* range) {
   const NodeList index = staged.value->src(0)->src().subspan(2);
   const auto moves = [&](const Node* at) { return changes_with(at, range); };
@@ -77,7 +78,7 @@ HandedOn sliding(const Action& action, const Staged& staged, const Node* range) 
   return result;
 }
 
-// As many copies as iterations are under way.
+// A pipeline: the buffer has one copy of the value for each iteration in flight.
 HandedOn ahead(const Staged& staged, const Node* range, std::int64_t depth) {
   const auto at_iteration = [&](const UOp& iteration) {
     Fill fill = with_fresh_ranges(staged);
@@ -96,8 +97,8 @@ HandedOn ahead(const Staged& staged, const Node* range, std::int64_t depth) {
 
 }  // namespace
 
-// One iteration follows the other, in the same memory, and nothing comes back to the first of them but by way of
-// the loops around.
+// Returns the loop that carries the memory. Its iterations must run sequentially, and only the
+// loops around it may start it again.
 const Node* KernelLoops::handing_loop(const Action& action, const Staged& staged) const {
   if (action.at.empty()) refuse(action, "it needs 'at' and a loop");
   const Node *range = loop(action.at), *closer = closer_of(range);
@@ -134,7 +135,8 @@ std::vector<UOp> KernelLoops::loops_around(const Node* range) const {
   return around;
 }
 
-// Items wait before each iteration for those that are still at the one before, and for what it needs.
+// In shared memory, items wait before each iteration until all have finished the previous one. A
+// sliding stage waits once more, for the new data.
 Staged KernelLoops::handed_on(const Action& action, const Staged& staged) {
   const Node* range = handing_loop(action, staged);
   const HandedOn what =
@@ -151,7 +153,8 @@ Staged KernelLoops::handed_on(const Action& action, const Staged& staged) {
       what.is_ahead ? make(Op::After, {buffer, next}) : after({next}), {}, staged.valid, what.at};
 }
 
-// What stands before the first iteration stands in an END of the loops around.
+// Splits ENDs so that a loop that carries memory is the outermost of its END. The END of the loops
+// around it then contains what fills the memory before the first iteration.
 void KernelLoops::nest_handing_loops() {
   for (const std::string& name : handing_) {
     const Node *range = loop(name), *closer = closer_of(range);

@@ -1,5 +1,5 @@
-// A reduction whose outer loop stands before loops of what it computes: all of its values, for the
-// iterations inside, are kept in memory of the kernel's own from one iteration of that loop to the next.
+// Partial sums: if a loop of a reduction is outside of output loops, scratch memory carries the
+// partial results for all iterations of these from one iteration of that loop to the next.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-// Registers hold what these count.
+// Whether the values of all iterations are kept in registers.
 bool is_unrolled(const Node* range) {
   const LoopKind kind = range->arg<RangeArg>().kind;
   return kind == LoopKind::Upcast || kind == LoopKind::Vector || kind == LoopKind::Unroll;
@@ -25,8 +25,9 @@ std::vector<UOp> copies_of(const std::vector<const Node*>& ranges) {
   return copies;
 }
 
-// Loops that change with some ranges, in what a sum reduces and in what is left without it: these
-// ranges will be others there, and a loop is closed once.
+// Whether the operand of a sum and `rest`, the remainder without the sum, share loops that depend
+// on `ranges`. They cannot, because the remainder gets fresh ranges, and each RANGE is closed only
+// once.
 bool shares_loops(const Node* reduce, const UOp& rest, const std::vector<const Node*>& ranges) {
   const auto is_within = [&](const Node* node) {
     return OpSet{Op::End, Op::Reduce}.contains(node->op()) &&
@@ -36,7 +37,8 @@ bool shares_loops(const Node* reduce, const UOp& rest, const std::vector<const N
   return std::ranges::any_of(toposort(rest.node()), is_within);
 }
 
-// All values of a sum that one iteration of its outer loops goes on with, in memory of the kernel's own.
+// The partial results of a reduction, one for each iteration of the loops `inside`, in scratch
+// memory.
 class Parts {
  public:
   Parts(const Node* reduce, const std::vector<const Node*>& inside, const std::vector<UOp>& around)
@@ -45,7 +47,8 @@ class Parts {
     buffer_ = memory_for(list_of(inside), dtype_, Space::Scratch);
   }
 
-  // Each iteration of `outer` adds what the iterations of `inner` come to.
+  // Initialises the memory to the identity. Each iteration of `outer` then accumulates the
+  // reduction over `inner`.
   UOp filled(const std::vector<UOp>& outer, const std::vector<UOp>& inner) const {
     const UOp begin = with_list(Op::After, buffer_, around_);
     const std::vector<UOp> first = copies_of(inside_);
@@ -83,7 +86,7 @@ void KernelLoops::sum_in_parts(const Node* reduce) {
   const NodeList own = reduce->src().subspan(1);
   const auto begin = std::ranges::find_if_not(own, is_unrolled);
   if (begin == own.end()) return;
-  std::vector<const Node*> inside;  // the loops that stand in the first of the reduction's own
+  std::vector<const Node*> inside;  // output loops inside the reduction's first
   std::vector<UOp> around, outer, inner;
   for (const Node* range : reduce->ranges()) {
     const bool is_output = closer_of(range)->op() == Op::End;

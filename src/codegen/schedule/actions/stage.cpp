@@ -1,4 +1,4 @@
-// STAGE: what is read is read before, into memory of the kernel's own.
+// STAGE: copies what is read into memory of the kernel beforehand.
 
 #include <algorithm>
 #include <map>
@@ -34,7 +34,7 @@ UOp read_from(const UOp& memory, const Staged& staged) {
   return make(Op::Load, read);
 }
 
-// A dimension for each loop inside.
+// Returns a STAGE with one dimension for each loop inside.
 Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside) {
   Substitution fresh;
   Staged staged;
@@ -47,7 +47,8 @@ Staged staged_by_loops(const Node* load, const std::vector<const Node*>& inside)
   return staged;
 }
 
-// It is filled before the kernel runs, and stays.
+// A constant STAGE is filled once for all runs of the kernel, so its contents must not differ
+// between them.
 void check_constant(const Action& action, const Node* load) {
   const Node* storage = storage_of(load->src(0)->src(0));
   if (storage->arg<ParamArg>().access != Access::Constant)
@@ -64,8 +65,8 @@ bool is_widened(const Node* factor) {
   return value != nullptr && converted_read(value) != nullptr && factor->dtype().is_int();
 }
 
-// The factor of a product that is summed which the read is part of; of one that an instruction takes in a type of its own,
-// what is of that type.
+// Returns the factor of a summed product that is computed from the read. If that only widens a
+// converted read, which an instruction takes in its narrower type, returns the converted read.
 const Node* factor_with(const Action& action, const Node* kernel, const Node* load) {
   for (const Node* sum : toposort(kernel)) {
     if (sum->op() != Op::Reduce || sum->src(0)->op() != Op::Mul) continue;
@@ -114,7 +115,7 @@ void KernelLoops::stage_all() {
     const auto found = staged.find(action.name);
     return found == staged.end() ? UOp(read_named(action, before)) : found->second;
   };
-  Schedule stored;  // of what is prefetched
+  Schedule stored;  // prefetches of outputs
   for (const Action& action : prefetched_) {
     if (stored_as(action.name) != nullptr) {
       stored.push_back(action);
@@ -132,8 +133,9 @@ void KernelLoops::stage_all() {
   join_barriers();
 }
 
-// Loops that the value is kept for all iterations of. Workers have memory of their own, but for what the items
-// of a work-group share: they run side by side, whatever stands around them.
+// Returns the loops for all of whose iterations the value is kept, outermost first. Each worker has
+// memory of its own, so parallel loops are excluded from all but constant memory and, for the items
+// of a work-group, shared memory. Items run concurrently, so their loops count wherever `at` is.
 std::vector<const Node*> KernelLoops::inside_of(const Action& action, const Node* load) const {
   const Node* around = action.at.empty() ? nullptr : loop(action.at);
   const auto is_inside = [&](const Node* range) {
@@ -183,13 +185,12 @@ UOp KernelLoops::stage_read(const Action& action, const Node* load) {
   return read_from(memory.after(filling), staged);
 }
 
-// By the items of a group together, or by each worker for itself.
+// All items of the group fill shared memory together; each worker fills other memory for itself.
 UOp KernelLoops::filled(const Action& action, const UOp& begin, const Fill& fill) const {
   if (action.space == Space::Shared) return filled_by_items(action, begin, fill);
   return with_list(Op::End, store_at(place_in(begin, fill.at), fill.value), fill.ranges);
 }
 
-// So many iterations ahead.
 void KernelLoops::pipeline(const Action& action) {
   const auto staged = std::ranges::find_if(stages_, [&](const Action& stage) {
     return stage.name == action.name && (stage.decoded || stage.space != Space::Constant);

@@ -1,5 +1,5 @@
-// STAGE of what a reduction reduces: computed before, by a loop of its own, and read by the reduction
-// and wherever else the kernel computes it again for the iterations of another loop.
+// STAGE of the operand of a reduction: a loop of its own computes it beforehand. The reduction
+// reads it, and so do all other loops in which the kernel would compute it again.
 
 #include <algorithm>
 
@@ -18,7 +18,8 @@ bool has_sizes_of(NodeList ranges, NodeList own) {
       [](auto range) { return range->src(0); });
 }
 
-// A value that does not change with a loop is the same node outside of it, where that loop is not open.
+// Whether the value depends on all ranges. A value that does not depend on a loop is the same node
+// outside of it, where the loop's range is not available.
 bool changes_with_all(const Node* value, NodeList ranges) {
   return std::ranges::all_of(ranges, [&](const Node* range) { return changes_with(value, range); });
 }
@@ -81,7 +82,7 @@ void KernelLoops::stage_value(const Action& action) {
   kernel_ = substitute(kernel_, by);
 }
 
-// v1 computes what k1 reduces.
+// Loop v1 computes the operand of the reduction over k1.
 void KernelLoops::name_loops_of_value(NodeList own, const std::vector<UOp>& loops) {
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto at =

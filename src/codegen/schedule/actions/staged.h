@@ -1,4 +1,4 @@
-// What a STAGE keeps.
+// Descriptions of staged values: how they are computed, stored and read.
 #pragma once
 
 #include <vector>
@@ -7,22 +7,23 @@
 
 namespace weft {
 
-// A value over ranges of its own, and where in memory it goes.
+// A value over its own ranges, and the indices at which it is stored.
 struct Fill {
   UOp value;
   std::vector<UOp> ranges, at;
 };
 
-// A value with a dimension for each of its ranges, and where a reader finds it.
+// A value with one dimension per range, and the condition and indices under which it is read.
 struct Staged {
   UOp value;
   std::vector<UOp> ranges;
   UOp valid = const_bool(true);
   std::vector<UOp> at = {};
-  UOp otherwise = {};  // where it is not valid; null: 0
+  UOp otherwise = {};  // value where it is not valid; null: 0
 };
 
-// Whether the same elements are read in each run of the kernel: neither memory nor a variable says which.
+// Whether each run of the kernel accesses the same elements: the indices depend neither on memory
+// nor on variables.
 bool is_same_in_each_run(const Node* place);
 
 }  // namespace weft

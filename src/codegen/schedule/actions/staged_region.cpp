@@ -13,14 +13,14 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // along a dimension
+constexpr std::int64_t most_elements = std::int64_t{1} << 40;  // per dimension
 
-// An index is their sum: the base changes with loops around only, the offset with those inside.
+// An index as a sum: the base depends only on loops around, the offset only on those inside.
 struct Split {
   UOp base, offset;
 };
 
-// Nothing where what is inside and what is around are not apart.
+// Splits an index. Returns nothing if base and offset are not separate terms.
 std::optional<Split> split(const Node* index, const std::vector<const Node*>& inside) {
   const auto is_inside = [&](const Node* range) {
     return std::ranges::find(inside, range) != inside.end();
@@ -54,8 +54,8 @@ class Region {
         has_zeros_(!hands_on() && load_->size() == 1 && !place_->src(1)->is_const() && is_apart()) {
   }
 
-  // What lies outside of the param may be padding, zeros of the STAGE's own; else it is not read, by nobody
-  // who reads the STAGE either.
+  // Elements outside of the param are stored as zeros if the region includes padding. Otherwise
+  // readers keep the condition of the original read and never access them.
   Staged staged() const {
     Staged staged{{}, {}, has_zeros_ ? without_padding() : UOp(place_->src(1))};
     if (load_->size() > 1) staged.otherwise = converted(UOp(load_->src(1)));
@@ -73,18 +73,21 @@ class Region {
   }
 
  private:
-  // What is decoded is the read's conversion.
+  // A decoded STAGE holds the result of the read's conversion.
   UOp converted(const UOp& read) const { return cast(read, value_->dtype()); }
 
-  // What the loops inside touch of a dimension: from the base on, as many elements as the size.
+  // The elements of a dimension that the loops inside access: `size` elements from `base` on.
+  // `offset` is the index relative to `base`.
   struct Extent {
     UOp base, offset, size;
   };
 
-  // From iteration to iteration: then each dimension is one.
+  // Whether a loop carries the memory between iterations. Each dimension of the param is then a
+  // single dimension of the STAGE.
   bool hands_on() const { return action_.slides || action_.count > 1; }
 
-  // All of it, where that is no more; but with zeros there are places outside as well.
+  // Returns the whole dimension if the loops inside access no less of it, or if the index cannot be
+  // split. A region with zeros also covers elements outside of the param.
   Extent extent_of(std::size_t d) const {
     const Node *index = place_->src(d + 2), *whole = sizes_[d];
     if (const auto parts = split(index, inside_)) {
@@ -105,7 +108,8 @@ class Region {
     });
   }
 
-  // What is left of the condition of the read, where its place is inside of the param.
+  // Returns the condition of the read without the clauses that check that its place is inside the
+  // param.
   UOp without_padding() const {
     std::vector<const Node*> known;
     for (std::size_t d = 0; d < sizes_.size(); ++d)
@@ -124,7 +128,8 @@ class Region {
     for (const Node* part : condition->src()) add_parts(part, parts);
   }
 
-  // Elements from one lane to the next, where these are read between.
+  // Returns the stride of lanes whose strided load reads whole vectors and shuffles them; otherwise
+  // 1.
   std::int64_t lanes_apart(const UOp& row) const {
     for (const Node* range : inside_) {
       if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
@@ -141,7 +146,8 @@ class Region {
     return staged.ranges.back();
   }
 
-  // Elements that lanes read together lie together.
+  // Adds the innermost dimension. For lanes with a stride it is stored as that many separate parts,
+  // so that the lanes read contiguous elements.
   UOp add_row(const Extent& extent, Staged& staged) const {
     const std::int64_t apart = hands_on() ? 1 : lanes_apart(extent.offset);
     std::int64_t size = (extent.size->lo() + apart - 1) / apart;

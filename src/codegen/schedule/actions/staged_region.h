@@ -1,4 +1,4 @@
-// A STAGE with the dimensions of a param.
+// STAGE by region, which has the dimensions of the param.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-// From the least to the greatest index that the loops inside reach in each dimension.
+// Returns the bounding box of the indices that the loops inside reach.
 Staged staged_by_region(const Action& action, const Node* value,
                         const std::vector<const Node*>& inside);
 

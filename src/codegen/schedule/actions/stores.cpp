@@ -45,7 +45,7 @@ bool may_store_twice(const Node* end) {
 bool may_share(const Node* end, const Node* range) {
   return std::ranges::all_of(stores_of(end), [&](const Node* store) {
     if (store->op() == Op::End)
-      return may_share(store, range);  // of what was split, or cut in sections
+      return may_share(store, range);  // nested, such as by SPLIT_PARALLEL
     return has_place_of_its_own(store) && changes_with(store->src(0), range);
   });
 }

@@ -1,20 +1,21 @@
-// What may be done to the loops around stores.
+// Which transformations stores permit for the loops around them.
 #pragma once
 
 #include <weft/dev/ir/node.h>
 
 namespace weft {
 
-// What an END repeats.
+// The effects that an END repeats.
 NodeList stores_of(const Node* end);
 
-// Whether each element is put where indices say, and nothing that was read: in any order, then.
+// Whether the store does not accumulate and no index is loaded from memory. Such stores may run in
+// any order.
 bool has_place_of_its_own(const Node* store);
 
-// Whether nobody sees that an element which the loops store is computed twice.
+// Whether the loops may compute and store an element twice without changing the result.
 bool may_store_twice(const Node* end);
 
-// Whether the iterations of a loop write to places of their own: threads may share them.
+// Whether the iterations of a loop write to different elements, so that threads may share them.
 bool may_share(const Node* end, const Node* range);
 
 }  // namespace weft

@@ -1,5 +1,5 @@
-// MMA: a sum of products in two loops of the output, computed by an instruction that multiplies matrices, into memory of
-// the kernel's own. What follows the sum reads that.
+// MMA: computes a sum of products in two output loops by a matrix instruction, into memory of the
+// kernel. What uses the sum reads it from there.
 
 #include <algorithm>
 
@@ -29,7 +29,8 @@ bool fits(const Node* product, std::size_t first, const MmaShape& shape, const N
          !changes_with(b, row);
 }
 
-// The factor as the instruction takes it: what is widened has to be staged so.
+// Returns the factor in the operand type of the instruction. A narrower read along the rows is
+// widened first, which requires a STAGE of the widened value.
 UOp widened(const Node* factor, const MmaShape& shape, const Node* row) {
   const Node* read = factor->src(0);
   return changes_with(read, row) && shape.widens(read->dtype())
@@ -37,7 +38,8 @@ UOp widened(const Node* factor, const MmaShape& shape, const Node* row) {
              : UOp(factor);
 }
 
-// What is summed. In iterations that padding adds it is nothing, and both factors are.
+// Returns the operand of the sum without the WHERE for padded iterations. In those both factors are
+// 0, and so is their product.
 const Node* summed_by(const Node* sum) {
   const Node* value = sum->src(0);
   const bool is_padded =
@@ -88,7 +90,7 @@ void KernelLoops::mma(const Action& action) {
     tile({.type = Action::Tile, .name = name, .count = count});
     return order_[position(name) + 1];
   };
-  // A loop of one iteration is none.
+  // A tile dimension of size 1 has no loop.
   const std::int64_t sizes[] = {rows, shape->columns};
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (sizes[i] > 1) set_kind(cut(names[i], sizes[i]), LoopKind::Mma);

@@ -1,4 +1,4 @@
-// Sums of products that an instruction computes.
+// Recognises sums of products that a matrix instruction can compute.
 #pragma once
 
 #include <weft/dev/device/mma.h>
@@ -6,11 +6,11 @@
 
 namespace weft {
 
-// A read that is converted; null for what is none.
+// Returns the LOAD of a converted read; null for other values.
 const Node* converted_read(const Node* value);
 
-// Whether it sums products of what the instruction multiplies: of a read that changes with the row and one that changes
-// with the column.
+// Whether it sums products of the types that the instruction multiplies: of one converted read that
+// depends on the row but not the column, and one for which the reverse holds.
 bool is_product_for(const Node* sum, const MmaShape& shape, const Node* row, const Node* column);
 
 }  // namespace weft

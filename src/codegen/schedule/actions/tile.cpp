@@ -1,4 +1,4 @@
-// TILE, PAD, MERGE, DEAL and KIND.
+// TILE, PAD, MERGE, SPLIT_PARALLEL and KIND.
 
 #include <algorithm>
 
@@ -13,7 +13,7 @@
 namespace weft {
 namespace {
 
-// The closer over other ranges: `now` instead of `range`.
+// Returns the closer over ranges `now` in place of `range`.
 UOp closed_over(const Node* closer, const UOp& body, const Node* range,
                 const std::vector<UOp>& now) {
   std::vector<UOp> src{body};
@@ -26,7 +26,7 @@ UOp closed_over(const Node* closer, const UOp& body, const Node* range,
   return with_sources(UOp(closer), src);
 }
 
-// The iterations from `first` on, in loops of their own.
+// Returns the iterations from `first` on, in loops of their own.
 UOp remainder_of(const Node* closer, const Node* range, std::int64_t first) {
   const UOp last = range_like(range, range->src(0)->lo() - first);
   UOp body = at_place(renewed(UOp(closer->src(0)), range), range, last + first);
@@ -91,7 +91,8 @@ void KernelLoops::add_inner(const std::string& name, const Tiles& tiles) {
   loops_[inner] = tiles.inner;
 }
 
-// Iterations that are not there add nothing and write nothing.
+// Extends the loop to a multiple of `count`. The added iterations read and write nothing, and a
+// reduction ignores them.
 void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
   const Node *range = loop(name), *closer = closer_of(range);
   const std::int64_t iterations = range->src(0)->lo(), left = iterations % count;
@@ -105,7 +106,7 @@ void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
   loops_[name] = now;
 }
 
-// From iteration to iteration, in order.
+// Refuses a loop that carries memory: its iterations have to run in order.
 void KernelLoops::want_free(const Action& action) const {
   if (handing_.contains(action.name))
     refuse(action, "the loop carries memory from one iteration to the next");
@@ -136,7 +137,8 @@ void KernelLoops::tile(const Action& action) {
   add_inner(action.name, tiles);
 }
 
-// A iteration is one of both: the outer's is how often all of the inner's fit into it.
+// Iteration n of the merged loop is iteration n / size of the outer loop and n % size of the inner
+// one, where `size` is the size of the inner loop.
 void KernelLoops::merge(const Action& action) {
   const std::string &name = action.loops[0], &within = action.loops[1];
   const Node *outer = loop(name), *inner = loop(within), *closer = closer_of(outer);
@@ -167,8 +169,9 @@ void KernelLoops::merge(const Action& action) {
   loops_[name] = now;
 }
 
-// As many iterations in each part as make all of them in so many parts, fewer or none in the last. The loop over the parts is
-// closed after all others, since the size of one follows from it.
+// All parts have iterations / count iterations, rounded up, except that the last ones may have
+// fewer or none. The loop over the parts is in an END of its own around the others, since the size
+// of the inner loop depends on it.
 void KernelLoops::split_parallel(const Action& action) {
   want_free(action);
   const Node *range = loop(action.name), *closer = closer_of(range);
@@ -176,7 +179,7 @@ void KernelLoops::split_parallel(const Action& action) {
   if (!is_output || range->arg<RangeArg>().kind != LoopKind::Loop)
     refuse(action, "it is not a plain output loop");
   if (action.count >
-      range->src(0)->hi())  // a part that has no iteration for sure would be read for
+      range->src(0)->hi())  // else some part would always be empty
     refuse(action, fmt::format("it has at most {} iterations", range->src(0)->hi()));
   const UOp iterations(range->src(0)), count = const_int(action.count, range->dtype());
   const UOp each = (iterations + (action.count - 1)) / count,
@@ -191,7 +194,7 @@ void KernelLoops::split_parallel(const Action& action) {
               order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)) + 1);
 }
 
-// What is known of blocks says so in terms of the loops that there are now.
+// Updates the iteration counts of loops that masks hide in part, after `range` has become `to`.
 void KernelLoops::move_seen(const Node* range, const UOp& to) {
   for (auto& [blocks, seen] : seen_) seen = substitute(seen, {{range, to}});
   for (auto& [name, part] : partly_hidden_)

@@ -23,8 +23,8 @@ std::optional<double> constant_float(const Node* node) {
 
 bool is_always_valid(const Node* place) { return place->src(1)->is_const_int(1); }
 
-// What has been stored where the value is read, in terms of its loops where they are those of the store; null where that is no
-// single store, or something else in some iterations.
+// Returns the value that was stored where the load reads, in terms of the indices of the load.
+// Returns null if there is no single STORE, or if the store or the load is conditional.
 UOp stored(const Node* load) {
   const Node *place = load->src(0), *ready = place->src(0);
   if (load->size() != 1 || !is_always_valid(place)) return {};
@@ -39,7 +39,8 @@ UOp stored(const Node* load) {
   return substitute(UOp(store->src(1)), there);
 }
 
-// No place in loops that do not stand around is beyond it: the highest, or the lowest.
+// Returns a bound of the place over all loops that are not around: an upper one if `is_high`,
+// otherwise a lower one.
 UOp furthest(const Node* place, bool is_high,
              const std::function<bool(const Node*)>& stands_around) {
   if (std::ranges::all_of(place->ranges(), stands_around)) return UOp(place);
@@ -52,7 +53,7 @@ UOp furthest(const Node* place, bool is_high,
   return const_int(static_cast<std::int64_t>(is_high ? bounds.hi : bounds.lo));
 }
 
-// A place as another type holds it.
+// Skips CASTs of an index that keep its value.
 const Node* place_behind(const Node* node) {
   while (node->op() == Op::Cast && node->src(0)->dtype().is_index() &&
          node->bounds() == node->src(0)->bounds())
@@ -65,7 +66,7 @@ class Hidden {
   Hidden(const Node* blocks, std::function<bool(const Node*)> stands_around)
       : blocks_(blocks), stands_around_(std::move(stands_around)) {}
 
-  // The iterations in which the value may be other than 0.
+  // Returns a bound of the iterations in which the value may differ from 0.
   UOp iterations_of_factor(const Node* value) const {
     switch (value->op()) {
       case Op::Load: {
@@ -80,7 +81,7 @@ class Hidden {
     }
   }
 
-  // The iterations in which the value may be more than minus infinity.
+  // Returns a bound of the iterations in which the value may be greater than minus infinity.
   UOp iterations(const Node* value) const {
     switch (value->op()) {
       case Op::Load: {
@@ -99,7 +100,8 @@ class Hidden {
   }
 
  private:
-  // Of a choice between something and a constant: those in which it may be something.
+  // Handles a WHERE of a constant and another branch: the iterations in which that branch may be
+  // taken and matters.
   UOp iterations_unless(const Node* choice, double constant,
                         UOp (Hidden::*iterations_of)(const Node*) const) const {
     for (const bool side : {true, false})
@@ -109,7 +111,8 @@ class Hidden {
     return {};
   }
 
-  // Where both bounds hold, and where one of them does. Null is all iterations.
+  // The iterations in which both bounds hold, and in which at least one holds. Null stands for all
+  // iterations.
   static UOp fewer(const UOp& a, const UOp& b) {
     if (a.is_null() || b.is_null()) return a.is_null() ? b : a;
     return min(a, b);
@@ -118,7 +121,7 @@ class Hidden {
     return a.is_null() || b.is_null() ? UOp() : max(a, b);
   }
 
-  // Those in which the condition may be so.
+  // Returns a bound of the iterations in which the condition may be `wanted`.
   UOp iterations_where(const Node* condition, bool wanted) const {
     if (OpSet{Op::And, Op::Or}.contains(condition->op())) {
       const UOp a = iterations_where(condition->src(0), wanted),
@@ -130,7 +133,8 @@ class Hidden {
     return wanted ? iterations_up_to(less, more, 1) : iterations_up_to(more, less, 0);
   }
 
-  // Those in which a place, which grows with them, may be at most `limit` - `less`.
+  // Returns a bound of the iterations in which a place, which grows with them, may be at most
+  // `limit` - `less`.
   UOp iterations_up_to(const Node* place, const Node* limit, std::int64_t less) const {
     if (!place->dtype().is_index() || !limit->dtype().is_index()) return {};
     const auto step = step_of(place);
@@ -141,7 +145,7 @@ class Hidden {
     return make(Op::FloorDiv, {last - first - less, const_int(*step)}) + 1;
   }
 
-  // How much more the place is in each next block; nothing where it does not grow evenly.
+  // Returns by how much the place grows from one block to the next; nothing if it is not linear.
   std::optional<std::int64_t> step_of(const Node* place) const {
     if (place == blocks_) return 1;
     if (!changes_with(place, blocks_)) return 0;

@@ -1,4 +1,5 @@
-// What a comparison of places hides: blocks of a maximum's iterations, and iterations of sums.
+// Finds the iterations that a comparison of indices masks: blocks of a maximum, and iterations of
+// sums.
 #pragma once
 
 #include <functional>
@@ -7,17 +8,19 @@
 
 namespace weft {
 
-// How many iterations of a loop over blocks come before those in which all that the maximum is found of is minus infinity, in terms
-// of the loops around it: at least one, at most all. Null where no comparison says so.
+// Returns how many iterations of a loop over blocks come before those in which the maximum's
+// operand is always minus infinity, in terms of the loops around it: at least one, at most all.
+// Returns null if no comparison bounds them.
 //
-//   WHERE(i < 64 * block + j, -inf, x)   ->   (the most that i is) / 64 + 1
+//   WHERE(i < 64 * block + j, -inf, x)   ->   (the maximum of i) / 64 + 1
 UOp iterations_before_hidden(const Node* maximum, const Node* blocks, NodeList around);
 
-// How many iterations of a sum's loop come before those in which a factor of what it sums is the EXP2 of minus infinity, in terms of
-// all loops that the factor changes with. Null where no comparison says so.
+// Returns how many iterations of a sum's loop come before those in which a factor of its operand is
+// always EXP2 of minus infinity, in terms of the other loops that the factor depends on. Returns
+// null if no comparison bounds them.
 UOp iterations_before_zero(const Node* sum, const Node* range);
 
-// The most that a number of iterations is in all loops that do not stand around.
+// Returns an upper bound of a number of iterations over all loops that are not around.
 UOp most_iterations(const UOp& iterations, const std::function<bool(const Node*)>& stands_around);
 
 }  // namespace weft

@@ -19,7 +19,7 @@ bool contains(NodeList list, const Node* node) {
   return std::ranges::find(list, node) != list.end();
 }
 
-// The STORE of a loop of its own that fills the memory; null where it is none.
+// Returns the STORE that fills the memory in loops of its own; null if there is no such STORE.
 const Node* filling_store(const Node* ready) {
   if (ready->op() != Op::After || ready->size() != 2 || ready->src(1)->op() != Op::End)
     return nullptr;
@@ -54,7 +54,7 @@ void FusibleGroup::find_filled() {
     for (const Node* node : slice_of(value, loop)) {
       if (node->op() != Op::Index || storage_of(node->src(0))->op() != Op::Buffer) continue;
       if (!changes_with_around(node->src(0)))
-        continue;  // filled once for several of the iterations around
+        continue;  // filled once for several iterations of the loops around
       const Node* own = filled_in(node, loop);
       if (own == nullptr) {
         refusal = "memory for its iterations is not filled element by element";
@@ -67,7 +67,7 @@ void FusibleGroup::find_filled() {
   }
 }
 
-// The loop that fills, element for element, what this one reads; null where there is none.
+// Returns the loop that fills, element by element, what `loop` reads; null if there is none.
 const Node* FusibleGroup::filled_in(const Node* index, const Node* loop) {
   const NodeList at = index->src().subspan(2);
   const auto changes = [&](const Node* node) { return changes_with(node, loop); };

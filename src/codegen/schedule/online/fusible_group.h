@@ -1,4 +1,5 @@
-// What goes through the iterations of a loop together: a maximum, sums relative to it, and the memory that both read.
+// The loops that ONLINE fuses: a maximum, the sums relative to it, and what fills the memory that
+// these read.
 #pragma once
 
 #include <map>
@@ -10,17 +11,18 @@
 namespace weft {
 
 struct FusibleGroup {
-  // All that depends on the maximum by sums over as many iterations; none of the sums needs another.
+  // Collects the sums over equally many iterations that depend on the maximum but not on one
+  // another.
   explicit FusibleGroup(const Node* kernel, const Node* maximum);
 
   const Node* top;
   std::vector<const Node*> sums;
   std::vector<const Node*>
-      filling;  // ENDs that fill memory in the same iterations, anew in each of those around
-  std::map<const Node*, std::size_t> memory;  // that memory, and its dimension of so many elements
-  std::vector<const Node*> loops;             // over these iterations, one of each
-  std::vector<const Node*> around;  // loops that top and sums stand in, with what is filled
-  std::string_view refusal = {};    // why they cannot; empty where they can
+      filling;  // ENDs that refill memory over the same iterations
+  std::map<const Node*, std::size_t> memory;  // that memory, and its dimension over them
+  std::vector<const Node*> loops;             // over these iterations, one per nest
+  std::vector<const Node*> around;  // loops that top and all sums depend on
+  std::string_view refusal = {};    // why they cannot be fused; empty if they can
 
  private:
   void find_sums(const Node* kernel);

@@ -1,4 +1,4 @@
-// ONLINE: a maximum and the sums that depend on it go through their iterations together, block by block.
+// ONLINE: computes a maximum and the sums that depend on it together, block by block.
 
 #include "online.h"
 
@@ -26,7 +26,7 @@ bool is_maximum(const Node* closer) {
          closer->size() == 2 && closer->dtype().is_float() && closer->src(1)->src(0)->is_const();
 }
 
-// Why its iterations run in no such blocks, whatever else there is; empty where they may.
+// Returns why the loop of `top` by itself cannot run in such blocks; empty if it can.
 std::string refusal_of(const Node* top, const Action& action) {
   if (!is_maximum(top))
     return "it is not the only loop of a float maximum, or its size is not a constant";
@@ -34,14 +34,15 @@ std::string refusal_of(const Node* top, const Action& action) {
   return action.count < iterations ? "" : fmt::format("it has only {} iterations", iterations);
 }
 
-// Null where all are plain.
+// Returns a loop that has a kind; null if all are plain.
 const Node* loop_of_a_kind(const Running& running) {
   for (const auto& [range, iteration] : running.in_block())
     if (!is_plain_loop(range)) return range;
   return nullptr;
 }
 
-// Of so many iterations, blocks of about that size. Where blocks divide the iterations nothing is masked; then rather an even size.
+// Returns the size of blocks of about `size` iterations. Divisors of the number of iterations are
+// preferred, because nothing is masked then, and among these the ones with more factors of two.
 std::int64_t block_of(std::int64_t iterations, std::int64_t size) {
   const auto evenness = [](std::int64_t block) { return block & -block; };
   std::int64_t best = size;
@@ -54,7 +55,7 @@ std::int64_t block_of(std::int64_t iterations, std::int64_t size) {
   return best;
 }
 
-// Over some of the iterations of each loop that it changes with, from the first to the last.
+// Estimates the mean over the loops that the value depends on, by evenly spaced samples.
 double mean_of(const UOp& value) {
   constexpr std::int64_t samples = 16;
   double sum = 0;
@@ -85,7 +86,8 @@ void KernelLoops::online(const Action& action) {
       iterations_before_hidden(closer_of(loop(action.name)), blocks, closer_of(blocks)->ranges());
   if (seen.is_null()) return;
   seen_.emplace(name_of(blocks), seen);
-  // What ends with the iterations, in the last block, takes the form of a mask as well: it is seldom worth other sums.
+  // If blocks do not divide the iterations, the end of the last block is a mask as well. It hides
+  // too little to be worth sums of variable length.
   if (iterations % action.count == 0) find_hidden_in_sums(running);
 }
 
@@ -101,7 +103,7 @@ void KernelLoops::find_hidden_in_sums(const Running& running) {
   }
 }
 
-// What is added, o0 and so on, stands around all that runs in a block.
+// Names the added loops o0, o1 ... They are outside of all that runs in a block.
 void KernelLoops::name_online(const Running& running) {
   std::set<const Node*> inside;
   for (const auto& [range, iteration] : running.in_block()) inside.insert(range);
@@ -129,14 +131,14 @@ std::map<std::string, double> KernelLoops::seen_parts() const {
   return parts;
 }
 
-// The last that is done: what else there is for each block, such as what is staged of it, is there for all of them. Sums end
-// where the rest of a block is hidden in all loops inside of theirs.
+// This is the last step, because other actions, such as STAGE, need loops of constant size. A sum
+// ends where the rest of a block is hidden in all iterations of the loops inside its own.
 void KernelLoops::leave_out_hidden() {
   for (const auto& [name, part] : partly_hidden_) {
     const auto found = loops_.find(name);
     if (found == loops_.end()) continue;
     const Node* range = found->second.node();
-    if (!is_plain_loop(range) || !range->src(0)->is_const_int(part.size)) continue;  // it is cut
+    if (!is_plain_loop(range) || !range->src(0)->is_const_int(part.size)) continue;  // it is tiled
     const NodeList open = closer_of(range)->ranges();
     const UOp most = most_iterations(part.iterations, [&](const Node* other) {
       const bool has_iterations = is_plain_loop(other) || is_parallel(other->arg<RangeArg>().kind);
@@ -158,7 +160,7 @@ void KernelLoops::leave_out_hidden() {
   }
 }
 
-// Those that nothing runs in any more.
+// Forgets the loops that are no longer part of the kernel.
 void KernelLoops::drop_closed_loops() {
   NodeMap<bool> left;
   for (const Node* node : toposort(kernel_.node())) left.set(node, true);

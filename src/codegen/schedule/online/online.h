@@ -1,4 +1,4 @@
-// Which loops may run block by block with a running maximum.
+// Finds loops that may run block by block with a running maximum (ONLINE).
 #pragma once
 
 #include <vector>
@@ -7,10 +7,11 @@
 
 namespace weft {
 
-// ONLINE in blocks of several sizes, where that saves memory: the scores of an attention, a block of the keys at a time.
+// Returns ONLINE actions with blocks of several sizes for a loop where that saves memory. For
+// example, attention scores are then computed for one block of keys at a time.
 std::vector<Action> online_blocks(const KernelLoops& loops);
 
-// Whether such an action is not refused.
+// Whether the kernel permits such an action.
 bool may_be_online(const KernelLoops& loops, const Action& action);
 
 }  // namespace weft

@@ -23,7 +23,7 @@ std::vector<UOp> handles(const std::vector<const Node*>& nodes) {
   return list;
 }
 
-// An element for each iteration of the loops, or one where there are none.
+// Returns the place at the indices. Memory over no loops has one element.
 UOp element(const UOp& memory, const std::vector<UOp>& at) {
   return place_in(memory, at.empty() ? std::vector{const_int(0)} : at);
 }
@@ -69,7 +69,7 @@ Running::Running(const UOp& kernel, const Node* top, std::int64_t block,
     together_.refusal = "values computed in its iterations are used elsewhere";
 }
 
-// The same for a block, made of what its sources have become.
+// Returns the counterpart of a node in a block, built from the counterparts of its sources.
 UOp Running::rebuilt(const Node* node) {
   if (const auto iteration = in_block_.find(node); iteration != in_block_.end())
     return blocks_ * iteration->second->src(0)->lo() + iteration->second;
@@ -92,7 +92,8 @@ UOp Running::with_made_sources(const Node* node) const {
   return with_sources(UOp(node), src);
 }
 
-// In memory for a block its own iteration, elsewhere that of all iterations, as far as there is such a one.
+// Memory of one block is indexed by the iteration within the block. Other memory is indexed by the
+// iteration overall, with a mask if the last block is partial.
 UOp Running::index_in_block(const Node* index) const {
   std::vector<UOp> src;
   for (const Node* source : index->src()) src.push_back(made(source));
@@ -107,7 +108,7 @@ UOp Running::index_in_block(const Node* index) const {
   return with_sources(UOp(index), src);
 }
 
-// Iterations that are not there add nothing.
+// Iterations past the end contribute the identity.
 UOp Running::closed_in_block(const Node* closer) const {
   std::vector<UOp> src{made(closer->src(0))};
   for (const Node* own : closer->src().subspan(1)) {
@@ -120,7 +121,8 @@ UOp Running::closed_in_block(const Node* closer) const {
   return with_sources(UOp(closer), src);
 }
 
-// Memory that has the maximum of all iterations is not filled in a block; what would be in it is computed anew.
+// Memory that is computed from the final maximum cannot be filled in a block. Its value is
+// recomputed where it is read.
 UOp Running::read_inline(const Node* load) const {
   const Node *read = load->src(0), *ready = read->src(0);
   const Node* storage = storage_of(ready);
@@ -141,7 +143,7 @@ UOp Running::in_iteration(const UOp& memory) const {
   return with_list(Op::After, memory, iterations);
 }
 
-// The loops of a value, as loops of their own, store it.
+// Stores the value in fresh copies of its loops.
 UOp Running::filled(const UOp& begin, const UOp& value, const std::vector<const Node*>& loops) {
   Substitution fresh;
   std::vector<UOp> own;
@@ -175,7 +177,8 @@ UOp Running::next_top() {
   return read_at(next_, handles(top_.loops));
 }
 
-// How many times as much each sum is for the maximum after this block. What reads the maximum before it has done so then.
+// Computes the factor that rescales the sums to the maximum after this block. Then it updates the
+// running maximum, whose previous value has been read by that time.
 UOp Running::scale_by(double rate) {
   const DType dtype = accumulator_of(Op::Add, next_->dtype());
   const UOp before = read_at(top_.before, handles(top_.loops)),
@@ -189,7 +192,7 @@ UOp Running::scale_by(double rate) {
   return make(Op::After, {memory, fill});
 }
 
-// Where all iterations so far are masked, nothing is relative to anything yet.
+// While all iterations so far are masked, the maximum is minus infinity and sums stay unchanged.
 UOp Running::summed(const Handed& sum, const UOp& part, const UOp& scale, const Node* read) {
   const std::vector<UOp> at = list_of(read->src(0)->src().subspan(2));
   const UOp before = read_at(sum.before, handles(sum.loops)), next(read);
@@ -197,7 +200,7 @@ UOp Running::summed(const Handed& sum, const UOp& part, const UOp& scale, const 
   return filled(sum.before, where(next == -endless, before, all), sum.loops);
 }
 
-// What is less than the maximum is that of which it is the maximum: no power is more than 1.
+// Whether the exponent is relative to the maximum of the same value, so that no power exceeds 1.
 bool Running::is_from_top(const RescaleRate& growth, const Node* sum) const {
   const NodeList at = growth.read->src(0)->src().subspan(2);
   Substitution there{{in_block_.at(together_.top->src(1)).node(), in_block_.at(sum->src(1))}};
@@ -228,7 +231,8 @@ void Running::end_block() {
   replace_totals(make(Op::End, {tuple(effects), blocks_}), sums, growths);
 }
 
-// Of rows that are masked throughout each term is EXP2(-inf - -inf), but for a guard.
+// In a row that is masked throughout, each term of the original sum is EXP2(-inf - -inf). Unless
+// that is guarded, the sum is NaN, and so is the total.
 void Running::replace_totals(const UOp& all, const std::vector<Handed>& sums,
                              const std::vector<RescaleRate>& growths) {
   const auto total = [&](const Handed& handed, const std::vector<UOp>& at) {

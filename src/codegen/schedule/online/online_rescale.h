@@ -1,4 +1,5 @@
-// A maximum and sums relative to it, a block of iterations at a time.
+// Online softmax rescaling: a maximum and the sums relative to it, one block of iterations at a
+// time.
 #pragma once
 
 #include <string_view>
@@ -12,31 +13,34 @@
 
 namespace weft {
 
-// A kernel in which a maximum over one loop, and all sums over as many iterations of what is EXP2 of a distance from it, go
-// through these iterations block by block. From block to block memory hands on the maximum so far and the sums relative to it:
+// Transforms a kernel so that a maximum over one loop, and all sums over equally many iterations of
+// EXP2 of a distance from it, are computed together, block by block. Memory carries the maximum so
+// far and the sums relative to it from block to block:
 //
 //   before:    top = -inf, sum = 0
-//   a block:   next = max(top, the maximum of the block), scale = EXP2(rate * (next - top)), top = next,
-//              sum = sum * scale + the sum over the block, relative to next
+//   a block:   next = max(top, the maximum of the block), scale = EXP2(rate * (next - top)),
+//              top = next, sum = sum * scale + the sum over the block, relative to next
 //
-// What is filled in these iterations, as scores and their exponentials, has room for a block alone.
+// Memory that is filled in these iterations, such as scores and their exponentials, shrinks to one
+// block.
 class Running {
  public:
-  // The kernel has these loops, outermost first.
+  // `loops` are all loops of the kernel, outermost first.
   Running(const UOp& kernel, const Node* top, std::int64_t block,
           const std::vector<NamedLoop>& loops);
 
-  std::string_view refusal() const { return together_.refusal; }  // empty where it is done
+  std::string_view refusal() const { return together_.refusal; }  // empty if it succeeded
   const UOp& kernel() const { return kernel_; }
-  // The loop over blocks, then those over what is handed on.
+  // The loop over blocks, then the loops over carried memory.
   const std::vector<UOp>& added() const { return added_; }
-  // Loops over all iterations, and those over a block's that take their places.
+  // Maps the loops over all iterations to those within a block that replace them.
   const Substitution& in_block() const { return in_block_; }
-  // What fills memory in a block.
+  // The ENDs that fill memory in a block.
   const std::vector<const Node*>& filling() const { return together_.filling; }
 
  private:
-  // A value for each iteration of loops that stand in those around, as it is before a block and after it.
+  // A carried value, with one element for each iteration of `loops`, which are inside of those
+  // around: its memory before a block, and the effect that updates it.
   struct Handed {
     std::vector<const Node*> loops;
     UOp memory, before, after;
@@ -63,14 +67,14 @@ class Running {
   UOp kernel_;
   FusibleGroup together_;
   std::int64_t iterations_;
-  bool is_masked_;  // the last block is no whole one
+  bool is_masked_;  // the last block is partial
   std::vector<NamedLoop> loops_;
   UOp blocks_;
   std::vector<UOp> added_;
   Substitution in_block_, memory_;
   NodeMap<const Node*> made_;
   Handed top_;
-  UOp next_;  // the maximum with this block
+  UOp next_;  // the maximum including this block
 };
 
 }  // namespace weft

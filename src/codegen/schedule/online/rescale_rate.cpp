@@ -11,14 +11,14 @@
 namespace weft {
 namespace {
 
-// What becomes of a value where the memory holds more by d.
+// How a value changes if what the memory holds grows by d.
 struct Change {
   enum Form : std::uint8_t {
-    None,     // it stays
-    Read,     // it is what is read, or that with a guard
-    Added,    // rate * d is added: it is a distance from what is read
-    Times,    // it is EXP2(rate * d) times as much
-    Unknown,  // anything else
+    None,     // not at all
+    Read,     // it is the LOAD itself, possibly with a guard
+    Added,    // by rate * d: it is a distance from the LOAD
+    Times,    // by the factor EXP2(rate * d)
+    Unknown,  // in any other way
   };
   Form form = Unknown;
   RescaleRate by = {};
@@ -31,7 +31,7 @@ std::optional<double> constant_of(const Node* node) {
 
 bool is_number(const Node* node, double wanted) { return constant_of(node) == wanted; }
 
-// Of two values, at least one of which grows: by the same distance.
+// Combines the changes of two operands. If both change, it must be by the same distance.
 Change combined(const Change& a, const Change& b, double rate) {
   if (a.form == Change::None || b.form == Change::None) return a.form == Change::None ? b : a;
   const bool is_same =
@@ -42,7 +42,7 @@ Change combined(const Change& a, const Change& b, double rate) {
   return change;
 }
 
-// The store that fills what is read; null where it is no single one.
+// Returns the single STORE that fills the memory which is read; null if there is none.
 const Node* store_into(const Node* ready) {
   if (ready->op() != Op::After || ready->size() != 2) return nullptr;
   const Node* effect = ready->src(1);
@@ -80,7 +80,7 @@ class Changes {
     return all && node != memory_ ? Change{Change::None} : Change{};
   }
 
-  // What has been stored there, at a place that stays.
+  // Traces a LOAD to the value that was stored there. The place must not depend on the memory.
   Change read(const Node* load) const {
     const Node *place = load->src(0), *ready = place->src(0);
     if (!std::ranges::all_of(place->src().subspan(1), [&](auto at) { return stays(at); }))
@@ -95,7 +95,7 @@ class Changes {
     return change;
   }
 
-  // The loops that store, at the place that is read.
+  // Maps the loops that store to the indices at which the memory is read.
   static Substitution loops_there(const Node* stored, const Node* read) {
     Substitution by;
     for (std::size_t i = 2; i < stored->size(); ++i)
@@ -134,8 +134,9 @@ class Changes {
     return exponent;
   }
 
-  // Minus infinity stays that whatever is added. Zero is zero however many times, but where a term is NaN nobody knows of
-  // which others it is one.
+  // Whether a branch that is a constant changes as the other branch does: minus infinity stays so
+  // whatever is added, and 0 whatever it is multiplied by. That requires a guard. Without one the
+  // terms of a fully masked row are NaN, except those that are this constant.
   static bool goes_with(const Node* node, const Change& other) {
     return (other.form == Change::Times && other.by.is_guarded && is_number(node, 0)) ||
            (other.form == Change::Added && other.by.is_guarded && is_number(node, -HUGE_VAL));
@@ -153,7 +154,8 @@ class Changes {
                : Change{};
   }
 
-  // Another value only where minus infinity is added to, than which nothing is more by d.
+  // Recognises a guard that replaces the read only where it is minus infinity, which growth by d
+  // does not change.
   Change guarded(const Node* condition, Change change, const Change& other) const {
     if (!OpSet{Op::CmpEq, Op::CmpNe}.contains(condition->op())) return {};
     if (change.form != Change::Read || other.form != Change::None) return {};

@@ -1,4 +1,4 @@
-// How values grow with one that they are made of.
+// How values scale with a maximum that they are computed from.
 #pragma once
 
 #include <optional>
@@ -7,15 +7,16 @@
 
 namespace weft {
 
-// A value that is EXP2(rate * d) times as much where what it reads of some memory is greater by d.
+// A value that grows by the factor EXP2(rate * d) if what it reads from some memory grows by d.
 struct RescaleRate {
   double rate = 0;
-  UOp read, from;  // the LOAD of that memory and what it is taken from, in the value's own loops
-  bool is_guarded = false;  // it is taken for something else where it is minus infinity
+  UOp read, from;  // the LOAD of that memory and what it is subtracted from, in the value's loops
+  bool is_guarded = false;  // another value replaces the LOAD where it is minus infinity
 };
 
-// Of EXP2(c * (x - m)) * y, by m of that memory: the rate is -c. What other memory holds is followed to what fills it. Nothing
-// where the value has no such form.
+// Returns the rate of a value of the form EXP2(c * (x - m)) * y, where m is read from `memory`: -c.
+// Reads of other memory are traced to the values that were stored there. Returns nothing for other
+// forms.
 std::optional<RescaleRate> growth_of(const Node* value, const Node* memory);
 
 }  // namespace weft

@@ -5,8 +5,8 @@
 namespace weft {
 namespace {
 
-constexpr double most_scratch = 0.75;  // of what a kernel may have
-constexpr double most_kept = 1.25;     // times as much as the memory that it is made of
+constexpr double most_scratch = 0.75;  // fraction of the kernel's scratch memory
+constexpr double most_kept = 1.25;     // size after prepacking, relative to the buffer
 
 bool changes_with_reduce(const Nest& nest, const NestAccess& access) {
   for (std::size_t loop = 0; loop < nest.loops.size(); ++loop)
@@ -14,7 +14,8 @@ bool changes_with_reduce(const Nest& nest, const NestAccess& access) {
   return false;
 }
 
-// Where each element is read at one place of the loops, or nearly.
+// Whether an access may be prepacked: each element is read at about one point of the iteration
+// domain, so that prepacking hardly duplicates data.
 bool may_be_kept(const Nest& nest, const NestAccess& access) {
   double elements = 1, places = 1;
   for (const std::int64_t size : access.sizes) elements *= static_cast<double>(size);
@@ -52,7 +53,7 @@ std::vector<std::int64_t> CandidateTime::blocks(bool is_ordered) const {
   std::int64_t window = 1;
   for (auto inner = first + 1; inner != nest_.loops.end(); ++inner)
     if (inner->is_reduce) window *= inner->size;
-  // So many iterations are worth what it costs that sums come and go.
+  // Shorter blocks do not amortise the loads and stores of the partial sums.
   const std::int64_t least = window < 64 ? 16 : 1;
   if (first->size < 4 * least || first->size * window < 512) return result;
   for (std::int64_t steps : {256, 512, 1024}) {
@@ -72,7 +73,8 @@ std::optional<double> CandidateTime::seconds(const Option& option, bool with_cop
   return time.total() - (with_copies ? 0 : time.copies);
 }
 
-// Only of what others see: attention of 17 columns takes no longer with masked sums in memory of the kernel's own.
+// Returns the loops whose masks cost time. Masks are free in nests that store only to the
+// kernel's own memory: masked sums did not slow down attention over 17 columns.
 std::vector<std::size_t> CandidateTime::masked_loops(const Option& option) const {
   std::vector<std::size_t> loops;
   const auto is_output = [](const NestAccess& access) {
@@ -85,7 +87,8 @@ std::vector<std::size_t> CandidateTime::masked_loops(const Option& option) const
   return loops;
 }
 
-// As the model sees places beyond the end, which only what is staged does without.
+// Returns the nest with the accesses masked that reach beyond the end of these loops. Staged values
+// need no mask.
 Nest CandidateTime::masked(const Option& option, const std::vector<std::size_t>& loops) const {
   Nest nest = nest_;
   for (std::size_t a = 0; a < nest.accesses.size(); ++a)
@@ -113,7 +116,7 @@ double CandidateTime::scratch_of(const Option& option, const NestPlan& plan) con
           nest_.accesses[a].bytes *
           staged_elements(nest_.accesses[a], plan, a, static_cast<std::size_t>(plan.staged[a]) + 1);
   if (!nest_.has_reduce() || (option.block == 0 && option.across == 0)) return scratch;
-  // What is summed in parts is kept for all iterations inside.
+  // Partial sums are kept for all output iterations inside the outermost reduction loop.
   double values = 1;
   bool is_inside = false;
   for (const Piece& piece : plan.pieces) {

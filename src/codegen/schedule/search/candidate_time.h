@@ -1,4 +1,4 @@
-// An option, tried on the model.
+// Estimates the time of an option by the cost model.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,34 @@
 
 namespace weft {
 
-// The fastest first; of equals the one that was tried first.
+// Sorts by time, fastest first, and equal times by the order of trial.
 void sort_by_time(std::vector<Option>& options);
 
-// Whether it has another loop of its own than those of reductions.
+// Whether the nest has an output loop of its own.
 bool has_outputs(const Nest& nest);
 
-// Iterations of equal parts, so that nothing is left, or less than there are parts.
+// Returns the length of the parts when `size` is split into at least two, none longer than `most`.
+// Prefers an even split; otherwise the rest is smaller than the number of parts.
 std::int64_t part_of(std::int64_t size, std::int64_t most);
 
 class CandidateTime {
  public:
-  // Outputs that fill no tiles evenly have this tail.
+  // `uneven` is the tail of output loops that tiles do not divide.
   CandidateTime(const Nest& nest, const Target& target, Tail uneven)
       : nest_(nest), target_(target), uneven_(uneven) {}
 
-  // Nothing where what is staged, or what is summed in parts, has no place or does not fit into the
-  // scratch memory.
+  // Returns nothing if the option is illegal: a staged value has no loop to be staged at, the
+  // blocked reduction is the vector loop, or the scratch memory does not suffice.
   std::optional<double> seconds(const Option& option, bool with_copies = true) const;
-  // Bytes for what it stages and sums in parts.
+  // Returns the bytes of staged values and of partial sums.
   double scratch_of(const Option& option) const {
     return scratch_of(option, plan_of(nest_, option));
   }
-  // The ways to stage it that are worth a try: what padding surrounds is free of it in a region.
+  // Returns the ways to stage an access that are worth trying. A region includes padding, which
+  // saves the masks.
   std::vector<Staging> stagings(const NestAccess& access) const;
-  // Of the first reduction, so that with those inside of it they take so many steps; 0 first: all iterations.
+  // Returns block sizes of the first reduction such that a block, with the reductions inside, takes
+  // hundreds of steps. The first is 0: no blocks.
   std::vector<std::int64_t> blocks(bool is_ordered) const;
 
  private:

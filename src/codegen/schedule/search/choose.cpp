@@ -1,5 +1,5 @@
-// The schedule of a kernel: that of each of its nests, of several iterations filled at once where that takes less time, and of
-// the threads that share it.
+// Chooses the schedule of a kernel: of each of its nests, of batches and online blocks where these
+// are faster, and of the threads that share it.
 
 #include <weft/dev/codegen/candidates.h>
 #include <weft/dev/codegen/choose.h>
@@ -30,16 +30,16 @@
 namespace weft {
 namespace {
 
-constexpr double most_in_batches = 0.75;  // of the scratch memory
+constexpr double most_in_batches = 0.75;  // fraction of the scratch memory
 
-// Kinds other than these are somebody's choice.
+// Whether the node leaves the choice open. A loop of another kind is scheduled already.
 bool is_open(const Node* node) {
   if (node->op() != Op::Range) return true;
   const LoopKind kind = node->arg<RangeArg>().kind;
   return kind == LoopKind::Loop || kind == LoopKind::Reduce;
 }
 
-// Of a buffer or a stage, whose dimensions of one iteration may be 0.
+// Returns the bytes of a BUFFER or STAGE. A STAGE dimension of one iteration may be the constant 0.
 double bytes_kept_in(const Node* memory) {
   double elements = 1;
   for (const Node* source : memory->src().subspan(memory->op() == Op::Stage ? 1 : 0)) {
@@ -49,7 +49,7 @@ double bytes_kept_in(const Node* memory) {
   return elements * static_cast<double>(memory->dtype().bytes());
 }
 
-// What the kernel keeps already, by its scheduler's stages and those of the schedule so far.
+// Returns the bytes that the kernel's STAGEs and BUFFERs take before any nest is scheduled.
 double scratch_in(const Node* kernel) {
   double bytes = 0;
   for (const Node* node : toposort(kernel))
@@ -63,15 +63,16 @@ Schedule joined(Schedule first, const Schedule& second) {
 }
 
 struct Schedules {
-  std::vector<Schedule> best;     // the fastest first
-  std::optional<double> seconds;  // of that; nothing where the model does not know all of it
+  std::vector<Schedule> best;     // fastest first
+  std::optional<double> seconds;  // of the first; nothing if the model does not cover all loops
 };
 
-// Of a kernel whose loops stand in several nests. Its schedule begins with what is given.
+// Schedules a kernel that consists of several nests.
 class MultiNest {
  public:
   MultiNest(const Node* kernel, const Target& target) : kernel_(kernel), target_(target) {}
 
+  // Returns the best schedule that begins with `first`.
   Schedules best(Schedule first) {
     first = joined(std::move(first), filled_loops_outermost(kernel_));
     std::vector<Schedule> begun{joined(std::move(first), values_to_stage(kernel_, target_))};
@@ -94,7 +95,8 @@ class MultiNest {
   }
 
  private:
-  // Nests are chosen for themselves: what all of them keep together is known when it is done.
+  // Returns the first of `best`, `plain` and the empty schedule that fits into the scratch memory.
+  // Nests are scheduled one by one, so that their total is known only from the complete schedule.
   Schedules fitting(const Schedules& best, const Schedules& plain) const {
     const auto fits = [&](const Schedule& schedule) {
       double bytes = 0;
@@ -112,8 +114,8 @@ class MultiNest {
     return {{{}}, {}};
   }
 
-  // The best of what goes on from these, `best` from the one at this place, to the place of which it goes. Two in a row that
-  // are no better are the last.
+  // Returns the best schedule that begins with begun[at] or a later one, followed by `then`, and
+  // sets `at` to that one. `best` is the result for begun[at]. Stops after two that are no better.
   Schedules best_from(std::size_t& at, const std::vector<Schedule>& begun, Schedules best,
                       const Schedule& then) {
     for (std::size_t i = at + 1; i < begun.size() && i <= at + 2; ++i)
@@ -123,7 +125,8 @@ class MultiNest {
     return best;
   }
 
-  // Blocks that go after some batches may not after others, which fill memory for more iterations.
+  // Whether the online blocks in `then` are legal after `begun`: larger batches fill memory for
+  // more iterations.
   bool may_follow(const Schedule& begun, const Schedule& then) const {
     KernelLoops loops{UOp(kernel_)};
     loops.apply(begun);
@@ -137,7 +140,7 @@ class MultiNest {
     return is_better;
   }
 
-  // Of the iterations around the nest, those that there are.
+  // Returns the fraction of the nest's iterations that run; `seen` has that of partly masked loops.
   static double part_of(const Nest& nest, const std::map<std::string, double>& seen) {
     double part = 1;
     for (const NestLoop& loop : nest.loops)
@@ -145,13 +148,14 @@ class MultiNest {
     return part;
   }
 
-  // What is read ahead in each iteration of a loop still is where that is split in parts: its iterations have another name then.
+  // Moves the STAGEs at loop `split` to the inner loop that SplitParallel makes of it.
   static void stage_in_parts(Schedule& schedule, const std::string& split) {
     for (Action& action : schedule)
       if (action.type == Action::Stage && action.at == split) action.at += ".1";
   }
 
-  // What nests do with loops of their own leaves alone those around all of them, but not a nest's own that is outermost.
+  // Returns the actions that share the outermost loop after `schedule`. `before` still describes
+  // that loop, unless a nest has tiled it as its own.
   Schedule shared_after(const Schedule& schedule, const KernelLoops& before) const {
     const std::vector<NamedLoop> names = before.names();
     const auto cuts_outermost = [&](const Action& action) {
@@ -164,8 +168,9 @@ class MultiNest {
     return share_outermost(after, target_.machine);
   }
 
-  // Each nest for itself, in what the others leave of the scratch memory; threads share what stands around all
-  // of them. The schedule goes on from one that is given, unless this keeps more than that part of the scratch memory.
+  // Returns `schedule` followed by the best schedule of each nest, within the scratch memory that
+  // the nests before leave, and by the threads that share the outermost loop. Returns nothing if
+  // `schedule` takes more than the fraction `most` of the scratch memory.
   Schedules best_after(Schedule schedule, double most = std::numeric_limits<double>::infinity()) {
     KernelLoops loops{UOp(kernel_)};
     double seconds = 0;
@@ -184,7 +189,7 @@ class MultiNest {
     if (kept > most * static_cast<double>(target_.scratch_bytes)) return {{}, {}};
     take(kept);
     const std::map<std::string, double> seen = loops.seen_parts();
-    std::set<std::string> open;  // loops that no nest has
+    std::set<std::string> open;  // loops that are in no nest
     for (const NamedLoop& loop : loops.names()) open.insert(loop.name);
     const bool fuses = target_.ops.contains(Op::MulAcc);
     for (KernelNest& nest : nests_of(loops.kernel().node(), loops.names(), fuses)) {
@@ -210,7 +215,7 @@ class MultiNest {
   NestChoices choices_;
 };
 
-// Up to `most` that differ.
+// Returns up to `most` distinct schedules of a kernel, or of one iteration of a repeated kernel.
 Schedules best_for_one_iteration(const Node* kernel, const Target& target, std::size_t most) {
   if (!std::ranges::all_of(toposort(kernel), is_open)) return {{{}}, {}};
   if (auto scan = scan_schedule(kernel, target))
@@ -220,7 +225,7 @@ Schedules best_for_one_iteration(const Node* kernel, const Target& target, std::
   if (auto dots = dot_schedule(kernel, target)) return {{std::move(dots->schedule)}, dots->seconds};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
   const bool is_one = nests.size() == 1 && nests[0].is_whole;
-  // Threads share what stands around a nest as they do for several.
+  // A nest inside other loops is shared among threads as several nests are.
   if (!is_one || nests[0].nest.loops[0].is_around)
     return MultiNest(kernel, target)
         .best(is_one ? open_loops_outermost(kernel, target) : Schedule());
@@ -241,7 +246,7 @@ Schedules best_for_one_iteration(const Node* kernel, const Target& target, std::
   return schedules;
 }
 
-// Where iterations need each other, threads would have to wait for each other after each.
+// A repeated kernel runs on one worker, as threads would need a barrier after each iteration.
 Schedules best_schedules(const Node* kernel, const Target& given, std::size_t most) {
   Target target = given;
   target.machine = machine_for(kernel, given.machine);
@@ -258,7 +263,7 @@ Schedules best_schedules(const Node* kernel, const Target& given, std::size_t mo
 }  // namespace
 
 Schedule choose_schedule(const Node* kernel, const Target& target) {
-  const std::size_t shown = setting_int("DEBUG") >= 3 ? 2 : 1;  // with the runner-up
+  const std::size_t shown = setting_int("DEBUG") >= 3 ? 2 : 1;  // reports the runner-up as well
   return best_schedules(kernel, target, shown).best[0];
 }
 

@@ -1,4 +1,4 @@
-// One step from a schedule, to where the model does not look.
+// Schedules that differ from a given one in a single action, for a search by measurement.
 
 #include <algorithm>
 
@@ -61,7 +61,7 @@ class Steps {
     steps_.push_back(std::move(step));
   }
 
-  // The action, in a new step.
+  // Adds a copy of the schedule and returns its current action.
   Action& changed() {
     steps_.push_back(from_);
     return steps_.back()[at_];
@@ -75,7 +75,7 @@ class Steps {
 
 }  // namespace
 
-// A scan takes n^2 steps where no loop can carry it: too long to try.
+// Kernels with scans have none: a scan that no loop carries takes n^2 steps, too slow to measure.
 std::vector<Schedule> neighbours(const UOp& kernel, const Schedule& schedule) {
   const UOp ready = ready_to_schedule(kernel);
   if (std::ranges::any_of(toposort(ready.node()),

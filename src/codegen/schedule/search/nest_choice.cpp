@@ -1,5 +1,5 @@
-// Every way that seems worth a try, in time by the model: first what stands in registers, then, for
-// the best of those, the order of the loops around it, what is staged, and blocks of the reduction.
+// Enumerates options and ranks them by modelled time: first register tiles, then, for the best of
+// these, the order of the loops around them, staging, and blocks of the reduction.
 
 #include "nest_choice.h"
 
@@ -20,11 +20,12 @@
 namespace weft {
 namespace {
 
-constexpr double worth_a_try = 1.12;       // times the best so far, for a tile as it was ranked
-constexpr std::size_t most_stages = 11;    // ways to stage what is read
-constexpr std::size_t most_threaded = 16;  // that are tried with threads
+constexpr double worth_a_try = 1.12;       // ranked time of a tile, relative to the best option
+constexpr std::size_t most_stages = 11;    // ways to stage the reads of a nest
+constexpr std::size_t most_threaded = 16;  // options tried with threads
 
-// How the last tile of outputs is taken where they do not fill it. Iterations in a loop of their own have no tiles.
+// Returns the tail of output loops that tiles do not divide. A remainder loop is the last choice,
+// as its iterations are not tiled.
 Tail uneven_tail(const Node* closer) {
   if (closer->op() != Op::End) return Tail::Remainder;
   if (may_store_twice(closer)) return Tail::Shift;
@@ -42,7 +43,7 @@ class Chooser {
         uneven_(uneven_tail(nest.closer)),
         trial_(nest.nest, target, uneven_) {}
 
-  // All of them, the fastest first.
+  // Returns all options, fastest first.
   std::vector<Option> ranked() const {
     std::vector<Option> options;
     double best = std::numeric_limits<double>::infinity();
@@ -71,7 +72,7 @@ class Chooser {
         option.across = across_for(tile, bytes / std::max<std::int64_t>(1, bytes_of_tile(tile)));
         if (option.across < 2) continue;
         try_out(option, options);
-        // MultiNest iterations of the reduction at once: the sums of neighbours come and go less often.
+        // Unrolling the reduction loads and stores the partial sums less often.
         Option together = option;
         together.copies = {static_cast<int>(first_reduce(nest_)), 4};
         if (nest_.loops[first_reduce(nest_)].size % 4 == 0) try_out(together, options);
@@ -88,7 +89,8 @@ class Chooser {
     return true;
   }
 
-  // With as few parts of the outputs as make room for the sums of one.
+  // Splits the last output loop into the fewest parts for which the partial sums of one part fit
+  // into the scratch memory.
   void try_in_parts(Option option, std::vector<Option>& options) const {
     const std::size_t loop = last_output(nest_, option);
     if (loop == option.order[nest_.around()]) return;
@@ -100,8 +102,8 @@ class Chooser {
     }
   }
 
-  // MultiNest parts for each worker, so that none waits long for the last. The loops of the END are the
-  // nest's first, in order.
+  // Returns the option with its outermost loop shared by threads, or unchanged if that is not
+  // faster. The nest's first loops are those of the END, in the same order.
   Option with_threads(const Option& option, const Node* end) const {
     const std::size_t loop = option.order[0];
     if (machine_.workers < 2 || nest_.loops[loop].is_reduce || nest_.loops[loop].is_around)
@@ -130,8 +132,8 @@ class Chooser {
   }
 
  private:
-  // Those of the outputs as they are, and each of them outermost or innermost; what other nests stand in stays
-  // around the rest.
+  // Returns the tile's loop order and those where one output loop is moved outermost or innermost.
+  // Loops with other nests inside stay around the rest.
   std::vector<std::vector<std::size_t>> orders(const Option& tile) const {
     std::vector<std::vector<std::size_t>> result{tile.order};
     const auto is_output = [&](std::size_t loop) { return !nest_.loops[loop].is_reduce; };
@@ -160,8 +162,7 @@ class Chooser {
     return option.lanes * option.vectors * static_cast<std::int64_t>(widest);
   }
 
-  // How many tiles of the vector loop sums can go along with in each of their iterations, up to `most`;
-  // 0: none.
+  // Returns how many tiles of the vector loop run inside the reductions, at most `most`; 0: none.
   std::int64_t across_for(const Option& option, std::int64_t most) const {
     if (is_ordered_ || option.vector < 0 || option.copies.count > 1 || !nest_.has_reduce())
       return 0;
@@ -194,7 +195,8 @@ class Chooser {
     return result;
   }
 
-  // All that sums read by lanes, where several do.
+  // Stages all accesses that change with the vector loop, each by entry `way` of its stagings() or
+  // the last one.
   std::vector<Staging> read_by_lanes(const Option& tile, std::size_t way) const {
     std::vector<Staging> staged(nest_.accesses.size());
     for (std::size_t a = 0; a < staged.size() && tile.vector >= 0; ++a) {
@@ -217,7 +219,8 @@ class Chooser {
     return staged;
   }
 
-  // Each by itself, but parts of a constant, such as the codes of a block and its scale: they are kept all or none.
+  // Groups accesses that are staged together: reads of one constant, such as the codes and scales
+  // of quantised blocks, are prepacked all or none.
   std::vector<std::vector<std::size_t>> staged_together() const {
     std::vector<std::vector<std::size_t>> result;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
@@ -235,7 +238,7 @@ class Chooser {
 
   bool may_shift() const { return uneven_ == Tail::Shift; }
 
-  // Loops of their own for what fills no tile, which every thread would run.
+  // Whether the option leaves remainder loops, which every thread would run.
   bool leaves_remainders(const Option& option) const {
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
       if (!nest_.loops[loop].is_reduce &&
@@ -269,7 +272,7 @@ bool are_alike(const NestAccess& a, const NestAccess& b) {
   return all(a) == all(b) && a.name.empty() == b.name.empty();
 }
 
-// But for names and for which memory it is.
+// Compares all but names and storage; accesses must share storage in the same way.
 bool are_alike(const Nest& a, const Nest& b) {
   const auto loops = [](const NestLoop& x, const NestLoop& y) { return are_alike(x, y); };
   const auto accesses = [](const NestAccess& x, const NestAccess& y) { return are_alike(x, y); };
@@ -309,7 +312,7 @@ std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::s
   return best;
 }
 
-// With less scratch memory the best that fits stays the best.
+// A result found with more scratch memory is still the best if it fits into what there is now.
 const NestChoices::Known* NestChoices::find(const KernelNest& nest,
                                             std::size_t scratch_bytes) const {
   const auto found = std::ranges::find_if(known_, [&](const Known& known) {

@@ -1,4 +1,4 @@
-// The best schedules of one nest by the model.
+// Searches for the best schedules of one nest by the cost model.
 #pragma once
 
 #include <cstddef>
@@ -15,14 +15,15 @@ namespace weft {
 struct Chosen {
   Option option;
   Schedule schedule;
-  double scratch;  // bytes that it takes
+  double scratch;  // bytes
   double seconds;
 };
 
-// Up to `most` that differ, the fastest first.
+// Returns up to `most` distinct schedules, fastest first.
 std::vector<Chosen> best_of(const KernelNest& nest, const Target& target, std::size_t most);
 
-// The best of each nest of a kernel: nests that differ in names alone, as those of equal layers do, are searched once.
+// Remembers the best schedule of each nest: nests that differ only in names, such as those of equal
+// layers, are searched once.
 class NestChoices {
  public:
   Chosen best(const KernelNest& nest, const Target& target);
@@ -30,7 +31,7 @@ class NestChoices {
  private:
   struct Known {
     KernelNest nest;
-    std::size_t scratch_bytes;  // that there were
+    std::size_t scratch_bytes;  // available to the search
     Chosen chosen;
   };
   const Known* find(const KernelNest& nest, std::size_t scratch_bytes) const;

@@ -19,8 +19,8 @@ bool changes_with_all(const Node* node, NodeList ranges) {
   return std::ranges::all_of(ranges, [&](auto range) { return changes_with(node, range); });
 }
 
-// The nests of a kernel. A sum that stands in all loops of its END is in the END's nest, any other is
-// a nest of its own.
+// Finds the nests of a kernel. A REDUCE that changes with all loops of its END belongs to the END's
+// nest; any other is a nest of its own.
 class Nests {
  public:
   Nests(const Node* kernel, const std::vector<NamedLoop>& names, bool fuses)
@@ -41,14 +41,14 @@ class Nests {
  private:
   void add_end(const Node* end) {
     if (std::ranges::find(stores_of(end), Op::End, &Node::op) != stores_of(end).end())
-      return;  // nests of their own
+      return;  // the inner ENDs are nests of their own
     const std::vector<const Node*> own = in_order(end->src().subspan(1));
     std::vector<const Node*> sums, others;
     for (const Node* node : computed_in(end->src(0), [](auto) { return true; })) {
       if (node->op() == Op::Reduce) (changes_with_all(node, own) ? sums : others).push_back(node);
       if (node->op() == Op::After) others.push_back(node);
     }
-    // One that needs another runs after it.
+    // A reduction that depends on another runs after it, in a loop of its own.
     if (std::ranges::any_of(sums, [&](auto sum) { return needs_one_of(sum, sums); })) {
       others.insert(others.end(), sums.begin(), sums.end());
       sums.clear();
@@ -66,7 +66,7 @@ class Nests {
     }
   }
 
-  // Outermost first, by the order that has been asked for; loops without a name last.
+  // Sorts loops by the order of names, outermost first; loops without a name are last.
   std::vector<const Node*> in_order(NodeList loops) const {
     std::vector<const Node*> result(loops.begin(), loops.end());
     std::ranges::sort(result, {}, [&](const Node* range) {
@@ -76,7 +76,7 @@ class Nests {
     return result;
   }
 
-  // A loop whose size calls say, and those around it, are left as they are: the nest begins inside of them.
+  // Returns the loops inside the last one of symbolic size; the others are not rescheduled.
   static std::vector<const Node*> own_of(const std::vector<const Node*>& loops) {
     const auto last = std::ranges::find_if(
         loops.rbegin(), loops.rend(), [](const Node* range) { return !range->src(0)->is_const(); });
@@ -101,7 +101,7 @@ class Nests {
         sums, [&](const Node* other) { return other != sum && depends_on(sum, other); });
   }
 
-  // Null where the form is not known.
+  // Returns null if the model does not know the form.
   KernelNest* add(const Node* closer, const std::vector<const Node*>& loops,
                   const std::vector<const Node*>& sums) {
     const std::vector<const Node*> own = own_of(loops);
@@ -116,7 +116,8 @@ class Nests {
     return &found_.back();
   }
 
-  // Those that the closer changes with, and of its own those that are left to other nests, outermost first.
+  // Returns the loops around the nest, outermost first: those that the closer changes with, and
+  // loops of an END that are not the nest's.
   std::vector<const Node*> around(const Node* closer, const std::vector<const Node*>& loops) const {
     std::vector<const Node*> result;
     const auto is_own = [&](const Node* range) {
@@ -131,7 +132,7 @@ class Nests {
     return result;
   }
 
-  // Lists, and sums of what each iteration sums.
+  // Whether it reduces a TUPLE, or contains a REDUCE that changes with its loops.
   static bool is_complex(const Node* sum) {
     const NodeList own = sum->src().subspan(1);
     const auto is_inner = [&](const Node* node) {

@@ -1,4 +1,4 @@
-// A kernel as the cost model sees it.
+// Splits a kernel into the loop nests that the cost model can time.
 #pragma once
 
 #include <optional>
@@ -9,26 +9,27 @@
 
 namespace weft {
 
-// The loops that a STORE or a sum stands in, as far as no other nest stands between them.
+// The loops of an END or REDUCE as one nest.
 struct KernelNest {
-  const Node* closer = nullptr;
+  const Node* closer = nullptr;  // END or REDUCE
   Nest nest;
-  bool is_whole = false;    // all loops of the kernel are in it
-  bool is_ordered = false;  // other nests stand in some of its loops
+  bool is_whole = false;    // it is the whole kernel
+  bool is_ordered = false;  // some of its loops contain other nests
 };
 
-// Those whose form the model knows: sizes that are not known before they run, sums of sums and sums of
-// several lengths are not among them. What a nest computes once for all of its iterations is not in it.
+// Returns the nests whose form the model knows. It does not know reductions of symbolic size,
+// reductions whose operand contains a reduction that changes with their loops, and nests with
+// reductions of different sizes. Loads that are invariant in all of its own loops are left out.
 std::vector<KernelNest> nests_of(const Node* kernel, const std::vector<NamedLoop>& names,
                                  bool fuses);
 
-// The kernel as one nest; nothing where it is none.
+// Returns the nest that is the whole kernel, or nothing if there is no such nest.
 std::optional<Nest> nest_of(const Node* kernel, bool fuses);
 
-// The machine as the kernel finds it.
+// Returns the machine, without constants_stay if the kernel's constants are not in its caches.
 Machine machine_for(const Node* kernel, const Machine& machine);
 
-// Simple instructions for each element of a value, without the sums and the reads that it is made of.
+// Returns the simple instructions per element of a value, without its reductions and loads.
 double ops_of(const std::vector<const Node*>& values);
 inline double ops_of(const Node* value) { return ops_of(std::vector{value}); }
 

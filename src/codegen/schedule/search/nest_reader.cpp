@@ -36,9 +36,9 @@ std::vector<const Node*> computed_in(const Node* root,
 
 namespace {
 
-constexpr std::size_t most_reads = 32;  // the time of a choice grows with them
+constexpr std::size_t most_reads = 32;  // the search time grows with them
 
-// One nest: its loops, then those of its sums, which run together.
+// Reads one nest. The loops of its reductions, which run together, follow its other loops.
 class Reader {
  public:
   explicit Reader(const NestNames& names) : names_(names) {}
@@ -76,7 +76,7 @@ class Reader {
     return true;
   }
 
-  // Those over as many iterations run together; others do not.
+  // Adds the loops of reductions, which must have equal sizes to run together.
   bool add_sums(const std::vector<const Node*>& sums) {
     for (const Node* sum : sums) {
       const NodeList own = sum->src().subspan(1), first = sums[0]->src().subspan(1);
@@ -102,7 +102,7 @@ class Reader {
   }
 
   bool add_reads(const std::vector<const Node*>& nodes) {
-    std::map<std::string, const Node*> reads;  // in the order of their names
+    std::map<std::string, const Node*> reads;  // sorted by name
     for (const Node* node : nodes) {
       if (!is_inside(node)) continue;
       if (node->op() == Op::Load) {
@@ -130,7 +130,8 @@ class Reader {
     return nest_.accesses.size() <= most_reads;
   }
 
-  // Accesses at one distance from each other in all iterations count as one of several places, which cannot be staged.
+  // Joins accesses whose distance is the same in all iterations into one access with several
+  // places, which cannot be staged.
   void join_alike() {
     std::vector<NestAccess> joined;
     for (NestAccess& access : nest_.accesses) {
@@ -169,12 +170,12 @@ class Reader {
     return true;
   }
 
-  // Sizes that calls say count as the largest.
+  // Only PARAMs and BUFFERs have sizes; symbolic ones count at their upper bound.
   static bool has_known_sizes(const Node* storage) {
     return OpSet{Op::Param, Op::Buffer}.contains(storage->op());
   }
 
-  // How an index grows with each loop; what is no sum of multiples is irregular.
+  // The steps of an index by loop. A loop is irregular if the index is not affine in it.
   struct Steps {
     std::vector<std::int64_t> step;
     std::vector<bool> irregular;
@@ -242,8 +243,8 @@ class Reader {
     nest_.accesses.push_back(std::move(access));
   }
 
-  // Along a dimension of which a reduction reads several elements for each output, whose neighbours read
-  // some of the same.
+  // Detects a window: an index that moves with an output loop and a reduction loop, so that reads
+  // of neighbouring outputs overlap. It is shared if outputs along another loop read it again.
   Window window_of(const NestAccess& access) const {
     Window window = Window::Own;
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop) {
@@ -294,7 +295,8 @@ class Reader {
     for (const Node* load : codes_below(values)) add_ops(1, loops_of(load), ops);
   }
 
-  // Small integers of which floats are made: they are widened when they are read.
+  // Returns the loads of integers that are narrower than the floats they become: each takes an
+  // instruction to widen.
   static std::vector<const Node*> codes_below(const std::vector<const Node*>& values) {
     std::vector<const Node*> codes;
     for (const Node* node : elementwise_below(values)) {
@@ -308,7 +310,7 @@ class Reader {
     return codes;
   }
 
-  // A product is part of the instruction that adds it.
+  // Counts the operand of a sum and its addition, unless that is fused with a multiplication.
   void add_ops_of(const Node* sum) {
     const Node* value = sum->src(0);
     add_ops({value}, nest_.inner_ops);

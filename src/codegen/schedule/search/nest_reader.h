@@ -1,4 +1,4 @@
-// One nest of a kernel as the cost model sees it: loops, what they read and store, and how much they compute.
+// Reads one nest of a kernel into the form of the cost model: loops, accesses and instructions.
 #pragma once
 
 #include <functional>
@@ -12,26 +12,27 @@
 
 namespace weft {
 
-// What loops and reads of the kernel are called, and whether the device adds a product in one instruction.
+// Names of the kernel's loops and reads, and whether the device has a fused multiply-add.
 struct NestNames {
   std::map<const Node*, std::string> loops, reads;
   bool fuses;
 };
 
-// Some loops of a closer. The sums stand in all of these, and all stands in the loops around.
+// The parts of a nest: the `loops` of its closer, the `sums` inside all of these, and the loops
+// `around` the nest.
 struct NestParts {
   const Node* closer;
   std::vector<const Node*> around, loops, sums;
 };
 
-// Nothing where the model does not know its form.
+// Returns nothing if the model does not know the nest's form.
 std::optional<Nest> read_nest(const NestNames& names, const NestParts& parts);
 
-// How many simple instructions an op takes.
+// Returns how many simple instructions an op takes.
 double weight_of(Op op);
 
-// What is computed at and below a node, other than in the loops that fill what it reads. `enter` says
-// of a REDUCE whether its body belongs to it.
+// Returns the nodes at and below `root`, without the loops that fill the memory it reads. `enter`
+// tells for a REDUCE whether to include its operands.
 std::vector<const Node*> computed_in(const Node* root,
                                      const std::function<bool(const Node*)>& enter);
 

@@ -19,7 +19,8 @@ std::vector<const Node*> reads_of_sums(const Node* kernel) {
   return reads;
 }
 
-// Iterations of known loops in which what sums read and changes with open ones is the same.
+// Returns the number of iterations of the constant-size loops along which reads that change with
+// symbolic loops are reused.
 double iterations_that_share(const std::vector<const Node*>& loops,
                              const std::vector<const Node*>& reads) {
   const auto moves = [&](const Node* read) {

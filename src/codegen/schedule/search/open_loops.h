@@ -1,4 +1,4 @@
-// Loops over sizes that calls say.
+// Orders loops of symbolic size.
 #pragma once
 
 #include <weft/dev/codegen/actions.h>
@@ -6,9 +6,10 @@
 
 namespace weft {
 
-// Puts those of the output around all others, where these have iterations enough for a vector and sums read the same in all of
-// them of what changes with the open ones: the channels of a convolution over time are lanes and tiles then.
-// Nothing where that is not so, or where they stand there already. Of a kernel that is one nest.
+// Moves output loops of symbolic size outermost in a kernel that is one nest, so that the others,
+// such as the channels of a convolution over time, can be vectorised and tiled. Returns nothing if
+// they are outermost already, or if the loops along which reductions reuse their reads have too few
+// iterations for a vector.
 Schedule open_loops_outermost(const Node* kernel, const Target& target);
 
 }  // namespace weft

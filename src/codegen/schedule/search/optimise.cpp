@@ -1,3 +1,5 @@
+// The pass `optimise`: applies a schedule to each kernel and adds kernels that prepack constants.
+
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -13,8 +15,8 @@
 namespace weft {
 namespace {
 
-// Copies and lanes of a sum are added outside of its loop as well: all of it is as wide as what the
-// loop adds to.
+// Computes a reduction in the type of its accumulator, because the partial sums of unrolled
+// iterations and lanes are also combined outside of its loop.
 UOp widen(const Match& m) {
   const Node *reduce = m.root(), *body = reduce->src(0);
   const auto& arg = reduce->arg<ReduceArg>();
@@ -38,7 +40,7 @@ UOp scheduled(const UOp& given, const Target& target) {
   return schedule.empty() ? kernel : apply_schedule(kernel, schedule);
 }
 
-// What fills a STAGE that is kept, as a kernel that writes a param.
+// Returns the kernel that fills a prepacked STAGE: it writes the values to `param`.
 UOp filling(const Node* stage, const UOp& param, std::string_view name) {
   std::vector<UOp> at{param, const_bool(true)}, src{UOp()};
   for (const Node* range : stage->src().subspan(1)) {
@@ -50,8 +52,8 @@ UOp filling(const Node* stage, const UOp& param, std::string_view name) {
   return make(Op::Sink, {end}, {}, KernelArg{Symbol(std::string(name))});
 }
 
-// STAGEs that are kept become params behind the others. The kernel, then those that fill them, which have the params
-// that they read where it has them.
+// Replaces prepacked STAGEs by params with slots from `params` on. Returns the kernel, followed by
+// the kernels that fill these params, which read their inputs from the same slots as the kernel.
 std::vector<UOp> apart(const UOp& kernel, std::int32_t params, const Target& target) {
   std::vector<UOp> kernels{kernel};
   Substitution kept;

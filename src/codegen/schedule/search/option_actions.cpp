@@ -1,4 +1,4 @@
-// The actions of an option, with the names that tiles give.
+// Writes an option as schedule actions.
 
 #include <algorithm>
 
@@ -9,10 +9,10 @@
 namespace weft {
 namespace {
 
-// A loop by its place among its tiles; -1 where there is none.
+// A loop or one of the tiles cut off it: 1 is named r1.1 if the loop is r1.
 struct Cut {
   std::size_t loop = 0;
-  int of = -1;
+  int of = -1;  // 0: the loop itself; -1: there is none
   explicit operator bool() const { return of >= 0; }
 };
 
@@ -84,7 +84,7 @@ class Writer {
     return weft::tail_of(nest_, loop, count, uneven_);
   }
 
-  // Cuts tiles off the inside.
+  // Tiles a loop and returns the new inner loop.
   Cut tile(const Cut& cut, std::int64_t count, Tail tail) {
     for (const std::string& name : names_of(cut))
       schedule_.push_back({.type = Action::Tile, .name = name, .count = count, .tail = tail});
@@ -97,7 +97,8 @@ class Writer {
       schedule_.push_back({.type = Action::Kind, .name = name, .kind = kind});
   }
 
-  // Gives the loops around tiles, as the plan has them. Those around the nest stay where they are.
+  // Adds the ORDER and returns the loops around the register tiles, one for each piece of the plan.
+  // The loops around the nest are not part of the ORDER.
   std::vector<Cut> order() {
     std::vector<Cut> cuts;
     for (const auto& [loop, role] : outer_pieces(nest_, option_))

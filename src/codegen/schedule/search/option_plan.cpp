@@ -1,4 +1,4 @@
-// The pieces of an option.
+// Translates an option into a plan of the cost model.
 
 #include <algorithm>
 #include <ranges>
@@ -49,8 +49,10 @@ void add_registers(const Option& option, NestPlan& plan) {
   plan.pieces.push_back({v, option.lanes, 1, LoopKind::Vector});
 }
 
-// Where iterations of the loops around the nest read the same again: outside of these, the last of them or, where the last loop
-// reads something else, the first. A thread would keep what changes with a loop that is cut for all iterations of its part.
+// Returns the loop around the nest at which to stage an access so that invariant loops inside reuse
+// it, or -1. That is outside of the innermost run of invariant loops or, if the access changes with
+// the innermost loop, outside of the first invariant one, but never outside of the outermost loop.
+// A loop that threads will split is not used, as a STAGE would hold all iterations of a part.
 int place_around(const Nest& nest, const NestAccess& access) {
   const int around = static_cast<int>(nest.around());
   int last = -1, first = around;
@@ -65,7 +67,8 @@ int place_around(const Nest& nest, const NestAccess& access) {
   return std::max(place, 0);
 }
 
-// The last loop around the reduction, or its blocks, that the access changes with.
+// Returns the piece at which to stage an access: a loop around the nest if it is reused there, else
+// the last piece that it changes with before the reduction, or before its loop inside a block.
 int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const NestAccess& access,
                 Staging staging) {
   if (const int around = place_around(nest, access); around >= 0 && staging != Staging::Near)
@@ -79,8 +82,9 @@ int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const Ne
   return place;
 }
 
-// Whether iterations of a loop of the output stand on both sides of the place, whose last tile begins earlier: where that is, is
-// no sum of what is around and what is inside, and a region would hold all that there is.
+// Whether an output loop with an uneven tail has pieces both outside and inside of the place `at`.
+// The shifted start of its last tile is not affine in these, so that a region at this place would
+// cover the whole dimension.
 bool is_between_shifted(const Nest& nest, const Option& option,
                         const std::vector<OuterPiece>& outer, std::size_t at) {
   for (std::size_t inside = at + 1; inside < outer.size(); ++inside) {
@@ -93,8 +97,8 @@ bool is_between_shifted(const Nest& nest, const Option& option,
   return false;
 }
 
-// As far out as it takes no more than half of a first cache; of what outputs of other loops read as well, which
-// find it there again, of a second one.
+// Returns the outermost place where a region fits into about half of an L1 cache, or of an L2 cache
+// if outputs along other loops reuse it.
 int region_place(const Nest& nest, const Option& option, const std::vector<OuterPiece>& outer,
                  const NestPlan& plan, std::size_t a) {
   const NestAccess& access = nest.accesses[a];

@@ -1,5 +1,3 @@
-// A schedule in pieces of loops, as the model sees it.
-
 #include "plan_of.h"
 
 #include <algorithm>
@@ -12,7 +10,7 @@
 namespace weft {
 namespace {
 
-// Loops that run together go by the name of the first.
+// The loops of a nest while actions change them. Loops that run together share the first's name.
 class Pieces {
  public:
   explicit Pieces(const Nest& nest) : nest_(nest) {
@@ -62,12 +60,12 @@ class Pieces {
     if (first != pieces_.end() && second != pieces_.end()) std::iter_swap(first, second);
   }
 
-  // When something is read the model does not see, and other nests have a time of their own.
+  // Ignores an action: the model does not see prefetches, and other nests are timed by themselves.
   void leave(const Action&) {}
 
   void stage(const Action& action) { stages_.push_back(action); }
 
-  // What is staged for the whole kernel is staged in a piece of one iteration around it.
+  // Represents a STAGE for the whole kernel as one in an outermost piece of one iteration.
   NestPlan plan() {
     const auto is_whole = [](const Action& stage) {
       return stage.at.empty() && stage.space != Space::Constant;
@@ -131,7 +129,7 @@ NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
 
 std::optional<NestTime> expected_time(const Node* kernel, const Schedule& schedule,
                                       const Target& target) {
-  // MMA has a time of its own, and what MERGE makes is another nest.
+  // MMA has a cost model of its own, and MERGE makes a different nest.
   const auto is_other = [](const Action& action) {
     return action.type == Action::Mma || action.type == Action::Merge;
   };

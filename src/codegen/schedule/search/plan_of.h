@@ -1,3 +1,4 @@
+// Translates a schedule into a plan of the cost model.
 #pragma once
 
 #include <weft/dev/codegen/actions.h>
@@ -5,8 +6,8 @@
 
 namespace weft {
 
-// What the actions make of the nest, for the model alone: tails count as whole tiles, and a region as
-// the loops that read it.
+// Returns the plan that the actions make of a nest. It is exact enough for the cost model only:
+// tails count as whole tiles, and the size of a region follows from the loops that read it.
 NestPlan plan_of(const Nest& nest, const Schedule& schedule);
 
 }  // namespace weft

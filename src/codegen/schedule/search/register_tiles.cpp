@@ -1,5 +1,3 @@
-// What stands in registers at once: vectors of a loop, and copies of others beside them.
-
 #include "register_tiles.h"
 
 #include <algorithm>
@@ -12,13 +10,14 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_values = 32;  // in registers at once, tried at all
-// In the code of a tile of several vectors: what takes that long by itself gains nothing, and takes seconds to compile.
+constexpr std::int64_t most_values = 32;  // result vectors of a tile
+// Code size of a tile of several vectors: longer code gains nothing from more vectors, and takes
+// seconds to compile.
 constexpr double most_instructions = 4096;
-constexpr std::int64_t most_fields = 4;     // of a packed number, read together
-constexpr std::size_t most_tiles = 5;       // kept by each time
-constexpr std::size_t most_promising = 32;  // looked at again
-// Kept of those with as many vectors of one loop, before others.
+constexpr std::int64_t most_fields = 4;     // fields of a packed number
+constexpr std::size_t most_tiles = 5;       // kept from each ranking
+constexpr std::size_t most_promising = 32;  // ranked again with staged lanes
+// Tiles with the same vector loop and number of vectors that a ranking keeps before any others.
 constexpr std::ptrdiff_t most_of_kind = 2;
 
 class RegisterTiles {
@@ -52,7 +51,7 @@ class RegisterTiles {
   }
 
  private:
-  // Reductions inside, the one whose iterations touch the fewest new lines last.
+  // Puts reductions innermost, and last the one whose iterations touch the fewest new cache lines.
   std::vector<std::size_t> natural_order() const {
     std::vector<std::size_t> order(nest_.loops.size());
     std::iota(order.begin(), order.end(), 0);
@@ -64,7 +63,7 @@ class RegisterTiles {
     return order;
   }
 
-  // Between one iteration and the next, of all that is read; a line at most of each.
+  // Sums the strides of all accesses in bytes, each limited to a cache line.
   double bytes_apart(std::size_t loop) const {
     double bytes = 0;
     for (const NestAccess& access : nest_.accesses) {
@@ -100,8 +99,9 @@ class RegisterTiles {
     tiles.push_back(std::move(option));
   }
 
-  // The first by their times as they are, with all staged that can be, and with what sums read by lanes staged: how often
-  // that is copied is for the order of the loops to say. Then each has the least of these times.
+  // Ranks the tiles three times: without staging, with everything staged, and with the reads of the
+  // vector loop staged. The cost of copies is left out, since it depends on the loop order. Returns
+  // the first of each ranking with the least of their times.
   std::vector<Option> best(std::vector<Option> tiles) const {
     std::vector<Option> least = tiles;
     std::vector<std::size_t> first;
@@ -125,8 +125,8 @@ class RegisterTiles {
     return result;
   }
 
-  // The first of them, but others before a third with as many vectors of the same loop: what it takes to pack them is
-  // not known yet.
+  // Returns the first tiles of a ranking. Those of other kinds precede the third with the same
+  // vector loop and number of vectors, because the cost of packing is not known yet.
   static std::vector<Option> of_all_kinds(const std::vector<Option>& tiles) {
     std::vector<Option> result, others;
     for (const Option& tile : tiles) {
@@ -144,13 +144,13 @@ class RegisterTiles {
     option.staged = staged(option, is_all);
     const auto is_staged = [](Staging staging) { return staging != Staging::None; };
     if (std::ranges::none_of(option.staged, is_staged)) return option.seconds;
-    // In blocks, if not all fits: that is about as fast.
+    // Blocks of the reduction need less scratch memory, and are about as fast.
     option.block = blocks_.back();
     auto seconds = trial_.seconds(option, false);
     if (is_all && seconds) return std::min(option.seconds, *seconds);
     option.block = 0;
     const auto whole = trial_.seconds(option, false);
-    // A vector that a product is with has no loop outside of it that it could be staged at.
+    // The vector of a matrix-vector product has no outer loop at which it could be staged.
     if (is_all && !whole) return staged_seconds(option, false);
     seconds = std::min(seconds.value_or(option.seconds), whole.value_or(option.seconds));
     return std::min(option.seconds, *seconds);
@@ -164,7 +164,7 @@ class RegisterTiles {
       const NestAccess& access = nest_.accesses[a];
       const std::vector<Staging> stagings = trial_.stagings(access);
       if (stagings.empty()) continue;
-      // Of a region, lanes are best read where they lie together.
+      // A region keeps the strides of the buffer, which suits contiguous lanes.
       const bool is_apart = access.stride(v) > 1 && !reads_between(access.stride(v), most_lanes(v));
       if (is_all)
         result[a] = is_apart ? stagings[0] : stagings.back();
@@ -188,21 +188,21 @@ class RegisterTiles {
         const std::int64_t values = copies * option.vectors * sums_of(option.inner);
         if (values > most_values) break;
         if (nest_.has_reduce() && 2 * copies <= nest_.loops[u].size && 4 * values <= most_values)
-          continue;  // twice as many hide more of the latency, and read less
+          continue;  // twice as many hide more latency and reuse more
         option.copies = {static_cast<int>(u), copies};
         add_tile(option, tiles);
       }
     }
   }
 
-  // Copies of what is summed are added to one sum.
+  // Returns how many accumulators the copies need: those of a reduction share one.
   std::int64_t sums_of(const Copies& copies) const {
     const bool is_summed =
         copies.loop >= 0 && nest_.loops[static_cast<std::size_t>(copies.loop)].is_reduce;
     return is_summed ? 1 : copies.count;
   }
 
-  // Where a loop is so short that it fills one vector, or is summed, those of another stand beside it.
+  // Unrolls two loops beside the vectors, where the vector loop fills only one or is a reduction.
   void add_inner_copies(const Option& option, std::vector<Option>& tiles) const {
     for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
       if (!may_be_copied(option, u)) continue;
@@ -215,7 +215,8 @@ class RegisterTiles {
     }
   }
 
-  // All iterations of a short sum at once, or of two, where they read the same vectors: fields of packed numbers.
+  // Fully unrolls one or two short reductions whose iterations read the same vectors, such as the
+  // fields of packed numbers.
   void add_short_sums(Option option, std::vector<Option>& tiles) const {
     for (std::size_t u = first_reduce(nest_) + 1; u < nest_.loops.size(); ++u) {
       if (!has_fields(option, u)) continue;
@@ -242,7 +243,8 @@ class RegisterTiles {
     return std::ranges::any_of(nest_.accesses, is_shared);
   }
 
-  // As what is packed does, not what belongs to a block of it.
+  // Whether an access changes with all long reductions, as packed numbers do and the scales of
+  // their blocks do not.
   bool changes_with_long_sums(const NestAccess& access) const {
     for (std::size_t loop = 0; loop < nest_.loops.size(); ++loop)
       if (nest_.loops[loop].is_reduce && nest_.loops[loop].size > most_fields &&
@@ -251,8 +253,9 @@ class RegisterTiles {
     return true;
   }
 
-  // Without a reduction only where lanes of v are at a distance, and copies of u neighbours: which are read together, or
-  // fill what lies between the lanes.
+  // Returns the unroll factors to try for u beside vectors of v. Without a reduction, it pays only
+  // where lanes are strided and iterations of u contiguous: stores interleave, or loads are
+  // transposed in registers.
   std::vector<std::int64_t> copies_beside(std::size_t v, std::size_t u) const {
     if (nest_.has_reduce()) return {2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 14};
     const std::int64_t between = nest_.loops[u].size;
@@ -279,8 +282,8 @@ class RegisterTiles {
     });
   }
 
-  // Sums that are stored at a distance, once they are complete: where no loop along memory fills a
-  // register, as with small images, or reads all of its neighbours.
+  // Whether a loop may be vectorised although its results are stored with a stride. It may if each
+  // contiguous output loop is too short for a vector, as with small images, or needs strided loads.
   bool may_scatter(std::size_t loop) const {
     if (!nest_.has_reduce() || nest_.loops[loop].is_reduce ||
         nest_.loops[loop].size < most_lanes(loop))
@@ -303,7 +306,8 @@ class RegisterTiles {
     return machine_.vector_bytes / static_cast<std::int64_t>(nest_.loops[loop].widest);
   }
 
-  // As many as there are iterations for, or more, of which some are masked.
+  // Returns the numbers of lanes to try. For a loop shorter than a vector these are the powers of
+  // two below and above its size; the latter is masked.
   std::vector<std::int64_t> lanes_for(std::size_t loop) const {
     const std::int64_t size = nest_.loops[loop].size, most = most_lanes(loop);
     if (size >= most) return {most};
@@ -318,7 +322,7 @@ class RegisterTiles {
   CandidateTime trial_;
   bool is_ordered_;
   std::vector<std::int64_t> blocks_;
-  double instructions_ = 0;  // of one element
+  double instructions_ = 0;  // per element
 };
 
 }  // namespace

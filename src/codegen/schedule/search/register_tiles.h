@@ -1,3 +1,4 @@
+// Enumerates register tiles: vectors of one loop, and unrolled iterations of others beside them.
 #pragma once
 
 #include <vector>
@@ -8,8 +9,8 @@
 
 namespace weft {
 
-// What stands in registers at once: those that seem best, the fastest first, by their times as they are
-// and with what sums read by lanes staged for nothing.
+// Returns the most promising register tiles, fastest first. The time of a tile is the least of
+// those without staging and with staging, whose cost is not counted.
 std::vector<Option> register_tiles(const Nest& nest, const Target& target, bool is_ordered,
                                    Tail uneven);
 

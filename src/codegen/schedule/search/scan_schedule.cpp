@@ -1,5 +1,6 @@
-// Kernels with scans: the loop that carries one stays plain, and memory is walked as it lies. Along other
-// loops, a block of them stands inside of it, with an accumulator each; along its own, its iterations are lanes.
+// The loop that carries a scan stays sequential. If another loop is contiguous in memory, a block
+// of it runs inside the carrying loop, with an accumulator for each iteration. If the carrying loop
+// is the contiguous one, its iterations become vector lanes.
 
 #include "scan_schedule.h"
 
@@ -20,7 +21,7 @@
 namespace weft {
 namespace {
 
-// Lanes are summed one by one, each with what it is made of: not in vectors.
+// Instructions per element: lanes of a scan are computed one by one, with their operands.
 constexpr double most_in_lanes = 8;
 
 struct ScannedKernel {
@@ -37,11 +38,11 @@ struct ScannedKernel {
     }
   }
 
-  std::set<const Node*> loops;  // that carry
-  std::int64_t bytes = 0;       // of an accumulator for each scan
+  std::set<const Node*> loops;  // carry a scan
+  std::int64_t bytes = 0;       // of the accumulators of all scans
   std::int64_t widest = 4;
-  bool has_inner = false;   // reductions in what is scanned
-  double instructions = 0;  // that what is scanned takes, at most
+  bool has_inner = false;   // an operand of a scan contains a reduction
+  double instructions = 0;  // per element of the costliest operand
 };
 
 class ScanScheduler {
@@ -62,7 +63,7 @@ class ScanScheduler {
     return schedule_;
   }
 
-  // As the model is to see it: a block that lies along memory becomes vectors later on.
+  // Returns the schedule for the model, with vector lanes in blocks that are vectorised later.
   Schedule with_lanes(Schedule schedule) const {
     const std::int64_t lanes = target_.vector_bytes / scanned_.widest;
     for (const Loop& loop : loops_) {
@@ -81,11 +82,11 @@ class ScanScheduler {
   struct Loop {
     std::string name;
     const Node* range;
-    bool is_inside = false;  // a block of it stands in the loops that carry
+    bool is_inside = false;  // a block of it runs inside the carrying loops
     bool is_vector = false;  // its iterations are lanes
   };
 
-  // Else all scans are in what is staged.
+  // Whether a loop of the END carries a scan. Otherwise all scans are in staged values.
   bool carries() const {
     return std::ranges::any_of(
         loops_, [&](const Loop& loop) { return scanned_.loops.contains(loop.range); });
@@ -93,7 +94,7 @@ class ScanScheduler {
 
   static std::int64_t iterations(const Loop& loop) { return loop.range->src(0)->hi(); }
 
-  // Whose iterations write neighbours; none where there is no such loop.
+  // Returns the loop of constant size that stores to contiguous elements, or the number of loops.
   std::size_t along_memory() const {
     const NodeList at = stores_of(end_)[0]->src(0)->src().subspan(2);
     for (std::size_t d = at.size(); d-- > 0;) {
@@ -122,7 +123,7 @@ class ScanScheduler {
     loop.is_vector = true;
   }
 
-  // As many as have their accumulators in the nearest cache, beside what is read and written.
+  // Blocks a loop so that the accumulators of a block fit into half of the L1 cache.
   void block(Loop& loop) {
     loop.is_inside = true;
     const auto& levels = target_.machine.levels;
@@ -144,7 +145,7 @@ class ScanScheduler {
     return target_.machine.workers > 1 && elements / target_.machine.hertz > worth_threads;
   }
 
-  // Iterations of the loops that neither carry nor are blocked.
+  // Returns the iterations of the loops that neither carry a scan nor are blocked.
   double others() const {
     double count = 1;
     for (const Loop& loop : loops_)
@@ -167,7 +168,6 @@ class ScanScheduler {
     schedule_.push_back({.type = Action::Order, .name = {}, .loops = std::move(names)});
   }
 
-  // The outermost loop for all threads.
   void share(const Loop& loop, std::vector<std::string>& names) {
     if (!is_worth_threads() || !loop.range->src(0)->is_const() ||
         !gains_by_threads(end_, loop.range))
@@ -194,8 +194,8 @@ class ScanScheduler {
 
 std::string_view family_of(std::string_view name) { return name.substr(0, name.find('.')); }
 
-// How often a nest that fills memory does so again: in each iteration of loops that it does not change with, but that stand around
-// one with which it does.
+// Returns how often a nest inside the kernel's loops runs again: once for each iteration of loops
+// that are not among those around it, but are outside of one of them.
 double times_again(const Nest& nest, const std::vector<NamedLoop>& order) {
   std::set<std::string_view> around;
   for (const NestLoop& loop : nest.loops)
@@ -210,7 +210,7 @@ double times_again(const Nest& nest, const std::vector<NamedLoop>& order) {
   return times;
 }
 
-// Of the loops around all that the kernel does, in the order of the schedule.
+// Returns the loops of the kernel's END, in the order of the schedule.
 std::vector<NamedLoop> loops_around(const KernelLoops& loops) {
   std::vector<NamedLoop> order = loops.names();
   std::erase_if(order, [&](const NamedLoop& loop) {
@@ -224,7 +224,7 @@ std::optional<double> seconds_of(const Node* kernel, const Schedule& schedule,
   const std::vector<NamedLoop> order = loops_around(scheduled);
   const UOp once = with_scans_carried(UOp(kernel));
   const std::vector<NamedLoop> names = loops_of_kernel(once.node());
-  std::set<std::string> open;  // loops that no nest has
+  std::set<std::string> open;  // loops that are in no nest
   for (const NamedLoop& loop : names) open.insert(loop.name);
   double seconds = 0, launch = 0;
   for (const auto& each : nests_of(once.node(), names, target.ops.contains(Op::MulAcc))) {

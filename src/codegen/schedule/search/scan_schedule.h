@@ -1,3 +1,4 @@
+// Schedules kernels with scans.
 #pragma once
 
 #include <optional>
@@ -10,11 +11,10 @@ namespace weft {
 
 struct ScanSchedule {
   Schedule schedule;
-  std::optional<double>
-      seconds;  // nothing where part of the kernel is of a form that the model does not know
+  std::optional<double> seconds;  // nothing if the model does not cover all loops
 };
 
-// For a kernel with scans (rules/scan.h), whose loops carry them; nothing for others.
+// Returns the schedule of a kernel with scans (rules/scan.h), or nothing for other kernels.
 std::optional<ScanSchedule> scan_schedule(const Node* kernel, const Target& target);
 
 }  // namespace weft

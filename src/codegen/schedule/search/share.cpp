@@ -1,5 +1,3 @@
-// Threads for kernels of any form: they share the outermost loop.
-
 #include "share.h"
 
 #include <algorithm>
@@ -13,11 +11,11 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_parts = 16;         // for each worker
-constexpr std::int64_t parts_of_open_loop = 4;  // the same, where there may be few iterations
+constexpr std::int64_t most_parts = 16;         // per worker
+constexpr std::int64_t parts_of_open_loop = 4;  // per worker; symbolic sizes may be small
 constexpr double worth_staging = 8;             // instructions
 
-// As if every value took an instruction, for each of its iterations.
+// Returns a rough time that counts one instruction for each value and iteration.
 double seconds_of(const Node* kernel, const Machine& machine) {
   double instructions = 0;
   for (const Node* node : toposort(kernel)) {

@@ -1,3 +1,4 @@
+// Threads, prefetches and stages for kernels of any form.
 #pragma once
 
 #include <weft/dev/codegen/actions.h>
@@ -8,26 +9,26 @@
 
 namespace weft {
 
-// In how many parts threads share the iterations of a loop, so that none waits long for the last: 1 where
-// that would take elements to be computed twice, and they may not.
+// Returns into how many parts to split a loop for threads: several per worker, for load balance.
+// Returns 1 if the split would be uneven and elements may not be computed twice.
 std::int64_t parts_for(std::int64_t iterations, int workers, bool may_repeat);
 
 constexpr double worth_threads = 6e-6;  // seconds of work
 
-// Whether threads may share a loop's iterations, and none computes what all of them need.
+// Whether threads may share a loop and none of them repeats a reduction or a fill of the others.
 bool gains_by_threads(const Node* end, const Node* range);
 
-// The kernel's outermost loop for all threads, where there is work enough.
+// Splits the kernel's outermost loop among threads if there is enough work.
 Schedule share_outermost(const KernelLoops& loops, const Machine& machine);
 
-// What the next iteration of a loop reads, where memory idles while this one computes.
+// Prefetches a read of the outermost loop's next iteration if memory would idle during this one.
 Schedule reads_ahead(const KernelLoops& loops, const Machine& machine);
 
-// The windows that are next of memory that the second cache does not hold, where a iteration computes more than a processor
-// looks ahead: it would wait for each of them.
+// Prefetches the next iteration's windows from buffers larger than the L2 cache, if an iteration
+// has more instructions than the processor runs out of order.
 Schedule windows_ahead(const Nest& nest, const Machine& machine);
 
-// Values that more than one loop computes, where memory is faster.
+// Stages operands of reductions that other loops compute again, if reading them back is cheaper.
 Schedule values_to_stage(const Node* kernel, const Target& target);
 
 }  // namespace weft

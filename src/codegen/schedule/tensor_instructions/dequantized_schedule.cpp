@@ -19,16 +19,17 @@ namespace weft {
 namespace {
 
 constexpr std::size_t most_tried = 8;     // schedules of the products
-constexpr double fewest_iterations = 16;  // that share what is decoded
-constexpr double reads_and_stores = 2;  // instructions for each number besides those that decode it
+constexpr double fewest_iterations = 16;  // that share a dequantised element
+constexpr double reads_and_stores = 2;    // instructions per element, besides those that dequantise
 
-// Of a product that is summed.
+// A factor of the products that are summed, and the other one.
 struct Factor {
   const Node *factor, *other;
 };
 
-// The kernel as it is once the factor lies in memory: a param of its own, along the loops that it changes with, of which
-// those of the output stand last.
+// The kernel with the factor replaced by a load of a new PARAM, which stands for its dequantised
+// values. The PARAM has a dimension for each loop that the factor changes with, those of output
+// loops last.
 class Decoded {
  public:
   Decoded(const Node* kernel, const Factor& of)
@@ -51,8 +52,9 @@ class Decoded {
 
   const UOp& kernel() const { return kernel_; }
 
-  // Of the reads that the factor alone is decoded from, one that changes with most loops; empty where something else reads the
-  // same memory, whose reads would have other names here.
+  // Returns the name of a read that only the factor uses, one that changes with the most loops. It
+  // is empty if anything else reads memory of the factor, since names then differ between the
+  // kernels.
   std::string read() const {
     const NamedRead* found = nullptr;
     std::set<const Node*> inside, outside;
@@ -74,8 +76,8 @@ class Decoded {
 
   const std::string& name() const { return name_; }
 
-  // For the kernel itself, of one for this kernel; empty where that leaves the factor in memory. What the kernel keeps of the
-  // reads it keeps here as well.
+  // Translates a schedule of this kernel into one of the original kernel. It is empty if it does
+  // not stage the factor. Reads of the factor that `in_place` prepacks stay prepacked.
   Schedule schedule_of(const Schedule& chosen, const Schedule& in_place) const {
     const auto is_staged = [&](const Action& action) {
       return action.type == Action::Stage && action.name == name_ && !action.by_region;
@@ -116,7 +118,8 @@ bool is_decoded(const Node* factor) {
          });
 }
 
-// The factor of the kernel's only sum that is decoded of bytes, if many iterations of the output's loops share it.
+// Returns the factor of the kernel's only sum that is dequantised from bytes, if many iterations of
+// output loops share it.
 std::optional<Factor> decoded_factor(const Node* kernel) {
   std::optional<Factor> found;
   const Node* only = nullptr;
@@ -137,15 +140,16 @@ std::optional<Factor> decoded_factor(const Node* kernel) {
   return shared >= fewest_iterations ? found : std::nullopt;
 }
 
-// A tile that leaves iterations over makes another sum of a reduction, or another value of what it sums.
+// Returns whether no reduction has a tail, which would add a sum or change the summed value.
 bool leaves_sums_alone(const Schedule& schedule) {
   return std::ranges::none_of(schedule, [](const Action& action) {
     return action.tail != Tail::None && action.name.starts_with('k');
   });
 }
 
-// How many numbers the worker that does most decodes. Memory is filled in each iteration of the loops out to the last that its numbers
-// change with, and by each thread for itself.
+// Returns how many elements the busiest worker dequantises. The memory is filled once per iteration
+// of the loops down to the innermost one that its elements change with, and by each thread for
+// itself.
 double numbers_in(const NestAccess& access, const NestPlan& plan, std::size_t a, int workers) {
   const auto at = static_cast<std::size_t>(plan.staged[a]);
   double fills = 1, iterations = 1, threads = 1;
@@ -183,7 +187,7 @@ std::optional<MmaSchedule> dequantized_schedule(const Node* kernel, const Schedu
     Schedule schedule = decoded.schedule_of(chosen.schedule, in_place);
     if (schedule.empty() || !leaves_sums_alone(schedule)) continue;
     const NestPlan plan = plan_of(nest, chosen.option);
-    // It is decoded in place of being copied.
+    // Dequantising the factor replaces copying it.
     const double seconds =
         chosen.seconds - time_of(machine, nest, plan).copies +
         numbers_in(nest.accesses[a], plan, a, machine.workers) * cycles / machine.hertz;

@@ -1,4 +1,4 @@
-// Schedules that decode a panel of a factor before the products that it is multiplied in.
+// Schedules that dequantise a panel of a factor into scratch memory before it is multiplied.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,10 @@
 
 namespace weft {
 
-// Of a kernel with one sum, of products of which one factor is decoded of bytes, as quantised weights are: with many rows each of
-// its numbers is computed once for all of them, in memory of the kernel's own, and not once for those that stand in registers.
-// `in_place` is the best schedule that decodes where it multiplies. Nothing where no such schedule is known.
+// Returns the fastest such schedule of a kernel with one sum of products, one factor of which is
+// dequantised from bytes. With many rows, each element is then dequantised once for all of them
+// instead of once per register tile. `in_place` is the best schedule that dequantises in registers.
+// Returns nothing if there is no such schedule.
 std::optional<MmaSchedule> dequantized_schedule(const Node* kernel, const Schedule& in_place,
                                                 const Target& target);
 

@@ -17,9 +17,9 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_vectors = 4;  // of a row
-constexpr std::int64_t most_copies = 16;  // that codes are decoded in
-constexpr double others_in_cycle = 4;     // instructions beside those that multiply
+constexpr std::int64_t most_vectors = 4;  // along the lanes' loop, for it to be unrolled
+constexpr std::int64_t most_copies = 16;  // of an unrolled loop that decodes
+constexpr double others_in_cycle = 4;     // instructions besides dot products
 
 std::int64_t iterations_of(const Node* range) {
   return range->src(0)->is_const() ? range->src(0)->lo() : 0;
@@ -34,7 +34,7 @@ std::vector<const Node*> reads_along(const Node* value, const Node* range) {
   return reads;
 }
 
-// By how many elements it moves in each iteration, where it is always as many.
+// Returns the stride of an unconditional load along the range in elements, if it is constant.
 std::optional<std::int64_t> stride_along(const Node* load, const Node* range) {
   const Node* place = load->src(0);
   const NodeList sizes = storage_of(place->src(0))->dims();
@@ -57,7 +57,7 @@ bool has_strides(const std::vector<const Node*>& reads, const Node* range, std::
   });
 }
 
-// A sum of products over groups: the loop of a group is the last.
+// A sum of products over groups. Its last loop runs over the elements of a group.
 struct Dot {
   const Node* sum;
   const Node* codes;  // the factor that changes from lane to lane
@@ -102,7 +102,7 @@ class DotKernel {
     return schedule_;
   }
 
-  // Of that schedule.
+  // Returns the expected time of the schedule that schedule() has made.
   double seconds(const Machine& machine) const {
     double products = 0, others = 0;
     for (const Node* node : toposort(kernel_)) {
@@ -128,7 +128,7 @@ class DotKernel {
     return std::ranges::any_of(dots_, [&](const Dot& dot) { return dot.sum->src(0) == node; });
   }
 
-  // None where there is another sum.
+  // Returns the sums of the instruction's type; none if one of them cannot use the instruction.
   std::vector<Dot> dots_along(const Node* lanes) const {
     std::vector<Dot> dots;
     for (const Node* node : toposort(kernel_)) {
@@ -155,7 +155,8 @@ class DotKernel {
     return dot;
   }
 
-  // All that changes with the group is read, neighbours as the lanes have them.
+  // Returns whether loads of the codes are contiguous along the group, and groups of adjacent lanes
+  // follow one another in memory. The codes may use the group's index in loads only.
   static bool is_in_groups(const Dot& dot, const Node* lanes) {
     const std::vector<const Node*> reads = reads_along(dot.codes, lanes),
                                    parts = elementwise_below({dot.codes});
@@ -164,7 +165,7 @@ class DotKernel {
            has_strides(reads, lanes, dot.group()->src(0)->lo());
   }
 
-  // In loops that it does not change with: tiles of products would share it.
+  // Returns whether output loops reuse the codes. Register tiles of products would exploit that.
   bool is_used_again(const Node* codes) const {
     return std::ranges::any_of(kernel_->src(0)->src().subspan(1), [&](const Node* range) {
       return iterations_of(range) != 1 && !changes_with(codes, range);
@@ -188,7 +189,8 @@ class DotKernel {
     set_kind(name, LoopKind::Vector);
   }
 
-  // Loops that codes are decoded by: shifts are by numbers that are known where their iterations are copies.
+  // Returns whether the codes are computed from the loop's index, such as shift amounts, which are
+  // constants once the loop is unrolled.
   bool is_decoded_by(const Node* range) const {
     if (range == lanes_ || range == rows_ || iterations_of(range) > most_copies) return false;
     return std::ranges::any_of(dots_, [&](const Dot& dot) {
@@ -197,7 +199,7 @@ class DotKernel {
     });
   }
 
-  // While codes are decoded memory would idle: what the next rows read is asked for.
+  // Prefetches the loads of the next rows, since memory would idle while codes are decoded.
   void prefetch(const KernelLoops& loops) {
     std::string at;
     for (const NamedLoop& loop : loops.names())
@@ -208,7 +210,7 @@ class DotKernel {
         schedule_.push_back({.type = Action::Prefetch, .name = read.name, .at = at});
   }
 
-  // All memory once.
+  // Returns the size of all PARAMs.
   double bytes() const {
     double bytes = 0;
     for (const Node* node : toposort(kernel_)) {

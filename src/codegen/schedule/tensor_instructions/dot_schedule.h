@@ -1,4 +1,4 @@
-// Schedules by instructions that multiply groups of neighbours and add them up in lanes.
+// Schedules for dot-product instructions, which add up a group of products in each lane.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,9 @@
 
 namespace weft {
 
-// Of a kernel with sums of products of bytes, one factor of which lies in groups as the lanes of an instruction of the
-// target read it, and what the schedule takes; nothing for others.
+// Returns a schedule and its expected time for a kernel with sums of byte products, one factor of
+// which is laid out in the groups that lanes of an instruction of the target read; nothing for
+// other kernels.
 std::optional<MmaSchedule> dot_schedule(const Node* kernel, const Target& target);
 
 }  // namespace weft

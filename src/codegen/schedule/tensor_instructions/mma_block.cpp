@@ -6,11 +6,10 @@
 namespace weft {
 namespace {
 
-constexpr double in_flight = 4;  // products whose sums do not wait for each other
-constexpr double cycles_of_load =
-    0.5;  // of those of a product, which caches and other work make of it
+constexpr double in_flight = 4;         // independent products that hide the latency of one
+constexpr double cycles_of_load = 0.5;  // per fragment, relative to a product, caches included
 
-// Of a block of so many fragments, in products.
+// Returns the time of a block of fragments, in products.
 double products_of(double rows, double columns) {
   return std::max(rows * columns, in_flight) + cycles_of_load * (rows + columns);
 }
@@ -19,7 +18,7 @@ std::int64_t parts(std::int64_t size, std::int64_t part) { return (size + part -
 
 }  // namespace
 
-// Sums, the fragments of the shorter side, and one of the other.
+// Registers hold the sums, the fragments of the shorter side, and one fragment of the other side.
 MmaBlock block_for(const MmaShape& shape, std::int64_t rows, std::int64_t columns) {
   const std::int64_t most_rows = parts(rows, shape.rows),
                      most_columns = parts(columns, shape.columns);
@@ -38,7 +37,7 @@ MmaBlock block_for(const MmaShape& shape, std::int64_t rows, std::int64_t column
   return best;
 }
 
-// Units of their own multiply tiles, those of all vectors multiply vectors.
+// Tile instructions have a unit of their own. Vector instructions use all FMA ports.
 double cycles_of(const MmaShape& shape, const MmaBlock& block, const Machine& machine) {
   const std::int64_t rows = block.rows / shape.rows, columns = block.columns / shape.columns;
   const double products = products_of(static_cast<double>(rows), static_cast<double>(columns));

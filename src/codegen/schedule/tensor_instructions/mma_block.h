@@ -1,4 +1,4 @@
-// How many fragments of an instruction stand in registers at once.
+// Chooses the block of sums that a matrix instruction keeps in registers.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +8,16 @@
 
 namespace weft {
 
-// Rows and columns of sums, each a multiple of the instruction's.
+// The rows and columns of a block of sums, in multiples of the instruction's.
 struct MmaBlock {
   std::int64_t rows, columns;
 };
 
-// What multiplies so many rows and columns in the least time, in blocks that may stick out of them.
+// Returns the block that covers this many rows and columns in the least time. Blocks may extend
+// beyond them.
 MmaBlock block_for(const MmaShape& shape, std::int64_t rows, std::int64_t columns);
 
-// Of a product of the block, in cycles.
+// Returns the cycles of a block for one depth step of the instruction.
 double cycles_of(const MmaShape& shape, const MmaBlock& block, const Machine& machine);
 
 }  // namespace weft

@@ -23,7 +23,8 @@ std::int64_t padded(const Node* range, std::int64_t tile) {
   return (size_of(range) + tile - 1) / tile * tile;
 }
 
-// With full tiles, and with smaller ones that loops fill evenly; not by rows where that leaves few.
+// Returns the way with full tiles, and with smaller tiles that divide the loops evenly. Tiles with
+// too few rows are left out.
 std::vector<MmaWay> ways_to_cut(MmaWay way) {
   const MmaShape whole = way.shape;
   std::vector<MmaWay> found;
@@ -31,7 +32,7 @@ std::vector<MmaWay> ways_to_cut(MmaWay way) {
     for (const bool is_deep : {true, false}) {
       way.shape = whole;
       if (most < whole.rows) {
-        way.shape.rows = most;  // of those below
+        way.shape.rows = most;  // the limit of rows_for()
         way.shape.rows = way.shape.rows_for(size_of(way.row_range));
       }
       if (!is_deep) way.shape.depth = whole.depth_for(size_of(way.depth_range));

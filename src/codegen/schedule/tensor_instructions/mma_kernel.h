@@ -1,4 +1,4 @@
-// A kernel of one sum of products, as an instruction for matrices sees it.
+// A kernel with one sum of products, as a matrix instruction sees it.
 #pragma once
 
 #include <string>
@@ -12,36 +12,39 @@
 
 namespace weft {
 
-// A read of the kernel's, which is multiplied.
+// A read of the kernel that is a factor of the products.
 struct MmaFactor {
   std::string name;
   const Node* load = nullptr;
 };
 
-// The loops of an instruction, and the block of sums in registers. Blocks of columns go together around all rows, so that these
-// find near what is packed of them; or blocks of rows around all columns, where nobody packs those.
+// A way to compute the sum with an instruction: its loops, and the block of sums in registers. A
+// group of `together` column blocks stays in the cache, packed, while all rows use it. With
+// `has_rows_around`, a group of row blocks stays there while all columns, then prepacked, are read.
 struct MmaWay {
   MmaShape shape;
   std::string row, column, depth;
   const Node *row_range, *column_range, *depth_range;
   MmaBlock block = {};
-  MmaFactor a = {}, b = {};  // of rows and of columns
+  MmaFactor a = {}, b = {};  // change with rows and with columns
   bool has_rows_around = false;
   std::int64_t together = 1;
 
   const std::string& around() const { return has_rows_around ? row : column; }
-  // What is left of each inside of a block.
+  // The loops inside a block.
   std::string rows_of_block() const { return row + (has_rows_around ? ".2" : ".1"); }
   std::string columns_of_block() const { return column + (has_rows_around ? ".1" : ".2"); }
 };
 
-// Whether what is packed of the read is packed once, before the kernel runs: nobody writes it.
+// Returns whether the read can be prepacked before the kernel runs: it reads a constant at places
+// that are the same in each run.
 bool is_kept(const Node* load);
-// Of a load or a store: elements between one iteration and the next; 0 where it is not always as many.
+// Returns the stride of a load or store along the range, in elements; 0 if it is not constant.
 std::int64_t stride_of(const Node* access, const Node* range);
-// Where iterations are cut into parts of so many, between those of a part.
+// Returns the stride inside a part, if the range is cut into parts of `part` iterations; 0 if it is
+// not constant.
 std::int64_t stride_in_parts(const Node* access, const Node* range, std::int64_t part);
-// The same between the first and the second iteration; 0 where that is not known.
+// Returns the elements between the first and the second iteration; 0 if that is unknown.
 std::int64_t first_step(const Node* access, const Node* range);
 
 class MmaKernel {
@@ -50,32 +53,34 @@ class MmaKernel {
 
   const Target& target() const { return target_; }
   const Node* end() const { return end_; }
-  const Node* sum() const { return sum_; }  // null where there is none, or several
+  const Node* sum() const { return sum_; }  // null unless it is the only sum, and of products
 
-  // Those that may be, for each instruction.
+  // Returns all possible ways to use the target's instructions.
   std::vector<MmaWay> ways() const;
 
-  // Reads of what is computed with the sums, row by row along the columns.
+  // Returns the epilogue's reads that change with the rows and are contiguous along the columns.
   std::vector<MmaFactor> beside_sums(const MmaWay& way) const;
 
-  // What is not cut yet; null for other names.
+  // Returns the range of a loop before it is cut; null for other names.
   const Node* range_of(const std::string& name) const;
-  // Iterations of a loop, with those that fill up its last block.
+  // Returns the iterations of a loop, padded to whole blocks.
   static std::int64_t size_in(const MmaWay& way, const Node* range);
-  // Of a loop around the blocks.
+  // Returns the iterations of a loop around the blocks; 1 for a loop inside them.
   double iterations_of(const MmaWay& way, const std::string& name) const;
-  // Of the innermost statement, and of the blocks of all loops of the output.
+  // Return how often the innermost statement runs, and how many blocks the output loops have.
   double iterations(const MmaWay& way) const;
   double blocks(const MmaWay& way) const;
-  // Of a factor in one block, in all loops of the sum.
+  // Returns the elements of a factor that one block uses in all loops of the sum.
   double elements_of(const Node* load, const MmaWay& way) const;
 
-  // The last block of rows begins so early that it fits.
+  // Returns whether the last block of rows is moved back so that it fits.
   bool shifts(const MmaWay& way) const;
-  // The loops of the output once blocks are cut: others around those of the tiles. What is read of columns serves all that
-  // do not change it, but threads share these, and else blocks of rows where nobody packs columns.
+  // Returns the output loops once blocks are cut, outermost first. Loops that the columns do not
+  // change with stand inside the column loop, so that they share packed columns. With several
+  // workers they stand outermost, for threads; if there are none and columns are prepacked, the row
+  // loop does.
   std::vector<std::string> output_loops(const MmaWay& way) const;
-  // Along the depth last.
+  // Returns the loops of the sum, with the depth innermost.
   std::vector<std::string> sum_loops(const MmaWay& way) const;
 
  private:

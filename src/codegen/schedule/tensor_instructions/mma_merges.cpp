@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t few_iterations = 64;
 
-// What decides how a loop may lie: of those of the output what is stored, and of those of a sum what is read and not packed
-// before the kernel runs.
+// Returns the accesses that decide whether loops follow one another in memory: the stores for
+// output loops, and the reads that are not prepacked for loops of a sum.
 std::vector<const Node*> accesses_in(const KernelLoops& loops, const Node* closer) {
   std::vector<const Node*> found;
   if (closer == loops.kernel()->src(0)) {
@@ -24,7 +24,8 @@ std::vector<const Node*> accesses_in(const KernelLoops& loops, const Node* close
   return found;
 }
 
-// Whether they go on in the next iteration of the outer one where all iterations of the inner one end.
+// Returns whether each iteration of the outer loop continues in memory where the previous one
+// ended, and the inner loop is short.
 bool follow(const KernelLoops& loops, const Node* outer, const Node* inner) {
   const auto is_known = [](const Node* loop) { return loop->src(0)->is_const(); };
   if (!is_known(outer) || !is_known(inner) || inner->src(0)->lo() >= few_iterations) return false;
@@ -36,7 +37,6 @@ bool follow(const KernelLoops& loops, const Node* outer, const Node* inner) {
   });
 }
 
-// Of two loops each.
 std::vector<Action> merges_of(const KernelLoops& loops) {
   const std::vector<NamedLoop> names = loops.names();
   std::vector<Action> found;

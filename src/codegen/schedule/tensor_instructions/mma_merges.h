@@ -1,4 +1,4 @@
-// Loops that are one for an instruction which multiplies matrices.
+// Finds loops to merge so that they fill the tiles of a matrix instruction.
 #pragma once
 
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace weft {
 
-// All ways to merge loops of few iterations that follow one another along memory, as those of the places of an image, whose rows
-// fill no tile.
+// Returns all ways to merge short loops that follow one another in memory, such as the two spatial
+// loops of an image whose rows fill no tile.
 std::vector<Schedule> merges_that_fill(const KernelLoops& loops);
 
 }  // namespace weft

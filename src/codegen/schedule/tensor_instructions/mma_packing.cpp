@@ -12,13 +12,13 @@
 namespace weft {
 namespace {
 
-constexpr double most_scratch = 0.5;                              // for what is packed of columns
-constexpr double most_of_rows = 0.25, most_of_rows_alone = 0.75;  // and of rows
-constexpr double least_of_near = 1.0 / 3;                         // of the first, for a group
-constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, which others share
-constexpr std::int64_t bytes_near = 1024;                         // of rows that follow one another
-constexpr double cycles_of_far_rows = 4, cycles_in_one_set = 16;  // more for a tile of them
-// For each element.
+constexpr double most_scratch = 0.5;                              // share for packed columns
+constexpr double most_of_rows = 0.25, most_of_rows_alone = 0.75;  // the same for rows
+constexpr double least_of_near = 1.0 / 3;                         // share of L1 that a group fills
+constexpr std::int64_t bytes_of_way = 4096, lines_of_set = 4;     // of a cache, usable by rows
+constexpr std::int64_t bytes_near = 1024;                         // between rows that are near
+constexpr double cycles_of_far_rows = 4, cycles_in_one_set = 16;  // extra cycles per tile
+// Per element.
 constexpr double cycles_to_copy = 0.1, cycles_to_pack = 0.5, cycles_to_turn = 2;
 
 class Packing {
@@ -80,14 +80,15 @@ class Packing {
     if (way_.has_rows_around) pack.loops.insert(pack.loops.begin(), way_.row + ".1");
     draft.actions.push_back(pack);
     const double columns = way_.has_rows_around ? kernel_.iterations_of(way_, way_.column)
-                                                : together;  // for one packing
+                                                : together;  // that share one packing
     draft.cycles += elements * kernel_.blocks(way_) / columns * cycles_to_stage();
     return true;
   }
 
  private:
-  // How the loops that a factor changes with lie in what is packed: fragments of it inside, those of a block side by side,
-  // but for rows that are copied.
+  // Returns the loops of a packed factor, outermost first. Fragments are contiguous. Those of a
+  // block are adjacent in each depth step, but rows that the kernel itself packs have all their
+  // depth together.
   std::vector<std::string> packed(const Node* load, const std::string& own, bool is_column) const {
     std::vector<std::string> order;
     for (const std::string& name : kernel_.sum_loops(way_))
@@ -103,7 +104,7 @@ class Packing {
     return order;
   }
 
-  // Before the kernel runs, in all loops of the output that it changes with.
+  // Prepacks a factor for all output loops that it changes with.
   Action once(const MmaFactor& factor, const std::string& own, bool is_column) const {
     Action pack{.type = Action::Stage, .name = factor.name, .space = Space::Constant};
     for (const std::string& name : loops_)
@@ -123,7 +124,7 @@ class Packing {
   bool is_widened() const { return way_.shape.widens(way_.a.load->dtype()); }
   bool are_rows_kept() const { return is_kept(way_.a.load) && !is_widened(); }
 
-  // For an element of rows. What is only widened stays in their order.
+  // Returns the cycles per element of rows. Rows that are only widened keep their order.
   double cycles_to_stage() const {
     if (first_step(way_.a.load, way_.depth_range) != 1) return cycles_to_turn;
     return is_widened() ? cycles_to_copy : cycles_to_pack;
@@ -139,7 +140,7 @@ class Packing {
            !load->src(0)->src(1)->is_const_int(1) || meet_each_other();
   }
 
-  // What the rows of tiles take beside those that are near each other, in pages of their own or in one set of a cache.
+  // Returns the extra cycles of tiles whose rows are far apart, or in one cache set.
   double cycles_far_apart() const {
     if (way_.shape.rows == 1) return 0;
     const Node* load = way_.a.load;
@@ -152,7 +153,8 @@ class Packing {
            static_cast<double>(way_.shape.rows * way_.block.columns * way_.shape.depth) * for_tile;
   }
 
-  // Whether the rows of a block lie in few sets of a cache. Tiles take longer to be copied than to wait for theirs.
+  // Returns whether the rows of a block map to too few cache sets. Tiles are exempt, since copying
+  // them takes longer than waiting for their lines.
   bool meet_each_other() const {
     if (way_.shape.rows > 1) return false;
     const Node* load = way_.a.load;
@@ -163,7 +165,8 @@ class Packing {
     return way_.block.rows > lines_of_set * sets;
   }
 
-  // Padding surrounds them, which a region has as well, or what they share is widened.
+  // Returns whether rows are windows to be staged as a region: they reach into padding, which the
+  // region includes, or they overlap and are widened.
   bool are_windows() const {
     const Node* load = way_.a.load;
     const bool are_shared = is_widened() && kernel_.sum_loops(way_).size() > 1;
@@ -173,7 +176,7 @@ class Packing {
   }
   bool is_masked() const { return way_.a.load->src(0)->src(1)->op() != Op::Const; }
 
-  // In the innermost loop around the rows that it changes with.
+  // Stages the region of the rows in the innermost loop around them that they change with.
   bool keep_region(double times, MmaDraft& draft) const {
     const Node* load = way_.a.load;
     std::string at = way_.row;
@@ -222,8 +225,8 @@ class Packing {
 
 }  // namespace
 
-// The most that fit. Of kept columns fewer may be better, as nobody prefetches the first group; such as fill less of the first
-// cache only have rows come more often.
+// The largest group that fits comes first. Smaller groups of prepacked columns may be better, since
+// the first group is not prefetched. Groups that fill too little of L1 only reread rows more often.
 std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaWay& way) {
   const Node* load = way.b.load;
   const double bytes = bytes_in_block(kernel, way, load);
@@ -233,11 +236,11 @@ std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaWay&
   const double room = static_cast<double>(kernel.target().scratch_bytes) * most_scratch;
   const std::int64_t workers =
       kernel.output_loops(way)[0] == way.column ? kernel.target().machine.workers : 1;
-  // Rows that stay need not find more columns packed than those which fill the first cache.
+  // If rows stay in the cache, a group needs no more packed columns than fill L1.
   const bool is_one =
       !is_kept(load) && way.shape.rows > 1 && rows_stay(kernel, way) && bytes > near / 4;
   const std::int64_t most = is_one ? 1 : std::max<std::int64_t>(blocks / workers, 1);
-  std::int64_t best = is_kept(load) ? 1 : 0;  // which takes no room
+  std::int64_t best = is_kept(load) ? 1 : 0;  // prepacked columns need no room
   for (std::int64_t count = 1; count <= most; ++count)
     if (blocks % count == 0 && static_cast<double>(count) * bytes <= room) best = count;
   std::vector<std::int64_t> counts;

@@ -1,4 +1,4 @@
-// How the factors of a product of matrices lie: where they are, packed, or packed once for all.
+// Chooses factor layouts for a matrix product: in place, packed by the kernel, or prepacked.
 #pragma once
 
 #include <vector>
@@ -7,20 +7,21 @@
 
 namespace weft {
 
-// Actions, and the cycles that they take.
+// A schedule, and the cycles that the kernel takes with it.
 struct MmaDraft {
   Schedule actions;
   double cycles = 0;
 };
 
-// How many blocks of columns may go together, the most first: as many as fit beside one of rows into a part of the scratch
-// memory, so that what is packed of them is read by all rows, and each block of these by all of them, while it is near. None
-// where not even one fits.
+// Returns how many column blocks a group may have, the most first. Packed groups must fit into a
+// part of the scratch memory. All rows then read a group, and all blocks of a group read each block
+// of rows, while it is in the cache. The list is empty if not even one block fits.
 std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaWay& way);
 
 void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft);
 
-// Where they have to be; whether there is room. Regions may be no choice.
+// Packs the rows if necessary, and returns whether there is room. Without `has_regions`, rows are
+// never staged as a region.
 bool pack_rows(const MmaKernel& kernel, const MmaWay& way, bool has_regions, MmaDraft& draft);
 
 }  // namespace weft

@@ -21,9 +21,9 @@ namespace weft {
 namespace {
 
 constexpr double most_prefetched = 4096;                   // bytes of a block
-constexpr double cycles_to_finish = 12, cycles_apart = 3;  // for a vector of sums, or one
+constexpr double cycles_to_finish = 12, cycles_apart = 3;  // per vector of sums, or per sum
 
-// What follows the sums, which goes along what it stores.
+// Returns the cycles of the epilogue, which is vectorised if it stores along the columns.
 double cycles_behind(const MmaKernel& kernel, const MmaWay& way) {
   double elements = 1, cycles = 0;
   for (const Node* range : kernel.end()->src().subspan(1))
@@ -71,8 +71,8 @@ class Draft {
   }
 
  private:
-  // Whether what follows the sums goes along all columns of a block at once: vectors beside each other wait less for what they
-  // are made of.
+  // Returns whether the epilogue handles all columns of a block at once. Independent vectors then
+  // hide each other's latency.
   bool are_lanes() const {
     const auto stores = stores_of(kernel_.end());
     return way_.column_range->src(0)->lo() % way_.block.columns == 0 &&
@@ -81,8 +81,9 @@ class Draft {
            });
   }
 
-  // While tiles are multiplied, of the next block the line where each row begins, and what this one stores: vectors behind them
-  // wait for each row.
+  // Prefetches for the epilogue while tiles are multiplied, since it would wait for each row: the
+  // cache line where each row of the next block's reads begins, and the lines that this block
+  // stores.
   void prefetch_beside_sums() {
     const auto& levels = kernel_.target().machine.levels;
     const std::string around = way_.around(), other = way_.has_rows_around ? way_.column : way_.row;
@@ -97,7 +98,7 @@ class Draft {
     prefetch_stores();
   }
 
-  // Of a block, where all blocks together are more than a core keeps.
+  // Prefetches the lines that a block stores, if the output does not fit in a core's own cache.
   void prefetch_stores() {
     const auto& levels = kernel_.target().machine.levels;
     const NodeList stores = stores_of(kernel_.end());
@@ -109,7 +110,7 @@ class Draft {
       return;
     const std::string name = fmt::format("p{}", memory->arg<ParamArg>().slot);
     const auto beside = kernel_.beside_sums(way_);
-    if (std::ranges::find(beside, name, &MmaFactor::name) != beside.end()) return;  // read as well
+    if (std::ranges::find(beside, name, &MmaFactor::name) != beside.end()) return;  // also read
     const auto loops = kernel_.output_loops(way_);
     add({.type = Action::Prefetch,
          .name = name,
@@ -138,7 +139,7 @@ class Draft {
   MmaDraft draft_;
 };
 
-// Among threads, by the outermost loop.
+// Divides the outermost loop among threads if there is enough work.
 MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way) {
   const Machine& machine = kernel.target().machine;
   const std::string outermost = kernel.output_loops(way)[0];
@@ -152,7 +153,7 @@ MmaSchedule shared(const MmaKernel& kernel, MmaDraft draft, const MmaWay& way) {
   return {std::move(draft.actions), seconds};
 }
 
-// With some numbers of blocks of columns together, or of rows.
+// Returns the way with different group sizes, in blocks of columns or of rows.
 std::vector<MmaWay> groupings(const MmaKernel& kernel, MmaWay way) {
   std::vector<MmaWay> all;
   for (const std::int64_t together : counts_together(kernel, way)) {
@@ -182,7 +183,7 @@ std::optional<MmaSchedule> best_of(const MmaKernel& kernel, bool has_regions) {
   return best;
 }
 
-// A region may leave something to ask of what it reads, which no fragment can.
+// Returns whether reads of a staged region keep a condition, which fragments cannot have.
 bool leaves_conditions(const Node* kernel, const Schedule& schedule) {
   if (std::ranges::none_of(schedule, &Action::by_region)) return false;
   const UOp made = apply_schedule(UOp(kernel), schedule);
@@ -192,7 +193,7 @@ bool leaves_conditions(const Node* kernel, const Schedule& schedule) {
   });
 }
 
-// Of a kernel whose loops some merges have made fewer.
+// Returns the best schedule that begins with these merges.
 std::optional<MmaSchedule> best_after(const Schedule& merges, KernelLoops loops, const Node* kernel,
                                       const Target& target) {
   loops.apply(merges);

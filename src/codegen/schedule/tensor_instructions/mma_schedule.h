@@ -1,4 +1,4 @@
-// Schedules by instructions that multiply matrices.
+// Schedules for matrix instructions.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,8 @@ struct MmaSchedule {
   double seconds;
 };
 
-// Of a kernel with one sum, if that is of products which an instruction of the target computes; the
-// fastest by the model.
+// Returns the schedule that the model expects to be fastest, for a kernel with one sum of products
+// that an instruction of the target computes; nothing for other kernels.
 std::optional<MmaSchedule> mma_schedule(const Node* kernel, const Target& target);
 
 }  // namespace weft

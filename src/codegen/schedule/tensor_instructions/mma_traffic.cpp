@@ -9,10 +9,9 @@
 namespace weft {
 namespace {
 
-constexpr double most_of_cache = 0.75;      // for what stays of columns
-constexpr double iterations_of_worker = 4;  // that are worth announcing
-constexpr double most_times_ahead =
-    32;  // that a iteration uses what is read ahead: beyond, it is little beside them
+constexpr double most_of_cache = 0.75;      // share of a core's own cache for data that stays
+constexpr double iterations_of_worker = 4;  // fewest for which a prefetch pays
+constexpr double most_times_ahead = 32;     // uses of prefetched data; beyond, it gains little
 
 }  // namespace
 
@@ -57,8 +56,8 @@ double MmaTraffic::iterations_of_all(const std::vector<std::string>& loops) cons
   return iterations;
 }
 
-// Of rows in the loops inside of that of columns, which are those that columns do not change with; no more than there is,
-// as windows share theirs.
+// Returns the bytes of rows in the loops that columns do not change with, which run inside the
+// column loop. This is at most the size of the memory, since windows overlap.
 double MmaTraffic::bytes_of_rows_inside() const {
   const Node* memory = storage_of(way_.a.load->src(0)->src(0));
   double bytes = bytes_of_rows(kernel_, way_), all = memory->dtype().bytes();
@@ -73,12 +72,12 @@ bool MmaTraffic::columns_stay() const {
   return bytes_of_columns() <= most_of_cache * own_cache().bytes;
 }
 
-// Vectors compute so long that what follows comes meanwhile.
+// Vector instructions compute so long that the next data arrives meanwhile.
 bool MmaTraffic::waits_for_caches() const {
   return way_.shape.rows > 1 && kernel_.target().machine.levels.size() >= 3;
 }
 
-// What comes from where all cores keep it.
+// Data comes from the shared cache, or from memory if it does not fit there.
 double MmaTraffic::cycles_to_bring(double bytes) const {
   if (!waits_for_caches()) return 0;
   const Machine& machine = kernel_.target().machine;
@@ -109,7 +108,7 @@ double MmaTraffic::cycles_to_read_again() const {
          iterations_of_all(other_loops_of(way_.b, way_.column_range));
 }
 
-// That go along the same columns.
+// Groups of row blocks that use the same columns.
 double MmaTraffic::groups_of_rows() const {
   return kernel_.blocks(way_) / kernel_.iterations_of(way_, way_.column) /
          iterations_of_all(other_loops_of(way_.b, way_.column_range)) /
@@ -126,7 +125,7 @@ double MmaTraffic::groups_of_columns() const {
   return kernel_.iterations_of(way_, way_.column) / together;
 }
 
-// Loops of the output, but for its own, that a factor changes with, the outermost first.
+// Returns the output loops that a factor changes with except its own, outermost first.
 std::vector<std::string> MmaTraffic::other_loops_of(const MmaFactor& factor,
                                                     const Node* own) const {
   std::vector<std::string> names;
@@ -148,7 +147,7 @@ std::optional<MmaTraffic::Prefetched> MmaTraffic::prefetched_columns() const {
     if (const double iterations = kernel_.iterations_of(way_, around.back());
         iterations > most.iterations && bytes_of_columns() <= own_cache().bytes / 4)
       most = {around.back(), iterations};
-  // What threads take in turn is another's next iteration as often as its own, where there are few.
+  // Threads take iterations in turn. If there are few, the next one is often another thread's.
   const int workers = kernel_.target().machine.workers;
   const double least = workers > 1 && most.loop == loops_[0] ? iterations_of_worker * workers : 2;
   return most.iterations >= least ? std::optional(most) : std::nullopt;

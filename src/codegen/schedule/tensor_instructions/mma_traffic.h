@@ -1,4 +1,4 @@
-// What the factors of a product of matrices take to come from the caches.
+// Estimates how long the factors of a matrix product take to arrive from the caches.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@ namespace weft {
 
 double bytes_in_block(const MmaKernel& kernel, const MmaWay& way, const Node* load);
 
-// Whether all rows stay in a core's own cache.
+// Returns whether all rows stay in a core's own cache.
 bool rows_stay(const MmaKernel& kernel, const MmaWay& way);
 
 class MmaTraffic {
@@ -19,26 +19,29 @@ class MmaTraffic {
   MmaTraffic(const MmaKernel& kernel, const MmaWay& way)
       : kernel_(kernel), way_(way), loops_(kernel.output_loops(way)) {}
 
-  // Blocks of the loops inside of that of columns.
+  // Returns how many iterations inside the column loop use each group of columns.
   double inside_of_columns() const;
 
-  // All columns once; and once more for each group of rows after the first, where they do not stay in a core's own cache.
+  // Return the cycles to read all columns once, and to read them again for each group of rows after
+  // the first, unless they stay in a core's own cache.
   double cycles_to_stream() const;
   double cycles_to_stream_again() const;
-  // All rows that are kept, once or for each group of columns.
+  // Returns the cycles to read prepacked rows, once or for each group of columns.
   double cycles_to_stream_rows() const;
-  // All rows for each group of columns after the first, where those and the next ones leave no room for rows.
+  // Returns the cycles to read all rows again for each group of columns after the first, unless the
+  // rows and two groups of columns fit in a core's own cache.
   double cycles_to_read_again() const;
 
-  // A loop, in each of whose iterations the columns of the next are prefetched.
+  // A loop each of whose iterations prefetches the columns of the next one.
   struct Prefetched {
     std::string loop;
     double iterations;
   };
-  // Where blocks of rows after the first go along the same columns, there is time to bring the next ones, which stand where
-  // nobody prefetches them.
+  // Returns the loop to prefetch columns in, if any. Several blocks of rows must use the same
+  // columns, so that there is time to prefetch the next ones.
   std::optional<Prefetched> prefetched_columns() const;
-  // Rows that all groups of columns read where they lie come from where all cores keep them, but for the last group's.
+  // Returns whether to prefetch rows that are read in place. Each group of columns reads them from
+  // the shared cache again.
   bool prefetches_rows() const;
 
  private:

@@ -1,6 +1,7 @@
-// Processors multiply bytes four times as fast as floats, and codes are bytes. So x becomes bytes as well, without being
-// rounded to one: in each block of the matrix it is an integer of 24 bits times a power of two, and these bits are three
-// digits to the base of 256, each a signed byte. What is lost is less than a float's last bit of the block's largest x.
+// Processors multiply bytes four times as fast as floats, and codes are bytes. x therefore becomes
+// bytes too, without being rounded to 8 bits: in each block of the matrix it is a 24-bit integer
+// times a power of two, and the integer is split into three limbs (base 256), each a signed byte.
+// The error is about the last mantissa bit of the largest x of the block.
 
 #include "limbs.h"
 
@@ -20,14 +21,14 @@ namespace {
 
 constexpr int bits_of_digit = 8;
 constexpr std::int64_t digits = 3, base = 1 << bits_of_digit;
-// Of the products that an instruction adds up in a lane, and of the lanes of the widest vector of sums.
+// Products that an instruction sums in each lane, and lanes of the widest vector of sums.
 constexpr std::int64_t group = 4, lanes = 16;
-// All codes share the exponent of the largest x.
+// Larger blocks would overflow i32 in products(), and all their x share the largest one's exponent.
 constexpr std::int64_t most_in_block = 256;
 
-// A block's power of two is 2^22 of those that x is a number of.
+// x is rounded to multiples of its block's power of two times 2^-22.
 constexpr int steps = 22;
-// Bits of f32.
+// The format of f32: bits of the mantissa, and the largest biased exponent.
 constexpr std::int64_t mantissa = 23, most_exponent = 255;
 
 class ByDigits {
@@ -54,12 +55,12 @@ class ByDigits {
  private:
   enum Memory : std::uint8_t { Powers, Steps, Digits, Sums };
 
-  // Loops of a part's own, in place of the kernel's. Where it reads the matrix, rows are blocks of lanes, and the last loop of
-  // codes is one of groups and what there is of these beside it.
+  // The loops of a part, in place of the kernel's. In parts that read the matrix, the loop over
+  // rows is split into blocks of lanes, and the last loop over codes into groups.
   struct Loops {
     Substitution by;
     std::vector<UOp> blocks, codes;
-    UOp rows, lane, group = {};  // null where it does not
+    UOp rows, lane, group = {};  // null in other parts
   };
 
   static UOp own(std::int64_t iterations, LoopKind kind) {
@@ -68,7 +69,7 @@ class ByDigits {
 
   static std::int64_t iterations_of(const Node* range) { return range->src(0)->lo(); }
 
-  // Of what reads x.
+  // Returns the loops of parts that read x.
   Loops along_vector() const {
     Loops loops;
     for (const Node* block : of_.blocks) {
@@ -137,7 +138,8 @@ class ByDigits {
     return make(Op::Reduce, joined({value}, loops), {}, ReduceArg{op, {}});
   }
 
-  // A value of the matrix, in the order in which it is read: of each row a lane, groups beside each other.
+  // Prepacks a value of the matrix in the order in which products() reads it: a group of codes of
+  // each lane's row, beside those of the next lane.
   UOp packed(const Node* value) {
     const Loops loops = along_matrix(LoopKind::Loop);
     const std::vector<UOp> at = place_of(value, loops);
@@ -149,8 +151,8 @@ class ByDigits {
                   fmt::format("packed{}", packed_.size() - 1));
   }
 
-  // Of each block the largest power of two that is not above its largest x, or that times 1 + 1/128, so that no digit is above
-  // 127; not a number where x is none.
+  // Computes for each block the largest power of two that is at most (1 + 1/128) * max |x|; this
+  // factor keeps limbs from exceeding 127. The power is NaN if max |x| is NaN or infinite.
   UOp powers() const {
     Loops loops = along_vector();
     renew_codes(loops, LoopKind::Reduce);
@@ -165,7 +167,7 @@ class ByDigits {
                   loops.blocks, "powers");
   }
 
-  // x as an integer: of less than 24 bits, since it is less than twice the power of its block.
+  // Returns x as an integer. It fits into 24 bits, since |x| is less than twice its block's power.
   UOp in_steps(const Loops& loops, const UOp& power) const {
     const UOp two_by_power =
         bitcast((most_exponent << mantissa) - bitcast(power, dtypes::i32), dtypes::f32);
@@ -189,7 +191,8 @@ class ByDigits {
   bool has_sums() const { return !of_.shift.is_null() || !of_.offset.is_null(); }
   bool is_shift_of_all() const { return !of_.shift.is_null() && of_.shift->is_const(); }
 
-  // What shifts and offsets multiply: the sum of x as its digits have it. A shift of all codes has been multiplied by it.
+  // Computes what shifts and offsets multiply: the sum of a block's x, rounded as the limbs are. If
+  // the shift is a constant, the sum is already multiplied by it.
   UOp sums() const {
     Loops loops = along_vector();
     renew_codes(loops, LoopKind::Reduce);
@@ -218,7 +221,7 @@ class ByDigits {
     return at;
   }
 
-  // The matrix where it lies packed.
+  // Substitutes a part's loops, and reads of prepacked memory for values of the matrix.
   Substitution where_packed(const Loops& loops) const {
     Substitution by = loops.by;
     for (std::size_t i = 0; i < values_.size(); ++i)
@@ -226,7 +229,7 @@ class ByDigits {
     return by;
   }
 
-  // Of a digit and the codes of a block.
+  // Returns the sum of the products of one limb and the codes of a block.
   UOp sum_of_digit(Loops& loops, std::int64_t digit) const {
     renew_codes(loops, LoopKind::Reduce);
     renew_groups(loops, LoopKind::Reduce);
@@ -236,7 +239,7 @@ class ByDigits {
     return reduced(Op::Add, product, joined(loops.codes, {loops.group}));
   }
 
-  // Two of the sums together are an integer still: of most_in_block codes.
+  // The sums of the two upper limbs combined still fit into i32, for up to most_in_block codes.
   UOp products() const {
     Loops loops = along_matrix(LoopKind::Reduce);
     const UOp high = sum_of_digit(loops, 2), middle = sum_of_digit(loops, 1),
@@ -260,7 +263,7 @@ class ByDigits {
   FormMaker maker_;
   const QuantizedGemv& of_;
   std::vector<const Node*> values_;
-  std::vector<std::int32_t> packed_;  // the memory of each
+  std::vector<std::int32_t> packed_;  // by value: its prepacked memory
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A vector times a matrix of codes, as sums of products of bytes: a form of a kernel, in several kernels.
+// Int8 limb decomposition: a form of a vector times a quantised matrix that multiplies bytes.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace weft {
 
-// One, for kernels of this kind; none for others.
+// Returns one form for such kernels, none for others.
 std::vector<KernelForm> limb_forms(const UOp& kernel);
 
 }  // namespace weft

@@ -38,8 +38,8 @@ class PackedValues {
     return known_.emplace(node, std::move(below)).first->second;
   }
 
-  // What is computed once is computed of one memory. It may take as much as what else would lie there, but for what of that is
-  // read for other values as well.
+  // Returns whether a node is prepacked: a LOAD, or a value computed from one PARAM that takes no
+  // more memory than the values that it replaces. Those that are needed elsewhere too do not count.
   bool is_one(const Node* node, const Values& below) const {
     if (std::ranges::count(toposort(node), Op::Param, &Node::op) != 1) return false;
     if (node->op() == Op::Load) return true;
@@ -53,7 +53,7 @@ class PackedValues {
     return bytes_of(node) <= bytes;
   }
 
-  // Of one row.
+  // Returns the bytes of one row.
   std::int64_t bytes_of(const Node* value) const {
     std::int64_t bytes = value->dtype().bytes();
     for (const Node* range : value->ranges())

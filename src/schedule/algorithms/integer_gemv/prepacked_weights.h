@@ -1,4 +1,5 @@
-// What of a matrix of codes lies in memory: read as it is, or computed once where that takes no more of it.
+// Selects which values of a quantised matrix to prepack: what is read, or what is computed from it
+// if that takes no more memory.
 #pragma once
 
 #include <vector>
@@ -7,7 +8,8 @@
 
 namespace weft {
 
-// Of code, scale and offset, all that changes with the row is computed of these.
+// Returns values from which everything in the code, scale, shift and offset that changes with the
+// row can be computed.
 std::vector<const Node*> prepacked_weights(const QuantizedGemv& sum);
 
 }  // namespace weft

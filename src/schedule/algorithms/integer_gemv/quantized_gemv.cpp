@@ -22,7 +22,7 @@ UOp product_of(const std::vector<const Node*>& factors) {
   return product;
 }
 
-// A value as scale * leaf + offset. Null stands for no leaf, and for no offset.
+// A value as scale * leaf + offset. Without the leaf, the scale is null; an offset of 0 is null.
 struct OfLeaf {
   UOp scale, offset;
 };
@@ -56,7 +56,7 @@ std::vector<const Node*> reads_below(const std::vector<const Node*>& values, con
   return reads;
 }
 
-// A product without factors of another; null where it has not got these.
+// Removes the factors of another product; returns null if `product` does not contain them all.
 UOp without_factors(const UOp& product, const UOp& other) {
   std::vector<const Node*> left, factors;
   add_factors(product.node(), left);
@@ -74,7 +74,7 @@ void add_offset(const UOp& offset, QuantizedGemv& sum) {
   if (sum.shift.is_null()) sum.offset = offset;
 }
 
-// Of what it reads of constants.
+// Returns whether the matrix is computed from constants alone.
 bool is_of_constants(const QuantizedGemv& sum) {
   const auto below =
       nodes_below(sum.parts_of_matrix(), [](const Node* node) { return node->src(); });
@@ -85,7 +85,7 @@ bool is_of_constants(const QuantizedGemv& sum) {
   });
 }
 
-// The loops of the sum, by what changes with them; whether each is one of a block's or of its codes.
+// Sorts the loops of the sum into `blocks` and `codes`. Returns false if that is not possible.
 bool sort_loops(QuantizedGemv& found) {
   std::vector<const Node*> parts = found.parts_of_matrix();
   parts.erase(parts.begin());

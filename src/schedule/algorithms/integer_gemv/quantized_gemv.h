@@ -1,5 +1,5 @@
-// A kernel that multiplies a vector by a matrix of codes: bytes, or fields of bytes, which a scale and an offset of their
-// block make numbers.
+// Recognises kernels that multiply a vector by a quantised matrix. Its codes are bytes or bit
+// fields of bytes, which are dequantised by a scale and a shift or offset of their block.
 #pragma once
 
 #include <optional>
@@ -11,21 +11,21 @@
 
 namespace weft {
 
-// The kernel, as far as a form of it needs to know it: it sums x * (scale * (code + shift) + offset).
+// A kernel that sums x * (scale * (code + shift) + offset).
 struct QuantizedGemv {
   const Node *end, *store, *sum;
-  const Node* row;  // the loop of the output
+  const Node* row;  // the output loop
   UOp x;            // f32, the same for all rows
   const Node* code;
-  UOp scale, shift = {}, offset = {};  // one of the latter is null at least
-  Ranges blocks = {};                  // loops of the sum that all but codes change with
-  Ranges codes = {};  // those in a block; all that is read of codes changes with the last
+  UOp scale, shift = {}, offset = {};  // shift, offset or both are null
+  Ranges blocks = {};                  // loops of the sum that scale, shift or offset change with
+  Ranges codes = {};  // those in a block; every LOAD of `code` changes with the last
 
   std::int64_t codes_of_block() const;
-  std::vector<const Node*> parts_of_matrix() const;  // code, scale and what is not null
+  std::vector<const Node*> parts_of_matrix() const;  // code, scale, and shift or offset
 };
 
-// Whose matrix is constant; nothing for other kernels.
+// Recognises such a kernel if its matrix is constant; returns nothing for others.
 std::optional<QuantizedGemv> quantized_gemv_in(const UOp& kernel);
 
 }  // namespace weft

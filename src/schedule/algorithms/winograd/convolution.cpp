@@ -28,7 +28,7 @@ Ranges Convolution::channels() const {
 
 namespace {
 
-// Whether the value is one of the sum of the two loops.
+// Returns whether the value depends on the two loops only through their sum.
 bool is_of_sum(const Node* value, const Node* a, const Node* b) {
   const UOp both = range(a->src(0)->lo() + b->src(0)->lo() - 1, fresh_id().value);
   const UOp of_both = simplify(substitute(UOp(value), {{a, both}, {b, const_int(0)}}));
@@ -45,7 +45,7 @@ std::optional<Axis> axis_along(const Convolution& of, const Node* tap) {
   return {};
 }
 
-// The read of a param that is multiplied; null where that is none.
+// Returns the LOAD of a PARAM that a factor is, below the cast of an integer sum; else null.
 const Node* read_of(const Node* factor, DType sum) {
   const Node* read = factor;
   if (sum.is_int()) {

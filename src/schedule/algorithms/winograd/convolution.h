@@ -1,4 +1,4 @@
-// A kernel that sums products along windows, by what it reads.
+// Recognises convolutions by the accesses of a kernel.
 #pragma once
 
 #include <optional>
@@ -10,26 +10,27 @@
 
 namespace weft {
 
-// A loop of the outputs and one of the sum: what is convolved is read at their sum, and the filter at the latter.
+// An axis of the window. The input is read at the sum of an output loop and a loop of the reduction
+// (the tap), and the filter at the tap.
 struct Axis {
   const Node *out, *tap;
   std::int64_t outputs() const { return out->src(0)->lo(); }
   std::int64_t taps() const { return tap->src(0)->lo(); }
 };
 
-// The kernel, as far as this needs to know it.
+// The parts of such a kernel.
 struct Convolution {
   const Node *end, *store, *sum, *input,
-      *filter;  // the latter are LOADs, which sums of integers convert
+      *filter;  // input and filter are LOADs, which integer sums cast
   std::vector<Axis> axes;
 
-  Ranges loops() const;                         // of the outputs
-  Ranges channels() const;                      // what is summed besides the windows
-  const Axis* axis_of(const Node* loop) const;  // null where it is of none
+  Ranges loops() const;                         // over the outputs
+  Ranges channels() const;                      // loops of the sum that are not taps
+  const Axis* axis_of(const Node* loop) const;  // null if it is of none
 };
 
-// In one or two dimensions, of f32, or of bytes with sums of i32, whose neighbours lie beside each other; nothing for
-// other kernels.
+// Recognises convolutions of stride 1 in one or two dimensions, of f32 or of bytes summed in i32.
+// Returns nothing for other kernels.
 std::optional<Convolution> convolution_in(const UOp& kernel);
 
 }  // namespace weft

@@ -20,7 +20,7 @@ double iterations_of(const Ranges& loops, const Convolution& of, const Tile& til
   return iterations;
 }
 
-// The outermost whose single iterations are small enough, if all together are so many times too large; else the longest.
+// Returns the outermost loop that can be divided into `times` blocks, else the longest one.
 const Node* loop_to_cut(const Ranges& tiles, const Convolution& of, const Tile& tile,
                         double times) {
   const auto iterations = [&](const Node* loop) { return iterations_of(loop, of, tile); };
@@ -43,7 +43,7 @@ SpatialBlocks spatial_blocks_of(const Convolution& of, const Tile& tile, double 
   const double rows = iterations_of(of.channels(), of, tile) * iterations_of(groups, of, tile) +
                       iterations_of(filters, of, tile);
   const double bytes = iterations_of(tiles, of, tile) * products * rows * dtypes::f32.bytes();
-  // Each band reads the filter again, which has to be little beside what it writes and reads.
+  // Each block rereads the filter, which should be small beside what else it reads and writes.
   const double of_filter = iterations_of(filters, of, tile) *
                            iterations_of(of.channels(), of, tile) * products * dtypes::f32.bytes();
   const double most_of_band = std::max(most_bytes, 2 * of_filter);

@@ -1,4 +1,4 @@
-// The tiles of a convolution, and bands of them that are computed one after the other.
+// Divides the tiles of a convolution into blocks that are computed one after the other.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,23 @@
 
 namespace weft {
 
-// Outputs of a tile along each axis, by the taps of the window.
+// The taps of a window and the outputs of a tile, along each axis.
 struct Tile {
   std::int64_t taps, outputs;
 };
 
-// Of a loop of the convolution: tiles, along the axes.
+// Returns the iterations of a loop of the convolution; along the axes these are tiles.
 std::int64_t iterations_of(const Node* loop, const Convolution& of, const Tile& tile);
 
-// So many iterations of a loop at a time, of images or of rows of tiles.
+// `count` blocks, each of `iterations` of one loop: images, or rows of tiles.
 struct SpatialBlocks {
-  const Node* loop = nullptr;  // null: all at once
+  const Node* loop = nullptr;  // null: one block
   std::int64_t iterations = 0, count = 1;
 };
 
-// As many at a time as come to no more than that many bytes of transformed inputs and of products, or than twice the filter, where
-// all of them come to more: of rows as many for each thread, and few beyond the last.
+// Chooses blocks whose transformed inputs and products take at most `most_bytes`, or twice the
+// transformed filter if that is more. Blocks of rows have a multiple of `threads` rows, and exceed
+// the loop as little as possible. Returns one block if everything fits.
 SpatialBlocks spatial_blocks_of(const Convolution& of, const Tile& tile, double most_bytes,
                                 std::int64_t threads);
 

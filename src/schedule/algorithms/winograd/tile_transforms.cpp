@@ -23,7 +23,7 @@ double channels_of(const Convolution& of) {
 
 double largest(DType bytes) { return bytes == dtypes::u8 ? 255 : 128; }
 
-// By how much a transform makes a number larger, at most, along each axis.
+// Returns the largest factor by which a transform can increase magnitudes along one axis.
 double growth_along_axis(const Matrix& matrix) {
   double most = 0;
   for (const std::vector<double>& row : matrix)
@@ -32,7 +32,7 @@ double growth_along_axis(const Matrix& matrix) {
   return most;
 }
 
-// Whether what is transformed fits into i16, and the sums, with their scale, into i32: on their way they may wrap.
+// Returns whether transformed values fit into i16 and scaled sums into i32; partial sums may wrap.
 bool fits_in_words(const Convolution& of, const WinogradTransform& winograd_transform) {
   const auto axes = static_cast<double>(of.axes.size());
   const double input = largest(of.input->dtype()), filter = largest(of.filter->dtype());
@@ -46,7 +46,7 @@ bool fits_in_words(const Convolution& of, const WinogradTransform& winograd_tran
 }  // namespace
 
 double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels) {
-  // What the transforms and what each channel adds to the mean square, by random numbers.
+  // What the transforms and each channel add to the mean square, measured with random numbers.
   constexpr double of_transforms = 3, of_channel = 0.09;
   const double growth = growth_of(toom_for({taps, outputs}));
   return std::pow(growth, static_cast<double>(axes) / 2) *

@@ -1,4 +1,4 @@
-// The matrices of a convolution's tiles, where sums by fewer products are exact enough.
+// Chooses the Winograd matrices of a convolution, if they are exact enough.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,14 @@
 
 namespace weft {
 
-// Of floats, whose error is expected to be within the limits, or of bytes, exact in words.
+// Returns the matrices if the error expected for floats is within the limits, or if i16 holds
+// transformed bytes exactly.
 std::optional<WinogradTransform> matrices_of(const Convolution& of, const Tile& tile,
                                              const FormLimits& limits);
 
-// Of tiles of so many outputs along each of the axes: in 2^-24 of the outputs' root mean square, for random numbers. The
-// sums themselves, product by product, are off by about a third of the root of how many there are.
+// Returns the expected rounding error, in units of 2^-24 of the outputs' root mean square, for
+// random numbers. `outputs` and `taps` are those of each axis. Direct summation of n products has
+// an error of about sqrt(n) / 3.
 double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels);
 
 }  // namespace weft

@@ -9,8 +9,8 @@
 namespace weft {
 namespace {
 
-// The coefficients of the product of (x - p) over all points but one, from the constant on; of all points with
-// `without` behind the last.
+// Returns the coefficients of the product of (x - p) over all points except number `without`,
+// constant first. Past the last point, `without` excludes none.
 std::vector<double> product_of(const std::vector<double>& points, std::size_t without) {
   std::vector<double> result{1};
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -44,7 +44,7 @@ UOp added(const UOp& sum, const UOp& value, double factor, bool fuses) {
   return factor < 0 ? sum - term : sum + term;
 }
 
-// A sum of terms times a factor, which is that of the last term. Null where there are none.
+// Terms that add up to sum * factor, with the factor of the last term; `sum` is null without any.
 struct Terms {
   UOp sum;
   double factor = 1;

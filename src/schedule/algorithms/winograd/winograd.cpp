@@ -15,10 +15,10 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t least_row = 16;  // of channels: a line of a cache
+constexpr std::int64_t least_row = 16;  // of channels: a cache line
 constexpr Tile tiles[] = {{3, 2}, {3, 4}, {5, 2}};
 
-// Values along each axis, the first axis outermost.
+// Returns the values at all places of a tile, the first axis outermost.
 std::vector<UOp> along_axes(std::size_t axes, std::size_t count,
                             const std::function<UOp(const std::vector<std::int64_t>&)>& value) {
   std::vector<UOp> result;
@@ -33,7 +33,7 @@ std::vector<UOp> along_axes(std::size_t axes, std::size_t count,
 
 using Times = std::vector<UOp> (*)(const Matrix&, const std::vector<UOp>&, bool);
 
-// The matrix along each of the axes.
+// Applies the matrix along each of one or two axes.
 std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values, std::size_t axes,
                              Times multiply, bool fuses) {
   if (axes == 1) return multiply(matrix, values, fuses);
@@ -97,7 +97,7 @@ class Maker {
     return loops;
   }
 
-  // Of one band.
+  // Returns the iterations of a loop in one block.
   std::int64_t iterations(const Node* loop) const {
     return loop == bands_.loop ? bands_.iterations : iterations_of(loop, of_, tile_);
   }
@@ -111,9 +111,9 @@ class Maker {
 
   DType factor_dtype() const { return of_.sum->dtype().is_int() ? dtypes::i16 : dtypes::f32; }
 
-  // What a memory has for its products and for the loops. Those of a filter are a matrix for each product. Else, where many
-  // channels go along memory, all products of a tile lie together, a row of channels each: as planes they would be as far apart
-  // as meets in few sets of a cache.
+  // Returns the dimensions of a memory, given those for products and for loops. Filters are a
+  // matrix for each product. Other memory with many channels innermost keeps all products of a tile
+  // together, a row of channels each: separate planes would map to few cache sets.
   std::vector<UOp> dimensions(Memory memory, const std::vector<UOp>& products, const Ranges& loops,
                               const std::function<UOp(const Node*)>& of_loop) const {
     std::vector<UOp> tiles, rows;
@@ -134,12 +134,12 @@ class Maker {
     return is_long(loops_of_input()) && is_long(of_.loops());
   }
 
-  // Whether it counts channels, of the filter's outputs or inputs.
+  // Returns whether the loop is over input or output channels.
   bool is_of_channels(const Node* loop) const { return changes_with(of_.filter, loop); }
 
   UOp param(Memory memory, Access access) const { return maker_.param(memory, access); }
 
-  // Loops of a part's own, for those of the kernel.
+  // Maps loops of the kernel to new ones of a part.
   Substitution fresh(const Ranges& loops, LoopKind kind = LoopKind::Loop) const {
     Substitution result;
     for (const Node* loop : loops)
@@ -147,7 +147,7 @@ class Maker {
     return result;
   }
 
-  // Where those are among the iterations of all bands.
+  // Maps the loop within a block to the iterations of all blocks.
   Substitution with_all(const Substitution& own) const {
     Substitution result = own;
     if (const auto banded = own.find(bands_.loop); banded != own.end())
@@ -177,7 +177,7 @@ class Maker {
     return maker_.kernel(effect, iterations, suffix);
   }
 
-  // Every product's value to its place.
+  // Returns a kernel that stores the value of each product.
   UOp stored(Memory memory, const Ranges& loops, const Substitution& own,
              const std::vector<UOp>& values, std::string_view suffix) const {
     std::vector<UOp> stores;
@@ -203,7 +203,8 @@ class Maker {
                   transformed(toom_.filter, values, of_.axes.size(), times, fuses_), "filters");
   }
 
-  // What is there of a tile: its last ones may go beyond the outputs.
+  // Returns the mask of places up to `beyond` past the last output, which the last tiles may
+  // exceed.
   UOp is_there(const Axis& axis, const UOp& at, std::int64_t beyond) const {
     const std::int64_t tiles = iterations(axis.out) * (axis.out == bands_.loop ? bands_.count : 1);
     return tiles * tile_.outputs == axis.outputs() ? const_bool(true)
@@ -291,7 +292,7 @@ class Maker {
     return scale == 1 ? sum : sum / scale;
   }
 
-  // The products are there for all of a tile; what else it reads, and where it stores, only where its outputs are.
+  // Masks the store, and all reads except those of products, which exist for whole tiles.
   UOp guarded(const UOp& store, const UOp& valid) const {
     if (valid->is_const_int(1)) return store;
     Substitution by;
