@@ -30,7 +30,7 @@ namespace {
 constexpr int repeats = 5, rounds = 7;
 constexpr double times_of_cache = 4;
 
-double cache_bytes() { return find_device("CPU").target().machine.levels.back().bytes; }
+double cache_bytes() { return find_device("CPU").target().machine.memory.back().bytes; }
 
 // As fast as the machine can: in large pages, where it has them.
 class Pages {

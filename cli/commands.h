@@ -57,9 +57,10 @@ struct ModelOptions {
 
 // Kernels as text in; how each is scheduled, and its source, out. Of a model the kernels of a call, by their times.
 struct KernelsOptions {
-  ModelOptions model;    // the file may be one of IR text ("-": standard input)
-  std::string schedule;  // empty: the kernel's own, else the model's choice
-  int runs = 10;         // of a model, that are timed
+  ModelOptions model;        // the file may be one of IR text ("-": standard input)
+  std::string schedule;      // empty: the kernel's own, else the model's choice
+  std::string device_model;  // schedules are chosen for it; empty: for the device
+  int runs = 10;             // of a model, that are timed
   bool source = false, json = false;
 };
 void run_kernels(const KernelsOptions& options);

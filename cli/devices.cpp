@@ -69,9 +69,9 @@ std::string binary_text(double bytes) {
                              : fmt::format("{:.4g} MiB", bytes / kibi / kibi);
 }
 
-std::string caches_text(const std::vector<CacheLevel>& levels) {
+std::string caches_text(const std::vector<MemorySpace>& levels) {
   std::vector<std::string> texts;
-  for (const CacheLevel& level : levels)
+  for (const MemorySpace& level : levels)
     texts.push_back(fmt::format("L{} {}{}", texts.size() + 1, binary_text(level.bytes),
                                 level.is_shared ? " (shared)" : ""));
   return fmt::format("{}", fmt::join(texts, ", "));
@@ -97,7 +97,7 @@ void print_text(const Found& found, bool is_default) {
   if (!works || !found.device->target().lowered) return;
   const Target target = found.device->target();
   fmt::print("         {}\n         caches {}; memory {}\n",
-             processor_text(found.device->hardware(), target), caches_text(target.machine.levels),
+             processor_text(found.device->hardware(), target), caches_text(target.machine.memory),
              bytes_text(memory_bytes(found)));
   const Roof roof = roof_of(*found.device);
   if (roof.flops > 0)
@@ -117,7 +117,7 @@ std::string json_of(const Found& found) {
   const Target target = found.device == nullptr ? Target() : found.device->target();
   const Hardware hardware = works ? found.device->hardware() : Hardware();
   std::vector<std::string> caches;
-  for (const CacheLevel& level : target.machine.levels)
+  for (const MemorySpace& level : target.machine.memory)
     caches.push_back(json_object(
         {{"bytes", json_number(level.bytes)}, {"shared", level.is_shared ? "true" : "false"}}));
   return json_object({{"name", json_text(found.kind.name)},

@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <weft/dev/codegen/actions.h>
 #include <weft/dev/cost/nest.h>
@@ -19,8 +20,13 @@ struct KernelText {
   std::string source;
 };
 
-// Compiled for the device by the schedule; without one by what the kernel asks for, else by the model's choice. The kernel is
-// of any interner.
+// Compiled for the device by the schedule; without one by what the kernel asks for, else by the
+// cost model's choice. The kernel is of any interner.
 KernelText describe(const UOp& kernel, const std::string& schedule, Device& device);
+
+// The same for a device of which there is only a description (`weft list models`): the source is
+// the program in IR text.
+KernelText describe_for_model(const UOp& kernel, const std::string& schedule,
+                              std::string_view model);
 
 }  // namespace weft::cli

@@ -28,7 +28,10 @@ std::string json_of(const KernelText& text) {
 }  // namespace
 
 void run_kernels(const KernelsOptions& options) {
-  if (options.model.file.ends_with(".onnx")) return run_model_kernels(options);
+  if (options.model.file.ends_with(".onnx")) {
+    if (!options.device_model.empty()) user_error("--model is for kernels of IR text");
+    return run_model_kernels(options);
+  }
   Arena arena;
   const InternerScope scope(arena);
   use_device(options.model);
@@ -37,7 +40,10 @@ void run_kernels(const KernelsOptions& options) {
   for (const Graph& graph : read_graphs(options.model.file))
     for (const UOp& root : graph.roots) {
       if (root->op() != Op::Sink) continue;
-      const KernelText text = describe(root, options.schedule, device);
+      const KernelText text =
+          options.device_model.empty()
+              ? describe(root, options.schedule, device)
+              : describe_for_model(root, options.schedule, options.device_model);
       all.push_back(json_of(text));
       if (!options.json) print_text(text);
     }

@@ -5,6 +5,7 @@
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/compile/rule_sets.h>
 #include <weft/dev/device/device.h>
+#include <weft/dev/device/device_model.h>
 #include <weft/dev/rules/symbolic.h>
 #include <weft/dev/schedule/ranges.h>
 #include <weft/onnx.h>
@@ -25,7 +26,7 @@ void list_ops() {
 
 void list_passes() {
   for (const Pass& pass : all_passes())
-    fmt::print("{:<12} {:<8} {}\n", pass.name,
+    fmt::print("{:<17} {:<8} {}\n", pass.name,
                pass.need == Pass::Optional ? "optional" : "required", pass.meaning);
 }
 
@@ -50,23 +51,31 @@ void list_rules() {
 
 // The default device's.
 void list_machine() {
-  const Machine machine = find_device(default_device()).target().machine;
+  const DeviceModel machine = find_device(default_device()).target().machine;
   const auto line = [](std::string_view name, double value, std::string_view meaning) {
     fmt::print("{:<12} {:<8.4g} {}\n", name, value, meaning);
   };
   line("GHz", machine.hertz / 1e9, "");
-  line("workers", machine.workers, "threads");
-  line("launch", machine.launch * 1e6, "microseconds until all of them have started");
+  line("workers", machine.workers(), "threads");
+  line("launch", machine.launch() * 1e6, "microseconds until all of them have started");
   line("vector", machine.vector_bytes, "bytes of a vector register");
   line("registers", machine.registers, "vector registers");
   line("fma_ports", machine.fma_ports, "vector multiply-adds that start in one cycle");
   line("fma_latency", machine.fma_latency, "cycles until one that depends on it can start");
   line("load_ports", machine.load_ports, "vector loads that start in one cycle");
   line("halves", machine.halves, "times as many of both, of vectors of half a register or less");
-  for (std::size_t i = 0; i < machine.levels.size(); ++i) {
-    const CacheLevel& level = machine.levels[i];
+  for (std::size_t i = 0; i < machine.memory.size(); ++i) {
+    const MemorySpace& level = machine.memory[i];
     fmt::print("level {}      {:.6g} KiB, filled at {:.3g} GB/s{}\n", i + 1, level.bytes / 1024,
                level.bandwidth / 1e9, level.is_shared ? ", shared by all threads" : "");
+  }
+}
+
+void list_models() {
+  for (const std::string& name : known_models()) {
+    const DeviceModel model = find_model(name);
+    fmt::print("{:<12} {} multiprocessors at {:.4g} GHz, {:.4g} GB/s\n", name,
+               model.parallel[0].units, model.hertz / 1e9, model.memory.back().bandwidth / 1e9);
   }
 }
 
@@ -89,6 +98,8 @@ constexpr Listing table[] = {
     {"devices", "List the devices of this build: name, meaning", list_devices},
     {"machine", "List the processor's figures that the cost model uses, measured when first needed",
      list_machine},
+    {"models", "List the GPUs whose descriptions weft knows, for weft kernels --model",
+     list_models},
     {"onnx",
      "List the supported ONNX operators: domain, name, the opset versions that change its meaning",
      list_onnx},

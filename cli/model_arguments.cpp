@@ -125,6 +125,9 @@ void add_kernels(CLI::App& app, KernelsOptions& options) {
       "--opts", options.schedule,
       "Schedule for kernels of IR text, such as 'tile r0 4; upcast r0.1', or none; by default the "
       "kernel's own, else the one that the cost model ranks best");
+  command->add_option("--model", options.device_model,
+                      "Schedule kernels of IR text for a device by its description (weft list "
+                      "models); their source is the program in IR text");
   command->add_option("--runs", options.runs, "Timed runs of each kernel of a model")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();

@@ -19,7 +19,7 @@ namespace {
 
 using Outcomes = std::map<std::string, OnnxOutcome>;
 
-// --- MultiNest processes: a case that ends one is a case that failed ----------------------------------------
+// --- Several processes: a case that ends one is a case that failed ----------------------------------------
 
 std::string in_one_line(std::string text) {
   std::ranges::replace(text, '\n', ' ');

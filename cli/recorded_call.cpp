@@ -113,12 +113,12 @@ double Roof::ms(const Work& work) const {
 }
 
 Roof roof_of(const Device& device) {
-  const Machine machine = device.target().machine;
-  if (machine.levels.empty()) return {};
-  const CacheLevel& memory = machine.levels.back();
+  const DeviceModel machine = device.target().machine;
+  if (machine.memory.empty()) return {};
+  const MemorySpace& memory = machine.memory.back();
   const int lanes = machine.vector_bytes / 4;
-  return {2.0 * machine.fma_ports * lanes * machine.hertz * machine.workers,
-          memory.bandwidth * (memory.is_shared ? 1 : machine.workers)};
+  return {2.0 * machine.fma_ports * lanes * machine.hertz * machine.workers(),
+          memory.bandwidth * (memory.is_shared ? 1 : machine.workers())};
 }
 
 }  // namespace weft::cli

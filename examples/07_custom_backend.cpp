@@ -151,7 +151,7 @@ class MyDevice final : public Device {
                   .kinds = int_kinds | KindSet{Kind::Bool, Kind::F32, Kind::F64},
                   .vector_bytes = 16,
                   .workers = workers_};
-    target.machine.workers = workers_;
+    target.machine.set_workers(workers_);
     target.machine.vector_bytes = target.vector_bytes;
     target.machine.registers = 16;
     return target;

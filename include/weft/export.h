@@ -13,7 +13,7 @@
 // - Sizes of inputs may be open (open_size()): each call says them, and the shapes of outputs follow.
 // - What a function assigns to is state: memory that the caller keeps from call to call, and that begins as the tensors are when
 //   they are exported. They stay as they are.
-// - MultiNest functions are one library with several entry points, which share weights and state: net_encode_run, net_decode_run.
+// - Several functions are one library with several entry points, which share weights and state: net_encode_run, net_decode_run.
 //
 // docs/export.md has the details.
 #pragma once

@@ -31,7 +31,7 @@ struct Axis {
 };
 // Along several, all by default, or as many of the last as `s` has sizes. The last one given is the one
 // that real transforms halve.
-struct MultiNest {
+struct Several {
   std::vector<std::int64_t> s = {}, dim = {};
   Norm norm = Norm::Backward;
 };
@@ -51,15 +51,15 @@ Tensor hfft(const Tensor& x,
             const Axis& axis = {});  // the real spectrum, of half a Hermitian signal
 Tensor ihfft(const Tensor& x, const Axis& axis = {});
 
-Tensor fftn(const Tensor& x, const MultiNest& axes = {});
-Tensor ifftn(const Tensor& x, const MultiNest& axes = {});
-Tensor rfftn(const Tensor& x, const MultiNest& axes = {});
-Tensor irfftn(const Tensor& x, const MultiNest& axes = {});
+Tensor fftn(const Tensor& x, const Several& axes = {});
+Tensor ifftn(const Tensor& x, const Several& axes = {});
+Tensor rfftn(const Tensor& x, const Several& axes = {});
+Tensor irfftn(const Tensor& x, const Several& axes = {});
 // Along the last two axes by default.
-Tensor fft2(const Tensor& x, MultiNest axes = {});
-Tensor ifft2(const Tensor& x, MultiNest axes = {});
-Tensor rfft2(const Tensor& x, MultiNest axes = {});
-Tensor irfft2(const Tensor& x, MultiNest axes = {});
+Tensor fft2(const Tensor& x, Several axes = {});
+Tensor ifft2(const Tensor& x, Several axes = {});
+Tensor rfft2(const Tensor& x, Several axes = {});
+Tensor irfft2(const Tensor& x, Several axes = {});
 
 // 0, 1 ... -2, -1 over n d: the frequency of each element, or of those of the first half.
 Tensor fftfreq(std::int64_t n, double d = 1, const Options& options = {});

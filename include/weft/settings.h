@@ -13,11 +13,20 @@
 
 namespace weft {
 
+// What depends on a setting, besides what reads it in every run: compiled kernels, or plans, which
+// depend on all that kernels do. Both are cached by the values of these.
+enum class Affects : std::uint8_t { Nothing, Kernels, Plans };
+
 struct SettingInfo {
-  std::string_view name, fallback, meaning;
+  std::string_view name, fallback;
+  Affects affects;
+  std::string_view meaning;
   std::string_view alias = {};  // another spelling of the name
 };
 const std::vector<SettingInfo>& all_settings();
+
+// The values in force of all that affect this.
+std::string settings_key(Affects affects);
 
 // The value in force for this thread: the innermost Context, else what set_setting() says, else the
 // environment, else the fallback. Throws for a name that is not in the table.

@@ -1042,7 +1042,7 @@ class Tensor {
   Selected nanmedian(std::int64_t axis, bool keepdim = false) const;
   // The least of the most frequent elements, at its last place.
   Selected mode(std::int64_t axis = -1, bool keepdim = false) const;
-  // What the part q, from 0 to 1, of the elements does not exceed: over an axis, or all. MultiNest q come
+  // What the part q, from 0 to 1, of the elements does not exceed: over an axis, or all. Several q come
   // first in the result. Between two elements it lies as the interpolation says.
   enum class Interpolation { Linear, Lower, Higher, Nearest, Midpoint };
   Tensor quantile(double q, std::optional<std::int64_t> axis = {}, bool keepdim = false,
@@ -1074,7 +1074,7 @@ class Tensor {
 
   // "bij,bjk->bik": a letter for each axis; what has one letter runs along together, and letters that the
   // output leaves out are summed. Without an output: the letters that come once, in alphabetical order.
-  // "...": axes that broadcast. A letter twice in one operand: its diagonal. MultiNest operands are
+  // "...": axes that broadcast. A letter twice in one operand: its diagonal. Several operands are
   // contracted pair by pair, in the order that takes the fewest multiplications (of more than 8, nearly).
   static Tensor einsum(std::string_view formula, const std::vector<Tensor>& operands,
                        DType dtype = {});

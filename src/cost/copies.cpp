@@ -9,12 +9,12 @@
 namespace weft {
 namespace {
 
-constexpr double kept_price = 0.02;  // of the time to read the prepacked data
+constexpr double prepack_price = 0.02;  // of the time to read the prepacked data
 
-class Filling : Planned {
+class StageFills : Planned {
  public:
-  Filling(const Machine& machine, const Nest& nest, const NestPlan& plan,
-          const Footprints& footprints)
+  StageFills(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
+             const Footprints& footprints)
       : Planned(machine, nest, plan), footprints_(footprints) {}
 
   // A STAGE is filled once per iteration of the enclosing loops, up to the last that it depends on.
@@ -34,7 +34,7 @@ class Filling : Planned {
         if (i <= at || access.irregular[piece(i).loop]) continue;
         if (piece(i).kind != LoopKind::Vector) continue;
         is_contiguous = access.stride(piece(i).loop) * piece(i).step == 1;
-        if (reads_between(access.stride(piece(i).loop), piece(i).iterations))
+        if (has_short_stride(access.stride(piece(i).loop), piece(i).iterations))
           parts = static_cast<double>(access.stride(piece(i).loop));
       }
       const double elements = staged_elements(access, plan_, a, at + 1);
@@ -88,19 +88,19 @@ class Filling : Planned {
 
 }  // namespace
 
-double copy_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan,
+double copy_cycles(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
                    const Footprints& footprints) {
-  return Filling(machine, nest, plan, footprints).cycles();
+  return StageFills(machine, nest, plan, footprints).cycles();
 }
 
-double price_of_kept(const Machine& machine, const Nest& nest, const NestPlan& plan) {
+double prepack_cost(const DeviceModel& machine, const Nest& nest, const NestPlan& plan) {
   double bytes = 0;
   for (std::size_t a = 0; a < nest.accesses.size(); ++a)
     if (plan.is_kept(a))
       bytes += staged_elements(nest.accesses[a], plan, a, 0) * nest.accesses[a].bytes;
-  return machine.levels.empty() || machine.repeats
+  return machine.memory.empty() || machine.repeats
              ? 0
-             : kept_price * bytes / machine.levels.back().bandwidth;
+             : prepack_price * bytes / machine.memory.back().bandwidth;
 }
 
 }  // namespace weft

@@ -35,7 +35,7 @@ struct Footprints::Reach {
   }
 };
 
-Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan& plan,
+Footprints::Footprints(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
                        std::size_t loops)
     : machine_(machine), nest_(nest), plan_(plan) {
   touched_.resize((loops + 1) * nest.accesses.size());
@@ -53,7 +53,7 @@ Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan&
   }
   footprints_ = touched_;
   for (std::size_t a = 0; a < nest.accesses.size(); ++a) {
-    if (comes_with_another(a))
+    if (shares_lines(a))
       for (std::size_t first = 0; first <= loops; ++first)
         footprints_[place(first, a)] = {.lines = 0, .pages = 0};
     const bool is_region = plan.staged[a] >= 0 && plan.by_region[a];
@@ -67,14 +67,14 @@ Footprints::Footprints(const Machine& machine, const Nest& nest, const NestPlan&
 
 // Whether another access touches the same lines: it reads the same rows, of which it leaves out
 // less than a line. The scales in a block of packed numbers come with the numbers, for example.
-bool Footprints::comes_with_another(std::size_t a) const {
-  if (!lies_in_memory(a) || nest_.accesses[a].sizes.size() < 2) return false;
+bool Footprints::shares_lines(std::size_t a) const {
+  if (!reads_original_buffer(a) || nest_.accesses[a].sizes.size() < 2) return false;
   for (std::size_t other = 0; other < nest_.accesses.size(); ++other)
-    if (other != a && lies_in_memory(other) && reads_rows_of(other, a)) return true;
+    if (other != a && reads_original_buffer(other) && reads_rows_of(other, a)) return true;
   return false;
 }
 
-bool Footprints::lies_in_memory(std::size_t a) const {
+bool Footprints::reads_original_buffer(std::size_t a) const {
   return plan_.staged[a] < 0 && !plan_.is_kept(a);
 }
 

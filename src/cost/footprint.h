@@ -16,7 +16,7 @@ struct Footprint {
 class Footprints {
  public:
   // The first `loops` pieces of the plan are loops, the others are in registers.
-  Footprints(const Machine& machine, const Nest& nest, const NestPlan& plan, std::size_t loops);
+  Footprints(const DeviceModel& machine, const Nest& nest, const NestPlan& plan, std::size_t loops);
 
   // of_memory() is the footprint in the original buffer, of() that in a STAGE if there is one.
   const Footprint& of_memory(std::size_t first, std::size_t access) const {
@@ -37,12 +37,12 @@ class Footprints {
   Footprint touched(const std::vector<double>& sizes, double bytes, const Reach& reach) const;
   Footprint packed(std::size_t access, std::size_t first) const;
   void stage_region(std::size_t access, std::size_t loops);
-  bool comes_with_another(std::size_t access) const;
-  bool lies_in_memory(std::size_t access) const;
+  bool shares_lines(std::size_t access) const;
+  bool reads_original_buffer(std::size_t access) const;
   bool reads_rows_of(std::size_t other, std::size_t access) const;
   double row_of(const NestAccess& access) const;
 
-  const Machine& machine_;
+  const DeviceModel& machine_;
   const Nest& nest_;
   const NestPlan& plan_;
   std::vector<Footprint> touched_, footprints_;  // by `first` and access

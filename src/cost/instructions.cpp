@@ -14,20 +14,20 @@ namespace {
 
 // Instructions for a mask of lanes, which copies share, and for its use in each copy.
 constexpr double mask_of_lanes = 6, mask = 2;
-constexpr double chosen = 2;        // instructions for a condition that all lanes share
+constexpr double uniform_mask = 2;  // instructions for a condition that all lanes share
 constexpr double lanes_summed = 8;  // cycles to add up the lanes of a vector
 // Cycles of a spilled value per iteration, and the latency of reloading a spilled accumulator.
-constexpr double spilled = 1.5, forwarded = 8;
+constexpr double spilled = 1.5, reload_latency = 8;
 
 // Returns the time of work that runs in parallel: that of the longest, and more if others take
 // nearly as long.
-double hindering(std::initializer_list<double> cycles) {
+double overlapped(std::initializer_list<double> cycles) {
   double sum = 0;
   for (const double each : cycles) sum += each * each * each * each;
   return std::sqrt(std::sqrt(sum));
 }
 
-class Computing : Planned {
+class ComputeModel : Planned {
  public:
   using Planned::Planned;
 
@@ -46,14 +46,15 @@ class Computing : Planned {
       }
       sums_lanes = sums_lanes || (p.kind == LoopKind::Vector && is_reduce);
     }
-    const double width = std::max(1.0, vectors_wide());
+    const double width = std::max(1.0, registers_per_vector());
     Instructions inner, outer;
-    for (std::size_t a = 0; a < nest_.accesses.size(); ++a) count(a, is_inner_[a] ? inner : outer);
+    for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
+      count(a, in_reduction_[a] ? inner : outer);
     inner.arithmetic += arithmetic(nest_.inner_ops, true);
     outer.arithmetic += arithmetic(nest_.outer_ops, false) + (sums_lanes ? 12 * sums : 0);
     if (sums_in_memory()) inner.loads += 3 * sums * width;
     const bool has_chain = nest_.has_reduce() && !sums_in_memory();
-    const double added = sums * sums_together() * sums_of_copies();
+    const double added = sums * reductions_together() * sums_of_copies();
     double cycles = outside * cycles_of(inner, has_chain ? added * width : 0);
     if (!nest_.has_reduce()) return cycles;
     cycles += outputs * (cycles_of(outer, 0) + added * width + 10);
@@ -84,7 +85,7 @@ class Computing : Planned {
 
   // Returns how many accesses the copies of one iteration make. Copies that read the same element
   // share the read. Stores and packed or irregular accesses share nothing.
-  double copies_of(std::size_t a) const {
+  double distinct_accesses(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     double copies = access.places;
     std::vector<std::pair<std::int64_t, std::int64_t>> regular;  // stride and number of copies
@@ -121,7 +122,7 @@ class Computing : Planned {
 
   // Returns how many neighbouring elements copies read at once for each strided lane. They must be
   // valid under one condition.
-  std::int64_t turned_at_once(const NestAccess& access, const Piece& lanes) const {
+  std::int64_t transpose_width(const NestAccess& access, const Piece& lanes) const {
     const auto is_alike = [&](std::size_t loop) {
       return !access.irregular[loop] && !(access.is_masked && access.guarded[loop]);
     };
@@ -131,12 +132,12 @@ class Computing : Planned {
       if (p.kind == LoopKind::Upcast && p.step == 1 && is_alike(p.loop) &&
           access.stride(p.loop) == 1)
         neighbours = p.iterations;
-    return weft::turned_at_once(neighbours, lanes.iterations,
-                                static_cast<std::size_t>(access.bytes));
+    return weft::transpose_width(neighbours, lanes.iterations,
+                                 static_cast<std::size_t>(access.bytes));
   }
 
   // Whether the next iteration reads adjacent elements, in few enough rows for the prefetcher.
-  bool is_announced(const NestAccess& access) const {
+  bool is_prefetched(const NestAccess& access) const {
     if (loop_pieces_ == 0 || std::abs(access.stride(piece(loop_pieces_ - 1).loop)) != 1)
       return false;
     double rows = 1;
@@ -147,16 +148,16 @@ class Computing : Planned {
   }
 
   // Counts a transposed read: a row load per lane, joins of rows to vectors, and interleaving.
-  static void count_turned(double blocks, std::int64_t rows, std::int64_t width,
-                           Instructions& sum) {
+  static void count_transposed(double blocks, std::int64_t rows, std::int64_t width,
+                               Instructions& sum) {
     const int steps = std::bit_width(static_cast<std::uint64_t>(width)) - 1;
     sum.loads += blocks * static_cast<double>(rows);
     sum.arithmetic += blocks * static_cast<double>(rows - width + width * steps);
   }
 
   // Counts a read of lanes with a short stride: as many loads, shuffles and masks as the stride.
-  static void count_between(double vectors, const NestAccess& access, std::int64_t stride,
-                            Instructions& sum) {
+  static void count_short_stride(double vectors, const NestAccess& access, std::int64_t stride,
+                                 Instructions& sum) {
     const double parts = std::max(vectors, 1.0) * static_cast<double>(stride);
     sum.loads += parts;
     sum.arithmetic += parts;
@@ -169,7 +170,7 @@ class Computing : Planned {
   }
 
   // Whether copies store the elements between strided lanes, so that the stores are interleaved.
-  bool writes_in_turns(const NestAccess& access, std::int64_t stride) const {
+  bool interleaves_stores(const NestAccess& access, std::int64_t stride) const {
     return !access.is_masked && (stride == 2 || stride == 4) &&
            std::ranges::any_of(plan_.pieces, [&](const Piece& p) {
              return p.kind == LoopKind::Upcast && p.step == 1 && p.iterations == stride &&
@@ -178,7 +179,8 @@ class Computing : Planned {
   }
 
   // Counts the interleaving steps of such stores, and the contiguous stores.
-  void count_in_turns(double copies, double bytes, std::int64_t stride, Instructions& sum) const {
+  void count_interleaved(double copies, double bytes, std::int64_t stride,
+                         Instructions& sum) const {
     const int steps = std::bit_width(static_cast<std::uint64_t>(stride)) - 1;
     const double vectors = copies * bytes / machine_.vector_bytes;
     sum.arithmetic += std::max(copies, vectors) * steps;
@@ -188,29 +190,29 @@ class Computing : Planned {
   // Counts the instructions of one access per iteration, and the registers that hold its values.
   void count(std::size_t a, Instructions& sum) const {
     const NestAccess& access = nest_.accesses[a];
-    const double times = copies_of(a);
+    const double times = distinct_accesses(a);
     const Piece* lanes = vector();
     double each = 1;
     bool is_apart = false;
     if (lanes != nullptr && access.changes_with(lanes->loop) && !is_one_for_lanes(access, *lanes)) {
       const std::int64_t stride = access.irregular[lanes->loop] ? 0 : access.stride(lanes->loop);
-      const bool is_staged = lies_together(a);
+      const bool is_staged = reads_copy(a);
       const bool is_contiguous =
-          stride == 1 || is_packed(a) || (is_staged && reads_between(stride, lanes->iterations));
-      if (access.is_write && writes_in_turns(access, stride))
-        return count_in_turns(times, static_cast<double>(lanes->iterations) * access.bytes, stride,
-                              sum);
-      if (!is_contiguous && !access.is_write && reads_between(stride, lanes->iterations))
-        return count_between(times * vectors_wide(), access, stride, sum);
-      const std::int64_t width = is_contiguous ? 1 : turned_at_once(access, *lanes);
+          stride == 1 || is_packed(a) || (is_staged && has_short_stride(stride, lanes->iterations));
+      if (access.is_write && interleaves_stores(access, stride))
+        return count_interleaved(times, static_cast<double>(lanes->iterations) * access.bytes,
+                                 stride, sum);
+      if (!is_contiguous && !access.is_write && has_short_stride(stride, lanes->iterations))
+        return count_short_stride(times * registers_per_vector(), access, stride, sum);
+      const std::int64_t width = is_contiguous ? 1 : transpose_width(access, *lanes);
       if (width > 1) {
         const double bytes = times * static_cast<double>(lanes->iterations) * access.bytes;
-        if (!is_announced(access)) sum.lines += bytes / machine_.line;
+        if (!is_prefetched(access)) sum.lines += bytes / machine_.line;
         sum.turned += bytes / machine_.vector_bytes;
         const double rows =
             times / static_cast<double>(width) * static_cast<double>(lanes->iterations);
-        if (access.is_masked) sum.others += chosen * rows;
-        return count_turned(times / static_cast<double>(width), lanes->iterations, width, sum);
+        if (access.is_masked) sum.others += uniform_mask * rows;
+        return count_transposed(times / static_cast<double>(width), lanes->iterations, width, sum);
       }
       is_apart = !is_contiguous;
       if (is_apart) sum.gathers += times * static_cast<double>(lanes->iterations);
@@ -225,10 +227,10 @@ class Computing : Planned {
       if (!access.is_write) sum.held += std::min(times, 8.0);
     }
     sum.loads += times * std::max(each, 1.0) * (access.is_write ? 2 : 1);
-    if (!access.is_masked || lies_together(a)) return;
+    if (!access.is_masked || reads_copy(a)) return;
     const bool has_lanes = lanes != nullptr && access.changes_with(lanes->loop);
     if (has_lanes && !access.guarded[lanes->loop]) {
-      sum.others += chosen * times * (is_apart ? static_cast<double>(lanes->iterations) : 1);
+      sum.others += uniform_mask * times * (is_apart ? static_cast<double>(lanes->iterations) : 1);
     } else if (has_lanes) {
       sum.arithmetic += mask_of_lanes + mask * times;
     } else {
@@ -250,7 +252,7 @@ class Computing : Planned {
         const auto iterations = static_cast<double>(p.iterations);
         const bool changes = each.changes[p.loop];
         if (p.kind == LoopKind::Vector) {
-          if (changes) times *= std::max(1.0, vectors_wide());
+          if (changes) times *= std::max(1.0, registers_per_vector());
         } else if (p.kind == LoopKind::Upcast) {
           if (changes) times *= iterations;
         } else if (in_sums || !nest_.loops[p.loop].is_reduce) {
@@ -264,7 +266,7 @@ class Computing : Planned {
   }
 
   // Returns how many reductions run together. Each has its own accumulators.
-  double sums_together() const {
+  double reductions_together() const {
     for (const NestLoop& loop : nest_.loops)
       if (loop.is_reduce) return static_cast<double>(loop.names.size());
     return 1;
@@ -295,24 +297,26 @@ class Computing : Planned {
   }
 
   double cycles_of(const Instructions& code, double accumulators) const {
-    const double rate = vectors_wide() <= 0.5 ? machine_.halves : 1;
+    const double rate = registers_per_vector() <= 0.5 ? machine_.halves : 1;
     const double ports = code.arithmetic / (machine_.fma_ports * rate);
     const double loads = code.loads / (machine_.load_ports * rate) + code.gathers / rate;
     const double all =
         (code.arithmetic + code.others + code.loads + 2 * code.gathers + 3) / machine_.issue;
-    double cycles = std::max(1.0, hindering({ports, loads, all})) + code.lines * machine_.line_miss;
+    double cycles =
+        std::max(1.0, overlapped({ports, loads, all})) + code.lines * machine_.line_miss;
     if (accumulators > 0) cycles = std::max(cycles, machine_.fma_latency);
     const double needed = accumulators + code.turned + std::min(code.held, 4.0) + 1;
     const double more = std::max(0.0, needed - machine_.registers);
-    if (more > 0 && accumulators > 0) cycles = std::max(cycles, machine_.fma_latency + forwarded);
+    if (more > 0 && accumulators > 0)
+      cycles = std::max(cycles, machine_.fma_latency + reload_latency);
     return cycles + more * spilled;
   }
 };
 
 }  // namespace
 
-double compute_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan) {
-  return Computing(machine, nest, plan).compute_cycles();
+double compute_cycles(const DeviceModel& machine, const Nest& nest, const NestPlan& plan) {
+  return ComputeModel(machine, nest, plan).compute_cycles();
 }
 
 }  // namespace weft

@@ -7,6 +7,6 @@ namespace weft {
 
 // Returns the cycles of all iterations on one worker, without waits for memory except those for the
 // lines of strided accesses.
-double compute_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan);
+double compute_cycles(const DeviceModel& machine, const Nest& nest, const NestPlan& plan);
 
 }  // namespace weft

@@ -10,6 +10,7 @@
 
 #include "copies.h"
 #include "footprint.h"
+#include "group_time.h"
 #include "instructions.h"
 #include "planned.h"
 #include "traffic.h"
@@ -27,17 +28,17 @@ double threads_of(const NestPlan& plan) {
   return count;
 }
 
-double effective_workers(const Machine& machine, const NestPlan& plan) {
-  const double count = threads_of(plan), workers = machine.workers;
+double effective_workers(const DeviceModel& machine, const NestPlan& plan) {
+  const double count = threads_of(plan), workers = machine.workers();
   return count <= 1 ? 1 : count / std::ceil(count / workers);
 }
 
 // Adds the time of the slowest cache level and the waits.
-void add_memory(const Machine& machine, const std::vector<Traffic>& traffic, double workers,
+void add_memory(const DeviceModel& machine, const std::vector<Traffic>& traffic, double workers,
                 NestTime& time) {
   double starts = 0;
-  for (std::size_t level = 0; level < machine.levels.size(); ++level) {
-    const CacheLevel& cache = machine.levels[level];
+  for (std::size_t level = 0; level < machine.memory.size(); ++level) {
+    const MemorySpace& cache = machine.memory[level];
     const Traffic& lines = traffic[level];
     const double line = machine.line / cache.bandwidth;
     const double seconds = lines.all * line / (cache.is_shared ? 1 : workers);
@@ -69,7 +70,7 @@ std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan,
     for (std::size_t i = first; i < plan.pieces.size(); ++i) {
       const Piece& p = plan.pieces[i];
       extent += std::abs(static_cast<double>(step[p.loop] * p.step * (p.iterations - 1)));
-      if (p.kind == LoopKind::Vector && reads_between(step[p.loop], p.iterations))
+      if (p.kind == LoopKind::Vector && has_short_stride(step[p.loop], p.iterations))
         apart = step[p.loop];
     }
     const bool is_row = &step == &access.step.back() && access.is_masked;
@@ -111,17 +112,18 @@ std::string NestTime::str() const {
       launch * 1e6);
 }
 
-NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan) {
+NestTime time_of(const DeviceModel& machine, const Nest& nest, const NestPlan& plan) {
+  if (machine.has_groups()) return group_time(machine, nest, plan);
   const auto loops =
       static_cast<std::size_t>(std::ranges::count_if(plan.pieces, std::not_fn(in_registers)));
   const Footprints footprints(machine, nest, plan, loops);
   const double workers = effective_workers(machine, plan), cycle = 1 / machine.hertz / workers;
   NestTime time;
-  time.launch = threads_of(plan) > 1 ? machine.launch : 0;
+  time.launch = threads_of(plan) > 1 ? machine.launch() : 0;
   time.compute =
       (compute_cycles(machine, nest, plan) + page_cycles(machine, nest, plan, footprints)) * cycle;
   time.copies =
-      copy_cycles(machine, nest, plan, footprints) * cycle + price_of_kept(machine, nest, plan);
+      copy_cycles(machine, nest, plan, footprints) * cycle + prepack_cost(machine, nest, plan);
   add_memory(machine, traffic_of(machine, nest, plan, footprints), workers, time);
   return time;
 }

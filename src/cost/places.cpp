@@ -12,7 +12,7 @@ bool is_one_instruction(Op op) {
   return those.contains(op);
 }
 
-int code_of(const Node* node) {
+int code_size(const Node* node) {
   // The choice between the padded parts of a concat: each part gets a loop of its own.
   constexpr int code_of_part = 24;
   if (node->op() == Op::Where && node->src(0)->op() == Op::Pad && node->src(1)->op() == Op::Pad)
@@ -25,7 +25,7 @@ int code_of(const Node* node) {
   return 1;
 }
 
-bool is_rather_computed(const Node* tensor) {
+bool is_cheaper_to_recompute(const Node* tensor) {
   constexpr OpSet passing{Op::Tuple, Op::Detach,
                           Op::Stage};  // such a STAGE holds the indices along an axis
   int ops = 0;
@@ -39,7 +39,7 @@ bool is_rather_computed(const Node* tensor) {
       return false;
     }
   }
-  return ops <= most_ops_of_places;
+  return ops <= most_recomputed_ops;
 }
 
 }  // namespace weft

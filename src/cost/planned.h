@@ -15,13 +15,13 @@ inline bool in_registers(const Piece& piece) {
 
 class Planned {
  public:
-  Planned(const Machine& machine, const Nest& nest, const NestPlan& plan)
+  Planned(const DeviceModel& machine, const Nest& nest, const NestPlan& plan)
       : machine_(machine),
         nest_(nest),
         plan_(plan),
         loop_pieces_(static_cast<std::size_t>(
             std::ranges::count_if(plan.pieces, std::not_fn(in_registers)))) {
-    for (const NestAccess& access : nest.accesses) is_inner_.push_back(is_inner(access));
+    for (const NestAccess& access : nest.accesses) in_reduction_.push_back(is_inner(access));
   }
 
  protected:
@@ -32,7 +32,7 @@ class Planned {
   }
   // Returns how often piece `i` repeats access `a`. A reduction only repeats accesses inside it.
   double iterations_of(std::size_t i, std::size_t a) const {
-    const bool is_there = !nest_.loops[piece(i).loop].is_reduce || is_inner_[a];
+    const bool is_there = !nest_.loops[piece(i).loop].is_reduce || in_reduction_[a];
     return is_there ? static_cast<double>(piece(i).iterations) : 1;
   }
   double iterations_outside(std::size_t first, std::size_t a) const {
@@ -45,7 +45,7 @@ class Planned {
   bool is_packed(std::size_t a) const {
     return plan_.is_kept(a) || (plan_.staged[a] >= 0 && !plan_.by_region[a]);
   }
-  bool lies_together(std::size_t a) const { return is_packed(a) || plan_.staged[a] >= 0; }
+  bool reads_copy(std::size_t a) const { return is_packed(a) || plan_.staged[a] >= 0; }
 
   const Piece* vector() const {
     for (std::size_t i = loop_pieces_; i < pieces(); ++i)
@@ -54,17 +54,17 @@ class Planned {
   }
 
   // Returns how many registers a vector value takes, or 0 without lanes.
-  double vectors_wide() const {
+  double registers_per_vector() const {
     if (vector() == nullptr) return 0;
     const double lanes = static_cast<double>(vector()->iterations);
     return lanes * static_cast<double>(nest_.loops[vector()->loop].widest) / machine_.vector_bytes;
   }
 
-  const Machine& machine_;
+  const DeviceModel& machine_;
   const Nest& nest_;
   const NestPlan& plan_;
-  std::size_t loop_pieces_;     // number of pieces outside registers, which come first
-  std::vector<bool> is_inner_;  // by access: it is in the loops of the reduction
+  std::size_t loop_pieces_;         // number of pieces outside registers, which come first
+  std::vector<bool> in_reduction_;  // by access: it is in the loops of the reduction
 
  private:
   bool is_inner(const NestAccess& access) const {

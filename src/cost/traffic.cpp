@@ -11,9 +11,9 @@
 namespace weft {
 namespace {
 
-constexpr double usable = 0.6;       // part of a cache that holds data for reuse
-constexpr double usable_ways = 0.8;  // part of the ways of a set
-constexpr double staying = 0.25;     // part of a cache that a buffer may fill and stay
+constexpr double usable = 0.6;          // part of a cache that holds data for reuse
+constexpr double usable_ways = 0.8;     // part of the ways of a set
+constexpr double resident_part = 0.25;  // part of a cache that a buffer may fill and stay
 
 // Prepacked data that fills large pages takes this part of the time of data in small pages.
 constexpr double large_page = 2 << 20, by_large_pages = 0.65;
@@ -26,33 +26,33 @@ constexpr ShortRun short_runs[] = {{16384, 1.7}, {65536, 1.15}};
 constexpr std::int64_t followed_steps = 16;
 // The wait until the prefetcher follows a row, and the wait that all rows read side by side share,
 // in line transfers.
-constexpr double started_after = 12, all_started_after = 64;
+constexpr double row_start_lines = 12, shared_start_lines = 64;
 
-class Moving : Planned {
+class TrafficModel : Planned {
  public:
-  Moving(const Machine& machine, const Nest& nest, const NestPlan& plan,
-         const Footprints& footprints)
+  TrafficModel(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
+               const Footprints& footprints)
       : Planned(machine, nest, plan), footprints_(footprints) {}
 
-  Traffic of(const CacheLevel& cache) const {
+  Traffic of(const MemorySpace& cache) const {
     std::size_t first = 0;
     while (first < loop_pieces_ && !fits(cache, first)) ++first;
     Traffic lines;
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
-      if (&cache != &machine_.levels[0] && stays(cache, nest_.accesses[a])) continue;
+      if (&cache != &machine_.memory[0] && stays(cache, nest_.accesses[a])) continue;
       std::size_t kept = first;
       while (kept < loop_pieces_ && conflicts(cache, footprints_.of(kept, a))) ++kept;
       const Footprint& f = footprints_.of(kept, a);
       const double own = conflicts(cache, f) ? f.lines * iterations_outside(kept, a)
                                              : swept(&Footprint::lines, kept, a);
-      const bool is_far = &cache != &machine_.levels[0] && first > 0 && !lies_together(a);
+      const bool is_far = &cache != &machine_.memory[0] && first > 0 && !reads_copy(a);
       const double run = is_far ? run_bytes(nest_.accesses[a]) : 0;
-      const bool has_large_pages = &cache == &machine_.levels.back() && plan_.is_kept(a) &&
+      const bool has_large_pages = &cache == &machine_.memory.back() && plan_.is_kept(a) &&
                                    bytes_of(nest_.accesses[a]) >= large_page;
       lines.all += own * (is_read_before_written(a) ? 2 : 1) * (is_far ? slower_by(run) : 1) *
                    (has_large_pages ? by_large_pages : 1);
       if (is_far && is_scattered(nest_.accesses[a])) lines.scattered += own;
-      if (&cache == &machine_.levels.back()) lines.waiting += own * waiting_for_line(a);
+      if (&cache == &machine_.memory.back()) lines.waiting += own * waiting_for_line(a);
     }
     return lines;
   }
@@ -68,12 +68,12 @@ class Moving : Planned {
   }
 
  private:
-  bool fits(const CacheLevel& cache, std::size_t first) const {
+  bool fits(const MemorySpace& cache, std::size_t first) const {
     return footprints_.sum_of(&Footprint::lines, first) * machine_.line <= usable * cache.bytes;
   }
 
   // Whether runs evict each other, because their gap maps them to few sets of the cache.
-  bool conflicts(const CacheLevel& cache, const Footprint& f) const {
+  bool conflicts(const MemorySpace& cache, const Footprint& f) const {
     if (f.gap < machine_.line) return false;
     const auto way = static_cast<std::int64_t>(cache.bytes / cache.ways);
     const auto places = way / std::gcd(static_cast<std::int64_t>(f.gap), way);
@@ -93,10 +93,10 @@ class Moving : Planned {
 
   // Whether the buffer is in the cache before the kernel starts: the kernel that computed it has
   // left it there, or the previous call a constant in the last cache.
-  bool stays(const CacheLevel& cache, const NestAccess& access) const {
+  bool stays(const MemorySpace& cache, const NestAccess& access) const {
     const bool may_stay = !access.is_constant || machine_.repeats ||
-                          (machine_.constants_stay && &cache == &machine_.levels.back());
-    return may_stay && bytes_of(access) <= staying * cache.bytes;
+                          (machine_.constants_stay && &cache == &machine_.memory.back());
+    return may_stay && bytes_of(access) <= resident_part * cache.bytes;
   }
 
   // Returns the waits at the starts of rows, per line that is read. Each of the rows that are read
@@ -106,17 +106,17 @@ class Moving : Planned {
   double waiting_for_line(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
     const double run = rows_together(access);
-    if (!nest_.has_reduce() || access.is_write || lies_together(a) || run < scattered_run) return 0;
+    if (!nest_.has_reduce() || access.is_write || reads_copy(a) || run < scattered_run) return 0;
     const bool is_near = !access.is_constant || machine_.repeats;
-    if (is_near && bytes_of(access) <= machine_.levels.back().bytes) return 0;
-    return (started_after + all_started_after / rows_of(access).beside) * machine_.line / run;
+    if (is_near && bytes_of(access) <= machine_.memory.back().bytes) return 0;
+    return (row_start_lines + shared_start_lines / rows_of(access).beside) * machine_.line / run;
   }
 
   // Whether lines are read before they are written. Streaming stores avoid that for whole lines of
   // buffers that are only written and larger than the last cache.
   bool is_read_before_written(std::size_t a) const {
     const NestAccess& access = nest_.accesses[a];
-    if (!access.is_write || machine_.levels.empty()) return access.is_write;
+    if (!access.is_write || machine_.memory.empty()) return access.is_write;
     const Piece* lanes = vector();
     const bool is_whole = lanes != nullptr && access.stride(lanes->loop) == 1 &&
                           !access.is_masked &&
@@ -124,7 +124,7 @@ class Moving : Planned {
     const bool is_read = std::ranges::any_of(nest_.accesses, [&](const NestAccess& other) {
       return !other.is_write && other.storage == access.storage;
     });
-    return !is_whole || is_read || bytes_of(access) <= machine_.levels.back().bytes;
+    return !is_whole || is_read || bytes_of(access) <= machine_.memory.back().bytes;
   }
 
   static double slower_by(double run) {
@@ -134,7 +134,7 @@ class Moving : Planned {
   }
 
   // Whether the next run begins in the next line at the latest.
-  bool goes_on(const NestAccess& access, std::int64_t run, std::int64_t distance) const {
+  bool is_adjacent(const NestAccess& access, std::int64_t run, std::int64_t distance) const {
     return run <= distance && static_cast<double>(distance - run) * access.bytes < machine_.line;
   }
 
@@ -151,7 +151,7 @@ class Moving : Planned {
         beside = &p;
         continue;
       }
-      if (access.irregular[p.loop] || !goes_on(access, run, distance)) break;
+      if (access.irregular[p.loop] || !is_adjacent(access, run, distance)) break;
       run = distance * p.iterations;
       if (beside != nullptr && std::abs(access.stride(beside->loop)) * beside->step == run)
         run *= std::exchange(beside, nullptr)->iterations;
@@ -190,7 +190,7 @@ class Moving : Planned {
         copies = &p;
         continue;
       }
-      if (!goes_on(access, rows.length, distance)) break;
+      if (!is_adjacent(access, rows.length, distance)) break;
       rows.length = distance * p.iterations;
       if (copies != nullptr && follow(access, *copies, rows.length)) {
         rows.length *= copies->iterations;
@@ -213,17 +213,17 @@ class Moving : Planned {
 
 }  // namespace
 
-std::vector<Traffic> traffic_of(const Machine& machine, const Nest& nest, const NestPlan& plan,
+std::vector<Traffic> traffic_of(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
                                 const Footprints& footprints) {
-  const Moving model(machine, nest, plan, footprints);
+  const TrafficModel model(machine, nest, plan, footprints);
   std::vector<Traffic> traffic;
-  for (const CacheLevel& cache : machine.levels) traffic.push_back(model.of(cache));
+  for (const MemorySpace& cache : machine.memory) traffic.push_back(model.of(cache));
   return traffic;
 }
 
-double page_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan,
+double page_cycles(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
                    const Footprints& footprints) {
-  return Moving(machine, nest, plan, footprints).page_cycles();
+  return TrafficModel(machine, nest, plan, footprints).page_cycles();
 }
 
 }  // namespace weft

@@ -20,11 +20,11 @@ constexpr double scattered_run = 256, scattered_wait = 10;
 class Footprints;
 
 // Returns the traffic of each cache level of the machine.
-std::vector<Traffic> traffic_of(const Machine& machine, const Nest& nest, const NestPlan& plan,
+std::vector<Traffic> traffic_of(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
                                 const Footprints& footprints);
 
 // Returns the cycles of all TLB misses.
-double page_cycles(const Machine& machine, const Nest& nest, const NestPlan& plan,
+double page_cycles(const DeviceModel& machine, const Nest& nest, const NestPlan& plan,
                    const Footprints& footprints);
 
 }  // namespace weft

@@ -60,7 +60,7 @@ UOp with_constants(const UOp& kernel, bool are_far) {
 }
 
 UOp among_constants(const UOp& kernel, Device& device, std::size_t bytes) {
-  const auto& levels = device.target().machine.levels;
+  const auto& levels = device.target().machine.memory;
   const bool stay = levels.empty() || static_cast<double>(bytes) <= staying * levels.back().bytes;
   return stay || !reads_constants(kernel) ? kernel : with_constants(kernel, true);
 }

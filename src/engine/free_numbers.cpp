@@ -74,12 +74,13 @@ bool free_numbers(Resolved& resolved) {
   std::vector<UOp> roots;
   for (const Root& root : resolved.roots) roots.push_back(root.tensor);
   const std::vector<const Node*> nodes = toposort(nodes_of(roots));
-  const std::vector<NumberUse> uses = numbers_in(nodes);
+  const std::vector<NumberUse> uses = constant_uses(nodes);
   if (uses.empty()) return false;
-  const StructuralHash hash = structural_hash(nodes_of(without_numbers(roots, nodes, uses)));
+  const StructuralHash hash = structural_hash(nodes_of(without_constants(roots, nodes, uses)));
   const std::shared_ptr<Seen> seen = seen_before(hash, uses);
   if (seen == nullptr || std::ranges::all_of(seen->variables, &UOp::is_null)) return false;
-  const std::vector<UOp> freed = with_variables(roots, nodes, uses, in_this_graph(seen->variables));
+  const std::vector<UOp> freed =
+      with_constants_as_variables(roots, nodes, uses, in_this_graph(seen->variables));
   for (std::size_t i = 0; i < freed.size(); ++i) resolved.roots[i].tensor = freed[i];
   std::vector<BoundVariable> added;
   for (std::size_t i = 0; i < uses.size(); ++i)

@@ -161,8 +161,8 @@ struct SizedGraph {
   }
 
   Kinds::Key key() const {
-    const StructuralHash hash =
-        structural_hash_without_sizes(nodes_of(without_numbers(roots, nodes, numbers_in(nodes))));
+    const StructuralHash hash = structural_hash_without_sizes(
+        nodes_of(without_constants(roots, nodes, constant_uses(nodes))));
     return {hash.high, hash.low, sizes.size()};
   }
 

@@ -46,7 +46,7 @@ Profile profile_for(const std::vector<Root>& roots) {
   for (const Root& root : roots)
     for (const Device* device : find_devices(root.device.get())) {
       const Target target = device->target();
-      profile.threads = target.machine.workers;
+      profile.threads = target.machine.workers();
       profile.fuses = profile.fuses && target.ops.contains(Op::MulAcc);
       if (&root == &roots[0]) profile.mma = target.mma;
       std::erase_if(profile.mma, [&](const MmaShape& shape) {
@@ -132,10 +132,7 @@ class Planner {
  public:
   Planner(const Resolved& resolved, const std::shared_ptr<const ExtraRuleList>& extra)
       : extra_(extra), settings_(keys_of_devices(resolved, *extra)) {
-    for (const char* name : {"ALLREDUCE", "IN_PLACE", "LOOPS", "LAYOUTS", "WINOGRAD", "DIGITS",
-                             "WINOGRAD_BAND", "WINOGRAD_ERROR", "RECOMPUTE"})
-      settings_ += setting(name) + ",";
-    settings_ += setting("BEAM");  // a plan keeps what a search has found
+    settings_ += settings_key(Affects::Plans);  // BEAM among them: a plan keeps what it has found
   }
 
   // Null where there is none.

@@ -146,9 +146,7 @@ void fill(const Kept& kept, Buffer& constant, Buffer& memory) {
 
 std::string compilation_key(Device& device, const ExtraRuleList& extra) {
   std::string key = fmt::format("{} {} {}", device.name(), device.compiler_key(), thread_count());
-  for (std::string_view name : {"ALGEBRA", "CALIBRATE", "FASTMATH", "NOOPT", "SKIP"})
-    key += " " + setting(name);
-  return key + key_of(extra);
+  return key + settings_key(Affects::Kernels) + key_of(extra);
 }
 
 namespace {

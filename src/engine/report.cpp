@@ -41,13 +41,13 @@ std::string shape_text(const Node* buffer) {
 
 void print(const std::string& line) { std::fputs((line + "\n").c_str(), stderr); }
 
-FusibleGroup together(const Step& step) { return {step.kernel.node(), step.slots}; }
+Together together(const Step& step) { return {step.kernel.node(), step.slots}; }
 
 }  // namespace
 
 void report_run(const Plan& plan, std::size_t between, double seconds) {
   std::set<std::string> devices;
-  std::set<FusibleGroup> kernels;
+  std::set<Together> kernels;
   std::size_t copies = 0;
   for (const Step& step : plan.steps) {
     devices.insert(step.device.get());

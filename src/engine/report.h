@@ -11,7 +11,7 @@
 namespace weft {
 
 // What tells it: bands and steps are computed by one kernel in the same memory.
-using FusibleGroup = std::pair<const Node*, std::vector<std::uint32_t>>;
+using Together = std::pair<const Node*, std::vector<std::uint32_t>>;
 
 // DEBUG=1: a line for each run; `between` bytes are for what lives between its kernels.
 void report_run(const Plan& plan, std::size_t between, double seconds);
@@ -28,7 +28,7 @@ class StepReport {
     double seconds = 0;
   };
   const Plan& plan_;
-  std::map<FusibleGroup, Runs> runs_;
+  std::map<Together, Runs> runs_;
 };
 // DEBUG=3: what is compiled.
 void report_source(std::string_view kernel, std::string_view device, std::string_view source);

@@ -50,7 +50,7 @@ class Code {
     if (target_.is_c)
       return function_of(program, name,
                          render_c_function(program, name, planned_.scratch_bytes, helpers_));
-    const auto caches = static_cast<std::size_t>(planned_.machine.levels.back().bytes);
+    const auto caches = static_cast<std::size_t>(planned_.machine.memory.back().bytes);
     return function_of(program, name, render_llvm(program, planned_.scratch_bytes, caches));
   }
 

@@ -15,7 +15,7 @@ struct Known {
   double hertz;
   int workers, vector_bytes, registers;
   double fma_ports, fma_latency, load_ports, halves, issue, line;
-  CacheLevel caches[3];  // the third may be none
+  MemorySpace caches[3];  // the third may be none
 };
 
 // Caches as data sheets and optimisation guides have them, with what one core gets from behind them. What has no model is what
@@ -42,12 +42,12 @@ constexpr Known machines[] = {
 
 }  // namespace
 
-Machine machine_named(std::string_view name) {
+DeviceModel machine_named(std::string_view name) {
   const auto* known = std::ranges::find(machines, name, &Known::name);
   if (known == std::end(machines)) internal_error(fmt::format("no machine '{}' is known", name));
-  Machine machine;
+  DeviceModel machine;
   machine.hertz = known->hertz;
-  machine.workers = known->workers;
+  machine.set_workers(known->workers);
   machine.vector_bytes = known->vector_bytes;
   machine.registers = known->registers;
   machine.fma_ports = known->fma_ports;
@@ -56,8 +56,8 @@ Machine machine_named(std::string_view name) {
   machine.halves = known->halves;
   machine.issue = known->issue;
   machine.line = known->line;
-  for (const CacheLevel& cache : known->caches)
-    if (cache.bytes > 0) machine.levels.push_back(cache);
+  for (const MemorySpace& cache : known->caches)
+    if (cache.bytes > 0) machine.memory.push_back(cache);
   return machine;
 }
 

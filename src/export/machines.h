@@ -4,11 +4,11 @@
 
 #include <string_view>
 
-#include <weft/dev/device/machine.h>
+#include <weft/dev/device/device_model.h>
 
 namespace weft::exported {
 
 // Of a name in the table there; another is an internal error.
-Machine machine_named(std::string_view name);
+DeviceModel machine_named(std::string_view name);
 
 }  // namespace weft::exported

@@ -73,8 +73,8 @@ class StandIn final : public Device {
   Allocator& allocator() override { return running_.allocator(); }
   weft::Target target() const override {
     weft::Target target = planned_;
-    if (!setting("WEFT_THREADS").empty()) target.machine.workers = thread_count();
-    target.workers = target.machine.workers;
+    if (!setting("WEFT_THREADS").empty()) target.machine.set_workers(thread_count());
+    target.workers = target.machine.workers();
     return target;
   }
   std::string render(const Node* kernel) override { return running_.render(kernel); }

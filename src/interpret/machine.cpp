@@ -169,7 +169,7 @@ long double Machine::exponent_of(const Node* power, std::size_t lane) {
       if (!exponent->src(i)->is_const()) continue;
       const double factor = value(exponent->src(i));
       return value(exponent->src(1 - i)) *
-             (static_cast<long double>(factor) + lost_of(factor, dtype));
+             (static_cast<long double>(factor) + rounding_error_of(factor, dtype));
     }
   return value(exponent);
 }

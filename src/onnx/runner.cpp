@@ -139,7 +139,7 @@ void Runner::realize_constants() {
     const Tensor tensor = slot->value.tensor();
     if (initialisers.contains(name) || is_view(tensor.uop()) || tensor.nbytes() > most_bytes)
       return;
-    if (!is_output && is_rather_computed(tensor.uop().node())) return;
+    if (!is_output && is_cheaper_to_recompute(tensor.uop().node())) return;
     most_bytes -= tensor.nbytes();
     kept.push_back(tensor);
   };

@@ -63,7 +63,7 @@ class LlvmSource : LlvmWriter {
       if (rows_of(node->src(0), count)) rows_.set(node->src(0), count);
     }
   }
-  std::optional<Rows> rows(const Node* place) const {
+  std::optional<TileRows> rows(const Node* place) const {
     const std::int64_t* count = rows_.find(place);
     return count != nullptr ? rows_of(place, *count) : std::nullopt;
   }
@@ -249,7 +249,8 @@ class LlvmSource : LlvmWriter {
     return text;
   }
 
-  // A short loop with its next iteration, which is written from its RANGE on; not where it had the last.
+  // A short loop with its next iteration, which is written from its RANGE on; not where it had the
+  // last.
   bool begins_again(const Node* range) {
     Loop& loop = open_.back();
     if (++loop.iteration == range->src(0)->lo()) {
@@ -258,13 +259,13 @@ class LlvmSource : LlvmWriter {
     }
     name(range, fmt::format("{}", loop.iteration));
     at_ = loop.begin;
-    // No instruction. What windows of neighbouring iterations have in common is read again: kept, it would take the
-    // registers of sums.
+    // No instruction. What windows of neighbouring iterations have in common is read again: kept,
+    // it would take the registers of sums.
     line("fence syncscope(\"singlethread\") seq_cst");
     return true;
   }
 
-  // ConcatParts are known by their bits, but where LLVM converts them.
+  // Halves are known by their bits, but where LLVM converts them.
   bool converts_half(const Node* node) {
     if (node->op() != Op::Cast) return false;
     const DType from = operand_of(node), to = node->dtype();
@@ -358,8 +359,9 @@ class LlvmSource : LlvmWriter {
     return access;
   }
 
-  // Of a condition for each lane what all of them share; empty: nothing. Where that is false nothing is accessed, but
-  // processors take hundreds of cycles to find out, if the address is nobody's.
+  // Of a condition for each lane what all of them share; empty: nothing. Where that is false
+  // nothing is accessed, but processors take hundreds of cycles to find out, if the address is
+  // nobody's.
   std::string shared_condition(const Node* valid) {
     if (valid->op() == Op::Splat) return text_of(valid->src(0));
     if (valid->op() != Op::And) return {};
@@ -453,13 +455,15 @@ class LlvmSource : LlvmWriter {
     name(node, define(vector_of_tile(node->dtype(), sum)));
   }
 
-  // What sums begin with in registers of their own. One vector of zeros for all would be loaded, and copied through memory.
+  // What sums begin with in registers of their own. One vector of zeros for all would be loaded,
+  // and copied through memory.
   bool is_zero_tile(const Node* value) const {
     const DType dtype = value->dtype();
     return are_sums(dtype) && value->op() == Op::Const && text_of(value) == llvm_zero(dtype);
   }
 
-  // What is read comes into the second cache: early as it is, it would leave the first again. What is written is written soon.
+  // What is read comes into the second cache: early as it is, it would leave the first again. What
+  // is written is written soon.
   void prefetch(const Node* node) {
     const auto [writes, locality] = will_be_written(node) ? std::pair(1, 3) : std::pair(0, 2);
     line(fmt::format("call void @llvm.prefetch(ptr {}, i32 {}, i32 {}, i32 1)",

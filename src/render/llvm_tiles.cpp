@@ -69,12 +69,12 @@ std::int64_t rows_of_factor(const Node* mma, std::size_t which) {
 
 std::int64_t full_rows(DType dtype) { return bytes_of(dtype) / row_bytes; }
 
-std::optional<Rows> rows_of(const Node* place, std::int64_t count) {
+std::optional<TileRows> rows_of(const Node* place, std::int64_t count) {
   const Node* at = index_of(place);
   const auto bytes = static_cast<std::int64_t>(place->dtype().scalar().bytes());
   if (at == nullptr) return std::nullopt;
   const std::int64_t columns = at->dtype().lanes() / count;
-  Rows rows{count, columns * bytes};
+  TileRows rows{count, columns * bytes};
   if (columns * count != at->dtype().lanes() || rows.bytes > row_bytes) return std::nullopt;
   const Node* numbers = at;
   if (at->op() == Op::Add) {
@@ -91,7 +91,7 @@ std::optional<Rows> rows_of(const Node* place, std::int64_t count) {
   return rows;
 }
 
-std::string tile_load(const Rows& rows, const std::string& address) {
+std::string tile_load(const TileRows& rows, const std::string& address) {
   return fmt::format("call x86_amx @llvm.x86.tileloadd64.internal(i16 {}, i16 {}, ptr {}, i64 {})",
                      rows.count, rows.bytes, address, rows.bytes_apart);
 }
@@ -109,7 +109,7 @@ std::string vector_of_tile(DType dtype, const std::string& tile) {
   return fmt::format("call {} @llvm.x86.cast.tile.to.vector(x86_amx {})", llvm_type(dtype), tile);
 }
 
-std::string tile_store(const Rows& rows, const std::string& address, const std::string& tile) {
+std::string tile_store(const TileRows& rows, const std::string& address, const std::string& tile) {
   return fmt::format(
       "call void @llvm.x86.tilestored64.internal(i16 {}, i16 {}, ptr {}, i64 {}, x86_amx {})",
       rows.count, rows.bytes, address, rows.bytes_apart, tile);

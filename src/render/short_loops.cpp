@@ -18,7 +18,7 @@ bool is_statement(const Node* node) {
 // A loop around a place.
 struct Around {
   double begins = 1, iterations = 1;
-  double statements = 0;  // of a iteration, all iterations of short loops in it counted
+  double statements = 0;  // of an iteration, all iterations of short loops in it counted
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Loops that are written iteration by iteration: few iterations of little, whose counting would take as long as what they do.
+// Loops that are written iteration by iteration: few iterations of little, whose counting would
+// take as long as what they do.
 #pragma once
 
 #include <set>
@@ -8,7 +9,8 @@
 
 namespace weft {
 
-// Those RANGEs of the program. What stands in one is at most some hundred statements, all its iterations together.
+// Those RANGEs of the program. What stands in one is at most some hundred statements, all its
+// iterations together.
 std::set<const Node*> short_loops(const std::vector<const Node*>& program,
                                   const NodeMap<bool>& needed);
 

@@ -34,9 +34,9 @@ UOp pinned_value(const Match& m) {
   return const_bits(root->dtype(), static_cast<Bits>(root->lo()));
 }
 
-// A loop of one iteration has become its only value: nothing is left to close. (A STAGE keeps the 0: it
-// has a dimension for each source, and its readers an index.) Nor is memory another in each iteration, nor is
-// there a iteration before that a barrier would wait for.
+// A loop of one iteration has become its only value: nothing is left to close. (A STAGE keeps the
+// 0: it has a dimension for each source, and its readers an index.) Nor is memory another in each
+// iteration, nor is there an iteration before that a barrier would wait for.
 UOp drop_single_iterations(const Match& m) {
   const Node* root = m.root();
   const std::size_t kept = root->op() == Op::Barrier ? 0 : 1;

@@ -1,6 +1,6 @@
-// Reductions that need no loop: over what does not change with it, over a part of its iterations, or over
-// the one iteration that a condition picks. An arange that was written as a sum of comparisons becomes
-// its index, and the sum over a one-hot row one load.
+// Reductions that need no loop: over what does not change with it, over a part of its iterations,
+// or over the one iteration that a condition picks. An arange that was written as a sum of
+// comparisons becomes its index, and the sum over a one-hot row one load.
 
 #include <algorithm>
 #include <cmath>
@@ -128,8 +128,8 @@ struct Limits {
   }
 };
 
-// The value at one iteration, which may be none: what it loads there is loaded only where it is one.
-// Null where there is a loop inside that changes with this one.
+// The value at one iteration, which may be none: what it loads there is loaded only where it is
+// one. Null where there is a loop inside that changes with this one.
 UOp at_iteration(const UOp& value, const Loop& loop, const UOp& iteration,
                  const UOp& is_iteration) {
   Substitution by{{loop.range.node(), cast(iteration, loop.range->dtype())}};
@@ -180,7 +180,8 @@ bool holds_counts(DType dtype) {
          (dtype.is_int() && (dtype.is_index() || dtype.bits() >= 32));
 }
 
-// Sums over nothing but constant iterations may be products: a loop of no iterations sums to 0, not to NaN.
+// Sums over nothing but constant iterations may be products: a loop of no iterations sums to 0, not
+// to NaN.
 UOp constant_reduction(const Node* reduce, const UOp& body, const Loop& loop) {
   if (loop.changes(body.node()) || loop.size->bounds().lo < 1) return {};
   switch (reduce->arg<ReduceArg>().op) {
@@ -216,8 +217,8 @@ bool changes(const Node* loop, const Node* node) {
   return loop->op() != Op::Range || Loop{UOp(loop), {}}.changes(node);
 }
 
-// A sum of sums is one over the loops of both. Where the inner one is the same in all iterations of the outer loops, others outside
-// of those may use it too, and its loops cannot end in two places.
+// A sum of sums is one over the loops of both. Where the inner one is the same in all iterations of
+// the outer loops, others outside of those may use it too, and its loops cannot end in two places.
 UOp joined(const Match& m) {
   const Node *outer = m.root(), *inner = outer->src(0);
   if (inner->op() != Op::Reduce || inner->dtype() != outer->dtype() ||

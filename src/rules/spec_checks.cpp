@@ -76,8 +76,8 @@ bool keeps_lanes(const Node* node) {
 bool closes_ranges_once(const Node* node) {
   std::set<const Node*> seen;
   return all(rest(node, 1), [&](auto s) {
-    const bool strip_loop = node->op() == Stage && is_scalar_int(s) && s->is_const_int(0);
-    return strip_loop || (s->op() == Range && seen.insert(s).second);
+    const bool is_single = node->op() == Stage && is_scalar_int(s) && s->is_const_int(0);
+    return is_single || (s->op() == Range && seen.insert(s).second);
   });
 }
 

@@ -44,7 +44,7 @@ struct Computed {
     return staged->second;
   }
 };
-using ComputedLeaves = std::map<std::uint64_t, Computed>;  // by the id of the placeholder
+using ComputedPlaceholders = std::map<std::uint64_t, Computed>;  // by the id of the placeholder
 
 // Returns the value at the indices of a LOAD. Like the LOAD, the result is 0 or the LOAD's second
 // source where the index is not valid.
@@ -110,7 +110,7 @@ UOp read_stage(const Node* load, const Computed& computed) {
 
 UOp through_computed(const Match& m) {
   const Node* placeholder = m.root()->src(0)->src(0);
-  const auto* placeholders = m.context<ComputedLeaves>();
+  const auto* placeholders = m.context<ComputedPlaceholders>();
   if (placeholders == nullptr) return {};
   const auto found = placeholders->find(placeholder->arg<BufferArg>().id.value);
   if (found == placeholders->end()) return {};
@@ -150,7 +150,7 @@ class Emitter {
 
  private:
   // Returns the first version of the placeholder's memory: each assignment creates a new version.
-  const Node* storage_of_leaf(const Node* placeholder) const {
+  const Node* storage_of_placeholder(const Node* placeholder) const {
     while (const auto point = partition_.point_of(placeholder)) {
       const UOp& before = partition_.points[*point].before;
       if (before.is_null()) break;
@@ -160,7 +160,7 @@ class Emitter {
   }
 
   std::uint32_t slot_of(const Node* placeholder) {
-    const Node* storage = storage_of_leaf(placeholder);
+    const Node* storage = storage_of_placeholder(placeholder);
     const auto next = static_cast<std::uint32_t>(plan_.slots.size());
     const auto [slot, is_new] = slots_.emplace(storage->arg<BufferArg>().id.value, next);
     if (is_new) plan_.slots.push_back({.buffer = UOp(storage)});
@@ -195,11 +195,11 @@ class Emitter {
   void emit_loop(const PartitionPoint& point) {
     std::vector<std::uint32_t> given;
     for (const Node* placeholder : point.value->src()) given.push_back(slot_of(placeholder));
-    plan_.steps.push_back(step_of(*point.loop, given, plan_));
+    plan_.steps.push_back(loop_step(*point.loop, given, plan_));
   }
 
-  ComputedLeaves computed_leaves() const {
-    ComputedLeaves placeholders;
+  ComputedPlaceholders computed_placeholders() const {
+    ComputedPlaceholders placeholders;
     for (std::size_t i = 0; i < partition_.points.size(); ++i) {
       const Placement& placement = fusion_.placements[i];
       if (placement.where == Placement::Memory) continue;
@@ -252,7 +252,7 @@ class Emitter {
         elements.push_back(at(written->op() == Op::Index ? make(Op::Load, {written}) : written));
         elements.push_back(at(point.value));
       }
-    return rewrite(elements, kernel_rules(), {.context = &leaves_});
+    return rewrite(elements, kernel_rules(), {.context = &placeholders_});
   }
 
   void emit(const FusedKernel& kernel) {
@@ -279,7 +279,7 @@ class Emitter {
               .origins = origins_of(kernel.outputs)};
     const UOp sink =
         with_params(rewrite(make(Op::Sink, effects, {}, KernelArg{}), algebra()), step.slots);
-    step.kernel = named(sink);
+    step.kernel = with_size_name(sink);
     plan_.steps.push_back(std::move(step));
   }
 
@@ -326,7 +326,7 @@ class Emitter {
   const Partition& partition_;
   const Fusion& fusion_;
   Plan& plan_;
-  const ComputedLeaves leaves_ = computed_leaves();
+  const ComputedPlaceholders placeholders_ = computed_placeholders();
   std::map<std::uint64_t, std::uint32_t> slots_;  // by the id of the placeholder
 };
 

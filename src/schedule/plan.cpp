@@ -15,6 +15,7 @@
 
 #include "emit.h"
 #include "fusion/fission.h"
+#include "fusion/split_outputs.h"
 #include "graph/empty_tensors.h"
 #include "graph/loop_invariant.h"
 #include "graph/region_inference.h"
@@ -43,21 +44,21 @@ const RuleSet& tensor_rules(Algebra algebra_used) {
   return sets[static_cast<std::size_t>(algebra_used)];
 }
 
-// Through movement, and the ops that pass values on.
+// Returns whether the node is memory, looking through movement and the `passing` ops.
 bool looks_at_memory(const Node* node, OpSet passing) {
   while (info(node->op()).cls == OpClass::Movement || passing.contains(node->op()))
     node = node->src(0);
   return node->op() == Op::Buffer || node->op() == Op::After;
 }
 
-// Before other rules see what the calls compute: it becomes the partition that it would be without them.
+// Inlines calls before any other rule runs, so that the graph is the same as if it had none.
 std::vector<UOp> without_calls(const std::vector<UOp>& tensors) {
   const auto is_call = [](const Node* node) { return node->op() == Op::Call; };
   return std::ranges::any_of(toposort(nodes_of(tensors)), is_call) ? rewrite(tensors, call_rules())
                                                                    : tensors;
 }
 
-// Each a MULTI, if it lies on several devices.
+// Applies the sharding rules. A root on several devices becomes a MULTI.
 std::vector<UOp> on_their_devices(std::vector<UOp> tensors, const std::vector<Root>& roots) {
   const Collectives collectives{all_reduce_in_force()};
   if (has_several_devices(nodes_of(tensors)))
@@ -69,13 +70,13 @@ std::vector<UOp> on_their_devices(std::vector<UOp> tensors, const std::vector<Ro
   return tensors;
 }
 
-// The roots as far as they can be simplified without loops, those in parts also part by part.
+// The roots after the rewrites of the tensor graph; `parts` contains a MULTI part by part.
 struct Simplified {
   std::vector<UOp> tensors;
   std::vector<Root> parts;
 
   void add(const Root& root, const UOp& tensor, Symbol device) {
-    // What was computed stays apart from memory that it turns out to equal.
+    // A computed value gets memory of its own even if it was simplified to a view of other memory.
     const bool is_new = looks_at_memory(tensor.node(), {Op::Detach, Op::Remat}) &&
                         !looks_at_memory(root.tensor.node(), {Op::Detach});
     parts.push_back({is_new ? make(Op::Contiguous, {tensor}) : tensor, device});
@@ -83,7 +84,7 @@ struct Simplified {
     arena.inherit(parts.back().tensor.node(), root.tensor.node(), arena);
   }
 
-  // The roots over those parts as they are now.
+  // Reassembles the roots from their planned parts.
   std::vector<UOp> joined(const std::vector<UOp>& made) const {
     std::vector<UOp> roots;
     auto next = made.begin();
@@ -101,7 +102,8 @@ Simplified simplified(const std::vector<Root>& roots) {
   Simplified result;
   for (const Root& root : roots) result.tensors.push_back(root.tensor);
   result.tensors = rewrite(without_calls(result.tensors), tensor_rules(algebra_in_force()));
-  result.tensors = with_needed_regions(with_invariants_hoisted(without_repeats(result.tensors)));
+  result.tensors =
+      with_needed_regions(with_invariants_hoisted(with_uniform_reductions_hoisted(result.tensors)));
   result.tensors = with_axes_split(result.tensors);
   result.tensors = without_empty(on_their_devices(result.tensors, roots));
   for (std::size_t i = 0; i < roots.size(); ++i) {
@@ -117,7 +119,7 @@ Simplified simplified(const std::vector<Root>& roots) {
   return result;
 }
 
-// How much longer a run may take, so that it needs less memory.
+// By how many percent rematerialisation may lengthen a run.
 std::int64_t percent_in_force() {
   thread_local KnownSetting<std::int64_t> known;
   return known.value([] { return setting_int("RECOMPUTE"); });
@@ -129,13 +131,12 @@ double seconds_of(const Fusion& fusion) {
   return seconds;
 }
 
-// Which kernels there are, and the partition that they are of: with copies of what is rather computed again than kept,
-// as long as that makes the most that is needed at one time less.
+// A partition, its kernels, and its peak memory in bytes.
 struct Fused {
   Partition partition;
   std::vector<IterationDomain> opened;
   Fusion fusion;
-  Flow flow;
+  PointFlow flow;
   std::size_t most;
 
   Fused(Partition of, std::vector<IterationDomain> points, const Profile& profile)
@@ -152,17 +153,18 @@ Fused with_copies(const Fused& kept, const Rematerialized& again, const Profile&
   return {std::move(partition), std::move(opened), profile};
 }
 
+// Fuses the partition, and rematerialises values as long as peak memory falls and time permits.
 Fused fused(Partition partition, const Profile& profile) {
   constexpr int most_rounds = 4;
-  // Moves of a byte, as long as which computing it again may take.
+  // For each percent, recomputing a byte may take as long as moving this many bytes.
   constexpr double moves_per_percent = 2;
   std::vector<IterationDomain> opened = domains(partition);
   Fused best(std::move(partition), std::move(opened), profile);
   const auto percent = static_cast<double>(percent_in_force());
   const double most_seconds = seconds_of(best.fusion) * (1 + percent / 100);
   for (int round = 0; round < most_rounds; ++round) {
-    const Price price{most_seconds - seconds_of(best.fusion),
-                      percent * moves_per_percent / profile.bandwidth};
+    const RecomputeBudget price{most_seconds - seconds_of(best.fusion),
+                                percent * moves_per_percent / profile.bandwidth};
     const auto again = worth_rematerializing(best.partition, best.fusion, best.flow, price);
     if (!again) break;
     Fused next = with_copies(best, *again, profile);
@@ -172,7 +174,7 @@ Fused fused(Partition partition, const Profile& profile) {
   return best;
 }
 
-// What a run has to be given.
+// Finds what a run must be given: the slots that are inputs, and the variables.
 void find_inputs(const std::vector<Root>& roots, Plan& plan) {
   std::vector<const Node*> nodes;
   for (const Root& root : roots) nodes.push_back(root.tensor.node());
@@ -187,13 +189,13 @@ void find_inputs(const std::vector<Root>& roots, Plan& plan) {
   }
 }
 
-// Copies everything that the plan names into an arena of its own: what was tried on the way goes.
+// Copies all nodes that the plan names into an arena of its own; intermediate nodes stay behind.
 void keep(Plan& plan, Interner& from) {
   std::vector<UOp*> named = names_of(plan);
   std::erase_if(named, [](const UOp* uop) { return uop->is_null(); });
   std::vector<const Node*> nodes;
   for (const UOp* uop : named) nodes.push_back(uop->node());
-  from.forget_origins();  // which have come to the steps, and mean nothing elsewhere
+  from.forget_origins();  // the steps hold those that matter
   plan.arena = std::make_unique<Arena>();
   const std::vector<UOp> kept = import_graph(nodes, from, *plan.arena);
   for (std::size_t i = 0; i < named.size(); ++i) *named[i] = kept[i];
@@ -209,14 +211,15 @@ Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
   const Simplified tensors = simplified(roots);
   const bool has_loops = setting_int("LOOPS") != 0;
   const std::vector<Root> steps = has_loops ? with_loops_rerolled(tensors.parts) : tensors.parts;
-  const Fused kernels = fused(point(steps, profile), profile);
+  const Fused kernels = fused(partition_graph(steps, profile), profile);
   Plan plan;
   emit(kernels.partition, kernels.fusion, plan);
   plan.roots = tensors.joined(plan.roots);
   find_inputs(roots, plan);
   eliminate_concats(plan);
   if (seconds) {
-    split_stages_off(plan, seconds, profile);
+    split_outputs(plan, seconds, profile);
+    split_kernels(plan, seconds, profile);
     assign_layouts(plan, seconds, profile);
     share_iterations(plan, seconds);
   }

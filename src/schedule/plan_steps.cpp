@@ -11,7 +11,7 @@
 
 namespace weft {
 
-UOp named(const UOp& kernel) {
+UOp with_size_name(const UOp& kernel) {
   std::vector<std::string> loops, reduces;
   for (const Node* node : toposort(kernel.node())) {
     if (node->op() != Op::Range) continue;
@@ -26,7 +26,7 @@ UOp named(const UOp& kernel) {
               KernelArg{Symbol(name)});
 }
 
-std::vector<bool> own_slots(const Plan& plan) {
+std::vector<bool> internal_slots(const Plan& plan) {
   NodeMap<bool> seen_outside;
   for (const UOp& root : plan.roots)
     for (const Node* node : toposort(root.node())) seen_outside.set(node, true);

@@ -7,10 +7,10 @@ namespace weft {
 
 // Names the kernel after the sizes of its loops: "r_64_32" reduces 32 for each of 64 elements,
 // "e_64" is elementwise.
-UOp named(const UOp& kernel);
+UOp with_size_name(const UOp& kernel);
 
 // Returns for each slot whether it is internal to the plan: neither an input nor visible in a root.
-std::vector<bool> own_slots(const Plan& plan);
+std::vector<bool> internal_slots(const Plan& plan);
 
 // Returns the size of a BUFFER, PARAM or STAGE. Symbolic sizes count at their maximum.
 double memory_bytes(const UOp& memory);

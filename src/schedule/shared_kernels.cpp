@@ -65,7 +65,7 @@ void mark_addresses(const std::vector<const Node*>& nodes, NodeMap<bool>& found)
 std::vector<NumberUse> shareable_numbers(const std::vector<const Node*>& nodes) {
   NodeMap<bool> addresses;
   mark_addresses(nodes, addresses);
-  std::vector<NumberUse> uses = numbers_in(nodes);
+  std::vector<NumberUse> uses = constant_uses(nodes);
   std::erase_if(uses, [&](const NumberUse& use) { return addresses.contains(use.user); });
   return uses;
 }
@@ -97,7 +97,7 @@ std::vector<std::vector<const Numbered*>> alike_but_for_numbers(
   for (const Numbered& kernel : kernels) {
     const std::vector<UOp> root{UOp(kernel.nodes.back())};
     const StructuralHash hash =
-        structural_hash(nodes_of(without_numbers(root, kernel.nodes, kernel.uses)));
+        structural_hash(nodes_of(without_constants(root, kernel.nodes, kernel.uses)));
     groups[{hash.high, hash.low, signature_of(kernel.nodes.back()).variables}].push_back(&kernel);
   }
   std::vector<std::vector<const Numbered*>> result;
@@ -131,8 +131,8 @@ void share(const std::vector<const Numbered*>& group) {
   const Variables variables(group);
   if (variables.by_values.empty() || variables.by_values.size() > most_numbers) return;
   const Numbered& one = *group[0];
-  const UOp kernel =
-      with_variables({UOp(one.nodes.back())}, one.nodes, one.uses, variables.of_uses)[0];
+  const UOp kernel = with_constants_as_variables({UOp(one.nodes.back())}, one.nodes, one.uses,
+                                                 variables.of_uses)[0];
   for (const Numbered* each : group)
     for (Step* step : each->steps) step->values.clear();
   for (const Node* variable : signature_of(kernel.node()).variables)

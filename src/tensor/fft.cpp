@@ -82,7 +82,7 @@ Tensor real_of_half(std::string_view op, const Tensor& x, const Axis& axis) {
 }
 
 // The axes to transform and their sizes; `axes` counts those of values, without parts.
-std::vector<Axis> each(std::string_view op, const MultiNest& axes, std::int64_t ndim) {
+std::vector<Axis> each(std::string_view op, const Several& axes, std::int64_t ndim) {
   std::vector<std::int64_t> dims = axes.dim;
   if (dims.empty()) {
     const auto count = axes.s.empty() ? ndim : std::ssize(axes.s);
@@ -99,7 +99,7 @@ std::vector<Axis> each(std::string_view op, const MultiNest& axes, std::int64_t 
   return result;
 }
 
-MultiNest last_two(MultiNest axes) {
+Several last_two(Several axes) {
   if (axes.dim.empty()) axes.dim = {-2, -1};
   return axes;
 }
@@ -153,7 +153,7 @@ Tensor ihfft(const Tensor& x, const Axis& axis) {
   return Called(), conj(half_of_real("ihfft", x, {axis.n, axis.dim, opposite(axis.norm)}));
 }
 
-Tensor fftn(const Tensor& x, const MultiNest& axes) {
+Tensor fftn(const Tensor& x, const Several& axes) {
   const Called called;
   want_complex("fftn", x);
   Tensor result = x;
@@ -162,7 +162,7 @@ Tensor fftn(const Tensor& x, const MultiNest& axes) {
   return result;
 }
 
-Tensor ifftn(const Tensor& x, const MultiNest& axes) {
+Tensor ifftn(const Tensor& x, const Several& axes) {
   const Called called;
   want_complex("ifftn", x);
   Tensor result = x;
@@ -171,7 +171,7 @@ Tensor ifftn(const Tensor& x, const MultiNest& axes) {
   return result;
 }
 
-Tensor rfftn(const Tensor& x, const MultiNest& axes) {
+Tensor rfftn(const Tensor& x, const Several& axes) {
   const Called called;
   std::vector<Axis> all = each("rfftn", axes, x.ndim());
   Tensor result = half_of_real("rfftn", x, all.back());
@@ -180,7 +180,7 @@ Tensor rfftn(const Tensor& x, const MultiNest& axes) {
   return result;
 }
 
-Tensor irfftn(const Tensor& x, const MultiNest& axes) {
+Tensor irfftn(const Tensor& x, const Several& axes) {
   const Called called;
   want_complex("irfftn", x);
   std::vector<Axis> all = each("irfftn", axes, x.ndim() - 1);
@@ -191,16 +191,14 @@ Tensor irfftn(const Tensor& x, const MultiNest& axes) {
   return real_of_half("irfftn", result, halved);
 }
 
-Tensor fft2(const Tensor& x, MultiNest axes) {
-  return Called(), fftn(x, last_two(std::move(axes)));
-}
-Tensor ifft2(const Tensor& x, MultiNest axes) {
+Tensor fft2(const Tensor& x, Several axes) { return Called(), fftn(x, last_two(std::move(axes))); }
+Tensor ifft2(const Tensor& x, Several axes) {
   return Called(), ifftn(x, last_two(std::move(axes)));
 }
-Tensor rfft2(const Tensor& x, MultiNest axes) {
+Tensor rfft2(const Tensor& x, Several axes) {
   return Called(), rfftn(x, last_two(std::move(axes)));
 }
-Tensor irfft2(const Tensor& x, MultiNest axes) {
+Tensor irfft2(const Tensor& x, Several axes) {
   return Called(), irfftn(x, last_two(std::move(axes)));
 }
 

@@ -29,7 +29,7 @@ Tensor is_column(const Tensor& a, std::int64_t number);
 // The batches of both expanded to what they broadcast to, the last two axes as they are.
 std::pair<Tensor, Tensor> batched(std::string_view op, const Tensor& a, const Tensor& b);
 
-// MultiNest results as one tensor, for Tensor::custom: their last axes (two, or one) flattened and joined.
+// Several results as one tensor, for Tensor::custom: their last axes (two, or one) flattened and joined.
 using Trailing = std::vector<std::vector<std::int64_t>>;
 Tensor packed(const std::vector<Tensor>& parts, const Trailing& shapes);
 std::vector<Tensor> unpacked(const Tensor& whole, const Trailing& shapes);

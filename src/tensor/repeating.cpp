@@ -94,10 +94,9 @@ Tensor Tensor::roll(const std::vector<std::int64_t>& shifts,
   if (shifts.size() != axes.size())
     user_error(fmt::format("roll: {} shifts for {} axes: want as many of each", shifts.size(),
                            axes.size()));
-  Tensor with_loops_rerolled = *this;
-  for (std::size_t i = 0; i < axes.size(); ++i)
-    with_loops_rerolled = with_loops_rerolled.roll(shifts[i], axes[i]);
-  return with_loops_rerolled;
+  Tensor rolled = *this;
+  for (std::size_t i = 0; i < axes.size(); ++i) rolled = rolled.roll(shifts[i], axes[i]);
+  return rolled;
 }
 
 Tensor Tensor::unfold(std::int64_t axis, std::int64_t size, std::int64_t step) const {

@@ -26,11 +26,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Machine assumed_machine(int workers = 1) {
-  Machine machine;
-  machine.workers = workers;
+using Speed = double& (*)(DeviceModel&);
+constexpr Speed speeds[] = {[](DeviceModel& m) -> double& { return m.hertz; },
+                            [](DeviceModel& m) -> double& { return m.fma_ports; },
+                            [](DeviceModel& m) -> double& { return m.fma_latency; },
+                            [](DeviceModel& m) -> double& { return m.load_ports; },
+                            [](DeviceModel& m) -> double& { return m.halves; },
+                            [](DeviceModel& m) -> double& { return m.launch(); }};
+
+DeviceModel assumed_machine(int workers = 1) {
+  DeviceModel machine;
+  machine.set_workers(workers);
   machine.hertz = 4e9;
-  machine.levels = {{32e3, 8, 120e9, false}, {1e6, 8, 40e9, false}, {16e6, 16, 20e9, true}};
+  machine.memory = {{32e3, 8, 120e9, false}, {1e6, 8, 40e9, false}, {16e6, 16, 20e9, true}};
   return machine;
 }
 
@@ -46,11 +54,11 @@ TEST(Speeds, AreText) {
   EXPECT_EQ(machine->fma_latency, 5);
   EXPECT_EQ(machine->load_ports, 2);
   EXPECT_EQ(machine->halves, 1);
-  EXPECT_EQ(machine->launch, 3.1e-6);
-  EXPECT_EQ(machine->levels[0].bandwidth, 100e9);
-  EXPECT_EQ(machine->levels[1].bandwidth, 50e9);
-  EXPECT_EQ(machine->levels[2].bandwidth, 12e9);
-  EXPECT_EQ(machine->levels[2].bytes, 16e6);
+  EXPECT_EQ(machine->launch(), 3.1e-6);
+  EXPECT_EQ(machine->memory[0].bandwidth, 100e9);
+  EXPECT_EQ(machine->memory[1].bandwidth, 50e9);
+  EXPECT_EQ(machine->memory[2].bandwidth, 12e9);
+  EXPECT_EQ(machine->memory[2].bytes, 16e6);
   EXPECT_EQ(cpu::speeds_of(*machine), text);
 }
 
@@ -64,16 +72,15 @@ TEST(Speeds, AreWholeOrNone) {
 }
 
 TEST(Speeds, AreBelievedWithinBounds) {
-  const Machine assumed = assumed_machine(8);
-  Machine fast = assumed, slow = assumed;
-  for (double Machine::* value : {&Machine::hertz, &Machine::fma_ports, &Machine::fma_latency,
-                                  &Machine::load_ports, &Machine::halves, &Machine::launch}) {
-    fast.*value *= 100;
-    slow.*value /= 100;
+  const DeviceModel assumed = assumed_machine(8);
+  DeviceModel fast = assumed, slow = assumed;
+  for (const Speed value : speeds) {
+    value(fast) *= 100;
+    value(slow) /= 100;
   }
-  for (std::size_t i = 0; i < assumed.levels.size(); ++i) {
-    fast.levels[i].bandwidth *= 100;
-    slow.levels[i].bandwidth /= 100;
+  for (std::size_t i = 0; i < assumed.memory.size(); ++i) {
+    fast.memory[i].bandwidth *= 100;
+    slow.memory[i].bandwidth /= 100;
   }
   // What eight share may be eight times as fast.
   EXPECT_EQ(cpu::speeds_of(cpu::believed(fast, assumed)),
@@ -86,13 +93,13 @@ TEST(Speeds, AreBelievedWithinBounds) {
 
 // A processor begins 1 or 2 instructions in a cycle, or one in two, but not 0.87.
 TEST(Speeds, AreOfAProcessorThatThereMayBe) {
-  const Machine assumed = assumed_machine();
-  Machine measured = assumed;
+  const DeviceModel assumed = assumed_machine();
+  DeviceModel measured = assumed;
   measured.load_ports = 0.87;
   measured.fma_ports = 1.46;
   measured.fma_latency = 3.8;
   measured.hertz = 3.1e9;
-  const Machine machine = cpu::believed(measured, assumed);
+  const DeviceModel machine = cpu::believed(measured, assumed);
   EXPECT_EQ(machine.load_ports, 1);
   EXPECT_EQ(machine.fma_ports, 1.5);
   EXPECT_EQ(machine.fma_latency, 4);
@@ -100,14 +107,14 @@ TEST(Speeds, AreOfAProcessorThatThereMayBe) {
 }
 
 TEST(Speeds, OfPortsThatAreKnownAreNotMeasured) {
-  Machine assumed = assumed_machine();
+  DeviceModel assumed = assumed_machine();
   assumed.vector_bytes = 32;
   EXPECT_FALSE(cpu::set_known_ports("something new", assumed));
   ASSERT_TRUE(cpu::set_known_ports("znver3", assumed));
   EXPECT_EQ(assumed.fma_ports, 2);
   EXPECT_EQ(assumed.load_ports, 2);
   EXPECT_EQ(assumed.halves, 1);
-  Machine measured = assumed;
+  DeviceModel measured = assumed;
   measured.fma_ports = measured.load_ports = 1;  // beside another thread
   cpu::set_known_ports("znver3", measured);
   EXPECT_EQ(cpu::speeds_of(cpu::believed(measured, assumed)), cpu::speeds_of(assumed));
@@ -133,9 +140,9 @@ class Calibration : public testing::Test {
   double seen_meanwhile_ = 0;
 
  private:
-  Machine measure(const DiskCache& cache, std::string_view key) {
+  DeviceModel measure(const DiskCache& cache, std::string_view key) {
     if (++measured_ < 10) seen_meanwhile_ = hertz(cache, key);
-    Machine machine = assumed_machine();
+    DeviceModel machine = assumed_machine();
     machine.hertz = 2.5e9;
     return machine;
   }
@@ -169,8 +176,8 @@ TEST_F(Calibration, MeasuresNothingThatCannotBeKept) {
 }
 
 TEST_F(Calibration, NeedsNoMemory) {
-  const auto none = []() -> Machine { throw std::bad_alloc(); };
-  const Machine machine = cpu::calibrated(DiskCache(folder_), "key", assumed_machine(), none);
+  const auto none = []() -> DeviceModel { throw std::bad_alloc(); };
+  const DeviceModel machine = cpu::calibrated(DiskCache(folder_), "key", assumed_machine(), none);
   EXPECT_EQ(machine.hertz, assumed_machine().hertz);
 }
 
@@ -179,16 +186,14 @@ TEST(Measured, AreSpeedsOfAllProcessorsThatRunHere) {
   if (!has_llvm()) GTEST_SKIP() << "built without LLVM";
   for (const cpu::Processor& processor : cpu::processors()) {
     if (!processor.runs_here) continue;
-    const Machine assumed = cpu::host_machine(processor.vector_bytes);
-    const Machine machine =
-        cpu::measured(assumed, processor.has_fma, [&](const std::string& loops) {
-          return cpu::llvm_compiler(processor).compile({&loops, 1})[0];
-        });
+    const DeviceModel assumed = cpu::host_machine(processor.vector_bytes);
+    DeviceModel machine = cpu::measured(assumed, processor.has_fma, [&](const std::string& loops) {
+      return cpu::llvm_compiler(processor).compile({&loops, 1})[0];
+    });
     const std::string text = cpu::speeds_of(machine);
-    for (double Machine::* speed : {&Machine::hertz, &Machine::fma_ports, &Machine::fma_latency,
-                                    &Machine::load_ports, &Machine::halves, &Machine::launch})
-      EXPECT_TRUE(is_speed(machine.*speed)) << processor.name << "\n" << text;
-    for (const CacheLevel& level : machine.levels)
+    for (const Speed speed : speeds)
+      EXPECT_TRUE(is_speed(speed(machine))) << processor.name << "\n" << text;
+    for (const MemorySpace& level : machine.memory)
       EXPECT_TRUE(is_speed(level.bandwidth)) << processor.name << "\n" << text;
     EXPECT_EQ(machine.vector_bytes, processor.vector_bytes);
     EXPECT_EQ(machine.registers, assumed.registers);
@@ -213,7 +218,7 @@ TEST_F(Calibration, IsWhatTheDeviceCpuGoesBy) {
   const std::string entry{std::istreambuf_iterator<char>(in), {}};
   EXPECT_TRUE(entry.ends_with(first)) << entry;
   const Context nowhere{{"CACHE_DIR", "none"}};
-  Machine known = cpu::host_machine(target.vector_bytes);
+  DeviceModel known = cpu::host_machine(target.vector_bytes);
   cpu::set_known_ports(cpu::host_processor().model, known);
   EXPECT_EQ(speeds(), cpu::speeds_of(known));
   const Context without{{"CACHE_DIR", folder_.c_str()}, {"CALIBRATE", 0}};

@@ -485,7 +485,7 @@ TEST_F(Actions, AnnounceWhatIsStoredAfterASum) {
   }
 }
 
-// All that a iteration of r1 reads of what is packed: 4 columns of 8 numbers, two lines.
+// All that an iteration of r1 reads of what is packed: 4 columns of 8 numbers, two lines.
 TEST_F(Actions, BringWhatIsPackedForTheNextTrip) {
   const auto prefetched = [](const char* schedule) {
     const UOp kernel = simplify(apply_schedule(matmul(Access::Constant), parse_schedule(schedule)));

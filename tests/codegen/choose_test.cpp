@@ -53,7 +53,8 @@ UOp shares(std::int64_t m, std::int64_t n) {
   return kernel_of(over(put(out, part(j) / reduce(Op::Add, {part(l), l})), {i, j}));
 }
 
-// p1: heads x m x k, p2: heads x n x k. Of each row the products with all rows of p2, in memory of the kernel's own.
+// p1: heads x m x k, p2: heads x n x k. Of each row the products with all rows of p2, in memory of
+// the kernel's own.
 UOp products_of_rows(std::int64_t heads, std::int64_t m, std::int64_t n, std::int64_t k) {
   const UOp h = loop(heads), i = loop(m), j = loop(n), from = loop(n), l = reduction(k);
   const UOp a = load(place(param(1, Access::Read, {size(heads), size(m), size(k)}), {h, i, l}));
@@ -143,7 +144,8 @@ TEST_F(Choose, SumsThatDoNotFitGoOnInParts) {
   EXPECT_NO_THROW(apply_schedule(kernel, chosen)) << to_string(chosen);
 }
 
-// So many channels from as many, by windows of 3 x 3 that reach beyond the images; written, or added to what is there.
+// So many channels from as many, by windows of 3 x 3 that reach beyond the images; written, or
+// added to what is there.
 UOp convolution(std::int64_t images, std::int64_t channels, std::int64_t n,
                 Access access = Access::Write) {
   const UOp b = loop(images), to = loop(channels), y = loop(n), x = loop(n);
@@ -182,7 +184,8 @@ UOp convolution_of_bytes(std::int64_t images, std::int64_t channels, std::int64_
   return kernel_of(over(put(out, sum), {b, to, y, x}));
 }
 
-// Tiles that do not divide the images begin the last one earlier: no region around them is told from that.
+// Tiles that do not divide the images begin the last one earlier: no region around them is told
+// from that.
 TEST_F(Choose, RegionsHoldFewImagesWhateverDividesThem) {
   for (const std::int64_t images : {480, 500, 509}) {
     const UOp kernel = convolution_of_bytes(images, 12, 24, 14);
@@ -214,7 +217,8 @@ TEST_F(Choose, PaddingIsPutAroundImagesOnce) {
   EXPECT_NO_THROW(apply_schedule(kernel, chosen));
 }
 
-// What is read and written is not computed twice, so that no tile begins earlier than the one before ends.
+// What is read and written is not computed twice, so that no tile begins earlier than the one
+// before ends.
 TEST_F(Choose, SumsIntoWhatIsThere) {
   const UOp kernel = convolution(32, 64, 32, Access::ReadWrite);
   const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
@@ -349,8 +353,8 @@ TEST_F(Choose, ManyRowsShareWhatIsDecodedOnce) {
   }
 }
 
-// Rows of blocks of four parts of two halves: numbers of five bits, of which a half has the others in its byte, and the
-// fifth ones of all are in one.
+// Rows of blocks of four parts of two halves: numbers of five bits, of which a half has the others
+// in its byte, and the fifth ones of all are in one.
 UOp rows_of_five_bits(std::int64_t rows, std::int64_t blocks) {
   const UOp row = loop(rows), block = reduction(blocks), part = reduction(4), half = reduction(2),
             i = reduction(32);
@@ -447,7 +451,8 @@ TEST_F(Choose, ThreadsShareOpenLoops) {
   EXPECT_EQ(family_of(few, LoopKind::Thread), "") << to_string(few);
 }
 
-// (channels, n) of a product that is summed: where all channels read the same of what is open, and are many.
+// (channels, n) of a product that is summed: where all channels read the same of what is open, and
+// are many.
 TEST_F(Choose, KnownLoopsInsideOfOpenOnesAreLanes) {
   const auto chosen_for = [](std::int64_t channels, bool is_depthwise) {
     const UOp n =
@@ -493,7 +498,8 @@ TEST_F(Choose, EachNestHasLanesOfItsOwn) {
   EXPECT_TRUE(has(chosen, LoopKind::Upcast, "k0")) << "one chain: " << to_string(chosen);
 }
 
-// Whose iterations read all of it again. Threads in parts of several heads would keep those of a part.
+// Whose iterations read all of it again. Threads in parts of several heads would keep those of a
+// part.
 TEST_F(Choose, StagesOutsideOfTheLoopsAroundANest) {
   const auto staged_at = [](std::int64_t heads) {
     const UOp kernel = products_of_rows(heads, 64, 64, 32);
@@ -551,7 +557,7 @@ UOp windows(std::int64_t rows, std::int64_t columns, std::int64_t channels, bool
       make(Op::Sink, {over(put(out, sum), {i, j, c})}, {}, KernelArg{Symbol("windows")}));
 }
 
-// From beyond the second cache, where a iteration is longer than what a processor looks ahead.
+// From beyond the second cache, where an iteration is longer than what a processor looks ahead.
 TEST_F(Choose, BringsTheWindowsThatAreNext) {
   const auto begins = [](const UOp& kernel) {
     const Schedule chosen = choose_schedule(kernel.node(), fixed_target());
@@ -573,7 +579,8 @@ TEST_F(Choose, SumsOfNeighboursTakeRowsOneAfterTheOtherFromMemory) {
   EXPECT_FALSE(has(chosen, LoopKind::Upcast, "k0")) << to_string(chosen);
 }
 
-// Rows of a constant that are read side by side begin anew where they come from memory: they are kept as one stream.
+// Rows of a constant that are read side by side begin anew where they come from memory: they are
+// kept as one stream.
 TEST_F(Choose, RowsOfConstantsThatComeFromMemoryAreKept) {
   const auto kept = [](bool from_memory) {
     const UOp feature = loop(1248), x = loop(32), k = reduction(208);
@@ -592,7 +599,8 @@ TEST_F(Choose, RowsOfConstantsThatComeFromMemoryAreKept) {
   EXPECT_EQ(kept(true), 1);
 }
 
-// Channels are lanes, and the same neighbours are there for all of them: copies around images would take as long as the sums.
+// Channels are lanes, and the same neighbours are there for all of them: copies around images would
+// take as long as the sums.
 TEST_F(Choose, NeighboursOfLanesAreReadWhereTheyLie) {
   const UOp y = loop(80), x = loop(80), channel = loop(64), ky = reduction(3), kx = reduction(3);
   const UOp iy = y + ky + -1, ix = x + kx + -1;

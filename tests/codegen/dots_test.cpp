@@ -1,5 +1,6 @@
-// Products of bytes that an instruction adds up in each lane: where the model takes it, that a schedule with it means the same,
-// what code is made of, and, on processors that have it, what it computes.
+// Products of bytes that an instruction adds up in each lane: where the model takes it, that a
+// schedule with it means the same, what code is made of, and, on processors that have it, what it
+// computes.
 
 #include <random>
 
@@ -79,7 +80,7 @@ class Dots : public testing::TestWithParam<std::string_view> {
 
   static Schedule chosen(const UOp& of, int workers = 1) {
     Target target = compiler().target();
-    target.machine.workers = workers;
+    target.machine.set_workers(workers);
     const UOp until = run_pipeline_until("optimise", {of}, {.target = target})[0];
     return choose_schedule(ready_to_schedule(until).node(), target);
   }
@@ -103,7 +104,8 @@ TEST_P(Dots, AreWhatTheModelTakes) {
     EXPECT_NE(schedule.find(action), npos) << action << ": " << schedule;
 }
 
-// What comes from beyond a core's own caches is prefetched, where the next rows are another thread's too.
+// What comes from beyond a core's own caches is prefetched, where the next rows are another
+// thread's too.
 TEST_P(Dots, AreReadAhead) {
   for (const int workers : {1, 2, 16, 64})
     for (const std::int64_t blocks : {4096, 5000}) {
@@ -175,7 +177,8 @@ TEST_P(Dots, AreRefusedWhereThereIsNoInstruction) {
   EXPECT_NE(refusal("dot r0").find("it is not a loop of a reduction"), npos) << refusal("dot r0");
 }
 
-// Products of bytes that are no such groups, or nearly: they mean the same where there is an instruction and where there is none.
+// Products of bytes that are no such groups, or nearly: they mean the same where there is an
+// instruction and where there is none.
 TEST(SumsOfFourBytes, AreWhatTheyAreWhereverTheyLie) {
   const auto bytes = [](const Shape& shape) {
     return Tensor::randint(shape, 0, 256).cast(dtypes::u8).realize();

@@ -117,9 +117,9 @@ TEST_F(Expected, WhatIsSmallInTheLastCache) {
     const UOp kernel = elements(count);
     return expected_time(kernel.node(), choose_schedule(kernel.node(), target), target)->slowest;
   };
-  const double last = target.machine.levels.back().bytes;
-  EXPECT_LT(slowest(static_cast<std::int64_t>(last / 16)), target.machine.levels.size() - 1);
-  EXPECT_EQ(slowest(static_cast<std::int64_t>(last)), target.machine.levels.size() - 1);
+  const double last = target.machine.memory.back().bytes;
+  EXPECT_LT(slowest(static_cast<std::int64_t>(last / 16)), target.machine.memory.size() - 1);
+  EXPECT_EQ(slowest(static_cast<std::int64_t>(last)), target.machine.memory.size() - 1);
 }
 
 TEST_F(Expected, LessWhereFarRowsAreStaged) {

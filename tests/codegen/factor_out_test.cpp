@@ -31,7 +31,7 @@ class Factors : public testing::Test {
     const UOp store = row.is_null() ? put(out, sum) : over(put(out, sum), {row});
     const UOp kernel = make(Op::Sink, {store}, {}, KernelArg{Symbol("k"), Symbol("")});
     std::vector<UOp> sums;
-    for (const Node* node : toposort(factors({kernel})[0].node()))
+    for (const Node* node : toposort(factor_out({kernel})[0].node()))
       if (node->op() == Op::Reduce) sums.emplace(sums.begin(), node);
     return sums;
   }

@@ -1,5 +1,5 @@
-// Lanes with a condition each, in vectors that are wider than registers. Behind every buffer is memory that nobody
-// may touch.
+// Lanes with a condition each, in vectors that are wider than registers. Behind every buffer is
+// memory that nobody may touch.
 
 #include <numeric>
 #include <string>
@@ -47,7 +47,8 @@ TEST(Lanes, AreTheTripsOfOneRange) {
   EXPECT_EQ(error(over(put(place(out, {i}), row), {i})), "no error");
 }
 
-// The sums of columns, in 20 of 32 lanes, over 23 of 24 rows: in the last iteration no lane is valid.
+// The sums of columns, in 20 of 32 lanes, over 23 of 24 rows: in the last iteration no lane is
+// valid.
 TEST_P(MaskedLanes, AreNeitherReadNorWritten) {
   constexpr std::int64_t rows = 23, columns = 20;
   const UOp i = range(columns, fresh_id().value);
@@ -69,7 +70,8 @@ TEST_P(MaskedLanes, AreNeitherReadNorWritten) {
               static_cast<float>(rows * column + columns * rows * (rows - 1) / 2));
 }
 
-// An offset for each row, added to what a window finds: lanes go along the window's positions, some of which are none.
+// An offset for each row, added to what a window finds: lanes go along the window's positions, some
+// of which are none.
 TEST_P(MaskedLanes, ReadOneForAllOnce) {
   constexpr std::int64_t rows = 3, columns = 16;
   const UOp r = range(rows, fresh_id().value), i = range(columns, fresh_id().value);

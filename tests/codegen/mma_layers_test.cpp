@@ -1,4 +1,5 @@
-// Layers of networks in bf16: what is added to their sums, how these are rounded, and whose weights are prefetched.
+// Layers of networks in bf16: what is added to their sums, how these are rounded, and whose weights
+// are prefetched.
 
 #include <algorithm>
 #include <array>
@@ -40,8 +41,8 @@ class MmaLayers : public testing::Test {
   // By one worker, with caches that are the same on every machine.
   static Target target(std::string_view name) {
     Target target = compiler(name).target();
-    target.machine.workers = 1;
-    target.machine.levels = {{.bytes = 48 << 10, .bandwidth = 90e9},
+    target.machine.set_workers(1);
+    target.machine.memory = {{.bytes = 48 << 10, .bandwidth = 90e9},
                              {.bytes = 2 << 20, .bandwidth = 25e9},
                              {.bytes = 300 << 20, .bandwidth = 15e9}};
     return target;
@@ -216,11 +217,12 @@ TEST_F(MmaLayers, AnnounceWhatTheyStore) {
             nowhere);
 }
 
-// Whatever is left of the loops around a block: one iteration of rows or of columns, a depth of one tile.
+// Whatever is left of the loops around a block: one iteration of rows or of columns, a depth of one
+// tile.
 TEST_F(MmaLayers, AnnounceStoresOfAnyShape) {
   Target with = target("sapphirerapids");
   for (const int workers : {1, 8}) {
-    with.machine.workers = workers;
+    with.machine.set_workers(workers);
     for (const auto& [rows, depth, columns] :
          std::vector<std::array<std::int64_t, 3>>{{16, 64, 65536},
                                                   {32, 32, 65536},

@@ -117,7 +117,7 @@ class Mma : public testing::TestWithParam<Case> {
   // By one worker: several take longer to begin than some of these take.
   static Schedule chosen(const UOp& kernel) {
     Target target = Mma::target();
-    target.machine.workers = 1;
+    target.machine.set_workers(1);
     const UOp until = run_pipeline_until("optimise", {kernel}, {.target = target})[0];
     return choose_schedule(ready_to_schedule(until).node(), target);
   }
@@ -301,7 +301,7 @@ class MmaOfImages : public testing::TestWithParam<ImageCase> {
   static Target target() {
     Target target = cpu::llvm_compiler(processor()).target();
     std::erase_if(target.mma, [](const MmaShape& shape) { return shape.feature != "amx"; });
-    target.machine.workers = 1;
+    target.machine.set_workers(1);
     return target;
   }
 

@@ -211,7 +211,7 @@ TEST_F(Online, MemoryDoesNotGrowWithTheKeys) {
 
 TEST_F(Online, IsChosenWhereScoresOfAllKeysDoNotFit) {
   Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};
-  target.machine.levels = {
+  target.machine.memory = {
       {32e3, 8, 120e9, false}, {512e3, 8, 45e9, false}, {16e6, 16, 20e9, true}};
   const auto is_chosen = [&](std::int64_t keys) {
     const UOp kernel = ready(attention({1, 1, 96, keys, 64, Seen::All, false}));
@@ -380,7 +380,7 @@ TEST_F(Online, WhatIsKeptForAllRowsIsNoPartOfABlock) {
 
 TEST_F(Online, BlocksDivideTheTripsWhereSomeDo) {
   Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};
-  target.machine.levels = {
+  target.machine.memory = {
       {32e3, 8, 120e9, false}, {512e3, 8, 45e9, false}, {16e6, 16, 20e9, true}};
   const auto block_for = [&](std::int64_t keys) {
     const UOp kernel = ready(attention({1, 1, 96, keys, 64, Seen::All, false}));
@@ -399,7 +399,7 @@ TEST_F(Online, BlocksDivideTheTripsWhereSomeDo) {
 // Heads do not share keys: a batch is of rows, whichever loop is inside.
 TEST_F(Online, BatchesAreOfRowsWhereHeadsStandInside) {
   Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 32};
-  target.machine.levels = {
+  target.machine.memory = {
       {32e3, 8, 120e9, false}, {512e3, 8, 45e9, false}, {16e6, 16, 20e9, true}};
   const UOp kernel = ready(attention({12, 1, 96, 128, 64, Seen::All, false}, true));
   const Schedule chosen = choose_schedule(kernel.node(), target);

@@ -11,8 +11,8 @@ namespace weft {
 
 inline Target fixed_target(int workers = 1) {
   Target target{.lowered = true, .ops = {Op::MulAcc}, .vector_bytes = 64};
-  target.machine.workers = target.workers = workers;
-  target.machine.levels = {
+  target.machine.set_workers(target.workers = workers);
+  target.machine.memory = {
       {48e3, 12, 120e9, false}, {2e6, 16, 45e9, false}, {32e6, 16, 20e9, true}};
   return target;
 }

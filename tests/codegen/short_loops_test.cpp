@@ -1,5 +1,5 @@
-// Loops that are written iteration by iteration: few iterations of little, where they begin often. And conditions that all
-// lanes share.
+// Loops that are written iteration by iteration: few iterations of little, where they begin often.
+// And conditions that all lanes share.
 
 #include <numeric>
 #include <vector>
@@ -21,7 +21,8 @@ class ShortLoops : public testing::Test {
  protected:
   Device& device() const { return find_device("CPU:LLVM"); }
 
-  // out[i] = the sum of the `iterations` elements of x from i on; of those whose number in the sum is below `valid`.
+  // out[i] = the sum of the `iterations` elements of x from i on; of those whose number in the sum
+  // is below `valid`.
   std::string source(std::int64_t count, std::int64_t iterations, std::int64_t valid,
                      const char* schedule) const {
     const UOp i = range(count, fresh_id().value);
@@ -88,8 +89,8 @@ TEST_F(ShortLoops, InsideOfOneAnother) {
     ASSERT_EQ(found[i], 6 * static_cast<float>(i) + 21) << "element " << i;
 }
 
-// What is read elsewhere are zeros: no lane by itself has to be left out, which takes long where its address is
-// nobody's.
+// What is read elsewhere are zeros: no lane by itself has to be left out, which takes long where
+// its address is nobody's.
 TEST_F(ShortLoops, ReadVectorsUnderOneCondition) {
   for (std::int64_t iterations : {4, 500}) {
     const std::string text = source(4096, iterations, 2, in_lanes);
@@ -100,7 +101,8 @@ TEST_F(ShortLoops, ReadVectorsUnderOneCondition) {
   }
 }
 
-// A choice between two places, in lanes that have conditions of their own as well: nothing is read behind either.
+// A choice between two places, in lanes that have conditions of their own as well: nothing is read
+// behind either.
 TEST_F(ShortLoops, ReadNothingWhereNoLaneIsValid) {
   constexpr std::int64_t rows = 64, columns = 24;
   const UOp i = range(rows, fresh_id().value), j = range(columns, fresh_id().value);

@@ -18,8 +18,8 @@ const RuleSet& halves_and_folds() {
 }
 
 // A 64-bit value that is made of two u32.
-struct ConcatParts {
-  explicit ConcatParts(DType dtype)
+struct Halves {
+  explicit Halves(DType dtype)
       : low(Variable("low", 0, 0xffffffff, dtypes::u32)),
         high(Variable("high", 0, 0xffffffff, dtypes::u32)),
         value(cast(cast(low, dtypes::u64) |
@@ -39,7 +39,7 @@ class SplitOp {
   SplitOp(Op op, DType dtype, std::size_t count, const RuleSet& rules) : op_(op), dtype_(dtype) {
     std::vector<UOp> operands, leaves;
     for (std::size_t i = 0; i < count; ++i) {
-      const ConcatParts x(dtype);
+      const Halves x(dtype);
       operands.push_back(x.value);
       leaves.insert(leaves.end(), {x.low, x.high});
     }
@@ -98,7 +98,7 @@ constexpr Bits edges[] = {0,
                           0x80000000,
                           0x123456789abcdef0};
 
-TEST(ConcatParts, EveryOp) {
+TEST(Halves, EveryOp) {
   const RuleSet with_symbolic("with_symbolic", {&symbolic(), &half_rules()});
   std::mt19937_64 random(1);
   for (const RuleSet* rules : {&halves_and_folds(), &with_symbolic})
@@ -116,7 +116,7 @@ TEST(ConcatParts, EveryOp) {
       }
 }
 
-TEST(ConcatParts, Casts) {
+TEST(Halves, Casts) {
   std::mt19937_64 random(2);
   for (const DType wide : {dtypes::i64, dtypes::u64})
     for (const DType small :
@@ -124,7 +124,7 @@ TEST(ConcatParts, Casts) {
       const Leaf leaf(small);
       const UOp widened = cast(leaf.value, wide), square = widened * widened;
       const UOp top = cast(make(Op::Shr, {square, const_int(32, wide)}), dtypes::u32);
-      const ConcatParts x(wide);
+      const Halves x(wide);
       const UOp up = decomposed(top, halves_and_folds());
       const UOp down = decomposed(cast(x.value, small), halves_and_folds());
       EXPECT_TRUE(is_narrow_throughout(up) && is_narrow_throughout(down));
@@ -139,7 +139,7 @@ TEST(ConcatParts, Casts) {
     }
 }
 
-TEST(ConcatParts, OfTheOtherDecompositions) {
+TEST(Halves, OfTheOtherDecompositions) {
   const RuleSet all("all", {&symbolic(), &decompositions(), &half_rules()});
   const Leaf x(dtypes::u32);
   const UOp tenth = decomposed(make(Op::CDiv, {x.value, const_int(10, dtypes::u32)}), all);
@@ -148,7 +148,7 @@ TEST(ConcatParts, OfTheOtherDecompositions) {
   for (const Bits value : {0u, 9u, 10u, 99u, 4294967289u, 4294967290u, 4294967295u})
     EXPECT_EQ(divide(value), value / 10);
 
-  const ConcatParts counter(dtypes::u64), key(dtypes::u64);
+  const Halves counter(dtypes::u64), key(dtypes::u64);
   const UOp random = make(Op::Threefry, {counter.value, key.value});
   const UOp low = decomposed(cast(random, dtypes::u32), all);
   EXPECT_TRUE(is_narrow_throughout(low));
@@ -157,7 +157,7 @@ TEST(ConcatParts, OfTheOtherDecompositions) {
             0x6b200159u);
 }
 
-TEST(ConcatParts, KeepsLanes) {
+TEST(Halves, KeepsLanes) {
   const UOp x = cast(Variable("x", 0, 1'000'000'000, dtypes::i32), dtypes::i64);
   const UOp y = make(Op::Splat, {x * x}, dtypes::i64.vec(4));
   const UOp top = cast(make(Op::Shr, {y + y, const_int(32, y->dtype())}), dtypes::u32.vec(4));
@@ -169,7 +169,7 @@ TEST(ConcatParts, KeepsLanes) {
 }
 
 // What comes from memory stays, and its halves are casts.
-TEST(ConcatParts, EndAtMemory) {
+TEST(Halves, EndAtMemory) {
   const UOp x = Variable("x", -5, 5, dtypes::i64);
   EXPECT_TRUE(decomposed(cast(x, dtypes::u32), half_rules()).is(cast(x, dtypes::u32)));
 }

@@ -1,5 +1,5 @@
-// Each part of a nest's time by itself, on a machine of round numbers, beside what a hand works out; and what must not become
-// slower by more of something.
+// Each part of a nest's time by itself, on a machine of round numbers, beside what a hand works
+// out; and what must not become slower by more of something.
 
 #include <weft/dev/cost/nest.h>
 
@@ -16,8 +16,8 @@ namespace {
 constexpr double GHz = 1e9;
 
 // One cycle is a nanosecond.
-Machine machine() {
-  Machine machine;
+DeviceModel machine() {
+  DeviceModel machine;
   machine.hertz = GHz;
   machine.vector_bytes = 32;
   machine.registers = 16;
@@ -25,8 +25,8 @@ Machine machine() {
   machine.fma_latency = 4;
   machine.halves = 1;
   machine.issue = 4;
-  machine.launch = 1e-6;
-  machine.levels = {
+  machine.launch() = 1e-6;
+  machine.memory = {
       {32 << 10, 8, 64e9, false}, {1 << 20, 16, 32e9, false}, {16 << 20, 16, 8e9, true}};
   return machine;
 }
@@ -111,15 +111,15 @@ TEST(NestTimes, WritesInPartsTakeTwice) {
 }
 
 TEST(NestTimes, WorkersShareWhatIsNotShared) {
-  Machine two = machine();
-  two.workers = 2;
+  DeviceModel two = machine();
+  two.set_workers(2);
   const Nest nest = elements(100'000, 1000);
   const auto threads =
       plan_of(nest, {{0, 2, 50'000, LoopKind::Thread}, {0, 50'000, 1, LoopKind::Loop}});
   const NestTime one = time_of(machine(), nest, plan_of(nest, {{0, 100'000, 1, LoopKind::Loop}}));
   const NestTime both = time_of(two, nest, threads);
   EXPECT_NEAR(one.compute / both.compute, 2, 0.01);
-  EXPECT_EQ(both.launch, two.launch);
+  EXPECT_EQ(both.launch, two.launch());
 }
 
 // A product of matrices by these tiles: r0 x r1 outputs, of k0 terms.
@@ -166,7 +166,8 @@ TEST(NestTimes, ProductsReachThePortsWhereSumsFillTheRegisters) {
   EXPECT_GT(cycles(time_of(machine(), nest, tiled(nest, 12, 3)).compute), 2 * ideal);
 }
 
-// Of drawn sizes: nothing is slower on a machine that has more of something, and more iterations take longer.
+// Of drawn sizes: nothing is slower on a machine that has more of something, and more iterations
+// take longer.
 TEST(NestTimes, MoreIsNotSlower) {
   std::mt19937 random(1);
   const auto draw = [&](std::int64_t step, std::int64_t most) {
@@ -180,17 +181,17 @@ TEST(NestTimes, MoreIsNotSlower) {
     SCOPED_TRACE(std::to_string(rows) + " x " + std::to_string(columns) + " x " +
                  std::to_string(depth));
     const auto is_not_slower = [&](auto change) {
-      Machine more = machine();
+      DeviceModel more = machine();
       change(more);
       EXPECT_LE(time_of(more, nest, plan).total(), time * 1.000001);
     };
-    is_not_slower([](Machine& m) { m.hertz *= 2; });
-    is_not_slower([](Machine& m) { m.fma_ports *= 2; });
-    is_not_slower([](Machine& m) { m.load_ports *= 2; });
-    is_not_slower([](Machine& m) { m.registers *= 2; });
+    is_not_slower([](DeviceModel& m) { m.hertz *= 2; });
+    is_not_slower([](DeviceModel& m) { m.fma_ports *= 2; });
+    is_not_slower([](DeviceModel& m) { m.load_ports *= 2; });
+    is_not_slower([](DeviceModel& m) { m.registers *= 2; });
     for (std::size_t level = 0; level < 3; ++level) {
-      is_not_slower([&](Machine& m) { m.levels[level].bandwidth *= 2; });
-      is_not_slower([&](Machine& m) { m.levels[level].bytes *= 4; });
+      is_not_slower([&](DeviceModel& m) { m.memory[level].bandwidth *= 2; });
+      is_not_slower([&](DeviceModel& m) { m.memory[level].bytes *= 4; });
     }
     const Nest longer = product(rows, columns, depth + 8);
     EXPECT_GT(time_of(machine(), longer, tiled(longer, 4, 2)).total(), time);

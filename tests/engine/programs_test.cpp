@@ -117,7 +117,7 @@ TEST(AmongConstants, KernelsSayThatTheirsComeFromMemory) {
   Arena arena;
   const InternerScope scope(arena);
   Device& device = find_device("CPU");
-  const auto last = static_cast<std::size_t>(device.target().machine.levels.back().bytes);
+  const auto last = static_cast<std::size_t>(device.target().machine.memory.back().bytes);
   const auto copy_of = [](Access access) {
     const UOp i = range(8, 0);
     const UOp effect = over(put(place(param(0, Access::Write, {size(8)}), {i}),

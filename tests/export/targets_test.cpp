@@ -101,11 +101,11 @@ TEST(Targets, OtherMachinesAreTheSameWhereverTheyAreCompiledFor) {
 }
 
 TEST(Targets, AreProcessorsWithNumbersOfTheirOwn) {
-  const Machine orin = find_device(export_device("cpu=aarch64,cortex-a78ae")).target().machine;
-  EXPECT_EQ(orin.levels.at(0).bytes, 64 << 10);
-  EXPECT_EQ(orin.levels.at(1).bytes, 256 << 10);
-  EXPECT_EQ(orin.workers, 8);
-  const Machine apple = find_device(export_device("cpu=aarch64,apple-m1")).target().machine;
+  const DeviceModel orin = find_device(export_device("cpu=aarch64,cortex-a78ae")).target().machine;
+  EXPECT_EQ(orin.memory.at(0).bytes, 64 << 10);
+  EXPECT_EQ(orin.memory.at(1).bytes, 256 << 10);
+  EXPECT_EQ(orin.workers(), 8);
+  const DeviceModel apple = find_device(export_device("cpu=aarch64,apple-m1")).target().machine;
   EXPECT_EQ(apple.line, 128);
   for (const char* target : {"cpu=aarch64", "cpu=aarch64,cortex-a53", "cpu=riscv64,v"})
     EXPECT_EQ(find_device(export_device(target)).target().machine.registers, 32) << target;
@@ -114,7 +114,7 @@ TEST(Targets, AreProcessorsWithNumbersOfTheirOwn) {
   EXPECT_EQ(c.machine.registers, 16);
   EXPECT_FALSE(c.ops.contains(Op::MulAcc));
   const Context two{{"WEFT_THREADS", 2}};
-  EXPECT_EQ(find_device(export_device("c")).target().machine.workers, 2);
+  EXPECT_EQ(find_device(export_device("c")).target().machine.workers(), 2);
 }
 
 }  // namespace

@@ -43,7 +43,7 @@ Attempt& shared_attempt() {
   return *static_cast<Attempt*>(memory);
 }
 
-std::string unpack(const SmallRun& run, const Attempt& attempt) {
+std::string in_words(const SmallRun& run, const Attempt& attempt) {
   return fmt::format("{} of {}, request {}{}", run.name, attempt.number, attempt.n,
                      attempt.how == Failing::Once ? "" : " and those that follow");
 }
@@ -74,7 +74,7 @@ bool is_right_afterwards(const SmallRun& run, const Attempt& attempt, const std:
   } catch (const std::exception& error) {
     wrong = fmt::format("the next run: {}", error.what());
   }
-  if (!wrong.empty()) std::cerr << unpack(run, attempt) << ": " << wrong << "\n";
+  if (!wrong.empty()) std::cerr << in_words(run, attempt) << ": " << wrong << "\n";
   return wrong.empty();
 }
 
@@ -97,7 +97,7 @@ bool in_a_process(const SmallRun& run, Work work) {
   int status = 0;
   ::waitpid(child, &status, 0);
   if (WIFSIGNALED(status))
-    std::cerr << unpack(run, shared_attempt()) << ": " << ::strsignal(WTERMSIG(status)) << "\n";
+    std::cerr << in_words(run, shared_attempt()) << ": " << ::strsignal(WTERMSIG(status)) << "\n";
   return status == 0;
 }
 

@@ -18,7 +18,7 @@ Method along(OfAxis transform) {
   };
 }
 
-using OfSeveral = Tensor (*)(const Tensor&, const fft::MultiNest&);
+using OfSeveral = Tensor (*)(const Tensor&, const fft::Several&);
 Method over(OfSeveral transform) {
   return [transform](const Case& c) {
     return one(
@@ -26,7 +26,7 @@ Method over(OfSeveral transform) {
   };
 }
 
-using OfTwo = Tensor (*)(const Tensor&, fft::MultiNest);
+using OfTwo = Tensor (*)(const Tensor&, fft::Several);
 Method over_two(OfTwo transform) {
   return [transform](const Case& c) { return one(transform(c[0], {.s = c.numbers("s", {})})); };
 }

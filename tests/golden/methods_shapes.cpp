@@ -22,7 +22,7 @@ Tensor interleaved(const Case& c) {
   return c[0].repeat_interleave(c[1], maybe(c, "dim"), maybe(c, "output_size"));
 }
 
-Tensor with_loops_rerolled(const Case& c) {
+Tensor rolled(const Case& c) {
   if (!c.has("dims")) return c[0].roll(c.integer("shifts"));
   return c[0].roll(c.numbers("shifts"), c.numbers("dims"));
 }
@@ -69,7 +69,7 @@ const Group group("shapes", {
   {"block_diag", [](const Case& c) { return one(Tensor::block_diag(all(c))); }},
   {"tile", [](const Case& c) { return one(c[0].tile(sizes(c, "dims"))); }},
   {"repeat_interleave", [](const Case& c) { return one(interleaved(c)); }},
-  {"roll", [](const Case& c) { return one(with_loops_rerolled(c)); }},
+  {"roll", [](const Case& c) { return one(rolled(c)); }},
   {"unfold", [](const Case& c) { return one(c[0].unfold(c.integer("dimension"), c.integer("size"), c.integer("step"))); }},
   {"meshgrid", [](const Case& c) {
     return Tensor::meshgrid(all(c), c.text("indexing") == "xy" ? Tensor::Meshgrid::Xy : Tensor::Meshgrid::Ij);

@@ -86,8 +86,7 @@ Cell drawn(Random& random, Type type, Filling filling) {
   const double infinity = unknown;
   switch (filling) {
     case Filling::Small: return Cell::of_real(static_cast<double>(random.between(-4, 4)));
-    case Filling::ConcatParts:
-      return Cell::of_real(static_cast<double>(random.between(-16, 16)) / 4);
+    case Filling::Halves: return Cell::of_real(static_cast<double>(random.between(-16, 16)) / 4);
     case Filling::Positive: return Cell::of_real(static_cast<double>(random.between(2, 16)) / 8);
     case Filling::Extreme:
       return Cell::of_real(rounded(std::ldexp(static_cast<double>(random.between(-99, 99)),
@@ -130,7 +129,7 @@ std::size_t Draft::input(Type type, const Numbers& shape) {
   const std::int64_t drawn = random.below(40);
   return input(type, shape,
                drawn < 22   ? Filling::Small
-               : drawn < 30 ? Filling::ConcatParts
+               : drawn < 30 ? Filling::Halves
                : drawn < 34 ? Filling::Extreme
                : drawn < 38 ? Filling::Real
                             : Filling::Special);

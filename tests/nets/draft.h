@@ -32,7 +32,7 @@ class Random {
 };
 
 // What inputs are filled with.
-enum class Filling : std::uint8_t { Small, ConcatParts, Extreme, Real, Special, Positive };
+enum class Filling : std::uint8_t { Small, Halves, Extreme, Real, Special, Positive };
 
 class Draft {
  public:

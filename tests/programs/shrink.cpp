@@ -110,7 +110,7 @@ class Shrinker {
     return result;
   }
 
-  // ConcatParts, and all but one.
+  // Halves, and all but one.
   static std::vector<std::pair<std::int64_t, std::int64_t>> parts_of(std::int64_t size) {
     if (size == 0) return {};
     const std::int64_t half = size / 2;

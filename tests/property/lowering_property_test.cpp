@@ -16,7 +16,7 @@
 namespace weft {
 namespace {
 
-struct CandidateTime {
+struct Trial {
   std::uint64_t programs;
   std::string_view lowered_for, run_on;
   std::int64_t largest = 5;  // of the axes
@@ -32,7 +32,7 @@ bool are_close(Bits a, Bits b, DType dtype, double tolerance) {
 }
 
 // Lowered for one device, run on another.
-void check(std::uint64_t seed, CandidateTime& trial) {
+void check(std::uint64_t seed, Trial& trial) {
   TensorProgram program(seed, trial.largest);
   if (program.expected().empty() || program.expected().size() > 20'000) return;
   const UOp kernel = make_kernel("k", {{program.out(), program.value()}});
@@ -52,7 +52,7 @@ void check(std::uint64_t seed, CandidateTime& trial) {
         << device.render(lowered.node());
 }
 
-void check_all(CandidateTime& trial) {
+void check_all(Trial& trial) {
   if (std::getenv("WEFT_FULL") != nullptr) trial.programs *= 20;
   const char* only = std::getenv("WEFT_SEED");
   std::uint64_t seed = only != nullptr ? std::strtoull(only, nullptr, 10) : 1;
@@ -70,26 +70,26 @@ void check_all(CandidateTime& trial) {
 }
 
 TEST(Lowering, KeepsWhatTheReferenceComputes) {
-  CandidateTime trial{.programs = 1000, .lowered_for = "NULL", .run_on = "INTERP"};
+  Trial trial{.programs = 1000, .lowered_for = "NULL", .run_on = "INTERP"};
   check_all(trial);
 }
 
 TEST(Lowering, IsRightForTheCpu) {
   const Context plain{{"NOOPT", 1}};
-  CandidateTime trial{.programs = 200, .lowered_for = "CPU", .run_on = "CPU"};
+  Trial trial{.programs = 200, .lowered_for = "CPU", .run_on = "CPU"};
   check_all(trial);
 }
 
 TEST(Lowering, IsRightForTheCpuByWayOfC) {
   const Context clang{{"CLANG", 1}};
-  CandidateTime trial{.programs = 20, .lowered_for = "CPU", .run_on = "CPU"};
+  Trial trial{.programs = 20, .lowered_for = "CPU", .run_on = "CPU"};
   check_all(trial);
 }
 
 TEST(Lowering, IsRightInVectors) {
   if (find_device("CPU").target().vector_bytes == 0) GTEST_SKIP() << "built without LLVM";
   for (const char* device : {"CPU", "INTERP"}) {
-    CandidateTime trial{
+    Trial trial{
         .programs = 200, .lowered_for = "CPU", .run_on = device, .largest = 40, .tolerance = 1e-5};
     check_all(trial);
     EXPECT_TRUE(trial.vectors > 20 || std::getenv("WEFT_SEED") != nullptr) << trial.vectors;

@@ -68,7 +68,8 @@ class Drawer {
     return schedule_;
   }
 
-  // Reads that a loop hands on, from iteration to iteration: where outputs stand around sums, they can be.
+  // Reads that a loop hands on, from iteration to iteration: where outputs stand around sums, they
+  // can be.
   Schedule handing() {
     if (loops_.empty() || reads_.empty()) return {};
     for (std::int64_t tiles = random_.in(0, 2); tiles > 0; --tiles) tile();

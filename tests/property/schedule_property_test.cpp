@@ -190,7 +190,7 @@ TEST(ScheduleProperty, TheDefaultComputesTheSame) {
   Device& device = find_device("CPU");
   Target target = device.target();
   target.machine.hertz = 1e3;
-  target.machine.workers = 4;
+  target.machine.set_workers(4);
   for (std::uint64_t seed = 1; seed <= 120 && !testing::Test::HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);

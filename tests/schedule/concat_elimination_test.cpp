@@ -135,5 +135,19 @@ TEST(Joined, WhatWasThereIsCopied) {
   expect_same(joined, Tensor::cat({x, layer.alone(x, 0)}, 1));
 }
 
+// What makes the part stores each element at its place: no place for what needs another as well.
+TEST(Joined, PartsThatReadOtherElementsHaveMemory) {
+  const Tensor x = random({48, 48}), w = random({48, 48}), z = random({48, 48});
+  const auto with_others = [](const Tensor& p) {
+    return std::vector{p - p.narrow(1, 0, 1), p + p.T(), p * p.flip(0), p - p.roll(1, 1)};
+  };
+  const Tensor product = exact(x).matmul(exact(w)).realize();
+  const Tensor other = exact(x).matmul(exact(z)).realize();
+  for (const std::int64_t axis : {0, 1})
+    for (std::size_t i = 0; i < 4; ++i)
+      expect_same(Tensor::cat({with_others(x.matmul(w))[i], x.matmul(z)}, axis),
+                  Tensor::cat({with_others(product)[i], other}, axis));
+}
+
 }  // namespace
 }  // namespace weft

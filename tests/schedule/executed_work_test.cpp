@@ -62,7 +62,7 @@ double reads(const UOp& kernel) {
   const InternerScope scope(arena);
   const Node* roots[] = {kernel.node()};
   const std::vector<UOp> program =
-      sections(flatten(stages(import_graph(roots, shared_graph(), arena))));
+      index_set_split(flatten(stages(import_graph(roots, shared_graph(), arena))));
   double runs = 1, loads = 0;
   for (const Node* node : linearize(program[0].node())) {
     if (node->op() == Op::Range) runs *= iterations(node);
@@ -95,7 +95,8 @@ TEST(ExecutedWork, IsWhatWasCounted) {
   const double n = 40, product = 2 * n * n * n;
   const Tensor a = input({40, 40}), b = input({40, 40}), c = input({40, 40}), d = input({40, 40});
   const Tensor q = input({2, 40, 16}), k = input({2, 40, 16}), v = input({2, 40, 16});
-  // Of a stride of 2 and a kernel of 4, each output sees 2 elements along an axis, and not 4 with zeros.
+  // Of a stride of 2 and a kernel of 4, each output sees 2 elements along an axis, and not 4 with
+  // zeros.
   const Tensor image = input({1, 8, 16, 16}), back = input({8, 4, 4, 4});
   const Case cases[] = {
       {"(a b) c", a.matmul(b).matmul(c), 2 * product},
@@ -124,7 +125,8 @@ TEST(ExecutedWork, IsWhatWasCounted) {
   }
 }
 
-// What a loop inside fills and sums is filled for all iterations of a batch with that loop, not for all of them in each.
+// What a loop inside fills and sums is filled for all iterations of a batch with that loop, not for
+// all of them in each.
 TEST(ExecutedWork, BatchesFillInnerStagesOnce) {
   const UOp kernel = parse_node(R"(graph kernel {
   %0 = const 64 : index
@@ -236,7 +238,8 @@ TEST(ExecutedWork, SchedulesDoNotRepeatWork) {
       EXPECT_LE(executed_by(item.kernel, ""), 2 * item.work.flops + 1000) << item.str();
 }
 
-// A pool's windows lie side by side: an element is in one of them, and its gradient looks at no other.
+// A pool's windows lie side by side: an element is in one of them, and its gradient looks at no
+// other.
 TEST(ExecutedWork, GradientsOfPoolsLookAtOneWindow) {
   const Tensor x = input({4, 8, 28, 28});
   const std::vector<ScheduleItem> items = x.max_pool2d().square().sum().gradient({x})[0].schedule();

@@ -123,7 +123,7 @@ TEST(StagesApart, PlacesThatAreReadFromOneMoveWithIt) {
   const UOp kernel = make(Op::Sink, {over(put(out, load(place(stage, {at}, inside))), {i})}, {},
                           KernelArg{Symbol("k")});
   plan.steps.push_back({.kernel = kernel, .device = Symbol("CPU"), .slots = {0, 1}, .work = {}});
-  split_stages_off(plan, taking(1e-3, 1e-4), Profile());
+  split_kernels(plan, taking(1e-3, 1e-4), Profile());
   ASSERT_EQ(plan.steps.size(), 2U);
   EXPECT_EQ(with_stages(plan), 0U);
 }
@@ -133,6 +133,44 @@ TEST(StagesApart, StayWhereTheyTakeMuchMoreMemoryThanTheRest) {
   const Tensor q = drawn({1, 2048, 16}), k = drawn({1, 2048, 16}), v = drawn({1, 2048, 16});
   const Tensor tensor = q.matmul(k.transpose(1, 2)).softmax(-1).matmul(v);
   EXPECT_EQ(with_stages(Planned(tensor, taking(1, 0.01)).plan()), 1U);
+}
+
+std::size_t sums_in(const UOp& kernel) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      toposort(kernel.node()), [](const Node* node) { return node->op() == Op::Reduce; }));
+}
+
+// Kernels of so many sums take that long.
+KernelSeconds by_sums(double one, double two) {
+  return [=](const UOp& kernel, Symbol) { return sums_in(kernel) > 1 ? two : one; };
+}
+
+// A gated layer: two products in one output.
+TEST(ProductsApart, GetKernelsWhereThatIsFaster) {
+  const Tensor x = drawn({48, 32}), up = drawn({32, 40}), gate = drawn({32, 40});
+  const Tensor tensor = x.matmul(up) * x.matmul(gate).sigmoid();
+  Planned together(tensor, by_sums(0.6e-3, 1e-3)), apart(tensor, by_sums(0.3e-3, 1e-3));
+  EXPECT_EQ(together.plan().steps.size(), 1U);
+  ASSERT_EQ(apart.plan().steps.size(), 2U);
+  for (const Step& step : apart.plan().steps) EXPECT_EQ(sums_in(step.kernel), 1U);
+  const Tensor expected =
+      (exact(x).matmul(exact(up)) * exact(x).matmul(exact(gate)).sigmoid()).realize();
+  expect_same(together.values(), expected);
+  expect_same(apart.values(), expected);
+}
+
+// Two outputs of one input: fusion merges their kernels, since they read it both.
+TEST(OutputsApart, GetKernelsWhereThatIsFaster) {
+  const Tensor x = drawn({48, 32}), a = drawn({32, 40}), b = drawn({32, 40});
+  const std::vector<Tensor> tensors{x.matmul(a).exp(), x.matmul(b).exp()};
+  Planned together(tensors, by_sums(0.6e-3, 1e-3)), apart(tensors, by_sums(0.3e-3, 1e-3));
+  EXPECT_EQ(together.plan().steps.size(), 1U);
+  EXPECT_EQ(apart.plan().steps.size(), 2U);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Tensor expected = exact(x).matmul(exact(i == 0 ? a : b)).exp().realize();
+    expect_same(together.values(i), expected);
+    expect_same(apart.values(i), expected);
+  }
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A tensor by a plan whose orders and forms follow times that a test gives, run as realize() does.
+// Tensors by a plan whose orders and forms follow times that a test gives, run as realize() does.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,15 @@ namespace weft {
 class Planned {
  public:
   Planned(const Tensor& tensor, const KernelSeconds& seconds, bool fuses = true,
+          std::vector<MmaShape> mma = {})
+      : Planned(std::vector{tensor}, seconds, fuses, std::move(mma)) {}
+  Planned(const std::vector<Tensor>& tensors, const KernelSeconds& seconds, bool fuses = true,
           std::vector<MmaShape> mma = {}) {
     const InternerScope scope(arena_);
     const PassOptions options;
-    resolved_ = resolve({{tensor.uop(), Symbol(tensor.device())}}, options);
+    std::vector<Wanted> wanted;
+    for (const Tensor& tensor : tensors) wanted.push_back({tensor.uop(), Symbol(tensor.device())});
+    resolved_ = resolve(wanted, options);
     Profile profile;
     profile.threads = thread_count();
     profile.fuses = fuses;
@@ -32,17 +37,19 @@ class Planned {
 
   const Plan& plan() const { return runnable_.plan; }
 
-  std::vector<float> values() {
+  std::vector<float> values(std::size_t root_number = 0) {
     const InternerScope scope(arena_);
     const Plan& plan = runnable_.plan;
     std::vector<std::shared_ptr<Buffer>> memory(plan.slots.size());
-    const Node* result = buffers_of(plan.roots[0].node())[0];
-    std::shared_ptr<Buffer> root;
+    std::vector<std::shared_ptr<Buffer>> roots(plan.roots.size());
     for (std::size_t i = 0; i < memory.size(); ++i) {
       if (const auto& input = plan.slots[i].input)
         memory[i] = memory_of(resolved_.buffers[*input].node());
-      if (plan.slots[i].buffer.node() == result) root = memory[i] = memory_for(plan.slots[i]);
+      for (std::size_t root = 0; root < roots.size(); ++root)
+        if (plan.slots[i].buffer.node() == buffers_of(plan.roots[root].node())[0])
+          roots[root] = memory[i] = memory_for(plan.slots[i]);
     }
+    const std::shared_ptr<Buffer>& root = roots[root_number];
     std::size_t steps_done = 0;
     run(runnable_, memory, resolved_.values, {}, steps_done);
     std::vector<float> values(root->bytes() / sizeof(float));

@@ -16,7 +16,7 @@
 
 namespace weft {
 
-// MultiNest expressions as one list of steps. Leaves with equal ids are one leaf, whatever their
+// Several expressions as one list of steps. Leaves with equal ids are one leaf, whatever their
 // width, and a loop over a symbolic size stays below the value of that size.
 class Values {
  public:

@@ -153,7 +153,7 @@ TEST(Functions, NaNIsTheLastOfWhatIsSearched) {
   EXPECT_TRUE(holds<int>(edges.searchsorted(values, true), {1, 2}, {2}));
 }
 
-// ConcatParts end at 256 where ones are added.
+// Halves end at 256 where ones are added.
 TEST(Functions, ManyAreCountedInFewBits) {
   const Tensor zeros = Tensor::zeros({3000}, {.dtype = dtypes::bf16});
   EXPECT_EQ(zeros.histc(1, -1, 1).item<float>(), 3008);  // the nearest of bf16

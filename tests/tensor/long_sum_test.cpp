@@ -59,7 +59,7 @@ TEST(LongSums, OfSizesThatAreNotKnown) {
   }
 }
 
-// ConcatParts are added up in single precision from the first part to the last.
+// Halves are added up in single precision from the first part to the last.
 TEST(LongSums, OfHalves) {
   const Tensor x = Tensor::full({1 << 13}, 1.0009765625, {.dtype = dtypes::f16}).contiguous();
   EXPECT_EQ(x.sum().item<float>(), 8200.0F);

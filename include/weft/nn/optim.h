@@ -78,7 +78,7 @@ struct Optimizer {
   WEFT_FIELDS(groups);
 };
 
-// MultiNest as one. Parameters with a rate or options of their own are an optimiser of their own.
+// Several as one. Parameters with a rate or options of their own are an optimiser of their own.
 //
 //   nn::OptimizerGroup optimizer{nn::Muon(matrices), nn::AdamW(others, {.lr = 3e-4})};
 struct OptimizerGroup : Optimizer {

@@ -14,17 +14,17 @@ constexpr double most_times = 2;  // as fast or as slow as assumed
 
 struct Speed {
   std::string_view name;
-  double Machine::* value;
+  double& (*of)(DeviceModel&);
   double step;  // in which processors have it; 0: in any
   bool is_of_all;
 };
 constexpr Speed speeds[] = {
-    {"hertz", &Machine::hertz, 0, false},
-    {"fma_ports", &Machine::fma_ports, 0.5, false},
-    {"fma_latency", &Machine::fma_latency, 1, false},
-    {"load_ports", &Machine::load_ports, 0.5, false},
-    {"halves", &Machine::halves, 0.5, false},
-    {"launch", &Machine::launch, 0, true},
+    {"hertz", [](DeviceModel& m) -> double& { return m.hertz; }, 0, false},
+    {"fma_ports", [](DeviceModel& m) -> double& { return m.fma_ports; }, 0.5, false},
+    {"fma_latency", [](DeviceModel& m) -> double& { return m.fma_latency; }, 1, false},
+    {"load_ports", [](DeviceModel& m) -> double& { return m.load_ports; }, 0.5, false},
+    {"halves", [](DeviceModel& m) -> double& { return m.halves; }, 0.5, false},
+    {"launch", [](DeviceModel& m) -> double& { return m.launch(); }, 0, true},
 };
 
 double within(double value, double assumed, double most) {
@@ -44,41 +44,41 @@ bool read_line(std::string_view& text, std::string_view name, double& value) {
 
 }  // namespace
 
-Machine believed(Machine measured, const Machine& assumed) {
+DeviceModel believed(DeviceModel measured, DeviceModel assumed) {
   // What all have to do with is made for as many as there are.
-  const double most_of_all = most_times * assumed.workers;
+  const double most_of_all = most_times * assumed.workers();
   for (const Speed& speed : speeds) {
-    double& value = measured.*speed.value;
-    value = within(value, assumed.*speed.value, speed.is_of_all ? most_of_all : most_times);
+    double& value = speed.of(measured);
+    value = within(value, speed.of(assumed), speed.is_of_all ? most_of_all : most_times);
     if (speed.step > 0) value = std::round(value / speed.step) * speed.step;
   }
-  for (std::size_t i = 0; i < assumed.levels.size(); ++i) {
-    CacheLevel& level = measured.levels[i];
-    level.bandwidth = within(level.bandwidth, assumed.levels[i].bandwidth,
+  for (std::size_t i = 0; i < assumed.memory.size(); ++i) {
+    MemorySpace& level = measured.memory[i];
+    level.bandwidth = within(level.bandwidth, assumed.memory[i].bandwidth,
                              level.is_shared ? most_of_all : most_times);
   }
   return measured;
 }
 
-std::string speeds_of(const Machine& machine) {
+std::string speeds_of(DeviceModel machine) {
   std::string text;
   for (const Speed& speed : speeds)
-    text += fmt::format("{} {:.2g}\n", speed.name, machine.*speed.value);
-  for (const CacheLevel& level : machine.levels)
+    text += fmt::format("{} {:.2g}\n", speed.name, speed.of(machine));
+  for (const MemorySpace& level : machine.memory)
     text += fmt::format("bandwidth {:.2g}\n", level.bandwidth);
   return text;
 }
 
-std::optional<Machine> with_speeds(Machine assumed, std::string_view text) {
+std::optional<DeviceModel> with_speeds(DeviceModel assumed, std::string_view text) {
   for (const Speed& speed : speeds)
-    if (!read_line(text, speed.name, assumed.*speed.value)) return std::nullopt;
-  for (CacheLevel& level : assumed.levels)
+    if (!read_line(text, speed.name, speed.of(assumed))) return std::nullopt;
+  for (MemorySpace& level : assumed.memory)
     if (!read_line(text, "bandwidth", level.bandwidth)) return std::nullopt;
   return text.empty() ? std::optional(assumed) : std::nullopt;
 }
 
-Machine calibrated(const DiskCache& cache, std::string_view key, const Machine& assumed,
-                   const std::function<Machine()>& measure) {
+DeviceModel calibrated(const DiskCache& cache, std::string_view key, const DeviceModel& assumed,
+                       const std::function<DeviceModel()>& measure) {
   const auto known = [&] {
     const auto text = cache.find(key);
     return text ? with_speeds(assumed, *text) : std::nullopt;

@@ -12,7 +12,7 @@ namespace {
 class Caches {
  public:
   // A cache of this level for data; as it was given where none is known.
-  static CacheLevel at(int level, CacheLevel otherwise) {
+  static MemorySpace at(int level, MemorySpace otherwise) {
     for (int index = 0;; ++index) {
       const std::string folder =
           "/sys/devices/system/cpu/cpu0/cache/index" + std::to_string(index) + "/";
@@ -47,15 +47,15 @@ class Caches {
 
 }  // namespace
 
-Machine host_machine(int vector_bytes) {
-  Machine machine;
-  machine.workers = thread_count();
+DeviceModel host_machine(int vector_bytes) {
+  DeviceModel machine;
+  machine.set_workers(thread_count());
   machine.vector_bytes = vector_bytes;
   machine.registers = vector_bytes >= 64 ? 32 : 16;
-  static const std::vector<CacheLevel> levels{Caches::at(1, {32 << 10, 8, 120e9, false}),
-                                              Caches::at(2, {512 << 10, 8, 45e9, false}),
-                                              Caches::at(3, {8 << 20, 16, 20e9, true})};
-  machine.levels = levels;
+  static const std::vector<MemorySpace> levels{Caches::at(1, {32 << 10, 8, 120e9, false}),
+                                               Caches::at(2, {512 << 10, 8, 45e9, false}),
+                                               Caches::at(3, {8 << 20, 16, 20e9, true})};
+  machine.memory = levels;
   return machine;
 }
 

@@ -2,10 +2,10 @@
 // those of the processor that the model of kernels is tuned on.
 #pragma once
 
-#include <weft/dev/device/machine.h>
+#include <weft/dev/device/device_model.h>
 
 namespace weft::cpu {
 
-Machine host_machine(int vector_bytes);
+DeviceModel host_machine(int vector_bytes);
 
 }  // namespace weft::cpu

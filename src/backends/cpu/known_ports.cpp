@@ -20,7 +20,7 @@ constexpr Ports known[] = {
 
 }  // namespace
 
-bool set_known_ports(std::string_view model, Machine& machine) {
+bool set_known_ports(std::string_view model, DeviceModel& machine) {
   const auto* found = std::ranges::find_if(known, [&](const Ports& ports) {
     return ports.model == model && ports.vector_bytes == machine.vector_bytes;
   });

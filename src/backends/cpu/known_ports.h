@@ -3,11 +3,11 @@
 
 #include <string_view>
 
-#include <weft/dev/device/machine.h>
+#include <weft/dev/device/device_model.h>
 
 namespace weft::cpu {
 
 // Sets what is known of a processor by its name in LLVM, with vectors as wide as the machine's. Says whether anything is.
-bool set_known_ports(std::string_view model, Machine& machine);
+bool set_known_ports(std::string_view model, DeviceModel& machine);
 
 }  // namespace weft::cpu

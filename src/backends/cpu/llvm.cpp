@@ -41,63 +41,64 @@ class LlvmCompiler final : public Compiler {
   }
 
   std::string render(const Node* kernel) const override {
-    const double caches = host_machine(processor_.vector_bytes).levels.back().bytes;
+    const double caches = host_machine(processor_.vector_bytes).memory.back().bytes;
     return render_llvm(kernel, target_of(processor_).scratch_bytes,
                        static_cast<std::size_t>(caches));
   }
 
   std::vector<std::string> compile(std::span<const std::string> sources) const override {
-    const LlvmProcessor processor = unpack();
+    const LlvmProcessor processor = in_words();
     std::vector<std::string> objects;
     for (const std::string& source : sources) objects.push_back(llvm_object(source, processor));
     return objects;
   }
 
   std::string key() const override {
-    const LlvmProcessor processor = unpack();
+    const LlvmProcessor processor = in_words();
     return fmt::format("llvm {} module {} small {} {} {}", llvm_version(), revision,
                        processor.triple, processor.model, processor.features);
   }
 
  private:
-  LlvmProcessor unpack() const {
+  LlvmProcessor in_words() const {
     if (processor_.model.empty()) return host_processor();
     return {std::string(processor_.triple), std::string(processor_.model),
             std::string(processor_.features)};
   }
 
   // Measured where such code runs, by the first who asks.
-  Machine machine() const {
-    Machine assumed = host_machine(processor_.vector_bytes);
+  DeviceModel machine() const {
+    DeviceModel assumed = host_machine(processor_.vector_bytes);
     if (!processor_.runs_here || setting_int("CALIBRATE") == 0) return assumed;
     const std::string& model = host_processor().model;
     set_known_ports(model, assumed);
     const DiskCache cache = disk_cache();
     const std::lock_guard lock(mutex_);
-    const auto known = machines_.find({cache.folder(), assumed.workers});
+    const auto known = machines_.find({cache.folder(), assumed.workers()});
     if (known != machines_.end()) return known->second;
-    const Machine machine = calibrated(cache, machine_key(assumed), assumed, [&] {
-      Machine found = measured(assumed, processor_.has_fma,
-                               [&](const std::string& loops) { return compile({&loops, 1})[0]; });
+    const DeviceModel machine = calibrated(cache, machine_key(assumed), assumed, [&] {
+      DeviceModel found = measured(assumed, processor_.has_fma, [&](const std::string& loops) {
+        return compile({&loops, 1})[0];
+      });
       set_known_ports(model, found);  // another thread on the same core takes half of them
       return found;
     });
-    return machines_.emplace(std::pair(cache.folder(), assumed.workers), machine).first->second;
+    return machines_.emplace(std::pair(cache.folder(), assumed.workers()), machine).first->second;
   }
 
   // All that speeds follow from.
-  std::string machine_key(const Machine& assumed) const {
+  std::string machine_key(const DeviceModel& assumed) const {
     std::string text =
         fmt::format("speeds 2 {}\n{}\n{} workers, {} bytes, ports {} {} {} {}", key(),
-                    host_processor().model, assumed.workers, assumed.vector_bytes,
+                    host_processor().model, assumed.workers(), assumed.vector_bytes,
                     assumed.fma_ports, assumed.fma_latency, assumed.load_ports, assumed.halves);
-    for (const CacheLevel& level : assumed.levels) text += fmt::format(", {}", level.bytes);
+    for (const MemorySpace& level : assumed.memory) text += fmt::format(", {}", level.bytes);
     return text;
   }
 
   const Processor& processor_;
   mutable std::mutex mutex_;
-  mutable std::map<std::pair<std::filesystem::path, int>, Machine>
+  mutable std::map<std::pair<std::filesystem::path, int>, DeviceModel>
       machines_;  // by cache and workers
 };
 

@@ -61,32 +61,32 @@ class Memory {
 
 class Measurement {
  public:
-  Measurement(const Machine& assumed, std::string_view object)
+  Measurement(const DeviceModel& assumed, std::string_view object)
       : assumed_(assumed), object_(object), memory_(bytes_of_memory()) {}
 
-  Machine result() const {
-    Machine machine = assumed_;
+  DeviceModel result() const {
+    DeviceModel machine = assumed_;
     const double cycle = seconds_of(clock_chain());
     machine.hertz = 1 / cycle;
     machine.fma_latency = seconds_of(latency_chain()) / cycle;
     const double vector = seconds_of(port_chains(assumed_));
     machine.fma_ports = cycle / vector;
     machine.halves = vector / seconds_of(half_chains(assumed_));
-    auto& levels = machine.levels;
+    auto& levels = machine.memory;
     machine.load_ports = bandwidth(levels[0].bytes / 2) * cycle / assumed_.vector_bytes;
     for (std::size_t i = 0; i + 1 < levels.size(); ++i)
       levels[i].bandwidth =
           bandwidth(std::sqrt(levels[i].bytes * levels[i + 1].bytes)) * (i == 0 ? 1 : of_a_stream);
     if (static_cast<double>(bytes_of_memory()) > levels.back().bytes)
       levels.back().bandwidth = bandwidth_of_all() * of_a_stream;
-    machine.launch = seconds_until_all_work();
+    machine.launch() = seconds_until_all_work();
     return machine;
   }
 
  private:
   // The last cache holds no more than half of it, if there may be that much.
   std::size_t bytes_of_memory() const {
-    const auto wanted = static_cast<std::size_t>(2 * assumed_.levels.back().bytes);
+    const auto wanted = static_cast<std::size_t>(2 * assumed_.memory.back().bytes);
     return std::min(std::bit_ceil(wanted), most_bytes);
   }
 
@@ -129,15 +129,15 @@ class Measurement {
   // With which all together read all of the memory, each a part.
   double bandwidth_of_all() const {
     const auto bytes = static_cast<std::int64_t>(bytes_of_memory());
-    const std::int64_t iterations = bytes / assumed_.workers / bytes_of_iteration(assumed_);
+    const std::int64_t iterations = bytes / assumed_.workers() / bytes_of_iteration(assumed_);
     const std::int64_t part = iterations * bytes_of_iteration(assumed_);
     const SpeedLoop loop = find("reads");
     const double seconds = least_seconds(most_runs, [&] {
-      parallel(assumed_.workers, [&](std::int64_t worker) WEFT_CALLS_COMPILED_CODE {
+      parallel(assumed_.workers(), [&](std::int64_t worker) WEFT_CALLS_COMPILED_CODE {
         loop(memory_.begin() + worker * part, -1, iterations);
       });
     });
-    return static_cast<double>(part * assumed_.workers) / seconds;
+    return static_cast<double>(part * assumed_.workers()) / seconds;
   }
 
   // Who is at work waits for the others, but not for ever: they may have no core.
@@ -146,25 +146,25 @@ class Measurement {
     std::atomic<int> working{0};
     const double seconds = least_seconds(50, [&] {
       working = 0;
-      parallel(assumed_.workers, [&](std::int64_t) {
+      parallel(assumed_.workers(), [&](std::int64_t) {
         ++working;
         const auto start = Clock::now();
-        while (working < assumed_.workers && Clock::now() - start < patience) {
+        while (working < assumed_.workers() && Clock::now() - start < patience) {
         }
       });
     });
-    return seconds < std::chrono::duration<double>(patience).count() ? seconds : assumed_.launch;
+    return seconds < std::chrono::duration<double>(patience).count() ? seconds : assumed_.launch();
   }
 
   const Clock::time_point start_ = Clock::now();
-  const Machine& assumed_;
+  const DeviceModel& assumed_;
   ElfObject object_;
   Memory memory_;
 };
 
 }  // namespace
 
-Machine measured(const Machine& assumed, bool has_fma, const CompileLoops& compile) {
+DeviceModel measured(const DeviceModel& assumed, bool has_fma, const CompileLoops& compile) {
   return Measurement(assumed, compile(speed_loops(assumed, has_fma))).result();
 }
 

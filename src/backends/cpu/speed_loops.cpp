@@ -66,7 +66,7 @@ struct Lanes {
   }
 };
 
-std::string reads_text(const Machine& machine) {
+std::string reads_text(const DeviceModel& machine) {
   Parts parts;
   parts.body = fmt::format("  %far = mul i64 %i, {}\n  %from = and i64 %far, %mask\n",
                            bytes_of_iteration(machine));
@@ -82,18 +82,18 @@ std::string reads_text(const Machine& machine) {
 
 Chains clock_chain() { return {"clock", 1, 64}; }
 Chains latency_chain() { return {"latency", 1, 16}; }
-Chains port_chains(const Machine& machine) {
+Chains port_chains(const DeviceModel& machine) {
   return {"ports", machine.registers - registers_for_others, 2};
 }
-Chains half_chains(const Machine& machine) {
+Chains half_chains(const DeviceModel& machine) {
   return {"halves", machine.registers - registers_for_others, 2};
 }
 
-std::int64_t bytes_of_iteration(const Machine& machine) {
+std::int64_t bytes_of_iteration(const DeviceModel& machine) {
   return std::int64_t{reads_in_iteration} * machine.vector_bytes;
 }
 
-std::string speed_loops(const Machine& machine, bool has_fma) {
+std::string speed_loops(const DeviceModel& machine, bool has_fma) {
   const Lanes whole{machine.vector_bytes / 4}, half{machine.vector_bytes / 8};
   return chains_text(clock_chain(), "i64", {"add i64 {0}, %a", "xor i64 {0}, %a"}) +
          chains_text(latency_chain(), whole.type(), {whole.sum(has_fma)}) +

@@ -123,7 +123,7 @@ UOp remainder(const Match& m) {
 }
 
 bool is_natural(const Node* node) { return node->bounds().lo >= 0; }
-bool are_natural(const Match& m) {
+bool are_non_negative(const Match& m) {
   return is_natural(m.root()->src(0)) && is_natural(m.root()->src(1));
 }
 
@@ -133,7 +133,7 @@ UOp is_above_floor(const UOp& rest, const UOp& y) {
 }
 
 UOp floor_quotient(const Match& m) {
-  if (are_natural(m)) return {};
+  if (are_non_negative(m)) return {};
   const UOp x(m.root()->src(0)), y(m.root()->src(1));
   const UOp quotient = make(Op::CDiv, {x, y});
   UOp is_above = is_above_floor(x - quotient * y, y);
@@ -142,7 +142,7 @@ UOp floor_quotient(const Match& m) {
 }
 
 UOp floor_remainder(const Match& m) {
-  if (are_natural(m)) return {};
+  if (are_non_negative(m)) return {};
   const UOp x(m.root()->src(0)), y(m.root()->src(1)), rest = make(Op::CMod, {x, y});
   return where(is_above_floor(rest, y), rest + y, rest);
 }
@@ -171,8 +171,8 @@ const RuleSet& truncating_rules() {
   static const Pat x = of_kinds("x", fixed_width), y = of_kinds("y", fixed_width);
   static const RuleSet rules{"truncating",
                              {
-                                 rule(x / y, as_op<Op::CDiv>, when(are_natural)),
-                                 rule(x % y, as_op<Op::CMod>, when(are_natural)),
+                                 rule(x / y, as_op<Op::CDiv>, when(are_non_negative)),
+                                 rule(x % y, as_op<Op::CMod>, when(are_non_negative)),
                              }};
   return rules;
 }

@@ -64,7 +64,7 @@ bool combines_narrow(const Node* effect) {
 // Expands each combining store of narrow floats to a load, the op and a plain store. The load runs
 // in each iteration of the loops, after the combining stores before it. Returns an empty list if
 // there is no such store.
-std::vector<UOp> read_apart(NodeList effects, NodeList loops) {
+std::vector<UOp> expand_combining_stores(NodeList effects, NodeList loops) {
   if (std::ranges::none_of(effects, combines_narrow)) return {};
   std::vector<UOp> before(loops.begin(), loops.end()), stores;
   for (const Node* effect : effects) {
@@ -83,11 +83,11 @@ std::vector<UOp> read_apart(NodeList effects, NodeList loops) {
   return stores;
 }
 
-UOp read_in_loop(const Match& m) {
+UOp expand_combining_stores_in_loop(const Match& m) {
   const Node* end = m.root();
   const bool is_list = end->src(0)->op() == Op::Tuple;
-  const std::vector<UOp> stores =
-      read_apart(is_list ? end->src(0)->src() : end->src().first(1), end->src().subspan(1));
+  const std::vector<UOp> stores = expand_combining_stores(
+      is_list ? end->src(0)->src() : end->src().first(1), end->src().subspan(1));
   if (stores.empty()) return {};
   std::vector<UOp> src(end->src().begin(), end->src().end());
   src[0] = is_list ? tuple(stores) : stores[0];
@@ -95,8 +95,8 @@ UOp read_in_loop(const Match& m) {
 }
 
 // Expands combining stores outside of loops.
-UOp read_once(const Match& m) {
-  const std::vector<UOp> stores = read_apart(m.root()->src(), {});
+UOp expand_combining_stores_at_sink(const Match& m) {
+  const std::vector<UOp> stores = expand_combining_stores(m.root()->src(), {});
   return stores.empty() ? UOp() : with_sources(UOp(m.root()), stores);
 }
 
@@ -114,8 +114,8 @@ const RuleSet& narrow_rules() {
                                  rule(with_kinds(node(Op::MulAcc), narrow_kinds), fused_in_f32),
                                  rule(with_kinds(node(Op::Neg), narrow_kinds), negate_word),
                                  rule(with_kinds(node(Op::Where), narrow_kinds), select_word),
-                                 rule(node(Op::End), read_in_loop),
-                                 rule(node(Op::Sink), read_once),
+                                 rule(node(Op::End), expand_combining_stores_in_loop),
+                                 rule(node(Op::Sink), expand_combining_stores_at_sink),
                              }};
   return rules;
 }

@@ -128,7 +128,7 @@ constexpr Row table[] = {
     {Op::Stack, each<low>, each<high>}, {Op::Lane, each<low>, each<high>},
 };
 
-UOp half(const Match& m) {
+UOp lower_half_cast(const Match& m) {
   const Node* x = m.root()->src(0);
   const bool is_high = x->op() == Op::Shr && x->src(1)->is_const_int(32);
   const Node* value = is_high ? x->src(0) : x;
@@ -164,7 +164,7 @@ const RuleSet& half_rules() {
   static const Pat z = of_kinds("z", wide_kinds), to_half = node(Op::Cast, {x});
   static const RuleSet rules{"split_int64",
                              {
-                                 rule(with_kinds(to_half, {Kind::U32}), half),
+                                 rule(with_kinds(to_half, {Kind::U32}), lower_half_cast),
                                  rule(with_kinds(to_half, small), through_half),
                                  rule(with_kinds(to_half, {Kind::Bool}), is_not_zero),
                                  rule(x < y, less),

@@ -54,7 +54,7 @@ UOp log2_near_one(const UOp& f, const FloatLayout& layout) {
 
 }  // namespace
 
-double exp2_limit(const FloatLayout& layout) { return layout.bias + layout.precision + 9; }
+double exp2_clamp(const FloatLayout& layout) { return layout.bias + layout.precision + 9; }
 
 UOp clamped(const UOp& x, double limit) {
   const UOp least = literal_like(-limit, x), most = literal_like(limit, x);
@@ -81,12 +81,12 @@ UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool 
 
 UOp exp2_of(const UOp& x, bool scales) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
-  const UOp near = clamped(x, exp2_limit(layout)), shift = exponent_shift(layout);
+  const UOp near = clamped(x, exp2_clamp(layout)), shift = exponent_shift(layout);
   const Rounded n = unshifted(near + shift, shift, layout);
   return scaled_exp2(n, near - n.value, layout, scales);
 }
 
-double lost_of(double factor, DType dtype) {
+double rounding_error_of(double factor, DType dtype) {
   const std::span<const double> log2e = dtype.kind() == Kind::F32 ? log2e_f32 : log2e_f64;
   const double times = factor / log2e[0];
   int exponent = 0;
@@ -94,15 +94,15 @@ double lost_of(double factor, DType dtype) {
 }
 
 // Returns 2^(x*c), without rounding the product first. For exp this saves an instruction and gains
-// as many bits as the product has before the binary point. lost_of() compensates for the rounding
-// of c = 1/ln 2, which would cost exp(88) 20 ulp.
+// as many bits as the product has before the binary point. rounding_error_of() compensates for the
+// rounding of c = 1/ln 2, which would cost exp(88) 20 ulp.
 UOp exp2_of_product(const UOp& x, const UOp& c, double factor, bool scales) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
-  const UOp near = clamped(x, exp2_limit(layout) / std::abs(factor));
+  const UOp near = clamped(x, exp2_clamp(layout) / std::abs(factor));
   const UOp shift = exponent_shift(layout);
   const Rounded n = unshifted(mulacc(near, c, shift), shift, layout);
   UOp rest = mulacc(near, c, -n.value);
-  if (const double lost = lost_of(factor, x->dtype()); lost != 0)
+  if (const double lost = rounding_error_of(factor, x->dtype()); lost != 0)
     rest = mulacc(near, layout.number(lost), rest);
   return scaled_exp2(n, rest, layout, scales);
 }

@@ -19,7 +19,7 @@ UOp exponent_shift(const FloatLayout& layout);
 // Returns 2^(n + f) for |f| little above 1/2 at most, where exponent_shift() has rounded n.
 UOp scaled_exp2(const Rounded& n, const UOp& f, const FloatLayout& layout, bool scales);
 // Returns the limit beyond which every power of two is 0 or infinite.
-double exp2_limit(const FloatLayout& layout);
+double exp2_clamp(const FloatLayout& layout);
 // Clamps x to +-limit; NaN stays NaN.
 UOp clamped(const UOp& x, double limit);
 

@@ -59,7 +59,7 @@ UOp power_of_magnitude(const UOp& magnitude, const UOp& y, const FloatLayout& la
   // At this limit, x^y is 0, 1 or infinite even for x next to 1. A larger product could overflow.
   const UOp bounded = clamped(y, std::ldexp(1.0, layout.precision + 10));
   const Pair product = two_product(bounded, log.high);
-  const double limit = exp2_limit(layout);
+  const double limit = exp2_clamp(layout);
   const UOp high = clamped(product.high, limit);
   const UOp low =
       where(high == product.high, mulacc(bounded, log.low, product.low), layout.number(0));

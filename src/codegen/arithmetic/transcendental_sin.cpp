@@ -65,7 +65,7 @@ std::vector<UOp> pieces_from(const UOp& at, const SinTables& tables, const Float
 }
 
 // Subtracts a multiple of 4 from v, exactly, for -2^precision <= v < 2^(precision + 1).
-UOp less_turns(const UOp& v, const FloatLayout& layout) {
+UOp minus_whole_turns(const UOp& v, const FloatLayout& layout) {
   return mulacc(round_to_integer(v * 0.25, layout).value, layout.number(-4), v);
 }
 
@@ -88,10 +88,11 @@ Reduced reduced(const UOp& x, const std::vector<UOp>& pieces, const FloatLayout&
   const UOp& first = products[0].high;
   const UOp partial = where(first < std::ldexp(1.0, layout.precision + 1), first, zero);
 
-  UOp sum = less_turns(partial, layout);
+  UOp sum = minus_whole_turns(partial, layout);
   std::vector<UOp> rounded;
-  for (const UOp& next : {less_turns(products[0].low, layout), less_turns(products[1].high, layout),
-                          products[1].low, products[2].high}) {
+  for (const UOp& next :
+       {minus_whole_turns(products[0].low, layout), minus_whole_turns(products[1].high, layout),
+        products[1].low, products[2].high}) {
     const Pair exact = two_sum(sum, next);
     sum = exact.high;
     rounded.push_back(exact.low);
@@ -146,8 +147,8 @@ Angle angle_of(const UOp& magnitude_word, const SinTables& tables, const FloatLa
 }
 
 // Returns the word of the sine of the angle plus so many quadrants.
-UOp sine_ahead(const Angle& angle, int quadrants, const SinTables& tables,
-               const FloatLayout& layout) {
+UOp sine_word(const Angle& angle, int quadrants, const SinTables& tables,
+              const FloatLayout& layout) {
   const UOp quadrant = quadrants == 0 ? angle.quadrant : angle.quadrant + quadrants;
   const UOp z = angle.rest.high * angle.rest.high;
   const UOp is_odd = (quadrant & 1) != 0;
@@ -171,7 +172,7 @@ UOp sin_of(const UOp& x) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const SinTables& tables = tables_of(layout);
   const UOp word = bitcast(x, layout.word), sign = word & layout.sign(), magnitude = word ^ sign;
-  const UOp sine = sine_ahead(angle_of(magnitude, tables, layout), 0, tables, layout) ^ sign;
+  const UOp sine = sine_word(angle_of(magnitude, tables, layout), 0, tables, layout) ^ sign;
   return where(is_tiny(magnitude, layout), x, bitcast(sine, layout.value));
 }
 
@@ -179,7 +180,7 @@ UOp cos_of(const UOp& x) {
   const FloatLayout layout = FloatLayout::of(x->dtype());
   const SinTables& tables = tables_of(layout);
   const UOp word = bitcast(x, layout.word), magnitude = word ^ (word & layout.sign());
-  const UOp cosine = sine_ahead(angle_of(magnitude, tables, layout), 1, tables, layout);
+  const UOp cosine = sine_word(angle_of(magnitude, tables, layout), 1, tables, layout);
   return where(is_tiny(magnitude, layout), literal_like(1.0, x), bitcast(cosine, layout.value));
 }
 

@@ -39,15 +39,16 @@ UOp after(const UOp& buffer, const std::vector<UOp>& what) {
 UOp place(const UOp& buffer) { return make(Op::Index, {buffer, const_bool(true)}); }
 
 // With this many accumulators in a loop, other additions hide the latency of each one.
-constexpr std::size_t enough_sums = 8;
+constexpr std::size_t sums_hiding_latency = 8;
 // The longest chain of products that takes in the running sum. Each product rounds the sum, so that
 // longer chains would lose accuracy.
-constexpr int most_behind = 4;
+constexpr int longest_product_chain = 4;
 
 bool are_few_products(const Node* value) {
   int products = 0;
-  for (; value->op() == Op::MulAcc && products <= most_behind; value = value->src(2)) ++products;
-  return products <= most_behind;
+  for (; value->op() == Op::MulAcc && products <= longest_product_chain; value = value->src(2))
+    ++products;
+  return products <= longest_product_chain;
 }
 
 // Makes `sum` the addend of the innermost of chained matrix products.
@@ -91,7 +92,7 @@ class Accumulator {
 
 // Returns whether the loop carries memory that was filled before it from one iteration to the next.
 // Its iterations then have to stay in one loop.
-bool hands_memory_on(const Node* reduce) {
+bool has_loop_carried_memory(const Node* reduce) {
   const NodeList own = reduce->src().subspan(1);
   const auto is_own = [&](const Node* range) { return std::ranges::find(own, range) != own.end(); };
   const auto is_before = [&](const Node* effect) {
@@ -109,7 +110,7 @@ class Accumulate {
   Accumulate(NodeList roots, bool fuses) : order_(toposort(roots)), filled_(order_), fuses_(fuses) {
     sort_by_level();
     join_all();
-    for (const Group& group : groups_) cut(group);
+    for (const Group& group : groups_) block_long_sum(group);
     for (const Node* node : order_) rebuild(node);
   }
 
@@ -171,7 +172,7 @@ class Accumulate {
   }
 
   // Blocks a long float sum: expressions of the cascade's loops replace its ranges.
-  void cut(const Group& group) {
+  void block_long_sum(const Group& group) {
     const auto is_rounded = [](const Node* reduce) {
       return reduce->arg<ReduceArg>().op == Op::Add &&
              std::ranges::any_of(members_of(reduce), [](auto member) {
@@ -179,8 +180,9 @@ class Accumulate {
              });
     };
     const NodeList ranges = group[0]->src().subspan(1);
-    cascades_.push_back(std::ranges::any_of(group, is_rounded) ? cascade_of(ranges) : Cascade());
-    if (!cascades_.back().iterations.empty() && std::ranges::any_of(group, hands_memory_on))
+    cascades_.push_back(std::ranges::any_of(group, is_rounded) ? blocked_sum_of(ranges)
+                                                               : BlockedSum());
+    if (!cascades_.back().iterations.empty() && std::ranges::any_of(group, has_loop_carried_memory))
       cascades_.back() = {};
     const std::vector<UOp>& iterations = cascades_.back().iterations;
     for (std::size_t i = 0; i < iterations.size(); ++i) made_.set(ranges[i], iterations[i].node());
@@ -208,7 +210,7 @@ class Accumulate {
     UOp result = with_sources(UOp(node), src);
     if (node->op() == Op::GetTuple && member_of(result.node()) != nullptr)
       result = UOp(member_of(result.node()));
-    if (node->op() == Op::After) result = filled_.first_of(node, result);
+    if (node->op() == Op::After) result = filled_.representative_of(node, result);
     made_.set(node, result.node());
   }
 
@@ -218,7 +220,7 @@ class Accumulate {
     for (const Node* range : first->ranges()) add_loops(around, range);
     for (const Node* node : group)
       for (const Node* member : members_of(node)) values.push_back((*this)[member]);
-    const Cascade& cascade = cascades_[*group_.find(first)];
+    const BlockedSum& cascade = cascades_[*group_.find(first)];
     if (cascade.iterations.empty()) {
       for (const Node* range : first->src().subspan(1)) loops.push_back((*this)[range]);
       values = added_up(group, values, around, loops);
@@ -235,13 +237,13 @@ class Accumulate {
   }
 
   std::vector<UOp> added_up(const Group& group, const std::vector<UOp>& values,
-                            const std::vector<UOp>& around, const Cascade& cascade) const {
+                            const std::vector<UOp>& around, const BlockedSum& cascade) const {
     std::vector<UOp> inside = around;
     inside.insert(inside.end(), cascade.outer.begin(), cascade.outer.end());
     const std::vector<UOp> blocks = added_up(group, values, inside, cascade.inner);
     std::vector<UOp> sums = added_up(group, blocks, around, cascade.outer);
     if (cascade.rest.empty()) return sums;
-    const UOp copies = rest_of(tuple(values), cascade);
+    const UOp copies = remainder_body(tuple(values), cascade);
     const std::vector<UOp> left =
         added_up(group, {copies->src().begin(), copies->src().end()}, around, cascade.rest);
     std::size_t i = 0;
@@ -260,7 +262,7 @@ class Accumulate {
       for (std::size_t i = 0; i < members_of(node).size(); ++i) {
         const UOp& value = values[accumulators.size()];
         accumulators.emplace_back(node->arg<ReduceArg>().op, value, around, loops, fuses_,
-                                  values.size() >= enough_sums);
+                                  values.size() >= sums_hiding_latency);
         updates.push_back(accumulators.back().update());
       }
     loops.insert(loops.begin(), updates.size() == 1 ? updates[0] : tuple(updates));
@@ -270,13 +272,13 @@ class Accumulate {
   }
 
   std::vector<const Node*> order_;
-  FilledAlike filled_;
+  BufferMerger filled_;
   bool fuses_;
   NodeMap<std::uint32_t> level_, group_;
   NodeMap<const Node*> leader_, made_;
   std::map<Key, std::uint32_t> by_key_;
   std::vector<Group> groups_;
-  std::vector<Cascade> cascades_;  // by group
+  std::vector<BlockedSum> cascades_;  // by group
 };
 
 }  // namespace

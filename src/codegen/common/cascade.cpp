@@ -27,7 +27,7 @@ std::int64_t width_of(const UOp& size, std::int64_t iterations) {
 
 }  // namespace
 
-Cascade cascade_of(NodeList ranges) {
+BlockedSum blocked_sum_of(NodeList ranges) {
   std::size_t whole = ranges.size();  // the loops from here on are entirely within a block
   Wide terms = 1, all = 1;
   for (const Node* range : ranges) all = std::min<Wide>(all * most_iterations(range), longest + 1);
@@ -36,7 +36,7 @@ Cascade cascade_of(NodeList ranges) {
     terms *= most_iterations(ranges[--whole]);
   const std::int64_t iterations = block / static_cast<std::int64_t>(terms);
 
-  Cascade cascade;
+  BlockedSum cascade;
   for (std::size_t i = 0; i < ranges.size(); ++i) {
     const UOp size(ranges[i]->src(0));
     const auto loop = [&](const UOp& count) {
@@ -65,10 +65,10 @@ Cascade cascade_of(NodeList ranges) {
   return cascade;
 }
 
-UOp rest_of(const UOp& body, const Cascade& cascade) {
+UOp remainder_body(const UOp& body, const BlockedSum& cascade) {
   UOp rest = body;
   for (const auto& [range, place] : cascade.places)
-    rest = at_place(renewed(rest, range.node()), range.node(), place);
+    rest = with_range_replaced(with_fresh_loops(rest, range.node()), range.node(), place);
   return rest;
 }
 

@@ -8,7 +8,7 @@
 
 namespace weft {
 
-struct Cascade {
+struct BlockedSum {
   std::vector<UOp> outer, inner;  // loops over blocks and within one, outermost first
   std::vector<UOp> iterations;    // what replaces each of the ranges
   // The remainder, which fills no whole block: its loops, and what replaces each of the loops above
@@ -19,9 +19,9 @@ struct Cascade {
 
 // Returns the blocked form of a reduction over the ranges, outermost first. It has no loops if the
 // reduction is short enough as it is.
-Cascade cascade_of(NodeList ranges);
+BlockedSum blocked_sum_of(NodeList ranges);
 
 // Returns a copy of the blocks' body for the remainder loops.
-UOp rest_of(const UOp& body, const Cascade& cascade);
+UOp remainder_body(const UOp& body, const BlockedSum& cascade);
 
 }  // namespace weft

@@ -15,9 +15,9 @@
 namespace weft {
 namespace {
 
-class SameSums {
+class CommonReductions {
  public:
-  explicit SameSums(NodeList roots) {
+  explicit CommonReductions(NodeList roots) {
     for (const Node* node : toposort(roots)) rebuild(node);
   }
 
@@ -72,7 +72,7 @@ class SameSums {
 std::vector<UOp> common_reductions(const std::vector<UOp>& roots, const RewriteOptions&) {
   const auto is_sum = [](const Node* node) { return node->op() == Op::Reduce; };
   if (std::ranges::count_if(toposort(nodes_of(roots)), is_sum) < 2) return roots;
-  return traversed<SameSums>(roots);
+  return traversed<CommonReductions>(roots);
 }
 
 }  // namespace weft

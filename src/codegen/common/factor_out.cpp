@@ -68,9 +68,9 @@ struct SumLoops {
   Nodes outer, inner;
 };
 
-class LoopsOf {
+class SumLoopSplitter {
  public:
-  LoopsOf(const Node* sum, const Nodes& factors) : factors_(factors) {
+  SumLoopSplitter(const Node* sum, const Nodes& factors) : factors_(factors) {
     for (const Node* range : sum->src().subspan(1)) {
       const LoopKind kind = kind_of(range);
       (kind == LoopKind::Vector   ? lanes_
@@ -82,13 +82,13 @@ class LoopsOf {
 
   SumLoops found() const {
     for (std::size_t around = loops_.size(); around > 0; --around)
-      if (const SumLoops loops = cut(around, staying(around)); !loops.inner.empty()) return loops;
+      if (const SumLoops loops = cut(around, hoistable(around)); !loops.inner.empty()) return loops;
     return cut(0, {});
   }
 
  private:
   // Returns factors that change with the last of the outer `around` loops and none inside it.
-  Nodes staying(std::size_t around) const {
+  Nodes hoistable(std::size_t around) const {
     const Nodes inner = inside(around);
     Nodes result;
     for (const Node* factor : factors_)
@@ -98,14 +98,14 @@ class LoopsOf {
     return result;
   }
 
-  SumLoops cut(std::size_t around, const Nodes& staying) const {
-    if (around > 0 && staying.empty()) return {};
+  SumLoops cut(std::size_t around, const Nodes& hoistable) const {
+    if (around > 0 && hoistable.empty()) return {};
     SumLoops loops{{loops_.begin(), loops_.begin() + static_cast<std::ptrdiff_t>(around)},
                    inside(around)};
     for (const Node* copies : copies_) {
-      const bool are_own = std::ranges::any_of(
-          staying, [&](const Node* factor) { return changes_with(factor, copies); });
-      (are_own ? loops.outer : loops.inner).push_back(copies);
+      const bool is_hoisted_dependent = std::ranges::any_of(
+          hoistable, [&](const Node* factor) { return changes_with(factor, copies); });
+      (is_hoisted_dependent ? loops.outer : loops.inner).push_back(copies);
     }
     loops.outer.insert(loops.outer.end(), lanes_.begin(), lanes_.end());
     return loops;
@@ -139,21 +139,21 @@ UOp scaled_again(const Node* sum, const Factors& factors, const Nodes& inner) {
   std::vector<UOp> src;
   for (const Node* range : inner) {
     src.push_back(weft::range(UOp(range->src(0)), fresh_id().value, kind_of(range)));
-    value = at_place(renewed(value, range), range, src.back());
+    value = with_range_replaced(with_fresh_loops(value, range), range, src.back());
   }
   src.insert(src.begin(), value);
   return product_of(factors.outside) * make(Op::Reduce, src, {}, sum->arg<ReduceArg>());
 }
 
-bool gains(const Factors& factors, const SumLoops& loops) {
+bool is_profitable(const Factors& factors, const SumLoops& loops) {
   return !factors.outside.empty() && !factors.inside.empty() &&
          changes_with_any(product_of(factors.outside).node(), loops.outer);
 }
 
 UOp split_product(const Node* sum, const Nodes& factors) {
-  const SumLoops loops = LoopsOf(sum, factors).found();
+  const SumLoops loops = SumLoopSplitter(sum, factors).found();
   const Factors parts(factors, loops.inner);
-  if (!gains(parts, loops)) return {};
+  if (!is_profitable(parts, loops)) return {};
   return sum_over(sum, scaled(sum, parts, loops.inner), loops.outer);
 }
 
@@ -194,9 +194,9 @@ UOp split_offset(const Node* sum, const Nodes& factors, std::size_t at, std::siz
   Nodes product = others, with_offset = others;
   add_factors(code, product);
   add_factors(offset, with_offset);
-  const SumLoops loops = LoopsOf(sum, product).found();
+  const SumLoops loops = SumLoopSplitter(sum, product).found();
   const Factors codes(product, loops.inner), offsets(with_offset, loops.inner);
-  if (!gains(codes, loops) || !is_scaled_code(code, loops.inner)) return {};
+  if (!is_profitable(codes, loops) || !is_scaled_code(code, loops.inner)) return {};
   if (changes_with_any(offset, loops.inner) || offsets.inside.empty() || !is_shared(offsets))
     return {};
   std::vector<UOp> parts{scaled(sum, codes, loops.inner), scaled_again(sum, offsets, loops.inner)};

@@ -16,7 +16,7 @@ int stores_to(const Node* storage, NodeList nodes) {
 
 }  // namespace
 
-FilledAlike::FilledAlike(NodeList order) : memory_(fresh_id().value) {
+BufferMerger::BufferMerger(NodeList order) : memory_(fresh_id().value) {
   for (const Node* node : order) {
     if (node->op() != Op::Store) continue;
     const Node* storage = storage_of(node->src(0)->src(0));
@@ -25,22 +25,22 @@ FilledAlike::FilledAlike(NodeList order) : memory_(fresh_id().value) {
   }
 }
 
-UOp FilledAlike::first_of(const Node* before, const UOp& now) {
+UOp BufferMerger::representative_of(const Node* before, const UOp& now) {
   if (!is_filled_here_only(before)) return now;
-  const UOp form = form_of(now);
+  const UOp form = canonical_form(now);
   if (const auto* known = first_.find(form.node())) return UOp(*known);
   first_.set(form.node(), now.node());
   return now;
 }
 
-bool FilledAlike::is_filled_here_only(const Node* after) const {
+bool BufferMerger::is_filled_here_only(const Node* after) const {
   const Node* storage = after->src(0);
   const int* stores = stores_.find(storage);
   return storage->op() == Op::Buffer && stores != nullptr &&
          stores_to(storage, toposort(after)) == *stores;
 }
 
-UOp FilledAlike::form_of(const UOp& after) {
+UOp BufferMerger::canonical_form(const UOp& after) {
   const Node* storage = after->src(0);
   BufferArg arg = storage->arg<BufferArg>();
   arg.id.value = memory_;

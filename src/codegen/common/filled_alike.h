@@ -10,18 +10,18 @@
 
 namespace weft {
 
-class FilledAlike {
+class BufferMerger {
  public:
-  explicit FilledAlike(NodeList order);  // the graph before it is rebuilt
+  explicit BufferMerger(NodeList order);  // the graph before it is rebuilt
 
   // Returns the first AFTER seen that equals `now` up to the ids of the buffer and of the loops
   // that fill it. `before` is the node that `now` was rebuilt from. Returns `now` if the buffer is
   // also filled elsewhere.
-  UOp first_of(const Node* before, const UOp& now);
+  UOp representative_of(const Node* before, const UOp& now);
 
  private:
   bool is_filled_here_only(const Node* after) const;
-  UOp form_of(const UOp& after);
+  UOp canonical_form(const UOp& after);
 
   NodeMap<int> stores_;               // how many stores each buffer has
   NodeMap<const Node*> first_;        // by canonical form

@@ -24,7 +24,7 @@ namespace {
 
 // Fewest sections that a loop is split into. A few conditions cost less than more loops, unless
 // they select among buffers, which may have different layouts.
-constexpr std::size_t least_sections = 4, least_of_memories = 2;
+constexpr std::size_t least_sections = 4, least_sections_of_buffers = 2;
 // Limits on code size: each section copies the whole body, including what no condition selects.
 constexpr std::size_t most_nodes_each = 24, most_nodes = std::size_t{1} << 16;
 
@@ -55,7 +55,7 @@ Cuts cuts_of(const Node* effect, const Node* range) {
   const bool is_small = slice.size() <= cuts.sections() * most_nodes_each &&
                         slice.size() * cuts.sections() <= most_nodes;
   const std::size_t least =
-      reads_several_memories(slice, range) ? least_of_memories : least_sections;
+      reads_several_memories(slice, range) ? least_sections_of_buffers : least_sections;
   if (cuts.sections() < least || !is_small) cuts.ends.clear();
   return cuts;
 }
@@ -63,7 +63,7 @@ Cuts cuts_of(const Node* effect, const Node* range) {
 // Returns whether the effect only stores elements, in an order that does not matter. Nested loops
 // would have to be closed again in each section, and an address that is loaded from memory may be
 // written twice.
-bool is_plain(const Node* effect) {
+bool is_splittable(const Node* effect) {
   for (const Node* node : toposort(effect)) {
     if (has(node->op(), OpFlag::Closes)) return false;
     if (node->op() != Op::Store) continue;
@@ -75,7 +75,7 @@ bool is_plain(const Node* effect) {
 }
 
 // Returns the effect without stores whose condition is always false; null if none is left.
-UOp stored_somewhere(const UOp& effect) {
+UOp without_dead_stores(const UOp& effect) {
   std::vector<UOp> stores;
   const Node* own = effect.node();
   for (const Node* store : own->op() == Op::Tuple ? own->src() : NodeList(&own, 1))
@@ -102,7 +102,7 @@ UOp section(const UOp& end, const Node* outer, const Node* range, std::int64_t f
     }
     iterations.emplace(old, is_cut ? iteration + first : iteration);
   }
-  const UOp effect = stored_somewhere(simplify(substitute(end.src(0), iterations)));
+  const UOp effect = without_dead_stores(simplify(substitute(end.src(0), iterations)));
   if (effect.is_null() || loops.empty()) return effect;
   loops.insert(loops.begin(), effect);
   return make(Op::End, loops);
@@ -111,7 +111,7 @@ UOp section(const UOp& end, const Node* outer, const Node* range, std::int64_t f
 // Returns the cuts of the range that has most sections.
 Cuts best_cuts(const Node* end) {
   Cuts best;
-  if (end->op() != Op::End || !is_plain(end->src(0))) return best;
+  if (end->op() != Op::End || !is_splittable(end->src(0))) return best;
   for (const Node* range : end->src().subspan(1))
     if (Cuts cuts = cuts_of(end->src(0), range); cuts.sections() > best.sections())
       best = std::move(cuts);
@@ -154,8 +154,10 @@ std::vector<UOp> index_set_split(const std::vector<UOp>& roots, const RewriteOpt
   const auto is_cut = [](const Node* node) { return best_cuts(node).range != nullptr; };
   if (setting_int("NOOPT") != 0 || std::ranges::none_of(toposort(nodes_of(roots)), is_cut))
     return roots;
+  // Work-items that take different branches cost less than loops that no work-group can share.
   const auto* target = options.context.get<Target>();
-  const bool has_threads = target != nullptr && target->machine.workers > 1;
+  if (target != nullptr && target->machine.has_groups()) return roots;
+  const bool has_threads = target != nullptr && target->machine.workers() > 1;
   return simplify(traversed<Sections>(roots, has_threads),
                   {.pass = options.pass, .trace = options.trace});
 }

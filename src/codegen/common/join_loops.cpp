@@ -16,9 +16,9 @@ bool is_plain(const Node* range) {
 }
 
 // Two directly nested loops of an END.
-class TwoLoops {
+class LoopPair {
  public:
-  TwoLoops(const Node* end, const Node* outer, const Node* inner)
+  LoopPair(const Node* end, const Node* outer, const Node* inner)
       : end_(end),
         outer_(outer),
         inner_(inner),
@@ -28,7 +28,7 @@ class TwoLoops {
         by_inner_(inner_slice_, inner) {}
 
   bool can_join() const {
-    const auto is_fine = [&](const Node* node) { return keeps_to_places(node); };
+    const auto is_fine = [&](const Node* node) { return only_addresses(node); };
     return std::ranges::all_of(outer_slice_, is_fine) && std::ranges::all_of(inner_slice_, is_fine);
   }
 
@@ -47,7 +47,7 @@ class TwoLoops {
   }
 
   // Returns whether one outer iteration advances an index as far as the whole inner loop.
-  bool goes_on(const Node* at) const {
+  bool is_contiguous_across(const Node* at) const {
     const auto outer = by_outer_.of(at), inner = by_inner_.of(at);
     return outer && inner && *outer == *inner * inner_->src(0)->lo();
   }
@@ -61,11 +61,11 @@ class TwoLoops {
   }
 
   // Returns whether the loops only affect addresses, which advance uniformly across both loops.
-  bool keeps_to_places(const Node* node) const {
+  bool only_addresses(const Node* node) const {
     if (is_arithmetic(node)) return true;
     if (node->op() == Op::Index)
       return node->size() == 3 && !changes(node->src(0)) && !changes(node->src(1)) &&
-             goes_on(node->src(2));
+             is_contiguous_across(node->src(2));
     const bool is_known =
         OpSet{Op::Load, Op::Store, Op::Tuple}.contains(node->op()) || is_elementwise(node->op());
     return is_known && std::ranges::none_of(node->src(), [&](const Node* source) {
@@ -82,7 +82,7 @@ UOp joined(UOp end) {
   for (std::size_t i = end->size() - 1; i > 1; --i) {
     const Node *outer = end->src(i - 1), *inner = end->src(i);
     if (!is_plain(outer) || !is_plain(inner)) continue;
-    if (const TwoLoops pair(end.node(), outer, inner); pair.can_join()) end = pair.joined();
+    if (const LoopPair pair(end.node(), outer, inner); pair.can_join()) end = pair.joined();
   }
   return end;
 }

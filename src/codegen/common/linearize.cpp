@@ -31,12 +31,12 @@ class Loops {
   explicit Loops(const std::vector<const Node*>& order) {
     for (const Node* node : order)
       for (const Node* range : loops_of(node) | std::views::reverse) number_.set(range, count_++);
-    for (const Node* node : order) home_.set(node, innermost(node));
-    for (const Node* node : order | std::views::reverse) hand_on(node);
+    for (const Node* node : order) loop_.set(node, innermost(node));
+    for (const Node* node : order | std::views::reverse) propagate_effects(node);
     for (const Node* node : order) follow(node);
   }
 
-  std::uint32_t of(const Node* node) const { return *home_.find(node); }
+  std::uint32_t of(const Node* node) const { return *loop_.find(node); }
   std::uint32_t number(const Node* range) const { return *number_.find(range); }
   std::uint32_t kernel() const { return count_; }
 
@@ -48,17 +48,17 @@ class Loops {
     return least;
   }
 
-  void move_in(const Node* node, std::uint32_t loop) {
-    if (loop < of(node)) home_.set(node, loop);
+  void sink_into(const Node* node, std::uint32_t loop) {
+    if (loop < of(node)) loop_.set(node, loop);
   }
 
   // An effect runs in the loops of its END, even if it does not change with them.
-  void hand_on(const Node* node) {
+  void propagate_effects(const Node* node) {
     const bool repeats = node->op() == Op::End && node->size() > 1;
     if (!repeats && !repeated_.contains(node)) return;
     const std::uint32_t inside = repeats ? number(node->src().back()) : of(node);
     for (const Node* effect : node->src().first(repeats ? 1 : node->size())) {
-      move_in(effect, inside);
+      sink_into(effect, inside);
       if (groups.contains(effect->op())) repeated_.set(effect, true);
     }
   }
@@ -70,11 +70,11 @@ class Loops {
       return std::ranges::any_of(own, [&](const Node* range) { return number(range) == loop; });
     };
     for (const Node* source : node->src())
-      if (!closes(of(source))) move_in(node, of(source));
+      if (!closes(of(source))) sink_into(node, of(source));
   }
 
   std::uint32_t count_ = 0;
-  NodeMap<std::uint32_t> number_, home_;
+  NodeMap<std::uint32_t> number_, loop_;
   NodeMap<bool> repeated_;
 };
 

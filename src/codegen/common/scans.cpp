@@ -33,11 +33,11 @@ struct Carried {
   Scan scan;
   const Node* loop = nullptr;
   const Node* lane = nullptr;
-  bool is_ahead = true;  // the loop visits terms in the order of the scan
+  bool follows_loop_order = true;  // the loop visits terms in the order of the scan
 };
 
 // Returns whether the shortest prefix has at most one term, so the loop misses none.
-bool starts_at_the_end(const Scan& scan) {
+bool starts_with_first_term(const Scan& scan) {
   return scan.rises ? scan.last->bounds().lo <= 0
                     : scan.last->bounds().hi >= scan.range->src(0)->bounds().hi - 1;
 }
@@ -53,7 +53,7 @@ bool is_in_a_reduction(const Node* end, const Node* node) {
 }
 
 std::optional<Carried> carried_by(const Node* end, const Node* reduce, Scan scan) {
-  if (!starts_at_the_end(scan)) return std::nullopt;
+  if (!starts_with_first_term(scan)) return std::nullopt;
   Carried result{reduce, std::move(scan)};
   std::int64_t factor = 0, between = 0;
   for (const Scan::Step& step : result.scan.steps) {
@@ -71,7 +71,7 @@ std::optional<Carried> carried_by(const Node* end, const Node* reduce, Scan scan
   const std::int64_t unit = result.lane != nullptr ? between : factor;
   const std::int64_t iterations = result.lane != nullptr ? result.lane->src(0)->lo() : 1;
   if ((unit != 1 && unit != -1) || factor != unit * iterations) return std::nullopt;
-  result.is_ahead = result.scan.rises == (unit > 0);
+  result.follows_loop_order = result.scan.rises == (unit > 0);
   return result;
 }
 
@@ -91,7 +91,8 @@ std::vector<Carried> all_carried(const Node* end) {
 // Reverses a loop of the END.
 UOp turned(const UOp& end, const Node* loop) {
   const UOp iteration = range(UOp(loop->src(0)), fresh_id().value, kind_of(loop));
-  std::vector<UOp> src{at_place(UOp(end->src(0)), loop, (UOp(loop->src(0)) - 1) - iteration)};
+  std::vector<UOp> src{
+      with_range_replaced(UOp(end->src(0)), loop, (UOp(loop->src(0)) - 1) - iteration)};
   for (const Node* other : end->src().subspan(1))
     src.push_back(other == loop ? iteration : UOp(other));
   return make(Op::End, src);
@@ -197,7 +198,7 @@ class Carrier {
     if (last->bounds().lo < 0) is_there = is_there & (last >= 0);
     if (last->bounds().hi >= size->bounds().lo) is_there = is_there & (last < size);
     const UOp value =
-        cast(at_place(carried_.scan.value, carried_.scan.range, last, is_there), dtype_);
+        cast(with_range_replaced(carried_.scan.value, carried_.scan.range, last, is_there), dtype_);
     return is_there->is_const_int(1) ? value : where(is_there, value, identity());
   }
 
@@ -227,13 +228,13 @@ UOp nested(const UOp& end, const std::vector<const Node*>& carrying) {
 UOp carried(UOp end) {
   std::vector<Carried> all = all_carried(end.node());
   if (all.empty()) return end;
-  if (std::ranges::none_of(all, &Carried::is_ahead)) {
+  if (std::ranges::none_of(all, &Carried::follows_loop_order)) {
     for (const Scan::Step& step : std::vector(all[0].scan.steps)) end = turned(end, step.range);
     all = all_carried(end.node());
   }
   std::vector<const Node*> carrying;
   for (; !all.empty(); all = all_carried(end.node())) {
-    const auto next = std::ranges::find_if(all, &Carried::is_ahead);
+    const auto next = std::ranges::find_if(all, &Carried::follows_loop_order);
     if (next == all.end()) break;
     if (!Carrier(end, *next).fits()) {
       if (!carrying.empty()) break;  // earlier accumulators rely on the loops nested in theirs

@@ -31,7 +31,7 @@ std::vector<const Node*> slice_of(const Node* root, const Node* range) {
 namespace {
 
 // Gives a copy its own buffer, if what fills the buffer changes with the range.
-void renew_memory(const Node* after, const Node* changing, Substitution& fresh) {
+void renew_buffer(const Node* after, const Node* changing, Substitution& fresh) {
   const Node* storage = storage_of(after);
   const auto is_filled = [&](const Node* effect) {
     return effect->op() != Op::Range && changes_with(effect, changing);
@@ -48,7 +48,7 @@ void renew_memory(const Node* after, const Node* changing, Substitution& fresh) 
 
 // New ranges of a loop affect nested loops that change with them, though not with `changing`: these
 // become other loops, so their ranges are renewed too.
-UOp renewed(const UOp& root, const Node* changing) {
+UOp with_fresh_loops(const UOp& root, const Node* changing) {
   Substitution fresh;
   std::vector<const Node*> loops;
   std::vector<std::pair<const Node*, const Node*>> open{{root.node(), changing}};
@@ -56,7 +56,7 @@ UOp renewed(const UOp& root, const Node* changing) {
     const auto [body, changed] = open.back();
     open.pop_back();
     for (const Node* node : slice_of(body, changed)) {
-      if (node->op() == Op::After) renew_memory(node, changed, fresh);
+      if (node->op() == Op::After) renew_buffer(node, changed, fresh);
       if (!OpSet{Op::Reduce, Op::End}.contains(node->op())) continue;
       for (const Node* old : node->src().subspan(1)) {
         if (fresh.contains(old)) continue;
@@ -86,7 +86,7 @@ void resize_loops(NodeList loops, const Node* range, const UOp& place, Substitut
 
 // An AFTER or BARRIER of the range becomes one of the loops in `place`. If there are none, an AFTER
 // of the range alone becomes its memory.
-UOp at_place(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
+UOp with_range_replaced(const UOp& body, const Node* range, const UOp& place, const UOp& valid) {
   NodeMap<const Node*> made;
   Substitution resized;
   const auto now = [&](const Node* node) {

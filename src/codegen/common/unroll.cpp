@@ -31,7 +31,8 @@ std::vector<UOp> copies_of(const UOp& what, const Node* range) {
     user_error("the size of an UNROLL or UPCAST range is not a constant");
   std::vector<UOp> copies;
   for (std::int64_t iteration = 0; iteration < range->src(0)->lo(); ++iteration)
-    copies.push_back(at_place(renewed(what, range), range, const_int(iteration, range->dtype())));
+    copies.push_back(with_range_replaced(with_fresh_loops(what, range), range,
+                                         const_int(iteration, range->dtype())));
   return copies;
 }
 

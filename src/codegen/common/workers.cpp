@@ -21,9 +21,9 @@ UOp share(const Match& m) {
   for (const Node* range : end->src().subspan(1) | std::views::reverse) {
     const LoopKind kind = range->arg<RangeArg>().kind;
     if (is_shared(range))
-      src[0] =
-          at_place(src[0], range,
-                   make(Op::Special, {UOp(range->src(0))}, {}, SpecialArg{kind, axes[kind]++}));
+      src[0] = with_range_replaced(
+          src[0], range,
+          make(Op::Special, {UOp(range->src(0))}, {}, SpecialArg{kind, axes[kind]++}));
     else
       src.emplace(src.begin() + 1, range);
   }

@@ -36,7 +36,7 @@ std::uint32_t lanes_of(const Node* range) {
   return static_cast<std::uint32_t>(size->lo());
 }
 
-UOp turned(const UOp& value) {
+UOp reversed(const UOp& value) {
   const std::uint32_t lanes = value->dtype().lanes();
   return lanes == 1 ? value
                     : shuffled(value, lanes, [=](std::uint32_t i) { return lanes - 1 - i; });
@@ -126,16 +126,16 @@ class Expand {
   // result of each lane.
   UOp load(const Node* node) const {
     const Node* place = node->src(0);
-    if (const UOp from = turned_place(place); !from.is_null()) {
+    if (const UOp from = reversed_place(place); !from.is_null()) {
       std::vector<UOp> src{from};
-      for (const Node* other : node->src().subspan(1)) src.push_back(turned((*this)[other]));
+      for (const Node* other : node->src().subspan(1)) src.push_back(reversed((*this)[other]));
       for (std::size_t i = 1; i < src.size(); ++i) src[i] = splat(src[i], from->dtype().lanes());
-      return turned(make(Op::Load, src));
+      return reversed(make(Op::Load, src));
     }
     const UOp valid = (*this)[place->src(1)];
-    if (const auto at = few_apart(node)) {
+    if (const auto at = short_stride_line(node)) {
       const UOp otherwise = node->size() > 1 ? (*this)[node->src(1)] : UOp();
-      return read_between({(*this)[place->src(0)], valid, at->base, at->stride,
+      return load_strided({(*this)[place->src(0)], valid, at->base, at->stride,
                            (*this)[place->src(2)]->dtype().lanes(), otherwise});
     }
     const std::uint32_t lanes = valid->dtype().lanes();
@@ -149,7 +149,7 @@ class Expand {
   // Returns the line of a load with a short stride, which loads everything between the lanes and
   // shuffles them out. Bools are excluded, since they are bits in registers. The fallback value
   // must be the same in all lanes.
-  std::optional<Line> few_apart(const Node* load) const {
+  std::optional<Line> short_stride_line(const Node* load) const {
     const Node* place = load->src(0);
     if (place->size() != 3 || load->size() > 2 || load->dtype().is_bool()) return std::nullopt;
     // `dots` loads the elements between the lanes itself.
@@ -157,11 +157,11 @@ class Expand {
     const bool is_plain = load->size() == 1 || (*this)[load->src(1)]->dtype().lanes() == 1;
     const auto at = line(place->src(2));
     const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
-    return is_plain && at && reads_between(at->stride, lanes) ? at : std::nullopt;
+    return is_plain && at && has_short_stride(at->stride, lanes) ? at : std::nullopt;
   }
 
   // Returns the place of an access with stride -1, lanes in memory order; null for other strides.
-  UOp turned_place(const Node* place) const {
+  UOp reversed_place(const Node* place) const {
     if (place->size() != 3) return {};
     const auto at = line(place->src(2));
     if (!at || at->stride != -1) return {};
@@ -169,7 +169,7 @@ class Expand {
     const std::uint32_t lanes = (*this)[place->src(2)]->dtype().lanes();
     const UOp first = at->base - const_int(lanes - 1, at->base->dtype());
     const DType dtype = first->dtype();
-    const UOp is_valid = valid->is_const() ? valid : turned(splat(valid, lanes));
+    const UOp is_valid = valid->is_const() ? valid : reversed(splat(valid, lanes));
     const UOp at_lanes = make(Op::Splat, {first}, dtype.vec(lanes)) + lane_numbers(lanes, dtype);
     return make(Op::Index, {(*this)[place->src(0)], is_valid, at_lanes});
   }
@@ -177,11 +177,11 @@ class Expand {
   // If all lanes store to the same place, the value of the last lane remains.
   UOp store(const Node* node) const {
     check_lanes(node);
-    if (const UOp to = turned_place(node->src(0));
+    if (const UOp to = reversed_place(node->src(0));
         !to.is_null() && !node->arg<StoreArg>().combine) {
       std::vector<UOp> src = sources(node);
       src[0] = to;
-      src[1] = turned(splat(src[1], to->dtype().lanes()));
+      src[1] = reversed(splat(src[1], to->dtype().lanes()));
       return with_sources(UOp(node), src);
     }
     const UOp to = (*this)[node->src(0)], value = (*this)[node->src(1)];
@@ -230,7 +230,7 @@ class Expand {
       const DType dtype = src[i]->dtype().scalar();
       if (at && at->stride != 0) {
         const UOp numbers = lane_numbers(lanes, dtype, at->stride);
-        const UOp& base = at->base;  // line_of() expects a SPLAT, even of a constant
+        const UOp& base = at->base;  // strided_index_of() expects a SPLAT, even of a constant
         src[i] =
             base->is_const_int(0) ? numbers : make(Op::Splat, {base}, dtype.vec(lanes)) + numbers;
       } else {

@@ -29,7 +29,7 @@ UOp in_turns(const std::vector<UOp>& vectors) {
   return make(Op::Stack, lanes);
 }
 
-bool stores_in_turns(const Node* effect) {
+bool may_interleave(const Node* effect) {
   return effect->op() == Op::Store && effect->size() == 2 && !effect->arg<StoreArg>().combine &&
          effect->src(0)->size() == 3 && effect->src(0)->src(1)->is_const_int(1) &&
          effect->src(1)->dtype().lanes() > 1;
@@ -56,9 +56,9 @@ class Interleave {
   static std::vector<UOp> together(const std::vector<UOp>& effects) {
     std::map<Key, std::map<std::int64_t, std::size_t>> groups;
     for (std::size_t i = 0; i < effects.size(); ++i) {
-      if (!stores_in_turns(effects[i].node())) continue;
+      if (!may_interleave(effects[i].node())) continue;
       const Node* place = effects[i]->src(0);
-      const auto line = line_of(place->src(2));
+      const auto line = strided_index_of(place->src(2));
       if (line && (line->stride == 2 || line->stride == 4))
         groups[{place->src(0), line->base, line->stride, place->dtype().lanes()}].emplace(
             line->offset, i);
@@ -83,7 +83,7 @@ class Interleave {
   }
 
   static UOp joined(const std::vector<UOp>& effects, const std::vector<std::size_t>& run,
-                    const IndexLine& line) {
+                    const StridedIndex& line) {
     std::vector<UOp> vectors;
     for (const std::size_t i : run) vectors.push_back(effects[i].src(1));
     const UOp value = in_turns(vectors), place = effects[run[0]].src(0);

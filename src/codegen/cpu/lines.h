@@ -9,7 +9,7 @@
 namespace weft {
 
 // The index base + offset + lane * stride.
-struct IndexLine {
+struct StridedIndex {
   const Node* base = nullptr;  // null: 0
   std::int64_t offset = 0, stride = 0;
 };
@@ -24,17 +24,17 @@ inline std::optional<std::int64_t> step_of(const Node* stack) {
 }
 
 // Splits a vector index into base, offset and stride; nothing if it has another form.
-inline std::optional<IndexLine> line_of(const Node* at) {
-  if (const auto step = step_of(at)) return IndexLine{nullptr, 0, *step};
+inline std::optional<StridedIndex> strided_index_of(const Node* at) {
+  if (const auto step = step_of(at)) return StridedIndex{nullptr, 0, *step};
   if (at->op() != Op::Add) return {};
   const bool is_second = at->src(1)->op() == Op::Splat;
   const Node *splat = at->src(is_second ? 1 : 0), *stack = at->src(is_second ? 0 : 1);
   const auto step = step_of(stack);
   if (splat->op() != Op::Splat || !step) return {};
   const Node* base = splat->src(0);
-  if (base->is_const()) return IndexLine{nullptr, base->lo(), *step};
-  if (base->op() != Op::Add || !base->src(1)->is_const()) return IndexLine{base, 0, *step};
-  return IndexLine{base->src(0), base->src(1)->lo(), *step};
+  if (base->is_const()) return StridedIndex{nullptr, base->lo(), *step};
+  if (base->op() != Op::Add || !base->src(1)->is_const()) return StridedIndex{base, 0, *step};
+  return StridedIndex{base->src(0), base->src(1)->lo(), *step};
 }
 
 }  // namespace weft

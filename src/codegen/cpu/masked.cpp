@@ -45,7 +45,7 @@ UOp part_of(const UOp& value, const Part& part) {
 }
 
 // Returns the index of the first lane of a contiguous access; null for other accesses.
-UOp first_of(const Node* at) {
+UOp first_lane_index(const Node* at) {
   const auto counts = [](const Node* lanes) {
     if (lanes->op() != Op::Stack) return false;
     for (std::uint32_t i = 0; i < lanes->size(); ++i)
@@ -62,7 +62,7 @@ UOp first_of(const Node* at) {
 std::vector<Part> parts_of(const Node* index, DType dtype, const Target* target) {
   const std::uint32_t lanes = dtype.lanes();
   if (target == nullptr || target->vector_bytes == 0 || index->size() != 3) return {};
-  if (index->src(1)->dtype().lanes() == 1 || first_of(index->src(2)).is_null()) return {};
+  if (index->src(1)->dtype().lanes() == 1 || first_lane_index(index->src(2)).is_null()) return {};
   const auto most = static_cast<std::uint32_t>(std::max<std::size_t>(
       1, static_cast<std::size_t>(target->vector_bytes) / dtype.scalar().bytes()));
   std::vector<Part> parts;
@@ -74,7 +74,7 @@ std::vector<Part> parts_of(const Node* index, DType dtype, const Target* target)
 // Returns the place of a part, with its condition simplified for these lanes.
 UOp place_of(const Node* index, const Part& part) {
   const UOp valid = rewrite(part_of(UOp(index->src(1)), part), symbolic());
-  const UOp first = first_of(index->src(2)) + static_cast<std::int64_t>(part.first);
+  const UOp first = first_lane_index(index->src(2)) + static_cast<std::int64_t>(part.first);
   const DType dtype = first->dtype();
   return make(Op::Index,
               {UOp(index->src(0)), valid->is_const_int(1) ? const_bool(true) : valid,
@@ -90,7 +90,7 @@ bool is_inside(const UOp& place, const Node* storage) {
 
 // If all lanes read one place, loads it once, unconditionally, instead of gathering it. The bounds
 // of the place must show that it is inside its memory.
-UOp read_for_all(const Match& m) {
+UOp load_uniform(const Match& m) {
   const Node* load = m.root();
   const Node* index = load->src(0);
   if (index->size() != 3 || index->src(1)->dtype().lanes() == 1) return {};
@@ -133,7 +133,7 @@ UOp write(const Match& m) {
 
 const RuleSet& masked_rules() {
   static const RuleSet rules{"masked",
-                             {rule(with_more(node(Op::Load)), read_for_all),
+                             {rule(with_more(node(Op::Load)), load_uniform),
                               rule(with_more(node(Op::Load)), read), rule(node(Op::Store), write)}};
   return rules;
 }

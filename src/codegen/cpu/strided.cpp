@@ -30,7 +30,7 @@ class Strided {
     return std::min(lane * read_.stride / lanes_, read_.stride - 1);
   }
 
-  UOp later(std::int64_t by) const {
+  UOp index_at(std::int64_t by) const {
     if (by == 0) return read_.first;
     return read_.first->is_const() ? const_int(read_.first->lo() + by, read_.first->dtype())
                                    : read_.first + by;
@@ -39,7 +39,7 @@ class Strided {
   UOp part(std::int64_t number) const {
     const auto lanes = static_cast<std::uint32_t>(lanes_);
     const DType dtype = read_.first->dtype();
-    const UOp numbers = lane_numbers(lanes, dtype), first = later(start(number));
+    const UOp numbers = lane_numbers(lanes, dtype), first = index_at(start(number));
     const UOp at =
         first->is_const_int(0) ? numbers : make(Op::Splat, {first}, dtype.vec(lanes)) + numbers;
     std::vector<UOp> src{make(Op::Index, {read_.memory, valid(number), at})};
@@ -54,14 +54,15 @@ class Strided {
     std::vector<UOp> is_lane;
     for (std::int64_t i = 0; i < lanes_; ++i)
       is_lane.push_back(const_bool((start(number) + i) % read_.stride == 0));
-    return spread(read_.valid, [&](std::int64_t i) { return (start(number) + i) / read_.stride; }) &
+    return shuffled_condition(read_.valid,
+                              [&](std::int64_t i) { return (start(number) + i) / read_.stride; }) &
            make(Op::Stack, is_lane);
   }
 
   // Shuffles a condition by shuffling its integer operands and computing it again, since shuffling
   // bools is expensive.
   template <class From>
-  UOp spread(const UOp& value, From from) const {
+  UOp shuffled_condition(const UOp& value, From from) const {
     if (value->op() == Op::Splat || value->is_const()) return value;
     std::vector<UOp> src;
     if (value->op() == Op::Stack) {
@@ -70,7 +71,7 @@ class Strided {
       return make(Op::Stack, src);
     }
     if (!is_elementwise(value->op())) return shuffled(value, read_.lanes, from);
-    for (const Node* source : value->src()) src.push_back(spread(UOp(source), from));
+    for (const Node* source : value->src()) src.push_back(shuffled_condition(UOp(source), from));
     return with_sources(value, src);
   }
 
@@ -94,6 +95,6 @@ class Strided {
 
 }  // namespace
 
-UOp read_between(const StridedRead& read) { return Strided(read).result(); }
+UOp load_strided(const StridedRead& read) { return Strided(read).result(); }
 
 }  // namespace weft

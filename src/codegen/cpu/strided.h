@@ -17,6 +17,6 @@ struct StridedRead {
 
 // Loads everything from the first lane to the last as `stride` contiguous vectors, and shuffles the
 // lanes out.
-UOp read_between(const StridedRead& read);
+UOp load_strided(const StridedRead& read);
 
 }  // namespace weft

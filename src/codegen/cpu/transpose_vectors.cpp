@@ -25,7 +25,7 @@ namespace {
 // Loads of neighbouring elements, with the same stride between lanes and under one condition.
 struct Block {
   const Node *memory = nullptr, *valid = nullptr;
-  IndexLine line;  // of the first load
+  StridedIndex line;  // of the first load
   DType dtype;
   std::vector<const Node*> loads;
 
@@ -80,16 +80,16 @@ const Node* condition_of(const Node* place) {
 
 // Returns the line of a strided load under one condition; nothing for other nodes. Bools are
 // excluded, since they are bits in registers, which are neither joined nor interleaved.
-std::optional<IndexLine> line_apart(const Node* load) {
+std::optional<StridedIndex> strided_line(const Node* load) {
   if (load->op() != Op::Load || load->size() > 1 || load->dtype().is_bool()) return {};
   const Node* place = load->src(0);
   if (place->size() != 3 || place->src(0)->dtype().lanes() > 1 || condition_of(place) == nullptr)
     return {};
-  const auto line = line_of(place->src(2));
+  const auto line = strided_index_of(place->src(2));
   return line && line->stride != 1 ? line : std::nullopt;
 }
 
-Block block_of(const std::vector<const Node*>& loads, const IndexLine& line) {
+Block block_of(const std::vector<const Node*>& loads, const StridedIndex& line) {
   const Node* place = loads[0]->src(0);
   return {place->src(0), condition_of(place), line, loads[0]->dtype(), loads};
 }
@@ -113,7 +113,7 @@ class Blocks {
   using Key = std::tuple<const Node*, const Node*, const Node*, std::int64_t, DType>;
 
   void note(const Node* load) {
-    const auto line = line_apart(load);
+    const auto line = strided_line(load);
     const DType dtype = load->dtype();
     if (!line || !std::has_single_bit(dtype.lanes())) return;
     const Node* place = load->src(0);
@@ -134,7 +134,7 @@ class Blocks {
         run.push_back(next->second);
       }
       const DType dtype = first->second->dtype();
-      const auto width = turned_at_once(std::ssize(run), dtype.lanes(), dtype.scalar().bytes());
+      const auto width = transpose_width(std::ssize(run), dtype.lanes(), dtype.scalar().bytes());
       run.resize(static_cast<std::size_t>(width));
       if (run.size() > 1) add(run);
       std::advance(first, run.size());
@@ -142,7 +142,7 @@ class Blocks {
   }
 
   void add(const std::vector<const Node*>& run) {
-    if (const auto line = line_apart(run[0])) blocks_.push_back(block_of(run, *line));
+    if (const auto line = strided_line(run[0])) blocks_.push_back(block_of(run, *line));
   }
 
   NodeMap<bool> ordered_;  // loads that must precede a store; they stay as they are
@@ -151,9 +151,9 @@ class Blocks {
   std::vector<Block> blocks_;
 };
 
-class Turn {
+class TransposeVectors {
  public:
-  explicit Turn(NodeList roots) : blocks_(toposort(roots)) {
+  explicit TransposeVectors(NodeList roots) : blocks_(toposort(roots)) {
     for (std::size_t i = 0; i < blocks_.all().size(); ++i)
       for (const Node* load : blocks_.all()[i].loads) block_.set(load, static_cast<int>(i));
     for (const Node* node : toposort(roots)) rebuild(node);
@@ -166,7 +166,7 @@ class Turn {
     if (made_.contains(node)) return;
     if (const int* block = block_.find(node))
       return read(blocks_.all()[static_cast<std::size_t>(*block)]);
-    if (const auto line = line_apart(node); line && !blocks_.is_ordered(node))
+    if (const auto line = strided_line(node); line && !blocks_.is_ordered(node))
       return made_.set(node, lane_by_lane(block_of({node}, *line)).node());
     std::vector<UOp> src;
     for (const Node* source : node->src()) src.push_back((*this)[source]);
@@ -217,9 +217,9 @@ class Turn {
 }  // namespace
 
 std::vector<UOp> transpose_vectors(const std::vector<UOp>& roots, const RewriteOptions&) {
-  const auto is_apart = [](const Node* node) { return line_apart(node).has_value(); };
-  const bool has_one = std::ranges::any_of(toposort(nodes_of(roots)), is_apart);
-  return has_one ? traversed<Turn>(roots) : roots;
+  const auto is_strided = [](const Node* node) { return strided_line(node).has_value(); };
+  const bool has_one = std::ranges::any_of(toposort(nodes_of(roots)), is_strided);
+  return has_one ? traversed<TransposeVectors>(roots) : roots;
 }
 
 }  // namespace weft

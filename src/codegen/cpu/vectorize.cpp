@@ -26,8 +26,8 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t least_bytes = 16;   // narrower vectors are not worth it
-constexpr std::uint32_t least_apart = 4;  // fewest lanes of a load with a short stride
+constexpr std::size_t least_bytes = 16;           // narrower vectors are not worth it
+constexpr std::uint32_t least_strided_lanes = 4;  // fewest lanes of a load with a short stride
 
 // Processors have no vector instructions for these.
 constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Mod};
@@ -35,11 +35,11 @@ constexpr OpSet scalar_ops{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::M
 bool has_lanes(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Vector; }
 
 // A range of a closer, and how many of its iterations become lanes. In blocks, `copies` iterations
-// of `beside` become copies, whose loads are transposed or whose stores are interleaved.
+// of `second_range` become copies, whose loads are transposed or whose stores are interleaved.
 struct Choice {
   const Node* range = nullptr;
   std::uint32_t lanes = 0;
-  const Node* beside = nullptr;  // null: there are no blocks
+  const Node* second_range = nullptr;  // null: there are no blocks
   std::uint32_t copies = 0;
 };
 
@@ -71,21 +71,21 @@ class Body {
   const std::vector<const Node*>& slice() const { return slice_; }
 
   // Returns the size of the largest value in bytes; nothing if a value cannot have lanes, or if
-  // none changes with the range. Loads may be contiguous along the range of `beside` instead, or
+  // none changes with the range. Loads may be contiguous along `second_range` instead, or
   // have a short stride if `may_be_apart`. Stores may have the stride `written_apart`.
-  std::optional<std::size_t> element_bytes(const Strides* beside = nullptr,
+  std::optional<std::size_t> element_bytes(const Strides* second_range = nullptr,
                                            bool may_be_apart = false,
                                            std::int64_t written_apart = 1) const {
     if (slice_.empty()) return std::nullopt;  // equal iterations, but a sum counts all of them
     const Strides strides(slice_, range_);
     std::size_t bytes = 1;
     for (const Node* node : slice_) {
-      const bool is_turned = beside != nullptr && node->op() == Op::Index &&
-                             node->src(1)->is_const_int(1) && is_contiguous(node, *beside) &&
+      const bool is_turned = second_range != nullptr && node->op() == Op::Index &&
+                             node->src(1)->is_const_int(1) && is_contiguous(node, *second_range) &&
                              strides.of(node->src(2)).has_value();
-      const bool is_apart = may_be_apart && node->op() == Op::Index && are_apart(node, strides);
+      const bool is_strided = may_be_apart && node->op() == Op::Index && are_apart(node, strides);
       if (written_apart > 1 && is_written(node, strides, written_apart)) continue;
-      if (!is_turned && !is_apart && !can_have_lanes(node, strides)) return std::nullopt;
+      if (!is_turned && !is_strided && !can_have_lanes(node, strides)) return std::nullopt;
       const DType dtype = node->dtype();
       if (!dtype.is_void() && !dtype.is_weak()) bytes = std::max(bytes, dtype.bytes());
     }
@@ -99,7 +99,7 @@ class Body {
 
   static bool are_apart(const Node* place, const Strides& strides) {
     const auto stride = place->size() == 3 ? strides.of(place->src(2)) : std::nullopt;
-    return stride && reads_between(*stride, least_apart);
+    return stride && has_short_stride(*stride, least_strided_lanes);
   }
 
   // Returns whether the node is a store with that stride, or the place of one.
@@ -182,7 +182,7 @@ class Vectorize {
  private:
   void choose(const Node* closer) {
     if (inside_.contains(closer) || !may_split(closer)) return;
-    if (choose_turned(closer) || choose_interleaved(closer)) return;
+    if (choose_transposed(closer) || choose_interleaved(closer)) return;
     if (choose_lanes(closer, false) || closer->op() == Op::Reduce) return;
     choose_lanes(closer, true);
   }
@@ -194,10 +194,10 @@ class Vectorize {
       if (!bytes) continue;
       const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
       const auto least = std::max(static_cast<std::uint32_t>((least_bytes + *bytes - 1) / *bytes),
-                                  may_be_apart ? least_apart : 1);
+                                  may_be_apart ? least_strided_lanes : 1);
       const std::uint32_t lanes = lanes_for(range->src(0), most, least);
       if (lanes < least || lanes < 2) continue;
-      if (has_more_around(closer, range) &&
+      if (has_invariant_sums(closer, range) &&
           (!range->src(0)->is_const() || range->src(0)->lo() % lanes != 0))
         continue;
       choose(closer, body, {range, lanes});
@@ -209,7 +209,7 @@ class Vectorize {
   // Returns whether a sum changes with the range, but not with all of the closer's ranges inside
   // it. The range must then stay outside these, so that the sum is computed once for all of their
   // iterations.
-  static bool has_more_around(const Node* closer, const Node* range) {
+  static bool has_invariant_sums(const Node* closer, const Node* range) {
     const NodeList own = closer->src().subspan(1);
     const NodeList inside =
         own.subspan(static_cast<std::size_t>(std::ranges::find(own, range) - own.begin()) + 1);
@@ -227,19 +227,22 @@ class Vectorize {
 
   // Chooses blocks of two ranges if stores are contiguous along one and loads along the other.
   // Blocks leave no remainder.
-  bool choose_turned(const Node* closer) {
+  bool choose_transposed(const Node* closer) {
     if (closer->op() != Op::End || !are_independent(toposort(closer->src(0)))) return false;
     for (const Node* range : closer->src().subspan(1) | std::views::reverse)
-      for (const Node* beside : closer->src().subspan(1)) {
-        if (beside == range || !range->src(0)->is_const() || !beside->src(0)->is_const()) continue;
-        const Strides strides(slice_of(closer->src(0), beside), beside);
+      for (const Node* second_range : closer->src().subspan(1)) {
+        if (second_range == range || !range->src(0)->is_const() ||
+            !second_range->src(0)->is_const())
+          continue;
+        const Strides strides(slice_of(closer->src(0), second_range), second_range);
         const Body body(closer->src(0), range);
         const auto bytes = body.element_bytes(&strides);
         if (!bytes || body.element_bytes()) continue;
         const auto most = static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes);
-        const std::uint32_t lanes = whole_blocks(range, most), copies = whole_blocks(beside, most);
+        const std::uint32_t lanes = whole_blocks(range, most),
+                            copies = whole_blocks(second_range, most);
         if (lanes * *bytes < least_bytes || copies * *bytes < least_bytes) continue;
-        choose(closer, body, {range, lanes, beside, copies});
+        choose(closer, body, {range, lanes, second_range, copies});
         return true;
       }
     return false;
@@ -249,24 +252,25 @@ class Vectorize {
   // which stores are contiguous. `interleave` merges the stores of the copies.
   bool choose_interleaved(const Node* closer) {
     if (closer->op() != Op::End || closer->size() < 3) return false;
-    const Node* beside = closer->src(closer->size() - 1);
-    if (!beside->src(0)->is_const() || (beside->src(0)->lo() != 2 && beside->src(0)->lo() != 4))
+    const Node* second_range = closer->src(closer->size() - 1);
+    if (!second_range->src(0)->is_const() ||
+        (second_range->src(0)->lo() != 2 && second_range->src(0)->lo() != 4))
       return false;
-    const Strides strides(slice_of(closer->src(0), beside), beside);
+    const Strides strides(slice_of(closer->src(0), second_range), second_range);
     const Node* store = closer->src(0);
     if (store->op() != Op::Store || store->src(0)->size() != 3 ||
         strides.of(store->src(0)->src(2)) != 1)
       return false;
     for (const Node* range : closer->src().subspan(1) | std::views::reverse) {
-      if (range == beside || !range->src(0)->is_const()) continue;
+      if (range == second_range || !range->src(0)->is_const()) continue;
       const Body body(store, range);
-      const auto bytes = body.element_bytes(nullptr, false, beside->src(0)->lo());
+      const auto bytes = body.element_bytes(nullptr, false, second_range->src(0)->lo());
       if (!bytes) continue;
       const std::uint32_t lanes = whole_blocks(
           range, static_cast<std::uint32_t>(bytes_) / static_cast<std::uint32_t>(*bytes));
       if (lanes * *bytes < least_bytes) continue;
       choose(closer, body,
-             {range, lanes, beside, static_cast<std::uint32_t>(beside->src(0)->lo())});
+             {range, lanes, second_range, static_cast<std::uint32_t>(second_range->src(0)->lo())});
       return true;
     }
     return false;
@@ -296,8 +300,9 @@ class Vectorize {
     std::vector<UOp> src;
     for (const Node* source : node->src()) src.push_back((*this)[source]);
     UOp result = with_sources(UOp(node), src);
-    if (const Choice* choice = choices_.find(node); choice != nullptr && choice->beside != nullptr)
-      result = turned_loop(result, *choice);
+    if (const Choice* choice = choices_.find(node);
+        choice != nullptr && choice->second_range != nullptr)
+      result = blocked_loop(result, *choice);
     else if (choice != nullptr)
       result = node->op() == Op::End ? split_loop(result, *choice) : split_sum(result, *choice);
     made_.set(node, result.node());
@@ -319,11 +324,11 @@ class Vectorize {
   }
 
   // Keeps the other loops outside the vector loop and the remainder loop, which follow one another.
-  // If has_more_around(), the loop over blocks stays in place and only the lanes go inside.
+  // If has_invariant_sums(), the loop over blocks stays in place and only the lanes go inside.
   UOp split_loop(const UOp& end, const Choice& choice) const {
     const UOp range = (*this)[choice.range], effect = end.src(0);
     const Split split(range.node(), choice.lanes);
-    if (split.rest_iteration.is_null() && has_more_around(end.node(), range.node())) {
+    if (split.rest_iteration.is_null() && has_invariant_sums(end.node(), range.node())) {
       std::vector<UOp> loops;
       for (const Node* loop : end->src().subspan(1)) {
         if (loop != range.node()) loops.emplace_back(loop);
@@ -336,8 +341,8 @@ class Vectorize {
     UOp inner = closed(Op::End, substitute(effect, {{range.node(), split.main_iteration}}),
                        split.main, nullptr);
     if (!split.rest_iteration.is_null()) {
-      const UOp rest =
-          substitute(renewed(effect, range.node()), {{range.node(), split.rest_iteration}});
+      const UOp rest = substitute(with_fresh_loops(effect, range.node()),
+                                  {{range.node(), split.rest_iteration}});
       inner = tuple({inner, closed(Op::End, rest, split.rest, nullptr)});
     }
     return closed(Op::End, inner, around(end.node(), range.node()), nullptr);
@@ -345,16 +350,16 @@ class Vectorize {
 
   // Replaces both ranges by loops over blocks in the same positions, with the copies and the lanes
   // innermost.
-  UOp turned_loop(const UOp& end, const Choice& choice) const {
+  UOp blocked_loop(const UOp& end, const Choice& choice) const {
     const UOp lanes = weft::range(const_int(choice.lanes, choice.range->dtype()), fresh_id().value,
                                   LoopKind::Vector);
-    const UOp copies = weft::range(const_int(choice.copies, choice.beside->dtype()),
+    const UOp copies = weft::range(const_int(choice.copies, choice.second_range->dtype()),
                                    fresh_id().value, LoopKind::Upcast);
     std::vector<UOp> loops;
     Substitution iterations;
     for (const Node* old : end->src().subspan(1)) {
       const bool has_lanes = old == (*this)[choice.range].node();
-      if (!has_lanes && old != (*this)[choice.beside].node()) {
+      if (!has_lanes && old != (*this)[choice.second_range].node()) {
         loops.emplace_back(old);
         continue;
       }
@@ -380,7 +385,7 @@ class Vectorize {
                      split.main, &arg);
     if (!split.rest_iteration.is_null()) {
       const UOp rest =
-          substitute(renewed(body, range.node()), {{range.node(), split.rest_iteration}});
+          substitute(with_fresh_loops(body, range.node()), {{range.node(), split.rest_iteration}});
       sum = make(arg.op, {sum, closed(Op::Reduce, rest, split.rest, &arg)});
     }
     return closed(Op::Reduce, sum, around(reduce.node(), range.node()), &arg);

@@ -48,7 +48,7 @@ void realize(const Values& values) {
   Tensor::realize(tensors);
 }
 
-// What a iteration gives: whether there is another, what it hands on, and what is collected.
+// What an iteration gives: whether there is another, what it hands on, and what is collected.
 Values loop(const Call& call) {
   std::int64_t iterations = std::numeric_limits<std::int64_t>::max();
   if (call.has(0)) iterations = call.integer(0);

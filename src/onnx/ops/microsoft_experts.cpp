@@ -21,7 +21,7 @@ Tensor swiglu(const Tensor& gate, const Tensor& up, const Gate& how) {
   return g * (g * how.alpha).sigmoid() * (l + how.beta);
 }
 
-std::pair<Tensor, Tensor> concat_parts_of(const Call& call, const Tensor& x) {
+std::pair<Tensor, Tensor> halves_of(const Call& call, const Tensor& x) {
   if (x.ndim() < 1 || x.size(-1) % 2 != 0) call.refuse("its last axis cannot be cut in halves");
   const std::int64_t half = x.size(-1) / 2;
   return {x.narrow(-1, 0, half), x.narrow(-1, half, half)};
@@ -32,8 +32,7 @@ Tensor swiglu_op(const Call& call) {
   const Gate how{call.attr("activation_alpha", 1.0), call.attr("activation_beta", 0.0),
                  limit > 0 ? limit : std::numeric_limits<double>::infinity()};
   const Tensor x = call.tensor(0), wide = x.cast(promote(x.dtype(), dtypes::f32));
-  const auto [gate, up] =
-      call.has(1) ? std::pair(wide, call.tensor(1)) : concat_parts_of(call, wide);
+  const auto [gate, up] = call.has(1) ? std::pair(wide, call.tensor(1)) : halves_of(call, wide);
   return swiglu(gate, up, how).cast(x.dtype());
 }
 
@@ -99,7 +98,7 @@ Tensor hidden_of(const Call& call, const Tensor& tokens) {
     const Tensor pairs = first.unflatten(-1, {-1, 2});
     return swiglu(pairs.select(-1, 0), pairs.select(-1, 1), how);
   }
-  const auto [gate, up] = concat_parts_of(call, first);
+  const auto [gate, up] = halves_of(call, first);
   return swiglu(gate, up, how);
 }
 

@@ -261,10 +261,10 @@ Tensor is_all_finite(const Call& call) {
 }
 
 // Over the last axes, as many as signal_ndim says.
-fft::MultiNest axes_of(const Call& call) {
+fft::Several axes_of(const Call& call) {
   const std::int64_t count = call.attr<std::int64_t>("signal_ndim");
   if (count < 1 || count > 3) call.refuse(fmt::format("signal_ndim is 1 to 3, not {}", count));
-  fft::MultiNest axes;
+  fft::Several axes;
   for (std::int64_t i = -count; i < 0; ++i) axes.dim.push_back(i);
   if (call.attr("normalized", 0) != 0) axes.norm = fft::Norm::Ortho;
   return axes;

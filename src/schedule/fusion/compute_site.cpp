@@ -23,7 +23,7 @@ bool stays_inside(const Node* index, const Node* size) {
 }
 
 // Returns whether the index is the range or its reversal.
-bool is_turned(const Node* index, const Node* range) {
+bool is_range_or_reversal(const Node* index, const Node* range) {
   for (const Node* node : toposort(index))
     if (!OpSet{Op::Range, Op::Const, Op::Add, Op::Sub, Op::Mul}.contains(node->op())) return false;
   return index->ranges().size() == 1 && index->bounds() == range->bounds() &&
@@ -32,29 +32,30 @@ bool is_turned(const Node* index, const Node* range) {
 
 // Returns whether the bound's loop is around a stage that has loops of its own. A scan would have
 // to carry one value for each of their iterations.
-bool runs_others(const ComputeSite& site, const Bound& bound) {
+bool runs_others(const ComputeSite& site, const DimIndex& bound) {
   return site.outside && bound.depth <= *site.outside && site.nest.size() > *site.outside;
 }
 
 // Returns whether a loop of the site can carry the scan. A loop inside a reduction cannot. If the
 // scan does not rise, the loop must cover its whole range, because the scan starts at its end.
-bool carries(const ComputeSite& site, const Scanned& scan, const IterationDomain& body) {
+bool carries(const ComputeSite& site, const CarriedScan& scan, const IterationDomain& body) {
   if (std::ranges::any_of(site.nest, &Loop::reduces)) return false;
-  const Bound& bound = site.dims[scan.own];
+  const DimIndex& bound = site.dims[scan.own];
   if (runs_others(site, bound)) return false;
   const Node* range = body.loops[scan.own].node();
-  if (bound.loop == nullptr) return bound.index != nullptr && is_turned(bound.index, range);
+  if (bound.loop == nullptr)
+    return bound.index != nullptr && is_range_or_reversal(bound.index, range);
   return scan.rises || bound.loop->same()->iterations == iterations(range);
 }
 
 }  // namespace
 
-bool Bound::changes_with(const Loop* other) const {
+bool DimIndex::changes_with(const Loop* other) const {
   const auto is_other = [&](const Loop* each) { return each->same() == other->same(); };
   return loop != nullptr ? is_other(loop) : std::ranges::any_of(loops, is_other);
 }
 
-double ComputeSite::runs(std::size_t depth) const {
+double ComputeSite::trip_count(std::size_t depth) const {
   double count = 1;
   for (std::size_t i = 0; i < depth; ++i) count *= nest[i]->iterations;
   return count;
@@ -66,9 +67,9 @@ double ComputeSite::operations(const IterationDomain& body, double Operations::*
   for (const Operations& operations : body.operations) {
     std::size_t depth = 0;
     for (std::size_t own : operations.own) depth = std::max(depth, dims[own].depth);
-    total += operations.*of * runs(depth) / (decodes ? neighbours(operations.own) : 1);
+    total += operations.*of * trip_count(depth) / (decodes ? neighbours(operations.own) : 1);
   }
-  for (const Scanned& scan : body.scanned)
+  for (const CarriedScan& scan : body.carried_scans)
     if (!carries(*this, scan, body)) total *= scan.iterations;
   return total;
 }
@@ -88,7 +89,7 @@ double ComputeSite::neighbours(const std::vector<std::size_t>& own) const {
 }
 
 bool ComputeSite::is_scattered() const {
-  return std::ranges::any_of(dims, [](const Bound& bound) {
+  return std::ranges::any_of(dims, [](const DimIndex& bound) {
     return bound.loop == nullptr && bound.depth > 0 &&
            std::ranges::any_of(toposort(bound.index), [](const Node* node) {
              return OpSet{Op::FloorDiv, Op::FloorMod, Op::CDiv, Op::CMod, Op::Load}.contains(
@@ -98,10 +99,10 @@ bool ComputeSite::is_scattered() const {
   });
 }
 
-bool are_same_place(const ComputeSite& a, const ComputeSite& b) {
+bool are_same_site(const ComputeSite& a, const ComputeSite& b) {
   const auto same_loop = [](const Loop* x, const Loop* y) { return x->same() == y->same(); };
   if (!std::ranges::equal(a.nest, b.nest, same_loop)) return false;
-  return std::ranges::equal(a.dims, b.dims, [&](const Bound& x, const Bound& y) {
+  return std::ranges::equal(a.dims, b.dims, [&](const DimIndex& x, const DimIndex& y) {
     if (x.loop != nullptr && y.loop != nullptr) return same_loop(x.loop, y.loop);
     return x.loop == y.loop && x.index == y.index;
   });
@@ -111,7 +112,7 @@ ComputeSite ComputeSites::root(const IterationDomain& body, std::size_t kernel) 
   ComputeSite site;
   site.kernel = kernel;
   for (const UOp& loop : body.loops) {
-    Bound bound{.index = loop.node()};
+    DimIndex bound{.index = loop.node()};
     if (loop->op() == Op::Range) {
       site.nest.push_back(new_loop(iterations(loop.node())));
       bound = {site.nest.back(), site.nest.size(), nullptr};
@@ -147,7 +148,7 @@ ComputeSite ComputeSites::read(ComputeSite& reader, const IterationDomain& body,
   result.outside = reader.outside;
   result.summed = access.summed;
   result.nest.assign(reader.nest.begin(), reader.nest.begin() + static_cast<std::ptrdiff_t>(depth));
-  std::map<const Node*, Bound> known;
+  std::map<const Node*, DimIndex> known;
   for (std::size_t i = 0; i < body.loops.size(); ++i) known[body.loops[i].node()] = reader.dims[i];
   for (const Node* range : access.inner) {
     const Loop* loop = inner_loop(reader, range);
@@ -161,9 +162,9 @@ ComputeSite ComputeSites::read(ComputeSite& reader, const IterationDomain& body,
       result.dims.push_back(plain->second);
       continue;
     }
-    Bound bound{.index = index};
+    DimIndex bound{.index = index};
     for (const Node* range : index->ranges()) {
-      const Bound& of = known[range];
+      const DimIndex& of = known[range];
       bound.depth = std::max(bound.depth, of.depth);
       if (of.loop != nullptr) bound.loops.push_back(of.loop);
       bound.loops.insert(bound.loops.end(), of.loops.begin(), of.loops.end());
@@ -196,7 +197,7 @@ ComputeSite ComputeSites::stage(const std::vector<ComputeSite>& sites, std::size
   result.outside = std::min(like.outside.value_or(depth), depth);
   result.nest.assign(like.nest.begin(), like.nest.begin() + static_cast<std::ptrdiff_t>(depth));
   for (std::size_t i = 0; i < body.loops.size(); ++i) {
-    const Bound& bound = like.dims[i];
+    const DimIndex& bound = like.dims[i];
     if (bound.loop != nullptr && bound.depth <= depth) {
       result.dims.push_back(bound);
     } else if (body.loops[i]->op() == Op::Range) {

@@ -30,7 +30,7 @@ struct Loop {
 
 // How a dimension of a value is indexed at one site: by a loop, or by an expression over the loops
 // of the nest. The index depends only on the `depth` outermost loops.
-struct Bound {
+struct DimIndex {
   const Loop* loop = nullptr;
   std::size_t depth = 0;
   const Node* index = nullptr;          // the expression
@@ -42,16 +42,18 @@ struct Bound {
 struct ComputeSite {
   std::size_t kernel = 0;
   std::vector<const Loop*> nest;  // outermost first
-  std::vector<Bound> dims;
+  std::vector<DimIndex> dims;
   std::map<const Node*, const Loop*> inner;  // its own reduce loops, created on demand
   // If the site is inside a stage: the number of loops around the stage.
   std::optional<std::size_t> outside = {};
   std::optional<Op> summed = {};  // the reduction that reduces exactly this value
 
-  double runs() const { return runs(nest.size()); }
+  double trip_count() const { return trip_count(nest.size()); }
   // Returns the iterations that workers can share: those of the loops around the stage, if any.
-  double shared_runs() const { return runs(std::min(outside.value_or(nest.size()), nest.size())); }
-  double runs(std::size_t depth) const;  // of the `depth` outermost loops
+  double shared_trip_count() const {
+    return trip_count(std::min(outside.value_or(nest.size()), nest.size()));
+  }
+  double trip_count(std::size_t depth) const;  // of the `depth` outermost loops
   // Returns the sum of the given field over all operations of the domain and all iterations.
   double operations(const IterationDomain& body, double Operations::* of) const;
   // Returns how many neighbouring iterations share an operation on dequantised values that depends
@@ -63,7 +65,7 @@ struct ComputeSite {
   bool is_scattered() const;
 };
 
-bool are_same_place(const ComputeSite& a, const ComputeSite& b);
+bool are_same_site(const ComputeSite& a, const ComputeSite& b);
 
 class ComputeSites {
  public:

@@ -6,10 +6,12 @@
 #include "fission.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <set>
 #include <span>
 
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/memory.h>
 #include <weft/dev/ir/movement.h>
@@ -26,7 +28,7 @@ constexpr double worth_memory = 0.97;  // ratio of the new time to the old
 constexpr double worth_memory_once = 1.03;
 constexpr double least_once = 1e-3;         // seconds of a kernel for that ratio to apply
 constexpr double least_without_sum = 1e-4;  // seconds of a kernel to move a stage without a sum
-constexpr double least_turned = 6e-5;       // seconds of a kernel to try other layouts
+constexpr double least_relayout = 6e-5;     // seconds of a kernel to try other layouts
 constexpr double hopeless = 1.5;            // above this ratio, other layouts are not tried
 constexpr double most_memory = 4;           // ratio of a new buffer to all memory of the kernel
 constexpr double least_launches = 4;        // shorter kernels, in launch overheads, stay whole
@@ -37,9 +39,9 @@ bool is_plain_loop(const Node* node) {
          node->arg<RangeArg>().kind == LoopKind::Loop;
 }
 
-double bytes_filled(const Node* stage) {
-  double bytes = static_cast<double>(stage->dtype().bytes());
-  for (const Node* loop : stage->src().subspan(1))
+double bytes_filled(const Node* value, NodeList loops) {
+  double bytes = static_cast<double>(value->dtype().bytes());
+  for (const Node* loop : loops)
     if (loop->op() == Op::Range) bytes *= static_cast<double>(loop->src(0)->hi());
   return bytes;
 }
@@ -51,34 +53,37 @@ double bytes_read(const std::vector<const Node*>& values) {
   return bytes;
 }
 
-// A STAGE and the loops around it that its values depend on.
-struct MovableStage {
-  const Node* stage;
+// A STAGE or a reduction, what it holds, the loops around it that this depends on, and its own.
+struct MovableValue {
+  const Node* node;
+  const Node* value;
   std::vector<const Node*> around;
+  NodeList own = {};
   bool has_sum = true;
 };
+
+bool is_written(const Node* node) {
+  return node->op() == Op::Param && writes(node->arg<ParamArg>().access);
+}
 
 // Returns the stages of a kernel that another kernel can fill: those in plain loops whose values do
 // not depend on memory that the kernel writes. They have to contain a sum, or take no more bytes
 // than they are computed from. The latter excludes mere conversions, such as those of quantised
 // weights, whose sources are narrower.
-std::vector<MovableStage> stages_of(const UOp& kernel) {
-  std::vector<MovableStage> result;
+std::vector<MovableValue> stages_of(const UOp& kernel) {
+  std::vector<MovableValue> result;
   for (const Node* node : toposort(kernel.node())) {
     if (node->op() != Op::Stage || node->arg<StageArg>().space != Space::Scratch) continue;
     const auto ranges = node->ranges();
-    MovableStage staged{node, {ranges.begin(), ranges.end()}};
     const NodeList own = node->src().subspan(1);
+    MovableValue staged{node, node->src(0), {ranges.begin(), ranges.end()}, own};
     const auto is_known = [](const Node* loop) { return loop->is_const() || is_plain_loop(loop); };
-    const auto is_written = [](const Node* below) {
-      return below->op() == Op::Param && writes(below->arg<ParamArg>().access);
-    };
     const auto is_sum = [](const Node* below) { return below->op() == Op::Reduce; };
     const std::vector<const Node*> values = toposort(node->src(0));
     staged.has_sum = std::ranges::any_of(values, is_sum);
     // Each thread fills a stage again, and so does each iteration of a loop that the stage does not
     // depend on. A buffer is filled once, with the values of all iterations.
-    double bytes = bytes_filled(node);
+    double bytes = bytes_filled(node, own);
     for (const Node* loop : staged.around) bytes *= static_cast<double>(loop->src(0)->hi());
     const bool reads_more = bytes <= bytes_read(values);
     if (std::ranges::all_of(staged.around, is_plain_loop) && std::ranges::all_of(own, is_known) &&
@@ -88,30 +93,61 @@ std::vector<MovableStage> stages_of(const UOp& kernel) {
   return result;
 }
 
-// A buffer for all values of a STAGE, the kernel that fills it, and the kernel that reads it in
-// place of the stage.
-struct Parted {
+// Returns the sums of products of a kernel's output, if there are several: those of a gated layer,
+// say. In one nest they share the registers of a tile; a kernel of its own has all of them.
+std::vector<MovableValue> products_of(const UOp& kernel) {
+  std::vector<MovableValue> result;
+  if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return result;
+  const NodeList loops = kernel->src(0)->src().subspan(1);
+  if (!std::ranges::all_of(loops, is_plain_loop)) return result;
+  for (const Node* node : toposort(kernel.node())) {
+    if (node->op() != Op::Reduce || node->arg<ReduceArg>().op != Op::Add ||
+        node->src(0)->op() != Op::Mul || !node->dtype().is_float() || node->dtype().is_weak())
+      continue;
+    const auto ranges = node->ranges();
+    const auto is_around = [&](const Node* loop) {
+      return std::ranges::find(ranges, loop) != ranges.end();
+    };
+    if (ranges.size() == loops.size() && std::ranges::all_of(loops, is_around) &&
+        std::ranges::none_of(toposort(node), is_written))
+      result.push_back({node, node, {loops.begin(), loops.end()}});
+  }
+  if (result.size() < 2) result.clear();
+  return result;
+}
+
+// No stages if there are too many of them to try.
+std::vector<MovableValue> movable_values(const UOp& kernel) {
+  std::vector<MovableValue> values = stages_of(kernel);
+  if (values.size() > most_stages) values.clear();
+  std::ranges::move(products_of(kernel), std::back_inserter(values));
+  return values;
+}
+
+// A buffer for all values of a STAGE or a reduction, the kernel that fills it, and the kernel that
+// reads it instead.
+struct Split {
   UOp memory, maker, rest;
 };
 
-class Parting {
+class ValueSplitter {
  public:
-  Parting(const Step& step, const MovableStage& staged) : step_(step), staged_(staged) {
-    for (const Node* loop : staged.around) sizes_.emplace_back(loop->src(0));
-    for (const Node* loop : staged.stage->src().subspan(1))
+  ValueSplitter(const Step& step, const MovableValue& moved) : step_(step), moved_(moved) {
+    for (const Node* loop : moved.around) sizes_.emplace_back(loop->src(0));
+    for (const Node* loop : moved.own)
       sizes_.push_back(loop->is_const() ? const_int(1) : UOp(loop->src(0)));
   }
 
-  Parted parted() const {
+  Split split() const {
     BufferArg arg{fresh_id()};
     arg.device = step_.device;
-    return {make(Op::Buffer, sizes_, staged_.stage->dtype(), arg), maker(), rest()};
+    return {make(Op::Buffer, sizes_, moved_.value->dtype(), arg), maker(), rest()};
   }
 
  private:
   UOp param(Access access) const {
     const ParamArg arg{static_cast<std::int32_t>(step_.slots.size()), access, 0};
-    return make(Op::Param, sizes_, staged_.stage->dtype(), arg);
+    return make(Op::Param, sizes_, moved_.value->dtype(), arg);
   }
 
   UOp maker() const {
@@ -120,34 +156,39 @@ class Parting {
       at.emplace_back(loop);
       if (!loop->is_const()) loops.emplace_back(loop);
     };
-    std::ranges::for_each(staged_.around, add);
-    std::ranges::for_each(staged_.stage->src().subspan(1), add);
-    loops[0] = make(Op::Store, {make(Op::Index, at), UOp(staged_.stage->src(0))}, {}, StoreArg{});
-    return named(simplify(make(Op::Sink, {make(Op::End, loops)}, {}, KernelArg{})));
+    std::ranges::for_each(moved_.around, add);
+    std::ranges::for_each(moved_.own, add);
+    loops[0] = make(Op::Store, {make(Op::Index, at), UOp(moved_.value)}, {}, StoreArg{});
+    return with_size_name(simplify(make(Op::Sink, {make(Op::End, loops)}, {}, KernelArg{})));
   }
 
   UOp rest() const {
     const UOp memory = param(Access::Read);
     Substitution by;
+    if (moved_.node->op() == Op::Reduce) {
+      std::vector<UOp> at{memory, const_bool(true)};
+      for (const Node* loop : moved_.around) at.emplace_back(loop);
+      by.emplace(moved_.node, make(Op::Load, {make(Op::Index, at)}));
+    }
     for (const Node* node : toposort(step_.kernel.node())) {
-      if (node->op() != Op::Index || node->src(0) != staged_.stage) continue;
+      if (node->op() != Op::Index || node->src(0) != moved_.node) continue;
       // The condition and the indices may read the stage as well.
       std::vector<UOp> at{memory, substitute(UOp(node->src(1)), by)};
-      for (const Node* loop : staged_.around) at.emplace_back(loop);
+      for (const Node* loop : moved_.around) at.emplace_back(loop);
       for (const Node* index : node->src().subspan(2)) at.push_back(substitute(UOp(index), by));
       by.emplace(node, make(Op::Index, at));
     }
-    return named(simplify(substitute(step_.kernel, by)));
+    return with_size_name(simplify(substitute(step_.kernel, by)));
   }
 
   const Step& step_;
-  const MovableStage& staged_;
+  const MovableValue& moved_;
   std::vector<UOp> sizes_;
 };
 
-class Mover {
+class Fission {
  public:
-  Mover(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
+  Fission(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
       : plan_(plan), seconds_(seconds), profile_(profile) {
     for (const Step& step : plan.steps)
       if (step.kernel.is_null()) copied_.insert(step.slots.begin(), step.slots.end());
@@ -157,18 +198,18 @@ class Mover {
   // one, and both are examined again.
   void choose() {
     for (std::size_t step = 0; step < plan_.steps.size();) {
-      const auto stage = best_stage(plan_.steps[step]);
-      if (!stage) {
+      const auto value = best_value(plan_.steps[step]);
+      if (!value) {
         ++step;
         continue;
       }
-      move(step, *stage);
+      split_off(step, *value);
     }
   }
 
  private:
   double launches(std::span<const Step> steps) const {
-    return profile_.launch * static_cast<double>(steps.size());
+    return least_work(profile_.launch) * static_cast<double>(steps.size());
   }
 
   // Returns the predicted time with the layouts as they are; nothing if a kernel is unknown to the
@@ -185,40 +226,40 @@ class Mover {
 
   // Returns the predicted time if the buffers that only kernels of the plan access had the best
   // layouts for these steps.
-  std::optional<double> seconds_alone(std::vector<Step> steps, const UOp& memory = {}) const {
+  std::optional<double> best_layout_seconds(std::vector<Step> steps, const UOp& memory = {}) const {
     Plan alone;
     alone.slots = plan_.slots;
     for (const std::uint32_t slot : copied_) alone.slots[slot].input = 0;
     if (!memory.is_null()) alone.slots.push_back({.buffer = memory});
     alone.roots = plan_.roots;
     alone.steps = std::move(steps);
-    const auto seconds = weft::seconds_alone(alone, seconds_, profile_);
+    const auto seconds = weft::best_layout_seconds(alone, seconds_, profile_);
     return seconds ? std::optional(*seconds + launches(alone.steps)) : std::nullopt;
   }
 
   // Returns the number of the stage that saves the most time when moved, if any does.
-  std::optional<std::size_t> best_stage(const Step& step) const {
+  std::optional<std::size_t> best_value(const Step& step) const {
     if (step.kernel.is_null()) return {};
-    const std::vector<MovableStage> stages = stages_of(step.kernel);
-    if (stages.empty() || stages.size() > most_stages) return {};
+    const std::vector<MovableValue> values = movable_values(step.kernel);
+    if (values.empty()) return {};
     const auto as_made = seconds_as_made({&step, 1});
-    if (!as_made || *as_made < least_launches * profile_.launch) return {};
-    const bool may_turn = *as_made >= least_turned;
-    const auto whole = may_turn ? seconds_alone({step}) : as_made;
+    if (!as_made || *as_made < least_launches * least_work(profile_.launch)) return {};
+    const bool may_relayout = *as_made >= least_work(least_relayout);
+    const auto whole = may_relayout ? best_layout_seconds({step}) : as_made;
     if (!whole) return {};
     double best = std::numeric_limits<double>::infinity();
     std::optional<std::size_t> found;
-    for (std::size_t i = 0; i < stages.size(); ++i) {
-      const bool is_once = *as_made >= least_once && stages[i].around.empty();
-      if (*as_made < least_without_sum && !stages[i].has_sum) continue;
-      const Parted parted = Parting(step, stages[i]).parted();
-      if (!may_have(parted.memory, step)) continue;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const bool is_once = *as_made >= least_work(least_once) && values[i].around.empty();
+      if (*as_made < least_work(least_without_sum) && !values[i].has_sum) continue;
+      const Split split = ValueSplitter(step, values[i]).split();
+      if (!may_have(split.memory, step)) continue;
       const std::vector<std::uint32_t> slots = slots_with_memory(step);
-      const std::vector<Step> steps{step_like(step, parted.maker, slots),
-                                    step_like(step, parted.rest, slots)};
+      const std::vector<Step> steps{step_like(step, split.maker, slots),
+                                    step_like(step, split.rest, slots)};
       const auto apart_as_made = seconds_as_made(steps);
       if (!apart_as_made || *apart_as_made > hopeless * *as_made) continue;
-      const auto apart = may_turn ? seconds_alone(steps, parted.memory) : apart_as_made;
+      const auto apart = may_relayout ? best_layout_seconds(steps, split.memory) : apart_as_made;
       const double most = std::min(best, (is_once ? worth_memory_once : worth_memory) * *whole);
       if (!apart || *apart >= most) continue;
       best = *apart;
@@ -244,15 +285,15 @@ class Mover {
     return slots;
   }
 
-  void move(std::size_t number, std::size_t stage) {
+  void split_off(std::size_t number, std::size_t value) {
     const Step step = plan_.steps[number];
-    const std::vector<MovableStage> stages = stages_of(step.kernel);
-    const Parted parted = Parting(step, stages[stage]).parted();
+    const std::vector<MovableValue> values = movable_values(step.kernel);
+    const Split split = ValueSplitter(step, values[value]).split();
     const std::vector<std::uint32_t> slots = slots_with_memory(step);
-    plan_.slots.push_back({.buffer = parted.memory});
-    plan_.steps[number] = step_like(step, parted.rest, slots);
-    Step maker = step_like(step, parted.maker, slots);
-    if (const auto origin = Interner::current().origin(stages[stage].stage))
+    plan_.slots.push_back({.buffer = split.memory});
+    plan_.steps[number] = step_like(step, split.rest, slots);
+    Step maker = step_like(step, split.maker, slots);
+    if (const auto origin = Interner::current().origin(values[value].node))
       maker.origins = {*origin};
     plan_.steps.insert(plan_.steps.begin() + static_cast<std::ptrdiff_t>(number), std::move(maker));
   }
@@ -265,8 +306,8 @@ class Mover {
 
 }  // namespace
 
-void split_stages_off(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
-  Mover(plan, seconds, profile).choose();
+void split_kernels(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
+  Fission(plan, seconds, profile).choose();
 }
 
 }  // namespace weft

@@ -6,6 +6,6 @@
 namespace weft {
 
 // Compares the predicted times of the kernels, each with the buffer layouts that suit it best.
-void split_stages_off(Plan& plan, const KernelSeconds& seconds, const Profile& profile);
+void split_kernels(Plan& plan, const KernelSeconds& seconds, const Profile& profile);
 
 }  // namespace weft

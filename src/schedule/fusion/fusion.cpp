@@ -65,8 +65,8 @@ class Fuser {
   }
 
  private:
-  std::size_t whole(std::size_t kernel) const {
-    while (taken_by_[kernel] != kernel) kernel = taken_by_[kernel];
+  std::size_t representative(std::size_t kernel) const {
+    while (merged_into_[kernel] != kernel) kernel = merged_into_[kernel];
     return kernel;
   }
   const Node* placeholder(std::size_t point) const {
@@ -76,7 +76,7 @@ class Fuser {
   // Records what a copy or a step loop reads.
   void read_by_itself(std::size_t reader) {
     const PartitionPoint& point = partition_.points[reader];
-    if (!is_by_itself(point)) return;
+    if (!needs_own_kernel(point)) return;
     for (const Node* read : placeholders_of(point)) {
       if (const auto source = partition_.point_of(read))
         readers_[*source].emplace_back(reader, nullptr);
@@ -88,23 +88,24 @@ class Fuser {
   void place(std::size_t point) {
     std::set<std::size_t> users;
     for (const auto& [reader, access] : readers_[point])
-      for (const ComputeSite& site : sites_[reader]) users.insert(whole(site.kernel));
-    users = merge_alike(users);
+      for (const ComputeSite& site : sites_[reader]) users.insert(representative(site.kernel));
+    users = merge_equal_loops(users);
     ComputeSite root = compute_sites_.root(domains_[point], kernels_.size());
     Workload alone = estimator_.alone(point, root);
-    if (!partition_.points[point].must && !users.empty() && fit_in(users, point, alone, root))
+    if (!partition_.points[point].must_materialise && !users.empty() &&
+        try_fuse(users, point, alone, root))
       return;
-    if (is_of_known_loop(point, root)) return;
+    if (add_to_loop_kernel(point, root)) return;
     const std::size_t kernel = kernels_.size();
     sites_[point] = {std::move(root)};
-    taken_by_.push_back(kernel);
+    merged_into_.push_back(kernel);
     kernels_.push_back(std::move(alone));
-    furthest_.push_back(point);
-    update_furthest(kernel);
+    last_point_.push_back(point);
+    update_last_point(kernel);
   }
 
   // Adds the point to the kernel of its step loop, if there is one already.
-  bool is_of_known_loop(std::size_t point, ComputeSite& root) {
+  bool add_to_loop_kernel(std::size_t point, ComputeSite& root) {
     if (partition_.points[point].loop == nullptr) return false;
     const auto [known, is_new] =
         of_loops_.emplace(partition_.points[point].loop.get(), kernels_.size());
@@ -112,7 +113,7 @@ class Fuser {
     root.kernel = known->second;
     sites_[point] = {std::move(root)};
     kernels_[known->second].outputs.push_back(point);
-    update_furthest(known->second);
+    update_last_point(known->second);
     return true;
   }
 
@@ -123,10 +124,10 @@ class Fuser {
     for (const auto& [reader, access] : readers_[point]) {
       if (access == nullptr) continue;
       for (ComputeSite& around : sites_[reader]) {
-        std::vector<ComputeSite>& places = by_kernel[whole(around.kernel)];
+        std::vector<ComputeSite>& places = by_kernel[representative(around.kernel)];
         if (places.size() > most_compute_sites) continue;
         ComputeSite place = compute_sites_.read(around, domains_[reader], *access);
-        place.kernel = whole(around.kernel);
+        place.kernel = representative(around.kernel);
         add_place(places, std::move(place));
       }
     }
@@ -134,7 +135,7 @@ class Fuser {
   }
 
   static void add_place(std::vector<ComputeSite>& places, ComputeSite place) {
-    const auto same = [&](const ComputeSite& other) { return are_same_place(place, other); };
+    const auto same = [&](const ComputeSite& other) { return are_same_site(place, other); };
     if (std::ranges::none_of(places, same)) places.push_back(std::move(place));
   }
 
@@ -146,8 +147,8 @@ class Fuser {
   };
 
   // Fuses the point into the kernels that need it, if that takes less time. Returns whether it did.
-  bool fit_in(const std::set<std::size_t>& users, std::size_t point, const Workload& alone,
-              const ComputeSite& root) {
+  bool try_fuse(const std::set<std::size_t>& users, std::size_t point, const Workload& alone,
+                const ComputeSite& root) {
     double apart = time_with_producers(alone, point, {root}), together = 0;
     std::vector<Offer> offers;
     std::map<std::size_t, std::vector<ComputeSite>> places = places_of(point);
@@ -166,7 +167,7 @@ class Fuser {
       kernels_[offer.kernel] = std::move(offer.workload);
       result_.placements[point] = std::move(offer.placement);
       std::ranges::move(offer.sites, std::back_inserter(sites_[point]));
-      update_furthest(offer.kernel);
+      update_last_point(offer.kernel);
     }
     return true;
   }
@@ -215,8 +216,9 @@ class Fuser {
   }
 
   bool leads_to_sum(std::size_t source, std::size_t point) const {
-    const auto is_cut = [&](const auto& reader) { return reader.first == point; };
-    return !partition_.points[source].must && std::ranges::all_of(readers_[source], is_cut) &&
+    const auto is_point = [&](const auto& reader) { return reader.first == point; };
+    return !partition_.points[source].must_materialise &&
+           std::ranges::all_of(readers_[source], is_point) &&
            (!domains_[source].reduction.empty() || !producers_[source].empty());
   }
 
@@ -247,14 +249,14 @@ class Fuser {
     for (const auto& [reader, access] : readers_[producer])
       for (ComputeSite& around : at)
         add_place(places, compute_sites_.read(around, domains_[point], *access));
-    read_no_more(kernel, producer);
+    remove_input(kernel, producer);
     estimator_.add_inline(kernel, producer, places);
     for (std::size_t next : producers_[producer]) add_producer(kernel, next, producer, places);
   }
 
   // Compares ids: a symbolic size of the placeholder may be simplified in one place and not in
   // another.
-  void read_no_more(Workload& kernel, std::size_t point) const {
+  void remove_input(Workload& kernel, std::size_t point) const {
     std::erase_if(kernel.inputs,
                   [&](const auto& input) { return partition_.point_of(input.first) == point; });
   }
@@ -283,7 +285,7 @@ class Fuser {
   std::optional<Offer> offer_in(std::size_t user, std::size_t point,
                                 std::vector<ComputeSite> places, bool may_stage) {
     const Workload& kernel = kernels_[user];
-    if (kernel.outputs.empty() || is_by_itself(partition_.points[kernel.outputs[0]])) return {};
+    if (kernel.outputs.empty() || needs_own_kernel(partition_.points[kernel.outputs[0]])) return {};
     if (places.empty() || breaks_order(kernel, point, places)) return {};
     std::optional<Offer> best;
     const auto consider = [&](Offer offer) {
@@ -291,7 +293,7 @@ class Fuser {
       if (!best || is_better(offer.workload, best->workload, point)) best = std::move(offer);
     };
     Workload without = kernel;
-    read_no_more(without, point);
+    remove_input(without, point);
     const std::size_t depth = ComputeSites::common_depth(places);
     ComputeSite stage = compute_sites_.stage(places, depth, domains_[point]);
     if (places.size() <= most_compute_sites) {
@@ -301,7 +303,7 @@ class Fuser {
     }
     if (may_stage && stage.nest.size() > depth) {
       Offer offer{user, {Placement::Stage, {}}, std::move(without), {}};
-      for (const Bound& bound : stage.dims)
+      for (const DimIndex& bound : stage.dims)
         offer.placement.outside.push_back(bound.loop != nullptr && bound.depth <= depth);
       estimator_.add_stage(offer.workload, point, stage, depth);
       offer.sites.push_back(std::move(stage));
@@ -336,7 +338,7 @@ class Fuser {
       if (stored[i]->is_const() && stored[i] == read.dims[i].index) continue;
       const auto at = std::ranges::find(body.loops, stored[i], &UOp::node);
       if (at == body.loops.end() || read.dims[i].loop == nullptr) return false;
-      const Bound& own = root.dims[static_cast<std::size_t>(at - body.loops.begin())];
+      const DimIndex& own = root.dims[static_cast<std::size_t>(at - body.loops.begin())];
       if (own.loop == nullptr || own.loop->same() != read.dims[i].loop->same()) return false;
     }
     return true;
@@ -345,7 +347,7 @@ class Fuser {
   // Merges kernels with equal loops into one with all their outputs, where that saves time. Only
   // near neighbours are compared: otherwise many steps that share a weight would take quadratic
   // time.
-  std::set<std::size_t> merge_alike(const std::set<std::size_t>& kernels) {
+  std::set<std::size_t> merge_equal_loops(const std::set<std::size_t>& kernels) {
     std::set<std::size_t> result;
     std::unordered_map<const Node*, std::vector<std::size_t>> left;  // by shape
     for (std::size_t kernel : kernels) {
@@ -365,7 +367,7 @@ class Fuser {
 
   bool merge(std::size_t kernel, std::size_t into) {
     const PartitionPoint &a = first_output(kernel), &b = first_output(into);
-    if (is_by_itself(a) || is_by_itself(b) || a.device != b.device) return false;
+    if (needs_own_kernel(a) || needs_own_kernel(b) || a.device != b.device) return false;
     for (std::size_t number : {kernel, into})
       for (std::size_t point : kernels_[number].outputs)
         if (!partition_.points[point].place.is_null()) return false;
@@ -380,8 +382,8 @@ class Fuser {
     compute_sites_.merge(sites_[from][0], domains_[from], sites_[to][0], domains_[to]);
     kernels_[into] = std::move(merged);
     kernels_[kernel] = {};
-    taken_by_[kernel] = into;
-    update_furthest(into);
+    merged_into_[kernel] = into;
+    update_last_point(into);
     return true;
   }
 
@@ -428,40 +430,40 @@ class Fuser {
   }
 
   void add_kernels_of(std::size_t point, std::vector<std::size_t>& kernels) const {
-    for (const ComputeSite& site : sites_[point]) kernels.push_back(whole(site.kernel));
+    for (const ComputeSite& site : sites_[point]) kernels.push_back(representative(site.kernel));
   }
 
-  // Raises `furthest_` of a kernel with new contents and of all kernels that depend on it.
-  void update_furthest(std::size_t kernel) {
+  // Raises `last_point_` of a kernel with new contents and of all kernels that depend on it.
+  void update_last_point(std::size_t kernel) {
     for (std::size_t output : kernels_[kernel].outputs)
-      furthest_[kernel] = std::max(furthest_[kernel], output);
+      last_point_[kernel] = std::max(last_point_[kernel], output);
     for (std::size_t source : sources_of(kernel))
-      furthest_[kernel] = std::max(furthest_[kernel], furthest_[source]);
+      last_point_[kernel] = std::max(last_point_[kernel], last_point_[source]);
     std::vector<std::size_t> open{kernel};
     while (!open.empty()) {
       const std::size_t source = open.back();
       open.pop_back();
       for (std::size_t user : users_of(source)) {
-        if (furthest_[user] >= furthest_[source]) continue;
-        furthest_[user] = furthest_[source];
+        if (last_point_[user] >= last_point_[source]) continue;
+        last_point_[user] = last_point_[source];
         open.push_back(user);
       }
     }
   }
 
   // Returns whether the first kernel depends on the second, or has to run after an assignment that
-  // overwrites what the second reads; also if the search takes too long. Kernels whose `furthest_`
-  // precedes that of the second cannot depend on it and are skipped.
+  // overwrites what the second reads; also if the search takes too long. Kernels whose
+  // `last_point_` precedes that of the second cannot depend on it and are skipped.
   bool depends(std::size_t first, std::size_t second) const {
     std::vector<std::size_t> open{first};
     std::set<std::size_t> seen{first};
     while (!open.empty()) {
       const std::size_t kernel = open.back();
       open.pop_back();
-      if (furthest_[kernel] < furthest_[second]) continue;
+      if (last_point_[kernel] < last_point_[second]) continue;
       for (std::size_t source : sources_of(kernel)) {
         if (source == second) return true;
-        if (furthest_[source] >= furthest_[second] && seen.insert(source).second)
+        if (last_point_[source] >= last_point_[second] && seen.insert(source).second)
           open.push_back(source);
         if (std::ssize(seen) > most_visited) return true;
       }
@@ -480,8 +482,8 @@ class Fuser {
         readers[input->arg<BufferArg>().id.value].insert(kernel);
     for (const auto& [input, kernels] : readers) {
       std::set<std::size_t> now;
-      for (std::size_t kernel : kernels) now.insert(whole(kernel));
-      merge_alike(now);
+      for (std::size_t kernel : kernels) now.insert(representative(kernel));
+      merge_equal_loops(now);
     }
   }
 
@@ -500,25 +502,25 @@ class Fuser {
     for (std::size_t i : running) {
       for (const auto& [input, bytes] : kernels_[i].inputs) {
         if (const auto point = partition_.point_of(input)) {
-          edge(whole(sites_[*point][0].kernel), i);
+          edge(representative(sites_[*point][0].kernel), i);
           reads[number[i]].insert(*point);
         }
         if (const auto assignment = partition_.overwritten_by(input))
-          edge(i, whole(sites_[*assignment][0].kernel));
+          edge(i, representative(sites_[*assignment][0].kernel));
       }
       for (const Node* placeholder : kernels_[i].waits)
         if (const auto point = partition_.point_of(placeholder))
-          edge(whole(sites_[*point][0].kernel), i);
+          edge(representative(sites_[*point][0].kernel), i);
       for (std::size_t output : kernels_[i].outputs)
         if (const PartitionPoint& point = partition_.points[output]; !point.before.is_null())
           if (const auto source = partition_.point_of(point.before.node()))
-            edge(whole(sites_[*source][0].kernel), i);
+            edge(representative(sites_[*source][0].kernel), i);
     }
     std::vector<OrderedKernel> kernels;
     for (std::size_t i : running)
       kernels.push_back({std::ranges::min(kernels_[i].outputs), list_of(reads[number[i]]),
                          kernels_[i].outputs, list_of(next[number[i]])});
-    const std::vector<std::size_t> order = kernel_order(kernels, bytes_of_cuts());
+    const std::vector<std::size_t> order = kernel_order(kernels, bytes_of_points());
     if (order.size() != running.size()) internal_error("kernels that wait for each other");
     for (std::size_t kernel : order)
       result_.kernels.push_back({kernels[kernel].writes, kernels[kernel].reads,
@@ -531,8 +533,8 @@ class Fuser {
   }
 
   // Returns the bytes of each point; 0 for memory that outlives the run, and for assignments.
-  std::vector<std::size_t> bytes_of_cuts() const {
-    const std::vector<bool> outlives = outliving(partition_);
+  std::vector<std::size_t> bytes_of_points() const {
+    const std::vector<bool> outlives = outlives_run(partition_);
     std::vector<std::size_t> bytes;
     for (std::size_t point = 0; point < partition_.points.size(); ++point)
       bytes.push_back(outlives[point] ? 0 : new_bytes(partition_.points[point]));
@@ -554,7 +556,7 @@ class Fuser {
   std::vector<Workload> kernels_;
   // By kernel: the one it was merged into, or itself; and the last point that is computed by it or
   // by a kernel that it depends on. A kernel depends on no kernel with a later last point.
-  std::vector<std::size_t> taken_by_, furthest_;
+  std::vector<std::size_t> merged_into_, last_point_;
   std::unordered_map<const StepLoop*, std::size_t> of_loops_;  // the kernel of each
   Fusion result_;
 };

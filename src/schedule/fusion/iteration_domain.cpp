@@ -49,7 +49,7 @@ class Reader {
 
   void read() {
     body_.size = 0;
-    for (const Node* node : nodes_) body_.size += code_of(node);
+    for (const Node* node : nodes_) body_.size += code_size(node);
     // Visits users first: the loops around a reduction are known before its own.
     for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node)
       if ((*node)->op() == Op::Reduce) open(*node);
@@ -103,7 +103,7 @@ class Reader {
         if (!scan || scan->steps.size() != 1 || !own_.contains(scan->steps[0].range)) continue;
         value = substitute(value, {{node, new_in_iteration(node, *scan)}});
         const Scan::Step& step = scan->steps[0];
-        body_.scanned.push_back(
+        body_.carried_scans.push_back(
             {*own_.find(step.range), scan->rises == (step.factor > 0), iterations(scan->range)});
         is_done = false;
         break;

@@ -26,7 +26,7 @@ struct Operations {
 };
 
 // A scan (rules/scan.h) whose operations are counted as if a loop carried it.
-struct Scanned {
+struct CarriedScan {
   std::size_t own;  // position of the domain's loop that carries it
   bool rises;
   double iterations;  // factor of the operations if no loop carries it
@@ -40,7 +40,7 @@ struct IterationDomain {
   std::vector<const Node*> reduction;
   std::vector<ReadAccess> accesses;
   std::vector<Operations> operations;
-  std::vector<Scanned> scanned;
+  std::vector<CarriedScan> carried_scans;
   int size = 0;  // nodes, an estimate of the code generation effort
 
   // Returns whether it dequantises bytes: it computes floats from one-byte integers.

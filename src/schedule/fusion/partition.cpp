@@ -51,7 +51,7 @@ const Node* reshaped(const Node* node) {
 // Counts the parts of a concat whose parts are all reductions or computed elementwise from
 // reductions. Other values, and concats of too many parts, count 0. Each part can be stored at its
 // place in the result (layout/concat_elimination.h) by a kernel that is needed anyway.
-class Joins {
+class ConcatReads {
  public:
   int operator()(const Node* node) {
     if (node->op() != Op::Where || !is_leaf(viewed(node->src(0)))) return 0;
@@ -96,9 +96,9 @@ class Joins {
   NodeMap<bool> of_sums_;
 };
 
-class Cutter {
+class Partitioner {
  public:
-  Cutter(const std::vector<Root>& roots, const Profile& profile)
+  Partitioner(const std::vector<Root>& roots, const Profile& profile)
       : roots_(roots), profile_(profile) {
     std::vector<const Node*> all;
     for (const Root& root : roots) all.push_back(root.tensor.node());
@@ -106,14 +106,14 @@ class Cutter {
   }
 
   Partition run() {
-    look_ahead();
+    collect_user_info();
     for (const Node* node : nodes_) visit(node);
     waits_.clear();
     for (const Root& root : roots_) {
-      UOp value = now(root.tensor.node());
+      UOp value = mapped(root.tensor.node());
       if (is_leaf(viewed(value.node())))
         value = add({.value = value,
-                     .must = true,
+                     .must_materialise = true,
                      .device = root.device,
                      .origin = origin_of(root.tensor.node())});
       result_.roots.push_back(value);
@@ -153,16 +153,16 @@ class Cutter {
   static Work own_work(const Node* node) {
     if (!is_computed(node)) return {};
     return {.ops = 1,
-            .code = code_of(node),
+            .code = code_size(node),
             .is_short = is_one_instruction(node->op()),
             .reads_memory = !is_elementwise(node->op())};
   }
 
   // What is known about a node from its users, before it is visited.
-  struct Ahead {
+  struct UserInfo {
     int uses = 0;           // by computing users, looking through views; 2 means several
     bool repeated = false;  // by an EXPAND
-    bool must = false;
+    bool must_materialise = false;
     bool is_summed = false;      // by a REDUCE
     bool is_multiplied = false;  // in such a sum of products, as by a matrix instruction
     bool is_written = false;     // by an AFTER
@@ -171,14 +171,14 @@ class Cutter {
     std::optional<Origin> origin = {};
   };
 
-  Ahead ahead(const Node* node) const {
-    const Ahead* found = ahead_.find(node);
-    return found != nullptr ? *found : Ahead{};
+  UserInfo ahead(const Node* node) const {
+    const UserInfo* found = ahead_.find(node);
+    return found != nullptr ? *found : UserInfo{};
   }
 
-  void look_ahead() {
+  void collect_user_info() {
     for (const Root& root : roots_) {
-      Ahead asked = ahead(root.tensor.node());
+      UserInfo asked = ahead(root.tensor.node());
       asked.device = root.device;
       ahead_.set(root.tensor.node(), asked);
       const Node* base = reshaped(root.tensor.node());
@@ -186,19 +186,19 @@ class Cutter {
       // read it from memory.
       if (viewed(base)->op() == Op::After || info(viewed(base)->op()).cls == OpClass::Leaf)
         continue;
-      Ahead wanted = ahead(base);
-      wanted.must = true;
+      UserInfo wanted = ahead(base);
+      wanted.must_materialise = true;
       wanted.device = root.device;
       ahead_.set(base, wanted);
     }
-    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) hand_down(*node);
+    for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) propagate_to_sources(*node);
   }
 
-  void hand_down(const Node* user) {
-    const Ahead known = ahead(user);
+  void propagate_to_sources(const Node* user) {
+    const UserInfo known = ahead(user);
     const auto origin = origin_of(user);
     if (user->op() == Op::After) {
-      Ahead memory = ahead(user->src(0));
+      UserInfo memory = ahead(user->src(0));
       memory.is_written = true;
       ahead_.set(user->src(0), memory);
     }
@@ -208,7 +208,7 @@ class Cutter {
     const bool passes_on = is_view(user) || (is_factor(user) && is_computed(user->src(0)));
     const bool sees_through = passes_on || user->op() == Op::Index;
     for (const Node* source : is_view(user) ? user->src().first(1) : user->src()) {
-      Ahead next = ahead(source);
+      UserInfo next = ahead(source);
       next.uses = std::min(2, next.uses + (sees_through ? known.uses : 1));
       next.repeated |= user->op() == Op::Expand || (passes_on && known.repeated);
       next.is_summed |= (user->op() == Op::Reduce && user->arg<ReduceArg>().op == Op::Add) ||
@@ -221,8 +221,8 @@ class Cutter {
     }
     if (joins_(user) == 0) return;
     for (const Node* part : user->src().subspan(1)) {
-      const Node* source = Joins::source_of(part);
-      Ahead joined = ahead(source);
+      const Node* source = ConcatReads::source_of(part);
+      UserInfo joined = ahead(source);
       joined.is_joined = true;
       ahead_.set(source, joined);
     }
@@ -232,8 +232,8 @@ class Cutter {
   void want_memory(const Node* node) {
     while (is_view(node) || node->op() == Op::Contiguous) node = node->src(0);
     if (!is_computed(node)) return;
-    Ahead wanted = ahead(node);
-    wanted.must = true;
+    UserInfo wanted = ahead(node);
+    wanted.must_materialise = true;
     ahead_.set(node, wanted);
   }
 
@@ -242,7 +242,7 @@ class Cutter {
     return node->has_origin() ? Interner::current().origin(node) : ahead(node).origin;
   }
 
-  const UOp& now(const Node* node) const { return made_[*place_.find(node)]; }
+  const UOp& mapped(const Node* node) const { return made_[*place_.find(node)]; }
 
   void put(const Node* node, const UOp& value, const Work& work, Symbol device) {
     place_.set(node, static_cast<std::uint32_t>(made_.size()));
@@ -256,7 +256,7 @@ class Cutter {
     Work work = own_work(node);
     std::vector<UOp> src;
     for (const Node* source : node->op() == Op::Call ? node->src().subspan(1) : node->src()) {
-      src.push_back(now(source));
+      src.push_back(mapped(source));
       work.add(*work_.find(source));
       if (device == Symbol()) device = *device_.find(source);
     }
@@ -285,10 +285,10 @@ class Cutter {
         break;
       default:
         value = with_sources(UOp(node), src);
-        if (is_cut(node, work) && !is_number_of_place(node, work)) {
+        if (is_partition_point(node, work) && !is_index_value(node, work)) {
           value = add({.value = value,
-                       .must = ahead(node).must || is_multiplied(node) || joins_(node) > 0 ||
-                               work.code > profile_.most_ops,
+                       .must_materialise = ahead(node).must_materialise || is_multiplied(node) ||
+                                           joins_(node) > 0 || work.code > profile_.most_ops,
                        .device = device_for(node, device),
                        .origin = origin_of(node)});
         }
@@ -314,7 +314,7 @@ class Cutter {
     const auto point = placeholder->op() == Op::Buffer
                            ? result_.by_id.find(placeholder->arg<BufferArg>().id.value)
                            : result_.by_id.end();
-    if (point == result_.by_id.end() || !result_.points[point->second].must) return;
+    if (point == result_.by_id.end() || !result_.points[point->second].must_materialise) return;
     if (std::ranges::find(waits_, placeholder, &UOp::node) == waits_.end())
       waits_.emplace_back(placeholder);
   }
@@ -322,7 +322,7 @@ class Cutter {
   // Returns whether the value has other users.
   bool is_shared(const Node* node) const {
     while (passing.contains(node->op())) node = node->src(0);
-    return ahead(node).uses > 1 || ahead(reshaped(node)).must;
+    return ahead(node).uses > 1 || ahead(reshaped(node)).must_materialise;
   }
 
   Symbol device_for(const Node* node, Symbol found) const {
@@ -331,10 +331,10 @@ class Cutter {
 
   // Returns whether it may pay to materialise the value: a reduction, a value that several users or
   // an EXPAND need, or one with too much code for one kernel.
-  bool is_cut(const Node* node, const Work& work) const {
-    const Ahead known = ahead(node);
+  bool is_partition_point(const Node* node, const Work& work) const {
+    const UserInfo known = ahead(node);
     if (node->op() == Op::Buffer) return false;
-    if (known.must || is_multiplied(node)) return true;
+    if (known.must_materialise || is_multiplied(node)) return true;
     if (!is_computed(node) || node->dtype().is_weak() || work.ops == 0) return false;
     if (node->op() == Op::Reduce || work.code > profile_.most_ops) return true;
     if (joins_(node) > 0 && !known.is_joined) return true;
@@ -344,10 +344,10 @@ class Cutter {
 
   // Returns whether recomputing the value is faster than reading it from a buffer, because it takes
   // few ops and reads no memory.
-  bool is_number_of_place(const Node* node, const Work& work) const {
+  bool is_index_value(const Node* node, const Work& work) const {
     constexpr int few_ops = 4;
-    const int most = work.is_short ? most_ops_of_places : few_ops;
-    return !work.reads_memory && work.ops <= most && !ahead(node).must;
+    const int most = work.is_short ? most_recomputed_ops : few_ops;
+    return !work.reads_memory && work.ops <= most && !ahead(node).must_materialise;
   }
 
   // Returns whether the node widens one-byte integers. Reading bytes and widening them is faster
@@ -411,14 +411,14 @@ class Cutter {
   UOp in_memory(const Node* node, const UOp& value, Symbol device) {
     if (value->op() != Op::Buffer) return apart(node, value, device);
     const auto found = result_.by_id.find(value->arg<BufferArg>().id.value);
-    if (found != result_.by_id.end()) result_.points[found->second].must = true;
+    if (found != result_.by_id.end()) result_.points[found->second].must_materialise = true;
     return value;
   }
 
   // Materialises the value in memory of its own. The program's memory may be assigned to later, and
   // memory that an assignment writes must have no other users.
   UOp in_own_memory(const Node* node, const UOp& value, Symbol device) {
-    if (result_.is_programs(value) || (ahead(node).is_written && is_shared(node->src(0))))
+    if (result_.is_program_memory(value) || (ahead(node).is_written && is_shared(node->src(0))))
       return apart(node, value, device);
     return in_memory(node, value, device);
   }
@@ -431,7 +431,7 @@ class Cutter {
     const auto region = region_of(value.node());
     if (region) in_memory(copy->src(0), UOp(region->buffer), from);
     return add({.value = region ? value : in_memory(copy->src(0), value, from),
-                .must = true,
+                .must_materialise = true,
                 .is_copy = true,
                 .device = to,
                 .origin = origin_of(copy)});
@@ -445,14 +445,15 @@ class Cutter {
         user_error(fmt::format("a tensor cannot come after {}", expression_text(after)));
       const Symbol device = *device_.find(after->src(0));
       placeholder = in_memory(after->src(0), placeholder, device);
-      const UOp place = with_places_apart(after->src(i)->src(0), store.src(0), placeholder, device);
+      const UOp place =
+          with_indices_materialised(after->src(i)->src(0), store.src(0), placeholder, device);
       UOp value = store.src(1);
       const Node* stored = after->src(i)->src(1);
       if (!is_safe_in_place(value.node(), place.node(), placeholder.node()))
         value = apart(stored, value, device);
       placeholder =
           add({.value = value,
-               .must = true,
+               .must_materialise = true,
                .device = placeholder->arg<BufferArg>().device,
                .origin = origin_of(viewed(value.node())->op() == Op::Buffer ? after : stored),
                .before = placeholder,
@@ -471,14 +472,14 @@ class Cutter {
     std::vector<UOp> placeholders;
     for (std::size_t i = 0; i < given.size(); ++i)
       placeholders.push_back(in_memory(call->src(i + 1), given[i], device));
-    loops_.emplace(call, planned(UOp(call->src(0)), placeholders, device, profile_));
+    loops_.emplace(call, plan_step_loop(UOp(call->src(0)), placeholders, device, profile_));
     return tuple(placeholders);
   }
 
   UOp made_by_steps(const Node* after, const UOp& memory) {
     const Node* call = after->src(1);
-    return add({.value = now(call),
-                .must = true,
+    return add({.value = mapped(call),
+                .must_materialise = true,
                 .device = memory->arg<BufferArg>().device,
                 .origin = origin_of(after),
                 .before = memory,
@@ -487,12 +488,14 @@ class Cutter {
 
   // Materialises the value in a new buffer, which no assignment overwrites.
   UOp apart(const Node* node, const UOp& value, Symbol device) {
-    return add({.value = value, .must = true, .device = device, .origin = origin_of(node)});
+    return add(
+        {.value = value, .must_materialise = true, .device = device, .origin = origin_of(node)});
   }
 
   // Materialises the indices of a store that depend on the memory it overwrites. They must not
   // change while it is written.
-  UOp with_places_apart(const Node* node, const UOp& place, const UOp& overwritten, Symbol device) {
+  UOp with_indices_materialised(const Node* node, const UOp& place, const UOp& overwritten,
+                                Symbol device) {
     if (place->op() != Op::Index) return place;
     std::vector<UOp> src{place.src(0)};
     for (std::size_t i = 1; i < place->size(); ++i) {
@@ -522,11 +525,11 @@ class Cutter {
     return true;
   }
 
-  mutable Joins joins_;  // caches its results
+  mutable ConcatReads joins_;  // caches its results
   const std::vector<Root>& roots_;
   const Profile& profile_;
   std::vector<const Node*> nodes_;
-  NodeMap<Ahead> ahead_;
+  NodeMap<UserInfo> ahead_;
   std::vector<UOp> made_;
   NodeMap<std::uint32_t> place_;  // index into made_
   NodeMap<Work> work_;
@@ -569,7 +572,7 @@ std::size_t new_bytes(const PartitionPoint& point) {
          point.placeholder->dtype().bytes();
 }
 
-std::vector<bool> outliving(const Partition& partition) {
+std::vector<bool> outlives_run(const Partition& partition) {
   std::vector<bool> outlives(partition.points.size());
   for (const UOp& root : partition.roots)
     for (const Node* node : toposort(root.node()))
@@ -578,8 +581,8 @@ std::vector<bool> outliving(const Partition& partition) {
   return outlives;
 }
 
-Partition point(const std::vector<Root>& roots, const Profile& profile) {
-  Partition partition = Cutter(roots, profile).run();
+Partition partition_graph(const std::vector<Root>& roots, const Profile& profile) {
+  Partition partition = Partitioner(roots, profile).run();
   add_write_after_read_copies(partition);
   return partition;
 }

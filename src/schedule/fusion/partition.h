@@ -15,11 +15,11 @@ namespace weft {
 struct StepLoop;  // loops/step_loop.h
 
 // A value that may be materialised, and the buffer placeholder that stands for it wherever it is
-// used. Fusion decides whether it is materialised, unless `must` is set.
+// used. Fusion decides whether it is materialised, unless `must_materialise` is set.
 struct PartitionPoint {
   UOp placeholder = {};
   UOp value = {};  // over placeholders of other points and the program's own BUFFERs
-  bool must = false;
+  bool must_materialise = false;
   bool is_copy = false;  // the value is a region of memory on another device
   Symbol device = {};
   std::optional<Origin> origin = {};  // of the value
@@ -40,7 +40,7 @@ std::vector<const Node*> placeholders_of(const std::vector<const Node*>& values)
 std::vector<const Node*> placeholders_of(const PartitionPoint& point);
 
 // Returns whether the point cannot share a kernel with other values.
-inline bool is_by_itself(const PartitionPoint& point) {
+inline bool needs_own_kernel(const PartitionPoint& point) {
   return point.is_copy || point.loop != nullptr;
 }
 
@@ -62,7 +62,7 @@ struct Partition {
   std::optional<std::size_t> point_of(const Node* placeholder) const;
 
   // Returns whether this is memory of the program, possibly with assignments to it.
-  bool is_programs(UOp memory) const;
+  bool is_program_memory(UOp memory) const;
 
   // By the id of a placeholder: the assignment that overwrites it.
   std::unordered_map<std::uint64_t, std::size_t> overwriting;
@@ -70,7 +70,7 @@ struct Partition {
 };
 
 // Returns for each point whether its memory outlives the run.
-std::vector<bool> outliving(const Partition& partition);
+std::vector<bool> outlives_run(const Partition& partition);
 
 // Finds which assignments each point follows, and inserts copies of memory that is overwritten
 // before its last read: for a point that depends on an assignment and on what it overwrites, for a
@@ -78,6 +78,6 @@ std::vector<bool> outliving(const Partition& partition);
 // overwrites.
 void add_write_after_read_copies(Partition& partition);
 
-Partition point(const std::vector<Root>& roots, const Profile& profile);
+Partition partition_graph(const std::vector<Root>& roots, const Profile& profile);
 
 }  // namespace weft

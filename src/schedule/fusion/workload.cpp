@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/schedule/region.h>
 
@@ -42,10 +43,10 @@ double flops_apart(const IterationDomain& body) {
   double flops = 0;
   for (const Operations& operations : body.operations) {
     const std::size_t depth = operations.own.empty() ? 0 : operations.own.back() + 1;
-    double runs = 1;
+    double trip_count = 1;
     for (std::size_t i = 0; i < depth; ++i)
-      if (body.loops[i]->op() == Op::Range) runs *= iterations(body.loops[i].node());
-    flops += operations.count * runs;
+      if (body.loops[i]->op() == Op::Range) trip_count *= iterations(body.loops[i].node());
+    flops += operations.count * trip_count;
   }
   return flops;
 }
@@ -86,17 +87,17 @@ double far_effort(const IterationDomain& body, const ComputeSite& place, std::si
     for (const Node* range : body.reduction)
       if (std::ranges::find(inside, range) != inside.end()) bytes *= iterations(range);
     for (std::size_t dim : access.used)
-      if (const Bound& bound = place.dims[dim]; bound.loop != nullptr && bound.depth > outside)
+      if (const DimIndex& bound = place.dims[dim]; bound.loop != nullptr && bound.depth > outside)
         bytes *= bound.loop->iterations;
     if (bytes > cache)
-      effort += bytes * place.runs(outside) / together_around(access, place, outside) *
+      effort += bytes * place.trip_count(outside) / together_around(access, place, outside) *
                 effort_of_far_byte;
   }
   return effort;
 }
 
 // Returns the number of iterations of the loops that index a dimension, not counting reductions.
-double iterations_of(const Bound& bound) {
+double iterations_of(const DimIndex& bound) {
   if (bound.loop != nullptr) return bound.loop->reduces ? 1 : bound.loop->iterations;
   double count = 1;
   for (const Node* range : bound.index->ranges()) count *= iterations(range);
@@ -106,15 +107,15 @@ double iterations_of(const Bound& bound) {
 // Returns the number of loads of a sum over all its iterations. Neighbouring iterations that need
 // the same element share a load.
 double loads(const IterationDomain& body, const ComputeSite& place) {
-  if (body.reduction.empty() || !body.scanned.empty()) return 0;
-  double iterations_of_all = place.runs();
+  if (body.reduction.empty() || !body.carried_scans.empty()) return 0;
+  double iterations_of_all = place.trip_count();
   for (const Node* range : body.reduction) iterations_of_all *= iterations(range);
   const std::size_t outside = place.outside.value_or(0);
   double count = 0;
   for (const ReadAccess& access : body.accesses) {
     double inside = 1, around = 1;  // around a stage, only one loop is batched
     for (std::size_t dim = 0; dim < place.dims.size(); ++dim) {
-      const Bound& bound = place.dims[dim];
+      const DimIndex& bound = place.dims[dim];
       if (std::ranges::find(access.used, dim) != access.used.end()) continue;
       if (bound.depth > outside)
         inside *= iterations_of(bound);
@@ -128,7 +129,7 @@ double loads(const IterationDomain& body, const ComputeSite& place) {
 
 // Returns whether all loops around one sum are also around the other and leave the other no
 // innermost loop that fills a vector.
-bool takes_lanes(const Summed& outer, const Summed& inner) {
+bool takes_lanes(const ReductionCost& outer, const ReductionCost& inner) {
   const auto is_outer = [&](const Loop* loop) {
     return std::ranges::any_of(outer.place.nest,
                                [&](const Loop* other) { return other->same() == loop->same(); });
@@ -154,29 +155,29 @@ bool begins_with(const std::vector<const Loop*>& nest, const std::vector<const L
 // Returns whether a maximum goes over a loop of what the sum fills inside the `outside` outermost
 // loops, judging by trip counts. The two may then run block by block (ONLINE), and a block of the
 // inputs stays in a cache for many iterations of the enclosing loops.
-bool goes_in_blocks(const Workload& kernel, const Summed& sum, std::size_t outside) {
-  const auto is_maximum_over = [](const Summed& other, double iterations) {
+bool may_run_online(const Workload& kernel, const ReductionCost& sum, std::size_t outside) {
+  const auto is_maximum_over = [](const ReductionCost& other, double iterations) {
     const UOp& value = other.body->value;
     return value->op() == Op::Reduce && value->arg<ReduceArg>().op == Op::Max &&
            other.iterations == std::vector{iterations};
   };
   const auto& nest = sum.place.nest;
   for (std::size_t i = outside; i < nest.size(); ++i)
-    for (const Summed& other : kernel.sums)
+    for (const ReductionCost& other : kernel.sums)
       if (is_maximum_over(other, nest[i]->iterations)) return true;
   return false;
 }
 
-void slow_down(Workload& kernel, Summed& sum, double times) {
+void slow_down(Workload& kernel, ReductionCost& sum, double times) {
   const double more = times - sum.times;
   if (more <= 0) return;
   kernel.effort += more * sum.effort;
-  kernel.longest += more * sum.longest;
+  kernel.critical_effort += more * sum.critical_effort;
   sum.times = times;
 }
 
 // Returns whether the sums share an access: the same element in the same iteration of equal loops.
-bool read_alike(const Summed& a, const Summed& b) {
+bool read_alike(const ReductionCost& a, const ReductionCost& b) {
   const auto is_source = [&](const Node* placeholder) { return a.sources.contains(placeholder); };
   if (std::ranges::none_of(b.sources, is_source)) return false;
   const auto &own = a.body->loops, &others = b.body->loops;
@@ -231,7 +232,7 @@ double times_without_instruction(const IterationDomain& body, const Profile& pro
 // A product gets a matrix instruction only if it is the only sum of its kernel.
 void slow_down_products(Workload& kernel) {
   if (kernel.sums.size() < 2) return;
-  for (Summed& sum : kernel.sums) slow_down(kernel, sum, sum.times_beside);
+  for (ReductionCost& sum : kernel.sums) slow_down(kernel, sum, sum.slowdown_shared);
 }
 
 // Returns whether at most one product is worth a kernel of its own: it takes long, and a cache
@@ -240,8 +241,8 @@ void slow_down_products(Workload& kernel) {
 bool has_loops_for_products(const Workload& kernel, double cache) {
   constexpr double worth_a_kernel = 1 << 19;  // operations
   int others = 0, outputs = 0;
-  for (const Summed& sum : kernel.sums) {
-    if (!is_product(*sum.body) || sum.effort < worth_a_kernel) continue;
+  for (const ReductionCost& sum : kernel.sums) {
+    if (!is_product(*sum.body) || sum.effort < least_work(worth_a_kernel)) continue;
     double bytes = static_cast<double>(sum.body->value->dtype().bytes());
     for (const UOp& loop : sum.body->loops)
       if (loop->op() == Op::Range) bytes *= iterations(loop.node());
@@ -251,7 +252,7 @@ bool has_loops_for_products(const Workload& kernel, double cache) {
 }
 
 // Slows down two sums in one nest. They are vectorised together only if they are equally long.
-void put_beside(Workload& kernel, Summed& a, Summed& b) {
+void slow_down_pair(Workload& kernel, ReductionCost& a, ReductionCost& b) {
   const double times = a.iterations != b.iterations ? times_scalar
                        : !read_alike(a, b)          ? times_crowded
                                                     : 1;
@@ -264,7 +265,7 @@ void put_beside(Workload& kernel, Summed& a, Summed& b) {
 Work Workload::work() const {
   double bytes = output_bytes;
   for (const auto& [placeholder, read] : inputs) bytes += read;
-  return {flops, bytes, longest > 0 ? effort / longest : 1};
+  return {flops, bytes, critical_effort > 0 ? effort / critical_effort : 1};
 }
 
 double Estimator::time(const Workload& kernel) const {
@@ -274,11 +275,11 @@ double Estimator::time(const Workload& kernel) const {
 }
 
 double Estimator::computing(const Workload& kernel) const {
-  return kernel.longest / profile_.flops;
+  return kernel.critical_effort / profile_.flops;
 }
 
-double Estimator::shared(double runs) const {
-  return std::clamp(runs, 1.0, static_cast<double>(profile_.workers));
+double Estimator::shared(double trip_count) const {
+  return std::clamp(trip_count, 1.0, static_cast<double>(profile_.workers));
 }
 
 void Estimator::add_inputs(Workload& kernel, const IterationDomain& body) const {
@@ -307,7 +308,7 @@ Workload Estimator::alone(std::size_t point, const ComputeSite& root) const {
     add_waits(kernel, piece);
   } else if (piece.loop != nullptr) {
     for (const Node* given : piece.value->src()) kernel.inputs[given] = bytes_of(UOp(given));
-    kernel.flops = kernel.effort = kernel.longest = piece.loop->work().flops;
+    kernel.flops = kernel.effort = kernel.critical_effort = piece.loop->work().flops;
     add_waits(kernel, piece);
   } else {
     add_inline(kernel, point, {root});
@@ -319,39 +320,39 @@ Workload Estimator::alone(std::size_t point, const ComputeSite& root) const {
 void Estimator::add_work(Workload& kernel, const IterationDomain& body,
                          const ComputeSite& place) const {
   const double effort = place.operations(body, &Operations::effort);
-  Summed sum{.body = &body, .place = place, .effort = effort + loads(body, place)};
-  sum.longest = sum.effort / shared(place.shared_runs());
+  ReductionCost sum{.body = &body, .place = place, .effort = effort + loads(body, place)};
+  sum.critical_effort = sum.effort / shared(place.shared_trip_count());
   kernel.flops += place.operations(body, &Operations::count);
   kernel.effort += sum.effort;
-  kernel.longest += sum.longest;
+  kernel.critical_effort += sum.critical_effort;
   for (const Node* range : body.reduction) sum.iterations.push_back(iterations(range));
-  if (sum.iterations.empty() || !body.scanned.empty()) return;
+  if (sum.iterations.empty() || !body.carried_scans.empty()) return;
   // A value that is invariant in the stage has fewer loops than there are around the stage.
   read_again(kernel, sum, std::min(place.outside.value_or(0), place.nest.size()));
   if (joins_another(body, place)) return;
   for (const ReadAccess& access : body.accesses) sum.sources.insert(access.index->src(0));
   const bool is_inside = std::ranges::any_of(place.nest, &Loop::reduces);
   if (is_inside || place.is_scattered()) slow_down(kernel, sum, times_scalar);
-  for (Summed& other : kernel.sums) {
-    if (are_same_loops(sum.place.nest, other.place.nest)) put_beside(kernel, sum, other);
+  for (ReductionCost& other : kernel.sums) {
+    if (are_same_loops(sum.place.nest, other.place.nest)) slow_down_pair(kernel, sum, other);
     if (takes_lanes(sum, other)) slow_down(kernel, other, times_ordered);
     if (takes_lanes(other, sum)) slow_down(kernel, sum, times_ordered);
   }
-  sum.times_beside = times_without_instruction(body, profile_);
+  sum.slowdown_shared = times_without_instruction(body, profile_);
   sum.is_output = are_same_loops(place.nest, kernel.root);
   kernel.sums.push_back(std::move(sum));
   slow_down_products(kernel);
 }
 
 // Adds the effort of rereading for a sum inside the loops around a stage, its own or another's.
-void Estimator::read_again(Workload& kernel, Summed& sum, std::size_t outside) const {
-  if (outside == 0 || goes_in_blocks(kernel, sum, outside)) return;
+void Estimator::read_again(Workload& kernel, ReductionCost& sum, std::size_t outside) const {
+  if (outside == 0 || may_run_online(kernel, sum, outside)) return;
   const auto cache = static_cast<double>(profile_.scratch);
   const double more = far_effort(*sum.body, sum.place, outside, cache) - sum.far;
   if (more <= 0) return;
   sum.far += more;
   kernel.effort += more;
-  kernel.longest += more / shared(sum.place.runs(outside));
+  kernel.critical_effort += more / shared(sum.place.trip_count(outside));
 }
 
 void Estimator::add_inline(Workload& kernel, std::size_t point,
@@ -360,7 +361,7 @@ void Estimator::add_inline(Workload& kernel, std::size_t point,
   for (const ComputeSite& place : places) {
     add_work(kernel, body, place);
     kernel.size += body.size;
-    kernel.scans += static_cast<int>(body.scanned.size());
+    kernel.scans += static_cast<int>(body.carried_scans.size());
   }
   kernel.flops_apart += flops_apart(body);
   add_inputs(kernel, body);
@@ -372,11 +373,11 @@ void Estimator::add_stage(Workload& kernel, std::size_t point, const ComputeSite
   const IterationDomain& body = domains_[point];
   const std::vector<const Loop*> around(stage.nest.begin(),
                                         stage.nest.begin() + static_cast<std::ptrdiff_t>(depth));
-  for (Summed& sum : kernel.sums)
+  for (ReductionCost& sum : kernel.sums)
     if (begins_with(sum.place.nest, around)) read_again(kernel, sum, depth);
   add_work(kernel, body, stage);
   kernel.size += body.size;
-  kernel.scratch += stage.runs() / std::max(1.0, stage.runs(depth)) *
+  kernel.scratch += stage.trip_count() / std::max(1.0, stage.trip_count(depth)) *
                     static_cast<double>(partition_.points[point].placeholder->dtype().bytes());
   kernel.flops_apart += flops_apart(body);
   add_inputs(kernel, body);
@@ -390,15 +391,15 @@ void Estimator::merge(Workload& kernel, const Workload& other) {
     known = std::max(known, bytes);
   }
   kernel.output_bytes += other.output_bytes;
-  for (Summed sum : other.sums) {
+  for (ReductionCost sum : other.sums) {
     if (are_same_loops(sum.place.nest, other.root))
-      for (Summed& own : kernel.sums)
-        if (are_same_loops(own.place.nest, kernel.root)) put_beside(kernel, own, sum);
+      for (ReductionCost& own : kernel.sums)
+        if (are_same_loops(own.place.nest, kernel.root)) slow_down_pair(kernel, own, sum);
     kernel.sums.push_back(std::move(sum));
   }
   kernel.flops += other.flops;
   kernel.effort += other.effort;
-  kernel.longest += other.longest;
+  kernel.critical_effort += other.critical_effort;
   slow_down_products(kernel);
   kernel.flops_apart += other.flops_apart;
   kernel.scratch += other.scratch;

@@ -10,16 +10,16 @@
 namespace weft {
 
 // A reduction in a kernel.
-struct Summed {
+struct ReductionCost {
   const IterationDomain* body;
   ComputeSite place;
   std::vector<double> iterations = {};  // of its reduce loops
   std::set<const Node*> sources = {};   // placeholders that it reads
-  double effort = 0, longest = 0;
-  double times = 1;         // slowdown against running alone
-  double times_beside = 1;  // least slowdown beside another reduction
-  double far = 0;           // additional effort for reading memory again
-  bool is_output = false;   // in the loops of the kernel's outputs
+  double effort = 0, critical_effort = 0;
+  double times = 1;            // slowdown against running alone
+  double slowdown_shared = 1;  // least slowdown beside another reduction
+  double far = 0;              // additional effort for reading memory again
+  bool is_output = false;      // in the loops of the kernel's outputs
 };
 
 struct Workload {
@@ -28,9 +28,9 @@ struct Workload {
   double output_bytes = 0;
   double flops = 0;
   double effort = 0;              // the flops, weighted by how long each takes
-  double longest = 0;             // effort of the busiest worker
+  double critical_effort = 0;     // effort of the busiest worker
   std::vector<const Loop*> root;  // the loops of its outputs
-  std::vector<Summed> sums;
+  std::vector<ReductionCost> sums;
   double flops_apart = 0;       // if every point had a kernel of its own
   double scratch = 0;           // bytes
   std::int64_t size = 0;        // nodes
@@ -64,9 +64,9 @@ class Estimator {
   bool is_allowed(const Workload& kernel) const;
 
  private:
-  double shared(double runs) const;
+  double shared(double trip_count) const;
   void add_work(Workload& kernel, const IterationDomain& body, const ComputeSite& place) const;
-  void read_again(Workload& kernel, Summed& sum, std::size_t outside) const;
+  void read_again(Workload& kernel, ReductionCost& sum, std::size_t outside) const;
   void add_inputs(Workload& kernel, const IterationDomain& body) const;
   static void add_waits(Workload& kernel, const PartitionPoint& point);
 

@@ -28,7 +28,7 @@ void number(Partition& partition) {
   }
 }
 
-void follow(Partition& partition) {
+void find_follows(Partition& partition) {
   std::size_t count = 0;
   for (PartitionPoint& point : partition.points)
     if (!point.before.is_null()) point.assignment = count++;
@@ -63,9 +63,9 @@ std::vector<const Node*> lost_to(const Partition& partition, const PartitionPoin
 class Precedence {
  public:
   explicit Precedence(const Partition& partition)
-      : partition_(partition), leaves_(partition.points.size()) {
+      : partition_(partition), placeholders_(partition.points.size()) {
     for (std::size_t i = 0; i < partition.points.size(); ++i) {
-      leaves_[i] = placeholders_of(partition.points[i]);
+      placeholders_[i] = placeholders_of(partition.points[i]);
       find_what_it_uses(i);
     }
     for (std::size_t i = 0; i < partition.points.size(); ++i) find_what_it_reads(i);
@@ -75,7 +75,7 @@ class Precedence {
   // dependences.
   std::map<std::size_t, std::vector<const Node*>> read_in_copies() {
     std::map<std::size_t, std::vector<const Node*>> result;
-    for (auto& [point, accesses] : readings_)
+    for (auto& [point, accesses] : reads_)
       for (ReadAccess& access : accesses) {
         if (access.overwritten_by > point || !runs_before(access.overwritten_by, point)) continue;
         result[access.reader].push_back(access.placeholder);
@@ -98,7 +98,7 @@ class Precedence {
   }
 
   void find_what_it_uses(std::size_t point) {
-    std::vector<const Node*> placeholders = leaves_[point];
+    std::vector<const Node*> placeholders = placeholders_[point];
     for (const UOp& placeholder : partition_.points[point].waits)
       placeholders.push_back(placeholder.node());
     for (const Node* placeholder : placeholders)
@@ -111,12 +111,12 @@ class Precedence {
     for (std::vector<std::size_t> open{point}; !open.empty();) {
       const std::size_t reader = open.back();
       open.pop_back();
-      for (const Node* placeholder : leaves_[reader]) {
+      for (const Node* placeholder : placeholders_[reader]) {
         if (const auto by = partition_.overwritten_by(placeholder);
             by && !is_one_kernel(*by, point))
-          readings_[point].push_back({reader, *by, placeholder});
+          reads_[point].push_back({reader, *by, placeholder});
         const auto source = partition_.point_of(placeholder);
-        if (is_assignment && source && !partition_.points[*source].must &&
+        if (is_assignment && source && !partition_.points[*source].must_materialise &&
             partition_.points[*source].before.is_null() && seen.insert(*source).second)
           open.push_back(*source);
       }
@@ -134,7 +134,7 @@ class Precedence {
       };
       if (const auto known = users_.find(point); known != users_.end())
         for (const std::size_t user : known->second) go_to(user);
-      if (const auto known = readings_.find(point); known != readings_.end())
+      if (const auto known = reads_.find(point); known != reads_.end())
         for (const ReadAccess& access : known->second)
           if (!access.is_copied) go_to(access.overwritten_by);
     }
@@ -142,8 +142,8 @@ class Precedence {
   }
 
   const Partition& partition_;
-  std::vector<std::vector<const Node*>> leaves_;             // by point
-  std::map<std::size_t, std::vector<ReadAccess>> readings_;  // by point
+  std::vector<std::vector<const Node*>> placeholders_;    // by point
+  std::map<std::size_t, std::vector<ReadAccess>> reads_;  // by point
   std::map<std::size_t, std::vector<std::size_t>> users_;
 };
 
@@ -152,7 +152,7 @@ class Precedence {
 std::vector<const Node*> lost_to_roots(const Partition& partition) {
   std::vector<const Node*> lost;
   for (const Node* placeholder : placeholders_of(nodes_of(partition.roots)))
-    if (partition.overwritten_by(placeholder) && !partition.is_programs(UOp(placeholder)))
+    if (partition.overwritten_by(placeholder) && !partition.is_program_memory(UOp(placeholder)))
       lost.push_back(placeholder);
   return lost;
 }
@@ -167,7 +167,7 @@ std::optional<std::size_t> Partition::overwritten_by(const Node* placeholder) co
   return find_by_id(overwriting, placeholder);
 }
 
-bool Partition::is_programs(UOp memory) const {
+bool Partition::is_program_memory(UOp memory) const {
   while (!memory.is_null() && memory->op() == Op::Buffer) {
     const auto point = point_of(memory.node());
     if (!point) return true;
@@ -178,7 +178,7 @@ bool Partition::is_programs(UOp memory) const {
 
 void add_write_after_read_copies(Partition& partition) {
   number(partition);
-  follow(partition);
+  find_follows(partition);
   if (partition.overwriting.empty()) return;
   const std::vector<const Node*> of_roots = lost_to_roots(partition);
   std::map<std::size_t, std::vector<const Node*>> lost_in = Precedence(partition).read_in_copies();
@@ -212,7 +212,7 @@ void add_write_after_read_copies(Partition& partition) {
       const PartitionPoint& by = partition.points[overwriting];
       points.push_back({.placeholder = copies.at(by.before.node()),
                         .value = by.before,
-                        .must = true,
+                        .must_materialise = true,
                         .device = by.device,
                         .origin = by.origin,
                         .follows = {}});
@@ -229,7 +229,7 @@ void add_write_after_read_copies(Partition& partition) {
   for (const Node* placeholder : of_roots) shown.emplace(placeholder, copies.at(placeholder));
   for (UOp& root : partition.roots) root = substitute(root, shown);
   number(partition);
-  follow(partition);
+  find_follows(partition);
 }
 
 }  // namespace weft

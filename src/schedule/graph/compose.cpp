@@ -48,7 +48,7 @@ std::vector<Digit> digits_of(const View& view, std::int64_t& offset) {
       const bool whole = valid == View::Extent{0, size}, single = length(next.valid) == 1;
       if (single || (whole && next.stride == stride * size)) {
         const std::int64_t before = next.valid.first * size;
-        if (single) offset = plus_product(offset, -stride, before);
+        if (single) offset = wrapping_mul_add(offset, -stride, before);
         valid = single ? View::Extent{before + valid.first, before + valid.last}
                        : View::Extent{before, next.valid.last * size};
         size *= next.size;
@@ -86,7 +86,7 @@ bool is_within(const Interval& range, std::int64_t first, std::int64_t last) {
 std::optional<Affine> affine_digit(const Digit& digit, const View& outer, const Extents& box) {
   std::int64_t corner = outer.offset;
   for (std::size_t k = 0; k < box.size(); ++k)
-    corner = plus_product(corner, outer.strides[k], box[k].first);
+    corner = wrapping_mul_add(corner, outer.strides[k], box[k].first);
   const auto split = [&](std::int64_t place) {
     return std::pair{place / digit.weight % digit.size, place % digit.weight};
   };
@@ -105,7 +105,7 @@ std::optional<Affine> affine_digit(const Digit& digit, const View& outer, const 
 
 // Removes from each axis of the box the indices for which the function is invalid regardless of the
 // other indices. Returns whether there were any.
-bool narrow(Extents& box, const Affine& function, const View::Extent& valid) {
+bool narrow_box(Extents& box, const Affine& function, const View::Extent& valid) {
   const Interval all = function.range(box);
   Extents narrowed = box;
   for (std::size_t k = 0; k < box.size(); ++k) {
@@ -143,7 +143,7 @@ Extents valid_box(const std::vector<Digit>& digits, const View& outer) {
     for (const Digit& digit : digits) {
       if (is_empty(box)) return box;
       if (const auto function = affine_digit(digit, outer, box))
-        narrowed = narrow(box, *function, digit.valid) || narrowed;
+        narrowed = narrow_box(box, *function, digit.valid) || narrowed;
     }
   }
   return box;
@@ -155,7 +155,7 @@ View canonical(View view) {
   if (is_empty(view.mask)) return zeros(view.shape);
   for (std::size_t axis = 0; axis < view.shape.size(); ++axis) {
     if (length(view.mask[axis]) > 1) continue;
-    view.offset = plus_product(view.offset, view.strides[axis], view.mask[axis].first);
+    view.offset = wrapping_mul_add(view.offset, view.strides[axis], view.mask[axis].first);
     view.strides[axis] = 0;
   }
   return view;
@@ -172,17 +172,17 @@ std::optional<View> compose(const View& inner, const View& outer) {
     const auto function = affine_digit(digit, outer, result.mask);
     if (!function || !is_within(function->range(result.mask), digit.valid.first, digit.valid.last))
       return std::nullopt;
-    result.offset = plus_product(result.offset, digit.stride, function->first);
+    result.offset = wrapping_mul_add(result.offset, digit.stride, function->first);
     for (std::size_t k = 0; k < result.shape.size(); ++k) {
-      const std::int64_t by = plus_product(0, digit.stride, function->by[k]);
-      result.strides[k] = plus_product(result.strides[k], by, 1);
-      result.offset = plus_product(result.offset, by, -result.mask[k].first);
+      const std::int64_t by = wrapping_mul_add(0, digit.stride, function->by[k]);
+      result.strides[k] = wrapping_mul_add(result.strides[k], by, 1);
+      result.offset = wrapping_mul_add(result.offset, by, -result.mask[k].first);
     }
   }
   return canonical(std::move(result));
 }
 
-std::optional<View> compose_by_places(std::span<const View> views) {
+std::optional<View> compose_by_enumeration(std::span<const View> views) {
   const View& outer = views.back();
   Extents all, box;
   Wide count = 1;
@@ -212,7 +212,7 @@ std::optional<View> compose_by_places(std::span<const View> views) {
     const auto next = place(at);
     if (!next) return std::nullopt;
     result.strides[k] = *next - *first;
-    result.offset = plus_product(result.offset, -result.strides[k], corner[k]);
+    result.offset = wrapping_mul_add(result.offset, -result.strides[k], corner[k]);
   }
   const bool same =
       for_each_index(all, [&](const auto& at) { return result.place(at) == place(at); });

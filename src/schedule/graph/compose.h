@@ -11,7 +11,7 @@
 namespace weft {
 
 // Returns a + b*c modulo 2^64. Terms that cancel in the end may overflow on the way.
-inline std::int64_t plus_product(std::int64_t a, std::int64_t b, std::int64_t c) {
+inline std::int64_t wrapping_mul_add(std::int64_t a, std::int64_t b, std::int64_t c) {
   return static_cast<std::int64_t>(static_cast<std::uint64_t>(a) +
                                    static_cast<std::uint64_t>(b) * static_cast<std::uint64_t>(c));
 }
@@ -26,7 +26,7 @@ View canonical(View view);
 std::optional<View> compose(const View& inner, const View& outer);
 // Composes any number of views, innermost first, by enumerating all places. The answer is exact,
 // but more than 2^16 places give nothing.
-std::optional<View> compose_by_places(std::span<const View> views);
+std::optional<View> compose_by_enumeration(std::span<const View> views);
 
 // Calls f with every index within the extents, in row-major order, until f returns false. Returns
 // whether f never did.

@@ -17,7 +17,7 @@ bool are_known(const Node* sizes) {
 
 // Rewrites SHRINK(WHERE(PAD(true), a, b)) to SHRINK(a) if the slice is inside the region that the
 // PAD surrounds, and to SHRINK(b) if it is outside.
-UOp part_of_choice(const Match& m) {
+UOp shrink_of_where(const Match& m) {
   const Node *part = m.root(), *choice = part->src(0), *mask = choice->src(0);
   if (mask->op() != Op::Pad || !is_true_inside(mask->src(0)) || !is_at_known_place(part)) return {};
   if (!are_known(mask->src(1)) || !are_known(mask->src(2)) || !are_known(part->src(2))) return {};
@@ -36,7 +36,7 @@ UOp part_of_choice(const Match& m) {
   return make(Op::Shrink, {side, UOp(part->src(1)), UOp(part->src(2))});
 }
 
-UOp part_of_part(const Match& m) {
+UOp shrink_of_shrink(const Match& m) {
   const Node *part = m.root(), *whole = part->src(0);
   if (!is_at_known_place(part) || !is_at_known_place(whole)) return {};
   Sizes start;
@@ -50,8 +50,8 @@ UOp part_of_part(const Match& m) {
 const RuleSet& concat_slice_rules() {
   static const RuleSet rules{
       "chosen_parts",
-      {rule(with_more(node(Op::Shrink, {node(Op::Where)})), part_of_choice),
-       rule(with_more(node(Op::Shrink, {with_more(node(Op::Shrink))})), part_of_part)}};
+      {rule(with_more(node(Op::Shrink, {node(Op::Where)})), shrink_of_where),
+       rule(with_more(node(Op::Shrink, {with_more(node(Op::Shrink))})), shrink_of_shrink)}};
   return rules;
 }
 

@@ -24,12 +24,12 @@ bool is_source(const Node* node) {
 }
 
 // The device that holds the memory a tensor is computed from. All of this memory is on one device.
-struct Place {
+struct SourceDevice {
   bool is_known = true;
   Symbol device = {};  // empty if the tensor reads no memory
 };
 
-Place place_of(const Node* tensor) {
+SourceDevice source_device(const Node* tensor) {
   std::vector<const Node*> open{tensor};
   std::unordered_set<const Node*> seen;
   while (!open.empty()) {
@@ -48,7 +48,7 @@ Place place_of(const Node* tensor) {
 
 // Returns a copy of the graph whose sources are copied to the device. A graph shared by several
 // devices would be computed on the first one that needs it.
-UOp made_on(const Node* tensor, Symbol device) {
+UOp recreated_on(const Node* tensor, Symbol device) {
   std::unordered_map<const Node*, UOp> made;
   for (const Node* node : toposort(tensor)) {
     if (is_source(node)) {
@@ -63,20 +63,20 @@ UOp made_on(const Node* tensor, Symbol device) {
   return made.at(tensor);
 }
 
-UOp copied_where_it_is(const Match& m) {
+UOp remove_needless_copy(const Match& m) {
   const Node* tensor = m.root()->src(0);
   if (is_source(tensor) && tensor->op() != Op::Buffer) return {};
   const Symbol device = m.root()->arg<DeviceArg>().device;
-  const Place place = place_of(tensor);
+  const SourceDevice place = source_device(tensor);
   if (!place.is_known) return {};
-  if (place.device.empty()) return made_on(tensor, device);
+  if (place.device.empty()) return recreated_on(tensor, device);
   return place.device == device ? UOp(tensor) : UOp();
 }
 
 }  // namespace
 
 const RuleSet& copy_rules() {
-  static const RuleSet rules{"copies", {rule(node(Op::Copy), copied_where_it_is)}};
+  static const RuleSet rules{"copies", {rule(node(Op::Copy), remove_needless_copy)}};
   return rules;
 }
 

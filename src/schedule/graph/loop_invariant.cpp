@@ -14,14 +14,14 @@ namespace {
 constexpr OpSet views{Op::Reshape, Op::Permute, Op::Expand};
 
 // Returns whether a view repeats the same elements along an axis.
-bool is_same_along(const Node* view, std::size_t axis) {
+bool is_invariant_along(const Node* view, std::size_t axis) {
   for (; views.contains(view->op()); view = view->src(0)) {
     if (view->dims()[axis] == const_int(1).node()) return true;
     if (view->op() == Op::Expand && view->src(0)->dims()[axis] != view->dims()[axis]) return true;
     if (view->op() == Op::Permute) {
       axis = static_cast<std::size_t>(view->arg<AxesArg>().axes.get()[axis]);
     } else if (view->op() == Op::Reshape) {
-      const auto before = axis_before(view, axis);
+      const auto before = source_axis(view, axis);
       if (!before) return false;
       axis = *before;
     }
@@ -36,9 +36,9 @@ struct Product {
   std::size_t factor;
 };
 
-class Factors {
+class FactorHoister {
  public:
-  explicit Factors(const std::vector<UOp>& tensors) {
+  explicit FactorHoister(const std::vector<UOp>& tensors) {
     for (const Node* node : toposort(nodes_of(tensors))) {
       users_.set(node, 0);
       for (const Node* source : node->src()) users_.set(source, *users_.find(source) + 1);
@@ -47,21 +47,22 @@ class Factors {
   }
 
   // Adds the users of `of` to those of `node`, which replaces it.
-  void take_place(const Node* node, const Node* of) {
+  void inherit_users(const Node* node, const Node* of) {
     if (node == of) return;
     const int* users = users_.find(node);
     users_.set(node, (users != nullptr ? *users : 0) + *users_.find(of));
   }
 
   // Returns the value with all invariant factors and divisors hoisted.
-  UOp moved_out(const UOp& value) const {
-    const UOp found = outside(value.node());
-    return found.is_null() ? value : make(found->op(), {moved_out(found.src(0)), found.src(1)});
+  UOp with_all_hoisted(const UOp& value) const {
+    const UOp found = with_one_hoisted(value.node());
+    return found.is_null() ? value
+                           : make(found->op(), {with_all_hoisted(found.src(0)), found.src(1)});
   }
 
  private:
   // Returns the sum with one factor or divisor hoisted; null if there is none.
-  UOp outside(const Node* sum) const {
+  UOp with_one_hoisted(const Node* sum) const {
     if (sum->op() != Op::Reduce || sum->arg<ReduceArg>().op != Op::Add) return {};
     const Node* value = sum->src(0);
     // In a 16-bit type, the factor may be what keeps the products finite.
@@ -104,7 +105,7 @@ class Factors {
       if (!std::ranges::equal(node->src(0)->dims(), node->src(1)->dims())) continue;
       const UOp seen = rebased(UOp(view), UOp(node), UOp(node->src(factor)));
       const auto is_same = [&](std::int64_t axis) {
-        return is_same_along(seen.node(), static_cast<std::size_t>(axis));
+        return is_invariant_along(seen.node(), static_cast<std::size_t>(axis));
       };
       if (std::ranges::all_of(axes, is_same)) return Product{node, factor};
     }
@@ -126,7 +127,7 @@ class Factors {
 // Sources come before users, so that a factor hoisted out of an inner sum can leave the enclosing
 // sum as well.
 std::vector<UOp> with_invariants_hoisted(const std::vector<UOp>& tensors) {
-  Factors factors(tensors);
+  FactorHoister factors(tensors);
   std::vector<UOp> made;
   NodeMap<std::size_t> place;
   const auto now = [&](const Node* node) { return made[*place.find(node)]; };
@@ -134,8 +135,8 @@ std::vector<UOp> with_invariants_hoisted(const std::vector<UOp>& tensors) {
     std::vector<UOp> src;
     for (const Node* source : node->src()) src.push_back(now(source));
     place.set(node, made.size());
-    made.push_back(factors.moved_out(with_sources(UOp(node), src)));
-    factors.take_place(made.back().node(), node);
+    made.push_back(factors.with_all_hoisted(with_sources(UOp(node), src)));
+    factors.inherit_users(made.back().node(), node);
   }
   std::vector<UOp> result;
   for (const UOp& tensor : tensors) result.push_back(now(tensor.node()));

@@ -12,7 +12,7 @@ namespace weft {
 namespace {
 
 // Returns whether the value decides which code is generated: 0, a power of two, or not finite.
-bool is_special(const Node* number) {
+bool decides_code(const Node* number) {
   const double value = double_from_bits(number->arg<ConstArg>().bits, number->dtype());
   int exponent = 0;
   return !std::isfinite(value) || value == 0 || std::abs(std::frexp(value, &exponent)) == 0.5;
@@ -22,7 +22,7 @@ bool is_number(const Node* node) {
   const DType dtype = node->dtype();
   const bool is_wide = dtype.is_float() || (dtype.is_int() && dtype.bytes() >= 4);
   return node->is_const() && !dtype.is_weak() && !dtype.is_index() && is_wide &&
-         dtype.lanes() == 1 && !is_special(node);
+         dtype.lanes() == 1 && !decides_code(node);
 }
 
 // Converts a variable, which holds the bits of a number, to the number.
@@ -34,7 +34,7 @@ UOp number_of(const UOp& variable, DType dtype) {
 
 }  // namespace
 
-std::vector<NumberUse> numbers_in(const std::vector<const Node*>& nodes) {
+std::vector<NumberUse> constant_uses(const std::vector<const Node*>& nodes) {
   constexpr OpSet users{Op::Add,   Op::Sub,   Op::Mul,   Op::Div,   Op::Max,    Op::MulAcc,
                         Op::CmpLt, Op::CmpEq, Op::CmpNe, Op::Where, Op::Reshape};
   // EXP2(x * c) is lowered with the unrounded product for a constant c, which must stay a constant.
@@ -49,10 +49,10 @@ std::vector<NumberUse> numbers_in(const std::vector<const Node*>& nodes) {
   return uses;
 }
 
-std::vector<UOp> with_variables(const std::vector<UOp>& roots,
-                                const std::vector<const Node*>& nodes,
-                                const std::vector<NumberUse>& uses,
-                                const std::vector<UOp>& variables) {
+std::vector<UOp> with_constants_as_variables(const std::vector<UOp>& roots,
+                                             const std::vector<const Node*>& nodes,
+                                             const std::vector<NumberUse>& uses,
+                                             const std::vector<UOp>& variables) {
   auto use = uses.begin();
   return with_other_sources(roots, nodes, [&](const Node* user, std::size_t source) {
     if (use == uses.end() || use->user != user || use->source != source) return UOp();
@@ -62,13 +62,13 @@ std::vector<UOp> with_variables(const std::vector<UOp>& roots,
   });
 }
 
-std::vector<UOp> without_numbers(const std::vector<UOp>& roots,
-                                 const std::vector<const Node*>& nodes,
-                                 const std::vector<NumberUse>& uses) {
+std::vector<UOp> without_constants(const std::vector<UOp>& roots,
+                                   const std::vector<const Node*>& nodes,
+                                   const std::vector<NumberUse>& uses) {
   std::vector<UOp> all;
   for (std::size_t i = 0; i < uses.size(); ++i)
     all.push_back(Variable("number", 0, 0, dtypes::i64));
-  return with_variables(roots, nodes, uses, all);
+  return with_constants_as_variables(roots, nodes, uses, all);
 }
 
 UOp number_variable() {

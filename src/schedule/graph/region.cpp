@@ -7,7 +7,7 @@
 namespace weft {
 namespace {
 
-constexpr OpSet in_place{Op::Reshape, Op::Bitcast, Op::Shrink};
+constexpr OpSet region_ops{Op::Reshape, Op::Bitcast, Op::Shrink};
 constexpr OpSet movable{Op::Reshape, Op::Bitcast, Op::Shrink, Op::Permute,    Op::Expand,
                         Op::Pad,     Op::Flip,    Op::Cast,   Op::Contiguous, Op::Detach};
 
@@ -43,7 +43,7 @@ std::optional<std::size_t> skipped_bytes(const Node* shrink) {
 }
 
 // Returns whether this is a view of memory on a device that runs no kernels.
-bool is_only_stored(const Node* view) {
+bool is_on_storage_device(const Node* view) {
   while (movable.contains(view->op())) view = view->src(0);
   if (view->op() != Op::Buffer) return false;
   const Symbol device = view->arg<BufferArg>().device;
@@ -59,7 +59,7 @@ UOp after_copy(const UOp& copy, const Node* moved, const UOp& source) {
 
 // Returns the SHRINK of the source along the outermost axes only. It is contiguous, and less has to
 // be copied than the whole source.
-UOp outer_part(const Node* shrink) {
+UOp contiguous_outer_shrink(const Node* shrink) {
   const UOp source(shrink->src(0));
   Sizes start, sizes;
   bool is_outer = true;
@@ -77,9 +77,9 @@ UOp outer_part(const Node* shrink) {
 UOp copy_region(const Match& m) {
   const UOp copy(m.root());
   const Node* view = copy->src(0);
-  if (!is_only_stored(view) || region_of(view)) return {};
+  if (!is_on_storage_device(view) || region_of(view)) return {};
   const UOp source(view->src(0));
-  const UOp outer = view->op() == Op::Shrink ? outer_part(view) : source;
+  const UOp outer = view->op() == Op::Shrink ? contiguous_outer_shrink(view) : source;
   if (outer.is(source) || outer.node() == view) return after_copy(copy, view, source);
   Sizes start;
   for (std::size_t axis = 0; axis < view->dims().size(); ++axis) {
@@ -94,7 +94,7 @@ UOp copy_region(const Match& m) {
 UOp shrink_before_permute(const Match& m) {
   const Node* shrink = m.root();
   const Node* permute = shrink->src(0);
-  if (!is_only_stored(shrink)) return {};
+  if (!is_on_storage_device(shrink)) return {};
   const auto& axes = permute->arg<AxesArg>().axes.get();
   Sizes start(axes.size()), sizes(axes.size());
   for (std::size_t i = 0; i < axes.size(); ++i) {
@@ -107,7 +107,7 @@ UOp shrink_before_permute(const Match& m) {
 UOp shrink_before_cast(const Match& m) {
   const Node* shrink = m.root();
   const Node* cast = shrink->src(0);
-  if (!is_only_stored(shrink)) return {};
+  if (!is_on_storage_device(shrink)) return {};
   return with_sources(
       UOp(cast), {make(Op::Shrink, {UOp(cast->src(0)), UOp(shrink->src(1)), UOp(shrink->src(2))})});
 }
@@ -115,7 +115,7 @@ UOp shrink_before_cast(const Match& m) {
 UOp shrink_once(const Match& m) {
   const Node* outer = m.root();
   const Node* inner = outer->src(0);
-  if (!is_only_stored(outer)) return {};
+  if (!is_on_storage_device(outer)) return {};
   Sizes start;
   for (std::size_t i = 0; i < outer->dims().size(); ++i)
     start.push_back(UOp(outer->src(1)->src(i)) + UOp(inner->src(1)->src(i)));
@@ -126,7 +126,7 @@ UOp shrink_once(const Match& m) {
 
 std::optional<Region> region_of(const Node* view) {
   std::size_t offset = 0;
-  for (; in_place.contains(view->op()); view = view->src(0)) {
+  for (; region_ops.contains(view->op()); view = view->src(0)) {
     if (view->op() == Op::Bitcast && view->dtype().bytes() != view->src(0)->dtype().bytes())
       return {};
     if (view->op() != Op::Shrink) continue;

@@ -109,7 +109,7 @@ Reshaped reshaped(const Node* node, const Box& needed) {
 
 constexpr OpSet moved{Op::Reshape, Op::Permute, Op::Expand, Op::Pad, Op::Shrink, Op::Flip};
 
-bool lets_through(const Node* node) {
+bool propagates_region(const Node* node) {
   if (node->shape() == nullptr) return false;
   const auto fits = [&](const Node* source) {
     return source->shape() == nullptr || source->shape() == node->shape();
@@ -120,14 +120,14 @@ bool lets_through(const Node* node) {
 }
 
 // Slightly smaller sizes save little and fill vector registers less well.
-constexpr double worth = 0.75;
+constexpr double max_restricted_share = 0.75;
 
 bool is_much_less(const Node* node, const Box& box) {
   double share = 1;
   for (std::size_t i = 0; i < box.size(); ++i)
     if (const Span all = whole_axis(node->dims()[i]); all.size() > 0)
       share *= static_cast<double>(box[i].size()) / static_cast<double>(all.size());
-  return share <= worth;
+  return share <= max_restricted_share;
 }
 
 std::int64_t bound(const Node* node, std::size_t list, std::size_t axis) {
@@ -187,16 +187,16 @@ Box needed_of_source(const Node* node, const Node* source, const Box& needed) {
 
 // --- The restricted graph ------------------------------------------------------------------------
 
-class Needed {
+class RegionInference {
  public:
-  explicit Needed(const std::vector<UOp>& tensors)
+  explicit RegionInference(const std::vector<UOp>& tensors)
       : tensors_(tensors), order_(toposort(nodes_of(tensors))), boxes_(order_.size()) {
     for (std::size_t i = 0; i < order_.size(); ++i) number_.set(order_[i], i);
   }
 
   std::vector<UOp> all() {
     const auto is_part = [](const Node* node) { return node->op() == Op::Shrink; };
-    if (std::ranges::none_of(order_, is_part) || !finds_work()) return tensors_;
+    if (std::ranges::none_of(order_, is_part) || !find_restrictions()) return tensors_;
     for (std::size_t i = 0; i < order_.size(); ++i) made_.push_back(made(i));
     std::vector<UOp> result;
     for (const UOp& tensor : tensors_) result.push_back(made_[place(tensor.node())].value);
@@ -205,7 +205,7 @@ class Needed {
 
  private:
   // A new value, and the box of the original node that it holds.
-  struct Made {
+  struct Restricted {
     UOp value;
     Box box;
   };
@@ -219,7 +219,7 @@ class Needed {
 
   // Finds the needed box of every node, and the nodes to restrict: reductions of which much less
   // than the whole is needed, and partly needed nodes above these. Returns whether there are any.
-  bool finds_work() {
+  bool find_restrictions() {
     for (const UOp& tensor : tensors_)
       if (tensor->shape() != nullptr) need(tensor.node(), whole(tensor.node()));
     for (std::size_t i = order_.size(); i-- > 0;) {
@@ -227,23 +227,23 @@ class Needed {
       for (const Node* source : node->src())
         if (source->shape() != nullptr)
           need(source,
-               lets_through(node) ? needed_of_source(node, source, boxes_[i]) : whole(source));
+               propagates_region(node) ? needed_of_source(node, source, boxes_[i]) : whole(source));
     }
     bool found = false;
     for (std::size_t i = 0; i < order_.size(); ++i) {
       const Node* node = order_[i];
-      const bool is_part = lets_through(node) && boxes_[i] != whole(node);
+      const bool is_part = propagates_region(node) && boxes_[i] != whole(node);
       const bool is_work = is_part && node->op() == Op::Reduce && is_much_less(node, boxes_[i]);
       const bool is_below = std::ranges::any_of(
-          node->src(), [&](const Node* source) { return has_work_[place(source)]; });
-      has_work_.push_back(is_work || (is_part && is_below));
-      found = found || has_work_.back();
+          node->src(), [&](const Node* source) { return is_restricted_[place(source)]; });
+      is_restricted_.push_back(is_work || (is_part && is_below));
+      found = found || is_restricted_.back();
     }
     return found;
   }
 
   UOp part(const Node* source, const Box& box) const {
-    const Made& made = made_[place(source)];
+    const Restricted& made = made_[place(source)];
     if (source->shape() == nullptr || box == made.box) return made.value;
     Sizes start, sizes;
     for (std::size_t i = 0; i < box.size(); ++i) {
@@ -254,15 +254,15 @@ class Needed {
     return shrink(made.value, start, sizes);
   }
 
-  Made made(std::size_t i) {
+  Restricted made(std::size_t i) {
     const Node* node = order_[i];
     if (node->shape() == nullptr) return {with_new_sources(node), {}};
     const bool is_same = std::ranges::all_of(node->src(), [&](const Node* source) {
       return made_[place(source)].value.node() == source;
     });
-    if (!has_work_[i] && is_same) return {UOp(node), whole(node)};
-    if (!lets_through(node)) return {with_new_sources(node), whole(node)};
-    Made result = of_parts(node, has_work_[i] ? boxes_[i] : whole(node));
+    if (!is_restricted_[i] && is_same) return {UOp(node), whole(node)};
+    if (!propagates_region(node)) return {with_new_sources(node), whole(node)};
+    Restricted result = restricted_node(node, is_restricted_[i] ? boxes_[i] : whole(node));
     Interner::current().inherit(result.value.node(), node, Interner::current());
     return result;
   }
@@ -283,7 +283,7 @@ class Needed {
     return result;
   }
 
-  Made of_parts(const Node* node, const Box& box) const {
+  Restricted restricted_node(const Node* node, const Box& box) const {
     const Node* first = node->src(0);
     const auto source = [&] { return part(first, needed_of_source(node, first, box)); };
     switch (node->op()) {
@@ -342,16 +342,16 @@ class Needed {
 
   const std::vector<UOp>& tensors_;
   std::vector<const Node*> order_;
-  std::vector<Box> boxes_;  // like has_work_ and made_, by position in order_
-  std::vector<bool> has_work_;
-  std::vector<Made> made_;
+  std::vector<Box> boxes_;  // like is_restricted_ and made_, by position in order_
+  std::vector<bool> is_restricted_;
+  std::vector<Restricted> made_;
   NodeMap<std::size_t> number_;
 };
 
 }  // namespace
 
 std::vector<UOp> with_needed_regions(const std::vector<UOp>& tensors) {
-  return Needed(tensors).all();
+  return RegionInference(tensors).all();
 }
 
 }  // namespace weft

@@ -104,7 +104,7 @@ std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<
   return result;
 }
 
-std::optional<std::size_t> axis_before(const Node* reshape, std::size_t axis) {
+std::optional<std::size_t> source_axis(const Node* reshape, std::size_t axis) {
   const NodeList to = reshape->dims(), from = reshape->src(0)->dims();
   const auto is_const = [](const Node* size) { return size->is_const(); };
   if (!std::ranges::all_of(to, is_const) || !std::ranges::all_of(from, is_const))

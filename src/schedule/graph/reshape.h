@@ -16,6 +16,6 @@ std::vector<UOp> reshaped_indices(NodeList from, NodeList to, const std::vector<
 
 // Returns the source axis that a RESHAPE passes on unchanged as this axis; nothing if it merges or
 // splits axes here, or if a size is unknown.
-std::optional<std::size_t> axis_before(const Node* reshape, std::size_t axis);
+std::optional<std::size_t> source_axis(const Node* reshape, std::size_t axis);
 
 }  // namespace weft

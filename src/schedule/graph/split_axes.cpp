@@ -16,13 +16,13 @@ namespace {
 
 // The most nodes that are visited below a sum. The limit is needed because many sums may share a
 // subgraph, which is searched for each of them.
-constexpr std::size_t most_looked_at = 512;
+constexpr std::size_t max_visited = 512;
 
 using PartSizes = std::vector<std::int64_t>;         // of the axes that one axis splits into
 using AxisOf = std::pair<const Node*, std::size_t>;  // an axis of a value
 
 // An axis of a RESHAPE's source, and the factor of its size that belongs to one axis of the result.
-struct Joint {
+struct AxisFactor {
   std::size_t axis;
   std::int64_t size;
 };
@@ -37,10 +37,10 @@ bool are_known(const Node* reshape) {
 }
 
 // The row-major stride of an axis, and the stride times its size.
-struct Stretch {
+struct AxisStride {
   std::int64_t least = 1, most = 1;
 
-  Stretch(NodeList dims, std::size_t axis) {
+  AxisStride(NodeList dims, std::size_t axis) {
     for (const Node* size : dims.subspan(axis + 1)) least *= size->lo();
     most = least * dims[axis]->lo();
   }
@@ -48,13 +48,13 @@ struct Stretch {
 
 // Returns the source axes that a RESHAPE merges into an axis, outermost first; empty if the
 // boundaries of the axes do not divide each other.
-std::vector<Joint> joined_in(const Node* reshape, std::size_t axis) {
+std::vector<AxisFactor> merged_axes(const Node* reshape, std::size_t axis) {
   const NodeList from = reshape->src(0)->dims();
-  const Stretch whole(reshape->dims(), axis);
-  std::vector<Joint> joints;
+  const AxisStride whole(reshape->dims(), axis);
+  std::vector<AxisFactor> joints;
   std::int64_t end = whole.most;
   for (std::size_t i = 0; i < from.size() && end > whole.least; ++i) {
-    const std::int64_t begin = std::max(Stretch(from, i).least, whole.least);
+    const std::int64_t begin = std::max(AxisStride(from, i).least, whole.least);
     if (begin >= end) continue;
     if (end % begin != 0) return {};
     joints.push_back({i, end / begin});
@@ -77,12 +77,12 @@ bool is_map(const Node* node) {
 class Repeats {
  public:
   bool operator()(const Node* node, std::size_t axis) {
-    if (!visited_.insert({node, axis}).second || visited_.size() > most_looked_at) return false;
+    if (!visited_.insert({node, axis}).second || visited_.size() > max_visited) return false;
     if (node->op() == Op::Expand)
       return node->src(0)->dims()[axis] != node->dims()[axis] || (*this)(node->src(0), axis);
     if (node->op() == Op::Permute) return (*this)(node->src(0), permuted(node, axis));
     if (node->op() == Op::Reshape) {
-      const auto before = are_known(node) ? axis_before(node, axis) : std::nullopt;
+      const auto before = are_known(node) ? source_axis(node, axis) : std::nullopt;
       return before && (*this)(node->src(0), *before);
     }
     return is_map(node) && std::ranges::any_of(node->src(), [&](const Node* source) {
@@ -98,7 +98,7 @@ class Repeats {
 class Decodes {
  public:
   bool operator()(const Node* node) {
-    if (!visited_.insert(node).second || visited_.size() > most_looked_at) return false;
+    if (!visited_.insert(node).second || visited_.size() > max_visited) return false;
     if (node->op() == Op::Cast && node->src(0)->dtype().is_int() &&
         node->src(0)->dtype().bytes() == 1)
       return true;
@@ -113,11 +113,11 @@ class Decodes {
 };
 
 // Moves RESHAPEs below elementwise ops, where they meet other RESHAPEs and merge with them.
-class Sunk {
+class ReshapeSinker {
  public:
   UOp operator()(const UOp& value) {
     if (const auto known = made_.find(value.node()); known != made_.end()) return known->second;
-    if (made_.size() > most_looked_at) return value;
+    if (made_.size() > max_visited) return value;
     const UOp result = sunk(value);
     made_.emplace(value.node(), result);
     seen_.push_back(value);
@@ -144,14 +144,14 @@ class Sunk {
 };
 
 // Splits an axis of a summed value into the axes that a RESHAPE below merged it from.
-class Joined {
+class AxisSplitter {
  public:
-  Joined(const Node* value, std::size_t axis) { look(value, axis); }
+  AxisSplitter(const Node* value, std::size_t axis) { look(value, axis); }
 
   const PartSizes& parts() const { return parts_; }
 
   // Returns the value with the axis split. Operands without such a RESHAPE are reshaped.
-  UOp in_parts(const Node* value, std::size_t axis) {
+  UOp with_axis_split(const Node* value, std::size_t axis) {
     const auto known = made_.find({value, axis});
     if (known != made_.end()) return known->second;
     const UOp result = parted(value, axis);
@@ -166,34 +166,35 @@ class Joined {
 
  private:
   UOp parted(const Node* value, std::size_t axis) {
-    const auto found = leads_.find({value, axis});
+    const auto found = reaches_reshape_.find({value, axis});
     const Sizes sizes = part_sizes(sizes_of(UOp(value)), axis);
-    if (found == leads_.end() || !found->second) return reshape(UOp(value), sizes);
+    if (found == reaches_reshape_.end() || !found->second) return reshape(UOp(value), sizes);
     if (value->op() == Op::Reshape) {
-      const auto before = axis_before(value, axis);
+      const auto before = source_axis(value, axis);
       const UOp source(value->src(0));
-      return reshape(before ? in_parts(source.node(), *before) : Sunk()(source), sizes);
+      return reshape(before ? with_axis_split(source.node(), *before) : ReshapeSinker()(source),
+                     sizes);
     }
     if (value->op() == Op::Permute) {
       const std::size_t before = permuted(value, axis);
-      return permute(in_parts(value->src(0), before), axes_of(value, axis));
+      return permute(with_axis_split(value->src(0), before), axes_of(value, axis));
     }
-    if (value->op() == Op::Expand) return expand(in_parts(value->src(0), axis), sizes);
+    if (value->op() == Op::Expand) return expand(with_axis_split(value->src(0), axis), sizes);
     std::vector<UOp> src;
     for (const Node* source : value->src())
-      src.push_back(source->shape() == nullptr ? UOp(source) : in_parts(source, axis));
+      src.push_back(source->shape() == nullptr ? UOp(source) : with_axis_split(source, axis));
     return with_sources(UOp(value), src);
   }
 
   // Returns whether some RESHAPE below merges axes into this one. The first one found determines
   // the parts.
   bool look(const Node* node, std::size_t axis) {
-    const auto [known, is_new] = leads_.try_emplace({node, axis}, false);
+    const auto [known, is_new] = reaches_reshape_.try_emplace({node, axis}, false);
     if (!is_new) return known->second;
-    if (leads_.size() > most_looked_at) return false;
+    if (reaches_reshape_.size() > max_visited) return false;
     bool leads = false;
     if (node->op() == Op::Reshape && are_known(node)) {
-      const auto before = axis_before(node, axis);
+      const auto before = source_axis(node, axis);
       leads = before ? look(node->src(0), *before) : joins(node, axis);
     } else if (node->op() == Op::Permute) {
       leads = look(node->src(0), permuted(node, axis));
@@ -203,16 +204,18 @@ class Joined {
       for (const Node* source : node->src())
         if (source->shape() != nullptr) leads |= look(source, axis);
     }
-    leads_[{node, axis}] = leads;
+    reaches_reshape_[{node, axis}] = leads;
     return leads;
   }
 
   bool joins(const Node* reshape, std::size_t axis) {
-    const std::vector<Joint> joints = joined_in(reshape, axis);
-    const auto repeats = [&](const Joint& joint) { return Repeats()(reshape->src(0), joint.axis); };
+    const std::vector<AxisFactor> joints = merged_axes(reshape, axis);
+    const auto repeats = [&](const AxisFactor& joint) {
+      return Repeats()(reshape->src(0), joint.axis);
+    };
     if (joints.size() < 2 || std::ranges::none_of(joints, repeats)) return false;
     if (parts_.empty())
-      for (const Joint& joint : joints) parts_.push_back(joint.size);
+      for (const AxisFactor& joint : joints) parts_.push_back(joint.size);
     return true;
   }
 
@@ -236,16 +239,16 @@ class Joined {
   }
 
   PartSizes parts_;
-  std::map<AxisOf, bool> leads_;
+  std::map<AxisOf, bool> reaches_reshape_;
   std::map<AxisOf, UOp> made_;
 };
 
 // Returns the sum with one of its axes split; null if none was merged.
-UOp in_parts(const UOp& sum) {
+UOp with_axis_split(const UOp& sum) {
   const Axes axes = sum->arg<ReduceArg>().axes.get();
   for (const std::int64_t axis : axes) {
     const auto at = static_cast<std::size_t>(axis);
-    Joined joined(sum->src(0), at);
+    AxisSplitter joined(sum->src(0), at);
     if (joined.parts().empty()) continue;
     Axes within;
     for (const std::int64_t other : axes) {
@@ -254,14 +257,15 @@ UOp in_parts(const UOp& sum) {
       for (std::size_t part = 1; part < joined.parts().size(); ++part)
         within.push_back(within.back() + 1);
     }
-    return reduce(sum->arg<ReduceArg>().op, joined.in_parts(sum->src(0), at), within);
+    return reduce(sum->arg<ReduceArg>().op, joined.with_axis_split(sum->src(0), at), within);
   }
   return {};
 }
 
 UOp in_all_parts(const UOp& sum) {
   UOp parted = sum;
-  for (UOp next = in_parts(sum); !next.is_null(); next = in_parts(parted)) parted = next;
+  for (UOp next = with_axis_split(sum); !next.is_null(); next = with_axis_split(parted))
+    parted = next;
   return parted.is(sum) ? sum : reshape(parted, sizes_of(sum));
 }
 
@@ -276,7 +280,7 @@ bool adds_what_is_decoded(const Node* node) {
 std::vector<UOp> with_axes_split(const std::vector<UOp>& tensors) {
   const std::vector<const Node*> nodes = toposort(nodes_of(tensors));
   const auto is_joined = [](const Node* node) {
-    return adds_what_is_decoded(node) && !in_parts(UOp(node)).is_null();
+    return adds_what_is_decoded(node) && !with_axis_split(UOp(node)).is_null();
   };
   if (std::ranges::none_of(nodes, is_joined)) return tensors;
   Substitution made;

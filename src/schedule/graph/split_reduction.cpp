@@ -1,11 +1,14 @@
 #include "split_reduction.h"
 
+#include <algorithm>
+
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/ir/movement.h>
 
 namespace weft {
 namespace {
 
-constexpr std::int64_t least_elements = std::int64_t{1} << 20;
+constexpr double least_elements = 1 << 20;
 constexpr std::int64_t most_results = 8;
 constexpr std::int64_t least_parts = 16, most_parts = 128;
 
@@ -30,7 +33,10 @@ UOp split(const Match& m) {
   }
   for (std::int64_t axis : axes)
     reduced *= static_cast<double>(sizes[static_cast<std::size_t>(axis)]->lo());
-  if (elements < least_elements || elements / reduced > most_results) return {};
+  // More than partial results, which are reduced at once.
+  if (elements < std::max(least_work(least_elements), 2.0 * most_parts * most_results) ||
+      elements / reduced > most_results)
+    return {};
   for (std::int64_t axis : axes) {
     const std::int64_t size = sizes[static_cast<std::size_t>(axis)]->lo(), parts = parts_of(size);
     if (parts == 0) continue;
@@ -47,7 +53,7 @@ UOp split(const Match& m) {
 }  // namespace
 
 const RuleSet& split_reduction_rules() {
-  static const RuleSet rules{"split_sums", {rule(node(Op::Reduce), split)}};
+  static const RuleSet rules{"split_reduction", {rule(node(Op::Reduce), split)}};
   return rules;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
 
@@ -13,10 +14,10 @@ namespace {
 constexpr double least_saved = 65536;  // terms
 
 // The axes along which a tensor is uniform, one bit each. An axis of size 1 is always uniform.
-using Along = std::uint64_t;
+using AxisSet = std::uint64_t;
 constexpr std::size_t most_axes = 64;
 
-constexpr Along bit(std::size_t axis) { return Along{1} << axis; }
+constexpr AxisSet bit(std::size_t axis) { return AxisSet{1} << axis; }
 
 std::optional<std::int64_t> number(const Node* size) {
   const Interval bounds = size->bounds();
@@ -25,9 +26,9 @@ std::optional<std::int64_t> number(const Node* size) {
 
 // Returns the uniform axes of a RESHAPE, given those of its source. Axes are matched in groups with
 // equal numbers of elements. The axes of a group are uniform if all source axes of the group are.
-Along through_reshape(const Node* reshape, Along before) {
+AxisSet through_reshape(const Node* reshape, AxisSet before) {
   const NodeList from = reshape->src(0)->dims(), to = reshape->dims();
-  Along result = 0;
+  AxisSet result = 0;
   for (std::size_t i = 0, j = 0; i < from.size() && j < to.size();) {
     std::int64_t elements = 1, made = 1;
     bool is_same = true;
@@ -46,7 +47,7 @@ Along through_reshape(const Node* reshape, Along before) {
   return result;
 }
 
-class Repeats {
+class UniformAxes {
  public:
   // Is called for sources before their users, which keeps the recursion of along() shallow.
   UOp computed_once(const UOp& tensor) {
@@ -56,10 +57,10 @@ class Repeats {
   }
 
  private:
-  Along along(const Node* node) {
-    if (const Along* known = known_.find(node)) return *known;
+  AxisSet along(const Node* node) {
+    if (const AxisSet* known = known_.find(node)) return *known;
     for (const Node* source : node->src()) along(source);
-    const Along result = found(node);
+    const AxisSet result = found(node);
     known_.set(node, result);
     return result;
   }
@@ -68,7 +69,7 @@ class Repeats {
     const Node* value = sum->src(0);
     Sizes sizes = sizes_of(UOp(value));
     double terms = 1, fewer = 1;
-    const Along same = along(value);
+    const AxisSet same = along(value);
     const auto axes = sum->arg<ReduceArg>().axes.get();
     for (std::size_t axis = 0; axis < sizes.size(); ++axis) {
       const auto size = number(sizes[axis].node());
@@ -81,16 +82,16 @@ class Repeats {
       else
         fewer *= static_cast<double>(*size);
     }
-    if (terms - fewer < least_saved) return {};
+    if (terms - fewer < least_work(least_saved)) return {};
     const UOp first = shrink(UOp(value), Sizes(sizes.size(), const_int(0)), sizes);
     return expand(with_sources(sum, {first}), sizes_of(sum));
   }
 
-  Along found(const Node* node) {
+  AxisSet found(const Node* node) {
     const NodeList dims = node->dims();
     if (dims.size() > most_axes) return 0;
-    Along result =
-        node->op() == Op::Reshape ? through_reshape(node, *known_.find(node->src(0))) : Along{0};
+    AxisSet result =
+        node->op() == Op::Reshape ? through_reshape(node, *known_.find(node->src(0))) : AxisSet{0};
     for (std::size_t axis = 0; axis < dims.size(); ++axis)
       if (number(dims[axis]) == 1 || is_same(node, axis)) result |= bit(axis);
     return result;
@@ -117,13 +118,13 @@ class Repeats {
     });
   }
 
-  NodeMap<Along> known_;
+  NodeMap<AxisSet> known_;
 };
 
 }  // namespace
 
-std::vector<UOp> without_repeats(const std::vector<UOp>& tensors) {
-  Repeats repeats;
+std::vector<UOp> with_uniform_reductions_hoisted(const std::vector<UOp>& tensors) {
+  UniformAxes repeats;
   std::vector<UOp> made;
   NodeMap<std::size_t> place;
   const auto now = [&](const Node* node) { return made[*place.find(node)]; };

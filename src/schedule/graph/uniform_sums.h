@@ -11,6 +11,6 @@ namespace weft {
 // additional kernel may cost. A convolution with equal weights in all output channels is an
 // example.
 // This is not a rewrite rule, because uniform axes are found once for the whole graph.
-std::vector<UOp> without_repeats(const std::vector<UOp>& tensors);
+std::vector<UOp> with_uniform_reductions_hoisted(const std::vector<UOp>& tensors);
 
 }  // namespace weft

@@ -42,7 +42,7 @@ void expand(View& view, const Numbers& shape) {
 void flip(View& view, const Numbers& axes) {
   for (std::int64_t number : axes) {
     const auto i = static_cast<std::size_t>(number);
-    view.offset = plus_product(view.offset, view.strides[i], view.shape[i] - 1);
+    view.offset = wrapping_mul_add(view.offset, view.strides[i], view.shape[i] - 1);
     view.strides[i] = -view.strides[i];
     view.mask[i] = {view.shape[i] - view.mask[i].last, view.shape[i] - view.mask[i].first};
   }
@@ -54,7 +54,7 @@ void move(View& view, const Numbers& start, const Numbers& shape) {
     auto& [first, last] = view.mask[i];
     first = std::clamp<std::int64_t>(first - start[i], 0, shape[i]);
     last = std::clamp<std::int64_t>(last - start[i], 0, shape[i]);
-    view.offset = plus_product(view.offset, view.strides[i], start[i]);
+    view.offset = wrapping_mul_add(view.offset, view.strides[i], start[i]);
   }
   view.shape = shape;
 }
@@ -129,7 +129,7 @@ std::optional<std::int64_t> place_of(std::span<const View> views, std::vector<st
     place = view.offset;
     for (std::size_t i = 0; i < at.size(); ++i) {
       if (at[i] < view.mask[i].first || at[i] >= view.mask[i].last) return std::nullopt;
-      place = plus_product(place, view.strides[i], at[i]);
+      place = wrapping_mul_add(place, view.strides[i], at[i]);
     }
     if (n == 0) break;
     at.assign(views[n - 1].shape.size(), 0);
@@ -167,7 +167,7 @@ Views views_of(const UOp& tensor) {
     chain.pop_back();
   }
   if (!views.is_one())
-    if (auto one = compose_by_places(views.list)) views.list = {std::move(*one)};
+    if (auto one = compose_by_enumeration(views.list)) views.list = {std::move(*one)};
   return views;
 }
 

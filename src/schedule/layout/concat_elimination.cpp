@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
@@ -41,12 +42,12 @@ bool reads_memory(const Node* value) {
 }
 
 // The loop along which a stored value switches between parts, and the boundaries of all parts.
-struct Joints {
+struct PartBounds {
   const Node* loop = nullptr;
   std::vector<std::int64_t> ends = {};
 };
 
-Joints joints_of(const Node* end) {
+PartBounds part_bounds(const Node* end) {
   const std::vector<const Node*> nodes = elementwise_below({end->src(0)->src(1)});
   for (const Node* loop : end->src().subspan(1)) {
     if (loop->op() != Op::Range || !loop->src(0)->is_const()) continue;
@@ -91,14 +92,14 @@ UOp without_single_stages(const UOp& kernel) {
   return by.empty() ? kernel : substitute(kernel, by);
 }
 
-UOp part_of(const UOp& kernel, const Joints& joints, std::size_t part) {
+UOp part_of(const UOp& kernel, const PartBounds& joints, std::size_t part) {
   const std::int64_t first = joints.ends[part], size = joints.ends[part + 1] - first;
   const UOp own = range(size, fresh_id().value);
   std::vector<UOp> src{substitute(UOp(kernel->src(0)->src(0)), {{joints.loop, own + first}})};
   for (const Node* loop : kernel->src(0)->src().subspan(1))
     src.push_back(loop == joints.loop ? own : UOp(loop));
   const UOp sink = make(Op::Sink, {make(Op::End, src)}, {}, kernel->arg<KernelArg>());
-  return named(without_single_stages(simplify(sink)));
+  return with_size_name(without_single_stages(simplify(sink)));
 }
 
 // A kernel that computes each element of one buffer from one element of another.
@@ -109,14 +110,14 @@ struct Mapped {
   bool is_copy() const { return store->src(1) == load; }
 };
 
-class Joiner {
+class ConcatEliminator {
  public:
-  explicit Joiner(Plan& plan) : plan_(plan), is_own_(own_slots(plan)) {}
+  explicit ConcatEliminator(Plan& plan) : plan_(plan), is_own_(internal_slots(plan)) {}
 
   void run() {
     split();
     for (std::size_t step = 0; step < plan_.steps.size();) {
-      if (!is_part_[step] || !gives_way(step)) {
+      if (!is_part_[step] || !try_eliminate(step)) {
         ++step;
         continue;
       }
@@ -141,27 +142,29 @@ class Joiner {
   // Returns a step for each part; none if the kernel should stay whole.
   std::vector<Step> parts_of(const Step& step) const {
     const Node* end = only_end(step.kernel);
-    const Joints joints = end == nullptr ? Joints() : joints_of(end);
+    const PartBounds joints = end == nullptr ? PartBounds() : part_bounds(end);
     std::vector<Step> parts;
     if (joints.loop == nullptr) return parts;
     for (std::size_t i = 0; i + 1 < joints.ends.size(); ++i) {
       parts.push_back(step_like(step, part_of(step.kernel, joints, i), step.slots));
-      if (!is_worth_a_kernel(parts.back(), long_ones(end, joints.loop)) && !mapped(parts.back()))
+      if (!is_worth_a_kernel(parts.back(), expensive_ops(end, joints.loop)) &&
+          !mapped(parts.back()))
         return {};
     }
     return parts;
   }
 
-  static bool is_worth_a_kernel(const Step& step, OpSet long_ones) {
-    return step.work.flops >= worth_a_kernel &&
-           std::ranges::any_of(toposort(step.kernel.node()),
-                               [&](const Node* node) { return long_ones.contains(node->op()); });
+  static bool is_worth_a_kernel(const Step& step, OpSet expensive_ops) {
+    return step.work.flops >= least_work(worth_a_kernel) &&
+           std::ranges::any_of(toposort(step.kernel.node()), [&](const Node* node) {
+             return expensive_ops.contains(node->op());
+           });
   }
 
   // Returns the ops that make a part worth a kernel. If the innermost dimension is the concat's,
   // vector lanes of a single kernel would evaluate such functions of all parts. Along other loops,
   // index-set splitting avoids that.
-  static OpSet long_ones(const Node* end, const Node* loop) {
+  static OpSet expensive_ops(const Node* end, const Node* loop) {
     const NodeList at = end->src(0)->src(0)->src().subspan(2);
     for (std::size_t d = at.size(); d-- > 0;)
       if (!at[d]->ranges().empty())
@@ -207,14 +210,16 @@ class Joiner {
       found.loops.push_back(is_one ? nullptr : at);
     }
     if (!open.empty()) return {};
+    // No other element of that buffer is read, through this PARAM or another.
     for (const Node* other : toposort(end->src(0)->src(1)))
-      if (other->op() == Op::Param && other != index->src(0) && slot_of(other) == found.from)
+      if ((other->op() == Op::Param && other != index->src(0) && slot_of(other) == found.from) ||
+          (other->op() == Op::Index && other != index && other->src(0) == index->src(0)))
         return {};
     return found;
   }
 
   // Moves a step's work into the steps that access its source. Returns whether that was possible.
-  bool gives_way(std::size_t number) {
+  bool try_eliminate(std::size_t number) {
     const auto found = mapped(plan_.steps[number]);
     if (!found) return false;
     std::vector<std::size_t> users;
@@ -231,7 +236,7 @@ class Joiner {
       for (const std::size_t user : users) move_memory(plan_.steps[user], *found);
       return true;
     }
-    return users.size() == 1 && goes_into(plan_.steps[users[0]], plan_.steps[number], *found);
+    return users.size() == 1 && fuse_into(plan_.steps[users[0]], plan_.steps[number], *found);
   }
 
   static bool touches(const Step& step, std::uint32_t slot) {
@@ -285,7 +290,7 @@ class Joiner {
         made.set(node, with_sources(Interner::current(), node, src));
       }
     }
-    step.kernel = named(simplify(UOp(*made.find(step.kernel.node()))));
+    step.kernel = with_size_name(simplify(UOp(*made.find(step.kernel.node()))));
     std::ranges::replace(step.slots, by.from, by.to);
   }
 
@@ -305,7 +310,7 @@ class Joiner {
   }
 
   // Fuses the step into the kernel that writes its source. Returns whether that was possible.
-  bool goes_into(Step& maker, const Step& step, const Mapped& by) const {
+  bool fuse_into(Step& maker, const Step& step, const Mapped& by) const {
     const Node* param = param_for(maker, by.from);
     const Node* store = nullptr;
     for (const Node* node : toposort(maker.kernel.node())) {
@@ -336,7 +341,8 @@ class Joiner {
       if (by.loops[d] != nullptr) inside.emplace(by.loops[d], UOp(store->src(0)->src(d + 2)));
     inside.emplace(by.load, UOp(store->src(1)));
     const UOp next = substitute(UOp(by.store), inside);
-    maker = step_like(maker, named(simplify(substitute(maker.kernel, {{store, next}}))), slots);
+    maker = step_like(maker, with_size_name(simplify(substitute(maker.kernel, {{store, next}}))),
+                      slots);
     return true;
   }
 
@@ -347,6 +353,6 @@ class Joiner {
 
 }  // namespace
 
-void eliminate_concats(Plan& plan) { Joiner(plan).run(); }
+void eliminate_concats(Plan& plan) { ConcatEliminator(plan).run(); }
 
 }  // namespace weft

@@ -34,13 +34,13 @@ constexpr int most_rounds = 2;
 constexpr double repeated_launch = 1e-6;  // seconds
 constexpr double never = std::numeric_limits<double>::infinity();
 
-class Orders {
+class LayoutSearch {
  public:
-  Orders(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
+  LayoutSearch(Plan& plan, const KernelSeconds& seconds, const Profile& profile)
       : plan_(plan),
         seconds_(seconds),
         users_(plan.slots.size()),
-        last_(plan.slots.size(), as_made),
+        contiguous_(plan.slots.size(), as_made),
         limits_(limits_for(profile)) {
     for (std::size_t i = 0; i < plan.steps.size(); ++i)
       if (!plan.steps[i].kernel.is_null()) kernels_.emplace_back(plan.steps[i], i);
@@ -58,7 +58,7 @@ class Orders {
   // which would suggest layouts, are missing here. A slot without candidates therefore gets one:
   // its outermost dimension of sufficient size, such as channels.
   std::optional<double> choose_alone() {
-    const std::vector<int> none(last_);
+    const std::vector<int> none(contiguous_);
     for (const KernelSlots& kernel : kernels_)
       if (!best_of(kernel.ordered(none), plan_.steps[kernel.number()].device).seconds) return {};
     find_candidates();
@@ -73,7 +73,7 @@ class Orders {
   // Returns which slots may change layout: internal ones of constant sizes that are accessed by
   // INDEX alone.
   std::vector<bool> open_slots() const {
-    std::vector<bool> open = own_slots(plan_);
+    std::vector<bool> open = internal_slots(plan_);
     for (std::size_t slot = 0; slot < open.size(); ++slot)
       open[slot] = open[slot] && !users_[slot].empty() &&
                    std::ranges::all_of(plan_.slots[slot].buffer->dims(), &Node::is_const);
@@ -184,7 +184,7 @@ class Orders {
 
   std::vector<KernelForm> forms_of(const UOp& kernel) const {
     std::vector<KernelForm> forms = winograd_forms(kernel, limits_);
-    if (!may_have_digits_) return forms;
+    if (!may_use_limbs_) return forms;
     for (KernelForm& form : limb_forms(kernel)) forms.push_back(std::move(form));
     return forms;
   }
@@ -230,53 +230,53 @@ class Orders {
   double choose_from_candidates() {
     begin();
     for (int round = 0; round < most_rounds; ++round)
-      if (!turn_slots()) break;
-    return seconds_of_all(last_);
+      if (!improve_slots()) break;
+    return seconds_of_all(contiguous_);
   }
 
   void begin() {
-    std::vector<int> turned = last_;
+    std::vector<int> turned = contiguous_;
     for (const auto& [slot, dimensions] : candidates_) turned[slot] = dimensions[0];
     for (const KernelSlots& kernel : kernels_)
       if (seconds_of(kernel, turned) == never)
         for (const std::uint32_t slot : kernel.slots()) turned[slot] = as_made;
-    if (seconds_of_all(turned) >= gain * seconds_of_all(last_)) return;
+    if (seconds_of_all(turned) >= gain * seconds_of_all(contiguous_)) return;
     for (const auto& [slot, dimensions] : candidates_)
-      if (seconds_around(slot, turned) < clear_gain * seconds_around(slot, last_))
+      if (seconds_around(slot, turned) < clear_gain * seconds_around(slot, contiguous_))
         is_settled_.insert(slot);
-    last_ = turned;
+    contiguous_ = turned;
   }
 
   // Changes slots one at a time. Returns whether one gained.
-  bool turn_slots() {
+  bool improve_slots() {
     bool is_better = false;
     for (const auto& [slot, dimensions] : candidates_) {
       if (is_settled_.contains(slot)) continue;
-      const int before = last_[slot];
-      double best = seconds_around(slot, last_);
+      const int before = contiguous_[slot];
+      double best = seconds_around(slot, contiguous_);
       const auto try_out = [&](int dimension) {
-        std::vector<int> trial = last_;
+        std::vector<int> trial = contiguous_;
         trial[slot] = dimension;
         const double seconds = seconds_around(slot, trial);
         if (seconds >= gain * best) return;
         best = seconds;
-        last_ = std::move(trial);
+        contiguous_ = std::move(trial);
       };
       if (before != as_made) try_out(as_made);
       for (const int dimension : dimensions)
         if (dimension != before) try_out(dimension);
-      is_better = is_better || last_[slot] != before;
+      is_better = is_better || contiguous_[slot] != before;
     }
     return is_better;
   }
 
   void apply() {
     for (const auto& [slot, dimensions] : candidates_)
-      if (last_[slot] != as_made) turn(slot);
+      if (contiguous_[slot] != as_made) relayout(slot);
     std::vector<int> forms(plan_.steps.size(), as_made);
     for (const KernelSlots& kernel : kernels_) {
       Step& step = plan_.steps[kernel.number()];
-      step.kernel = kernel.ordered(last_);
+      step.kernel = kernel.ordered(contiguous_);
       forms[kernel.number()] = best_of(step.kernel, step.device).form;
     }
     std::vector<Step> steps;
@@ -288,8 +288,8 @@ class Orders {
     plan_.steps = std::move(steps);
   }
 
-  void turn(std::uint32_t slot) {
-    std::vector<int> before = last_;
+  void relayout(std::uint32_t slot) {
+    std::vector<int> before = contiguous_;
     before[slot] = as_made;
     const double as_made_seconds = seconds_around(slot, before);
     UOp& buffer = plan_.slots[slot].buffer;
@@ -297,10 +297,10 @@ class Orders {
     std::iota(order.begin(), order.end(), 0);
     plan_.layouts.push_back({.kernel = maker_of(slot),
                              .sizes = sizes_in(buffer->dims()),
-                             .order = with_last(order, last_[slot]),
-                             .seconds = seconds_around(slot, last_),
+                             .order = with_last(order, contiguous_[slot]),
+                             .seconds = seconds_around(slot, contiguous_),
                              .seconds_as_made = as_made_seconds < never ? as_made_seconds : 0});
-    buffer = with_sources(buffer, with_last(sizes_of(buffer), last_[slot]));
+    buffer = with_sources(buffer, with_last(sizes_of(buffer), contiguous_[slot]));
   }
 
   // Returns the name of the first kernel that writes the slot.
@@ -353,25 +353,25 @@ class Orders {
   Plan& plan_;
   const KernelSeconds& seconds_;
   std::vector<KernelSlots> kernels_;
-  std::vector<std::vector<const KernelSlots*>> users_;  // by slot
-  std::vector<int> last_;  // by slot: the contiguous dimension
+  std::vector<std::vector<const KernelSlots*>> users_;    // by slot
+  std::vector<int> contiguous_;                           // by slot: the contiguous dimension
   std::map<std::uint32_t, std::vector<int>> candidates_;  // by slot
   std::set<std::uint32_t> is_settled_;                    // slots that gained clearly in begin()
   std::map<std::vector<int>, double> by_order_;           // by kernel and the layouts of its slots
   std::map<std::pair<std::uint64_t, std::uint64_t>, Best> best_;  // by structural hash
   FormLimits limits_;
-  bool may_have_digits_ = setting_int("DIGITS") != 0;
+  bool may_use_limbs_ = setting_int("DIGITS") != 0;
 };
 
 }  // namespace
 
 void assign_layouts(Plan& plan, const KernelSeconds& seconds, const Profile& profile) {
-  Orders(plan, seconds, profile).choose();
+  LayoutSearch(plan, seconds, profile).choose();
 }
 
-std::optional<double> seconds_alone(Plan& plan, const KernelSeconds& seconds,
-                                    const Profile& profile) {
-  return Orders(plan, seconds, profile).choose_alone();
+std::optional<double> best_layout_seconds(Plan& plan, const KernelSeconds& seconds,
+                                          const Profile& profile) {
+  return LayoutSearch(plan, seconds, profile).choose_alone();
 }
 
 }  // namespace weft

@@ -13,7 +13,7 @@ void assign_layouts(Plan& plan, const KernelSeconds& seconds, const Profile& pro
 
 // Returns the modelled time of all kernels of the plan in the layouts that suit them best; nothing
 // if the time of one is not known.
-std::optional<double> seconds_alone(Plan& plan, const KernelSeconds& seconds,
-                                    const Profile& profile);
+std::optional<double> best_layout_seconds(Plan& plan, const KernelSeconds& seconds,
+                                          const Profile& profile);
 
 }  // namespace weft

@@ -40,9 +40,9 @@ UOp rows_of(const UOp& memory, const UOp& first, std::int64_t count) {
 
 Sizes sizes_like(const Node* node) { return sizes_of(UOp(node)); }
 
-class Roller {
+class LoopReroller {
  public:
-  Roller(const std::vector<Root>& roots, std::vector<Chain> chains)
+  LoopReroller(const std::vector<Root>& roots, std::vector<Chain> chains)
       : roots_(roots), chains_(std::move(chains)) {}
 
   // Returns no roots if the steps cannot be re-rolled.
@@ -58,7 +58,7 @@ class Roller {
   bool find_template() {
     for (std::size_t c = 0; c < chains_.size(); ++c)
       if (chains_.is_given(c) && !want(c)) return false;
-    states_ = kept_;
+    states_ = materialised_;
     return true;
   }
 
@@ -66,11 +66,11 @@ class Roller {
 
   // Materialises the values of the chain. Returns false if that is not possible.
   bool want(std::size_t chain) {
-    if (std::ranges::find(kept_, chain) != kept_.end()) return true;
+    if (std::ranges::find(materialised_, chain) != materialised_.end()) return true;
     if (!chains_.is_covered(chain)) return false;
     const auto is_same = [&](std::size_t kept) { return made_last(kept) == made_last(chain); };
-    if (std::ranges::any_of(kept_, is_same)) return false;
-    kept_.push_back(chain);
+    if (std::ranges::any_of(materialised_, is_same)) return false;
+    materialised_.push_back(chain);
     return visit(chains_.in_step(chain, chains_.to()), false);
   }
 
@@ -80,11 +80,11 @@ class Roller {
 
   bool visit(const Member& at, bool is_handed_on) {
     const Node* made = chains_.node(at);
-    if (!(is_handed_on ? handed_on_ : visited_).insert(made).second) return true;
+    if (!(is_handed_on ? carried_ : visited_).insert(made).second) return true;
     const Chain& chain = chains_[at.chain];
-    if (chain.is_moving)
+    if (chain.is_slice)
       return at.index + static_cast<std::size_t>(chains_.iterations()) <= chain.nodes.size() &&
-             visit_shared(made->src(0));
+             add_invariant(made->src(0));
     const std::int64_t apart = chains_.to() - chains_.step(at);
     if (apart != (is_handed_on ? 1 : 0) || !chains_.is_covered(at.chain)) return false;
     if (is_handed_on && is_state(at))
@@ -92,7 +92,7 @@ class Roller {
     for (std::size_t i = 0; i < made->size(); ++i) {
       const Node* source = made->src(i);
       if (!chains_.changes(at, i)) {
-        if (!visit_shared(source)) return false;
+        if (!add_invariant(source)) return false;
         continue;
       }
       const Member& below = chains_.own(source);
@@ -103,12 +103,12 @@ class Roller {
 
   // Returns whether a value that the next step reads is state, and not just a view of it.
   bool is_state(const Member& at) const {
-    return !is_movement(chains_.node(at)) || chains_[at.chain].begins_otherwise();
+    return !is_movement(chains_.node(at)) || chains_[at.chain].has_initial_value();
   }
 
   // Registers a value that all steps share; it is an input of the loop if it depends on memory.
   // Returns false if it cannot be one.
-  bool visit_shared(const Node* shared) {
+  bool add_invariant(const Node* shared) {
     for (; is_movement(shared); shared = shared->src(0)) shared_.insert(shared);
     shared_.insert(shared);
     if (std::ranges::find(inputs_, shared) != inputs_.end() || is_of_no_memory(shared)) return true;
@@ -132,7 +132,7 @@ class Roller {
   // Returns the place of a node in its chain, if the loop computes it and should materialise it.
   std::optional<Member> kept_member(const Node* node) const {
     const auto found = chains_.member(node);
-    if (!found || !chains_.is_covered(found->chain) || chains_[found->chain].is_moving ||
+    if (!found || !chains_.is_covered(found->chain) || chains_[found->chain].is_slice ||
         is_movement(node) || !is_worth_keeping(found->chain))
       return std::nullopt;
     const std::int64_t step = chains_.step(*found);
@@ -184,18 +184,18 @@ class Roller {
     for (const Root& root : roots_) open.push_back(root.tensor.node());
     if (!look_at_users(open)) return false;
     // The loop's inputs must not depend on its results.
-    for (std::size_t seen = 0; seen < inputs_.size() + kept_.size();) {
-      seen = inputs_.size() + kept_.size();
+    for (std::size_t seen = 0; seen < inputs_.size() + materialised_.size();) {
+      seen = inputs_.size() + materialised_.size();
       std::vector<const Node*> taken = inputs_;
-      for (std::size_t chain : kept_)
+      for (std::size_t chain : materialised_)
         if (is_handed_on(chain)) taken.push_back(first_given(chain));
       const std::size_t before = outputs_.size();
       if (!look_at_users(taken) || outputs_.size() != before || takes_what_it_makes(taken))
         return false;
     }
     double bytes = 0;
-    for (std::size_t chain : kept_)
-      if (is_read_all_along(chain))
+    for (std::size_t chain : materialised_)
+      if (needs_all_rows(chain))
         bytes += static_cast<double>(chains_.iterations()) * elements(last(chain)->dims()) *
                  static_cast<double>(last(chain)->dtype().bytes());
     return !outputs_.empty() && bytes <= most_bytes && !has_two_roles();
@@ -205,7 +205,7 @@ class Roller {
   // replaced by two different values.
   bool has_two_roles() const {
     return std::ranges::any_of(shared_, [&](const Node* node) {
-      return visited_.contains(node) || handed_on_.contains(node);
+      return visited_.contains(node) || carried_.contains(node);
     });
   }
 
@@ -241,17 +241,17 @@ class Roller {
   // --- The loop --------------------------------------------------------------------------------
 
   bool is_handed_on(std::size_t chain) const {
-    return std::ranges::any_of(handed_on_, [&](const Node* node) {
+    return std::ranges::any_of(carried_, [&](const Node* node) {
       return chains_.own(node).chain == chain && is_state(chains_.own(node));
     });
   }
-  bool is_read_all_along(std::size_t chain) const { return read_all_along_.contains(chain); }
+  bool needs_all_rows(std::size_t chain) const { return read_all_along_.contains(chain); }
   const Node* first_given(std::size_t chain) const {
     return chains_.node(chains_.in_step(chain, chains_.from()));
   }
 
   UOp row(std::size_t chain, const UOp& iteration) const {
-    return is_read_all_along(chain) ? iteration : iteration % 2;
+    return needs_all_rows(chain) ? iteration : iteration % 2;
   }
 
   // Returns the device of the loop's inputs.
@@ -272,7 +272,7 @@ class Roller {
     BufferArg arg;
     arg.id = fresh_id();
     arg.device = device();
-    const std::int64_t rows = is_read_all_along(chain) ? chains_.iterations() + 1 : 2;
+    const std::int64_t rows = needs_all_rows(chain) ? chains_.iterations() + 1 : 2;
     return make(Op::Buffer, in_rows(const_int(rows), like), like->dtype(), arg);
   }
 
@@ -283,7 +283,7 @@ class Roller {
 
   std::vector<Root> built() {
     std::vector<UOp> arguments, params;
-    for (std::size_t chain : kept_) arguments.push_back(begun(chain));
+    for (std::size_t chain : materialised_) arguments.push_back(begun(chain));
     for (const Node* input : inputs_) arguments.emplace_back(input);
     for (std::size_t i = 0; i < arguments.size(); ++i)
       params.push_back(param_like(arguments[i], i));
@@ -292,8 +292,8 @@ class Roller {
     const UOp loop =
         make(Op::Call, call, dtypes::void_, CallArg{fresh_id(), Symbol("steps"), false});
     std::map<std::size_t, UOp> made;
-    for (std::size_t i = 0; i < kept_.size(); ++i)
-      made.emplace(kept_[i], make(Op::After, {arguments[i], loop}));
+    for (std::size_t i = 0; i < materialised_.size(); ++i)
+      made.emplace(materialised_[i], make(Op::After, {arguments[i], loop}));
     Substitution by;
     for (const auto& [node, at] : singles_) by.emplace(node, row_of(made.at(at.chain), at));
     for (const auto& [node, rows] : joins_)
@@ -319,21 +319,21 @@ class Roller {
     const UOp iteration = range(const_int(chains_.iterations()), fresh_id().value);
     Substitution by;
     for (std::size_t i = 0; i < inputs_.size(); ++i)
-      by.emplace(inputs_[i], params[kept_.size() + i]);
-    for (const auto* nodes : {&visited_, &handed_on_})
+      by.emplace(inputs_[i], params[materialised_.size() + i]);
+    for (const auto* nodes : {&visited_, &carried_})
       for (const Node* node : *nodes) {
         const Member& at = chains_.own(node);
-        if (chains_[at.chain].is_moving) by.emplace(node, moving_part(node, at, iteration, by));
+        if (chains_[at.chain].is_slice) by.emplace(node, moving_part(node, at, iteration, by));
       }
-    for (const Node* node : handed_on_) {
+    for (const Node* node : carried_) {
       const std::size_t chain = chains_.own(node).chain;
-      if (chains_[chain].is_moving || !is_state(chains_.own(node))) continue;
+      if (chains_[chain].is_slice || !is_state(chains_.own(node))) continue;
       const UOp& memory = params[place_of(chain)];
       by.emplace(node, reshape(rows_of(memory, row(chain, iteration), 1), sizes_like(node)));
     }
     std::vector<UOp> stores;
-    for (std::size_t i = 0; i < kept_.size(); ++i) {
-      const std::size_t chain = kept_[i];
+    for (std::size_t i = 0; i < materialised_.size(); ++i) {
+      const std::size_t chain = materialised_[i];
       const UOp place = rows_of(params[i], row(chain, iteration + 1), 1);
       const UOp value = reshape(substitute(UOp(made_last(chain)), by), sizes_of(place));
       stores.push_back(make(Op::Store, {place, value}, {}, StoreArg{}));
@@ -342,7 +342,8 @@ class Roller {
   }
 
   std::size_t place_of(std::size_t chain) const {
-    return static_cast<std::size_t>(std::ranges::find(kept_, chain) - kept_.begin());
+    return static_cast<std::size_t>(std::ranges::find(materialised_, chain) -
+                                    materialised_.begin());
   }
 
   // Returns the slice that an iteration reads; `part` is that of the last iteration.
@@ -360,7 +361,7 @@ class Roller {
 
   UOp row_of(const UOp& memory, const Member& at) const {
     const std::int64_t iteration = chains_.step(at) - chains_.from();
-    const UOp first = const_int(is_read_all_along(at.chain) ? iteration : iteration % 2);
+    const UOp first = const_int(needs_all_rows(at.chain) ? iteration : iteration % 2);
     return reshape(rows_of(memory, first, 1), sizes_like(chains_.node(at)));
   }
 
@@ -384,11 +385,11 @@ class Roller {
 
   const std::vector<Root>& roots_;
   NumberedSteps chains_;
-  std::vector<std::size_t> kept_;    // materialised chains
-  std::vector<std::size_t> states_;  // those of them that the next step reads
+  std::vector<std::size_t> materialised_;  // materialised chains
+  std::vector<std::size_t> states_;        // those of them that the next step reads
   std::vector<const Node*> inputs_;
-  std::set<const Node*> visited_, handed_on_;  // of the last step, and of the one before
-  std::set<const Node*> shared_;               // loop-invariant values, and views of them
+  std::set<const Node*> visited_, carried_;  // of the last step, and of the one before
+  std::set<const Node*> shared_;             // loop-invariant values, and views of them
   NodeMap<bool> outside_;
   std::set<const Node*> outputs_;
   std::set<std::size_t> read_all_along_;
@@ -408,7 +409,7 @@ std::vector<Root> with_loops_rerolled(const std::vector<Root>& roots) {
   int loops = 0;
   for (; loops < most_loops; ++loops) {
     const auto roll = [&](std::vector<Chain> chains) {
-      std::vector<Root> next = Roller(now, std::move(chains)).run();
+      std::vector<Root> next = LoopReroller(now, std::move(chains)).run();
       if (next.empty()) return false;
       now = std::move(next);
       return true;

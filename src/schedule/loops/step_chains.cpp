@@ -38,7 +38,7 @@ UOp part_before(const Node* part, const std::vector<std::int64_t>& way) {
 
 // Hashes the topmost levels of an expression, without movement. Counterparts in different steps
 // have equal hashes.
-class Alike {
+class ExpressionHash {
  public:
   std::uint64_t operator()(const Node* node, int depth) const {
     while (is_movement(node)) node = node->src(0);
@@ -140,7 +140,7 @@ class Pairs {
     const auto fit = [&](std::size_t i, std::size_t j) {
       constexpr int depth = 3;
       if (b->src(i) == a->src(j)) return 2;
-      return Alike()(b->src(i), depth) == Alike()(a->src(j), depth) ? 1 : 0;
+      return ExpressionHash()(b->src(i), depth) == ExpressionHash()(a->src(j), depth) ? 1 : 0;
     };
     return fit(0, 1) + fit(1, 0) > fit(0, 0) + fit(1, 1);
   }
@@ -214,15 +214,14 @@ class Pairs {
       chain.nodes.push_back(node);
       ++chain.alike;
       if (earlier == nullptr) break;
-      const bool is_moving = is_moved(node, earlier);
-      const auto further = is_moving ? way_between(node, earlier) : std::vector<std::int64_t>{};
+      const bool is_slice = is_moved(node, earlier);
+      const auto further = is_slice ? way_between(node, earlier) : std::vector<std::int64_t>{};
       const auto now = shared_sources(node, earlier);
       if (chain.alike == 1) {
-        chain.is_moving = is_moving;
+        chain.is_slice = is_slice;
         chain.further = further;
         shared = now;
-      } else if (is_moving != chain.is_moving || further != chain.further ||
-                 (now && now != shared)) {
+      } else if (is_slice != chain.is_slice || further != chain.further || (now && now != shared)) {
         finish();
         continue;
       }
@@ -251,7 +250,7 @@ std::vector<std::pair<const Node*, const Node*>> seeds_of(const std::vector<cons
   std::unordered_map<std::uint64_t, Group> groups;
   for (const Node* node : nodes) {
     if (node->op() != Op::Reduce) continue;
-    Group& group = groups[Alike()(node, depth)];
+    Group& group = groups[ExpressionHash()(node, depth)];
     ++group.count;
     group.before = std::exchange(group.last, node);
   }

@@ -17,10 +17,10 @@ struct Chain {
   // The first `alike` nodes are computed in the same way; an initial value may follow.
   std::size_t alike = 0;
   // The nodes are SHRINKs of one tensor at offsets that grow by `further` (for each axis) per step.
-  bool is_moving = false;
+  bool is_slice = false;
   std::vector<std::int64_t> further = {};
 
-  bool begins_otherwise() const { return alike < nodes.size(); }
+  bool has_initial_value() const { return alike < nodes.size(); }
 };
 
 inline bool is_movement(const Node* node) { return info(node->op()).cls == OpClass::Movement; }

@@ -22,9 +22,9 @@ UOp stored_in(const UOp& row) {
 }
 
 // Combines the kernels of one step into one kernel that runs all iterations, on slots of the plan.
-class OneKernel {
+class LoopKernel {
  public:
-  OneKernel(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan)
+  LoopKernel(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan)
       : loop_(loop), plan_(plan) {
     for (std::size_t i = 0; i < given.size(); ++i) slots_.emplace(id_of(loop.given[i]), given[i]);
     for (const StepRow& row : loop.rows) {
@@ -49,7 +49,7 @@ class OneKernel {
       if (writes(access)) step.slots.push_back(slot);
     for (const auto& [slot, access] : accesses_)
       if (!writes(access)) step.slots.push_back(slot);
-    step.kernel = named(
+    step.kernel = with_size_name(
         numbered(make(Op::Sink, {make(Op::End, {done, iteration})}, {}, KernelArg{}), step.slots));
     return step;
   }
@@ -142,7 +142,7 @@ std::vector<Step> calls_for(const Step& step, const KernelSeconds& seconds) {
   std::vector<Step> each;
   double apart = 0;
   for (const UOp& kernel : kernels) {
-    each.push_back(step_like(step, named(kernel), step.slots));
+    each.push_back(step_like(step, with_size_name(kernel), step.slots));
     const auto time = seconds(each.back().kernel, step.device);
     if (!time) return {};
     apart += *time * static_cast<double>(iterations);
@@ -178,8 +178,8 @@ Work StepLoop::work() const {
   return work;
 }
 
-std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>& given,
-                                        Symbol device, const Profile& profile) {
+std::shared_ptr<const StepLoop> plan_step_loop(const UOp& steps, const std::vector<UOp>& given,
+                                               Symbol device, const Profile& profile) {
   auto loop = std::make_shared<StepLoop>();
   const UOp iteration = steps.src(1);
   loop->iterations = iteration->src(0)->lo();
@@ -199,7 +199,7 @@ std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>
     const auto into = static_cast<std::size_t>(place->src(0)->arg<ParamArg>().slot);
     loop->rows.push_back({{}, into, substitute(UOp(place->src(1)->src(0)), by)});
   }
-  loop->partition = point(roots, profile);
+  loop->partition = partition_graph(roots, profile);
   loop->fusion = fuse(loop->partition, domains(loop->partition), profile);
   for (std::size_t i = 0; i < roots.size(); ++i) {
     const UOp& root = loop->partition.roots[i];
@@ -209,8 +209,8 @@ std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>
   return loop;
 }
 
-Step step_of(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan) {
-  return OneKernel(loop, given, plan).run();
+Step loop_step(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan) {
+  return LoopKernel(loop, given, plan).run();
 }
 
 }  // namespace weft

@@ -27,11 +27,11 @@ struct StepLoop {
 };
 
 // Plans one step of an END over PARAMs (loop_reroll.h); `given` are their placeholders, by slot.
-std::shared_ptr<const StepLoop> planned(const UOp& steps, const std::vector<UOp>& given,
-                                        Symbol device, const Profile& profile);
+std::shared_ptr<const StepLoop> plan_step_loop(const UOp& steps, const std::vector<UOp>& given,
+                                               Symbol device, const Profile& profile);
 
 // Returns a step that runs all iterations in one kernel. `given` are the slots of loop.given.
-Step step_of(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan);
+Step loop_step(const StepLoop& loop, const std::vector<std::uint32_t>& given, Plan& plan);
 
 // Replaces a loop by a call for each iteration and kernel, so that threads share the work of an
 // iteration, if the model predicts that to be faster.

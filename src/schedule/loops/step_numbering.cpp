@@ -39,7 +39,7 @@ bool NumberedSteps::find_steps(std::int64_t least_steps) {
   number_what_is_left();
   return number_what_is_used() &&
          std::ranges::all_of(edges_, [&](const Edge& edge) { return are_neighbours(edge); }) &&
-         find_stretch(least_steps);
+         find_step_range(least_steps);
 }
 
 bool NumberedSteps::is_covered(std::size_t chain) const {
@@ -64,7 +64,7 @@ bool NumberedSteps::changes(const Member& user, std::size_t source) const {
 
 // Returns whether every source of the chain's nodes is in a chain or is the same in all steps.
 bool NumberedSteps::is_complete(std::size_t chain) const {
-  if (chains_[chain].is_moving) return true;
+  if (chains_[chain].is_slice) return true;
   const Node* last = node({chain, 0});
   if (!is_of_step(last) || !has_known_sizes(last)) return false;
   if (last->op() == Op::Index && changes({chain, 0}, 0)) return false;
@@ -90,7 +90,7 @@ bool NumberedSteps::find_edges() {
       has_state = true;
       last_[c] = static_cast<std::int64_t>(chains_[c].nodes.size()) - 1;  // initial value: step 0
     }
-    if (chains_[c].is_moving) continue;
+    if (chains_[c].is_slice) continue;
     const Node* last = node({c, 0});
     for (std::size_t i = 0; i < last->size(); ++i) {
       if (!changes({c, 0}, i)) continue;
@@ -124,10 +124,10 @@ void NumberedSteps::number_what_is_left() {
   for (bool is_done = false; !is_done;) {
     is_done = true;
     for (std::size_t c = 0; c < chains_.size(); ++c) {
-      if (!is_valid_[c] || last_[c] != unknown || chains_[c].is_moving) continue;
+      if (!is_valid_[c] || last_[c] != unknown || chains_[c].is_slice) continue;
       std::int64_t least = none;
       for (const Edge& edge : edges_)
-        if (edge.user == c && !chains_[edge.source].is_moving)
+        if (edge.user == c && !chains_[edge.source].is_slice)
           least = last_[edge.source] == unknown
                       ? unknown
                       : std::max(least, last_[edge.source] - static_cast<std::int64_t>(edge.index));
@@ -140,7 +140,7 @@ void NumberedSteps::number_what_is_left() {
 
 // Returns whether the source belongs to the same step as its user or to the previous one.
 bool NumberedSteps::are_neighbours(const Edge& edge) const {
-  if (last_[edge.user] == unknown || chains_[edge.source].is_moving) return true;
+  if (last_[edge.user] == unknown || chains_[edge.source].is_slice) return true;
   const std::int64_t apart = steps_apart(edge);
   return apart == 0 || apart == 1;
 }
@@ -163,7 +163,7 @@ std::vector<bool> NumberedSteps::needed_by_states() const {
   return is_needed;
 }
 
-bool NumberedSteps::find_stretch(std::int64_t least_steps) {
+bool NumberedSteps::find_step_range(std::int64_t least_steps) {
   const std::vector<bool> is_needed = needed_by_states();
   to_ = unknown;
   from_ = 0;
@@ -174,7 +174,7 @@ bool NumberedSteps::find_stretch(std::int64_t least_steps) {
     from_ = std::max(from_, last_[c] - alike(c));
   }
   for (const Edge& edge : edges_)
-    if (is_needed[edge.user] && !chains_[edge.source].begins_otherwise() && steps_apart(edge) > 0)
+    if (is_needed[edge.user] && !chains_[edge.source].has_initial_value() && steps_apart(edge) > 0)
       from_ = std::max(from_, last_[edge.source] - alike(edge.source) + steps_apart(edge));
   return to_ != unknown && to_ - from_ >= least_steps;
 }

@@ -34,7 +34,7 @@ class NumberedSteps {
   const Chain& operator[](std::size_t chain) const { return chains_[chain]; }
   // Returns whether the chain is state, i.e. has an initial value.
   bool is_given(std::size_t chain) const {
-    return is_valid_[chain] && chains_[chain].begins_otherwise();
+    return is_valid_[chain] && chains_[chain].has_initial_value();
   }
   // Returns whether all of these steps contain a value of the chain.
   bool is_covered(std::size_t chain) const;
@@ -69,7 +69,7 @@ class NumberedSteps {
   bool are_neighbours(const Edge& edge) const;
   std::int64_t steps_apart(const Edge& edge) const;
   std::vector<bool> needed_by_states() const;
-  bool find_stretch(std::int64_t least_steps);
+  bool find_step_range(std::int64_t least_steps);
 
   std::vector<Chain> chains_;
   NodeMap<Member> member_;

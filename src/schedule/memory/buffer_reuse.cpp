@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/ir/below.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/ir/movement.h>
@@ -13,7 +14,7 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t least_bytes = std::size_t{64} << 10;
+constexpr double least_bytes = 64 << 10;
 
 std::size_t bytes_of(const Slot& slot) {
   Wide elements = 1;
@@ -143,7 +144,7 @@ class Reuser {
       const Step& step = plan_.steps[at];
       const auto is_large_and_new = [&](std::uint32_t slot) {
         return lives_[slot].is_own && lives_[slot].first == at &&
-               bytes_of(plan_.slots[slot]) >= least_bytes;
+               bytes_of(plan_.slots[slot]) >= least_work(least_bytes);
       };
       if (std::ranges::none_of(step.slots, is_large_and_new)) continue;
       const auto reuse = possible_at(at);

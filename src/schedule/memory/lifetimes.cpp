@@ -58,7 +58,8 @@ std::vector<std::vector<std::size_t>> reads_of(const Fusion& fusion) {
 
 class Chooser {
  public:
-  Chooser(const Partition& partition, const Fusion& fusion, const Flow& flow, Price price)
+  Chooser(const Partition& partition, const Fusion& fusion, const PointFlow& flow,
+          RecomputeBudget price)
       : partition_(partition),
         fusion_(fusion),
         flow_(flow),
@@ -66,8 +67,8 @@ class Chooser {
         parts_(lifetimes(partition, fusion, flow)),
         reads_(reads_of(fusion)),
         needed_(fusion.kernels.size()),
-        again_(partition.points.size()),
-        again_at_(partition.points.size(), Flow::nowhere),
+        recomputed_(partition.points.size()),
+        again_at_(partition.points.size(), PointFlow::nowhere),
         lives_(partition.points.size()),
         inputs_(partition.points.size()),
         users_(partition.points.size()) {
@@ -81,7 +82,7 @@ class Chooser {
     for (std::size_t point : candidates())
       if (seconds(point) <= price_.seconds && pays(point)) price_.seconds -= seconds(point);
     if (before - needed_.most() <= before / least_part) return {};
-    return Rematerialized{step_, again_};
+    return Rematerialized{step_, recomputed_};
   }
 
  private:
@@ -97,7 +98,7 @@ class Chooser {
   // Finds the first late point in program order that reads each point, directly or through points
   // without memory.
   void find_first_late() {
-    first_late_.assign(partition_.points.size(), Flow::nowhere);
+    first_late_.assign(partition_.points.size(), PointFlow::nowhere);
     for (std::size_t user = partition_.points.size(); user-- > 0;) {
       if (flow_.is_stored(user) && !is_late(user)) continue;
       const std::size_t first = is_late(user) ? user : first_late_[user];
@@ -138,10 +139,10 @@ class Chooser {
 
   bool may_be_again(std::size_t point) const {
     const PartitionPoint& piece = partition_.points[point];
-    return parts_[point].bytes > 0 && !is_by_itself(piece) &&
+    return parts_[point].bytes > 0 && !needs_own_kernel(piece) &&
            !partition_.overwritten_by(piece.placeholder.node()) && parts_[point].first <= step_ &&
-           parts_[point].last > step_ && first_late_[point] != Flow::nowhere &&
-           awaited(partition_, fusion_, flow_, point, {step_, first_late_[point]});
+           parts_[point].last > step_ && first_late_[point] != PointFlow::nowhere &&
+           point_to_wait_for(partition_, fusion_, flow_, point, {step_, first_late_[point]});
   }
 
   // Marks the point for recomputation if that lowers peak memory.
@@ -154,7 +155,7 @@ class Chooser {
   }
 
   void put(std::size_t changed, bool is_again) {
-    again_[changed] = is_again;
+    recomputed_[changed] = is_again;
     for (std::size_t input : inputs_[changed]) {
       if (is_again)
         users_[input].insert(changed);
@@ -168,7 +169,8 @@ class Chooser {
     while (!open.empty()) {
       const std::size_t point = *open.begin();
       open.erase(open.begin());
-      if (settle(point) && again_[point]) open.insert(inputs_[point].begin(), inputs_[point].end());
+      if (settle(point) && recomputed_[point])
+        open.insert(inputs_[point].begin(), inputs_[point].end());
     }
   }
 
@@ -176,14 +178,14 @@ class Chooser {
   // its copy has changed.
   bool settle(std::size_t point) {
     const auto late = std::ranges::upper_bound(reads_[point], step_);
-    std::size_t first = late != reads_[point].end() ? *late : Flow::nowhere,
+    std::size_t first = late != reads_[point].end() ? *late : PointFlow::nowhere,
                 last = parts_[point].last;
     for (std::size_t user : users_[point]) {
       first = std::min(first, again_at_[user]);
       last = std::max(last, again_at_[user]);
     }
     const std::size_t bytes = parts_[point].bytes, birth = parts_[point].first;
-    if (!again_[point]) {
+    if (!recomputed_[point]) {
       live(point, {{bytes, birth, last}});
       return false;
     }
@@ -203,14 +205,14 @@ class Chooser {
 
   const Partition& partition_;
   const Fusion& fusion_;
-  const Flow& flow_;
-  Price price_;  // what is left of it
+  const PointFlow& flow_;
+  RecomputeBudget price_;  // what is left of it
   const std::vector<Lifetime> parts_;
   const std::vector<std::vector<std::size_t>> reads_;
   NeededMemory needed_;
   std::size_t step_ = 0;  // of peak memory if nothing is recomputed
   std::vector<std::size_t> first_late_;
-  std::vector<bool> again_;
+  std::vector<bool> recomputed_;
   std::vector<std::size_t> again_at_;             // the step that first needs the copy
   std::vector<std::vector<Lifetime>> lives_;      // of each point and its copy
   std::vector<std::vector<std::size_t>> inputs_;  // of candidates
@@ -219,7 +221,7 @@ class Chooser {
 
 }  // namespace
 
-Flow::Flow(const Partition& partition, const Fusion& fusion)
+PointFlow::PointFlow(const Partition& partition, const Fusion& fusion)
     : sources(partition.points.size()), step(partition.points.size(), nowhere) {
   for (std::size_t i = 0; i < fusion.kernels.size(); ++i)
     for (std::size_t output : fusion.kernels[i].outputs) step[output] = i;
@@ -232,8 +234,8 @@ Flow::Flow(const Partition& partition, const Fusion& fusion)
 }
 
 std::vector<Lifetime> lifetimes(const Partition& partition, const Fusion& fusion,
-                                const Flow& flow) {
-  const std::vector<bool> outlives = outliving(partition);
+                                const PointFlow& flow) {
+  const std::vector<bool> outlives = outlives_run(partition);
   const std::vector<std::vector<std::size_t>> reads = reads_of(fusion);
   std::vector<Lifetime> lives;
   for (std::size_t point = 0; point < partition.points.size(); ++point) {
@@ -249,14 +251,15 @@ std::vector<Lifetime> lifetimes(const Partition& partition, const Fusion& fusion
 }
 
 std::optional<Rematerialized> worth_rematerializing(const Partition& partition,
-                                                    const Fusion& fusion, const Flow& flow,
-                                                    Price price) {
+                                                    const Fusion& fusion, const PointFlow& flow,
+                                                    RecomputeBudget price) {
   if (fusion.kernels.empty()) return {};
   return Chooser(partition, fusion, flow, price).run();
 }
 
-std::optional<std::size_t> awaited(const Partition& partition, const Fusion& fusion,
-                                   const Flow& flow, std::size_t point, Late late) {
+std::optional<std::size_t> point_to_wait_for(const Partition& partition, const Fusion& fusion,
+                                             const PointFlow& flow, std::size_t point,
+                                             LateReader late) {
   const auto follows_no_more = [&](std::size_t read) {
     return std::ranges::equal(partition.points[read].follows, partition.points[point].follows,
                               std::less_equal{});

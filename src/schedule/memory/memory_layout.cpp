@@ -10,7 +10,9 @@ constexpr std::size_t line = 64;
 
 std::size_t whole_lines(std::size_t bytes) { return (bytes + line - 1) / line * line; }
 
-bool meet(const Lifetime& a, const Lifetime& b) { return a.first <= b.last && b.first <= a.last; }
+bool overlap(const Lifetime& a, const Lifetime& b) {
+  return a.first <= b.last && b.first <= a.last;
+}
 
 }  // namespace
 
@@ -41,7 +43,7 @@ MemoryLayout lay_out(std::span<const Lifetime> parts) {
     const std::size_t bytes = whole_lines(parts[part].bytes);
     std::size_t offset = 0;
     for (std::size_t other : placed) {
-      if (!meet(parts[part], parts[other])) continue;
+      if (!overlap(parts[part], parts[other])) continue;
       if (layout.offsets[other] >= offset + bytes) break;
       offset = std::max(offset, layout.offsets[other] + whole_lines(parts[other].bytes));
     }

@@ -10,16 +10,16 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t nowhere = Flow::nowhere;
+constexpr std::size_t nowhere = PointFlow::nowhere;
 
 class Copier {
  public:
-  Copier(const Partition& partition, const Fusion& fusion, const Flow& flow,
+  Copier(const Partition& partition, const Fusion& fusion, const PointFlow& flow,
          const Rematerialized& again)
       : partition_(partition),
         fusion_(fusion),
         flow_(flow),
-        again_(again),
+        recomputed_(again),
         is_made_of_copies_(partition.points.size()),
         place_(partition.points.size(), nowhere) {}
 
@@ -33,14 +33,14 @@ class Copier {
         result.points.push_back(copy_of(copied, point));
       result.points.push_back(is_late(point) ? over_copies(partition_.points[point])
                                              : partition_.points[point]);
-      result.points.back().must = flow_.is_stored(point);
+      result.points.back().must_materialise = flow_.is_stored(point);
     }
     return result;
   }
 
  private:
   bool is_late(std::size_t point) const {
-    return flow_.is_stored(point) && flow_.step[point] > again_.step;
+    return flow_.is_stored(point) && flow_.step[point] > recomputed_.step;
   }
 
   // Finds the points of which late readers read a copy: recomputed points, and points without
@@ -49,7 +49,7 @@ class Copier {
     for (std::size_t point = 0; point < partition_.points.size(); ++point) {
       const auto is_copied = [&](std::size_t source) { return is_made_of_copies_[source]; };
       is_made_of_copies_[point] =
-          again_.points[point] ||
+          recomputed_.points[point] ||
           (!flow_.is_stored(point) && std::ranges::any_of(flow_.sources[point], is_copied));
     }
   }
@@ -59,7 +59,7 @@ class Copier {
   // serve another.
   void find_places() {
     // Includes the points without memory that a recomputed point depends on.
-    std::vector<bool> is_again = again_.points;
+    std::vector<bool> is_again = recomputed_.points;
     for (std::size_t user = partition_.points.size(); user-- > 0;) {
       const std::size_t before = is_late(user) ? user : place_[user];
       if (before == nowhere) continue;
@@ -81,9 +81,10 @@ class Copier {
     copy.value = substitute(copy.value, now);
     BufferArg arg = copy.placeholder->arg<BufferArg>();
     arg.id = fresh_id();
-    copy.must = flow_.is_stored(copied);
+    copy.must_materialise = flow_.is_stored(copied);
     copy.placeholder = make(Op::Buffer, sizes_of(copy.placeholder), copy.placeholder->dtype(), arg);
-    if (const auto other = awaited(partition_, fusion_, flow_, copied, {again_.step, first_user}))
+    if (const auto other =
+            point_to_wait_for(partition_, fusion_, flow_, copied, {recomputed_.step, first_user}))
       copy.waits.push_back(partition_.points[*other].placeholder);
     copies_.emplace(copied, copy.placeholder);
     return copy;
@@ -107,8 +108,8 @@ class Copier {
 
   const Partition& partition_;
   const Fusion& fusion_;
-  const Flow& flow_;
-  const Rematerialized& again_;
+  const PointFlow& flow_;
+  const Rematerialized& recomputed_;
   std::vector<bool> is_made_of_copies_;
   std::vector<std::size_t> place_;  // the point that each point's copy precedes, or nowhere
   std::map<std::size_t, std::vector<std::size_t>> placed_before_;
@@ -135,7 +136,7 @@ Partition without_unread(Partition partition) {
 
 }  // namespace
 
-Partition with_copies(const Partition& partition, const Fusion& fusion, const Flow& flow,
+Partition with_copies(const Partition& partition, const Fusion& fusion, const PointFlow& flow,
                       const Rematerialized& again) {
   Partition result = without_unread(Copier(partition, fusion, flow, again).run());
   add_write_after_read_copies(result);

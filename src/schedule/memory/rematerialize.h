@@ -7,7 +7,7 @@ namespace weft {
 
 // Returns the partition with copies of the selected points, which the kernels after the step read.
 // A copy is recomputed when these run, from what is then in memory.
-Partition with_copies(const Partition& partition, const Fusion& fusion, const Flow& flow,
+Partition with_copies(const Partition& partition, const Fusion& fusion, const PointFlow& flow,
                       const Rematerialized& again);
 
 }  // namespace weft

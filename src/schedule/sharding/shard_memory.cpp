@@ -20,7 +20,7 @@ UOp in_memory(const UOp& tensor) {
   return memory.contains(tensor->op()) ? tensor : make(Op::Contiguous, {tensor});
 }
 
-UOp read_in_parts(const Match& m) {
+UOp shard_load(const Match& m) {
   const Node* load = m.root();
   const Node* index = load->src(0);
   std::vector<const Node*> operands(index->src().begin() + 1, index->src().end());
@@ -42,7 +42,7 @@ UOp read_in_parts(const Match& m) {
 }
 
 // The stores of an AFTER on one device, to the part of the memory that it holds.
-struct Writing {
+struct ShardStores {
   const Node* memory;
   const Layout& layout;
   std::size_t part;
@@ -55,7 +55,7 @@ struct Writing {
   }
 
   // Every device has all indices and values, and masks those outside of its part.
-  UOp at_places(const Node* store) const {
+  UOp store_at_indices(const Node* store) const {
     const Node* index = store->src(0);
     std::vector<UOp> src{own};
     for (const Node* source : index->src().subspan(1))
@@ -69,7 +69,7 @@ struct Writing {
   }
 
   // Returns null if no element of the view is on this device.
-  UOp in_view(const Node* store) const {
+  UOp store_in_view(const Node* store) const {
     const UOp view(store->src(0)), value(store->src(1));
     if (view->op() != Op::Multi)
       return stored(store, rebased(view, UOp(memory), own), shard_slice(value, whole(), part));
@@ -78,11 +78,11 @@ struct Writing {
         std::ranges::find(seen.devices, layout.devices[part]) - seen.devices.begin());
     if (seen.is_split() && seen.size(here) == 0) return {};
     const UOp place = view.src(here);
-    want_own(place);
+    check_own_memory(place);
     return stored(store, place, shard_slice(value, seen, here));
   }
 
-  void want_own(const UOp& place) const {
+  void check_own_memory(const UOp& place) const {
     const Node* node = place.node();
     while (node != own.node() && info(node->op()).cls == OpClass::Movement) node = node->src(0);
     if (node != own.node())
@@ -92,7 +92,7 @@ struct Writing {
   }
 };
 
-UOp written_in_parts(const Match& m) {
+UOp shard_after(const Match& m) {
   const Node* after = m.root();
   std::vector<const Node*> operands;
   for (const Node* store : after->src().subspan(1)) {
@@ -105,11 +105,11 @@ UOp written_in_parts(const Match& m) {
     layout = Layout(of_values->devices);
   if (!layout) return {};
   return for_each_part(*layout, [&](std::size_t i) {
-    const Writing here{after->src(0), *layout, i, shard_slice(UOp(after->src(0)), *layout, i)};
+    const ShardStores here{after->src(0), *layout, i, shard_slice(UOp(after->src(0)), *layout, i)};
     std::vector<UOp> src{here.own};
     for (const Node* store : after->src().subspan(1)) {
       const bool is_at_places = store->src(0)->op() == Op::Index;
-      const UOp done = is_at_places ? here.at_places(store) : here.in_view(store);
+      const UOp done = is_at_places ? here.store_at_indices(store) : here.store_in_view(store);
       if (!done.is_null()) src.push_back(done);
     }
     return src.size() == 1 ? here.own : with_sources(UOp(after), src);
@@ -121,8 +121,8 @@ UOp written_in_parts(const Match& m) {
 const RuleSet& shard_memory_rules() {
   static const RuleSet rules{"shard_memory",
                              {
-                                 rule(with_more(node(Op::Load, {node(Op::Index)})), read_in_parts),
-                                 rule(node(Op::After), written_in_parts),
+                                 rule(with_more(node(Op::Load, {node(Op::Index)})), shard_load),
+                                 rule(node(Op::After), shard_after),
                              }};
   return rules;
 }

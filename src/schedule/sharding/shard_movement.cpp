@@ -118,9 +118,9 @@ Moved flipped_parts(const Node* op, const Layout& layout) {
 template <Moved (*Move)(const Node*, const Layout&)>
 UOp moved(const Match& m) {
   const Layout layout = Layout::of(m.root()->src(0));
-  if (!layout.is_split()) return on_each(m.root(), layout);
+  if (!layout.is_split()) return apply_on_each(m.root(), layout);
   const Moved parts = Move(m.root(), layout);
-  return parts ? *parts : on_each(m.root(), Layout(layout.devices));
+  return parts ? *parts : apply_on_each(m.root(), Layout(layout.devices));
 }
 
 Pat of_parts(Op op) { return with_more(node(op, {node(Op::Multi)})); }

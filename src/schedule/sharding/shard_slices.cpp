@@ -18,7 +18,8 @@ bool is_everywhere(const UOp& value) {
 }
 
 // Returns the slice of a tensor that is whole on each of its devices.
-UOp section_of_whole(const UOp& multi, const Layout& have, const Layout& layout, std::size_t part) {
+UOp slice_of_replicated(const UOp& multi, const Layout& have, const Layout& layout,
+                        std::size_t part) {
   const Symbol device = layout.devices[part];
   const auto near = std::ranges::find(have.devices, device);
   const auto from =
@@ -27,8 +28,8 @@ UOp section_of_whole(const UOp& multi, const Layout& have, const Layout& layout,
 }
 
 // Returns what a slice contains of one part of the tensor; null if that is nothing.
-UOp piece_of(const UOp& multi, const Layout& have, std::size_t from, const Layout& layout,
-             std::size_t part) {
+UOp overlap_with_part(const UOp& multi, const Layout& have, std::size_t from, const Layout& layout,
+                      std::size_t part) {
   if (have.size(from) == 0) return {};
   const UOp whole = multi.src(from);
   if (have.axis != layout.axis) return cut_out(whole, layout, part);
@@ -78,10 +79,10 @@ UOp shard_slice(const UOp& tensor, const Layout& layout, std::size_t part) {
     return make(Op::Copy, {cut_out(tensor, layout, part)}, {}, DeviceArg{device});
   const Layout have = Layout::of(tensor.node());
   if (have == layout) return tensor.src(part);
-  if (!have.is_split()) return section_of_whole(tensor, have, layout, part);
+  if (!have.is_split()) return slice_of_replicated(tensor, have, layout, part);
   std::vector<UOp> pieces;
   for (std::size_t from = 0; from < have.devices.size(); ++from)
-    if (const UOp piece = piece_of(tensor, have, from, layout, part); !piece.is_null())
+    if (const UOp piece = overlap_with_part(tensor, have, from, layout, part); !piece.is_null())
       pieces.push_back(copied(piece, have.devices[from], device));
   if (!pieces.empty()) return joined(pieces, have.axis);
   const UOp none = slice_of(tensor.src(0), have.axis, 0, 0);
@@ -99,7 +100,7 @@ std::optional<Layout> common_layout(NodeList operands) {
   return whole == nullptr ? std::nullopt : std::optional(Layout::of(whole));
 }
 
-UOp on_each(const Node* op, const Layout& layout) {
+UOp apply_on_each(const Node* op, const Layout& layout) {
   return for_each_part(layout, [&](std::size_t i) {
     std::vector<UOp> src;
     for (const Node* source : op->src()) src.push_back(shard_slice(UOp(source), layout, i));

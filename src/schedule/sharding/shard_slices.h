@@ -32,6 +32,6 @@ UOp for_each_part(const Layout& layout, F part) {
 }
 
 // Applies the op on each device to the slices that the layout assigns to it.
-UOp on_each(const Node* op, const Layout& layout);
+UOp apply_on_each(const Node* op, const Layout& layout);
 
 }  // namespace weft

@@ -17,13 +17,13 @@
 namespace weft {
 namespace {
 
-UOp elements_in_parts(const Match& m) {
+UOp shard_elementwise(const Match& m) {
   const auto layout = common_layout(m.root()->src());
-  return layout ? on_each(m.root(), *layout) : UOp();
+  return layout ? apply_on_each(m.root(), *layout) : UOp();
 }
 
 // Each part of a REMAT waits for everything that the REMAT waits for.
-UOp again_in_parts(const Match& m) {
+UOp shard_remat(const Match& m) {
   const Node* again = m.root();
   const auto is_multi = [](const Node* source) { return source->op() == Op::Multi; };
   if (std::ranges::none_of(again->src(), is_multi)) return {};
@@ -41,7 +41,7 @@ UOp again_in_parts(const Match& m) {
   return for_each_part(Layout::of(value), [&](std::size_t i) { return part(value->src(i)); });
 }
 
-UOp shared_out(const Match& m) {
+UOp expand_shard(const Match& m) {
   const UOp tensor(m.root()->src(0));
   const std::int64_t axis = m.root()->arg<ShardArg>().axis;
   Layout layout(devices_of(m.root()));
@@ -55,7 +55,7 @@ UOp shared_out(const Match& m) {
   return for_each_part(layout, [&](std::size_t i) { return shard_slice(tensor, layout, i); });
 }
 
-UOp gathered(const Match& m) {
+UOp gather_copy(const Match& m) {
   const Layout there({m.root()->arg<DeviceArg>().device});
   return shard_slice(UOp(m.root()->src(0)), there, 0);
 }
@@ -86,16 +86,16 @@ UOp member_of_list(const Match& m) {
   return member == nullptr ? UOp() : UOp(member);
 }
 
-const RuleSet& part_rules() {
+const RuleSet& shard_op_rules() {
   static const OpSet alike{Op::Contiguous, Op::Detach};
   static const Pat parts = node(Op::Multi);
   static const RuleSet rules{"parts",
                              {
-                                 rule(node(Op::Shard), shared_out),
-                                 rule(node(Op::Copy, {parts}), gathered),
-                                 rule(node(OpSet::where(is_elementwise)), elements_in_parts),
-                                 rule(node(alike), elements_in_parts),
-                                 rule(node(Op::Remat), again_in_parts),
+                                 rule(node(Op::Shard), expand_shard),
+                                 rule(node(Op::Copy, {parts}), gather_copy),
+                                 rule(node(OpSet::where(is_elementwise)), shard_elementwise),
+                                 rule(node(alike), shard_elementwise),
+                                 rule(node(Op::Remat), shard_remat),
                                  rule(node(Op::Reduce, {parts}), reduced_parts),
                                  rule(node(Op::AllReduce, {parts}), all_reduced_parts),
                                  rule(node(Op::GetTuple), member_of_list),
@@ -113,7 +113,7 @@ std::vector<UOp> in_parts(const std::vector<UOp>& tensors, Arena& arena) {
 
 const RuleSet& shard_rules() {
   static const RuleSet rules{"shards",
-                             {&call_rules(), &part_rules(), &shard_movement_rules(),
+                             {&call_rules(), &shard_op_rules(), &shard_movement_rules(),
                               &shard_memory_rules(), &region_rules(), &copy_rules()}};
   return rules;
 }

@@ -241,7 +241,7 @@ void draw_in_place(Draft& draft) {
   draft.add({.kind = "i" + kind, .operands = {x, value_for(draft, draft[x].shape, draft[x].type)}});
 }
 
-// MultiNest values become functions of all of them, each as they were before: a step of a training loop, a rotation.
+// Several values become functions of all of them, each as they were before: a step of a training loop, a rotation.
 void draw_updates(Draft& draft) {
   static const std::vector<std::string> kinds{"add", "sub", "mul", "maximum"};
   const std::size_t x = target(draft);

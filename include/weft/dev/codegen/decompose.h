@@ -20,7 +20,7 @@ const RuleSet& divide_rules();          // integer division by constants; floori
 
 // Returns the rounding error of an f32 or f64 factor that is 1/ln 2 times a power of two, and 0 for
 // other factors. EXP2 of a product with the factor adds this error, so that exp is precise enough.
-double lost_of(double factor, DType dtype);
+double rounding_error_of(double factor, DType dtype);
 
 // All of the above. They also reach a fixed point together with symbolic().
 const RuleSet& decompositions();

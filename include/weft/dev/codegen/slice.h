@@ -21,11 +21,11 @@ std::vector<const Node*> slice_of(const Node* root, const Node* range);
 
 // Replaces the range in `body` by `place`. Accesses that depend on the range are valid only where
 // `valid` holds.
-UOp at_place(const UOp& body, const Node* range, const UOp& place,
-             const UOp& valid = const_bool(true));
+UOp with_range_replaced(const UOp& body, const Node* range, const UOp& place,
+                        const UOp& valid = const_bool(true));
 
 // Copies `root` so that two copies can coexist. The loops that depend on `changing` get new ranges,
 // because a RANGE is closed only once, and the buffers that they fill are new.
-UOp renewed(const UOp& root, const Node* changing);
+UOp with_fresh_loops(const UOp& root, const Node* changing);
 
 }  // namespace weft

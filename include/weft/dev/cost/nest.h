@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <weft/dev/device/machine.h>
+#include <weft/dev/device/device_model.h>
 #include <weft/dev/ir/uop.h>
 
 namespace weft {
@@ -88,6 +88,9 @@ struct NestPlan {
   std::vector<bool> by_region;  // by access: the STAGE has the dimensions of the buffer
   // By access: it is prepacked in loop order before the kernel runs. May be empty.
   std::vector<bool> kept;
+  // By access: it is staged in memory that a work-group shares, in so many buffers. May be empty.
+  std::vector<int> buffers;
+  bool is_shared(std::size_t a) const { return a < buffers.size() && buffers[a] > 0; }
   bool is_kept(std::size_t a) const { return a < kept.size() && kept[a]; }
 };
 
@@ -101,8 +104,8 @@ struct NestTime {
 // Returns how many neighbouring elements a transposed read of strided lanes loads at once for each
 // lane. The neighbours are what copies read. All processors with vectors interleave within 16 bytes
 // in one instruction.
-constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lanes,
-                                      std::size_t bytes) {
+constexpr std::int64_t transpose_width(std::int64_t neighbours, std::int64_t lanes,
+                                       std::size_t bytes) {
   const std::int64_t most = std::max<std::int64_t>(1, 16 / static_cast<std::int64_t>(bytes));
   const auto least = static_cast<std::uint64_t>(std::min({neighbours, lanes, most}));
   return static_cast<std::int64_t>(std::bit_floor(least));
@@ -110,7 +113,7 @@ constexpr std::int64_t turned_at_once(std::int64_t neighbours, std::int64_t lane
 
 // Whether strided lanes are read as contiguous vectors, as many as the stride, from which the lanes
 // are shuffled out.
-constexpr bool reads_between(std::int64_t stride, std::int64_t lanes) {
+constexpr bool has_short_stride(std::int64_t stride, std::int64_t lanes) {
   return stride >= 2 && stride <= 4 && lanes >= 4;
 }
 
@@ -130,6 +133,6 @@ std::vector<double> region_sizes(const NestAccess& access, const NestPlan& plan,
 double staged_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
                        std::size_t first);
 
-NestTime time_of(const Machine& machine, const Nest& nest, const NestPlan& plan);
+NestTime time_of(const DeviceModel& machine, const Nest& nest, const NestPlan& plan);
 
 }  // namespace weft

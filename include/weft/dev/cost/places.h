@@ -7,14 +7,14 @@
 namespace weft {
 
 // The most ops of one instruction each that are recomputed.
-constexpr int most_ops_of_places = 16;
+constexpr int most_recomputed_ops = 16;
 bool is_one_instruction(Op op);
 // Returns the approximate number of ops that a node becomes in code. It is more than one for
 // functions that are expanded (codegen/arithmetic/transcendental.h), and for a WHERE that
 // concatenates padded parts, each of which gets a loop of its own.
-int code_of(const Node* node);
+int code_size(const Node* node);
 
-// Whether a tensor reads no memory and takes at most most_ops_of_places such ops.
-bool is_rather_computed(const Node* tensor);
+// Whether a tensor reads no memory and takes at most most_recomputed_ops such ops.
+bool is_cheaper_to_recompute(const Node* tensor);
 
 }  // namespace weft

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <weft/dev/device/machine.h>
+#include <weft/dev/device/device_model.h>
 #include <weft/dev/device/mma.h>
 #include <weft/dev/ir/kind_set.h>
 #include <weft/dev/ir/op.h>
@@ -24,7 +24,7 @@ struct Target {
   std::vector<MmaShape> mma = {};  // products of matrices that are one instruction
   std::size_t scratch_bytes = std::size_t{1} << 20;  // memory of its own that a kernel may have
   int workers = 1;                                   // how many run at the same time
-  Machine machine = {};                              // where schedules are chosen: by these numbers
+  DeviceModel machine = {};                          // where schedules are chosen: by these numbers
 };
 
 }  // namespace weft

@@ -3,7 +3,7 @@
 // SharedGraph   the tensor graph: used by all threads, nodes are counted and freed with their
 //               last handle. One per process: shared_graph().
 // Arena         one compilation: used by one thread, nothing is counted, everything is freed at
-//               once. MultiNest times faster, and its ids are dense.
+//               once. Several times faster, and its ids are dense.
 //
 // A node's sources live in the same interner as the node. The functions that build nodes use
 // Interner::current(): the shared graph unless an InternerScope names another.

@@ -1,4 +1,5 @@
-// Kernels that do the same again and again, where each time needs the one before: SINK(END(END(...) ..., RANGE)).
+// Kernels that do the same again and again, where each time needs the one before: SINK(END(END(...)
+// ..., RANGE)).
 #pragma once
 
 #include <weft/dev/ir/uop.h>
@@ -12,12 +13,13 @@ const Node* loop_around(const Node* kernel);
 UOp strip_loop(const UOp& kernel);
 // That VARIABLE of a kernel; null where there is none.
 const Node* iteration_in(const Node* kernel);
-// Each thing that it does in a iteration comes after those before it that write what it reads.
+// Each thing that it does in an iteration comes after those before it that write what it reads.
 UOp in_order(const UOp& kernel);
 // The kernel that does all iterations, made of one that does one.
 UOp restore_loop(const UOp& kernel);
 
-// In place of it a kernel for each thing that it does in a iteration, in order: called for all values of its variable.
+// In place of it a kernel for each thing that it does in an iteration, in order: called for all
+// values of its variable.
 std::vector<UOp> calls_of_iteration(const UOp& kernel);
 // Whether it is such a kernel, or does one iteration: what it touches the one before has touched.
 bool finds_what_it_left(const Node* kernel);

@@ -1,5 +1,5 @@
-// Reductions over all iterations up to where another loop is: running sums, products and extremes. As written they
-// take n^2 steps; a loop that hands on what it has come to takes n.
+// Reductions over all iterations up to where another loop is: running sums, products and extremes.
+// As written they take n^2 steps; a loop that hands on what it has come to takes n.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +24,14 @@ struct Scan {
   std::vector<Step> steps;  // these
 };
 
-// What a REDUCE of one range is a scan of: by each condition that limits its range, since of a value that changes with few
-// loops several may. Empty where it is none.
+// What a REDUCE of one range is a scan of: by each condition that limits its range, since of a
+// value that changes with few loops several may. Empty where it is none.
 std::vector<Scan> scans_of(const Node* reduce);
 // The first of them.
 std::optional<Scan> scan_of(const Node* reduce);
 
-// What a loop that hands the scan on computes in each iteration: what is new in it, combined with what there is.
+// What a loop that hands the scan on computes in each iteration: what is new in it, combined with
+// what there is.
 UOp new_in_iteration(const Node* reduce, const Scan& scan);
 // The same of all scans below: as many operations as their loops take, though not their values.
 UOp with_scans_carried(UOp root);

@@ -18,20 +18,20 @@ struct NumberUse {
 };
 
 // Returns the uses of such constants in `nodes`, in the same order, which must be topological.
-std::vector<NumberUse> numbers_in(const std::vector<const Node*>& nodes);
+std::vector<NumberUse> constant_uses(const std::vector<const Node*>& nodes);
 
 // Replaces each use by its variable, which holds the bits of the number. A use whose variable is
 // null keeps its number.
-std::vector<UOp> with_variables(const std::vector<UOp>& roots,
-                                const std::vector<const Node*>& nodes,
-                                const std::vector<NumberUse>& uses,
-                                const std::vector<UOp>& variables);
+std::vector<UOp> with_constants_as_variables(const std::vector<UOp>& roots,
+                                             const std::vector<const Node*>& nodes,
+                                             const std::vector<NumberUse>& uses,
+                                             const std::vector<UOp>& variables);
 
 // Replaces all uses by variables. Graphs that differ only in these numbers then have the same
 // structural hash.
-std::vector<UOp> without_numbers(const std::vector<UOp>& roots,
-                                 const std::vector<const Node*>& nodes,
-                                 const std::vector<NumberUse>& uses);
+std::vector<UOp> without_constants(const std::vector<UOp>& roots,
+                                   const std::vector<const Node*>& nodes,
+                                   const std::vector<NumberUse>& uses);
 
 // Returns a new variable that can hold any bits.
 UOp number_variable();

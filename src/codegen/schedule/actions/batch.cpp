@@ -18,9 +18,8 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t sizes_of_batches[] = {12, 16, 24, 32, 48, 96, 192};
-constexpr std::int64_t least_batch =
-    4;  // a shorter loop than sizes_of_batches[0] is one batch
-constexpr double bytes_of_way = 1024;  // of a cache, or a divisor of that
+constexpr std::int64_t least_batch = 4;  // a shorter loop than sizes_of_batches[0] is one batch
+constexpr double bytes_of_way = 1024;    // of a cache, or a divisor of that
 constexpr int bytes_of_line = 64;
 
 // Whether the node is a BUFFER once a single STORE, with or without loops, has filled it, rather
@@ -80,7 +79,7 @@ double bytes_of(const Node* buffer) {
 
 // Returns the dimensions of a batch: the iterations, then those of `buffer`. Rows are one cache
 // line longer if successive iterations would otherwise map to few cache sets.
-std::vector<UOp> sizes_of_batch(const Node* iterations, const Node* buffer) {
+std::vector<UOp> batch_dims(const Node* iterations, const Node* buffer) {
   std::vector<UOp> sizes{UOp(iterations)};
   for (const Node* size : buffer->dims()) sizes.emplace_back(size);
   const auto is_row = [](const UOp& size) { return size->lo() > 1; };
@@ -133,7 +132,7 @@ void KernelLoops::batch(const Action& action) {
       closer = closer_of(iteration.node());
     }
   }
-  kernel_ = filled_in_place(kernel_);
+  kernel_ = reuse_buffers(kernel_);
 }
 
 // Gives the buffer an outermost dimension for the iterations and fills it in a loop over them. The
@@ -144,7 +143,7 @@ UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
   const UOp own = weft::range(UOp(range->src(0)), fresh_id().value);
   const UOp store = substitute(UOp(is_loop ? fill->src(0) : fill), {{range, own}});
 
-  const UOp memory = make(Op::Buffer, sizes_of_batch(range->src(0), buffer), buffer->dtype(),
+  const UOp memory = make(Op::Buffer, batch_dims(range->src(0), buffer), buffer->dtype(),
                           BufferArg{fresh_id(), buffer->arg<BufferArg>().space});
   const UOp begin = with_list(Op::After, memory, around(ready, {UOp(range)}));
 
@@ -172,11 +171,11 @@ UOp KernelLoops::batch_memory(const Node* ready, const Node* range) {
 // Returns the next filled buffer or REDUCE that depends on `range` and on no loop inside of it,
 // sources before users. Returns null if there is none left.
 const Node* KernelLoops::filled_or_summed_in(const Node* range) const {
-  const auto stands_around = [&](const Node* other) {
+  const auto is_outer = [&](const Node* other) {
     return other == range || comes_before(other, range);
   };
   for (const Node* node : toposort(kernel_.node())) {
-    if (!changes_with(node, range) || !std::ranges::all_of(node->ranges(), stands_around)) continue;
+    if (!changes_with(node, range) || !std::ranges::all_of(node->ranges(), is_outer)) continue;
     if (is_filled(node) || node->op() == Op::Reduce) return node;
   }
   return nullptr;
@@ -270,7 +269,7 @@ Action order_of(const std::vector<std::size_t>& loops) {
 
 }  // namespace
 
-Schedule filled_loops_outermost(const Node* kernel) {
+Schedule order_filling_loops_outermost(const Node* kernel) {
   std::vector<std::size_t> order = loops_with_more_inside(kernel);
   if (order.empty() || order.back() + 1 == order.size()) return {};
   for (std::size_t i = 0; i + 1 < kernel->src(0)->size(); ++i)
@@ -280,7 +279,7 @@ Schedule filled_loops_outermost(const Node* kernel) {
 
 // Batches the innermost loop that qualifies. Loops inside of it that fill memory as well are moved
 // outside.
-std::vector<Schedule> batches(const Node* kernel) {
+std::vector<Schedule> batch_schedules(const Node* kernel) {
   std::vector<Schedule> found;
   std::vector<std::size_t> order = loops_that_fill(kernel);
   const auto range_of = [&](std::size_t loop) { return kernel->src(0)->src(loop + 1); };

@@ -130,7 +130,7 @@ std::optional<InPlace> first_in_place(const Node* kernel, std::set<const Node*>&
 
 }  // namespace
 
-UOp filled_in_place(const UOp& kernel) {
+UOp reuse_buffers(const UOp& kernel) {
   UOp result = kernel;
   std::set<const Node*> others;
   while (const auto next = first_in_place(result.node(), others)) {

@@ -8,6 +8,6 @@ namespace weft {
 
 // Returns the kernel with such buffers merged. The exponentials of attention overwrite scores that
 // nothing else reads, for example, which halves the working set.
-UOp filled_in_place(const UOp& kernel);
+UOp reuse_buffers(const UOp& kernel);
 
 }  // namespace weft

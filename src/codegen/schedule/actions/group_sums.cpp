@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/filled.h>
+#include <weft/dev/codegen/slice.h>
 #include <weft/error.h>
 
 #include "groups.h"
@@ -47,11 +48,41 @@ void KernelLoops::group(const Action& action) {
       {.type = Action::Kind, .name = order_[position(action.name) + 1], .kind = LoopKind::Local});
 }
 
+// A reduction inside another one has other values in each iteration of that, which items share.
+void KernelLoops::refuse_nested_sharing() const {
+  const std::vector<UOp> items = this->items();
+  for (const UOp& own : items)
+    for (const UOp& other : items)
+      if (closer_of(own.node())->op() == Op::Reduce &&
+          closer_of(other.node())->op() == Op::Reduce &&
+          closer_of(own.node()) != closer_of(other.node()) &&
+          changes_with(closer_of(own.node()), other.node()))
+        user_error("schedule: work-items share a reduction inside of one that they share");
+}
+
 void KernelLoops::share_reductions() {
+  refuse_nested_sharing();
   for (const std::string& name : std::vector(order_))
     if (const UOp range = loops_.find(name)->second;
         is_item(range.node()) && closer_of(range.node())->op() == Op::Reduce)
       share_reduction(name, range);
+}
+
+// The work-items of an output loop of the same length that no shared reduction changes with: they
+// can share the reductions before they run that loop. Null where there is none.
+UOp KernelLoops::output_items_for(const UOp& own) const {
+  const std::vector<UOp> items = this->items();
+  const auto changes_reduction = [&](const UOp& item, const UOp& other) {
+    const Node* closer = closer_of(other.node());
+    return closer->op() == Op::Reduce && changes_with(closer, item.node());
+  };
+  for (const UOp& item : items) {
+    const auto changes = [&](const UOp& other) { return changes_reduction(item, other); };
+    if (item->src(0) == own->src(0) && closer_of(item.node())->op() == Op::End &&
+        std::ranges::none_of(items, changes))
+      return item;
+  }
+  return {};
 }
 
 // Turns the reduction's loop into an output loop, so that each item runs the whole kernel. All
@@ -61,7 +92,8 @@ void KernelLoops::share_reduction(const std::string& name, const UOp& own) {
   if (reduce->src(0)->op() == Op::Tuple)
     user_error(fmt::format("schedule: work-items share {}, which reduces a tuple", name));
   const bool is_first = sharing_.is_null();
-  if (is_first) sharing_ = own;
+  const UOp existing = is_first ? output_items_for(own) : UOp();
+  if (is_first) sharing_ = existing.is_null() ? own : existing;
   if (sharing_->src(0) != own->src(0))
     user_error(fmt::format("schedule: {} work-items share {}, but {} share another reduction",
                            own->src(0)->lo(), name, sharing_->src(0)->lo()));
@@ -83,11 +115,11 @@ void KernelLoops::share_reduction(const std::string& name, const UOp& own) {
   replace(reduce, with_sources(UOp(reduce), {found, each}));
   loops_[name] = sharing_;
   std::erase(order_, name);
-  if (is_first) add_sharing(name);
+  if (is_first && existing.is_null()) add_shared_loop(name);
 }
 
 // Makes the shared loop an output loop, outside of all others except parallel ones.
-void KernelLoops::add_sharing(const std::string& name) {
+void KernelLoops::add_shared_loop(const std::string& name) {
   const Node* root = kernel_->src(0);
   if (kernel_->size() != 1) refuse_other_loops("work-item");
   const bool has_loops = root->op() == Op::End;

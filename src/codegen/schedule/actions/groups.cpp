@@ -17,14 +17,14 @@ std::int64_t iterations_of(const std::vector<UOp>& ranges) {
 }
 
 // Linearises the iterations of nested ranges; the innermost range changes fastest.
-UOp number_of(const std::vector<UOp>& ranges) {
+UOp linear_index(const std::vector<UOp>& ranges) {
   UOp number = const_int(0);
   for (const UOp& range : ranges) number = number * UOp(range->src(0)) + range;
   return number;
 }
 
 // The inverse: the value of each range at a linear number.
-Substitution places_at(const UOp& number, const std::vector<UOp>& ranges) {
+Substitution delinearise(const UOp& number, const std::vector<UOp>& ranges) {
   Substitution places;
   UOp rest = number;
   for (const UOp& range : ranges | std::views::reverse) {
@@ -64,20 +64,20 @@ UOp KernelLoops::filled_by_items(const Action& action, const UOp& begin, const F
   const std::int64_t iterations = (places + workers - 1) / workers;
   const UOp iteration = weft::range(iterations, fresh_id().value),
             place = weft::range(places, fresh_id().value);
-  const UOp own = iteration * workers + number_of(items);
+  const UOp own = iteration * workers + linear_index(items);
   const UOp put =
-      substitute(store_at(place_in(begin, fill.at), fill.value), places_at(place, fill.ranges));
+      substitute(store_at(place_in(begin, fill.at), fill.value), delinearise(place, fill.ranges));
   const UOp valid = iterations * workers == places ? const_bool(true) : own < places;
-  return make(Op::End, {at_place(put, place.node(), own, valid), iteration});
+  return make(Op::End, {with_range_replaced(put, place.node(), own, valid), iteration});
 }
 
 namespace {
 
 // The number of barriers that precede a barrier, one after the other, and the loops around it.
-using Waits = std::pair<int, std::vector<const Node*>>;
+using BarrierKey = std::pair<int, std::vector<const Node*>>;
 
-std::map<Waits, std::vector<const Node*>> barriers_of(const Node* kernel) {
-  std::map<Waits, std::vector<const Node*>> barriers;
+std::map<BarrierKey, std::vector<const Node*>> barriers_of(const Node* kernel) {
+  std::map<BarrierKey, std::vector<const Node*>> barriers;
   NodeMap<int> before;
   for (const Node* node : toposort(kernel)) {
     int most = 0;

@@ -198,7 +198,7 @@ void KernelLoops::check_workers() const {
     if (kernel_->size() != 1 || kernel_->src(0)->op() != Op::End ||
         closer_of(range) != kernel_->src(0))
       refuse_other_loops(workers->one);
-    if (!may_share(kernel_->src(0), range))
+    if (!writes_are_disjoint(kernel_->src(0), range))
       user_error(fmt::format("schedule: the {} that split {} would write to the same place",
                              workers->all, name));
   }
@@ -227,9 +227,10 @@ UOp KernelLoops::finished() {
     if (closer->op() != Op::Stage) firsts.push_back(closer->src(1));
   for (const Node* range : firsts) sort(closer_of(range));
   for (const Node* range : firsts)
-    if (const Node* closer = closer_of(range); closer->op() == Op::Reduce) sum_in_parts(closer);
-  nest_handing_loops();
-  leave_out_hidden();
+    if (const Node* closer = closer_of(range); closer->op() == Op::Reduce)
+      keep_partial_sums(closer);
+  nest_carrying_loops();
+  shorten_masked_loops();
   return kernel_;
 }
 

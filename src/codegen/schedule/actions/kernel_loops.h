@@ -14,7 +14,7 @@
 
 namespace weft {
 
-class Running;
+class OnlineRescale;
 
 // Whether the iterations of the range run loops or fill memory of their own. Such a range cannot
 // become vector lanes, because lanes only hold values.
@@ -31,7 +31,7 @@ class KernelLoops {
   const Node* closer_of(const Node* range) const;
   // For each loop over blocks of which a mask hides some: the mean fraction of its iterations that
   // are executed.
-  std::map<std::string, double> seen_parts() const;
+  std::map<std::string, double> visible_fractions() const;
 
   // Applies what depends on the final loop order (STAGEs, prefetches, partial sums) and returns the
   // kernel with its loops in that order.
@@ -52,7 +52,7 @@ class KernelLoops {
   Tiles tiles_of(const Action& action, const Node* range) const;
   void add_inner(const std::string& name, const Tiles& tiles);
   void pad_to(const std::string& name, std::int64_t count);
-  void want_free(const Action& action) const;
+  void refuse_if_carrying(const Action& action) const;
   void pad(const Action& action);
   void tile(const Action& action);
   void merge(const Action& action);
@@ -71,7 +71,7 @@ class KernelLoops {
   UOp filled(const Action& action, const UOp& begin, const Fill& fill) const;
   void prefetch(const Action& action);
   std::vector<const Node*> repeated_inside(const Node* around, const Node* load) const;
-  UOp read_ahead(const Action& action, const Node* load) const;
+  UOp prefetch_before_read(const Action& action, const Node* load) const;
   std::vector<UOp> lines_in_iteration(const Action& action, const Node* access,
                                       const std::vector<const Node*>& repeated, std::int64_t most,
                                       const Substitution& iteration) const;
@@ -80,10 +80,10 @@ class KernelLoops {
   void pipeline(const Action& action);
   void batch(const Action& action);
   void online(const Action& action);
-  void name_online(const Running& running);
+  void name_online(const OnlineRescale& running);
   void drop_closed_loops();
-  void find_hidden_in_sums(const Running& running);
-  void leave_out_hidden();
+  void find_hidden_in_sums(const OnlineRescale& running);
+  void shorten_masked_loops();
   void mma(const Action& action);
   void set_kind(const std::string& name, LoopKind kind);
   UOp batch_memory(const Node* ready, const Node* range);
@@ -92,29 +92,31 @@ class KernelLoops {
   std::string batch_name() const;
   const Node* rename_inner(const std::string& tiled);
   void name_batch(const UOp& own, const Node* inside);
-  const Node* handing_loop(const Action& action, const Staged& staged) const;
+  const Node* carrying_loop(const Action& action, const Staged& staged) const;
   std::vector<UOp> loops_around(const Node* range) const;
-  Staged handed_on(const Action& action, const Staged& staged);
-  void nest_handing_loops();
+  Staged rotating_buffer(const Action& action, const Staged& staged);
+  void nest_carrying_loops();
   void join_barriers();
   void group(const Action& action);
   void share_reductions();
+  void refuse_nested_sharing() const;
+  UOp output_items_for(const UOp& own) const;
   void share_reduction(const std::string& name, const UOp& own);
-  void add_sharing(const std::string& name);
+  void add_shared_loop(const std::string& name);
   void check_workers() const;
   void check_kinds() const;
   void sort(const Node* closer);
-  void sum_in_parts(const Node* reduce);
+  void keep_partial_sums(const Node* reduce);
   void replace(const Node* node, const UOp& by) { kernel_ = substitute(kernel_, {{node, by}}); }
-  void move_seen(const Node* range, const UOp& to);
+  void substitute_in_bounds(const Node* range, const UOp& to);
 
   UOp kernel_;
   std::map<std::string, UOp, std::less<>> loops_;
   std::vector<std::string> order_;  // all loops, outermost first
   UOp sharing_;                     // over items that share reductions; null if none do
-  std::set<std::string> handing_;   // loops that carry memory between iterations
+  std::set<std::string> carrying_;  // loops that carry memory between iterations
   // For each loop over blocks of which a mask hides some: how many of its iterations to execute.
-  std::map<std::string, UOp> seen_;
+  std::map<std::string, UOp> visible_blocks_;
   // For each sum over a block that a mask hides in part: how many of its `size` iterations to
   // execute, in terms of all other loops.
   struct PartlyHidden {
@@ -134,9 +136,9 @@ struct SameValue {
 std::vector<SameValue> same_values(const Node* kernel, const Node* reduce);
 
 // Returns the next iteration of the range; in the last iteration, that one again.
-UOp iteration_after(const Node* range);
+UOp next_iteration(const Node* range);
 // Returns the place that the load reads in the next iteration of the range, clamped to the memory.
-UOp place_ahead(const Node* load, const Node* range);
+UOp next_place(const Node* load, const Node* range);
 
 const Node* read_named(const Action& action, const std::vector<NamedRead>& reads);
 

@@ -24,7 +24,7 @@ struct Pair {
   friend bool operator==(const Pair&, const Pair&) = default;
 };
 
-bool may_be_one(const Node* outer, const Node* inner) {
+bool is_mergeable(const Node* outer, const Node* inner) {
   return outer->op() == Op::Range && inner->op() == Op::Range && outer != inner &&
          outer->src(0)->is_const() && inner->src(0)->is_const() &&
          kind_of(outer) == kind_of(inner) && is_plain(kind_of(outer));
@@ -41,7 +41,7 @@ bool may_be_joined(const Node* storage, std::size_t dimension) {
   if (storage->op() == Op::Param) return storage->dims()[dimension]->is_const();
 
   return storage->op() == Op::Stage && storage->arg<StageArg>().layout.empty() &&
-         may_be_one(storage->src(dimension + 1), storage->src(dimension + 2));
+         is_mergeable(storage->src(dimension + 1), storage->src(dimension + 2));
 }
 
 // Collects the pairs of loops that have to be merged together.
@@ -58,7 +58,7 @@ class Merging {
     }
     return std::ranges::none_of(order_, [&](const Node* node) {
       if (node->op() == Op::Index || node->size() == 0) return false;
-      return is_value(node) ? uses_one(node) : is_one(node->src(0));
+      return is_value(node) ? uses_merged(node) : is_merged(node->src(0));
     });
   }
 
@@ -82,19 +82,19 @@ class Merging {
   static bool is_value(const Node* node) {
     return !OpSet{Op::End, Op::Reduce, Op::Stage, Op::After}.contains(node->op());
   }
-  bool is_one(const Node* node) const {
+  bool is_merged(const Node* node) const {
     return std::ranges::any_of(
         pairs_, [&](const Pair& pair) { return node == pair.outer || node == pair.inner; });
   }
-  bool uses_one(const Node* node) const {
-    return std::ranges::any_of(node->src(), [&](const Node* source) { return is_one(source); });
+  bool uses_merged(const Node* node) const {
+    return std::ranges::any_of(node->src(), [&](const Node* source) { return is_merged(source); });
   }
 
   // Adds the pairs that have to be merged along with this one, since all accesses to the memory
   // that it indexes have to agree. Returns false if that is impossible.
   bool add_what_follows(const Pair& pair) {
     for (const Node* node : order_) {
-      if (node->op() == Op::Stage && !is_filled_along(node, pair)) return false;
+      if (node->op() == Op::Stage && !join_stage(node, pair)) return false;
       if (node->op() != Op::Index) continue;
       if (!changes_with(node, pair.outer) && !changes_with(node, pair.inner)) continue;
       const auto at = joined_at(node, pair);
@@ -105,7 +105,7 @@ class Merging {
 
   // Handles a pair of loops of a STAGE: merges the dimensions that they fill in all readers.
   // Returns true for other STAGEs, and false if the pair cannot be merged.
-  bool is_filled_along(const Node* stage, const Pair& pair) {
+  bool join_stage(const Node* stage, const Pair& pair) {
     const NodeList own = stage->src().subspan(1);
     const auto at = std::ranges::find(own, pair.outer);
     if (at == own.end()) return std::ranges::find(own, pair.inner) == own.end();
@@ -142,7 +142,7 @@ class Merging {
       if (node->op() != Op::Index || storage_of(node->src(0)) != storage) continue;
       if (node->src(0) != storage) return false;
       const Pair own{node->src(at + 2), node->src(at + 3)};
-      if (!may_be_one(own.outer, own.inner) || !are_neighbours(own) || !joined_at(node, own))
+      if (!is_mergeable(own.outer, own.inner) || !are_neighbours(own) || !joined_at(node, own))
         return false;
       add(own);
     }
@@ -193,7 +193,7 @@ UOp merged_once(const UOp& kernel) {
     if (!OpSet{Op::End, Op::Reduce}.contains(closer->op())) continue;
     for (std::size_t i = 1; i + 1 < closer->size(); ++i) {
       const Pair pair{closer->src(i), closer->src(i + 1)};
-      if (may_be_one(pair.outer, pair.inner) && merging.can_merge(pair))
+      if (is_mergeable(pair.outer, pair.inner) && merging.can_merge(pair))
         return merging.merged(kernel);
     }
   }

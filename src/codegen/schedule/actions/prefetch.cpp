@@ -19,9 +19,9 @@
 namespace weft {
 namespace {
 
-constexpr double worth_a_prefetch = 8;             // instructions per stored value
-constexpr double more_than_is_looked_ahead = 150;  // instructions per iteration
-constexpr double least_places = 9;                 // accesses per window
+constexpr double worth_a_prefetch = 8;     // instructions per stored value
+constexpr double reorder_window = 150;     // instructions per iteration
+constexpr double min_window_accesses = 9;  // accesses per window
 
 // Whether the stored value depends on the load within one iteration, rather than through a REDUCE
 // or an AFTER.
@@ -43,19 +43,19 @@ bool is_plain(const Node* range) { return range->arg<RangeArg>().kind == LoopKin
 bool is_of_tile(const Node* range) { return range->arg<RangeArg>().kind == LoopKind::Mma; }
 
 // Whether the indices are themselves loaded from memory.
-bool reads_to_find(const Node* place) {
+bool has_loaded_indices(const Node* place) {
   return std::ranges::any_of(toposort(place->src().subspan(1)),
                              [](const Node* node) { return node->op() == Op::Load; });
 }
 
-bool is_at_once(const Node* range) {
+bool is_lane_loop(const Node* range) {
   const LoopKind kind = range->arg<RangeArg>().kind;
   return kind == LoopKind::Vector || kind == LoopKind::Dot;
 }
 
 }  // namespace
 
-UOp iteration_after(const Node* range) {
+UOp next_iteration(const Node* range) {
   const UOp last = UOp(range->src(0)) - 1;
   return where(UOp(range) < last, UOp(range) + 1, last);
 }
@@ -63,13 +63,13 @@ UOp iteration_after(const Node* range) {
 // After the last iteration of a tile's loop comes the first one of the next tile. The place is
 // therefore clamped to the memory rather than to the loop, unless its indices are loaded or the
 // dimensions of the memory are unknown.
-UOp place_ahead(const Node* load, const Node* range) {
+UOp next_place(const Node* load, const Node* range) {
   const Node* place = load->src(0);
   const NodeList sizes = storage_of(place->src(0))->dims();
-  const bool may_go_on = place->size() == sizes.size() + 2 && !reads_to_find(place);
-  Substitution at{{range, may_go_on ? UOp(range) + 1 : iteration_after(range)}};
+  const bool may_go_on = place->size() == sizes.size() + 2 && !has_loaded_indices(place);
+  Substitution at{{range, may_go_on ? UOp(range) + 1 : next_iteration(range)}};
   for (const Node* own : load->ranges())
-    if (is_at_once(own)) at.emplace(own, const_int(0, own->dtype()));
+    if (is_lane_loop(own)) at.emplace(own, const_int(0, own->dtype()));
   std::vector<UOp> parts;
   for (const Node* part : place->src()) parts.push_back(substitute(UOp(part), at));
   for (std::size_t i = 0; may_go_on && i < sizes.size(); ++i)
@@ -113,7 +113,7 @@ std::vector<UOp> prefetched(const std::vector<const Node*>& loads, const Node* r
   for (const Node* load : loads) {
     const UOp next = simplify(substitute(UOp(load->src(0)), {{range, UOp(range) + 1}}));
     if (!now.contains(places_of(next.node())))
-      places.push_back(make(Op::Prefetch, {place_ahead(load, range)}));
+      places.push_back(make(Op::Prefetch, {next_place(load, range)}));
   }
   return places;
 }
@@ -161,11 +161,11 @@ double bytes_of_memory(const Node* load) {
 
 // If several loops of an iteration read the same data, only the first of them reads it from memory.
 // If the last of them computes much, memory is idle meanwhile. A softmax of rows is an example.
-Schedule reads_ahead(const KernelLoops& loops, const Machine& machine) {
+Schedule prefetch_next_reads(const KernelLoops& loops, const DeviceModel& machine) {
   const std::vector<NamedLoop> names = loops.names();
-  if (names.empty() || machine.levels.size() < 2 || !is_plain(names[0].range)) return {};
+  if (names.empty() || machine.memory.size() < 2 || !is_plain(names[0].range)) return {};
   const auto& [name, range] = names[0];
-  const double kept = machine.levels[1].bytes;
+  const double kept = machine.memory[1].bytes;
   const auto from_memory = [&](const NamedRead& read) {
     const Node* memory = storage_of(read.load->src(0)->src(0));
     const double bytes = bytes_of_memory(read.load);
@@ -210,21 +210,21 @@ const NestLoop* beside_rows(const Nest& nest, const NestAccess& access) {
 
 }  // namespace
 
-Schedule windows_ahead(const Nest& nest, const Machine& machine) {
-  if (nest.has_reduce() || machine.levels.size() < 2) return {};
+Schedule prefetch_windows(const Nest& nest, const DeviceModel& machine) {
+  if (nest.has_reduce() || machine.memory.size() < 2) return {};
   double instructions = 0;
   for (const NestOps& ops : nest.inner_ops) instructions += ops.instructions;
-  if (instructions < more_than_is_looked_ahead) return {};
+  if (instructions < reorder_window) return {};
   std::map<std::int32_t, std::vector<const NestAccess*>> windows;  // by PARAM
   for (const NestAccess& access : nest.accesses)
     if (!access.is_write && !access.is_index && access.storage->op() == Op::Param &&
-        bytes_of(access) > machine.levels[1].bytes)
+        bytes_of(access) > machine.memory[1].bytes)
       windows[access.storage->arg<ParamArg>().slot].push_back(&access);
   Schedule ahead;
   for (const auto& [slot, accesses] : windows) {
     double places = 0;
     for (const NestAccess* access : accesses) places += access->places;
-    if (places < least_places) continue;
+    if (places < min_window_accesses) continue;
     if (const NestLoop* loop = beside_rows(nest, *accesses[0]))
       ahead.push_back(
           {.type = Action::Prefetch, .name = fmt::format("p{}", slot), .at = loop->names[0]});

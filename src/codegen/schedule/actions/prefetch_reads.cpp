@@ -32,9 +32,9 @@ bool is_repeated(const Node* range) {
 std::int64_t iterations_of(const Node* range) { return range->src(0)->lo(); }
 
 // The elements that one iteration reads or stores, in memory order, divided into cache lines.
-class InTrip {
+class AccessLines {
  public:
-  InTrip(const Node* access, std::vector<const Node*> loops) : loops_(std::move(loops)) {
+  AccessLines(const Node* access, std::vector<const Node*> loops) : loops_(std::move(loops)) {
     const auto step = [&](const Node* range) { return first_step(access, range); };
     std::ranges::sort(loops_, std::greater<>(), step);
     std::int64_t run = 1;
@@ -122,16 +122,16 @@ UOp with_prefetched(const Node* load, const std::vector<UOp>& places) {
 
 }  // namespace
 
-UOp KernelLoops::read_ahead(const Action& action, const Node* load) const {
+UOp KernelLoops::prefetch_before_read(const Action& action, const Node* load) const {
   const Node* around = loop(action.at);
   if (!depends_on(kernel_.node(), load))
     refuse(action, "it is part of another staged value, or already prefetched");
   if (!runs_in_order(around))
     refuse(action, fmt::format("the iterations of {} are not sequential", action.at));
   if (!changes_with(load, around)) refuse(action, "the next iteration reads the same data");
-  if (!is_of_many_lines(load)) return with_prefetched(load, {place_ahead(load, around)});
+  if (!is_of_many_lines(load)) return with_prefetched(load, {next_place(load, around)});
   const auto repeated = repeated_inside(around, load);
-  const Substitution next{{around, iteration_after(around)}};
+  const Substitution next{{around, next_iteration(around)}};
   return with_prefetched(load, lines_in_iteration(action, load, repeated, most_in_iteration, next));
 }
 
@@ -150,7 +150,7 @@ std::vector<UOp> KernelLoops::lines_in_iteration(const Action& action, const Nod
   }
   for (const Node* range : repeated)
     if (!range->src(0)->is_const()) refuse(action, "a size is not a constant");
-  const InTrip in_iteration(access, inside);
+  const AccessLines in_iteration(access, inside);
   const Counted now = counted(repeated, in_iteration.lines(), most);
   const std::int64_t share = now.share_of(in_iteration.lines());
   if (share > most_in_iteration)

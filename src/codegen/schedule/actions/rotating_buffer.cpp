@@ -16,7 +16,7 @@ namespace {
 
 // Memory that a loop carries: what fills it before the first iteration, and what each iteration
 // adds. The sizes of the ranges `dims` are its dimensions.
-struct HandedOn {
+struct RotatingBuffer {
   std::vector<UOp> dims;
   Fill before, next;
   std::vector<UOp> at;    // indices of readers
@@ -59,7 +59,7 @@ std::int64_t step_of(const Node* index, const Node* range) {
 }
 
 // A ring buffer: new elements replace those that have left the region.
-HandedOn sliding(const Action& action, const Staged& staged, const Node* range) {
+RotatingBuffer sliding(const Action& action, const Staged& staged, const Node* range) {
   const NodeList index = staged.value->src(0)->src().subspan(2);
   const auto moves = [&](const Node* at) { return changes_with(at, range); };
   if (std::ranges::count_if(index, moves) != 1)
@@ -70,8 +70,8 @@ HandedOn sliding(const Action& action, const Staged& staged, const Node* range) 
     refuse(action, fmt::format("successive iterations of {} share none of the region's {} elements",
                                action.at, size));
   const auto in_ring = [&](const UOp& at) { return (UOp(range) * step + at) % size; };
-  HandedOn result{staged.ranges, part_along(staged, dim, 0, size - step),
-                  part_along(staged, dim, size - step, step), staged.at};
+  RotatingBuffer result{staged.ranges, part_along(staged, dim, 0, size - step),
+                        part_along(staged, dim, size - step, step), staged.at};
   result.before.value = substitute(result.before.value, {{range, const_int(0)}});
   result.next.at[dim] = in_ring(result.next.at[dim]);
   result.at[dim] = in_ring(result.at[dim]);
@@ -79,16 +79,16 @@ HandedOn sliding(const Action& action, const Staged& staged, const Node* range) 
 }
 
 // A pipeline: the buffer has one copy of the value for each iteration in flight.
-HandedOn ahead(const Staged& staged, const Node* range, std::int64_t depth) {
+RotatingBuffer ahead(const Staged& staged, const Node* range, std::int64_t depth) {
   const auto at_iteration = [&](const UOp& iteration) {
     Fill fill = with_fresh_ranges(staged);
-    fill.value = at_place(fill.value, range, iteration, iteration < UOp(range->src(0)));
+    fill.value = with_range_replaced(fill.value, range, iteration, iteration < UOp(range->src(0)));
     fill.at.insert(fill.at.begin(), iteration % depth);
     return fill;
   };
   const UOp first = weft::range(depth - 1, fresh_id().value);
-  HandedOn result{staged.ranges, at_iteration(first), at_iteration(UOp(range) + (depth - 1)),
-                  staged.at, true};
+  RotatingBuffer result{staged.ranges, at_iteration(first), at_iteration(UOp(range) + (depth - 1)),
+                        staged.at, true};
   result.dims.insert(result.dims.begin(), weft::range(depth, fresh_id().value));
   result.before.ranges.insert(result.before.ranges.begin(), first);
   result.at.insert(result.at.begin(), UOp(range) % depth);
@@ -99,7 +99,7 @@ HandedOn ahead(const Staged& staged, const Node* range, std::int64_t depth) {
 
 // Returns the loop that carries the memory. Its iterations must run sequentially, and only the
 // loops around it may start it again.
-const Node* KernelLoops::handing_loop(const Action& action, const Staged& staged) const {
+const Node* KernelLoops::carrying_loop(const Action& action, const Staged& staged) const {
   if (action.at.empty()) refuse(action, "it needs 'at' and a loop");
   const Node *range = loop(action.at), *closer = closer_of(range);
   if (!changes_with(staged.value.node(), range))
@@ -137,9 +137,9 @@ std::vector<UOp> KernelLoops::loops_around(const Node* range) const {
 
 // In shared memory, items wait before each iteration until all have finished the previous one. A
 // sliding stage waits once more, for the new data.
-Staged KernelLoops::handed_on(const Action& action, const Staged& staged) {
-  const Node* range = handing_loop(action, staged);
-  const HandedOn what =
+Staged KernelLoops::rotating_buffer(const Action& action, const Staged& staged) {
+  const Node* range = carrying_loop(action, staged);
+  const RotatingBuffer what =
       action.slides ? sliding(action, staged, range) : ahead(staged, range, action.count);
   const UOp buffer = memory_for(what.dims, staged.value->dtype(), action.space);
   const auto after = [&](const std::vector<UOp>& effects) {
@@ -148,15 +148,15 @@ Staged KernelLoops::handed_on(const Action& action, const Staged& staged) {
   };
   const UOp before = filled(action, after(loops_around(range)), what.before);
   const UOp next = filled(action, after({before, UOp(range)}), what.next);
-  handing_.insert(action.at);
+  carrying_.insert(action.at);
   return {
       what.is_ahead ? make(Op::After, {buffer, next}) : after({next}), {}, staged.valid, what.at};
 }
 
 // Splits ENDs so that a loop that carries memory is the outermost of its END. The END of the loops
 // around it then contains what fills the memory before the first iteration.
-void KernelLoops::nest_handing_loops() {
-  for (const std::string& name : handing_) {
+void KernelLoops::nest_carrying_loops() {
+  for (const std::string& name : carrying_) {
     const Node *range = loop(name), *closer = closer_of(range);
     if (closer->op() != Op::End || closer->src(1) == range) continue;
     std::vector<UOp> inner{UOp(closer->src(0))}, outer{UOp()};

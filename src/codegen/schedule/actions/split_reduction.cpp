@@ -39,9 +39,10 @@ bool shares_loops(const Node* reduce, const UOp& rest, const std::vector<const N
 
 // The partial results of a reduction, one for each iteration of the loops `inside`, in scratch
 // memory.
-class Parts {
+class PartialSums {
  public:
-  Parts(const Node* reduce, const std::vector<const Node*>& inside, const std::vector<UOp>& around)
+  PartialSums(const Node* reduce, const std::vector<const Node*>& inside,
+              const std::vector<UOp>& around)
       : reduce_(reduce), op_(reduce->arg<ReduceArg>().op), inside_(inside), around_(around) {
     dtype_ = accumulator_of(op_, reduce->dtype());
     buffer_ = memory_for(list_of(inside), dtype_, Space::Scratch);
@@ -82,7 +83,7 @@ class Parts {
 
 }  // namespace
 
-void KernelLoops::sum_in_parts(const Node* reduce) {
+void KernelLoops::keep_partial_sums(const Node* reduce) {
   const NodeList own = reduce->src().subspan(1);
   const auto begin = std::ranges::find_if_not(own, is_unrolled);
   if (begin == own.end()) return;
@@ -115,7 +116,7 @@ void KernelLoops::sum_in_parts(const Node* reduce) {
   for (const Node* range : inside)
     if (closer_of(range) != end)
       user_error("schedule: partial sums are in loops of several loop nests");
-  const Parts parts(reduce, inside, around);
+  const PartialSums parts(reduce, inside, around);
   const std::vector<UOp> last = copies_of(inside);
   Substitution by{{reduce, parts.total(parts.filled(outer, inner), last)}};
   if (shares_loops(reduce, substitute(UOp(end->src(0)), by), inside))

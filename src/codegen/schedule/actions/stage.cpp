@@ -122,7 +122,7 @@ void KernelLoops::stage_all() {
       continue;
     }
     const UOp load = read(action);
-    replace(load.node(), read_ahead(action, load.node()));
+    replace(load.node(), prefetch_before_read(action, load.node()));
   }
   for (const Action& action : stages_) {
     if (!action.decoded) continue;
@@ -174,8 +174,8 @@ UOp KernelLoops::stage_read(const Action& action, const Node* load) {
   const Staged staged =
       action.by_region ? staged_by_region(action, load, inside) : staged_by_loops(load, inside);
   if (action.slides || action.count > 1) {
-    const Staged handed = handed_on(action, staged);
-    return read_from(handed.value, handed);
+    const Staged carry = rotating_buffer(action, staged);
+    return read_from(carry.value, carry);
   }
   if (action.space != Space::Shared) return read_from(stage_of(staged, action.space), staged);
   const SharedMemory memory(staged.ranges, load->dtype(),

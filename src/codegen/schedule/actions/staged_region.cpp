@@ -51,8 +51,8 @@ class Region {
         place_(load_->src(0)),
         inside_(inside),
         sizes_(storage_of(place_->src(0))->dims()),
-        has_zeros_(!hands_on() && load_->size() == 1 && !place_->src(1)->is_const() && is_apart()) {
-  }
+        has_zeros_(!is_carried() && load_->size() == 1 && !place_->src(1)->is_const() &&
+                   is_apart()) {}
 
   // Elements outside of the param are stored as zeros if the region includes padding. Otherwise
   // readers keep the condition of the original read and never access them.
@@ -84,7 +84,7 @@ class Region {
 
   // Whether a loop carries the memory between iterations. Each dimension of the param is then a
   // single dimension of the STAGE.
-  bool hands_on() const { return action_.slides || action_.count > 1; }
+  bool is_carried() const { return action_.slides || action_.count > 1; }
 
   // Returns the whole dimension if the loops inside access no less of it, or if the index cannot be
   // split. A region with zeros also covers elements outside of the param.
@@ -130,12 +130,12 @@ class Region {
 
   // Returns the stride of lanes whose strided load reads whole vectors and shuffles them; otherwise
   // 1.
-  std::int64_t lanes_apart(const UOp& row) const {
+  std::int64_t shuffle_stride(const UOp& row) const {
     for (const Node* range : inside_) {
       if (range->arg<RangeArg>().kind != LoopKind::Vector) continue;
       const UOp step = simplify(substitute(row, {{range, const_int(1)}}) -
                                 substitute(row, {{range, const_int(0)}}));
-      if (step->is_const() && reads_between(step->lo(), range->src(0)->lo())) return step->lo();
+      if (step->is_const() && has_short_stride(step->lo(), range->src(0)->lo())) return step->lo();
     }
     return 1;
   }
@@ -149,7 +149,7 @@ class Region {
   // Adds the innermost dimension. For lanes with a stride it is stored as that many separate parts,
   // so that the lanes read contiguous elements.
   UOp add_row(const Extent& extent, Staged& staged) const {
-    const std::int64_t apart = hands_on() ? 1 : lanes_apart(extent.offset);
+    const std::int64_t apart = is_carried() ? 1 : shuffle_stride(extent.offset);
     std::int64_t size = (extent.size->lo() + apart - 1) / apart;
     if (has_zeros_) size = region_row(size, static_cast<std::int64_t>(value_->dtype().bytes()));
     if (apart == 1) return add(const_int(size), extent.offset, staged);

@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-bool may_be_one(const Node* a, const Node* b) {
+bool may_alias(const Node* a, const Node* b) {
   if (a == b) return true;
   if (a->op() != Op::Param || b->op() != Op::Param) return false;
   const auto &x = a->arg<ParamArg>(), &y = b->arg<ParamArg>();
@@ -23,7 +23,7 @@ NodeList stores_of(const Node* end) {
   return effects->op() == Op::Tuple ? effects->src() : end->src().first(1);
 }
 
-bool has_place_of_its_own(const Node* store) {
+bool is_plain_store(const Node* store) {
   if (store->op() != Op::Store || store->arg<StoreArg>().combine) return false;
   return std::ranges::none_of(toposort(store->src(0)->src().subspan(1)),
                               [](const Node* node) { return node->op() == Op::Load; });
@@ -38,15 +38,15 @@ bool may_store_twice(const Node* end) {
   for (const Node* node : toposort(end))
     if (node->op() == Op::Load) read.push_back(storage_of(node->src(0)->src(0)));
   return std::ranges::none_of(written, [&](const Node* to) {
-    return std::ranges::any_of(read, [&](const Node* from) { return may_be_one(to, from); });
+    return std::ranges::any_of(read, [&](const Node* from) { return may_alias(to, from); });
   });
 }
 
-bool may_share(const Node* end, const Node* range) {
+bool writes_are_disjoint(const Node* end, const Node* range) {
   return std::ranges::all_of(stores_of(end), [&](const Node* store) {
     if (store->op() == Op::End)
-      return may_share(store, range);  // nested, such as by SPLIT_PARALLEL
-    return has_place_of_its_own(store) && changes_with(store->src(0), range);
+      return writes_are_disjoint(store, range);  // nested, such as by SPLIT_PARALLEL
+    return is_plain_store(store) && changes_with(store->src(0), range);
   });
 }
 

@@ -10,12 +10,12 @@ NodeList stores_of(const Node* end);
 
 // Whether the store does not accumulate and no index is loaded from memory. Such stores may run in
 // any order.
-bool has_place_of_its_own(const Node* store);
+bool is_plain_store(const Node* store);
 
 // Whether the loops may compute and store an element twice without changing the result.
 bool may_store_twice(const Node* end);
 
 // Whether the iterations of a loop write to different elements, so that threads may share them.
-bool may_share(const Node* end, const Node* range);
+bool writes_are_disjoint(const Node* end, const Node* range);
 
 }  // namespace weft

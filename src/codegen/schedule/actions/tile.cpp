@@ -29,14 +29,14 @@ UOp closed_over(const Node* closer, const UOp& body, const Node* range,
 // Returns the iterations from `first` on, in loops of their own.
 UOp remainder_of(const Node* closer, const Node* range, std::int64_t first) {
   const UOp last = range_like(range, range->src(0)->lo() - first);
-  UOp body = at_place(renewed(UOp(closer->src(0)), range), range, last + first);
+  UOp body = with_range_replaced(with_fresh_loops(UOp(closer->src(0)), range), range, last + first);
   std::vector<UOp> src{UOp()};
   for (const Node* other : closer->src().subspan(1)) {
     if (other == range) {
       src.push_back(last);
     } else {
       src.push_back(weft::range(UOp(other->src(0)), fresh_id().value, other->arg<RangeArg>().kind));
-      body = at_place(renewed(body, other), other, src.back());
+      body = with_range_replaced(with_fresh_loops(body, other), other, src.back());
     }
   }
   src[0] = body;
@@ -98,34 +98,34 @@ void KernelLoops::pad_to(const std::string& name, std::int64_t count) {
   const std::int64_t iterations = range->src(0)->lo(), left = iterations % count;
   if (left == 0) return;
   const UOp now = range_like(range, iterations - left + count), valid = now < iterations;
-  UOp body = at_place(UOp(closer->src(0)), range, now, valid);
+  UOp body = with_range_replaced(UOp(closer->src(0)), range, now, valid);
   if (closer->op() == Op::Reduce)
     body = where(valid, body, identity_of(closer->arg<ReduceArg>().op, body->dtype()));
   replace(closer, closed_over(closer, body, range, {now}));
-  move_seen(range, now);
+  substitute_in_bounds(range, now);
   loops_[name] = now;
 }
 
 // Refuses a loop that carries memory: its iterations have to run in order.
-void KernelLoops::want_free(const Action& action) const {
-  if (handing_.contains(action.name))
+void KernelLoops::refuse_if_carrying(const Action& action) const {
+  if (carrying_.contains(action.name))
     refuse(action, "the loop carries memory from one iteration to the next");
 }
 
 void KernelLoops::pad(const Action& action) {
-  want_free(action);
+  refuse_if_carrying(action);
   check_tile(action, loop(action.name), closer_of(loop(action.name)));
   pad_to(action.name, action.count);
 }
 
 void KernelLoops::tile(const Action& action) {
-  want_free(action);
+  refuse_if_carrying(action);
   check_tile(action, loop(action.name), closer_of(loop(action.name)));
   if (action.tail == Tail::Mask) pad_to(action.name, action.count);
   const Node *range = loop(action.name), *closer = closer_of(range);
   const Tiles tiles = tiles_of(action, range);
-  UOp result = closed_over(closer, at_place(UOp(closer->src(0)), range, tiles.place), range,
-                           {tiles.outer, tiles.inner});
+  UOp result = closed_over(closer, with_range_replaced(UOp(closer->src(0)), range, tiles.place),
+                           range, {tiles.outer, tiles.inner});
   const std::int64_t iterations = range->src(0)->lo(), left = iterations % action.count;
   if (left != 0 && action.tail == Tail::Remainder) {
     const UOp rest = remainder_of(closer, range, iterations - left);
@@ -133,7 +133,7 @@ void KernelLoops::tile(const Action& action) {
                                      : make(closer->arg<ReduceArg>().op, {result, rest});
   }
   replace(closer, result);
-  move_seen(range, tiles.place);
+  substitute_in_bounds(range, tiles.place);
   add_inner(action.name, tiles);
 }
 
@@ -143,7 +143,7 @@ void KernelLoops::merge(const Action& action) {
   const std::string &name = action.loops[0], &within = action.loops[1];
   const Node *outer = loop(name), *inner = loop(within), *closer = closer_of(outer);
   for (const std::string& each : action.loops) {
-    if (handing_.contains(each))
+    if (carrying_.contains(each))
       refuse(action, "the loop carries memory from one iteration to the next");
     const LoopKind kind = loop(each)->arg<RangeArg>().kind;
     if (kind != LoopKind::Loop && kind != LoopKind::Reduce)
@@ -157,13 +157,14 @@ void KernelLoops::merge(const Action& action) {
   const std::int64_t iterations = inner->src(0)->lo();
   const UOp now = range_like(outer, outer->src(0)->lo() * iterations);
   const UOp first = now / iterations, second = now % iterations;
-  const UOp body = at_place(at_place(UOp(closer->src(0)), outer, first), inner, second);
+  const UOp body =
+      with_range_replaced(with_range_replaced(UOp(closer->src(0)), outer, first), inner, second);
   std::vector<UOp> src{body};
   for (const Node* other : closer->src().subspan(1))
     if (other != inner) src.push_back(other == outer ? now : UOp(other));
   replace(closer, with_sources(UOp(closer), src));
-  move_seen(outer, first);
-  move_seen(inner, second);
+  substitute_in_bounds(outer, first);
+  substitute_in_bounds(inner, second);
   order_.erase(order_.begin() + static_cast<std::ptrdiff_t>(position(within)));
   loops_.erase(within);
   loops_[name] = now;
@@ -173,36 +174,36 @@ void KernelLoops::merge(const Action& action) {
 // fewer or none. The loop over the parts is in an END of its own around the others, since the size
 // of the inner loop depends on it.
 void KernelLoops::split_parallel(const Action& action) {
-  want_free(action);
+  refuse_if_carrying(action);
   const Node *range = loop(action.name), *closer = closer_of(range);
   const bool is_output = kernel_->size() == 1 && kernel_->src(0) == closer;
   if (!is_output || range->arg<RangeArg>().kind != LoopKind::Loop)
     refuse(action, "it is not a plain output loop");
-  if (action.count >
-      range->src(0)->hi())  // else some part would always be empty
+  if (action.count > range->src(0)->hi())  // else some part would always be empty
     refuse(action, fmt::format("it has at most {} iterations", range->src(0)->hi()));
   const UOp iterations(range->src(0)), count = const_int(action.count, range->dtype());
   const UOp each = (iterations + (action.count - 1)) / count,
             part = range_like(range, action.count);
   const UOp left = max(iterations - part * each, const_int(0, range->dtype()));
   const UOp inner = weft::range(min(each, left), fresh_id().value, LoopKind::Loop);
-  const UOp place = part * each + inner, body = at_place(UOp(closer->src(0)), range, place);
+  const UOp place = part * each + inner,
+            body = with_range_replaced(UOp(closer->src(0)), range, place);
   replace(closer, make(Op::End, {closed_over(closer, body, range, {inner}), part}));
-  move_seen(range, place);
+  substitute_in_bounds(range, place);
   add_inner(action.name, {part, inner, {}});
   std::rotate(order_.begin(), order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)),
               order_.begin() + static_cast<std::ptrdiff_t>(position(action.name)) + 1);
 }
 
 // Updates the iteration counts of loops that masks hide in part, after `range` has become `to`.
-void KernelLoops::move_seen(const Node* range, const UOp& to) {
-  for (auto& [blocks, seen] : seen_) seen = substitute(seen, {{range, to}});
+void KernelLoops::substitute_in_bounds(const Node* range, const UOp& to) {
+  for (auto& [blocks, seen] : visible_blocks_) seen = substitute(seen, {{range, to}});
   for (auto& [name, part] : partly_hidden_)
     part.iterations = substitute(part.iterations, {{range, to}});
 }
 
 void KernelLoops::set_kind(const Action& action) {
-  want_free(action);
+  refuse_if_carrying(action);
   const Node *range = loop(action.name), *closer = closer_of(range);
   if (action.kind == LoopKind::Warp || action.kind == LoopKind::Lane)
     refuse(action, "no device has warps");
@@ -221,7 +222,7 @@ void KernelLoops::set_kind(const std::string& name, LoopKind kind) {
   const Substitution change{{range, now}};
   kernel_ = substitute(kernel_, change);
   for (auto& [other, each] : loops_) each = substitute(each, change);  // sizes may depend on it
-  move_seen(range, now);
+  substitute_in_bounds(range, now);
 }
 
 }  // namespace weft

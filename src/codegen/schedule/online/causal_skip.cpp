@@ -41,30 +41,30 @@ UOp stored(const Node* load) {
 
 // Returns a bound of the place over all loops that are not around: an upper one if `is_high`,
 // otherwise a lower one.
-UOp furthest(const Node* place, bool is_high,
-             const std::function<bool(const Node*)>& stands_around) {
-  if (std::ranges::all_of(place->ranges(), stands_around)) return UOp(place);
+UOp bound_over_inner(const Node* place, bool is_high,
+                     const std::function<bool(const Node*)>& is_outer) {
+  if (std::ranges::all_of(place->ranges(), is_outer)) return UOp(place);
   if (place->op() == Op::Add)
-    return furthest(place->src(0), is_high, stands_around) +
-           furthest(place->src(1), is_high, stands_around);
+    return bound_over_inner(place->src(0), is_high, is_outer) +
+           bound_over_inner(place->src(1), is_high, is_outer);
   if (place->op() == Op::Mul && place->src(1)->is_const() && place->src(1)->lo() > 0)
-    return furthest(place->src(0), is_high, stands_around) * place->src(1)->lo();
+    return bound_over_inner(place->src(0), is_high, is_outer) * place->src(1)->lo();
   const auto bounds = place->bounds();
   return const_int(static_cast<std::int64_t>(is_high ? bounds.hi : bounds.lo));
 }
 
 // Skips CASTs of an index that keep its value.
-const Node* place_behind(const Node* node) {
+const Node* strip_casts(const Node* node) {
   while (node->op() == Op::Cast && node->src(0)->dtype().is_index() &&
          node->bounds() == node->src(0)->bounds())
     node = node->src(0);
   return node;
 }
 
-class Hidden {
+class VisibleIterations {
  public:
-  Hidden(const Node* blocks, std::function<bool(const Node*)> stands_around)
-      : blocks_(blocks), stands_around_(std::move(stands_around)) {}
+  VisibleIterations(const Node* blocks, std::function<bool(const Node*)> is_outer)
+      : blocks_(blocks), is_outer_(std::move(is_outer)) {}
 
   // Returns a bound of the iterations in which the value may differ from 0.
   UOp iterations_of_factor(const Node* value) const {
@@ -76,7 +76,7 @@ class Hidden {
       case Op::Mul:
         return fewer(iterations_of_factor(value->src(0)), iterations_of_factor(value->src(1)));
       case Op::Exp2: return iterations(value->src(0));
-      case Op::Where: return iterations_unless(value, 0, &Hidden::iterations_of_factor);
+      case Op::Where: return iterations_unless(value, 0, &VisibleIterations::iterations_of_factor);
       default: return {};
     }
   }
@@ -94,7 +94,7 @@ class Hidden {
         return {};
       case Op::Add: return fewer(iterations(value->src(0)), iterations(value->src(1)));
       case Op::Sub: return iterations(value->src(0));
-      case Op::Where: return iterations_unless(value, -endless, &Hidden::iterations);
+      case Op::Where: return iterations_unless(value, -endless, &VisibleIterations::iterations);
       default: return {};
     }
   }
@@ -103,7 +103,7 @@ class Hidden {
   // Handles a WHERE of a constant and another branch: the iterations in which that branch may be
   // taken and matters.
   UOp iterations_unless(const Node* choice, double constant,
-                        UOp (Hidden::*iterations_of)(const Node*) const) const {
+                        UOp (VisibleIterations::*iterations_of)(const Node*) const) const {
     for (const bool side : {true, false})
       if (constant_float(choice->src(side ? 2 : 1)) == constant)
         return fewer(iterations_where(choice->src(0), side),
@@ -129,7 +129,7 @@ class Hidden {
       return (condition->op() == Op::And) == wanted ? fewer(a, b) : more(a, b);
     }
     if (condition->op() != Op::CmpLt) return {};
-    const Node *less = place_behind(condition->src(0)), *more = place_behind(condition->src(1));
+    const Node *less = strip_casts(condition->src(0)), *more = strip_casts(condition->src(1));
     return wanted ? iterations_up_to(less, more, 1) : iterations_up_to(more, less, 0);
   }
 
@@ -139,9 +139,9 @@ class Hidden {
     if (!place->dtype().is_index() || !limit->dtype().is_index()) return {};
     const auto step = step_of(place);
     if (!step || *step <= 0 || changes_with(limit, blocks_)) return {};
-    const UOp first =
-        furthest(substitute(UOp(place), {{blocks_, const_int(0)}}).node(), false, stands_around_);
-    const UOp last = furthest(limit, true, stands_around_);
+    const UOp first = bound_over_inner(substitute(UOp(place), {{blocks_, const_int(0)}}).node(),
+                                       false, is_outer_);
+    const UOp last = bound_over_inner(limit, true, is_outer_);
     return make(Op::FloorDiv, {last - first - less, const_int(*step)}) + 1;
   }
 
@@ -159,28 +159,28 @@ class Hidden {
   }
 
   const Node* blocks_;
-  std::function<bool(const Node*)> stands_around_;
+  std::function<bool(const Node*)> is_outer_;
 };
 
 }  // namespace
 
-UOp iterations_before_hidden(const Node* maximum, const Node* blocks, NodeList around) {
-  const auto stands_around = [&](const Node* range) {
+UOp visible_iterations(const Node* maximum, const Node* blocks, NodeList around) {
+  const auto is_outer = [&](const Node* range) {
     return std::ranges::find(around, range) != around.end();
   };
-  const UOp iterations = Hidden(blocks, stands_around).iterations(maximum->src(0));
+  const UOp iterations = VisibleIterations(blocks, is_outer).iterations(maximum->src(0));
   const UOp all(blocks->src(0));
   return iterations.is_null() ? iterations : max(min(iterations, all), const_int(1));
 }
 
 UOp iterations_before_zero(const Node* sum, const Node* range) {
-  const Hidden hidden(range, [&](const Node* other) { return other != range; });
+  const VisibleIterations hidden(range, [&](const Node* other) { return other != range; });
   const UOp iterations = hidden.iterations_of_factor(sum->src(0));
   return iterations.is_null() ? iterations : simplify(iterations);
 }
 
-UOp most_iterations(const UOp& iterations, const std::function<bool(const Node*)>& stands_around) {
-  return simplify(furthest(iterations.node(), true, stands_around));
+UOp max_iterations(const UOp& iterations, const std::function<bool(const Node*)>& is_outer) {
+  return simplify(bound_over_inner(iterations.node(), true, is_outer));
 }
 
 }  // namespace weft

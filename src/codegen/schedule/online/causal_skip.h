@@ -13,7 +13,7 @@ namespace weft {
 // Returns null if no comparison bounds them.
 //
 //   WHERE(i < 64 * block + j, -inf, x)   ->   (the maximum of i) / 64 + 1
-UOp iterations_before_hidden(const Node* maximum, const Node* blocks, NodeList around);
+UOp visible_iterations(const Node* maximum, const Node* blocks, NodeList around);
 
 // Returns how many iterations of a sum's loop come before those in which a factor of its operand is
 // always EXP2 of minus infinity, in terms of the other loops that the factor depends on. Returns
@@ -21,6 +21,6 @@ UOp iterations_before_hidden(const Node* maximum, const Node* blocks, NodeList a
 UOp iterations_before_zero(const Node* sum, const Node* range);
 
 // Returns an upper bound of a number of iterations over all loops that are not around.
-UOp most_iterations(const UOp& iterations, const std::function<bool(const Node*)>& stands_around);
+UOp max_iterations(const UOp& iterations, const std::function<bool(const Node*)>& is_outer);
 
 }  // namespace weft

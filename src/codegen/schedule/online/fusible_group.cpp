@@ -10,7 +10,7 @@
 namespace weft {
 namespace {
 
-bool sums_as_many(const Node* node, const Node* top) {
+bool is_sum_of_same_length(const Node* node, const Node* top) {
   return node->op() == Op::Reduce && node->arg<ReduceArg>().op == Op::Add && node->size() == 2 &&
          node->src(0)->op() != Op::Tuple && node->src(1)->src(0) == top->src(1)->src(0);
 }
@@ -38,7 +38,7 @@ FusibleGroup::FusibleGroup(const Node* kernel, const Node* maximum) : top(maximu
 
 void FusibleGroup::find_sums(const Node* kernel) {
   for (const Node* node : forward_slice(kernel->src(), top)) {
-    if (!sums_as_many(node, top)) continue;
+    if (!is_sum_of_same_length(node, top)) continue;
     const auto is_needed = [&](const Node* sum) { return depends_on(node, sum); };
     if (std::ranges::none_of(sums, is_needed)) sums.push_back(node);
   }
@@ -55,7 +55,7 @@ void FusibleGroup::find_filled() {
       if (node->op() != Op::Index || storage_of(node->src(0))->op() != Op::Buffer) continue;
       if (!changes_with_around(node->src(0)))
         continue;  // filled once for several iterations of the loops around
-      const Node* own = filled_in(node, loop);
+      const Node* own = filling_loop(node, loop);
       if (own == nullptr) {
         refusal = "memory for its iterations is not filled element by element";
       } else if (std::ranges::find(loops, own) == loops.end()) {
@@ -68,7 +68,7 @@ void FusibleGroup::find_filled() {
 }
 
 // Returns the loop that fills, element by element, what `loop` reads; null if there is none.
-const Node* FusibleGroup::filled_in(const Node* index, const Node* loop) {
+const Node* FusibleGroup::filling_loop(const Node* index, const Node* loop) {
   const NodeList at = index->src().subspan(2);
   const auto changes = [&](const Node* node) { return changes_with(node, loop); };
   const auto dim = static_cast<std::size_t>(std::ranges::find(at, loop) - at.begin());

@@ -17,17 +17,16 @@ struct FusibleGroup {
 
   const Node* top;
   std::vector<const Node*> sums;
-  std::vector<const Node*>
-      filling;  // ENDs that refill memory over the same iterations
+  std::vector<const Node*> filling;           // ENDs that refill memory over the same iterations
   std::map<const Node*, std::size_t> memory;  // that memory, and its dimension over them
   std::vector<const Node*> loops;             // over these iterations, one per nest
-  std::vector<const Node*> around;  // loops that top and all sums depend on
-  std::string_view refusal = {};    // why they cannot be fused; empty if they can
+  std::vector<const Node*> around;            // loops that top and all sums depend on
+  std::string_view refusal = {};              // why they cannot be fused; empty if they can
 
  private:
   void find_sums(const Node* kernel);
   void find_filled();
-  const Node* filled_in(const Node* index, const Node* loop);
+  const Node* filling_loop(const Node* index, const Node* loop);
   void find_around();
   bool changes_with_around(const Node* ready) const;
 };

@@ -6,6 +6,7 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <weft/dev/base/size_limits.h>
 
 #include "causal_skip.h"
 #include "online_rescale.h"
@@ -14,7 +15,7 @@ namespace weft {
 namespace {
 
 constexpr std::int64_t sizes_of_blocks[] = {256, 128, 512, 64};
-constexpr std::int64_t least_iterations = 128;
+constexpr double least_iterations = 128;
 
 bool is_plain_loop(const Node* range) {
   const LoopKind kind = range->arg<RangeArg>().kind;
@@ -35,7 +36,7 @@ std::string refusal_of(const Node* top, const Action& action) {
 }
 
 // Returns a loop that has a kind; null if all are plain.
-const Node* loop_of_a_kind(const Running& running) {
+const Node* first_non_plain_loop(const OnlineRescale& running) {
   for (const auto& [range, iteration] : running.in_block())
     if (!is_plain_loop(range)) return range;
   return nullptr;
@@ -74,24 +75,24 @@ void KernelLoops::online(const Action& action) {
   const Node* top = closer_of(loop(action.name));
   if (const std::string why = refusal_of(top, action); !why.empty()) refuse(action, why);
   const std::int64_t iterations = top->src(1)->src(0)->lo();
-  const Running running(kernel_, top, action.count, names());
+  const OnlineRescale running(kernel_, top, action.count, names());
   if (!running.refusal().empty()) refuse(action, running.refusal());
-  if (const Node* range = loop_of_a_kind(running))
+  if (const Node* range = first_non_plain_loop(running))
     refuse(action, fmt::format("{} is not a plain loop", name_of(range)));
   name_online(running);
   kernel_ = running.kernel();
   drop_closed_loops();
   const Node* blocks = running.added()[0].node();
   const UOp seen =
-      iterations_before_hidden(closer_of(loop(action.name)), blocks, closer_of(blocks)->ranges());
+      visible_iterations(closer_of(loop(action.name)), blocks, closer_of(blocks)->ranges());
   if (seen.is_null()) return;
-  seen_.emplace(name_of(blocks), seen);
+  visible_blocks_.emplace(name_of(blocks), seen);
   // If blocks do not divide the iterations, the end of the last block is a mask as well. It hides
   // too little to be worth sums of variable length.
   if (iterations % action.count == 0) find_hidden_in_sums(running);
 }
 
-void KernelLoops::find_hidden_in_sums(const Running& running) {
+void KernelLoops::find_hidden_in_sums(const OnlineRescale& running) {
   for (const auto& [all, iteration] : running.in_block()) {
     const Node* sum = closer_of(iteration.node());
     if (sum->op() != Op::Reduce || sum->size() != 2 || sum->arg<ReduceArg>().op != Op::Add)
@@ -104,7 +105,7 @@ void KernelLoops::find_hidden_in_sums(const Running& running) {
 }
 
 // Names the added loops o0, o1 ... They are outside of all that runs in a block.
-void KernelLoops::name_online(const Running& running) {
+void KernelLoops::name_online(const OnlineRescale& running) {
   std::set<const Node*> inside;
   for (const auto& [range, iteration] : running.in_block()) inside.insert(range);
   for (const Node* end : running.filling()) inside.insert(end->src().begin() + 1, end->src().end());
@@ -115,7 +116,7 @@ void KernelLoops::name_online(const Running& running) {
     while (loops_.contains(fmt::format("o{}", number))) ++number;
     const std::string name = fmt::format("o{}", number);
     loops_.emplace(name, range);
-    if (range.is(running.added()[0])) handing_.insert(name);
+    if (range.is(running.added()[0])) carrying_.insert(name);
     at = order_.insert(at, name) + 1;
   }
   for (auto& [name, range] : loops_)
@@ -124,23 +125,23 @@ void KernelLoops::name_online(const Running& running) {
       range = iteration->second;
 }
 
-std::map<std::string, double> KernelLoops::seen_parts() const {
+std::map<std::string, double> KernelLoops::visible_fractions() const {
   std::map<std::string, double> parts;
-  for (const auto& [blocks, seen] : seen_)
+  for (const auto& [blocks, seen] : visible_blocks_)
     parts.emplace(blocks, mean_of(seen) / static_cast<double>(loop(blocks)->src(0)->lo()));
   return parts;
 }
 
 // This is the last step, because other actions, such as STAGE, need loops of constant size. A sum
 // ends where the rest of a block is hidden in all iterations of the loops inside its own.
-void KernelLoops::leave_out_hidden() {
+void KernelLoops::shorten_masked_loops() {
   for (const auto& [name, part] : partly_hidden_) {
     const auto found = loops_.find(name);
     if (found == loops_.end()) continue;
     const Node* range = found->second.node();
     if (!is_plain_loop(range) || !range->src(0)->is_const_int(part.size)) continue;  // it is tiled
     const NodeList open = closer_of(range)->ranges();
-    const UOp most = most_iterations(part.iterations, [&](const Node* other) {
+    const UOp most = max_iterations(part.iterations, [&](const Node* other) {
       const bool has_iterations = is_plain_loop(other) || is_parallel(other->arg<RangeArg>().kind);
       return has_iterations && comes_before(other, range) &&
              std::ranges::find(open, other) != open.end();
@@ -149,13 +150,13 @@ void KernelLoops::leave_out_hidden() {
     if (!left->is_const())
       kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {left})}});
   }
-  for (const auto& [blocks, seen] : seen_) {
+  for (const auto& [blocks, seen] : visible_blocks_) {
     const Node* range = loop(blocks);
     const NodeList around = closer_of(range)->ranges();
-    const auto stands_around = [&](auto outer) {
+    const auto is_outer = [&](auto outer) {
       return std::ranges::find(around, outer) != around.end();
     };
-    if (std::ranges::all_of(seen->ranges(), stands_around))
+    if (std::ranges::all_of(seen->ranges(), is_outer))
       kernel_ = substitute(kernel_, {{range, with_sources(UOp(range), {seen})}});
   }
 }
@@ -173,8 +174,9 @@ std::vector<Action> online_blocks(const KernelLoops& loops) {
   std::vector<Action> found;
   for (const auto& [name, range] : names) {
     const Node* top = loops.closer_of(range);
-    if (!is_maximum(top) || range->src(0)->lo() < least_iterations) continue;
-    const Running tried(loops.kernel(), top, std::ranges::min(sizes_of_blocks), names);
+    if (!is_maximum(top) || static_cast<double>(range->src(0)->lo()) < least_work(least_iterations))
+      continue;
+    const OnlineRescale tried(loops.kernel(), top, std::ranges::min(sizes_of_blocks), names);
     if (!tried.refusal().empty() || tried.filling().empty()) continue;
     for (const std::int64_t block : sizes_of_blocks)
       if (range->src(0)->lo() >= 2 * block)
@@ -191,8 +193,8 @@ bool may_be_online(const KernelLoops& loops, const Action& action) {
   if (found == names.end()) return false;
   const Node* top = loops.closer_of(found->range);
   if (!refusal_of(top, action).empty()) return false;
-  const Running running(loops.kernel(), top, action.count, names);
-  return running.refusal().empty() && loop_of_a_kind(running) == nullptr;
+  const OnlineRescale running(loops.kernel(), top, action.count, names);
+  return running.refusal().empty() && first_non_plain_loop(running) == nullptr;
 }
 
 }  // namespace weft

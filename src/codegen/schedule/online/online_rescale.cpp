@@ -44,8 +44,8 @@ bool is_filled_by_loops(const Node* ready) {
 
 }  // namespace
 
-Running::Running(const UOp& kernel, const Node* top, std::int64_t block,
-                 const std::vector<NamedLoop>& loops)
+OnlineRescale::OnlineRescale(const UOp& kernel, const Node* top, std::int64_t block,
+                             const std::vector<NamedLoop>& loops)
     : kernel_(kernel),
       together_(kernel.node(), top),
       iterations_(top->src(1)->src(0)->lo()),
@@ -62,7 +62,7 @@ Running::Running(const UOp& kernel, const Node* top, std::int64_t block,
     memory_.emplace(buffer, make(Op::Buffer, sizes, buffer->dtype(), arg));
   }
   for (const Node* node : toposort(NodeList(together_.sums))) made_.set(node, rebuilt(node).node());
-  end_block();
+  update_carried();
   if (!refusal().empty()) return;
   const std::vector<const Node*> nodes = toposort(kernel_.node());
   if (std::ranges::any_of(nodes, [&](auto node) { return in_block_.contains(node); }))
@@ -70,7 +70,7 @@ Running::Running(const UOp& kernel, const Node* top, std::int64_t block,
 }
 
 // Returns the counterpart of a node in a block, built from the counterparts of its sources.
-UOp Running::rebuilt(const Node* node) {
+UOp OnlineRescale::rebuilt(const Node* node) {
   if (const auto iteration = in_block_.find(node); iteration != in_block_.end())
     return blocks_ * iteration->second->src(0)->lo() + iteration->second;
   if (const auto memory = memory_.find(node); memory != memory_.end()) return memory->second;
@@ -86,7 +86,7 @@ UOp Running::rebuilt(const Node* node) {
   return with_made_sources(node);
 }
 
-UOp Running::with_made_sources(const Node* node) const {
+UOp OnlineRescale::with_made_sources(const Node* node) const {
   std::vector<UOp> src;
   for (const Node* source : node->src()) src.push_back(made(source));
   return with_sources(UOp(node), src);
@@ -94,7 +94,7 @@ UOp Running::with_made_sources(const Node* node) const {
 
 // Memory of one block is indexed by the iteration within the block. Other memory is indexed by the
 // iteration overall, with a mask if the last block is partial.
-UOp Running::index_in_block(const Node* index) const {
+UOp OnlineRescale::index_in_block(const Node* index) const {
   std::vector<UOp> src;
   for (const Node* source : index->src()) src.push_back(made(source));
   if (const auto found = together_.memory.find(storage_of(index->src(0)));
@@ -109,7 +109,7 @@ UOp Running::index_in_block(const Node* index) const {
 }
 
 // Iterations past the end contribute the identity.
-UOp Running::closed_in_block(const Node* closer) const {
+UOp OnlineRescale::closed_in_block(const Node* closer) const {
   std::vector<UOp> src{made(closer->src(0))};
   for (const Node* own : closer->src().subspan(1)) {
     const auto iteration = in_block_.find(own);
@@ -123,7 +123,7 @@ UOp Running::closed_in_block(const Node* closer) const {
 
 // Memory that is computed from the final maximum cannot be filled in a block. Its value is
 // recomputed where it is read.
-UOp Running::read_inline(const Node* load) const {
+UOp OnlineRescale::read_inline(const Node* load) const {
   const Node *read = load->src(0), *ready = read->src(0);
   const Node* storage = storage_of(ready);
   if (storage->op() != Op::Buffer || memory_.contains(storage) || !is_filled_by_loops(ready) ||
@@ -137,14 +137,15 @@ UOp Running::read_inline(const Node* load) const {
   return substitute(made(store->src(1)), there);
 }
 
-UOp Running::in_iteration(const UOp& memory) const {
+UOp OnlineRescale::in_iteration(const UOp& memory) const {
   std::vector<UOp> iterations = handles(together_.around);
   iterations.push_back(blocks_);
   return with_list(Op::After, memory, iterations);
 }
 
 // Stores the value in fresh copies of its loops.
-UOp Running::filled(const UOp& begin, const UOp& value, const std::vector<const Node*>& loops) {
+UOp OnlineRescale::filled(const UOp& begin, const UOp& value,
+                          const std::vector<const Node*>& loops) {
   Substitution fresh;
   std::vector<UOp> own;
   for (const Node* range : loops) {
@@ -155,8 +156,8 @@ UOp Running::filled(const UOp& begin, const UOp& value, const std::vector<const 
   return with_list(Op::End, store_at(element(begin, own), substitute(value, fresh)), own);
 }
 
-Running::Handed Running::handed(const Node* reduce) {
-  Handed result;
+OnlineRescale::CarriedValue OnlineRescale::carry(const Node* reduce) {
+  CarriedValue result;
   for (const auto& [name, range] : loops_)
     if (changes_with(reduce, range) &&
         std::ranges::find(together_.around, range) == together_.around.end())
@@ -168,8 +169,8 @@ Running::Handed Running::handed(const Node* reduce) {
   return result;
 }
 
-UOp Running::next_top() {
-  top_ = handed(together_.top);
+UOp OnlineRescale::next_top() {
+  top_ = carry(together_.top);
   const UOp before = read_at(top_.before, handles(top_.loops));
   const UOp next = max(before, closed_in_block(together_.top));
   const UOp memory = memory_over(top_.loops, next->dtype());
@@ -179,7 +180,7 @@ UOp Running::next_top() {
 
 // Computes the factor that rescales the sums to the maximum after this block. Then it updates the
 // running maximum, whose previous value has been read by that time.
-UOp Running::scale_by(double rate) {
+UOp OnlineRescale::scale_by(double rate) {
   const DType dtype = accumulator_of(Op::Add, next_->dtype());
   const UOp before = read_at(top_.before, handles(top_.loops)),
             next = read_at(next_, handles(top_.loops));
@@ -193,7 +194,8 @@ UOp Running::scale_by(double rate) {
 }
 
 // While all iterations so far are masked, the maximum is minus infinity and sums stay unchanged.
-UOp Running::summed(const Handed& sum, const UOp& part, const UOp& scale, const Node* read) {
+UOp OnlineRescale::summed(const CarriedValue& sum, const UOp& part, const UOp& scale,
+                          const Node* read) {
   const std::vector<UOp> at = list_of(read->src(0)->src().subspan(2));
   const UOp before = read_at(sum.before, handles(sum.loops)), next(read);
   const UOp all = before * cast(read_at(scale, at), part->dtype()) + part;
@@ -201,18 +203,18 @@ UOp Running::summed(const Handed& sum, const UOp& part, const UOp& scale, const 
 }
 
 // Whether the exponent is relative to the maximum of the same value, so that no power exceeds 1.
-bool Running::is_from_top(const RescaleRate& growth, const Node* sum) const {
+bool OnlineRescale::is_relative_to_maximum(const RescaleRate& growth, const Node* sum) const {
   const NodeList at = growth.read->src(0)->src().subspan(2);
   Substitution there{{in_block_.at(together_.top->src(1)).node(), in_block_.at(sum->src(1))}};
   for (std::size_t i = 0; i < top_.loops.size(); ++i) there.emplace(top_.loops[i], UOp(at[i]));
   return substitute(made(together_.top->src(0)), there).is(growth.from);
 }
 
-void Running::end_block() {
+void OnlineRescale::update_carried() {
   std::vector<RescaleRate> growths;
   for (const Node* sum : together_.sums) {
-    const auto growth = growth_of(made(sum->src(0)).node(), storage_of(next_.node()));
-    const bool is_known = growth && growth->rate < 0 && is_from_top(*growth, sum);
+    const auto growth = rescale_rate_of(made(sum->src(0)).node(), storage_of(next_.node()));
+    const bool is_known = growth && growth->rate < 0 && is_relative_to_maximum(*growth, sum);
     if (!is_known || (!growths.empty() && growth->rate != growths[0].rate)) {
       together_.refusal =
           "the sums are not all of the form EXP2(c * (x - maximum(x))) * y, with the same c > 0";
@@ -222,9 +224,9 @@ void Running::end_block() {
   }
   const UOp scale = scale_by(growths[0].rate);
   std::vector<UOp> effects{top_.after};
-  std::vector<Handed> sums;
+  std::vector<CarriedValue> sums;
   for (std::size_t i = 0; i < growths.size(); ++i) {
-    sums.push_back(handed(together_.sums[i]));
+    sums.push_back(carry(together_.sums[i]));
     const UOp part = made(together_.sums[i]);
     effects.push_back(summed(sums[i], part, scale, growths[i].read.node()));
   }
@@ -233,10 +235,10 @@ void Running::end_block() {
 
 // In a row that is masked throughout, each term of the original sum is EXP2(-inf - -inf). Unless
 // that is guarded, the sum is NaN, and so is the total.
-void Running::replace_totals(const UOp& all, const std::vector<Handed>& sums,
-                             const std::vector<RescaleRate>& growths) {
-  const auto total = [&](const Handed& handed, const std::vector<UOp>& at) {
-    return read_at(make(Op::After, {handed.memory, all}), at);
+void OnlineRescale::replace_totals(const UOp& all, const std::vector<CarriedValue>& sums,
+                                   const std::vector<RescaleRate>& growths) {
+  const auto total = [&](const CarriedValue& carry, const std::vector<UOp>& at) {
+    return read_at(make(Op::After, {carry.memory, all}), at);
   };
   Substitution by{{together_.top, total(top_, handles(top_.loops))}};
   for (std::size_t i = 0; i < sums.size(); ++i) {

@@ -23,11 +23,11 @@ namespace weft {
 //
 // Memory that is filled in these iterations, such as scores and their exponentials, shrinks to one
 // block.
-class Running {
+class OnlineRescale {
  public:
   // `loops` are all loops of the kernel, outermost first.
-  Running(const UOp& kernel, const Node* top, std::int64_t block,
-          const std::vector<NamedLoop>& loops);
+  OnlineRescale(const UOp& kernel, const Node* top, std::int64_t block,
+                const std::vector<NamedLoop>& loops);
 
   std::string_view refusal() const { return together_.refusal; }  // empty if it succeeded
   const UOp& kernel() const { return kernel_; }
@@ -41,7 +41,7 @@ class Running {
  private:
   // A carried value, with one element for each iteration of `loops`, which are inside of those
   // around: its memory before a block, and the effect that updates it.
-  struct Handed {
+  struct CarriedValue {
     std::vector<const Node*> loops;
     UOp memory, before, after;
   };
@@ -53,15 +53,15 @@ class Running {
   UOp closed_in_block(const Node* closer) const;
   UOp read_inline(const Node* load) const;
 
-  Handed handed(const Node* reduce);
+  CarriedValue carry(const Node* reduce);
   UOp filled(const UOp& begin, const UOp& value, const std::vector<const Node*>& loops);
   UOp in_iteration(const UOp& memory) const;
   UOp next_top();
   UOp scale_by(double rate);
-  UOp summed(const Handed& sum, const UOp& part, const UOp& scale, const Node* read);
-  bool is_from_top(const RescaleRate& growth, const Node* sum) const;
-  void end_block();
-  void replace_totals(const UOp& all, const std::vector<Handed>& sums,
+  UOp summed(const CarriedValue& sum, const UOp& part, const UOp& scale, const Node* read);
+  bool is_relative_to_maximum(const RescaleRate& growth, const Node* sum) const;
+  void update_carried();
+  void replace_totals(const UOp& all, const std::vector<CarriedValue>& sums,
                       const std::vector<RescaleRate>& growths);
 
   UOp kernel_;
@@ -73,7 +73,7 @@ class Running {
   std::vector<UOp> added_;
   Substitution in_block_, memory_;
   NodeMap<const Node*> made_;
-  Handed top_;
+  CarriedValue top_;
   UOp next_;  // the maximum including this block
 };
 

@@ -17,7 +17,7 @@ struct Change {
     None,     // not at all
     Read,     // it is the LOAD itself, possibly with a guard
     Added,    // by rate * d: it is a distance from the LOAD
-    Times,    // by the factor EXP2(rate * d)
+    Scaled,   // by the factor EXP2(rate * d)
     Unknown,  // in any other way
   };
   Form form = Unknown;
@@ -50,9 +50,9 @@ const Node* store_into(const Node* ready) {
   return store->op() == Op::Store ? store : nullptr;
 }
 
-class Changes {
+class ChangeAnalysis {
  public:
-  Changes(const Node* value, const Node* memory) : memory_(memory) {
+  ChangeAnalysis(const Node* value, const Node* memory) : memory_(memory) {
     for (const Node* node : toposort(value)) {
       place_.set(node, static_cast<std::uint32_t>(changes_.size()));
       changes_.push_back(change_of(node));
@@ -120,7 +120,7 @@ class Changes {
       return other;
     }
     const auto is_factor = [](const Change& of) {
-      return of.form == Change::None || of.form == Change::Times;
+      return of.form == Change::None || of.form == Change::Scaled;
     };
     if (!is_factor(a) || !is_factor(b)) return {};
     return combined(a, b, a.by.rate + b.by.rate);
@@ -128,7 +128,7 @@ class Changes {
 
   static Change power(Change exponent) {
     if (exponent.form == Change::Added)
-      exponent.form = Change::Times;
+      exponent.form = Change::Scaled;
     else if (exponent.form != Change::None)
       return {};
     return exponent;
@@ -137,8 +137,8 @@ class Changes {
   // Whether a branch that is a constant changes as the other branch does: minus infinity stays so
   // whatever is added, and 0 whatever it is multiplied by. That requires a guard. Without one the
   // terms of a fully masked row are NaN, except those that are this constant.
-  static bool goes_with(const Node* node, const Change& other) {
-    return (other.form == Change::Times && other.by.is_guarded && is_number(node, 0)) ||
+  static bool is_compatible_constant(const Node* node, const Change& other) {
+    return (other.form == Change::Scaled && other.by.is_guarded && is_number(node, 0)) ||
            (other.form == Change::Added && other.by.is_guarded && is_number(node, -HUGE_VAL));
   }
 
@@ -147,8 +147,8 @@ class Changes {
     const Change &a = of(yes), &b = of(no);
     if (!stays(condition))
       return condition->op() == Op::CmpNe ? guarded(condition, a, b) : guarded(condition, b, a);
-    if (goes_with(yes, b)) return b;
-    if (goes_with(no, a)) return a;
+    if (is_compatible_constant(yes, b)) return b;
+    if (is_compatible_constant(no, a)) return a;
     return a.form == b.form && a.form != Change::Unknown && a.by.rate == b.by.rate
                ? combined(a, b, a.by.rate)
                : Change{};
@@ -175,9 +175,9 @@ class Changes {
 
 }  // namespace
 
-std::optional<RescaleRate> growth_of(const Node* value, const Node* memory) {
-  const Change change = Changes(value, memory).of(value);
-  if (change.form != Change::Times) return std::nullopt;
+std::optional<RescaleRate> rescale_rate_of(const Node* value, const Node* memory) {
+  const Change change = ChangeAnalysis(value, memory).of(value);
+  if (change.form != Change::Scaled) return std::nullopt;
   return change.by;
 }
 

@@ -17,6 +17,6 @@ struct RescaleRate {
 // Returns the rate of a value of the form EXP2(c * (x - m)) * y, where m is read from `memory`: -c.
 // Reads of other memory are traced to the values that were stored there. Returns nothing for other
 // forms.
-std::optional<RescaleRate> growth_of(const Node* value, const Node* memory);
+std::optional<RescaleRate> rescale_rate_of(const Node* value, const Node* memory);
 
 }  // namespace weft

@@ -39,7 +39,7 @@ bool has_outputs(const Nest& nest) {
       nest.loops, [](const NestLoop& loop) { return !loop.is_reduce && !loop.is_around; });
 }
 
-std::int64_t part_of(std::int64_t size, std::int64_t most) {
+std::int64_t part_length(std::int64_t size, std::int64_t most) {
   const std::int64_t parts = std::max<std::int64_t>(2, (size + most - 1) / most);
   for (std::int64_t more = parts; more < 2 * parts; ++more)
     if (size % more == 0) return size / more;
@@ -58,7 +58,7 @@ std::vector<std::int64_t> CandidateTime::blocks(bool is_ordered) const {
   if (first->size < 4 * least || first->size * window < 512) return result;
   for (std::int64_t steps : {256, 512, 1024}) {
     const std::int64_t most = std::max(least, (window > 1 ? 2 : 1) * steps / window);
-    const std::int64_t block = part_of(first->size, most);
+    const std::int64_t block = part_length(first->size, most);
     if (block != result.back()) result.push_back(block);
   }
   return result;

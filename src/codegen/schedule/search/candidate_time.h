@@ -18,7 +18,7 @@ bool has_outputs(const Nest& nest);
 
 // Returns the length of the parts when `size` is split into at least two, none longer than `most`.
 // Prefers an even split; otherwise the rest is smaller than the number of parts.
-std::int64_t part_of(std::int64_t size, std::int64_t most);
+std::int64_t part_length(std::int64_t size, std::int64_t most);
 
 class CandidateTime {
  public:

@@ -21,6 +21,7 @@
 #include "scan_schedule.h"
 #include "schedule/actions/batch.h"
 #include "schedule/actions/kernel_loops.h"
+#include "schedule/gpu/group_search.h"
 #include "schedule/online/online.h"
 #include "schedule/tensor_instructions/dequantized_schedule.h"
 #include "schedule/tensor_instructions/dot_schedule.h"
@@ -74,30 +75,31 @@ class MultiNest {
 
   // Returns the best schedule that begins with `first`.
   Schedules best(Schedule first) {
-    first = joined(std::move(first), filled_loops_outermost(kernel_));
-    std::vector<Schedule> begun{joined(std::move(first), values_to_stage(kernel_, target_))};
-    const Schedules plain = best_after(begun[0]);
+    first = joined(std::move(first), order_filling_loops_outermost(kernel_));
+    std::vector<Schedule> prefixes{joined(std::move(first), values_to_stage(kernel_, target_))};
+    const Schedules plain = best_after(prefixes[0]);
     if (!plain.seconds) return plain;
-    for (const Schedule& batch : batches(kernel_)) begun.push_back(joined(begun[0], batch));
+    for (const Schedule& batch : batch_schedules(kernel_))
+      prefixes.push_back(joined(prefixes[0], batch));
     std::size_t at = 0;
-    Schedules best = best_from(at, begun, plain, {});
+    Schedules best = best_from(at, prefixes, plain, {});
     KernelLoops loops{UOp(kernel_)};
-    loops.apply(begun[at]);
+    loops.apply(prefixes[at]);
     const std::vector<Action> blocks = online_blocks(loops);
-    if (blocks.empty()) return fitting(best, plain);
+    if (blocks.empty()) return first_that_fits(best, plain);
     const auto in_blocks = [&](const Action& block) {
-      return best_after(joined(begun[at], {block}), most_in_batches);
+      return best_after(joined(prefixes[at], {block}), most_in_batches);
     };
     const Schedules online = in_blocks(blocks[0]);
-    take_better(best, best_from(at, begun, online, {blocks[0]}));
+    take_better(best, best_from(at, prefixes, online, {blocks[0]}));
     for (std::size_t i = 1; i < blocks.size(); ++i) take_better(best, in_blocks(blocks[i]));
-    return fitting(best, plain);
+    return first_that_fits(best, plain);
   }
 
  private:
   // Returns the first of `best`, `plain` and the empty schedule that fits into the scratch memory.
   // Nests are scheduled one by one, so that their total is known only from the complete schedule.
-  Schedules fitting(const Schedules& best, const Schedules& plain) const {
+  Schedules first_that_fits(const Schedules& best, const Schedules& plain) const {
     const auto fits = [&](const Schedule& schedule) {
       double bytes = 0;
       const UOp done = apply_schedule(UOp(kernel_), schedule);
@@ -114,22 +116,23 @@ class MultiNest {
     return {{{}}, {}};
   }
 
-  // Returns the best schedule that begins with begun[at] or a later one, followed by `then`, and
-  // sets `at` to that one. `best` is the result for begun[at]. Stops after two that are no better.
-  Schedules best_from(std::size_t& at, const std::vector<Schedule>& begun, Schedules best,
+  // Returns the best schedule that begins with prefixes[at] or a later one, followed by `then`, and
+  // sets `at` to that one. `best` is the result for prefixes[at]. Stops after two that are no
+  // better.
+  Schedules best_from(std::size_t& at, const std::vector<Schedule>& prefixes, Schedules best,
                       const Schedule& then) {
-    for (std::size_t i = at + 1; i < begun.size() && i <= at + 2; ++i)
-      if ((then.empty() || may_follow(begun[i], then)) &&
-          take_better(best, best_after(joined(begun[i], then), most_in_batches)))
+    for (std::size_t i = at + 1; i < prefixes.size() && i <= at + 2; ++i)
+      if ((then.empty() || may_follow(prefixes[i], then)) &&
+          take_better(best, best_after(joined(prefixes[i], then), most_in_batches)))
         at = i;
     return best;
   }
 
-  // Whether the online blocks in `then` are legal after `begun`: larger batches fill memory for
+  // Whether the online blocks in `then` are legal after `prefix`: larger batches fill memory for
   // more iterations.
-  bool may_follow(const Schedule& begun, const Schedule& then) const {
+  bool may_follow(const Schedule& prefix, const Schedule& then) const {
     KernelLoops loops{UOp(kernel_)};
-    loops.apply(begun);
+    loops.apply(prefix);
     return std::ranges::all_of(then,
                                [&](const Action& online) { return may_be_online(loops, online); });
   }
@@ -141,7 +144,7 @@ class MultiNest {
   }
 
   // Returns the fraction of the nest's iterations that run; `seen` has that of partly masked loops.
-  static double part_of(const Nest& nest, const std::map<std::string, double>& seen) {
+  static double visible_fraction(const Nest& nest, const std::map<std::string, double>& seen) {
     double part = 1;
     for (const NestLoop& loop : nest.loops)
       if (const auto found = seen.find(loop.names[0]); found != seen.end()) part *= found->second;
@@ -149,23 +152,23 @@ class MultiNest {
   }
 
   // Moves the STAGEs at loop `split` to the inner loop that SplitParallel makes of it.
-  static void stage_in_parts(Schedule& schedule, const std::string& split) {
+  static void move_stages_inside(Schedule& schedule, const std::string& split) {
     for (Action& action : schedule)
       if (action.type == Action::Stage && action.at == split) action.at += ".1";
   }
 
   // Returns the actions that share the outermost loop after `schedule`. `before` still describes
   // that loop, unless a nest has tiled it as its own.
-  Schedule shared_after(const Schedule& schedule, const KernelLoops& before) const {
+  Schedule thread_actions(const Schedule& schedule, const KernelLoops& before) const {
     const std::vector<NamedLoop> names = before.names();
     const auto cuts_outermost = [&](const Action& action) {
       return action.type == Action::Tile && !names.empty() && action.name == names[0].name;
     };
     if (std::ranges::none_of(schedule, cuts_outermost))
-      return share_outermost(before, target_.machine);
+      return parallelise_outermost(before, target_.machine);
     KernelLoops after{UOp(kernel_)};
     after.apply(schedule);
-    return share_outermost(after, target_.machine);
+    return parallelise_outermost(after, target_.machine);
   }
 
   // Returns `schedule` followed by the best schedule of each nest, within the scratch memory that
@@ -178,7 +181,7 @@ class MultiNest {
       schedule.insert(schedule.end(), more.begin(), more.end());
     };
     loops.apply(schedule);
-    const Schedule ahead = reads_ahead(loops, target_.machine);
+    const Schedule ahead = prefetch_next_reads(loops, target_.machine);
     loops.apply(ahead);
     add(ahead);
     Target left = target_;
@@ -188,7 +191,7 @@ class MultiNest {
     const double kept = scratch_in(loops.kernel().node());
     if (kept > most * static_cast<double>(target_.scratch_bytes)) return {{}, {}};
     take(kept);
-    const std::map<std::string, double> seen = loops.seen_parts();
+    const std::map<std::string, double> seen = loops.visible_fractions();
     std::set<std::string> open;  // loops that are in no nest
     for (const NamedLoop& loop : loops.names()) open.insert(loop.name);
     const bool fuses = target_.ops.contains(Op::MulAcc);
@@ -196,16 +199,16 @@ class MultiNest {
       for (const NestLoop& loop : nest.nest.loops)
         for (const std::string& name : loop.names) open.erase(name);
       if (NestLoop& first = nest.nest.loops[0]; first.is_around)
-        first.is_cut = parts_for(first.size, target_.machine.workers, true) < first.size;
+        first.is_cut = thread_parts(first.size, target_.machine.workers(), true) < first.size;
       const Chosen best = choices_.best(nest, left);
       add(best.schedule);
       take(best.scratch);
-      seconds += best.seconds * part_of(nest.nest, seen);
+      seconds += best.seconds * visible_fraction(nest.nest, seen);
     }
-    const Schedule shared = shared_after(schedule, loops);
-    if (!shared.empty()) seconds /= target_.machine.workers;
+    const Schedule shared = thread_actions(schedule, loops);
+    if (!shared.empty()) seconds /= target_.machine.workers();
     for (const Action& action : shared)
-      if (action.type == Action::SplitParallel) stage_in_parts(schedule, action.name);
+      if (action.type == Action::SplitParallel) move_stages_inside(schedule, action.name);
     add(shared);
     return {{schedule}, open.empty() ? std::optional(seconds) : std::nullopt};
   }
@@ -218,18 +221,26 @@ class MultiNest {
 // Returns up to `most` distinct schedules of a kernel, or of one iteration of a repeated kernel.
 Schedules best_for_one_iteration(const Node* kernel, const Target& target, std::size_t most) {
   if (!std::ranges::all_of(toposort(kernel), is_open)) return {{{}}, {}};
+  if (target.machine.has_groups()) {
+    Schedules found;
+    for (GroupSchedule& each : group_schedules(kernel, target, most)) {
+      if (found.best.empty()) found.seconds = each.seconds;
+      found.best.push_back(std::move(each.schedule));
+    }
+    return found;
+  }
   if (auto scan = scan_schedule(kernel, target))
     return {{std::move(scan->schedule)}, scan->seconds};
   if (target.vector_bytes == 0)
-    return {{share_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
+    return {{parallelise_outermost(KernelLoops{UOp(kernel)}, target.machine)}, {}};
   if (auto dots = dot_schedule(kernel, target)) return {{std::move(dots->schedule)}, dots->seconds};
   const auto nests = nests_of(kernel, loops_of_kernel(kernel), target.ops.contains(Op::MulAcc));
   const bool is_one = nests.size() == 1 && nests[0].is_whole;
   // A nest inside other loops is shared among threads as several nests are.
   if (!is_one || nests[0].nest.loops[0].is_around)
     return MultiNest(kernel, target)
-        .best(is_one ? open_loops_outermost(kernel, target) : Schedule());
-  const Schedule ahead = windows_ahead(nests[0].nest, target.machine);
+        .best(is_one ? symbolic_loops_outermost(kernel, target) : Schedule());
+  const Schedule ahead = prefetch_windows(nests[0].nest, target.machine);
   Schedules schedules;
   for (Chosen& chosen : best_of(nests[0], target, most)) {
     if (schedules.best.empty()) schedules.seconds = chosen.seconds;
@@ -253,7 +264,9 @@ Schedules best_schedules(const Node* kernel, const Target& given, std::size_t mo
   if (!finds_what_it_left(kernel)) return best_for_one_iteration(kernel, target, most);
   const Node* iteration = iteration_in(kernel);
   target.machine.repeats = true;
-  if (iteration != nullptr) target.machine.workers = 1;
+  // Iterations that depend on each other would need a barrier across the device.
+  if (iteration != nullptr && target.machine.has_groups()) return {{{}}, {}};
+  if (iteration != nullptr) target.machine.set_workers(1);
   Schedules schedules = best_for_one_iteration(kernel, target, most);
   if (iteration != nullptr && schedules.seconds)
     *schedules.seconds *= static_cast<double>(iteration->hi() + 1);

@@ -10,6 +10,7 @@
 #include <tuple>
 
 #include <fmt/format.h>
+#include <weft/dev/base/size_limits.h>
 #include <weft/settings.h>
 
 #include "candidate_time.h"
@@ -26,10 +27,10 @@ constexpr std::size_t most_threaded = 16;  // options tried with threads
 
 // Returns the tail of output loops that tiles do not divide. A remainder loop is the last choice,
 // as its iterations are not tiled.
-Tail uneven_tail(const Node* closer) {
+Tail tail_of_outputs(const Node* closer) {
   if (closer->op() != Op::End) return Tail::Remainder;
   if (may_store_twice(closer)) return Tail::Shift;
-  const auto is_shared = [&](const Node* range) { return may_share(closer, range); };
+  const auto is_shared = [&](const Node* range) { return writes_are_disjoint(closer, range); };
   return std::ranges::all_of(closer->src().subspan(1), is_shared) ? Tail::Mask : Tail::Remainder;
 }
 
@@ -40,7 +41,7 @@ class Chooser {
         target_(target),
         machine_(target.machine),
         is_ordered_(nest.is_ordered),
-        uneven_(uneven_tail(nest.closer)),
+        uneven_(tail_of_outputs(nest.closer)),
         trial_(nest.nest, target, uneven_) {}
 
   // Returns all options, fastest first.
@@ -96,7 +97,7 @@ class Chooser {
     if (loop == option.order[nest_.around()]) return;
     const std::int64_t iterations = iterations_around(nest_, option, loop);
     for (std::int64_t parts : {2, 4, 8, 16, 32}) {
-      option.part = part_of(iterations, (iterations + parts - 1) / parts);
+      option.part = part_length(iterations, (iterations + parts - 1) / parts);
       if (option.part < 2 || (!may_shift() && iterations % option.part != 0)) continue;
       if (try_out(option, options)) return;
     }
@@ -106,19 +107,20 @@ class Chooser {
   // faster. The nest's first loops are those of the END, in the same order.
   Option with_threads(const Option& option, const Node* end) const {
     const std::size_t loop = option.order[0];
-    if (machine_.workers < 2 || nest_.loops[loop].is_reduce || nest_.loops[loop].is_around)
+    if (machine_.workers() < 2 || nest_.loops[loop].is_reduce || nest_.loops[loop].is_around)
       return option;
-    if (option.seconds < worth_threads || leaves_remainders(option)) return option;
-    if (!gains_by_threads(end, end->src(loop + 1))) return option;
+    if (option.seconds < least_work(worth_threads) || leaves_remainders(option)) return option;
+    if (!worth_parallelising(end, end->src(loop + 1))) return option;
     const std::int64_t iterations = iterations_around(nest_, option, loop);
     if (iterations < 2) return option;
     Option threaded = option;
     if (tiles_inside(option, loop) > 0) {
-      threaded.across = across_for(option, (iterations + machine_.workers - 1) / machine_.workers);
+      threaded.across =
+          across_for(option, (iterations + machine_.workers() - 1) / machine_.workers());
       threaded.threads =
           threaded.across == 0 ? 1 : (iterations + threaded.across - 1) / threaded.across;
     } else {
-      threaded.threads = parts_for(iterations, machine_.workers, may_shift());
+      threaded.threads = thread_parts(iterations, machine_.workers(), may_shift());
     }
     if (threaded.threads < 2) return option;
     threaded.seconds = trial_.seconds(threaded).value_or(option.seconds);
@@ -249,7 +251,7 @@ class Chooser {
 
   const Nest& nest_;
   const Target& target_;
-  const Machine& machine_;
+  const DeviceModel& machine_;
   bool is_ordered_;
   Tail uneven_;
   CandidateTime trial_;
@@ -319,7 +321,7 @@ const NestChoices::Known* NestChoices::find(const KernelNest& nest,
     return known.nest.is_ordered == nest.is_ordered && known.scratch_bytes >= scratch_bytes &&
            known.chosen.scratch <= static_cast<double>(scratch_bytes) &&
            are_alike(known.nest.nest, nest.nest) &&
-           uneven_tail(known.nest.closer) == uneven_tail(nest.closer);
+           tail_of_outputs(known.nest.closer) == tail_of_outputs(nest.closer);
   });
   return found == known_.end() ? nullptr : &*found;
 }

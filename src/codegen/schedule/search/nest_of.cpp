@@ -163,8 +163,8 @@ std::vector<KernelNest> nests_of(const Node* kernel, const std::vector<NamedLoop
   return Nests(kernel, names, fuses).all();
 }
 
-Machine machine_for(const Node* kernel, const Machine& machine) {
-  Machine found = machine;
+DeviceModel machine_for(const Node* kernel, const DeviceModel& machine) {
+  DeviceModel found = machine;
   if (kernel->arg<KernelArg>().far_constants) found.constants_stay = false;
   return found;
 }

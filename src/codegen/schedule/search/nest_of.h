@@ -27,7 +27,7 @@ std::vector<KernelNest> nests_of(const Node* kernel, const std::vector<NamedLoop
 std::optional<Nest> nest_of(const Node* kernel, bool fuses);
 
 // Returns the machine, without constants_stay if the kernel's constants are not in its caches.
-Machine machine_for(const Node* kernel, const Machine& machine);
+DeviceModel machine_for(const Node* kernel, const DeviceModel& machine);
 
 // Returns the simple instructions per element of a value, without its reductions and loads.
 double ops_of(const std::vector<const Node*>& values);

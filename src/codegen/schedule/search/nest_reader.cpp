@@ -160,7 +160,7 @@ class Reader {
   bool add_stores(const Node* end) {
     std::vector<const Node*> stored;
     for (const Node* store : stores_of(end)) {
-      if (store->op() != Op::Store || !has_place_of_its_own(store)) return false;
+      if (store->op() != Op::Store || !is_plain_store(store)) return false;
       if (!has_known_sizes(storage_of(store->src(0)->src(0)))) return false;
       add_access(store->src(0), "", true);
       stored.push_back(store->src(1));

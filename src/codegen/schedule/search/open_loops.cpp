@@ -40,7 +40,7 @@ double iterations_that_share(const std::vector<const Node*>& loops,
 
 }  // namespace
 
-Schedule open_loops_outermost(const Node* kernel, const Target& target) {
+Schedule symbolic_loops_outermost(const Node* kernel, const Target& target) {
   const Node* end = kernel->src(0);
   std::vector<NamedLoop> order;
   std::vector<const Node*> loops;

@@ -10,6 +10,6 @@ namespace weft {
 // such as the channels of a convolution over time, can be vectorised and tiled. Returns nothing if
 // they are outermost already, or if the loops along which reductions reuse their reads have too few
 // iterations for a vector.
-Schedule open_loops_outermost(const Node* kernel, const Target& target);
+Schedule symbolic_loops_outermost(const Node* kernel, const Target& target);
 
 }  // namespace weft

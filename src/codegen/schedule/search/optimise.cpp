@@ -41,7 +41,7 @@ UOp scheduled(const UOp& given, const Target& target) {
 }
 
 // Returns the kernel that fills a prepacked STAGE: it writes the values to `param`.
-UOp filling(const Node* stage, const UOp& param, std::string_view name) {
+UOp prepacking_kernel(const Node* stage, const UOp& param, std::string_view name) {
   std::vector<UOp> at{param, const_bool(true)}, src{UOp()};
   for (const Node* range : stage->src().subspan(1)) {
     at.emplace_back(range);
@@ -54,7 +54,7 @@ UOp filling(const Node* stage, const UOp& param, std::string_view name) {
 
 // Replaces prepacked STAGEs by params with slots from `params` on. Returns the kernel, followed by
 // the kernels that fill these params, which read their inputs from the same slots as the kernel.
-std::vector<UOp> apart(const UOp& kernel, std::int32_t params, const Target& target) {
+std::vector<UOp> split_prepacking(const UOp& kernel, std::int32_t params, const Target& target) {
   std::vector<UOp> kernels{kernel};
   Substitution kept;
   for (const Node* stage : toposort(kernel.node())) {
@@ -67,7 +67,7 @@ std::vector<UOp> apart(const UOp& kernel, std::int32_t params, const Target& tar
     };
     const std::string name =
         fmt::format("{}_keep_p{}", kernel->arg<KernelArg>().name.get(), params);
-    kernels.push_back(scheduled(filling(stage, param(Access::Write), name), target));
+    kernels.push_back(scheduled(prepacking_kernel(stage, param(Access::Write), name), target));
     kept.emplace(stage, param(Access::Constant));
     ++params;
   }
@@ -109,7 +109,7 @@ std::vector<UOp> optimise(const std::vector<UOp>& roots, const RewriteOptions& o
     std::vector<UOp> results, others;
     for (const UOp& root : inside) {
       const std::vector<UOp> kernels =
-          apart(scheduled(root, target), params_of(root.node()), target);
+          split_prepacking(scheduled(root, target), params_of(root.node()), target);
       results.push_back(kernels[0]);
       others.insert(others.end(), kernels.begin() + 1, kernels.end());
     }

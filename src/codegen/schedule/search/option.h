@@ -10,7 +10,7 @@
 namespace weft {
 
 // A loop unrolled by `count`: its iterations are interleaved in registers.
-struct Copies {
+struct Unroll {
   int loop = -1;
   std::int64_t count = 1;
 };
@@ -25,7 +25,7 @@ enum class Staging : std::uint8_t { None, Packed, Near, Region, Kept };
 struct Option {
   int vector = -1;  // loop
   std::int64_t lanes = 1, vectors = 1;
-  Copies copies = {}, inner = {};       // other unrolled loops; `inner` is inside `copies`
+  Unroll copies = {}, inner = {};       // other unrolled loops; `inner` is inside `copies`
   std::vector<std::size_t> order = {};  // loops, outermost first; reductions stay innermost
   std::vector<Staging> staged = {};     // by access
   std::int64_t block = 0;               // block size of the first reduction; 0: no blocks

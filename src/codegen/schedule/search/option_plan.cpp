@@ -8,7 +8,7 @@
 namespace weft {
 namespace {
 
-std::int64_t each_of(std::int64_t iterations, std::int64_t parts) {
+std::int64_t ceil_div(std::int64_t iterations, std::int64_t parts) {
   return (iterations + parts - 1) / parts;
 }
 
@@ -19,10 +19,10 @@ Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) 
     case OuterPiece::Whole: return {outer.loop, iterations, step};
     case OuterPiece::Threads:
       return {outer.loop, std::min(option.threads, iterations),
-              step * each_of(iterations, option.threads), LoopKind::Thread};
-    case OuterPiece::InThread: return {outer.loop, each_of(iterations, option.threads), step};
+              step * ceil_div(iterations, option.threads), LoopKind::Thread};
+    case OuterPiece::InThread: return {outer.loop, ceil_div(iterations, option.threads), step};
     case OuterPiece::Parts:
-      return {outer.loop, each_of(iterations, option.part), step * option.part};
+      return {outer.loop, ceil_div(iterations, option.part), step * option.part};
     case OuterPiece::InPart: return {outer.loop, option.part, step};
     case OuterPiece::Blocks:
       return {outer.loop, nest.loops[outer.loop].size / option.block, option.block};
@@ -30,7 +30,7 @@ Piece piece_of(const Nest& nest, const Option& option, const OuterPiece& outer) 
     case OuterPiece::Across: {
       const std::int64_t inside = std::max<std::int64_t>(1, tiles_inside(option, outer.loop));
       const bool is_shared = option.threads > 1 && outer.loop == option.order[0];
-      return {outer.loop, each_of(iterations, inside), step * inside,
+      return {outer.loop, ceil_div(iterations, inside), step * inside,
               is_shared ? LoopKind::Thread : LoopKind::Loop};
     }
     case OuterPiece::InAcross: return {outer.loop, tiles_inside(option, outer.loop), step};
@@ -85,8 +85,8 @@ int stage_place(const Nest& nest, const std::vector<OuterPiece>& outer, const Ne
 // Whether an output loop with an uneven tail has pieces both outside and inside of the place `at`.
 // The shifted start of its last tile is not affine in these, so that a region at this place would
 // cover the whole dimension.
-bool is_between_shifted(const Nest& nest, const Option& option,
-                        const std::vector<OuterPiece>& outer, std::size_t at) {
+bool splits_shifted_loop(const Nest& nest, const Option& option,
+                         const std::vector<OuterPiece>& outer, std::size_t at) {
   for (std::size_t inside = at + 1; inside < outer.size(); ++inside) {
     const std::size_t loop = outer[inside].loop;
     if (nest.loops[loop].is_reduce || nest.loops[loop].size % in_registers(option, loop) == 0)
@@ -104,7 +104,7 @@ int region_place(const Nest& nest, const Option& option, const std::vector<Outer
   const NestAccess& access = nest.accesses[a];
   const double most_bytes = access.window == Window::Own ? 16384 : 458752;
   for (int at = 0; at < plan.staged[a]; ++at)
-    if (!is_between_shifted(nest, option, outer, static_cast<std::size_t>(at)) &&
+    if (!splits_shifted_loop(nest, option, outer, static_cast<std::size_t>(at)) &&
         staged_elements(access, plan, a, static_cast<std::size_t>(at) + 1) * access.bytes <=
             most_bytes)
       return at;
@@ -121,7 +121,7 @@ std::int64_t in_registers(const Option& option, std::size_t loop) {
 }
 
 std::int64_t iterations_around(const Nest& nest, const Option& option, std::size_t loop) {
-  return each_of(nest.loops[loop].size, in_registers(option, loop));
+  return ceil_div(nest.loops[loop].size, in_registers(option, loop));
 }
 
 Tail tail_of(const Nest& nest, std::size_t loop, std::int64_t count, Tail uneven) {

@@ -1,6 +1,8 @@
 #include "plan_of.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 
 #include <fmt/format.h>
 #include <weft/dev/codegen/choose.h>
@@ -31,6 +33,14 @@ class Pieces {
     found->piece.step *= action.count;
     pieces_.insert(found + 1, inner);
   }
+
+  void group(const Action& action) {
+    tile(action);
+    if (const auto found = find(action.name); found != pieces_.end())
+      (found + 1)->piece.kind = LoopKind::Local;
+  }
+
+  void pipeline(const Action& action) { buffers_[action.name] = static_cast<int>(action.count); }
 
   void set_kind(const Action& action) {
     if (const auto found = find(action.name); found != pieces_.end())
@@ -82,6 +92,7 @@ class Pieces {
     plan.staged.assign(nest_.accesses.size(), -1);
     plan.by_region.resize(nest_.accesses.size());
     plan.kept.resize(nest_.accesses.size());
+    plan.buffers.resize(nest_.accesses.size());
     for (const Action& stage : stages_)
       for (std::size_t a = 0; a < nest_.accesses.size(); ++a)
         if (nest_.accesses[a].name != stage.name) {
@@ -91,6 +102,7 @@ class Pieces {
         } else if (const auto at = std::ranges::find(names, stage.at); at != names.end()) {
           plan.staged[a] = static_cast<int>(at - names.begin());
           plan.by_region[a] = stage.by_region;
+          if (stage.space == Space::Shared) plan.buffers[a] = std::max(buffers_[stage.name], 1);
         }
     return plan;
   }
@@ -111,6 +123,7 @@ class Pieces {
   const Nest& nest_;
   std::vector<Named> pieces_;
   Schedule stages_;
+  std::map<std::string, int> buffers_;  // of values whose stages are pipelined
 };
 
 }  // namespace
@@ -118,8 +131,8 @@ class Pieces {
 NestPlan plan_of(const Nest& nest, const Schedule& schedule) {
   using Apply = void (Pieces::*)(const Action&);
   static constexpr Apply apply[] = {
-      &Pieces::tile,  &Pieces::set_kind, &Pieces::reorder, &Pieces::stage, &Pieces::tile,
-      &Pieces::pad,   &Pieces::swap,     &Pieces::leave,   &Pieces::leave, &Pieces::leave,
+      &Pieces::tile,  &Pieces::set_kind, &Pieces::reorder, &Pieces::stage,    &Pieces::group,
+      &Pieces::pad,   &Pieces::swap,     &Pieces::leave,   &Pieces::pipeline, &Pieces::leave,
       &Pieces::leave, &Pieces::leave,    &Pieces::leave,   &Pieces::leave};
   static_assert(std::size(apply) == Action::types);
   Pieces pieces(nest);

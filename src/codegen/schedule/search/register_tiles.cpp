@@ -82,7 +82,7 @@ class RegisterTiles {
       if (vectors > 1 && static_cast<double>(vectors) * instructions_ > most_instructions) break;
       option.vectors = vectors;
       add_tile(option, tiles);
-      add_copies(option, tiles);
+      add_unrolls(option, tiles);
       add_short_sums(option, tiles);
     }
     option.vectors = 1;
@@ -165,7 +165,8 @@ class RegisterTiles {
       const std::vector<Staging> stagings = trial_.stagings(access);
       if (stagings.empty()) continue;
       // A region keeps the strides of the buffer, which suits contiguous lanes.
-      const bool is_apart = access.stride(v) > 1 && !reads_between(access.stride(v), most_lanes(v));
+      const bool is_apart =
+          access.stride(v) > 1 && !has_short_stride(access.stride(v), most_lanes(v));
       if (is_all)
         result[a] = is_apart ? stagings[0] : stagings.back();
       else if (access.changes_with(v))
@@ -174,15 +175,15 @@ class RegisterTiles {
     return result;
   }
 
-  bool may_be_copied(const Option& option, std::size_t loop) const {
+  bool may_unroll(const Option& option, std::size_t loop) const {
     const int at = static_cast<int>(loop);
     return at != option.vector && at != option.inner.loop && !nest_.loops[loop].is_reduce &&
            !nest_.loops[loop].is_fixed && !nest_.loops[loop].is_around;
   }
 
-  void add_copies(Option option, std::vector<Option>& tiles) const {
+  void add_unrolls(Option option, std::vector<Option>& tiles) const {
     for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
-      if (!may_be_copied(option, u)) continue;
+      if (!may_unroll(option, u)) continue;
       for (std::int64_t copies : copies_beside(static_cast<std::size_t>(option.vector), u)) {
         if (copies > nest_.loops[u].size) break;
         const std::int64_t values = copies * option.vectors * sums_of(option.inner);
@@ -196,7 +197,7 @@ class RegisterTiles {
   }
 
   // Returns how many accumulators the copies need: those of a reduction share one.
-  std::int64_t sums_of(const Copies& copies) const {
+  std::int64_t sums_of(const Unroll& copies) const {
     const bool is_summed =
         copies.loop >= 0 && nest_.loops[static_cast<std::size_t>(copies.loop)].is_reduce;
     return is_summed ? 1 : copies.count;
@@ -205,12 +206,12 @@ class RegisterTiles {
   // Unrolls two loops beside the vectors, where the vector loop fills only one or is a reduction.
   void add_inner_copies(const Option& option, std::vector<Option>& tiles) const {
     for (std::size_t u = 0; u < nest_.loops.size(); ++u) {
-      if (!may_be_copied(option, u)) continue;
+      if (!may_unroll(option, u)) continue;
       for (std::int64_t copies : {2, 3, 4}) {
         if (copies > nest_.loops[u].size) break;
         Option with = option;
         with.inner = {static_cast<int>(u), copies};
-        add_copies(with, tiles);
+        add_unrolls(with, tiles);
       }
     }
   }
@@ -219,12 +220,12 @@ class RegisterTiles {
   // fields of packed numbers.
   void add_short_sums(Option option, std::vector<Option>& tiles) const {
     for (std::size_t u = first_reduce(nest_) + 1; u < nest_.loops.size(); ++u) {
-      if (!has_fields(option, u)) continue;
+      if (!may_unroll_fully(option, u)) continue;
       option.inner = {static_cast<int>(u), nest_.loops[u].size};
       add_tile(option, tiles);
-      add_copies(option, tiles);
+      add_unrolls(option, tiles);
       for (std::size_t other = u + 1; other < nest_.loops.size(); ++other) {
-        if (!has_fields(option, other)) continue;
+        if (!may_unroll_fully(option, other)) continue;
         Option both = option;
         both.copies = {static_cast<int>(other), nest_.loops[other].size};
         add_tile(both, tiles);
@@ -232,7 +233,7 @@ class RegisterTiles {
     }
   }
 
-  bool has_fields(const Option& option, std::size_t u) const {
+  bool may_unroll_fully(const Option& option, std::size_t u) const {
     const auto v = static_cast<std::size_t>(option.vector);
     const NestLoop& loop = nest_.loops[u];
     const auto is_shared = [&](const NestAccess& access) {
@@ -263,17 +264,17 @@ class RegisterTiles {
       return access.is_write && access.stride(u) == 1 && access.stride(v) == between;
     });
     if (fills && (between == 2 || between == 4)) return {between};
-    const bool is_turned = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
+    const bool is_transposed = std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
       return !access.is_write && !access.irregular[v] && !access.irregular[u] &&
              access.stride(u) == 1 && access.stride(v) != 0;
     });
-    return is_turned ? std::vector<std::int64_t>{4, 8, 16} : std::vector<std::int64_t>{};
+    return is_transposed ? std::vector<std::int64_t>{4, 8, 16} : std::vector<std::int64_t>{};
   }
 
   bool may_be_vector(std::size_t loop) const {
     if (nest_.loops[loop].size < 4 || nest_.loops[loop].has_others) return false;
     if (nest_.loops[loop].is_around) return false;
-    return is_contiguous_for_some(loop) || may_scatter(loop);
+    return is_contiguous_for_some(loop) || may_store_strided(loop);
   }
 
   bool is_contiguous_for_some(std::size_t loop) const {
@@ -284,21 +285,21 @@ class RegisterTiles {
 
   // Whether a loop may be vectorised although its results are stored with a stride. It may if each
   // contiguous output loop is too short for a vector, as with small images, or needs strided loads.
-  bool may_scatter(std::size_t loop) const {
+  bool may_store_strided(std::size_t loop) const {
     if (!nest_.has_reduce() || nest_.loops[loop].is_reduce ||
         nest_.loops[loop].size < most_lanes(loop))
       return false;
     for (std::size_t other = nest_.around(); other < nest_.loops.size(); ++other)
       if (!nest_.loops[other].is_reduce && nest_.loops[other].size >= most_lanes(other) &&
-          is_contiguous_for_some(other) && !reads_apart(other))
+          is_contiguous_for_some(other) && !has_strided_load(other))
         return false;
     return true;
   }
 
-  bool reads_apart(std::size_t loop) const {
+  bool has_strided_load(std::size_t loop) const {
     return std::ranges::any_of(nest_.accesses, [&](const NestAccess& access) {
       return !access.is_write && !access.irregular[loop] &&
-             reads_between(access.stride(loop), most_lanes(loop));
+             has_short_stride(access.stride(loop), most_lanes(loop));
     });
   }
 
@@ -318,7 +319,7 @@ class RegisterTiles {
   }
 
   const Nest& nest_;
-  const Machine& machine_;
+  const DeviceModel& machine_;
   CandidateTime trial_;
   bool is_ordered_;
   std::vector<std::int64_t> blocks_;

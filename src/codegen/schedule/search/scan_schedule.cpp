@@ -8,6 +8,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 #include <weft/dev/rules/scan.h>
@@ -54,7 +55,7 @@ class ScanScheduler {
   }
 
   Schedule schedule() {
-    const std::size_t along = carries() ? along_memory() : loops_.size();
+    const std::size_t along = carries() ? contiguous_loop() : loops_.size();
     if (along < loops_.size() && scanned_.loops.contains(loops_[along].range))
       vectorise(loops_[along]);
     else if (along < loops_.size())
@@ -95,7 +96,7 @@ class ScanScheduler {
   static std::int64_t iterations(const Loop& loop) { return loop.range->src(0)->hi(); }
 
   // Returns the loop of constant size that stores to contiguous elements, or the number of loops.
-  std::size_t along_memory() const {
+  std::size_t contiguous_loop() const {
     const NodeList at = stores_of(end_)[0]->src(0)->src().subspan(2);
     for (std::size_t d = at.size(); d-- > 0;) {
       if (at[d]->ranges().empty()) continue;
@@ -126,13 +127,13 @@ class ScanScheduler {
   // Blocks a loop so that the accumulators of a block fit into half of the L1 cache.
   void block(Loop& loop) {
     loop.is_inside = true;
-    const auto& levels = target_.machine.levels;
+    const auto& levels = target_.machine.memory;
     const double cache = levels.empty() ? 32e3 : levels[0].bytes;
     const std::int64_t most =
         std::max<std::int64_t>(64, static_cast<std::int64_t>(cache) / 2 / scanned_.bytes);
     std::int64_t parts = (iterations(loop) + most - 1) / most;
-    if (is_worth_threads() && others() < target_.machine.workers && iterations(loop) >= 64)
-      parts = std::max<std::int64_t>(parts, target_.machine.workers);
+    if (is_worth_threads() && others() < target_.machine.workers() && iterations(loop) >= 64)
+      parts = std::max<std::int64_t>(parts, target_.machine.workers());
     std::int64_t size = (iterations(loop) + parts - 1) / parts;
     if (parts > 1) size = std::min(iterations(loop), (size + 15) / 16 * 16);
     tile(loop.name, size, may_store_twice(end_) ? Tail::Shift : Tail::Mask,
@@ -142,7 +143,8 @@ class ScanScheduler {
   bool is_worth_threads() const {
     double elements = 1;
     for (const Loop& loop : loops_) elements *= static_cast<double>(iterations(loop));
-    return target_.machine.workers > 1 && elements / target_.machine.hertz > worth_threads;
+    return target_.machine.workers() > 1 &&
+           elements / target_.machine.hertz > least_work(worth_threads);
   }
 
   // Returns the iterations of the loops that neither carry a scan nor are blocked.
@@ -170,11 +172,11 @@ class ScanScheduler {
 
   void share(const Loop& loop, std::vector<std::string>& names) {
     if (!is_worth_threads() || !loop.range->src(0)->is_const() ||
-        !gains_by_threads(end_, loop.range))
+        !worth_parallelising(end_, loop.range))
       return;
     if (!loop.is_inside) {
       const std::int64_t parts =
-          parts_for(iterations(loop), target_.machine.workers, may_store_twice(end_));
+          thread_parts(iterations(loop), target_.machine.workers(), may_store_twice(end_));
       if (parts < 2) return;
       const std::int64_t each = (iterations(loop) + parts - 1) / parts;
       if (each > 1) {
@@ -196,7 +198,7 @@ std::string_view family_of(std::string_view name) { return name.substr(0, name.f
 
 // Returns how often a nest inside the kernel's loops runs again: once for each iteration of loops
 // that are not among those around it, but are outside of one of them.
-double times_again(const Nest& nest, const std::vector<NamedLoop>& order) {
+double executions(const Nest& nest, const std::vector<NamedLoop>& order) {
   std::set<std::string_view> around;
   for (const NestLoop& loop : nest.loops)
     if (loop.is_around) around.insert(family_of(loop.names[0]));
@@ -231,7 +233,7 @@ std::optional<double> seconds_of(const Node* kernel, const Schedule& schedule,
     for (const NestLoop& loop : each.nest.loops)
       for (const std::string& name : loop.names) open.erase(name);
     const NestTime time = time_of(target.machine, each.nest, plan_of(each.nest, schedule));
-    seconds += (time.total() - time.launch) * times_again(each.nest, order);
+    seconds += (time.total() - time.launch) * executions(each.nest, order);
     launch = std::max(launch, time.launch);
   }
   return open.empty() ? std::optional(seconds + launch) : std::nullopt;
@@ -244,7 +246,7 @@ std::optional<ScanSchedule> scan_schedule(const Node* kernel, const Target& targ
   if (scanned.loops.empty()) return std::nullopt;
   if (kernel->size() != 1 || kernel->src(0)->op() != Op::End) return ScanSchedule();
   const NodeList stores = stores_of(kernel->src(0));
-  if (!std::ranges::all_of(stores, has_place_of_its_own)) return ScanSchedule();
+  if (!std::ranges::all_of(stores, is_plain_store)) return ScanSchedule();
   ScanScheduler scheduler(kernel, scanned, target);
   const Schedule schedule = scheduler.schedule();
   KernelLoops scheduled{UOp(kernel)};

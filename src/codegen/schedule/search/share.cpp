@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include <weft/dev/base/size_limits.h>
 #include <weft/dev/codegen/slice.h>
 #include <weft/dev/ir/graph.h>
 
@@ -11,12 +12,12 @@
 namespace weft {
 namespace {
 
-constexpr std::int64_t most_parts = 16;         // per worker
-constexpr std::int64_t parts_of_open_loop = 4;  // per worker; symbolic sizes may be small
-constexpr double worth_staging = 8;             // instructions
+constexpr std::int64_t most_parts = 16;             // per worker
+constexpr std::int64_t parts_of_symbolic_loop = 4;  // per worker; symbolic sizes may be small
+constexpr double worth_staging = 8;                 // instructions
 
 // Returns a rough time that counts one instruction for each value and iteration.
-double seconds_of(const Node* kernel, const Machine& machine) {
+double seconds_of(const Node* kernel, const DeviceModel& machine) {
   double instructions = 0;
   for (const Node* node : toposort(kernel)) {
     double iterations = 1;
@@ -26,19 +27,20 @@ double seconds_of(const Node* kernel, const Machine& machine) {
   return instructions / (machine.hertz * machine.issue);
 }
 
-std::int64_t parts_of_open(std::int64_t most_iterations, int workers) {
-  return std::min(most_iterations, workers * parts_of_open_loop);
+std::int64_t parts_of_symbolic(std::int64_t max_iterations, int workers) {
+  return std::min(max_iterations, workers * parts_of_symbolic_loop);
 }
 
 }  // namespace
 
-bool gains_by_threads(const Node* end, const Node* range) {
-  return may_share(end, range) && std::ranges::all_of(toposort(end->src(0)), [&](const Node* node) {
+bool worth_parallelising(const Node* end, const Node* range) {
+  return writes_are_disjoint(end, range) &&
+         std::ranges::all_of(toposort(end->src(0)), [&](const Node* node) {
            return !OpSet{Op::Reduce, Op::End}.contains(node->op()) || changes_with(node, range);
          });
 }
 
-std::int64_t parts_for(std::int64_t iterations, int workers, bool may_repeat) {
+std::int64_t thread_parts(std::int64_t iterations, int workers, bool may_repeat) {
   const std::int64_t most = std::int64_t{workers} * most_parts;
   if (iterations <= most) return iterations;
   for (std::int64_t parts = most; parts >= workers; --parts)
@@ -46,23 +48,24 @@ std::int64_t parts_for(std::int64_t iterations, int workers, bool may_repeat) {
   return may_repeat ? most / 2 : 1;
 }
 
-Schedule share_outermost(const KernelLoops& loops, const Machine& machine) {
+Schedule parallelise_outermost(const KernelLoops& loops, const DeviceModel& machine) {
   const Node* kernel = loops.kernel().node();
-  if (machine.workers < 2 || kernel->size() != 1 || kernel->src(0)->op() != Op::End) return {};
+  if (machine.workers() < 2 || kernel->size() != 1 || kernel->src(0)->op() != Op::End) return {};
   const Node* end = kernel->src(0);
   const std::vector<NamedLoop> names = loops.names();
   if (names.empty()) return {};
   const auto& [name, range] = names[0];
   if (std::ranges::find(end->src().subspan(1), range) == end->src().end()) return {};
-  if (!gains_by_threads(end, range) || seconds_of(kernel, machine) < worth_threads) return {};
+  if (!worth_parallelising(end, range) || seconds_of(kernel, machine) < least_work(worth_threads))
+    return {};
   const Action share{.type = Action::Kind, .name = name, .kind = LoopKind::Thread};
   if (!range->src(0)->is_const()) {
-    const std::int64_t parts = parts_of_open(range->src(0)->hi(), machine.workers);
+    const std::int64_t parts = parts_of_symbolic(range->src(0)->hi(), machine.workers());
     if (parts < 2) return {};
     return {{.type = Action::SplitParallel, .name = name, .count = parts}, share};
   }
   const std::int64_t iterations = range->src(0)->lo();
-  const std::int64_t parts = parts_for(iterations, machine.workers, may_store_twice(end));
+  const std::int64_t parts = thread_parts(iterations, machine.workers(), may_store_twice(end));
   if (parts < 2) return {};
   Schedule schedule;
   const std::int64_t each = (iterations + parts - 1) / parts;

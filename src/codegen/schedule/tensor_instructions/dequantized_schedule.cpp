@@ -30,9 +30,9 @@ struct Factor {
 // The kernel with the factor replaced by a load of a new PARAM, which stands for its dequantised
 // values. The PARAM has a dimension for each loop that the factor changes with, those of output
 // loops last.
-class Decoded {
+class DequantizedKernel {
  public:
-  Decoded(const Node* kernel, const Factor& of)
+  DequantizedKernel(const Node* kernel, const Factor& of)
       : factor_(of.factor), other_(of.other), reads_(reads_of_kernel(kernel)) {
     const Node* factor = of.factor;
     std::vector<UOp> sizes, at{UOp(), const_bool(true)};
@@ -141,7 +141,7 @@ std::optional<Factor> decoded_factor(const Node* kernel) {
 }
 
 // Returns whether no reduction has a tail, which would add a sum or change the summed value.
-bool leaves_sums_alone(const Schedule& schedule) {
+bool has_no_reduction_tail(const Schedule& schedule) {
   return std::ranges::none_of(schedule, [](const Action& action) {
     return action.tail != Tail::None && action.name.starts_with('k');
   });
@@ -150,7 +150,8 @@ bool leaves_sums_alone(const Schedule& schedule) {
 // Returns how many elements the busiest worker dequantises. The memory is filled once per iteration
 // of the loops down to the innermost one that its elements change with, and by each thread for
 // itself.
-double numbers_in(const NestAccess& access, const NestPlan& plan, std::size_t a, int workers) {
+double dequantized_elements(const NestAccess& access, const NestPlan& plan, std::size_t a,
+                            int workers) {
   const auto at = static_cast<std::size_t>(plan.staged[a]);
   double fills = 1, iterations = 1, threads = 1;
   for (std::size_t i = 0; i <= at; ++i) {
@@ -170,7 +171,7 @@ std::optional<MmaSchedule> dequantized_schedule(const Node* kernel, const Schedu
                                                 const Target& target) {
   const auto factor = decoded_factor(kernel);
   if (!factor) return std::nullopt;
-  const Decoded decoded(kernel, *factor);
+  const DequantizedKernel decoded(kernel, *factor);
   if (decoded.read().empty()) return std::nullopt;
   const Node* products = decoded.kernel().node();
   const auto nests = nests_of(products, loops_of_kernel(products), target.ops.contains(Op::MulAcc));
@@ -179,18 +180,18 @@ std::optional<MmaSchedule> dequantized_schedule(const Node* kernel, const Schedu
   const auto a = static_cast<std::size_t>(
       std::ranges::find(nest.accesses, decoded.name(), &NestAccess::name) - nest.accesses.begin());
   if (a == nest.accesses.size()) return std::nullopt;
-  const Machine& machine = target.machine;
+  const DeviceModel& machine = target.machine;
   const double lanes = machine.vector_bytes / static_cast<double>(factor->factor->dtype().bytes());
   const double cycles = (ops_of(factor->factor) + reads_and_stores) / (lanes * machine.fma_ports);
   std::optional<MmaSchedule> best;
   for (const Chosen& chosen : best_of(nests[0], target, most_tried)) {
     Schedule schedule = decoded.schedule_of(chosen.schedule, in_place);
-    if (schedule.empty() || !leaves_sums_alone(schedule)) continue;
+    if (schedule.empty() || !has_no_reduction_tail(schedule)) continue;
     const NestPlan plan = plan_of(nest, chosen.option);
     // Dequantising the factor replaces copying it.
     const double seconds =
         chosen.seconds - time_of(machine, nest, plan).copies +
-        numbers_in(nest.accesses[a], plan, a, machine.workers) * cycles / machine.hertz;
+        dequantized_elements(nest.accesses[a], plan, a, machine.workers()) * cycles / machine.hertz;
     if (!best || seconds < best->seconds) best = {std::move(schedule), seconds};
   }
   return best;

@@ -82,7 +82,7 @@ class DotKernel {
 
   bool is_one() const { return lanes_ != nullptr; }
 
-  Schedule schedule(const Machine& machine) {
+  Schedule schedule(const DeviceModel& machine) {
     take_lanes();
     for (const Dot& dot : dots_) set_kind(name_of(dot.group()), LoopKind::Dot);
     bool is_decoded = false;
@@ -93,17 +93,17 @@ class DotKernel {
     }
     KernelLoops loops{UOp(kernel_)};
     loops.apply(schedule_);
-    const Schedule shared = share_outermost(loops, machine);
+    const Schedule shared = parallelise_outermost(loops, machine);
     loops.apply(shared);
     schedule_.insert(schedule_.end(), shared.begin(), shared.end());
     is_shared_ = !shared.empty();
-    if (is_decoded && rows_ != nullptr && &level_that_holds(machine) > &machine.levels[1])
-      prefetch(loops);
+    const bool is_beyond_l2 = machine.memory.size() > 1 && bytes() > machine.memory[1].bytes;
+    if (is_decoded && rows_ != nullptr && is_beyond_l2) prefetch(loops);
     return schedule_;
   }
 
   // Returns the expected time of the schedule that schedule() has made.
-  double seconds(const Machine& machine) const {
+  double seconds(const DeviceModel& machine) const {
     double products = 0, others = 0;
     for (const Node* node : toposort(kernel_)) {
       if (!is_elementwise(node->op()) || node->dtype().is_index()) continue;
@@ -117,10 +117,11 @@ class DotKernel {
       (is_product(node) ? products : others) += iterations;
     }
     const double cycles = products * shape_.cycles / machine.fma_ports + others / others_in_cycle;
-    const CacheLevel& level = level_that_holds(machine);
-    const double workers = is_shared_ ? machine.workers : 1;
-    return std::max(cycles / machine.hertz / workers,
-                    bytes() / level.bandwidth / (level.is_shared ? 1 : workers));
+    const double workers = is_shared_ ? machine.workers() : 1;
+    const MemorySpace* filled = last_filled(machine);
+    const double memory =
+        filled == nullptr ? 0 : bytes() / filled->bandwidth / (filled->is_shared ? 1 : workers);
+    return std::max(cycles / machine.hertz / workers, memory);
   }
 
  private:
@@ -221,11 +222,13 @@ class DotKernel {
     }
     return bytes;
   }
-  const CacheLevel& level_that_holds(const Machine& machine) const {
-    const double all = bytes();
-    const auto level = std::ranges::find_if(
-        machine.levels, [&](const CacheLevel& each) { return all <= each.bytes; });
-    return level == machine.levels.end() ? machine.levels.back() : *level;
+  // Returns the last cache that is too small for all of it, which is filled from behind; null if
+  // the first one has room.
+  const MemorySpace* last_filled(const DeviceModel& machine) const {
+    const MemorySpace* last = nullptr;
+    for (const MemorySpace& cache : machine.memory)
+      if (bytes() > cache.bytes) last = &cache;
+    return last;
   }
 
   const Node* kernel_;

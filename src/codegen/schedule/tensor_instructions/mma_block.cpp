@@ -38,7 +38,7 @@ MmaBlock block_for(const MmaShape& shape, std::int64_t rows, std::int64_t column
 }
 
 // Tile instructions have a unit of their own. Vector instructions use all FMA ports.
-double cycles_of(const MmaShape& shape, const MmaBlock& block, const Machine& machine) {
+double cycles_of(const MmaShape& shape, const MmaBlock& block, const DeviceModel& machine) {
   const std::int64_t rows = block.rows / shape.rows, columns = block.columns / shape.columns;
   const double products = products_of(static_cast<double>(rows), static_cast<double>(columns));
   return products * shape.cycles / (shape.rows == 1 ? machine.fma_ports : 1);

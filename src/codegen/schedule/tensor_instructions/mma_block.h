@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include <weft/dev/device/machine.h>
+#include <weft/dev/device/device_model.h>
 #include <weft/dev/device/mma.h>
 
 namespace weft {
@@ -18,6 +18,6 @@ struct MmaBlock {
 MmaBlock block_for(const MmaShape& shape, std::int64_t rows, std::int64_t columns);
 
 // Returns the cycles of a block for one depth step of the instruction.
-double cycles_of(const MmaShape& shape, const MmaBlock& block, const Machine& machine);
+double cycles_of(const MmaShape& shape, const MmaBlock& block, const DeviceModel& machine);
 
 }  // namespace weft

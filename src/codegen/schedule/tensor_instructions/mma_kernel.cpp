@@ -23,24 +23,26 @@ std::int64_t padded(const Node* range, std::int64_t tile) {
   return (size_of(range) + tile - 1) / tile * tile;
 }
 
-// Returns the way with full tiles, and with smaller tiles that divide the loops evenly. Tiles with
-// too few rows are left out.
-std::vector<MmaWay> ways_to_cut(MmaWay way) {
-  const MmaShape whole = way.shape;
-  std::vector<MmaWay> found;
+// Returns the tiling with full tiles, and with smaller tiles that divide the loops evenly. Tiles
+// with too few rows are left out.
+std::vector<MmaTiling> ways_to_cut(MmaTiling tiling) {
+  const MmaShape whole = tiling.shape;
+  std::vector<MmaTiling> found;
   for (const std::int64_t most : {whole.rows, whole.rows - 1})
     for (const bool is_deep : {true, false}) {
-      way.shape = whole;
+      tiling.shape = whole;
       if (most < whole.rows) {
-        way.shape.rows = most;  // the limit of rows_for()
-        way.shape.rows = way.shape.rows_for(size_of(way.row_range));
+        tiling.shape.rows = most;  // the limit of rows_for()
+        tiling.shape.rows = tiling.shape.rows_for(size_of(tiling.row_range));
       }
-      if (!is_deep) way.shape.depth = whole.depth_for(size_of(way.depth_range));
-      const bool is_other = (is_deep || (way.shape.depth > 0 && way.shape.depth < whole.depth)) &&
-                            way.shape.rows >= std::min(whole.rows, MmaShape::fewest_rows);
+      if (!is_deep) tiling.shape.depth = whole.depth_for(size_of(tiling.depth_range));
+      const bool is_other =
+          (is_deep || (tiling.shape.depth > 0 && tiling.shape.depth < whole.depth)) &&
+          tiling.shape.rows >= std::min(whole.rows, MmaShape::fewest_rows);
       if (!is_other) continue;
-      way.block = block_for(way.shape, size_of(way.row_range), size_of(way.column_range));
-      found.push_back(way);
+      tiling.block =
+          block_for(tiling.shape, size_of(tiling.row_range), size_of(tiling.column_range));
+      found.push_back(tiling);
     }
   return found;
 }
@@ -51,7 +53,7 @@ bool is_among(NodeList ranges, const Node* range) {
 
 }  // namespace
 
-bool is_kept(const Node* load) {
+bool can_prepack(const Node* load) {
   const Node* storage = storage_of(load->src(0)->src(0));
   return storage->op() == Op::Param && storage->arg<ParamArg>().access == Access::Constant &&
          is_same_in_each_run(load->src(0));
@@ -113,32 +115,32 @@ MmaKernel::MmaKernel(KernelLoops loops, const Target& target)
   if (sums.size() == 1 && sums[0]->src(0)->op() == Op::Mul) sum_ = sums[0];
 }
 
-std::vector<MmaWay> MmaKernel::ways() const {
-  std::vector<MmaWay> found;
+std::vector<MmaTiling> MmaKernel::tilings() const {
+  std::vector<MmaTiling> found;
   const std::vector<NamedLoop> names = loops_.names();
   for (const MmaShape& shape : target_.mma)
     for (const NamedLoop& row : names)
       for (const NamedLoop& column : names)
         for (const NamedLoop& depth : names) {
-          MmaWay way{shape,     row.name,     column.name, depth.name,
-                     row.range, column.range, depth.range};
-          if (!is_possible(way)) continue;
-          way.a = factor(row.range);
-          way.b = factor(column.range);
-          if (way.a.load == nullptr || way.b.load == nullptr) continue;
-          const std::vector<MmaWay> cut = ways_to_cut(std::move(way));
+          MmaTiling tiling{shape,     row.name,     column.name, depth.name,
+                           row.range, column.range, depth.range};
+          if (!is_possible(tiling)) continue;
+          tiling.a = factor(row.range);
+          tiling.b = factor(column.range);
+          if (tiling.a.load == nullptr || tiling.b.load == nullptr) continue;
+          const std::vector<MmaTiling> cut = ways_to_cut(std::move(tiling));
           found.insert(found.end(), cut.begin(), cut.end());
         }
   return found;
 }
 
-bool MmaKernel::is_possible(const MmaWay& way) const {
+bool MmaKernel::is_possible(const MmaTiling& tiling) const {
   const NodeList outer = end_->src().subspan(1), inner = sum_->src().subspan(1);
-  return is_among(outer, way.row_range) && is_among(outer, way.column_range) &&
-         is_among(inner, way.depth_range) && way.row_range != way.column_range &&
-         size_of(way.row_range) > 0 && size_of(way.column_range) > 0 &&
-         size_of(way.depth_range) > 0 &&
-         is_product_for(sum_, way.shape, way.row_range, way.column_range);
+  return is_among(outer, tiling.row_range) && is_among(outer, tiling.column_range) &&
+         is_among(inner, tiling.depth_range) && tiling.row_range != tiling.column_range &&
+         size_of(tiling.row_range) > 0 && size_of(tiling.column_range) > 0 &&
+         size_of(tiling.depth_range) > 0 &&
+         is_product_for(sum_, tiling.shape, tiling.row_range, tiling.column_range);
 }
 
 MmaFactor MmaKernel::factor(const Node* changing) const {
@@ -147,11 +149,11 @@ MmaFactor MmaKernel::factor(const Node* changing) const {
   return {};
 }
 
-std::vector<MmaFactor> MmaKernel::beside_sums(const MmaWay& way) const {
+std::vector<MmaFactor> MmaKernel::epilogue_reads(const MmaTiling& tiling) const {
   std::vector<MmaFactor> found;
   for (const auto& [name, load] : loops_.reads())
-    if (!depends_on(sum_->src(0), load) && changes_with(load, way.row_range) &&
-        stride_of(load, way.column_range) == 1)
+    if (!depends_on(sum_->src(0), load) && changes_with(load, tiling.row_range) &&
+        stride_of(load, tiling.column_range) == 1)
       found.push_back({name, load});
   return found;
 }
@@ -162,80 +164,82 @@ const Node* MmaKernel::range_of(const std::string& name) const {
   return nullptr;
 }
 
-std::int64_t MmaKernel::size_in(const MmaWay& way, const Node* range) {
-  if (range == way.row_range)
-    return padded(range, way.block.rows * (way.has_rows_around ? way.together : 1));
-  if (range == way.column_range) return padded(range, way.block.columns);
-  return range == way.depth_range ? padded(range, way.shape.depth) : size_of(range);
+std::int64_t MmaKernel::padded_size(const MmaTiling& tiling, const Node* range) {
+  if (range == tiling.row_range)
+    return padded(range, tiling.block.rows * (tiling.groups_rows ? tiling.blocks_in_group : 1));
+  if (range == tiling.column_range) return padded(range, tiling.block.columns);
+  return range == tiling.depth_range ? padded(range, tiling.shape.depth) : size_of(range);
 }
 
-double MmaKernel::iterations_of(const MmaWay& way, const std::string& name) const {
+double MmaKernel::iterations_of(const MmaTiling& tiling, const std::string& name) const {
   const Node* range = range_of(name);
   if (range == nullptr) return 1;
-  const std::int64_t tile = range == way.row_range      ? way.block.rows
-                            : range == way.column_range ? way.block.columns
-                                                        : 1;
-  const std::int64_t iterations = size_in(way, range) / tile;
+  const std::int64_t tile = range == tiling.row_range      ? tiling.block.rows
+                            : range == tiling.column_range ? tiling.block.columns
+                                                           : 1;
+  const std::int64_t iterations = padded_size(tiling, range) / tile;
   return static_cast<double>(iterations);
 }
 
-double MmaKernel::iterations(const MmaWay& way) const {
+double MmaKernel::iterations(const MmaTiling& tiling) const {
   double count = 1;
   for (const NodeList ranges : {end_->src().subspan(1), sum_->src().subspan(1)})
-    for (const Node* range : ranges) count *= static_cast<double>(size_in(way, range));
+    for (const Node* range : ranges) count *= static_cast<double>(padded_size(tiling, range));
   return count;
 }
 
-double MmaKernel::blocks(const MmaWay& way) const {
+double MmaKernel::blocks(const MmaTiling& tiling) const {
   double count = 1;
   for (const NamedLoop& loop : loops_.names())
-    if (is_among(end_->src().subspan(1), loop.range)) count *= iterations_of(way, loop.name);
+    if (is_among(end_->src().subspan(1), loop.range)) count *= iterations_of(tiling, loop.name);
   return count;
 }
 
-double MmaKernel::elements_of(const Node* load, const MmaWay& way) const {
-  const bool is_column = changes_with(load, way.column_range);
-  auto count = static_cast<double>(is_column ? way.block.columns : way.block.rows);
+double MmaKernel::elements_of(const Node* load, const MmaTiling& tiling) const {
+  const bool is_column = changes_with(load, tiling.column_range);
+  auto count = static_cast<double>(is_column ? tiling.block.columns : tiling.block.rows);
   for (const Node* range : sum_->src().subspan(1))
-    if (changes_with(load, range)) count *= static_cast<double>(size_in(way, range));
+    if (changes_with(load, range)) count *= static_cast<double>(padded_size(tiling, range));
   return count;
 }
 
-bool MmaKernel::shifts(const MmaWay& way) const {
-  const bool is_in_group = way.has_rows_around && way.together > 1;
-  return !is_in_group && size_of(way.row_range) >= way.block.rows && may_store_twice(end_);
+bool MmaKernel::shifts_last_block(const MmaTiling& tiling) const {
+  const bool is_in_group = tiling.groups_rows && tiling.blocks_in_group > 1;
+  return !is_in_group && size_of(tiling.row_range) >= tiling.block.rows && may_store_twice(end_);
 }
 
-std::vector<std::string> MmaKernel::output_loops(const MmaWay& way) const {
+std::vector<std::string> MmaKernel::output_loops(const MmaTiling& tiling) const {
   std::vector<std::string> order, inside;
   for (const NamedLoop& loop : loops_.names()) {
-    if (!is_among(end_->src().subspan(1), loop.range) || loop.range == way.row_range ||
-        loop.range == way.column_range)
+    if (!is_among(end_->src().subspan(1), loop.range) || loop.range == tiling.row_range ||
+        loop.range == tiling.column_range)
       continue;
-    const bool is_around = target_.machine.workers > 1 || changes_with(way.b.load, loop.range);
+    const bool is_around = target_.machine.workers() > 1 || changes_with(tiling.b.load, loop.range);
     (is_around ? order : inside).push_back(loop.name);
   }
-  if (way.has_rows_around) {
+  if (tiling.groups_rows) {
     order.insert(order.end(), inside.begin(), inside.end());
-    order.insert(order.end(), {way.row, way.column, way.row + ".1", way.rows_of_block(),
-                               way.columns_of_block()});
+    order.insert(order.end(), {tiling.row, tiling.column, tiling.row + ".1", tiling.rows_of_block(),
+                               tiling.columns_of_block()});
     return order;
   }
-  const bool are_rows_shared = target_.machine.workers > 1 && order.empty() && is_kept(way.b.load);
-  if (are_rows_shared) order.push_back(way.row);
-  order.push_back(way.column);
+  const bool are_rows_shared =
+      target_.machine.workers() > 1 && order.empty() && can_prepack(tiling.b.load);
+  if (are_rows_shared) order.push_back(tiling.row);
+  order.push_back(tiling.column);
   order.insert(order.end(), inside.begin(), inside.end());
-  if (!are_rows_shared) order.push_back(way.row);
-  order.insert(order.end(), {way.column + ".1", way.rows_of_block(), way.columns_of_block()});
+  if (!are_rows_shared) order.push_back(tiling.row);
+  order.insert(order.end(),
+               {tiling.column + ".1", tiling.rows_of_block(), tiling.columns_of_block()});
   return order;
 }
 
-std::vector<std::string> MmaKernel::sum_loops(const MmaWay& way) const {
+std::vector<std::string> MmaKernel::sum_loops(const MmaTiling& tiling) const {
   std::vector<std::string> names;
   for (const NamedLoop& loop : loops_.names())
-    if (is_among(sum_->src().subspan(1), loop.range) && loop.name != way.depth)
+    if (is_among(sum_->src().subspan(1), loop.range) && loop.name != tiling.depth)
       names.push_back(loop.name);
-  names.push_back(way.depth);
+  names.push_back(tiling.depth);
   return names;
 }
 

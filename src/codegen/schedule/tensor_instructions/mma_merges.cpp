@@ -19,14 +19,14 @@ std::vector<const Node*> accesses_in(const KernelLoops& loops, const Node* close
       if (store->op() == Op::Store) found.push_back(store);
   } else if (closer->op() == Op::Reduce) {
     for (const NamedRead& read : loops.reads())
-      if (depends_on(closer, read.load) && !is_kept(read.load)) found.push_back(read.load);
+      if (depends_on(closer, read.load) && !can_prepack(read.load)) found.push_back(read.load);
   }
   return found;
 }
 
 // Returns whether each iteration of the outer loop continues in memory where the previous one
 // ended, and the inner loop is short.
-bool follow(const KernelLoops& loops, const Node* outer, const Node* inner) {
+bool are_contiguous(const KernelLoops& loops, const Node* outer, const Node* inner) {
   const auto is_known = [](const Node* loop) { return loop->src(0)->is_const(); };
   if (!is_known(outer) || !is_known(inner) || inner->src(0)->lo() >= few_iterations) return false;
   const Node* closer = loops.closer_of(outer);
@@ -42,7 +42,7 @@ std::vector<Action> merges_of(const KernelLoops& loops) {
   std::vector<Action> found;
   for (const NamedLoop& outer : names)
     for (const NamedLoop& inner : names)
-      if (outer.range != inner.range && follow(loops, outer.range, inner.range))
+      if (outer.range != inner.range && are_contiguous(loops, outer.range, inner.range))
         found.push_back({.type = Action::Merge, .name = {}, .loops = {outer.name, inner.name}});
   return found;
 }
@@ -55,7 +55,7 @@ bool have_one_in_common(const Schedule& merges, const Action& merge) {
 
 }  // namespace
 
-std::vector<Schedule> merges_that_fill(const KernelLoops& loops) {
+std::vector<Schedule> tile_filling_merges(const KernelLoops& loops) {
   std::vector<Schedule> all{{}};
   for (const Action& merge : merges_of(loops))
     for (std::size_t i = 0, count = all.size(); i < count; ++i)

@@ -9,6 +9,6 @@ namespace weft {
 
 // Returns all ways to merge short loops that follow one another in memory, such as the two spatial
 // loops of an image whose rows fill no tile.
-std::vector<Schedule> merges_that_fill(const KernelLoops& loops);
+std::vector<Schedule> tile_filling_merges(const KernelLoops& loops);
 
 }  // namespace weft

@@ -16,12 +16,12 @@ struct MmaDraft {
 // Returns how many column blocks a group may have, the most first. Packed groups must fit into a
 // part of the scratch memory. All rows then read a group, and all blocks of a group read each block
 // of rows, while it is in the cache. The list is empty if not even one block fits.
-std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaWay& way);
+std::vector<std::int64_t> counts_together(const MmaKernel& kernel, const MmaTiling& tiling);
 
-void pack_columns(const MmaKernel& kernel, const MmaWay& way, MmaDraft& draft);
+void pack_columns(const MmaKernel& kernel, const MmaTiling& tiling, MmaDraft& draft);
 
 // Packs the rows if necessary, and returns whether there is room. Without `has_regions`, rows are
 // never staged as a region.
-bool pack_rows(const MmaKernel& kernel, const MmaWay& way, bool has_regions, MmaDraft& draft);
+bool pack_rows(const MmaKernel& kernel, const MmaTiling& tiling, bool has_regions, MmaDraft& draft);
 
 }  // namespace weft

@@ -11,118 +11,119 @@ namespace {
 
 constexpr double most_of_cache = 0.75;      // share of a core's own cache for data that stays
 constexpr double iterations_of_worker = 4;  // fewest for which a prefetch pays
-constexpr double most_times_ahead = 32;     // uses of prefetched data; beyond, it gains little
+constexpr double most_prefetch_uses = 32;   // uses of prefetched data; beyond, it gains little
 
 }  // namespace
 
-double bytes_in_block(const MmaKernel& kernel, const MmaWay& way, const Node* load) {
-  return kernel.elements_of(load, way) * static_cast<double>(load->dtype().bytes());
+double bytes_in_block(const MmaKernel& kernel, const MmaTiling& tiling, const Node* load) {
+  return kernel.elements_of(load, tiling) * static_cast<double>(load->dtype().bytes());
 }
 
 namespace {
 
-double bytes_of_rows(const MmaKernel& kernel, const MmaWay& way) {
-  return bytes_in_block(kernel, way, way.a.load) * kernel.iterations_of(way, way.row);
+double bytes_of_rows(const MmaKernel& kernel, const MmaTiling& tiling) {
+  return bytes_in_block(kernel, tiling, tiling.a.load) * kernel.iterations_of(tiling, tiling.row);
 }
 
 }  // namespace
 
-bool rows_stay(const MmaKernel& kernel, const MmaWay& way) {
-  const auto& levels = kernel.target().machine.levels;
-  return levels.size() >= 3 && bytes_of_rows(kernel, way) <= levels[levels.size() - 2].bytes / 2;
+bool rows_fit(const MmaKernel& kernel, const MmaTiling& tiling) {
+  const auto& levels = kernel.target().machine.memory;
+  return levels.size() >= 3 && bytes_of_rows(kernel, tiling) <= levels[levels.size() - 2].bytes / 2;
 }
 
-double MmaTraffic::inside_of_columns() const {
+double MmaTraffic::uses_of_columns() const {
   double count = 1;
-  for (auto at = std::ranges::find(loops_, way_.column) + 1; *at != way_.column + ".1"; ++at)
-    count *= kernel_.iterations_of(way_, *at);
+  for (auto at = std::ranges::find(loops_, tiling_.column) + 1; *at != tiling_.column + ".1"; ++at)
+    count *= kernel_.iterations_of(tiling_, *at);
   return count;
 }
 
-const CacheLevel& MmaTraffic::own_cache() const {
-  const auto& levels = kernel_.target().machine.levels;
+const MemorySpace& MmaTraffic::own_cache() const {
+  const auto& levels = kernel_.target().machine.memory;
   return levels[levels.size() - 2];
 }
 
 double MmaTraffic::bytes_of_columns() const {
-  const Node* load = way_.b.load;
-  return kernel_.elements_of(load, way_) * kernel_.iterations_of(way_, way_.column) *
+  const Node* load = tiling_.b.load;
+  return kernel_.elements_of(load, tiling_) * kernel_.iterations_of(tiling_, tiling_.column) *
          static_cast<double>(load->dtype().bytes());
 }
 
 double MmaTraffic::iterations_of_all(const std::vector<std::string>& loops) const {
   double iterations = 1;
-  for (const std::string& name : loops) iterations *= kernel_.iterations_of(way_, name);
+  for (const std::string& name : loops) iterations *= kernel_.iterations_of(tiling_, name);
   return iterations;
 }
 
 // Returns the bytes of rows in the loops that columns do not change with, which run inside the
 // column loop. This is at most the size of the memory, since windows overlap.
 double MmaTraffic::bytes_of_rows_inside() const {
-  const Node* memory = storage_of(way_.a.load->src(0)->src(0));
-  double bytes = bytes_of_rows(kernel_, way_), all = memory->dtype().bytes();
-  for (const std::string& name : other_loops_of(way_.a, way_.row_range))
-    if (!changes_with(way_.b.load, kernel_.range_of(name)))
-      bytes *= kernel_.iterations_of(way_, name);
+  const Node* memory = storage_of(tiling_.a.load->src(0)->src(0));
+  double bytes = bytes_of_rows(kernel_, tiling_), all = memory->dtype().bytes();
+  for (const std::string& name : other_loops_of(tiling_.a, tiling_.row_range))
+    if (!changes_with(tiling_.b.load, kernel_.range_of(name)))
+      bytes *= kernel_.iterations_of(tiling_, name);
   for (const Node* size : memory->dims()) all *= static_cast<double>(size->bounds().hi);
   return std::min(bytes, all);
 }
 
-bool MmaTraffic::columns_stay() const {
+bool MmaTraffic::columns_fit() const {
   return bytes_of_columns() <= most_of_cache * own_cache().bytes;
 }
 
 // Vector instructions compute so long that the next data arrives meanwhile.
-bool MmaTraffic::waits_for_caches() const {
-  return way_.shape.rows > 1 && kernel_.target().machine.levels.size() >= 3;
+bool MmaTraffic::is_cache_bound() const {
+  return tiling_.shape.rows > 1 && kernel_.target().machine.memory.size() >= 3;
 }
 
 // Data comes from the shared cache, or from memory if it does not fit there.
-double MmaTraffic::cycles_to_bring(double bytes) const {
-  if (!waits_for_caches()) return 0;
-  const Machine& machine = kernel_.target().machine;
-  const CacheLevel& last = machine.levels.back();
+double MmaTraffic::load_cycles(double bytes) const {
+  if (!is_cache_bound()) return 0;
+  const DeviceModel& machine = kernel_.target().machine;
+  const MemorySpace& last = machine.memory.back();
   return bytes / (bytes > last.bytes ? last.bandwidth : own_cache().bandwidth) * machine.hertz;
 }
 
 double MmaTraffic::cycles_to_stream() const {
-  return cycles_to_bring(bytes_of_columns() *
-                         iterations_of_all(other_loops_of(way_.b, way_.column_range)));
+  return load_cycles(bytes_of_columns() *
+                     iterations_of_all(other_loops_of(tiling_.b, tiling_.column_range)));
 }
 
 double MmaTraffic::cycles_to_stream_rows() const {
-  if (!waits_for_caches()) return 0;
+  if (!is_cache_bound()) return 0;
   const double bytes = bytes_of_rows_inside();
   const bool stay = bytes <= most_of_cache * own_cache().bytes;
-  const double times = stay || way_.has_rows_around ? 1 : groups_of_columns();
-  return cycles_to_bring(bytes) * times *
-         iterations_of_all(other_loops_of(way_.b, way_.column_range));
+  const double times = stay || tiling_.groups_rows ? 1 : groups_of_columns();
+  return load_cycles(bytes) * times *
+         iterations_of_all(other_loops_of(tiling_.b, tiling_.column_range));
 }
 
 double MmaTraffic::cycles_to_read_again() const {
-  if (!waits_for_caches() || way_.has_rows_around) return 0;
+  if (!is_cache_bound() || tiling_.groups_rows) return 0;
   const double rows = bytes_of_rows_inside(), groups = groups_of_columns();
   const double columns = bytes_of_columns() / groups * std::min(groups, 2.0);
   if (rows + columns <= own_cache().bytes) return 0;
-  return cycles_to_bring(rows) * (groups - 1) *
-         iterations_of_all(other_loops_of(way_.b, way_.column_range));
+  return load_cycles(rows) * (groups - 1) *
+         iterations_of_all(other_loops_of(tiling_.b, tiling_.column_range));
 }
 
 // Groups of row blocks that use the same columns.
 double MmaTraffic::groups_of_rows() const {
-  return kernel_.blocks(way_) / kernel_.iterations_of(way_, way_.column) /
-         iterations_of_all(other_loops_of(way_.b, way_.column_range)) /
-         static_cast<double>(way_.together);
+  return kernel_.blocks(tiling_) / kernel_.iterations_of(tiling_, tiling_.column) /
+         iterations_of_all(other_loops_of(tiling_.b, tiling_.column_range)) /
+         static_cast<double>(tiling_.blocks_in_group);
 }
 
 double MmaTraffic::cycles_to_stream_again() const {
-  if (!way_.has_rows_around || cycles_to_stream() == 0 || columns_stay()) return 0;
+  if (!tiling_.groups_rows || cycles_to_stream() == 0 || columns_fit()) return 0;
   return cycles_to_stream() * (groups_of_rows() - 1);
 }
 
 double MmaTraffic::groups_of_columns() const {
-  const double together = way_.has_rows_around ? 1 : static_cast<double>(way_.together);
-  return kernel_.iterations_of(way_, way_.column) / together;
+  const double blocks_in_group =
+      tiling_.groups_rows ? 1 : static_cast<double>(tiling_.blocks_in_group);
+  return kernel_.iterations_of(tiling_, tiling_.column) / blocks_in_group;
 }
 
 // Returns the output loops that a factor changes with except its own, outermost first.
@@ -139,25 +140,26 @@ std::vector<std::string> MmaTraffic::other_loops_of(const MmaFactor& factor,
 std::optional<MmaTraffic::Prefetched> MmaTraffic::prefetched_columns() const {
   if (cycles_to_stream() == 0 || !has_known_sum()) return std::nullopt;
   const double times =
-      way_.has_rows_around ? static_cast<double>(way_.together) : inside_of_columns();
-  if (times <= 1 || (!way_.has_rows_around && times > most_times_ahead)) return std::nullopt;
-  if (way_.has_rows_around && groups_of_rows() > 1 && columns_stay()) return std::nullopt;
-  Prefetched most{way_.column, groups_of_columns()};
-  if (const auto around = other_loops_of(way_.b, way_.column_range); !around.empty())
-    if (const double iterations = kernel_.iterations_of(way_, around.back());
+      tiling_.groups_rows ? static_cast<double>(tiling_.blocks_in_group) : uses_of_columns();
+  if (times <= 1 || (!tiling_.groups_rows && times > most_prefetch_uses)) return std::nullopt;
+  if (tiling_.groups_rows && groups_of_rows() > 1 && columns_fit()) return std::nullopt;
+  Prefetched most{tiling_.column, groups_of_columns()};
+  if (const auto around = other_loops_of(tiling_.b, tiling_.column_range); !around.empty())
+    if (const double iterations = kernel_.iterations_of(tiling_, around.back());
         iterations > most.iterations && bytes_of_columns() <= own_cache().bytes / 4)
       most = {around.back(), iterations};
   // Threads take iterations in turn. If there are few, the next one is often another thread's.
-  const int workers = kernel_.target().machine.workers;
+  const int workers = kernel_.target().machine.workers();
   const double least = workers > 1 && most.loop == loops_[0] ? iterations_of_worker * workers : 2;
   return most.iterations >= least ? std::optional(most) : std::nullopt;
 }
 
 bool MmaTraffic::prefetches_rows() const {
-  const auto together = static_cast<double>(way_.together);
-  return way_.shape.rows > 1 && !way_.has_rows_around && has_known_sum() &&
-         together <= most_times_ahead && kernel_.iterations_of(way_, way_.column) > together &&
-         !rows_stay(kernel_, way_) && kernel_.iterations_of(way_, way_.row) > 1;
+  const auto blocks_in_group = static_cast<double>(tiling_.blocks_in_group);
+  return tiling_.shape.rows > 1 && !tiling_.groups_rows && has_known_sum() &&
+         blocks_in_group <= most_prefetch_uses &&
+         kernel_.iterations_of(tiling_, tiling_.column) > blocks_in_group &&
+         !rows_fit(kernel_, tiling_) && kernel_.iterations_of(tiling_, tiling_.row) > 1;
 }
 
 bool MmaTraffic::has_known_sum() const {

@@ -9,18 +9,18 @@
 
 namespace weft {
 
-double bytes_in_block(const MmaKernel& kernel, const MmaWay& way, const Node* load);
+double bytes_in_block(const MmaKernel& kernel, const MmaTiling& tiling, const Node* load);
 
 // Returns whether all rows stay in a core's own cache.
-bool rows_stay(const MmaKernel& kernel, const MmaWay& way);
+bool rows_fit(const MmaKernel& kernel, const MmaTiling& tiling);
 
 class MmaTraffic {
  public:
-  MmaTraffic(const MmaKernel& kernel, const MmaWay& way)
-      : kernel_(kernel), way_(way), loops_(kernel.output_loops(way)) {}
+  MmaTraffic(const MmaKernel& kernel, const MmaTiling& tiling)
+      : kernel_(kernel), tiling_(tiling), loops_(kernel.output_loops(tiling)) {}
 
   // Returns how many iterations inside the column loop use each group of columns.
-  double inside_of_columns() const;
+  double uses_of_columns() const;
 
   // Return the cycles to read all columns once, and to read them again for each group of rows after
   // the first, unless they stay in a core's own cache.
@@ -45,12 +45,12 @@ class MmaTraffic {
   bool prefetches_rows() const;
 
  private:
-  const CacheLevel& own_cache() const;
+  const MemorySpace& own_cache() const;
   double bytes_of_columns() const;
   double bytes_of_rows_inside() const;
-  bool columns_stay() const;
-  bool waits_for_caches() const;
-  double cycles_to_bring(double bytes) const;
+  bool columns_fit() const;
+  bool is_cache_bound() const;
+  double load_cycles(double bytes) const;
   double iterations_of_all(const std::vector<std::string>& loops) const;
   double groups_of_rows() const;
   double groups_of_columns() const;
@@ -58,7 +58,7 @@ class MmaTraffic {
   bool has_known_sum() const;
 
   const MmaKernel& kernel_;
-  const MmaWay& way_;
+  const MmaTiling& tiling_;
   std::vector<std::string> loops_;
 };
 

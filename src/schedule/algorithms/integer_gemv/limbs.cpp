@@ -29,11 +29,11 @@ constexpr std::int64_t most_in_block = 256;
 // x is rounded to multiples of its block's power of two times 2^-22.
 constexpr int steps = 22;
 // The format of f32: bits of the mantissa, and the largest biased exponent.
-constexpr std::int64_t mantissa = 23, most_exponent = 255;
+constexpr std::int64_t mantissa = 23, exponent_mask = 255;
 
-class ByDigits {
+class LimbForm {
  public:
-  ByDigits(const UOp& kernel, const QuantizedGemv& of)
+  LimbForm(const UOp& kernel, const QuantizedGemv& of)
       : maker_(kernel), of_(of), values_(prepacked_weights(of)) {}
 
   KernelForm made() {
@@ -53,7 +53,7 @@ class ByDigits {
   }
 
  private:
-  enum Memory : std::uint8_t { Powers, Steps, Digits, Sums };
+  enum Memory : std::uint8_t { Powers, Steps, Limbs, Sums };
 
   // The loops of a part, in place of the kernel's. In parts that read the matrix, the loop over
   // rows is split into blocks of lanes, and the last loop over codes into groups.
@@ -159,7 +159,7 @@ class ByDigits {
     const UOp x = substitute(of_.x, loops.by);
     const UOp most = reduced(Op::Max, max(x, -x), loops.codes);
     const UOp exponent =
-        max(bitcast(most * (1 + 1.0 / 128), dtypes::i32) & (most_exponent << mantissa),
+        max(bitcast(most * (1 + 1.0 / 128), dtypes::i32) & (exponent_mask << mantissa),
             const_int(std::int64_t{1} << mantissa, dtypes::i32));
     const UOp power = bitcast(exponent, dtypes::f32) + (most - most);
     const UOp step = power * std::ldexp(1.0, bits_of_digit - steps);
@@ -170,7 +170,7 @@ class ByDigits {
   // Returns x as an integer. It fits into 24 bits, since |x| is less than twice its block's power.
   UOp in_steps(const Loops& loops, const UOp& power) const {
     const UOp two_by_power =
-        bitcast((most_exponent << mantissa) - bitcast(power, dtypes::i32), dtypes::f32);
+        bitcast((exponent_mask << mantissa) - bitcast(power, dtypes::i32), dtypes::f32);
     const UOp x = substitute(of_.x, loops.by) * two_by_power * std::ldexp(1.0, steps - 1);
     const UOp half = where(x < 0.0, const_float(-0.5, x->dtype()), const_float(0.5, x->dtype()));
     return cast(x + half, dtypes::i32);
@@ -182,7 +182,7 @@ class ByDigits {
     std::vector<UOp> stores;
     for (std::int64_t digit = 0; digit < digits; ++digit) {
       const UOp byte = cast(rest, dtypes::i8);
-      stores.push_back(stored(Digits, place_of_digit(loops, digit), byte));
+      stores.push_back(stored(Limbs, place_of_digit(loops, digit), byte));
       rest = (rest - cast(byte, dtypes::i32)) / base;
     }
     return kernel(stores, joined(loops.blocks, loops.codes), "digits");
@@ -230,20 +230,19 @@ class ByDigits {
   }
 
   // Returns the sum of the products of one limb and the codes of a block.
-  UOp sum_of_digit(Loops& loops, std::int64_t digit) const {
+  UOp limb_sum(Loops& loops, std::int64_t digit) const {
     renew_codes(loops, LoopKind::Reduce);
     renew_groups(loops, LoopKind::Reduce);
     const UOp code = substitute(UOp(of_.code), where_packed(loops));
     const UOp product =
-        cast(read(Digits, place_of_digit(loops, digit)), dtypes::i32) * cast(code, dtypes::i32);
+        cast(read(Limbs, place_of_digit(loops, digit)), dtypes::i32) * cast(code, dtypes::i32);
     return reduced(Op::Add, product, joined(loops.codes, {loops.group}));
   }
 
   // The sums of the two upper limbs combined still fit into i32, for up to most_in_block codes.
   UOp products() const {
     Loops loops = along_matrix(LoopKind::Reduce);
-    const UOp high = sum_of_digit(loops, 2), middle = sum_of_digit(loops, 1),
-              low = sum_of_digit(loops, 0);
+    const UOp high = limb_sum(loops, 2), middle = limb_sum(loops, 1), low = limb_sum(loops, 0);
     const UOp product =
         cast(high * base + middle, dtypes::f32) + cast(low, dtypes::f32) * (1.0 / base);
     const Substitution packed = where_packed(loops);
@@ -273,7 +272,7 @@ std::vector<KernelForm> limb_forms(const UOp& kernel) {
   if (!sum || sum->codes_of_block() > most_in_block || sum->row->src(0)->lo() % lanes != 0 ||
       sum->codes.back()->src(0)->lo() % group != 0)
     return {};
-  return {ByDigits(kernel, *sum).made()};
+  return {LimbForm(kernel, *sum).made()};
 }
 
 }  // namespace weft

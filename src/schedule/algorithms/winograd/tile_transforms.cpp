@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-WinogradTransform toom_for(const Tile& tile) {
+WinogradTransform transform_for(const Tile& tile) {
   const auto outputs = static_cast<std::size_t>(tile.outputs),
              taps = static_cast<std::size_t>(tile.taps);
   return winograd_transform(outputs, taps, points_for(outputs + taps - 1));
@@ -33,13 +33,13 @@ double growth_along_axis(const Matrix& matrix) {
 }
 
 // Returns whether transformed values fit into i16 and scaled sums into i32; partial sums may wrap.
-bool fits_in_words(const Convolution& of, const WinogradTransform& winograd_transform) {
+bool fits_in_words(const Convolution& of, const WinogradTransform& transform) {
   const auto axes = static_cast<double>(of.axes.size());
   const double input = largest(of.input->dtype()), filter = largest(of.filter->dtype());
-  double products = channels_of(of) * std::pow(winograd_transform.scale, axes);
+  double products = channels_of(of) * std::pow(transform.scale, axes);
   for (const Axis& axis : of.axes) products *= static_cast<double>(axis.taps());
-  return input * std::pow(growth_along_axis(winograd_transform.input), axes) < 1 << 15 &&
-         filter * std::pow(growth_along_axis(winograd_transform.filter), axes) < 1 << 15 &&
+  return input * std::pow(growth_along_axis(transform.input), axes) < 1 << 15 &&
+         filter * std::pow(growth_along_axis(transform.filter), axes) < 1 << 15 &&
          input * filter * products < std::pow(2, 31);
 }
 
@@ -48,20 +48,20 @@ bool fits_in_words(const Convolution& of, const WinogradTransform& winograd_tran
 double expected_error(std::int64_t outputs, std::int64_t taps, std::size_t axes, double channels) {
   // What the transforms and each channel add to the mean square, measured with random numbers.
   constexpr double of_transforms = 3, of_channel = 0.09;
-  const double growth = growth_of(toom_for({taps, outputs}));
+  const double growth = growth_of(transform_for({taps, outputs}));
   return std::pow(growth, static_cast<double>(axes) / 2) *
          std::sqrt(of_transforms + of_channel * channels);
 }
 
 std::optional<WinogradTransform> matrices_of(const Convolution& of, const Tile& tile,
                                              const FormLimits& limits) {
-  WinogradTransform winograd_transform = toom_for(tile);
+  WinogradTransform transform = transform_for(tile);
   if (of.sum->dtype().is_int()) {
-    auto whole = in_whole_numbers(std::move(winograd_transform));
+    auto whole = in_whole_numbers(std::move(transform));
     return limits.multiplies_words && whole && fits_in_words(of, *whole) ? whole : std::nullopt;
   }
   const double error = expected_error(tile.outputs, tile.taps, of.axes.size(), channels_of(of));
-  return error <= static_cast<double>(limits.error) ? std::optional(std::move(winograd_transform))
+  return error <= static_cast<double>(limits.error) ? std::optional(std::move(transform))
                                                     : std::nullopt;
 }
 

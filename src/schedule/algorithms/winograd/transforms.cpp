@@ -98,29 +98,26 @@ WinogradTransform winograd_transform(std::size_t outputs, std::size_t taps,
   return result;
 }
 
-std::optional<WinogradTransform> in_whole_numbers(WinogradTransform winograd_transform) {
-  winograd_transform.scale = 2;
-  for (std::vector<double>& row : winograd_transform.filter)
+std::optional<WinogradTransform> in_whole_numbers(WinogradTransform transform) {
+  transform.scale = 2;
+  for (std::vector<double>& row : transform.filter)
     for (double& factor : row) factor *= 2;
   const auto is_whole = [](double factor) { return factor == std::round(factor); };
-  for (const Matrix& matrix :
-       {winograd_transform.input, winograd_transform.filter, winograd_transform.result})
+  for (const Matrix& matrix : {transform.input, transform.filter, transform.result})
     for (const std::vector<double>& row : matrix)
       if (!std::ranges::all_of(row, is_whole)) return std::nullopt;
-  return winograd_transform;
+  return transform;
 }
 
-double growth_of(const WinogradTransform& winograd_transform) {
+double growth_of(const WinogradTransform& transform) {
   const auto squares = [](const std::vector<double>& row) {
     return std::inner_product(row.begin(), row.end(), row.begin(), 0.0);
   };
   double growth = 0;
-  for (const std::vector<double>& row : winograd_transform.result)
+  for (const std::vector<double>& row : transform.result)
     for (std::size_t j = 0; j < row.size(); ++j)
-      growth += row[j] * row[j] * squares(winograd_transform.filter[j]) *
-                squares(winograd_transform.input[j]);
-  return growth / static_cast<double>(winograd_transform.result.size() *
-                                      winograd_transform.filter[0].size());
+      growth += row[j] * row[j] * squares(transform.filter[j]) * squares(transform.input[j]);
+  return growth / static_cast<double>(transform.result.size() * transform.filter[0].size());
 }
 
 std::vector<double> points_for(std::size_t products) {

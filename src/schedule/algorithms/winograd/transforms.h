@@ -24,11 +24,11 @@ WinogradTransform winograd_transform(std::size_t outputs, std::size_t taps,
                                      const std::vector<double>& points);
 
 // Returns the transform with the filter matrix times two, if all matrices are integer then.
-std::optional<WinogradTransform> in_whole_numbers(WinogradTransform winograd_transform);
+std::optional<WinogradTransform> in_whole_numbers(WinogradTransform transform);
 
 // Returns the factor by which the transforms increase the mean square of rounding errors along one
 // axis, for random inputs and filters.
-double growth_of(const WinogradTransform& winograd_transform);
+double growth_of(const WinogradTransform& transform);
 
 // Returns the interpolation points with the least rounding errors, for a number of products.
 std::vector<double> points_for(std::size_t products);

@@ -53,18 +53,18 @@ std::vector<UOp> transformed(const Matrix& matrix, std::vector<UOp> values, std:
   return result;
 }
 
-class Maker {
+class WinogradForm {
  public:
-  Maker(const UOp& kernel, const Convolution& of, const Tile& tile,
-        WinogradTransform winograd_transform, const SpatialBlocks& bands, bool fuses)
+  WinogradForm(const UOp& kernel, const Convolution& of, const Tile& tile,
+               WinogradTransform transform, const SpatialBlocks& bands, bool fuses)
       : maker_(kernel),
         of_(of),
         tile_(tile),
-        bands_(bands),
+        blocks_(bands),
         fuses_(fuses),
         products_(tile.outputs + tile.taps - 1),
-        toom_(std::move(winograd_transform)),
-        band_(bands.loop == nullptr ? const_int(0) : Variable("band", 0, bands.count - 1)),
+        transform_(std::move(transform)),
+        block_(bands.loop == nullptr ? const_int(0) : Variable("band", 0, bands.count - 1)),
         channels_(of.channels()) {
     for (const Node* loop : of.loops()) {
       if (changes_with(of.input, loop)) input_loops_.push_back(loop);
@@ -78,7 +78,7 @@ class Maker {
     add_memory(Inputs, loops_of_input());
     add_memory(Products, of_.loops());
     maker_.add(filters(), is_constant);
-    maker_.set_iterations(bands_.count);
+    maker_.set_iterations(blocks_.count);
     maker_.add_repeated(inputs());
     maker_.add_repeated(products());
     maker_.add_repeated(outputs());
@@ -99,7 +99,7 @@ class Maker {
 
   // Returns the iterations of a loop in one block.
   std::int64_t iterations(const Node* loop) const {
-    return loop == bands_.loop ? bands_.iterations : iterations_of(loop, of_, tile_);
+    return loop == blocks_.loop ? blocks_.iterations : iterations_of(loop, of_, tile_);
   }
 
   void add_memory(Memory memory, const Ranges& loops, Space space = Space::Global) {
@@ -150,8 +150,8 @@ class Maker {
   // Maps the loop within a block to the iterations of all blocks.
   Substitution with_all(const Substitution& own) const {
     Substitution result = own;
-    if (const auto banded = own.find(bands_.loop); banded != own.end())
-      result[bands_.loop] = band_ * bands_.iterations + banded->second;
+    if (const auto banded = own.find(blocks_.loop); banded != own.end())
+      result[blocks_.loop] = block_ * blocks_.iterations + banded->second;
     return result;
   }
 
@@ -200,13 +200,15 @@ class Maker {
           return simplify(cast(substitute(UOp(of_.filter), by), factor_dtype()));
         });
     return stored(Filters, loops_of_filter(), own,
-                  transformed(toom_.filter, values, of_.axes.size(), times, fuses_), "filters");
+                  transformed(transform_.filter, values, of_.axes.size(), times, fuses_),
+                  "filters");
   }
 
   // Returns the mask of places up to `beyond` past the last output, which the last tiles may
   // exceed.
-  UOp is_there(const Axis& axis, const UOp& at, std::int64_t beyond) const {
-    const std::int64_t tiles = iterations(axis.out) * (axis.out == bands_.loop ? bands_.count : 1);
+  UOp in_bounds(const Axis& axis, const UOp& at, std::int64_t beyond) const {
+    const std::int64_t tiles =
+        iterations(axis.out) * (axis.out == blocks_.loop ? blocks_.count : 1);
     return tiles * tile_.outputs == axis.outputs() ? const_bool(true)
                                                    : at < axis.outputs() + beyond;
   }
@@ -231,13 +233,13 @@ class Maker {
             const UOp first = by.at(axis.out) * tile_.outputs;
             by[axis.out] = first;
             by.emplace(axis.tap, const_int(at[a]));
-            valid = valid & is_there(axis, first + at[a], tile_.taps - 1);
+            valid = valid & in_bounds(axis, first + at[a], tile_.taps - 1);
           }
           const UOp read = with_validity(substitute(UOp(of_.input), by), valid);
           return simplify(cast(read, factor_dtype()));
         });
     return stored(Inputs, loops_of_input(), own,
-                  transformed(toom_.input, values, of_.axes.size(), times, fuses_), "inputs");
+                  transformed(transform_.input, values, of_.axes.size(), times, fuses_), "inputs");
   }
 
   UOp products() const {
@@ -268,7 +270,7 @@ class Maker {
           return make(Op::Load, {place(Products, Access::Read, numbers(at), loops, own)});
         });
     const std::vector<UOp> sums =
-        transformed(toom_.result, products, of_.axes.size(), times_result, fuses_);
+        transformed(transform_.result, products, of_.axes.size(), times_result, fuses_);
     std::vector<UOp> stores;
     std::size_t next = 0;
     along_axes(of_.axes.size(), static_cast<std::size_t>(tile_.outputs), [&](const auto& at) {
@@ -277,7 +279,7 @@ class Maker {
       for (std::size_t a = 0; a < at.size(); ++a) {
         const UOp place = by.at(of_.axes[a].out) * tile_.outputs + at[a];
         by[of_.axes[a].out] = place;
-        valid = valid & is_there(of_.axes[a], place, 0);
+        valid = valid & in_bounds(of_.axes[a], place, 0);
       }
       by.emplace(of_.sum, without_scale(sums[next++]));
       stores.push_back(guarded(substitute(UOp(of_.store), by), valid));
@@ -288,7 +290,7 @@ class Maker {
 
   UOp without_scale(const UOp& sum) const {
     std::int64_t scale = 1;
-    for (std::size_t a = 0; a < of_.axes.size(); ++a) scale *= toom_.scale;
+    for (std::size_t a = 0; a < of_.axes.size(); ++a) scale *= transform_.scale;
     return scale == 1 ? sum : sum / scale;
   }
 
@@ -311,11 +313,11 @@ class Maker {
   FormMaker maker_;
   const Convolution& of_;
   Tile tile_;
-  SpatialBlocks bands_;
+  SpatialBlocks blocks_;
   bool fuses_;
   std::int64_t products_;
-  WinogradTransform toom_;
-  UOp band_;
+  WinogradTransform transform_;
+  UOp block_;
   Ranges channels_, input_loops_, filter_loops_;
 };
 
@@ -331,13 +333,13 @@ std::vector<KernelForm> winograd_forms(const UOp& kernel, const FormLimits& limi
       return axis.taps() == tile.taps && axis.outputs() >= tile.outputs;
     };
     if (tile.outputs > limits.outputs || !std::ranges::all_of(axes, fits)) continue;
-    auto winograd_transform = matrices_of(*convolution, tile, limits);
-    if (!winograd_transform) continue;
+    auto transform = matrices_of(*convolution, tile, limits);
+    if (!transform) continue;
     const SpatialBlocks bands =
         spatial_blocks_of(*convolution, tile, limits.block_bytes, limits.threads);
     const bool fuses = limits.fuses && convolution->sum->dtype().is_float();
     forms.push_back(
-        Maker(kernel, *convolution, tile, *std::move(winograd_transform), bands, fuses).made());
+        WinogradForm(kernel, *convolution, tile, *std::move(transform), bands, fuses).made());
   }
   return forms;
 }
