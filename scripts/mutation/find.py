@@ -10,7 +10,7 @@ Three forms are found in the text of a source:
 import re
 from dataclasses import dataclass
 
-FOLDERS = ["src/rules", "src/schedule", "src/codegen", "src/codegen/opt"]
+FOLDERS = ("src/rules/", "src/schedule/", "src/codegen/")
 NOTHING = r"(?:\{\}|false|nullptr|std::nullopt|UOp\(\))"
 OPEN, CLOSE = "([{", ")]}"
 

@@ -69,7 +69,7 @@ def build(_):
     names, mutants = sources(), []
     for name in names:
         source, copy = ROOT / name, TREE / name
-        if os.path.dirname(name) in find.FOLDERS and name.endswith(".cpp"):
+        if name.startswith(find.FOLDERS) and name.endswith(".cpp"):
             text = source.read_text()
             found = find.find(name, text)
             start = f'#include "{HERE / "mutants.h"}"\n#line 1\n'
