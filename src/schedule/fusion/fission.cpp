@@ -124,6 +124,13 @@ std::vector<MovableValue> movable_values(const UOp& kernel) {
   return values;
 }
 
+// Counts the STAGEs and reductions of a kernel.
+std::size_t values_within(const UOp& kernel) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      toposort(kernel.node()),
+      [](const Node* node) { return node->op() == Op::Stage || node->op() == Op::Reduce; }));
+}
+
 // A buffer for all values of a STAGE or a reduction, the kernel that fills it, and the kernel that
 // reads it instead.
 struct Split {
@@ -244,7 +251,7 @@ class Fission {
     if (values.empty()) return {};
     const auto as_made = seconds_as_made({&step, 1});
     if (!as_made || *as_made < least_launches * least_work(profile_.launch)) return {};
-    const bool may_relayout = *as_made >= least_work(least_relayout);
+    const bool may_relayout = *as_made >= least_relayout;
     const auto whole = may_relayout ? best_layout_seconds({step}) : as_made;
     if (!whole) return {};
     double best = std::numeric_limits<double>::infinity();
@@ -253,6 +260,9 @@ class Fission {
       const bool is_once = *as_made >= least_work(least_once) && values[i].around.empty();
       if (*as_made < least_work(least_without_sum) && !values[i].has_sum) continue;
       const Split split = ValueSplitter(step, values[i]).split();
+      // Otherwise the same values would be split off again, without end.
+      const std::size_t all = values_within(step.kernel);
+      if (values_within(split.rest) >= all || values_within(split.maker) >= all) continue;
       if (!may_have(split.memory, step)) continue;
       const std::vector<std::uint32_t> slots = slots_with_memory(step);
       const std::vector<Step> steps{step_like(step, split.maker, slots),
