@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <utility>
 
 #include <weft/dev/ir/graph.h>
 #include <weft/error.h>
@@ -35,8 +35,8 @@ class Search {
         outputs_.push_back(static_cast<int>(loop));
     }
     // The loops along which memory is contiguous come first, then the innermost.
-    std::ranges::stable_sort(outputs_, std::greater(),
-                             [&](int loop) { return std::pair(contiguous_along(loop), loop); });
+    std::ranges::sort(outputs_, std::greater(),
+                      [&](int loop) { return std::pair(contiguous_along(loop), loop); });
   }
 
   // Fastest first.
@@ -49,7 +49,8 @@ class Search {
           if (!is_of_use(lanes)) continue;
           add_rows({.lanes = lanes});
         }
-    std::ranges::stable_sort(found_, {}, &GroupTile::seconds);
+    std::ranges::sort(found_, {},
+                      [](const GroupTile& tile) { return std::pair(tile.seconds, tile.number); });
     return std::move(found_);
   }
 
@@ -134,6 +135,7 @@ class Search {
     if (outputs_.empty() && tile.items() == 1) return;
     const NestTime time = time_of(model_, nest_, plan_of(nest_, actions_of(nest_, tile)));
     tile.seconds = time.total();
+    tile.number = found_.size();
     if (std::isfinite(tile.seconds)) found_.push_back(std::move(tile));
   }
 

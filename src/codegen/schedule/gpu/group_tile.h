@@ -28,6 +28,7 @@ struct GroupTile {
   std::vector<bool> by_region = {};
   std::int64_t buffers = 1;  // of each that is staged: fills go on while others are used
   double seconds = 0;
+  std::size_t number = 0;  // in the order of the trials
 
   std::int64_t items() const { return lanes.items * rows.items * sum_items; }
 };
