@@ -21,6 +21,13 @@ constexpr double l1_share = 0.25;             // of shared memory that serves as
 
 double ceil_div(double a, double b) { return std::ceil(a / b); }
 
+// How much of a multiprocessor a work-group takes.
+struct Occupancy {
+  double registers = 0;  // of an item
+  double shared = 0;     // bytes
+  double resident = 0;   // groups that a multiprocessor runs at the same time; 0: not even one
+};
+
 class GroupTime : Planned {
  public:
   GroupTime(const DeviceModel& model, const Nest& nest, const NestPlan& plan)
@@ -40,7 +47,7 @@ class GroupTime : Planned {
   }
 
   Occupancy occupancy() const {
-    Occupancy result{.items = items_, .registers = registers_for_addresses + sums_ * words_};
+    Occupancy result{.registers = registers_for_addresses + sums_ * words_};
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       if (!nest_.accesses[a].is_write) result.registers += in_registers_of(a) * words_;
       if (is_shared(a)) result.shared += staged_bytes(a) * buffers_of(a);
@@ -155,9 +162,8 @@ class GroupTime : Planned {
     for (std::size_t a = 0; a < nest_.accesses.size(); ++a) {
       count += in_registers_of(a) * executions(a) * (1 + address_instructions);
       if (is_shared(a))
-        count += fills(a) *
-                 (staged_bytes(a) / nest_.accesses[a].bytes / items_ * (2 + address_instructions) +
-                  cycles_of_barrier / items_);
+        count += fills(a) * staged_bytes(a) / nest_.accesses[a].bytes / items_ *
+                 (2 + address_instructions);
     }
     return count;
   }
@@ -352,10 +358,6 @@ class GroupTime : Planned {
 };
 
 }  // namespace
-
-Occupancy occupancy_of(const DeviceModel& model, const Nest& nest, const NestPlan& plan) {
-  return GroupTime(model, nest, plan).occupancy();
-}
 
 NestTime group_time(const DeviceModel& model, const Nest& nest, const NestPlan& plan) {
   return GroupTime(model, nest, plan).time();

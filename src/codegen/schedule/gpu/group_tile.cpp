@@ -1,15 +1,16 @@
 #include "group_tile.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 namespace weft {
 namespace {
 
-// The loops that an axis becomes: work-groups, the iterations of one item, and the items.
+// The loops that an axis becomes inside of a work-group: the iterations of one item, and the items.
 struct AxisLoops {
-  std::string groups, each, items;
+  std::string each, items;
 };
 
 class ActionWriter {
@@ -57,7 +58,7 @@ class ActionWriter {
   AxisLoops divide(const GroupAxis& axis) {
     if (axis.loop < 0) return {};
     const std::string& name = name_of(static_cast<std::size_t>(axis.loop));
-    AxisLoops loops{name, "", ""};
+    AxisLoops loops;
     if (axis.count() == 1) return loops;
     tile(name, nest_.loops[static_cast<std::size_t>(axis.loop)].size, axis.count());
     const std::string inner = name + ".1";
