@@ -201,7 +201,7 @@ class Fission {
       if (step.kernel.is_null()) copied_.insert(step.slots.begin(), step.slots.end());
   }
 
-  // Splits stages off until none saves time. The new kernel is inserted before the rest of the old
+  // Splits values off until none saves time. The new kernel is inserted before the rest of the old
   // one, and both are examined again.
   void choose() {
     for (std::size_t step = 0; step < plan_.steps.size();) {
@@ -244,7 +244,7 @@ class Fission {
     return seconds ? std::optional(*seconds + launches(alone.steps)) : std::nullopt;
   }
 
-  // Returns the number of the stage that saves the most time when moved, if any does.
+  // Returns the number of the value that saves the most time when moved, if any does.
   std::optional<std::size_t> best_value(const Step& step) const {
     if (step.kernel.is_null()) return {};
     const std::vector<MovableValue> values = movable_values(step.kernel);

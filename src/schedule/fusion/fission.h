@@ -1,4 +1,5 @@
-// Fission: moves the computation of a stage into a kernel of its own where that saves time.
+// Fission: moves a stage, or one of several products of an output, into a kernel of its own where
+// that saves time.
 #pragma once
 
 #include <weft/dev/schedule/plan.h>
