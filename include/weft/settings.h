@@ -70,9 +70,14 @@ struct SettingValue {
   std::string text;
 };
 
+using SettingValues = std::vector<std::pair<std::string, SettingValue>>;
+// What the Contexts of this thread say, for the Context of a thread that works for it.
+SettingValues context_values();
+
 class Context {
  public:
   Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values);
+  explicit Context(const SettingValues& values);
   ~Context();
   Context(const Context&) = delete;
   Context& operator=(const Context&) = delete;

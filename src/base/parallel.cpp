@@ -22,9 +22,11 @@
 #include <cfenv>
 #include <chrono>
 #include <condition_variable>
+#include <exception>
 #include <mutex>
 #include <system_error>
 #include <thread>
+#include <vector>
 
 #include <fmt/core.h>
 #include <weft/error.h>
@@ -278,6 +280,21 @@ void parallel(std::int64_t count, ParallelFunction function) {
   const int threads = is_inside || count < 2 ? 1 : thread_count();
   if (threads > 1) return pool().run(count, function, threads);
   for (std::int64_t index = 0; index < count; ++index) function.call(function.function, index);
+}
+
+void parallel_tasks(std::int64_t count, const std::function<void(std::int64_t)>& task) {
+  const SettingValues values = context_values();
+  std::vector<std::exception_ptr> thrown(static_cast<std::size_t>(count));
+  parallel(count, [&](std::int64_t index) {
+    try {
+      const Context context(values);
+      task(index);
+    } catch (...) {
+      thrown[static_cast<std::size_t>(index)] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& each : thrown)
+    if (each) std::rethrow_exception(each);
 }
 
 }  // namespace weft

@@ -181,9 +181,16 @@ std::int64_t debug_level() {
   return known.value([] { return setting_int("DEBUG"); });
 }
 
+SettingValues context_values() {
+  SettingValues values;
+  for (const auto& [name, value] : overrides) values.emplace_back(name, value);
+  return values;
+}
+
 Context::Context(std::initializer_list<std::pair<std::string_view, SettingValue>> values)
-    : count_(values.size()) {
-  for (const auto& [name, value] : values) find_setting(name);
+    : Context(SettingValues(values.begin(), values.end())) {}
+
+Context::Context(const SettingValues& values) : count_(values.size()) {
   std::vector<Override> own;
   for (const auto& [name, value] : values)
     own.push_back({std::string(find_setting(name).name), value.text});

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <mutex>
+#include <set>
 #include <tuple>
+#include <vector>
 
 #include <weft/dev/base/lru_cache.h>
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/codegen/choose.h>
 #include <weft/dev/compile/pipeline.h>
 #include <weft/dev/ir/graph.h>
@@ -33,10 +36,10 @@ KnownSeconds& known_seconds() {
 
 // In an arena of its own, which all that is tried goes with.
 std::optional<double> asked_model(const UOp& kernel, const Target& target,
-                                  const std::shared_ptr<const ExtraRuleList>& extra) {
+                                  const std::shared_ptr<const ExtraRuleList>& extra,
+                                  Interner& from) {
   if (!target.lowered) return std::nullopt;
   const Context quiet{{"DEBUG", 0}, {"DUMP", ""}, {"VALIDATE", 0}};
-  Interner& from = Interner::current();
   Arena arena;
   const InternerScope scope(arena);
   const UOp own = import_graph(nodes_of({&kernel, 1}), from, arena)[0];
@@ -65,21 +68,59 @@ UOp among_constants(const UOp& kernel, Device& device, std::size_t bytes) {
   return stay || !reads_constants(kernel) ? kernel : with_constants(kernel, true);
 }
 
+namespace {
+
+// A kernel to ask the model about.
+struct Asked {
+  UOp kernel;
+  Device* device;
+  Key key;
+};
+
+std::optional<std::optional<double>> known(const Key& key) {
+  const std::lock_guard lock(known_seconds().mutex);
+  const auto* found = known_seconds().by_kernel.find(key);
+  if (found == nullptr) return std::nullopt;
+  return std::optional<std::optional<double>>(std::in_place, *found);
+}
+
+std::optional<double> ask(const Asked& asked, Interner& from,
+                          const std::shared_ptr<const ExtraRuleList>& extra) {
+  const auto seconds = asked_model(asked.kernel, asked.device->target(), extra, from);
+  const std::lock_guard lock(known_seconds().mutex);
+  return known_seconds().by_kernel.insert(asked.key, seconds);
+}
+
+}  // namespace
+
 KernelSeconds expected_seconds(const std::shared_ptr<const ExtraRuleList>& extra,
                                std::size_t constant_bytes) {
-  return [=](const UOp& given, Symbol device_name) -> std::optional<double> {
+  const auto asked = [=](const UOp& given, Symbol device_name) -> Asked {
     Device& device = find_device(device_name.get());
     const UOp kernel = among_constants(given, device, constant_bytes);
     const StructuralHash hash = structural_hash(nodes_of({&kernel, 1}));
-    const Key key{compilation_key(device, *extra), hash.high, hash.low};
-    {
-      const std::lock_guard lock(known_seconds().mutex);
-      if (const auto* known = known_seconds().by_kernel.find(key)) return *known;
-    }
-    const auto seconds = asked_model(kernel, device.target(), extra);
-    const std::lock_guard lock(known_seconds().mutex);
-    return known_seconds().by_kernel.insert(key, seconds);
+    return {kernel, &device, {compilation_key(device, *extra), hash.high, hash.low}};
   };
+  const auto of_one = [=](const UOp& kernel, Symbol device) {
+    const Asked one = asked(kernel, device);
+    const auto found = known(one.key);
+    return found ? *found : ask(one, Interner::current(), extra);
+  };
+  // On all cores.
+  const auto of_all = [=](std::span<const KernelOnDevice> kernels) {
+    std::vector<Asked> open;
+    std::set<Key> seen;
+    for (const auto& [kernel, device] : kernels) {
+      Asked one = asked(kernel, device);
+      if (open.size() < KnownSeconds::most / 2 && seen.insert(one.key).second && !known(one.key))
+        open.push_back(std::move(one));
+    }
+    Interner& from = Interner::current();
+    parallel_tasks(std::ssize(open),
+                   [&](std::int64_t i) { ask(open[static_cast<std::size_t>(i)], from, extra); });
+  };
+  if (!extra->empty()) return of_one;  // rules of the program's own run on its thread
+  return {of_one, of_all};
 }
 
 }  // namespace weft

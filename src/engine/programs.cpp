@@ -47,12 +47,19 @@ Key key_of(const KernelFor& wanted, const std::string& schedule, const ExtraRule
           hash.high, hash.low};
 }
 
-// Kernels of one device on their way to programs.
+// A kernel on its way to a program.
+struct Item {
+  Key key;
+  const KernelFor* wanted;
+  const std::string* schedule;
+  Rendered made = {};
+  bool is_compiled = false;
+};
+
+// Those of one device.
 struct Batch {
   Device* device;
-  std::vector<Key> keys;
-  std::vector<Rendered> kernels;
-  std::vector<std::size_t> open;  // those that have no code yet
+  std::vector<Item> items;
 };
 
 // What a kernel's programs are on disk by.
@@ -77,17 +84,36 @@ Rendered rendered(const KernelFor& wanted, const std::string& schedule,
   }
 }
 
-void render(const KernelFor& wanted, const std::string& schedule, const Key& key,
-            const std::shared_ptr<const ExtraRuleList>& extra, Batch& batch) {
-  const auto& [kernel, device] = wanted;
-  batch.keys.push_back(key);
-  if (may_keep_work(*extra))
-    if (auto known = known_compiled(name_of(key)))
-      return batch.kernels.push_back(std::move(*known));
-  batch.open.push_back(batch.kernels.size());
-  batch.kernels.push_back(rendered(wanted, schedule, extra));
+void render(Item& item, const std::shared_ptr<const ExtraRuleList>& extra) {
+  const auto& [kernel, device] = *item.wanted;
+  item.made = rendered(*item.wanted, *item.schedule, extra);
   if (setting_int("DEBUG") >= 3)
-    report_source(kernel->arg<KernelArg>().name.get(), device->name(), batch.kernels.back().source);
+    report_source(kernel->arg<KernelArg>().name.get(), device->name(), item.made.source);
+}
+
+// On all cores, unless passes print what they do or have rules of the program's own.
+void render(Batch& batch, const std::shared_ptr<const ExtraRuleList>& extra) {
+  std::vector<Item*> open;
+  for (Item& item : batch.items) {
+    auto known = may_keep_work(*extra) ? known_compiled(name_of(item.key)) : std::nullopt;
+    item.is_compiled = known.has_value();
+    if (known)
+      item.made = std::move(*known);
+    else
+      open.push_back(&item);
+  }
+  if (open.empty()) return;
+  batch.device->target();  // measures the machine, where that is needed, while nothing else runs
+  const auto render_one = [&](std::int64_t i) {
+    render(*open[static_cast<std::size_t>(i)], extra);
+  };
+  const bool is_silent = setting_int("DEBUG") < 3 && setting("DUMP").empty();
+  if (is_silent && extra->empty())
+    return parallel_tasks(std::ssize(open), [&](std::int64_t i) {
+      render_one(i);
+      forget_node_maps();  // of this thread
+    });
+  for (std::int64_t i = 0; i < std::ssize(open); ++i) render_one(i);
 }
 
 void compile(Batch& batch, bool is_kept) {
@@ -97,15 +123,17 @@ void compile(Batch& batch, bool is_kept) {
     sources.push_back(std::move(part.source));
     code.push_back(&part.code);
   };
-  for (const std::size_t open : batch.open) {
-    add(batch.kernels[open]);
-    std::ranges::for_each(batch.kernels[open].kept, add);
+  std::vector<Item*> open;
+  for (Item& item : batch.items)
+    if (!item.is_compiled) open.push_back(&item);
+  for (Item* item : open) {
+    add(item->made);
+    std::ranges::for_each(item->made.kept, add);
   }
   std::vector<std::string> made = compile_cached(*batch.device, sources);
   for (std::size_t i = 0; i < made.size(); ++i) *code[i] = std::move(made[i]);
   if (!is_kept) return;
-  for (const std::size_t open : batch.open)
-    keep_compiled(name_of(batch.keys[open]), batch.kernels[open]);
+  for (const Item* item : open) keep_compiled(name_of(item->key), item->made);
 }
 
 std::shared_ptr<LoadedKernel> loaded(Rendered&& made, Device& device) {
@@ -268,19 +296,19 @@ std::vector<std::shared_ptr<LoadedKernel>> load_kernels(
     if (!known.try_emplace(keys[i]).second) continue;
     Batch& batch = batches[kernels[i].device->name()];
     batch.device = kernels[i].device;
-    render(kernels[i], schedules[i], keys[i], extra, batch);
+    batch.items.push_back({keys[i], &kernels[i], &schedules[i]});
   }
   for (auto& [name, batch] : batches) {
+    render(batch, extra);
     compile(batch, may_keep_work(*extra));
-    for (std::size_t i = 0; i < batch.keys.size(); ++i)
-      known[batch.keys[i]] = loaded(std::exchange(batch.kernels[i], {}), *batch.device);
+    for (Item& item : batch.items) known[item.key] = loaded(std::move(item.made), *batch.device);
   }
   if (!batches.empty()) trim_host_memory();
   {
     const std::lock_guard lock(programs().mutex);
     for (auto& [name, batch] : batches)
-      for (std::size_t i = 0; i < batch.keys.size(); ++i)
-        known[batch.keys[i]] = programs().loaded.insert(batch.keys[i], known[batch.keys[i]]);
+      for (const Item& item : batch.items)
+        known[item.key] = programs().loaded.insert(item.key, known[item.key]);
   }
   std::vector<std::shared_ptr<LoadedKernel>> result;
   for (const Key& key : keys) result.push_back(known.at(key));

@@ -2,6 +2,8 @@
 
 #include "../../src/engine/programs.h"
 
+#include <atomic>
+
 #include <gtest/gtest.h>
 
 #include <weft/dev/compile/pipeline.h>
@@ -44,7 +46,8 @@ class Counting final : public Device {
     return std::make_unique<Counted>(live);
   }
 
-  int rendered = 0, live = 0;
+  std::atomic<int> rendered = 0;  // by several threads
+  int live = 0;
   std::vector<std::size_t> calls;  // by the sources of each
 
  private:

@@ -8,6 +8,7 @@
 
 #include <fmt/core.h>
 
+#include <weft/dev/base/parallel.h>
 #include <weft/dev/llvm/llvm.h>
 #include <weft/dev/render/render.h>
 #include <weft/settings.h>
@@ -21,7 +22,7 @@
 namespace weft::cpu {
 namespace {
 
-constexpr int revision = 2;  // of what the module makes of the same text
+constexpr int revision = 3;  // of what the module makes of the same text
 
 class LlvmCompiler final : public Compiler {
  public:
@@ -48,8 +49,11 @@ class LlvmCompiler final : public Compiler {
 
   std::vector<std::string> compile(std::span<const std::string> sources) const override {
     const LlvmProcessor processor = in_words();
-    std::vector<std::string> objects;
-    for (const std::string& source : sources) objects.push_back(llvm_object(source, processor));
+    std::vector<std::string> objects(sources.size());
+    parallel_tasks(std::ssize(sources), [&](std::int64_t index) {
+      const auto i = static_cast<std::size_t>(index);
+      objects[i] = llvm_object(sources[i], processor);
+    });
     return objects;
   }
 

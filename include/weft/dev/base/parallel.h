@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <type_traits>
 
@@ -32,5 +33,9 @@ void parallel(std::int64_t count, F&& f) {
   parallel(count,
            ParallelFunction{call, const_cast<void*>(static_cast<const void*>(std::addressof(f)))});
 }
+
+// The same for work that reads settings, which are this thread's, and may throw: what the first of
+// the indices that threw has thrown is thrown here, once all have run.
+void parallel_tasks(std::int64_t count, const std::function<void(std::int64_t)>& task);
 
 }  // namespace weft

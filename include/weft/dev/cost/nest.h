@@ -134,5 +134,8 @@ double staged_elements(const NestAccess& access, const NestPlan& plan, std::size
                        std::size_t first);
 
 NestTime time_of(const DeviceModel& machine, const Nest& nest, const NestPlan& plan);
+// Returns the time of the instructions of one thread. The total is no less, and takes ten times as
+// long to find.
+double instruction_time(const DeviceModel& machine, const Nest& nest, const NestPlan& plan);
 
 }  // namespace weft

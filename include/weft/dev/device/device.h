@@ -100,6 +100,7 @@ class Device {
   virtual bool runs_in_children() { return allocator().uses_addresses(); }
 
   // A kernel (a SINK), after the passes that target() asks for, as source, for people and for compile(). Throws for what it cannot express.
+  // Several threads may ask at once, as for target().
   virtual std::string render(const Node* kernel) = 0;
   // Source to code. Depends on nothing but the source and compiler_key(), so that it can be cached.
   virtual std::string compile(std::string_view source) = 0;

@@ -1,10 +1,9 @@
-// A device as data: what it runs in parallel, its memories, its instructions, and what they cost. The
+// A device as data: what it runs in parallel, its memories, and what its instructions cost. The
 // search for schedules reads these numbers and nothing else, so that it can choose for a device which
 // is not there.
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>

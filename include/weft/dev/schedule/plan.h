@@ -1,9 +1,12 @@
 // Plans tensors: which kernels run, in which order, on which memory. Nothing is executed here.
 #pragma once
 
+#include <concepts>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include <weft/dev/cost/profile.h>
@@ -66,8 +69,35 @@ auto names_of(MaybeConstPlan& plan) {
   return names;
 }
 
-// Returns the modelled time of a kernel on a device, or nothing if it is unknown.
-using KernelSeconds = std::function<std::optional<double>(const UOp& kernel, Symbol device)>;
+struct KernelOnDevice {
+  UOp kernel;
+  Symbol device;
+};
+
+// The modelled time of a kernel on a device, or nothing if it is unknown.
+class KernelSeconds {
+ public:
+  using OfOne = std::function<std::optional<double>(const UOp& kernel, Symbol device)>;
+  using OfAll = std::function<void(std::span<const KernelOnDevice>)>;
+
+  KernelSeconds() = default;
+  template <std::convertible_to<OfOne> F>
+  KernelSeconds(F one, OfAll all = {})  // NOLINT: a function is one
+      : one_(std::move(one)), all_(std::move(all)) {}
+
+  explicit operator bool() const { return static_cast<bool>(one_); }
+  std::optional<double> operator()(const UOp& kernel, Symbol device) const {
+    return one_(kernel, device);
+  }
+  // Finds the times of all of these at once, for later calls.
+  void find(std::span<const KernelOnDevice> kernels) const {
+    if (all_) all_(kernels);
+  }
+
+ private:
+  OfOne one_;
+  OfAll all_;
+};
 
 // The tensors must be in the current interner, which must be an arena.
 Plan make_plan(const std::vector<Root>& roots, const Profile& profile,
