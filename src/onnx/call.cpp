@@ -95,8 +95,9 @@ namespace {
 // From what was read before, else from the tensor.
 template <class Number>
 std::vector<Number> read(Runner& runner, Changes changes, const Tensor& tensor) {
-  Readings* readings = changes == Changes::InEachCall ? nullptr : runner.readings();
-  if (changes == Changes::InEachCall) runner.note_reading();
+  const bool is_guard = changes == Changes::InEachCall;
+  Readings* readings = is_guard ? runner.guards() : runner.readings();
+  if (is_guard) runner.note_reading();
   if (readings != nullptr) {
     if constexpr (std::same_as<Number, double>) {
       if (const auto* before = readings->next_reals()) return *before;
@@ -104,6 +105,7 @@ std::vector<Number> read(Runner& runner, Changes changes, const Tensor& tensor) 
       if (const auto* before = readings->next_ints()) return *before;
     }
   }
+  if (is_guard && readings != nullptr) throw Guard{tensor, std::same_as<Number, double>};
   auto numbers = tensor.to_vector<Number>();
   if (readings != nullptr) readings->add(numbers);
   return numbers;
@@ -173,6 +175,14 @@ bool Call::is_true(const Value& value) const {
   const Tensor tensor = value.tensor();
   if (tensor.numel() != 1) refuse(fmt::format("{} elements where one is expected", tensor.numel()));
   return ints(tensor)[0] != 0;
+}
+
+void Call::realize(const Values& values) const {
+  if (state_.runner.guards() != nullptr) throw NotTraced();
+  std::vector<Tensor> tensors;
+  for (const Value& value : values)
+    if (value.is_tensor() && value.known() == nullptr) tensors.push_back(value.tensor());
+  Tensor::realize(tensors);
 }
 
 const Value& Call::named(std::string_view name) const {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <weft/dev/device/device.h>
 #include <weft/dev/engine/callers.h>
+#include <weft/settings.h>
 
 #include "cleanup.h"
 #include "proto_write.h"
@@ -211,39 +212,6 @@ Values Model::State::run_plainly(const Inputs& given) {
   return values;
 }
 
-Values Model::State::run_captured(const Inputs& given, Calls& calls) {
-  JitArguments arguments;
-  for (const auto& [name, value] : given)
-    arguments.tensors.emplace_back(fmt::format("input '{}'", name), value.tensor());
-  std::optional<Values> others;  // than tensors
-  const auto body = [&](const std::vector<Tensor>& tensors) {
-    Inputs own = given;
-    for (std::size_t i = 0; i < own.size(); ++i)
-      own[i].second = Value(tensors[i], given[i].second.type());
-    Values values = runner.run(own);
-    std::vector<Tensor> results;
-    calls.types.clear();
-    if (!std::ranges::all_of(values, &Value::is_tensor)) {
-      others = std::move(values);
-      return results;
-    }
-    for (std::size_t i = 0; i < values.size(); ++i) {
-      calls.types.push_back(values[i].type());
-      results.push_back(output_of(i, values[i]));
-    }
-    return results;
-  };
-  runner.keep_readings(&calls.readings);
-  const std::vector<Tensor> results = calls.replay.call(arguments, body);
-  runner.keep_readings(nullptr);
-  if (!calls.has_run) calls.is_captured = !others && !runner.has_read();
-  calls.has_run = true;
-  if (others) return *others;
-  Values values;
-  for (std::size_t i = 0; i < results.size(); ++i) values.emplace_back(results[i], calls.types[i]);
-  return values;
-}
-
 Values Model::State::run(const Inputs& given) {
   std::string form;
   for (const auto& [name, value] : given) {
@@ -253,16 +221,16 @@ Values Model::State::run(const Inputs& given) {
                         tensor.device());
   }
   const auto calls = forms.insert(form, std::make_shared<Calls>());
-  if (!calls->is_captured) return run_plainly(given);
-  const bool is_first = !calls->has_run;
+  if (!calls->is_captured || setting_int("JIT") == 0) return run_plainly(given);
   try {
-    return run_captured(given, *calls);
-  } catch (const Error&) {  // values may be asked for below operators, which no capture can give
-    runner.keep_readings(nullptr);
-    if (is_first) throw;
-    calls->is_captured = false;
+    if (auto values = run_captured(given, *calls)) return *std::move(values);
     return run_plainly(given);
+  } catch (const Error&) {  // values may be asked for below operators, which no capture can give
+    *calls = Calls();
   }
+  Values values = run_plainly(given);  // throws what is wrong with the call, if that is the reason
+  calls->is_captured = false;
+  return values;
 }
 
 // --- The model --------------------------------------------------------------------------------------

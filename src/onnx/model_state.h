@@ -2,8 +2,10 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,13 +25,26 @@ using Inputs = std::vector<std::pair<std::string_view, Value>>;
 
 constexpr std::size_t most_forms = 64;  // of calls, whose kernels are kept
 
+constexpr std::size_t most_traces = 16;     // of a form
+constexpr std::size_t most_guards = 8;      // of a call
+constexpr std::int64_t most_in_guard = 16;  // numbers
+
+// What calls do up to their outputs, or up to a guard: a value of the inputs that the graph needs to go on, such as
+// the condition of an If. It decides which trace follows, which computes from the inputs what it needs.
+struct Trace {
+  enum class End : std::uint8_t { Outputs, Reals, Integers, NotTraced };
+  Replay replay;
+  Readings readings;  // that are the same in all of these calls
+  End end = End::Outputs;
+  std::vector<Type> types;                             // of the outputs
+  std::map<std::string, std::unique_ptr<Trace>> next;  // by the bytes of the guard
+};
+
 // Calls of one form.
 struct Calls {
-  Replay replay;
-  Readings readings;
-  bool has_run = false;
+  Trace first;
+  std::size_t traces = 1;
   bool is_captured = true;  // they can be, as far as is known
-  std::vector<Type> types;  // of the outputs
 };
 
 // Of outputs, those in sequences and maps too.
@@ -61,7 +76,9 @@ struct Model::State {
   Values graph_of(const Inputs& given);
   Tensor output_of(std::size_t output, const Value& value) const;
   Values run_plainly(const Inputs& given);
-  Values run_captured(const Inputs& given, Calls& calls);
+  std::vector<Tensor> run_trace(const Inputs& given, Trace& trace, Readings& guards, bool may_end,
+                                std::optional<Values>& others);
+  std::optional<Values> run_captured(const Inputs& given, Calls& calls);
 
   const LoadOptions options;
   const InFile in;

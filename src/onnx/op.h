@@ -45,7 +45,8 @@ class Call {
   // A tensor of one element.
   std::int64_t integer(std::size_t input) const;
   double number(std::size_t input) const;
-  bool is_true(const Value& value) const;  // of what the node has computed
+  bool is_true(const Value& value) const;    // of what the node has computed
+  void realize(const Values& values) const;  // once, so that nothing of it is captured
 
   const Value& named(
       std::string_view name) const;  // what the graph calls so; throws where it has none

@@ -118,7 +118,8 @@ const FunctionProto* Plans::find_function(const NodeProto& node) const {
 
 // Graphs in it are planned first: that tells what they read. Gradient has the names of what it reads in attributes.
 Step Plans::step(const NodeProto& node, const std::vector<OpsetId>& opsets) {
-  Step step{&node, nullptr, find_function(node), opset_of(node.domain, opsets), {}, draws(node)};
+  Step step{&node, nullptr,     find_function(node), opset_of(node.domain, opsets),
+            {},    draws(node), draws(node)};
   if (step.function == nullptr) step.op = find_op(node.domain, node.op, step.opset);
   const auto take = [&](const Plan& plan) {
     step.is_random = step.is_random || std::ranges::any_of(plan.steps, &Step::is_random);

@@ -22,7 +22,8 @@ struct Step {
   const FunctionProto* function;  // null: an operator
   std::int64_t opset;
   std::vector<std::string_view> reads;  // its inputs, and what graphs in it take from around them
-  bool is_random;                       // it draws random numbers, or something in it does
+  bool draws;                           // random numbers, itself
+  bool is_random;                       // it draws, or something in it does
 };
 
 struct Plan {

@@ -189,9 +189,10 @@ void Runner::freeze_constants() {
 }
 
 Values Runner::run(const std::vector<std::pair<std::string_view, Value>>& inputs) {
-  has_read_ = false;
+  has_read_ = has_drawn_ = false;
   steps_ = 0;
   if (readings_ != nullptr) readings_->start();
+  if (guards_ != nullptr) guards_->start();
   Scope scope(&constants_);
   for (const auto& [name, value] : inputs) scope.set(name, {value, Changes::InEachCall});
   for (const Step* step : rest_) run(*step, {scope, nullptr, model_.opsets});
@@ -235,6 +236,7 @@ Changes Runner::changes_of(const Step& step, const Scope& scope) {
 
 void Runner::run(const Step& step, const Frame& frame) {
   if (++steps_ > most_steps) user_error(fmt::format("more than {} nodes ran", most_steps));
+  has_drawn_ = has_drawn_ || step.draws;
   const NodeProto& node = *step.node;
   const NamedScope scope(node.label(), node.name.empty() ? node.op : std::string_view());
   try {

@@ -66,6 +66,14 @@ class Readings {
   std::size_t next_ = 0;
 };
 
+// Thrown for elements that differ between calls, where they are to decide which trace follows.
+struct Guard {
+  Tensor value;
+  bool has_reals;  // else integers
+};
+// Thrown where a run with guards comes to what is better done once, and not anew behind each guard.
+struct NotTraced {};
+
 class Runner {
  public:
   struct Rules {
@@ -102,6 +110,11 @@ class Runner {
   // Where readings of this run are kept; null where they are not.
   void keep_readings(Readings* readings) { readings_ = readings; }
   Readings* readings() const { return readings_; }
+  // What is known of elements that differ between calls; a run throws a Guard for the first that is not. Null
+  // where they are read.
+  void keep_guards(Readings* guards) { guards_ = guards; }
+  Readings* guards() const { return guards_; }
+  bool has_drawn() const { return has_drawn_; }  // random numbers, in the last run
 
  private:
   struct Frame {
@@ -123,9 +136,9 @@ class Runner {
   Scope constants_;
   std::vector<const Step*> rest_;  // of the model's own graph, without what is constant
   std::unordered_map<const TensorProto*, Value> tensors_;
-  bool has_read_ = false;
+  bool has_read_ = false, has_drawn_ = false;
   std::size_t steps_ = 0;
-  Readings* readings_ = nullptr;
+  Readings *readings_ = nullptr, *guards_ = nullptr;
 };
 
 struct Call::State {

@@ -1,4 +1,6 @@
 // Branches, loops and scans.
+#include <algorithm>
+
 #include <gtest/gtest.h>
 #include <weft/weft.h>
 
@@ -33,6 +35,60 @@ TEST(OnnxControl, OnlyTheBranchThatIsTakenRuns) {
     const Tensor y = model({{"c", c}, {"x", Tensor({3.F, 4.F})}}).at("y").tensor();
     EXPECT_EQ(y.to_vector<float>(), condition ? (Floats{6, 8}) : (Floats{9, 16}));
   }
+}
+
+// Whether the sum of x is above zero, and of what is not also whether its largest element is.
+Graph two_decisions() {
+  Graph inner;
+  inner.nodes = {node("ReduceMax", {"x"}, {"m"}, {attribute("keepdims", 0)}),
+                 node("Greater", {"m", "zero"}, {"d"}),
+                 node("If", {"d"}, {"r"},
+                      {graph_attribute("then_branch", branch("Mul")),
+                       graph_attribute("else_branch", branch("Sub"))})};
+  inner.outputs = {port("r", Type::F32, {2})};
+  Graph graph;
+  graph.inputs = {port("x", Type::F32, {2})};
+  graph.initialisers = {tensor("zero", {}, Floats{0})};
+  graph.outputs = {port("y", Type::F32, {2})};
+  graph.nodes = {node("ReduceSum", {"x"}, {"s"}, {attribute("keepdims", 0)}),
+                 node("Greater", {"s", "zero"}, {"c"}),
+                 node("If", {"c"}, {"y"},
+                      {graph_attribute("then_branch", branch("Add")),
+                       graph_attribute("else_branch", inner.message())})};
+  return graph;
+}
+
+TEST(OnnxControl, DecisionsByWhatIsComputed) {
+  const Model model = load(two_decisions());
+  for (int call = 0; call < 12; ++call) {
+    const float first = float(call % 3 - 1) * 4, second = float(call % 4) - 2;
+    const Tensor y = model({{"x", Tensor({first, second})}}).at("y").tensor();
+    const auto wanted = [&](float x) {
+      return first + second > 0 ? x + x : std::max(first, second) > 0 ? x * x : x - x;
+    };
+    EXPECT_EQ(y.to_vector<float>(), (Floats{wanted(first), wanted(second)})) << call;
+  }
+}
+
+// A number that is drawn decides about itself.
+TEST(OnnxControl, DecisionsByRandomNumbers) {
+  Graph other;
+  other.nodes = {node("Neg", {"r"}, {"n"})};
+  other.outputs = {port("n", Type::F32, {})};
+  Graph same;
+  same.nodes = {node("Identity", {"r"}, {"n"})};
+  same.outputs = {port("n", Type::F32, {})};
+  Graph graph;
+  graph.inputs = {port("x", Type::F32, {})};
+  graph.initialisers = {tensor("zero", {}, Floats{0})};
+  graph.outputs = {port("y", Type::F32, {})};
+  graph.nodes = {node("RandomNormalLike", {"x"}, {"r"}), node("Greater", {"r", "zero"}, {"c"}),
+                 node("If", {"c"}, {"y"},
+                      {graph_attribute("then_branch", same.message()),
+                       graph_attribute("else_branch", other.message())})};
+  const Model model = load(graph);
+  for (int call = 0; call < 20; ++call)
+    EXPECT_GT(model({{"x", Tensor::full({}, 1.F)}}).at("y").tensor().item<float>(), 0);
 }
 
 // state = state + x and each state, `iterations` times or while the state is below 10.

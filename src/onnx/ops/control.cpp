@@ -41,13 +41,6 @@ std::vector<Tensor> none_of(const Values& outputs, std::size_t from) {
 
 // --- Loop -----------------------------------------------------------------------------------------
 
-void realize(const Values& values) {
-  std::vector<Tensor> tensors;
-  for (const Value& value : values)
-    if (value.is_tensor() && value.known() == nullptr) tensors.push_back(value.tensor());
-  Tensor::realize(tensors);
-}
-
 // What an iteration gives: whether there is another, what it hands on, and what is collected.
 Values loop(const Call& call) {
   std::int64_t iterations = std::numeric_limits<std::int64_t>::max();
@@ -71,7 +64,7 @@ Values loop(const Call& call) {
     std::copy_n(outputs.begin() + 1, state.size(), state.begin());
     collect(call, outputs, 1 + state.size(), collected);
     if (condition.known() == nullptr) {  // once, and not anew in each iteration
-      realize(outputs);
+      call.realize(outputs);
       unrolled = 0;
     }
   }
